@@ -1,0 +1,22 @@
+"""symdiff: derivatives of Python functions, simplified and cancelled before evaluation."""
+
+from symdiff.api import (
+    SymbolicFunction,
+    grad,
+    hessian,
+    jacobian,
+    jvp,
+    symgrad,
+    value_and_grad,
+    vjp,
+)
+from symdiff.errors import ParseError, SymdiffError, TargetError, UnsupportedError
+from symdiff.frontend import Array
+from symdiff.rules import custom_rule
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Array", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError",
+    "custom_rule", "grad", "hessian", "jacobian", "jvp", "symgrad", "value_and_grad", "vjp",
+]  # fmt: skip

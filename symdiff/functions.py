@@ -93,6 +93,7 @@ def _log_simplify(x: Expr) -> Expr | None:
 
 EXP: Op = Op(
     "exp", 1,
+    sign="positive",
     partials=lambda x: (EXP(x),),
     simplify=lambda x: x.args[0] if x.op is LOG else None,
     fold=_at_zero(1),
@@ -114,6 +115,7 @@ LOG: Op = Op(
 )  # fmt: skip
 EXP2: Op = Op(
     "exp2", 1,
+    sign="positive",
     partials=lambda x: (mul(EXP2(x), LN2()),),
     fold=lambda x: Fraction(2) ** int(x) if x.denominator == 1 and abs(x) < 1024 else None,
     names=("math.exp2", "numpy.exp2", "scipy.special.exp2"),
@@ -123,7 +125,9 @@ EXP2: Op = Op(
 )  # fmt: skip
 EXPM1: Op = Op(
     "expm1", 1,
+    sign="same",
     partials=lambda x: (EXP(x),),
+    slope=lambda x: (EXPM1(x) + ONE,),
     fold=_at_zero(0),
     names=("math.expm1", "numpy.expm1", "scipy.special.expm1"),
     sympy=lambda sp, x: sp.exp(x) - 1,
@@ -132,6 +136,7 @@ EXPM1: Op = Op(
 )  # fmt: skip
 LOG1P: Op = Op(
     "log1p", 1,
+    sign="same",
     partials=lambda x: (div(ONE, add(ONE, x)),),
     domain=lambda x: le(const(-1), x),
     fold=_at_zero(0),
@@ -177,6 +182,7 @@ LOGADDEXP: Op = Op(
         div(ONE, add(ONE, EXP(b - a))),
         div(ONE, add(ONE, EXP(a - b))),
     ),
+    slope=lambda a, b: (ONE, ONE),
     names=("numpy.logaddexp",),
     sympy=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)),
     python="np.logaddexp({0}, {1})",
@@ -187,7 +193,9 @@ LOGADDEXP: Op = Op(
 # ------------------------------------------------------------------------ roots
 CBRT: Op = Op(
     "cbrt", 1,
+    sign="same",
     partials=lambda x: (div(ONE, mul(const(3), power(CBRT(x), 2))),),
+    slope=lambda x: (abs_(div(CBRT(x), const(3) * x)),),
     simplify=_odd("cbrt"),
     fold=lambda x: _exact_cbrt(x),
     names=("math.cbrt", "numpy.cbrt", "scipy.special.cbrt"),
@@ -198,33 +206,50 @@ CBRT: Op = Op(
 
 
 def _exact_cbrt(x: Fraction) -> Fraction | None:
+    if max(abs(x.numerator), x.denominator) >= 2**150:
+        return None
     n, d = round(abs(x.numerator) ** (1 / 3)), round(x.denominator ** (1 / 3))
     r = Fraction(n, max(d, 1)) * (1 if x >= 0 else -1)
     return r if r**3 == x else None
 
 
+UNIT: Op = Op(
+    "unit", 2,
+    partials=lambda w, norm: (div(ONE, norm), neg(div(div(w, norm), norm))),
+    sympy=lambda sp, w, norm: w / norm,
+    expand=lambda w, norm: where(eq(norm, ZERO), ZERO, div(w, norm)),
+    ball=lambda w, norm: norm if norm.is_zero() else w / norm,
+    kink=lambda w, norm: norm,
+    kink_rule="the derivative of a norm at 0 is 0, its subgradient of least norm",
+)  # fmt: skip
 HYPOT: Op = Op(
     "hypot", 2,
-    partials=lambda x, y: (_unit(x, HYPOT(x, y)), _unit(y, HYPOT(x, y))),
-    simplify=lambda x, y: HYPOT(x.args[0] if x.op in (NEG, ABS) else x, y.args[0] if y.op in (NEG, ABS) else y)
-    if x.op in (NEG, ABS) or y.op in (NEG, ABS) else abs_(y) if x is ZERO else abs_(x) if y is ZERO else None,
+    sign="nonnegative",
+    partials=lambda x, y: (UNIT(x, HYPOT(x, y)), UNIT(y, HYPOT(x, y))),
+    slope=lambda x, y: (ONE, ONE),
+    simplify=lambda x, y: _hypot_simplify(x, y),
     names=("math.hypot", "numpy.hypot"),
     sympy=lambda sp, x, y: sp.sqrt(x**2 + y**2),
     libm="hypot", vector=True, python="math.hypot({0}, {1})",
     ball=lambda x, y: (x * x + y * y).sqrt(),
     kink=lambda x, y: HYPOT(x, y),
-    kink_rule="the derivative of a norm at 0 is 0",
+    kink_rule="the derivative of a norm at 0 is 0, its subgradient of least norm",
 )  # fmt: skip
 
 
-def _unit(x: Expr, norm: Expr) -> Expr:
-    return where(eq(norm, ZERO), ZERO, div(x, norm))
+def _hypot_simplify(x: Expr, y: Expr) -> Expr | None:
+    if x is ZERO or y is ZERO:
+        return abs_(y if x is ZERO else x)
+    if x.op in (NEG, ABS) or y.op in (NEG, ABS):
+        return HYPOT(*(e.args[0] if e.op in (NEG, ABS) else e for e in (x, y)))
+    return None
 
 
 # ----------------------------------------------------------------- trigonometric
 SIN: Op = Op(
     "sin", 1,
     partials=lambda x: (COS(x),),
+    slope=lambda x: (ONE,),
     simplify=_odd("sin"), fold=_at_zero(0),
     names=("math.sin", "numpy.sin"),
     sympy=lambda sp, x: sp.sin(x),
@@ -234,6 +259,7 @@ SIN: Op = Op(
 COS: Op = Op(
     "cos", 1,
     partials=lambda x: (neg(SIN(x)),),
+    slope=lambda x: (ONE,),
     simplify=_even("cos"), fold=_at_zero(1),
     names=("math.cos", "numpy.cos"),
     sympy=lambda sp, x: sp.cos(x),
@@ -243,6 +269,7 @@ COS: Op = Op(
 TAN: Op = Op(
     "tan", 1,
     partials=lambda x: (add(power(TAN(x), 2), ONE),),
+    slope=lambda x: (ONE + power(TAN(x), 2),),
     simplify=_odd("tan"), fold=_at_zero(0),
     names=("math.tan", "numpy.tan"),
     sympy=lambda sp, x: sp.tan(x),
@@ -251,6 +278,7 @@ TAN: Op = Op(
 )  # fmt: skip
 ASIN: Op = Op(
     "asin", 1,
+    sign="same",
     partials=lambda x: (div(ONE, sqrt(mul(ONE - x, ONE + x))),),
     domain=lambda x: le(abs_(x), ONE),
     simplify=_odd("asin"), fold=_at_zero(0),
@@ -261,6 +289,7 @@ ASIN: Op = Op(
 )  # fmt: skip
 ACOS: Op = Op(
     "acos", 1,
+    sign="nonnegative",
     partials=lambda x: (div(const(-1), sqrt(mul(ONE - x, ONE + x))),),
     domain=lambda x: le(abs_(x), ONE),
     fold=lambda x: Fraction(0) if x == 1 else None,
@@ -271,6 +300,7 @@ ACOS: Op = Op(
 )  # fmt: skip
 ATAN: Op = Op(
     "atan", 1,
+    sign="same",
     partials=lambda x: (div(ONE, add(power(x, 2), ONE)),),
     simplify=_odd("atan"), fold=_at_zero(0),
     names=("math.atan", "numpy.arctan", "numpy.atan"),
@@ -284,6 +314,7 @@ ATAN2: Op = Op(
         div(x, add(power(x, 2), power(y, 2))),
         neg(div(y, add(power(x, 2), power(y, 2)))),
     ),
+    slope=lambda y, x: (div(ONE, HYPOT(x, y)), div(ONE, HYPOT(x, y))),
     names=("math.atan2", "numpy.arctan2", "numpy.atan2"),
     sympy=lambda sp, y, x: sp.atan2(y, x),
     libm="atan2", vector=True, python="math.atan2({0}, {1})",
@@ -293,7 +324,9 @@ ATAN2: Op = Op(
 # -------------------------------------------------------------------- hyperbolic
 SINH: Op = Op(
     "sinh", 1,
+    sign="same",
     partials=lambda x: (COSH(x),),
+    slope=lambda x: (ONE + abs_(SINH(x)),),
     simplify=_odd("sinh"), fold=_at_zero(0),
     names=("math.sinh", "numpy.sinh"),
     sympy=lambda sp, x: sp.sinh(x),
@@ -302,7 +335,9 @@ SINH: Op = Op(
 )  # fmt: skip
 COSH: Op = Op(
     "cosh", 1,
+    sign="positive",
     partials=lambda x: (SINH(x),),
+    slope=lambda x: (COSH(x),),
     simplify=_even("cosh"), fold=_at_zero(1),
     names=("math.cosh", "numpy.cosh"),
     sympy=lambda sp, x: sp.cosh(x),
@@ -311,7 +346,9 @@ COSH: Op = Op(
 )  # fmt: skip
 TANH: Op = Op(
     "tanh", 1,
+    sign="same",
     partials=lambda x: (div(ONE, power(COSH(x), 2)),),
+    slope=lambda x: (ONE - power(TANH(x), 2) + const(Fraction(1, 2**50)),),
     simplify=_odd("tanh"), fold=_at_zero(0),
     names=("math.tanh", "numpy.tanh"),
     sympy=lambda sp, x: sp.tanh(x),
@@ -320,6 +357,7 @@ TANH: Op = Op(
 )  # fmt: skip
 ASINH: Op = Op(
     "asinh", 1,
+    sign="same",
     partials=lambda x: (div(ONE, sqrt(add(power(x, 2), ONE))),),
     simplify=_odd("asinh"), fold=_at_zero(0),
     names=("math.asinh", "numpy.arcsinh", "numpy.asinh"),
@@ -329,6 +367,7 @@ ASINH: Op = Op(
 )  # fmt: skip
 ACOSH: Op = Op(
     "acosh", 1,
+    sign="nonnegative",
     partials=lambda x: (div(ONE, mul(sqrt(x - ONE), sqrt(x + ONE))),),
     domain=lambda x: le(ONE, x),
     fold=lambda x: Fraction(0) if x == 1 else None,
@@ -339,6 +378,7 @@ ACOSH: Op = Op(
 )  # fmt: skip
 ATANH: Op = Op(
     "atanh", 1,
+    sign="same",
     partials=lambda x: (div(ONE, mul(ONE - x, ONE + x)),),
     domain=lambda x: le(abs_(x), ONE),
     simplify=_odd("atanh"), fold=_at_zero(0),
@@ -351,7 +391,9 @@ ATANH: Op = Op(
 # ------------------------------------------------------------- error and gamma
 ERF: Op = Op(
     "erf", 1,
+    sign="same",
     partials=lambda x: (mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2)))),),
+    slope=lambda x: (const(2),),
     simplify=_odd("erf"), fold=_at_zero(0),
     names=("math.erf", "scipy.special.erf"),
     sympy=lambda sp, x: sp.erf(x),
@@ -360,6 +402,7 @@ ERF: Op = Op(
 )  # fmt: skip
 ERFC: Op = Op(
     "erfc", 1,
+    sign="positive",
     partials=lambda x: (neg(mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2))))),),
     fold=_at_zero(1),
     names=("math.erfc", "scipy.special.erfc"),
@@ -399,6 +442,13 @@ def _polygamma_ball(n: Any, x: Any) -> Any:
     return z.real if z.imag.contains(0) else flint.arb("nan")
 
 
+def _sin_pi(x: Expr) -> Expr:
+    """sin(pi*x), with the whole turns taken off before pi is rounded."""
+    n = ROUND(x)
+    odd = n - mul(const(2), FLOOR(mul(HALF, n)))
+    return mul(ONE - mul(const(2), odd), SIN(mul(PI(), x - n)))
+
+
 def _polygamma_expand(n: Expr, x: Expr) -> Expr:
     """Reflection for x < 1/2, eleven steps of recurrence, then the asymptotic
     series (DLMF 5.5.2, 5.5.4, 5.11.2, 5.15.1, 5.15.8)."""
@@ -418,13 +468,13 @@ def _polygamma_expand(n: Expr, x: Expr) -> Expr:
         tail = LOG(shift) - div(HALF, shift) - series
         for k in range(10, -1, -1):
             tail = tail - div(ONE, t + const(k))
-        return where(reflected, tail - div(PI(), TAN(mul(PI(), x))), tail)
+        return where(reflected, tail - div(PI(), TAN(mul(PI(), x - ROUND(x)))), tail)
     for k in range(len(bernoulli), 0, -1):
         series = mul(z, series + const(bernoulli[k - 1]))
     tail = div(ONE + div(HALF, shift) + series, shift)
     for k in range(10, -1, -1):
         tail = tail + div(ONE, power(t + const(k), 2))
-    return where(reflected, power(div(PI(), SIN(mul(PI(), x))), 2) - tail, tail)
+    return where(reflected, power(div(PI(), _sin_pi(x)), 2) - tail, tail)
 
 
 POLYGAMMA: Op = Op(
@@ -451,7 +501,7 @@ SINC: Op = Op(
     names=("numpy.sinc",),
     sympy=lambda sp, x: sp.sinc(sp.pi * x),
     python="np.sinc({0})",
-    expand=lambda x: where(eq(x, ZERO), ONE, div(SIN(mul(PI(), x)), mul(PI(), x))),
+    expand=lambda x: where(eq(x, ZERO), ONE, div(_sin_pi(x), mul(PI(), x))),
     ball=lambda x: x.sinc_pi(),
 )  # fmt: skip
 
@@ -523,7 +573,7 @@ FMOD: Op = Op(
     fold=lambda x, y: x - y * math.trunc(x / y) if y != 0 else None,
     names=("math.fmod", "numpy.fmod"),
     sympy=lambda sp, x, y: x - y * sp.sign(x / y) * sp.floor(sp.Abs(x / y)),
-    libm="fmod", python="math.fmod({0}, {1})",
+    libm="fmod", python="np.fmod({0}, {1})",
     ball=lambda x, y: x - y * TRUNC.ball(x / y),  # type: ignore[misc]
     kink=lambda x, y: SIN(mul(PI(), div(x, y))),
     kink_rule="fmod jumps where x/y is an integer; its derivative there is that of the piece",
@@ -578,7 +628,7 @@ MINIMUM: Op = Op(
 )  # fmt: skip
 
 TABLE: tuple[Op, ...] = (
-    PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, CBRT, HYPOT,
+    PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, CBRT, UNIT, HYPOT,
     SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2, SINH, COSH, TANH, ASINH, ACOSH, ATANH, ERF, ERFC,
     GAMMA, LGAMMA, POLYGAMMA, SINC, FLOOR, CEIL, TRUNC, ROUND, FMOD, COPYSIGN, MAXIMUM, MINIMUM,
 )  # fmt: skip

@@ -43,6 +43,7 @@ class Op:
     arity : number of arguments.
     boolean : whether the result is a truth value.
     partials : `(*args) -> derivative with respect to each argument` (None: none).
+    slope : `(*args) -> cheap upper bounds of the sizes of the partials`; None: those.
     live : `(*args) -> condition under which each argument counts`; for max and
         min, where an argument that is not taken must not leak into the derivative.
     domain : `(*args) -> closed condition` outside of which the value is nan.
@@ -54,8 +55,10 @@ class Op:
     vector : whether glibc's libmvec has a SIMD variant.
     intrinsic : LLVM intrinsic used instead of `libm`, such as `llvm.sqrt`.
     python : how a generated module writes it, such as `math.exp({0})`.
+    helper : source of a Python function that `python` calls, for a user's own rule.
     expand : `(*args) -> the function in terms of others`, for targets without it.
     ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
+    sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and
     kink_rule : the documented value of the derivative there.
     """
@@ -64,6 +67,7 @@ class Op:
     arity: int
     boolean: bool = False
     partials: Callable[..., tuple[Expr | None, ...]] | None = None
+    slope: Callable[..., tuple[Expr, ...]] | None = None
     live: Callable[..., tuple[Expr, ...]] | None = None
     domain: Callable[..., Expr] | None = None
     simplify: Callable[..., Expr | None] | None = None
@@ -74,8 +78,10 @@ class Op:
     vector: bool = False
     intrinsic: str | None = None
     python: str | None = None
+    helper: str | None = None
     expand: Callable[..., Expr] | None = None
     ball: Callable[..., Any] | None = None
+    sign: str = ""
     kink: Callable[..., Expr] | None = None
     kink_rule: str = ""
 
@@ -165,6 +171,11 @@ def _node(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
     return found
 
 
+def raw(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
+    """The node as given: nothing folded, no identity applied."""
+    return _node(op, args, value)
+
+
 # --------------------------------------------------------------------- leaves
 CONST = Op("const", 0)
 VAR = Op("var", 0)
@@ -224,7 +235,7 @@ SUB = Op("sub", 2)
 MUL = Op("mul", 2)
 DIV = Op("div", 2)
 NEG = Op("neg", 1)
-POW = Op("pow", 2)
+POW = Op("pow", 2, libm="pow", vector=True)
 ARITHMETIC = (ADD, SUB, MUL, DIV, NEG, POW)
 
 Pair = tuple[Expr, Expr]
@@ -313,6 +324,14 @@ def _base_exponent(e: Expr) -> tuple[Expr, int] | None:
     return e, 1
 
 
+def _exponent_of(a: Expr, b: Expr) -> tuple[Expr, int, int] | None:
+    """(base, m, n) if a = base**m and b = base**n, and neither is a constant."""
+    left, right = _base_exponent(a), _base_exponent(b)
+    if left is None or right is None or left[0] is not right[0] or left[0].op is CONST:
+        return None
+    return left[0], left[1], right[1]
+
+
 def mul(a: Expr | Number, b: Expr | Number) -> Expr:
     a, b = as_expr(a), as_expr(b)
     p, q = rational(a), rational(b)
@@ -347,17 +366,18 @@ def mul(a: Expr | Number, b: Expr | Number) -> Expr:
         return mul(a.args[0], mul(a.args[1], b))
     if b.op is MUL and (r := rational(b.args[0])) is not None:
         return mul(b.args[0], mul(a, b.args[1]))
-    if b.op is DIV and b.args[1] is a:
-        return b.args[0]
-    if a.op is DIV and a.args[1] is b:
-        return a.args[0]
+    for quotient, factor in ((b, a), (a, b)):
+        if quotient.op is DIV and (n := _exponent_of(factor, quotient.args[1])) is not None:
+            base, m, k = n
+            if m >= k:
+                return mul(quotient.args[0], power(base, m - k))
+            return div(quotient.args[0], power(base, k - m))
     if b.op is DIV and rational(b.args[0]) is not None:
         return mul(b.args[0], div(a, b.args[1]))
     if a.op is DIV and rational(a.args[0]) is not None:
         return mul(a.args[0], div(b, a.args[1]))
-    left, right = _base_exponent(a), _base_exponent(b)
-    if left is not None and right is not None and left[0] is right[0]:
-        return power(left[0], left[1] + right[1])
+    if (n := _exponent_of(a, b)) is not None:
+        return power(n[0], n[1] + n[2])
     return _node(MUL, (a, b))
 
 
@@ -399,14 +419,12 @@ def div(a: Expr | Number, b: Expr | Number) -> Expr:
         return mul(a.args[0], div(a.args[1], b))
     if b.op is DIV:
         return div(mul(a, b.args[1]), b.args[0])
-    left, right = _base_exponent(a), _base_exponent(b)
-    if left is not None and right is not None and left[0] is right[0]:
-        return power(left[0], left[1] - right[1])
+    if (n := _exponent_of(a, b)) is not None:
+        return power(n[0], n[1] - n[2])
     if a.op is MUL:
         for i, f in enumerate(a.args):
-            left = _base_exponent(f)
-            if left is not None and right is not None and left[0] is right[0]:
-                return mul(a.args[1 - i], power(left[0], left[1] - right[1]))
+            if (n := _exponent_of(f, b)) is not None:
+                return mul(a.args[1 - i], power(n[0], n[1] - n[2]))
     return _node(DIV, (a, b))
 
 
@@ -492,10 +510,11 @@ SIGN: Op = Op(
     partials=lambda x: (ZERO,),
     fold=lambda x: Fraction((x > 0) - (x < 0)),
     names=("numpy.sign",),
+    sign="same",
     sympy=lambda sp, x: sp.sign(x),
     python="np.sign({0})",
     expand=lambda x: where(lt(ZERO, x), ONE, where(lt(x, ZERO), const(-1), x)),
-    ball=lambda x: x.sgn(),
+    ball=lambda x: x if x.is_nan() else x.sgn(),
     kink=lambda x: x,
     kink_rule="sign'(0) = 0",
 )  # fmt: skip
@@ -503,11 +522,12 @@ SIGN: Op = Op(
 ABS: Op = Op(
     "abs", 1,
     partials=lambda x: (SIGN(x),),
+    slope=lambda x: (ONE,),
     simplify=_abs_simplify,
     fold=lambda x: abs(x),
     names=("builtins.abs", "math.fabs", "numpy.abs", "numpy.absolute", "numpy.fabs"),
     sympy=lambda sp, x: sp.Abs(x),
-    libm="fabs", intrinsic="llvm.fabs", python="abs({0})",
+    libm="fabs", intrinsic="llvm.fabs", python="abs({0})", sign="nonnegative",
     ball=lambda x: abs(x),
     kink=lambda x: x,
     kink_rule="abs'(0) = 0",
@@ -602,6 +622,10 @@ def where(condition: Expr, a: Expr | Number, b: Expr | Number) -> Expr:
     if b.op is WHERE and b.args[0] is condition:
         b = b.args[2]
     if a.op.boolean:
+        if a is TRUE or b is FALSE:
+            return or_(condition, b) if a is TRUE else and_(condition, a)
+        if a is FALSE or b is TRUE:
+            return and_(not_(condition), b) if a is FALSE else or_(not_(condition), a)
         return or_(and_(condition, a), and_(not_(condition), b))
     return a if a is b else _node(WHERE, (condition, a, b))
 

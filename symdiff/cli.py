@@ -1,0 +1,252 @@
+"""The command line: `symdiff diff | simplify | compile | show | cache`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symdiff import __version__
+from symdiff.errors import SymdiffError
+
+if TYPE_CHECKING:
+    from symdiff.program import Program
+    from symdiff.targets import Subject
+
+FORMATS = ("text", "latex", "python", "c", "json")
+
+
+class _Group(click.Group):
+    """Errors about the user's input go to stderr, without a traceback, and exit with 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SymdiffError as error:
+            click.echo(str(error), err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="symdiff")
+def main() -> None:
+    """Derivatives that are simplified and cancelled before they are evaluated.
+
+    TARGET is an expression such as "(x**2-4)/(x-2)", a function in a file,
+    model.py:energy, or in a module, package.module:energy.
+    """
+
+
+_target = click.argument("target")
+_wrt = click.option(
+    "--wrt", metavar="X[,Y]", help="Variables to differentiate by; default: all of them."
+)
+_format = click.option(
+    "--format", "style", type=click.Choice(FORMATS), default="text", show_default=True
+)
+_dtype = click.option("--dtype", type=click.Choice(("float64", "float32")), default=None)
+
+
+@main.command()
+@_target
+@_wrt
+@click.option("--order", type=click.IntRange(min=1), default=1, show_default=True)
+@_format
+def diff(target: str, wrt: str | None, order: int, style: str) -> None:
+    """Print the simplified derivatives of TARGET."""
+    from symdiff import compile as pipeline
+    from symdiff.targets import resolve
+
+    subject = resolve(target)
+    program, names = subject.program, subject.variables(wrt)
+    orders = list(combinations_with_replacement(names, order))
+    parts = [pipeline.derivative(program, by) for by in orders]
+    outputs = [e for part in parts for e in part.outputs]
+    count = len(program.outputs)
+    labels = [
+        _derivative_label(by) + (f" [{i}]" if count > 1 else "") for by in orders for i in range(count)
+    ]
+    suffix = "grad" if order == 1 else f"diff{order}"
+    entries = [
+        {"wrt": list(by)} | ({"output": i} if count > 1 else {}) for by in orders for i in range(count)
+    ]
+    _print_results(subject, f"{program.name}_{suffix}", outputs, labels, entries, style)
+
+
+@main.command()
+@_target
+@_format
+def simplify(target: str, style: str) -> None:
+    """Print the simplified value of TARGET."""
+    from symdiff import compile as pipeline
+    from symdiff.targets import resolve
+
+    subject = resolve(target)
+    program = pipeline.value(subject.program)
+    count = len(program.outputs)
+    labels = [f"[{i}]" for i in range(count)]
+    entries: list[dict[str, Any]] = [{"output": i} if count > 1 else {} for i in range(count)]
+    _print_results(subject, program.name, program.outputs, labels, entries, style)
+
+
+@main.command("compile")
+@_target
+@click.option("-o", "--output", type=click.Path(), help="The module to write; default: stdout.")
+@_wrt
+@click.option("--target", "targets", default="cpu", show_default=True, metavar="CPU[,CUDA]")
+@_dtype
+@click.option(
+    "--with", "extras", multiple=True, type=click.Choice(["hessian"]), help="Also generate this."
+)
+@click.option("--name", help="Name of the function, if TARGET is an expression; default: f.")
+def compile_module(
+    target: str,
+    output: str | None,
+    wrt: str | None,
+    targets: str,
+    dtype: str | None,
+    extras: tuple[str, ...],
+    name: str | None,
+) -> None:
+    """Write a standalone module with the kernels of TARGET."""
+    from symdiff.export import module_text, write_text
+    from symdiff.targets import resolve
+
+    subject = resolve(target, name)
+    text = module_text(
+        subject.program,
+        subject.variables(wrt),
+        hessian="hessian" in extras,
+        dtype=dtype or subject.dtype,
+        targets=[t.strip() for t in targets.split(",")],
+    )
+    if output in (None, "-"):
+        click.echo(text, nl=False)
+    else:
+        write_text(str(output), text)
+
+
+@main.command()
+@_target
+@_wrt
+@click.option("--order", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--stage", help="Only this stage, such as capture, cancel or emit.")
+@click.option("--timings", is_flag=True, help="Print how long each stage took instead.")
+def show(target: str, wrt: str | None, order: int, stage: str | None, timings: bool) -> None:
+    """Print the program of TARGET after the stages of the pipeline."""
+    import time
+
+    from symdiff import compile as pipeline
+    from symdiff.codegen.python import function_source
+    from symdiff.targets import resolve
+
+    subject = resolve(target)
+    done = list(pipeline.stages(subject.program, subject.variables(wrt), order))
+    last, start = done[-1].program, time.perf_counter()
+    source = function_source(last.name, last.params, last.outputs, dtype=subject.dtype or "float64")
+    texts = [(s.name, s.seconds, s.program) for s in done]
+    names = [*dict.fromkeys(s.name for s in done), "emit"]
+    if stage is not None and stage not in names:
+        raise SymdiffError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(names)}")
+    emitted = time.perf_counter() - start
+    if timings:
+        for name, seconds, _ in [*texts, ("emit", emitted, last)]:
+            if stage in (None, name):
+                click.echo(f"{name:<14}{1000 * seconds:10.2f} ms")
+        return
+    for name, _, program in texts:
+        if stage in (None, name):
+            click.echo(f"# {name}\n{_program_text(program)}\n")
+    if stage in (None, "emit"):
+        click.echo(f"# emit\n{source}", nl=False)
+
+
+@main.group()
+def cache() -> None:
+    """Compiled kernels kept on disk."""
+
+
+@cache.command("info")
+def cache_info() -> None:
+    """Print where the cache is and how much it holds."""
+    from symdiff.runtime import cache as store
+
+    for name, value in store.info()._asdict().items():
+        click.echo(f"{name}: {value}")
+
+
+@cache.command("clear")
+def cache_clear() -> None:
+    """Delete every kernel in the cache."""
+    from symdiff.runtime import cache as store
+
+    click.echo(f"removed {store.clear()} files")
+
+
+# --------------------------------------------------------------------- printing
+def _derivative_label(by: Sequence[str]) -> str:
+    """`d/dx`, `d2/dx2`, `d3/dx2dy`."""
+    counts = {name: by.count(name) for name in by}
+    below = "".join(f"d{name}{n if n > 1 else ''}" for name, n in counts.items())
+    return f"d{len(by) if len(by) > 1 else ''}/{below}"
+
+
+def _print_results(
+    subject: Subject,
+    name: str,
+    outputs: Sequence[Any],
+    labels: Sequence[str],
+    entries: Sequence[dict[str, Any]],
+    style: str,
+) -> None:
+    from symdiff.codegen.c import c_source
+    from symdiff.codegen.python import IMPORTS, function_source
+    from symdiff.codegen.symbolic import to_sympy
+    from symdiff.codegen.text import format_latex, formula_lines
+
+    params, dtype = subject.program.params, subject.dtype or "float64"
+    if style == "python":
+        source = function_source(name, params, outputs, dtype=dtype)
+        click.echo(f"{IMPORTS}\n\n{source}", nl=False)
+        return
+    if style == "c":
+        click.echo(c_source(name, params, outputs, dtype=dtype), nl=False)
+        return
+    definitions: list[str] = []
+    if style == "latex":
+        texts = [format_latex(e) for e in to_sympy(outputs)]
+    else:
+        definitions, texts = formula_lines(outputs)
+    if style == "json":
+        results = [entry | {"text": text} for entry, text in zip(entries, texts, strict=True)]
+        document = {
+            "name": name,
+            "params": list(params),
+            "definitions": definitions,
+            "results": results,
+        }
+        click.echo(json.dumps(document, indent=2))
+        return
+    for line in definitions:
+        click.echo(line)
+    for label, text in zip(labels, texts, strict=True):
+        click.echo(text if len(texts) == 1 else f"{label}: {text}")
+
+
+def _program_text(program: Program) -> str:
+    """A program as it stands, with names for shared nodes."""
+    from symdiff.codegen.statements import statements
+    from symdiff.codegen.text import TextWriter
+
+    conditions = [*program.domain, *program.assumptions]
+    assignments, texts = statements((*program.outputs, *conditions), TextWriter())
+    count, known = len(program.outputs), len(program.domain)
+    lines = [f"{program.name}({', '.join(program.params)})"]
+    lines += [f"  {a.name} = {a.text}" for a in assignments]
+    lines += [f"  [{i}] = {text}" for i, text in enumerate(texts[:count])]
+    lines += [f"  domain: {text}" for text in texts[count : count + known]]
+    lines += [f"  assumed: {text}" for text in texts[count + known :]]
+    return "\n".join(lines)

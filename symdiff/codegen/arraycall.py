@@ -1,0 +1,333 @@
+"""LLVM IR of a builtin that runs kernels on small arrays without any Python.
+
+It takes what is most common, and refuses the rest by returning NotImplemented:
+arguments that are exact, C-contiguous arrays of one dtype and one shape, or exact
+Python floats; results are new arrays. The caller then takes the general path.
+"""
+
+from __future__ import annotations
+
+from symdiff.codegen.driver import BLOCK, JOB
+
+API = ("PyCapsule_GetPointer", "float", "NotImplemented", "ndarray", "PyArray_NewLikeArray",
+       "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef", "PyMem_RawMalloc",
+       "PyMem_RawFree")  # fmt: skip
+"""The addresses in the global `api`, which must be filled before the first call."""
+
+RECORD = ("body", "inputs", "outputs", "flagged", "width", "item", "limit", "descr")
+"""What the capsule behind a builtin points to, each an i64.
+
+body : address of the kernel's body. inputs, outputs : how many.
+flagged : 1 if the body also writes suspect flags; a call with one set is refused.
+width, item : elements in a register, bytes in an element.
+limit : most elements; more are refused, so that the caller may use threads.
+descr : address of the dtype.
+"""
+
+ARRAY = {"data": 16, "nd": 24, "dims": 32, "descr": 56, "flags": 64}
+"""Where an array keeps its fields (NumPy's `PyArrayObject_fields`)."""
+
+MOST_OPERANDS = 1000
+_KEEP_ORDER = 2
+
+_TEXT = """
+@api = global [{api_size} x ptr] zeroinitializer
+define ptr @call(ptr %self, ptr %args, i64 %nargs) #0 {{
+entry:
+  {api_loads}
+  %record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)
+  {record_loads}
+  %writes = add i64 %outputs, %flagged
+  %count = add i64 %inputs, %writes
+  %first.s = alloca ptr
+  %n.s = alloca i64
+  %k.s = alloca i64
+  %d.s = alloca i64
+  %tuple.s = alloca ptr
+  %job = alloca [{job_size} x i64]
+  store ptr null, ptr %first.s
+  store i64 0, ptr %k.s
+  %right = icmp eq i64 %nargs, %inputs
+  %small = icmp ult i64 %count, {most}
+  %go = and i1 %right, %small
+  br i1 %go, label %room, label %refuse
+room:
+  %operands = alloca i64, i64 %count
+  %inner = alloca i64, i64 %count
+  %outer = alloca i64, i64 %count
+  %items = alloca i64, i64 %count
+  %work = alloca i64, i64 %count
+  %numbers = alloca double, i64 %count
+  %news = alloca ptr, i64 %count
+  br label %next
+next:
+  %k = load i64, ptr %k.s
+  %all = icmp eq i64 %k, %inputs
+  br i1 %all, label %known, label %look
+look:
+  %arg.p = getelementptr ptr, ptr %args, i64 %k
+  %arg = load ptr, ptr %arg.p
+  %type.p = getelementptr i8, ptr %arg, i64 {type_offset}
+  %type = load ptr, ptr %type.p
+  %operand.p = getelementptr i64, ptr %operands, i64 %k
+  %inner.p = getelementptr i64, ptr %inner, i64 %k
+  %outer.p = getelementptr i64, ptr %outer, i64 %k
+  %items.p = getelementptr i64, ptr %items, i64 %k
+  store i64 %item, ptr %items.p
+  store i64 0, ptr %outer.p
+  %is.array = icmp eq ptr %type, %ndarray
+  br i1 %is.array, label %array, label %maybe.number
+maybe.number:
+  %is.number = icmp eq ptr %type, %float
+  br i1 %is.number, label %number, label %refuse
+number:
+  %value.p = getelementptr i8, ptr %arg, i64 {value_offset}
+  %value = load double, ptr %value.p
+  %number.p = getelementptr double, ptr %numbers, i64 %k
+  %number.a = ptrtoint ptr %number.p to i64
+  store i64 %number.a, ptr %operand.p
+  store i64 0, ptr %inner.p
+  %is.double = icmp eq i64 %item, 8
+  br i1 %is.double, label %keep, label %round
+keep:
+  store double %value, ptr %number.p
+  br label %step
+round:
+  %rounded = fptrunc double %value to float
+  store float %rounded, ptr %number.p
+  br label %step
+array:
+  %descr.p = getelementptr i8, ptr %arg, i64 {descr}
+  %descr.a = load i64, ptr %descr.p
+  %same.descr = icmp eq i64 %descr.a, %descr
+  %flags.p = getelementptr i8, ptr %arg, i64 {flags}
+  %flags = load i32, ptr %flags.p
+  %dense.bit = and i32 %flags, 1
+  %dense = icmp ne i32 %dense.bit, 0
+  %usual = and i1 %same.descr, %dense
+  br i1 %usual, label %shape, label %refuse
+shape:
+  %data.p = getelementptr i8, ptr %arg, i64 {data}
+  %data = load i64, ptr %data.p
+  store i64 %data, ptr %operand.p
+  store i64 %item, ptr %inner.p
+  %nd.p = getelementptr i8, ptr %arg, i64 {nd}
+  %nd32 = load i32, ptr %nd.p
+  %nd = sext i32 %nd32 to i64
+  %dims.p = getelementptr i8, ptr %arg, i64 {dims}
+  %dims = load ptr, ptr %dims.p
+  store i64 0, ptr %d.s
+  %first = load ptr, ptr %first.s
+  %none.yet = icmp eq ptr %first, null
+  br i1 %none.yet, label %lead, label %follow
+lead:
+  store ptr %arg, ptr %first.s
+  store i64 1, ptr %n.s
+  %scalar = icmp eq i64 %nd, 0
+  br i1 %scalar, label %refuse, label %multiply
+multiply:
+  %d = load i64, ptr %d.s
+  %counted = icmp eq i64 %d, %nd
+  br i1 %counted, label %step, label %times
+times:
+  %dim.p = getelementptr i64, ptr %dims, i64 %d
+  %dim = load i64, ptr %dim.p
+  %n0 = load i64, ptr %n.s
+  %n1 = mul i64 %n0, %dim
+  store i64 %n1, ptr %n.s
+  %d1 = add i64 %d, 1
+  store i64 %d1, ptr %d.s
+  br label %multiply
+follow:
+  %fnd.p = getelementptr i8, ptr %first, i64 {nd}
+  %fnd32 = load i32, ptr %fnd.p
+  %fdims.p = getelementptr i8, ptr %first, i64 {dims}
+  %fdims = load ptr, ptr %fdims.p
+  %same.nd = icmp eq i32 %fnd32, %nd32
+  br i1 %same.nd, label %compare, label %refuse
+compare:
+  %e = load i64, ptr %d.s
+  %compared = icmp eq i64 %e, %nd
+  br i1 %compared, label %step, label %equal
+equal:
+  %dim1.p = getelementptr i64, ptr %dims, i64 %e
+  %dim1 = load i64, ptr %dim1.p
+  %dim2.p = getelementptr i64, ptr %fdims, i64 %e
+  %dim2 = load i64, ptr %dim2.p
+  %e1 = add i64 %e, 1
+  store i64 %e1, ptr %d.s
+  %same = icmp eq i64 %dim1, %dim2
+  br i1 %same, label %compare, label %refuse
+step:
+  %k1 = add i64 %k, 1
+  store i64 %k1, ptr %k.s
+  br label %next
+known:
+  %like = load ptr, ptr %first.s
+  %n = load i64, ptr %n.s
+  %none = icmp eq ptr %like, null
+  br i1 %none, label %refuse, label %sized
+sized:
+  %fits = icmp ule i64 %n, %limit
+  br i1 %fits, label %create, label %refuse
+
+create:
+  store i64 0, ptr %k.s
+  %memory.block = mul i64 %count, {block_bytes}
+  %memory.flags = mul i64 %n, %flagged
+  %memory.size = add i64 %memory.block, %memory.flags
+  %memory = call ptr %PyMem_RawMalloc(i64 %memory.size)
+  %no.memory = icmp eq ptr %memory, null
+  br i1 %no.memory, label %refuse, label %create.next
+create.next:
+  %c = load i64, ptr %k.s
+  %created = icmp eq i64 %c, %outputs
+  br i1 %created, label %flag.operand, label %create.one
+create.one:
+  %new = call ptr %PyArray_NewLikeArray(ptr %like, i32 {keep_order}, ptr null, i32 0)
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %drop, label %create.put
+create.put:
+  %new.p = getelementptr ptr, ptr %news, i64 %c
+  store ptr %new, ptr %new.p
+  %to = add i64 %inputs, %c
+  %o.p = getelementptr i64, ptr %operands, i64 %to
+  %od.p = getelementptr i8, ptr %new, i64 {data}
+  %od = load i64, ptr %od.p
+  store i64 %od, ptr %o.p
+  %oi.p = getelementptr i64, ptr %inner, i64 %to
+  store i64 %item, ptr %oi.p
+  %oo.p = getelementptr i64, ptr %outer, i64 %to
+  store i64 0, ptr %oo.p
+  %ot.p = getelementptr i64, ptr %items, i64 %to
+  store i64 %item, ptr %ot.p
+  %c1 = add i64 %c, 1
+  store i64 %c1, ptr %k.s
+  br label %create.next
+flag.operand:
+  %has.flags = icmp ne i64 %flagged, 0
+  %flags.at = getelementptr i8, ptr %memory, i64 %memory.block
+  br i1 %has.flags, label %flag.put, label %launch
+flag.put:
+  %last = add i64 %inputs, %outputs
+  %fo.p = getelementptr i64, ptr %operands, i64 %last
+  %flags.a = ptrtoint ptr %flags.at to i64
+  store i64 %flags.a, ptr %fo.p
+  %fi.p = getelementptr i64, ptr %inner, i64 %last
+  store i64 1, ptr %fi.p
+  %fu.p = getelementptr i64, ptr %outer, i64 %last
+  store i64 0, ptr %fu.p
+  %ft.p = getelementptr i64, ptr %items, i64 %last
+  store i64 1, ptr %ft.p
+  br label %launch
+launch:
+  %empty = icmp eq i64 %n, 0
+  %row = select i1 %empty, i64 1, i64 %n
+  %start = add i64 0, 0
+  %stop = add i64 %n, 0
+  %buffers = getelementptr i8, ptr %memory, i64 0
+  {job_stores}
+  call void @run(ptr %job)
+  store i64 0, ptr %d.s
+  br label %verify
+verify:
+  %v = load i64, ptr %d.s
+  %verified = icmp eq i64 %v, %memory.flags
+  br i1 %verified, label %collect, label %verify.one
+verify.one:
+  %flag.p = getelementptr i8, ptr %flags.at, i64 %v
+  %flag = load i8, ptr %flag.p
+  %v1 = add i64 %v, 1
+  store i64 %v1, ptr %d.s
+  %fine = icmp eq i8 %flag, 0
+  br i1 %fine, label %verify, label %drop
+collect:
+  call void %PyMem_RawFree(ptr %memory)
+  %one = icmp eq i64 %outputs, 1
+  br i1 %one, label %bare, label %pack
+bare:
+  %only = load ptr, ptr %news
+  ret ptr %only
+pack:
+  %tuple = call ptr %PyTuple_New(i64 %outputs)
+  store ptr %tuple, ptr %tuple.s
+  %no.tuple = icmp eq ptr %tuple, null
+  br i1 %no.tuple, label %drop.arrays, label %pack.start
+pack.start:
+  store i64 0, ptr %k.s
+  br label %pack.next
+pack.next:
+  %p = load i64, ptr %k.s
+  %packed = icmp eq i64 %p, %outputs
+  br i1 %packed, label %done, label %pack.one
+pack.one:
+  %item.p = getelementptr ptr, ptr %news, i64 %p
+  %item.o = load ptr, ptr %item.p
+  %status = call i32 %PyTuple_SetItem(ptr %tuple, i64 %p, ptr %item.o)
+  %p1 = add i64 %p, 1
+  store i64 %p1, ptr %k.s
+  br label %pack.next
+done:
+  ret ptr %tuple
+
+drop:
+  %why = phi i1 [ true, %create.one ], [ false, %verify.one ]
+  call void %PyMem_RawFree(ptr %memory)
+  br label %drop.next
+drop.arrays:
+  br label %drop.next
+drop.next:
+  %error = phi i1 [ %why, %drop ], [ true, %drop.arrays ], [ %error, %drop.one ]
+  %r = load i64, ptr %k.s
+  %dropped = icmp eq i64 %r, 0
+  br i1 %dropped, label %dropped.all, label %drop.one
+drop.one:
+  %r1 = sub i64 %r, 1
+  store i64 %r1, ptr %k.s
+  %gone.p = getelementptr ptr, ptr %news, i64 %r1
+  %gone = load ptr, ptr %gone.p
+  call void %Py_DecRef(ptr %gone)
+  br label %drop.next
+dropped.all:
+  br i1 %error, label %null, label %refuse
+null:
+  ret ptr null
+refuse:
+  call void %Py_IncRef(ptr %NotImplemented)
+  ret ptr %NotImplemented
+}}
+"""
+
+
+def print_array_call(type_offset: int, value_offset: int) -> str:
+    """The builtin `call(*arguments)`, to stand behind the driver's module.
+
+    Its `__self__` is a capsule without a name that points to a record (`RECORD`).
+    """
+    api_loads = "\n  ".join(
+        f"%{name}.a = getelementptr ptr, ptr @api, i64 {k}\n  %{name} = load ptr, ptr %{name}.a"
+        for k, name in enumerate(API)
+    )
+    record_loads = "\n  ".join(
+        f"%{name}.r = getelementptr i64, ptr %record, i64 {k}\n  %{name} = load i64, ptr %{name}.r"
+        for k, name in enumerate(RECORD)
+    )
+    pointers = {"operands", "inner", "outer", "items", "buffers", "work"}
+    job_stores = "\n  ".join(
+        f"%job.{name} = getelementptr i64, ptr %job, i64 {k}\n  "
+        f"store {'ptr' if name in pointers else 'i64'} %{name}, ptr %job.{name}"
+        for k, name in enumerate(JOB)
+    )
+    return _TEXT.format(
+        api_size=len(API),
+        api_loads=api_loads,
+        record_loads=record_loads,
+        job_size=len(JOB),
+        job_stores=job_stores,
+        most=MOST_OPERANDS,
+        block_bytes=8 * BLOCK,
+        keep_order=_KEEP_ORDER,
+        type_offset=type_offset,
+        value_offset=value_offset,
+        **ARRAY,
+    )

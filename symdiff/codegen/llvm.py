@@ -1,0 +1,431 @@
+"""Print lowered outputs as LLVM IR text: one straight walk over the DAG.
+
+The SIMD code is vectorised by construction: every value is a vector of as many
+elements as a register holds, and functions are calls to glibc's libmvec, or to
+libm lane by lane. Nothing is left to LLVM's loop vectoriser, so nothing can
+silently disable it. No fast-math flag is ever printed and nothing is contracted.
+
+Two shapes are printed. `print_point` computes one element; it defines
+
+    i8 @point(ptr in, ptr out)
+
+with `in` the parameters' values and `out` the outputs'; it returns whether the
+`suspect` condition holds. `print_body` computes `steps` registers full; it defines
+
+    void @body(i64 steps, ptr operands)
+
+with `operands` the addresses of the parameters', the outputs' and (if there is a
+`suspect` condition) the flags' contiguous elements.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symdiff.codegen.lower import nearest
+from symdiff.functions import CONSTANT_VALUES
+from symdiff.ir import (
+    ADD,
+    AND,
+    BOOL,
+    DIV,
+    EQ,
+    HALF,
+    LE,
+    LT,
+    MUL,
+    NEG,
+    NOT,
+    OR,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    Expr,
+    Op,
+    topological,
+)
+
+CHUNK = 1000
+"""Operations per LLVM function: instruction selection and register allocation are
+superlinear in the size of a function."""
+
+_ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
+_COMPARISONS = {LT: "olt", LE: "ole", EQ: "oeq"}
+_LOGIC = {AND: "and", OR: "or"}
+_PURE = "nounwind willreturn memory(none)"
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """How many elements a value holds, and which SIMD functions may be called.
+
+    Attributes
+    ----------
+    width : elements in a value; 1 prints scalar code.
+    isa : letter of the instruction set in the names of SIMD functions, or "".
+    library : the names of the SIMD functions that are there.
+    """
+
+    width: int = 1
+    isa: str = ""
+    library: frozenset[str] = frozenset()
+
+    def variant(self, function: str, arity: int) -> str | None:
+        """The name of the SIMD variant of a libm function, if it is there."""
+        name = variant_name(self.isa, self.width, function, arity)
+        return name if name in self.library else None
+
+
+def variant_name(isa: str, width: int, function: str, arity: int) -> str:
+    """The name of a SIMD function in the vector function ABI."""
+    return f"_ZGV{isa}N{width}{'v' * arity}_{function}"
+
+
+def print_point(
+    params: Sequence[str], outputs: Sequence[Expr], suspect: Expr | None, dtype: str
+) -> str:
+    """A module with `i8 @point(ptr in, ptr out)` for one element."""
+    writer = _Writer(dtype, Lanes())
+    real = writer.real
+    for k, name in enumerate(params):
+        writer.inputs[name] = f"getelementptr {real}, ptr %in, i64 {k}"
+    stores = [
+        _Store(e, f"getelementptr {real}, ptr %out, i64 {k}", real) for k, e in enumerate(outputs)
+    ]
+    if suspect is not None:
+        stores.append(_Store(suspect, "getelementptr i8, ptr %flag, i64 0", "i8"))
+    signature = "ptr noalias %in, ptr noalias %out, ptr noalias %flag"
+    parts = writer.chunks("point", signature, stores)
+    calls = [f"call void @{part}({signature}, ptr %spill)" for part in parts]
+    lines = [
+        "define i8 @point(ptr noalias %in, ptr noalias %out) #0 {",
+        "%flag = alloca i8",
+        "store i8 0, ptr %flag",
+        f"%spill = alloca {writer.value}, i64 {max(1, writer.spilled)}, align 64",
+        *calls,
+        "%suspect = load i8, ptr %flag",
+        "ret i8 %suspect",
+        "}",
+    ]
+    return writer.module(lines)
+
+
+def print_body(
+    params: Sequence[str],
+    outputs: Sequence[Expr],
+    suspect: Expr | None,
+    dtype: str,
+    lanes: Lanes,
+) -> str:
+    """A module with `void @body(i64 steps, ptr operands)` for arrays."""
+    writer = _Writer(dtype, lanes)
+    real = writer.real
+    count = len(params) + len(outputs) + (suspect is not None)
+    for k, name in enumerate(params):
+        writer.inputs[name] = f"getelementptr {real}, ptr %p{k}, i64 %i"
+    stores = [
+        _Store(e, f"getelementptr {real}, ptr %p{k}, i64 %i", real)
+        for k, e in enumerate(outputs, len(params))
+    ]
+    if suspect is not None:
+        stores.append(_Store(suspect, f"getelementptr i8, ptr %p{count - 1}, i64 %i", "i8"))
+    pointers = [
+        line
+        for k in range(count)
+        for line in (
+            f"%a{k} = getelementptr ptr, ptr %operands, i64 {k}",
+            f"%p{k} = load ptr, ptr %a{k}, !invariant.load !0",
+        )
+    ]
+    parts = writer.chunks("body", "ptr noalias readonly %operands, i64 %i", stores, pointers)
+    lines = [
+        "define void @body(i64 %steps, ptr noalias readonly %operands) #0 {",
+        "entry:",
+        f"%spill = alloca {writer.value}, i64 {max(1, writer.spilled)}, align 64",
+        f"%end = mul i64 %steps, {lanes.width}",
+        *(pointers if writer.inline else []),
+        "%some = icmp sgt i64 %steps, 0",
+        "br i1 %some, label %loop, label %done",
+        "loop:",
+        "%i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+        *writer.inline,
+        *(
+            f"call void @{part}(ptr noalias readonly %operands, i64 %i, ptr %spill)"
+            for part in parts
+        ),
+        f"%next = add nuw nsw i64 %i, {lanes.width}",
+        "%more = icmp slt i64 %next, %end",
+        "br i1 %more, label %loop, label %done",
+        "done:",
+        "ret void",
+        "}",
+    ]
+    return writer.module(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """Where the value of an output goes, and the type of its elements there."""
+
+    value: Expr
+    address: str
+    element: str
+
+
+class _Writer:
+    """Prints one module; `real` is the type of an element, `value` of a register."""
+
+    def __init__(self, dtype: str, lanes: Lanes) -> None:
+        self.single = dtype == "float32"
+        self.real = "float" if self.single else "double"
+        self.lanes = lanes
+        self.value = self.vector(self.real)
+        self.condition = self.vector("i1")
+        self.suffix = f"{'' if lanes.width == 1 else f'v{lanes.width}'}f{32 if self.single else 64}"
+        self.inputs: dict[str, str] = {}
+        self.names: dict[Expr, str] = {}
+        self.declared: dict[str, str] = {}
+        self.functions: list[str] = []
+        self.spilled = 0
+        self.inline: list[str] = []
+
+    def vector(self, element: str) -> str:
+        return element if self.lanes.width == 1 else f"<{self.lanes.width} x {element}>"
+
+    def module(self, lines: Iterable[str]) -> str:
+        text = [*self.declared.values(), *self.functions, *lines]
+        attributes = f"attributes #0 = {{ nounwind }}\nattributes #1 = {{ {_PURE} }}\n!0 = !{{}}\n"
+        return "\n".join(text) + "\n" + attributes
+
+    # ------------------------------------------------------------------ chunks
+    def chunks(
+        self,
+        name: str,
+        signature: str,
+        stores: Sequence[_Store],
+        prologue: Sequence[str] = (),
+    ) -> list[str]:
+        """Print the operations as functions of at most CHUNK each.
+
+        A value that a later function needs goes through memory. Returns the
+        functions' names; a loop body that fits in one is left in `inline`.
+        """
+        order = [e for e in topological(s.value for s in stores) if e.args]
+        if prologue and len(order) <= CHUNK:
+            self.inline = self.chunk(order, stores, {}, {})
+            return []
+        groups = [order[k : k + CHUNK] for k in range(0, len(order), CHUNK)] or [[]]
+        home = {e: k for k, group in enumerate(groups) for e in group}
+        used: list[dict[Expr, None]] = [{} for _ in groups]
+        for k, group in enumerate(groups):
+            for e in group:
+                used[k].update((a, None) for a in e.args if home.get(a, k) != k)
+        slots = {e: i for i, e in enumerate({e: None for needs in used for e in needs})}
+        self.spilled = len(slots)
+        parts = []
+        for k, group in enumerate(groups):
+            mine = [s for s in stores if home.get(s.value, 0) == k]
+            loads = {e: slots[e] for e in used[k]}
+            saves = {e: slots[e] for e in group if e in slots}
+            lines = self.chunk(group, mine, loads, saves)
+            part = f"{name}.{k}"
+            self.functions += [
+                f"define internal void @{part}({signature}, ptr noalias %spill) #0 {{",
+                *prologue,
+                *lines,
+                "ret void",
+                "}",
+            ]
+            parts.append(part)
+        return parts
+
+    def chunk(
+        self,
+        order: Sequence[Expr],
+        stores: Sequence[_Store],
+        loads: dict[Expr, int],
+        saves: dict[Expr, int],
+    ) -> list[str]:
+        """The instructions of some operations: loads, operations, saves and stores."""
+        lines: list[str] = []
+        self.names = {}
+        needed = {a: None for e in order for a in e.args if a.op is VAR}
+        needed.update((s.value, None) for s in stores if s.value.op is VAR)
+        for k, e in enumerate(needed):
+            self.names[e] = f"%v{k}"
+            lines.append(f"%v{k}.p = {self.inputs[e.value]}")
+            lines.append(f"%v{k} = load {self.value}, ptr %v{k}.p, align 1")
+        for e, slot in loads.items():
+            lines += self.reload(e, slot)
+        for k, e in enumerate(order):
+            self.names[e] = f"%t{k}"
+            lines += self.operation(e)
+            if e in saves:
+                lines += self.save(e, saves[e])
+        for k, store in enumerate(stores):
+            lines += self.store(k, store)
+        return lines
+
+    def slot(self, e: Expr, slot: int, tag: str) -> str:
+        return f"%s{slot}.{tag} = getelementptr {self.value}, ptr %spill, i64 {slot}"
+
+    def save(self, e: Expr, slot: int) -> list[str]:
+        address, value, kind = self.slot(e, slot, "o"), self.names[e], self.value
+        lines = [address]
+        if e.op.boolean:
+            kind = self.vector("i8")
+            lines.append(f"%s{slot}.w = zext {self.condition} {value} to {kind}")
+            value = f"%s{slot}.w"
+        return [*lines, f"store {kind} {value}, ptr %s{slot}.o, align 1"]
+
+    def reload(self, e: Expr, slot: int) -> list[str]:
+        self.names[e] = f"%s{slot}"
+        address = self.slot(e, slot, "i")
+        if not e.op.boolean:
+            return [address, f"%s{slot} = load {self.value}, ptr %s{slot}.i, align 1"]
+        kind = self.vector("i8")
+        return [
+            address,
+            f"%s{slot}.b = load {kind}, ptr %s{slot}.i, align 1",
+            f"%s{slot} = trunc {kind} %s{slot}.b to {self.condition}",
+        ]
+
+    def store(self, k: int, store: _Store) -> list[str]:
+        """An output, as a real number, or a flag as a byte."""
+        lines = [f"%o{k}.p = {store.address}"]
+        value, kind = self.operand(store.value), self.vector(store.element)
+        if store.value.op.boolean:
+            convert = "zext" if store.element == "i8" else "uitofp"
+            lines.append(f"%o{k} = {convert} {self.condition} {value} to {kind}")
+            value = f"%o{k}"
+        return [*lines, f"store {kind} {value}, ptr %o{k}.p, align 1"]
+
+    # -------------------------------------------------------------- operations
+    def operand(self, e: Expr) -> str:
+        """How an instruction names a value."""
+        name = self.names.get(e)
+        if name is None:
+            name = self.names[e] = self.literal(e)
+        return name
+
+    def literal(self, e: Expr) -> str:
+        if e.op is BOOL:
+            return self.splat("i1", "true" if e.value else "false")
+        value = CONSTANT_VALUES[e.op] if e.op in CONSTANT_VALUES else constant(e.value, self.single)
+        if self.single:
+            value = _single(value)
+        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+        return self.splat(self.real, f"0x{bits:016X}")
+
+    def splat(self, element: str, text: str) -> str:
+        width = self.lanes.width
+        return text if width == 1 else "<" + ", ".join([f"{element} {text}"] * width) + ">"
+
+    def operation(self, e: Expr) -> list[str]:
+        name, op = self.names[e], e.op
+        args = [self.operand(a) for a in e.args]
+        if op in _ARITHMETIC:
+            return [f"{name} = {_ARITHMETIC[op]} {self.value} {args[0]}, {args[1]}"]
+        if op is NEG:
+            return [f"{name} = fneg {self.value} {args[0]}"]
+        if op in _COMPARISONS:
+            return [f"{name} = fcmp {_COMPARISONS[op]} {self.value} {args[0]}, {args[1]}"]
+        if op in _LOGIC:
+            return [f"{name} = {_LOGIC[op]} {self.condition} {args[0]}, {args[1]}"]
+        if op is NOT:
+            return [f"{name} = xor {self.condition} {args[0]}, {self.splat('i1', 'true')}"]
+        if op is WHERE:
+            kinds = (self.condition, self.value, self.value)
+            return [f"{name} = select " + _typed(kinds, args)]
+        if op is POW and e.args[1] is HALF:
+            return [f"{name} = {self.call(self.intrinsic('llvm.sqrt', 1), args[:1])}"]
+        return [f"{name} = {self.call(self.function(op), args)}"]
+
+    def call(self, function: str, args: Sequence[str]) -> str:
+        typed = _typed([self.value] * len(args), args)
+        return f"call {self.value} @{function}({typed}) #1"
+
+    def declare(self, name: str, kind: str, arity: int) -> str:
+        if name not in self.declared:
+            self.declared[name] = f"declare {kind} @{name}({', '.join([kind] * arity)}) #1"
+        return name
+
+    def intrinsic(self, name: str, arity: int) -> str:
+        return self.declare(f"{name}.{self.suffix}", self.value, arity)
+
+    def function(self, op: Op) -> str:
+        """The function that computes an op: an intrinsic, libm's, or libmvec's."""
+        if op.intrinsic is not None:
+            return self.intrinsic(op.intrinsic, op.arity)
+        if op.libm is None:
+            raise ValueError(f"{op.name} has no function in libm; lower it first")
+        libm = op.libm + ("f" if self.single else "")
+        if self.lanes.width == 1:
+            return self.declare(libm, self.real, op.arity)
+        variant = self.lanes.variant(libm, op.arity) if op.vector else None
+        if variant is not None:
+            return self.declare(variant, self.value, op.arity)
+        return self.lanewise(libm, op.arity)
+
+    def lanewise(self, libm: str, arity: int) -> str:
+        """A function of registers that calls libm once for each element."""
+        name = f"lanes.{libm}"
+        if name in self.declared:
+            return name
+        self.declare(libm, self.real, arity)
+        lines, last = [], "poison"
+        for k in range(self.lanes.width):
+            args = []
+            for j in range(arity):
+                args.append(f"{self.real} %e{j}.{k}")
+                lines.append(f"%e{j}.{k} = extractelement {self.value} %x{j}, i64 {k}")
+            lines.append(f"%y{k} = call {self.real} @{libm}({', '.join(args)}) #1")
+            lines.append(f"%r{k} = insertelement {self.value} {last}, {self.real} %y{k}, i64 {k}")
+            last = f"%r{k}"
+        params = ", ".join(f"{self.value} %x{j}" for j in range(arity))
+        self.declared[name] = "\n".join(
+            [
+                f"define internal {self.value} @{name}({params}) #1 {{",
+                *lines,
+                f"ret {self.value} {last}",
+                "}",
+            ]
+        )
+        return name
+
+
+def _typed(kinds: Sequence[str], args: Sequence[str]) -> str:
+    return ", ".join(f"{kind} {arg}" for kind, arg in zip(kinds, args, strict=True))
+
+
+def constant(value: Fraction | float, single: bool) -> float:
+    """The nearest double or float (as a double) to an exact constant."""
+    if not isinstance(value, Fraction):
+        return value
+    return nearest_single(value) if single else nearest(value)
+
+
+def nearest_single(q: Fraction) -> float:
+    """The nearest float32, ties to even, rounded once."""
+    if q == 0:
+        return 0.0
+    n = abs(q)
+    exponent = n.numerator.bit_length() - n.denominator.bit_length()
+    if n < Fraction(2) ** exponent:
+        exponent -= 1
+    unit = Fraction(2) ** max(exponent - 23, -149)
+    rounded = round(n / unit) * unit
+    value = math.inf if rounded >= 2**128 else float(rounded)
+    return value if q > 0 else -value
+
+
+def _single(value: float) -> float:
+    """A double rounded to float32."""
+    if not math.isfinite(value):
+        return value
+    return nearest_single(Fraction(value)) if value else value

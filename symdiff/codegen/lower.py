@@ -1,0 +1,260 @@
+"""Lower outputs to what a processor has: + - * / neg sqrt, comparisons, select, libm.
+
+Before : any real outputs over the DAG, such as `x**3`, `logaddexp(a, b)`, `x/3`.
+After  : the same values in operations that have an instruction or a libm function;
+         `x**3` is `(x*x)*x`, half-integer powers use sqrt, a quotient by a constant
+         is rounded once. `a*b` and `b*a` are one node.
+Requires: functions without a `libm` or `intrinsic` column have an `expand` column.
+Ensures : the result depends on the structure of the DAG only, so that text made
+         from it is reproducible; nothing is reassociated and no reciprocal is shared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from symdiff.errors import UnsupportedError
+from symdiff.functions import CBRT, CONSTANT_VALUES, EXP2
+from symdiff.ir import (
+    ADD,
+    AND,
+    BOOL,
+    CONST,
+    DIV,
+    EQ,
+    HALF,
+    LE,
+    LT,
+    MUL,
+    NAN,
+    NEG,
+    NOT,
+    ONE,
+    OR,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    Op,
+    const,
+    rational,
+    raw,
+    topological,
+)
+
+MAX_CHAIN = 12
+"""Integer powers up to this are multiplied out (at most 5.5 ulp, about 2 on average);
+above it libm's pow, which is within 1 ulp, is used."""
+
+_NATIVE = frozenset(
+    (ADD, SUB, MUL, DIV, NEG, POW, LT, LE, EQ, NOT, AND, OR, WHERE, CONST, VAR, BOOL)
+)
+_COMMUTATIVE = frozenset((ADD, MUL, EQ, AND, OR))
+
+
+def lower(
+    outputs: Sequence[Expr], *, chain: int = MAX_CHAIN, divide: bool = True, fold: bool = True
+) -> tuple[Expr, ...]:
+    """The outputs in operations that every CPU target has.
+
+    Parameters
+    ----------
+    outputs : real or boolean nodes.
+    chain : the largest integer power that is multiplied out.
+    divide : whether `x/3` stays a division (rounded once) or becomes a
+        multiplication by the rounded third (rounded twice, faster).
+    fold : whether constants such as `2/sqrt(pi)` are evaluated here and rounded once.
+
+    Raises
+    ------
+    UnsupportedError : for a function that has no way to be evaluated.
+    """
+    roots = _expand(tuple(outputs))
+    if fold:
+        roots = _fold(roots)
+    return _Numbering(chain, divide).lower(roots)
+
+
+def is_native(op: Op) -> bool:
+    """Whether an operation is left as it is by `lower`."""
+    return op in _NATIVE or op in CONSTANT_VALUES or bool(op.libm or op.intrinsic)
+
+
+def _expand(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Replace functions without libm by their `expand` column until none is left."""
+    while any(not is_native(e.op) for e in topological(roots)):
+        new: dict[Expr, Expr] = {}
+        for e in topological(roots):
+            args = tuple(new[a] for a in e.args)
+            if is_native(e.op):
+                new[e] = e if args == e.args else raw(e.op, args, e.value)
+                continue
+            if e.op.expand is None:
+                raise UnsupportedError(f"{e.op.name} cannot be compiled: it has no formula")
+            try:
+                new[e] = e.op.expand(*args)
+            except NotImplementedError as error:
+                raise UnsupportedError(str(error)) from None
+        roots = tuple(new[r] for r in roots)
+    return roots
+
+
+def _fold(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Evaluate operations on constants alone, in ball arithmetic, where they are finite."""
+    order = topological(roots)
+    closed: set[Expr] = set()
+    for e in order:
+        if (
+            e.op is CONST
+            or e.op in CONSTANT_VALUES
+            or (e.args and not e.op.boolean and all(a in closed for a in e.args))
+        ):
+            closed.add(e)
+    maximal = {a for e in order if e not in closed for a in e.args if a in closed}
+    maximal.update(r for r in roots if r in closed)
+    new: dict[Expr, Expr] = {}
+    for e in order:
+        if e in maximal and e.args and (value := _evaluate(e)) is not None:
+            new[e] = value
+            continue
+        args = tuple(new[a] for a in e.args)
+        new[e] = e if args == e.args else raw(e.op, args, e.value)
+    return tuple(new[r] for r in roots)
+
+
+def _evaluate(e: Expr) -> Expr | None:
+    """A constant within 2**-100 of the value of a closed expression, or None."""
+    import flint
+
+    for precision in (192, 768, 3072):
+        with flint.ctx.workprec(precision):
+            ball = _ball(e)
+            if ball is None or not ball.is_finite():
+                continue
+            if ball.rel_accuracy_bits() < 100 and not ball.is_exact():
+                continue
+            mantissa, exponent = (int(v) for v in ball.mid().man_exp())
+            if abs(exponent) > 4000:
+                return None
+            value = Fraction(mantissa) * Fraction(2) ** exponent
+            return const(value) if value else ZERO
+    return None
+
+
+def _ball(e: Expr) -> Any:
+    """The value of a closed expression as a ball; None where an op has no ball."""
+    import flint
+
+    value: dict[Expr, flint.arb] = {}
+    for n in topological((e,)):
+        args = [value[a] for a in n.args]
+        if n.op is CONST:
+            if not isinstance(n.value, Fraction):
+                return None
+            value[n] = flint.arb(flint.fmpq(n.value.numerator, n.value.denominator))
+        elif n.op in _BALLS:
+            value[n] = _BALLS[n.op](*args)
+        elif n.op.ball is not None:
+            value[n] = n.op.ball(*args)
+        else:
+            return None
+    return value[e]
+
+
+_BALLS: dict[Op, Callable[..., Any]] = {
+    ADD: lambda a, b: a + b,
+    SUB: lambda a, b: a - b,
+    MUL: lambda a, b: a * b,
+    DIV: lambda a, b: a / b,
+    NEG: lambda a: -a,
+    POW: lambda a, b: a**b,
+}
+
+
+class _Numbering:
+    """Rebuilds a DAG from raw nodes, one per value, and lowers powers and quotients."""
+
+    def __init__(self, chain: int, divide: bool) -> None:
+        self.chain, self.divide = chain, divide
+        self.known: dict[tuple[object, ...], Expr] = {}
+
+    def lower(self, roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        new: dict[Expr, Expr] = {}
+        for e in topological(roots):
+            args = tuple(new[a] for a in e.args)
+            if not args:
+                new[e] = e
+            elif e.op is POW:
+                new[e] = self.power(*args)
+            elif e.op is MUL or e.op is DIV:
+                new[e] = self.quotient(e.op, *args) if self.divide else self.make(e.op, *args)
+            else:
+                new[e] = self.make(e.op, *args)
+        return tuple(new[r] for r in roots)
+
+    def make(self, op: Op, *args: Expr) -> Expr:
+        """The node, in the order of arguments in which it was met first."""
+        key = (op, frozenset(args)) if op in _COMMUTATIVE else (op, *args)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = raw(op, args)
+        return found
+
+    def quotient(self, op: Op, a: Expr, b: Expr) -> Expr:
+        """Multiply or divide by whichever of c and 1/c is a float, so that the
+        constant itself is not rounded."""
+        c, other = (rational(a), b) if op is MUL else (rational(b), a)
+        if c and not is_float(c) and is_float(1 / c):
+            if op is MUL:
+                return self.make(DIV, other, const(1 / c))
+            return self.make(MUL, const(1 / c), other)
+        return self.make(op, a, b)
+
+    def power(self, a: Expr, b: Expr) -> Expr:
+        q = rational(b)
+        if q is not None:
+            if q.denominator == 1 and abs(q) <= self.chain:
+                return self.inverse_if(q < 0, self.integer_power(a, abs(int(q))))
+            if q.denominator == 2 and abs(q) < self.chain:
+                root, n = self.make(POW, a, HALF), int(abs(q))
+                value = self.make(MUL, self.integer_power(a, n), root) if n else root
+                return self.inverse_if(q < 0, value)
+            if q.denominator == 3 and abs(q) < 2:
+                value = self.integer_power(self.make(CBRT, a), abs(q.numerator))
+                value = self.make(WHERE, self.make(LT, a, ZERO), NAN, value)
+                return self.inverse_if(q < 0, value)
+        if rational(a) == 2:
+            return self.make(EXP2, b)
+        return self.make(POW, a, b)
+
+    def inverse_if(self, inverse: bool, e: Expr) -> Expr:
+        return self.make(DIV, ONE, e) if inverse else e
+
+    def integer_power(self, a: Expr, n: int) -> Expr:
+        """`a**n` by squaring; the powers it passes through are shared."""
+        if n == 0:
+            return ONE
+        if n == 1:
+            return a
+        if n % 2:
+            return self.make(MUL, self.integer_power(a, n - 1), a)
+        half = self.integer_power(a, n // 2)
+        return self.make(MUL, half, half)
+
+
+def is_float(q: Fraction) -> bool:
+    """Whether a rational is a double, exactly."""
+    return Fraction(nearest(q)) == q if abs(q) < 2**1023 else False
+
+
+def nearest(q: Fraction) -> float:
+    """The double nearest to a rational; infinite beyond the largest."""
+    try:
+        return q.numerator / q.denominator  # int / int rounds correctly
+    except OverflowError:
+        return math.inf if q > 0 else -math.inf

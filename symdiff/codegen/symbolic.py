@@ -1,0 +1,275 @@
+"""Translate the DAG to SymPy, for `.expr`, LaTeX and printing.
+
+SymPy evaluates what it builds (`x + x` becomes `2*x`) by walking trees, which
+takes exponential time on a DAG with shared nodes and recurses on its depth.
+So only subexpressions that are small as trees are evaluated; larger ones are
+built as they stand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from symdiff.ir import (
+    ADD,
+    AND,
+    BOOL,
+    CONST,
+    DIV,
+    EQ,
+    LE,
+    LT,
+    MUL,
+    NEG,
+    NOT,
+    OR,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    Expr,
+    Op,
+    rational,
+    topological,
+)
+
+SMALL_TREE = 1000
+"""Trees with more operations than this are not evaluated by SymPy."""
+SMALL_DEPTH = 60
+"""Nor are deeper ones: SymPy's assumptions recurse."""
+LARGE_NUMBER = 1000
+"""Functions of numbers beyond this are not evaluated, such as 9**9**9."""
+
+_large_made: dict[bool, WeakKeyDictionary[Expr, Any]] = {
+    False: WeakKeyDictionary(),
+    True: WeakKeyDictionary(),
+}
+"""What large nodes became: built twice, they would be equal, but comparing them takes
+SymPy exponential time."""
+
+_SUM = (ADD, SUB, NEG)
+_PRODUCT = (MUL, DIV)
+
+
+def to_sympy(outputs: Sequence[Expr], *, named: bool = False) -> list[Any]:
+    """The outputs as SymPy expressions of real symbols.
+
+    Parameters
+    ----------
+    outputs : nodes of the DAG.
+    named : keep functions that SymPy knows only as formulas (expm1, hypot, cbrt,
+        ...) as functions of that name; for printing.
+
+    Returns
+    -------
+    list of sympy.Expr
+        Branches are `Piecewise`. Doubles that are no simple rational are `Float`s
+        of the same value. Shared nodes are the same object.
+    """
+    import sympy
+
+    builder = _Builder(sympy, outputs, named)
+    order = topological(outputs)
+    for e in order:
+        if e not in builder.large:
+            builder.build(e)
+    if builder.large:
+        with sympy.evaluate(False):
+            for e in order:
+                if e in builder.large:
+                    builder.build(e)
+    return [builder.made[e] for e in outputs]
+
+
+def tree_sizes(outputs: Iterable[Expr]) -> dict[Expr, int]:
+    """The number of operations of each node, written out as a tree; counted to 10**9."""
+    size: dict[Expr, int] = {}
+    for e in topological(outputs):
+        size[e] = min(sum(size[a] for a in e.args) + (1 if e.args else 0), 10**9)
+    return size
+
+
+def number(sympy: Any, q: Fraction) -> Any:
+    """A rational constant as a person would read it, of the same value.
+
+    The one exception: a rational that is neither simple nor a double is given
+    to 17 digits.
+    """
+    if q.denominator <= 1000 or _is_short_decimal(q):
+        return sympy.Rational(q.numerator, q.denominator)
+    double = _double(q)
+    if Fraction(double) == q:
+        return sympy.Float(double)
+    if q.denominator < 10**6 or not math.isfinite(double):
+        return sympy.Rational(q.numerator, q.denominator)
+    return sympy.Float(sympy.Rational(q.numerator, q.denominator), 17)
+
+
+def _is_short_decimal(q: Fraction) -> bool:
+    return q.denominator <= 10**12 and 10**12 % q.denominator == 0 and q.denominator % 5 == 0
+
+
+def _double(q: Fraction) -> float:
+    """The nearest double; 0.0 stands for what has none, as it equals no such q."""
+    try:
+        return float(q)
+    except OverflowError:
+        return math.inf if q > 0 else -math.inf
+
+
+class _Builder:
+    """Builds each node once, children first."""
+
+    def __init__(self, sympy: Any, outputs: Sequence[Expr], named: bool) -> None:
+        self.sympy, self.named = sympy, named
+        self.made: dict[Expr, Any] = {}
+        order = topological(outputs)
+        self.uses = Counter(a for e in order for a in e.args)
+        self.uses.update(outputs)
+        self.inlined = {  # members of longer sums and products
+            a
+            for e in order
+            for family in (_SUM, _PRODUCT)
+            if e.op in family
+            for a in e.args
+            if a.op in family and self.uses[a] == 1
+        }
+        self.large = self._large(order)
+
+    def _large(self, order: list[Expr]) -> set[Expr]:
+        size, depth = tree_sizes(order), dict.fromkeys(order, 0)
+        large: set[Expr] = set()
+        for e in order:
+            depth[e] = max((depth[a] + (a not in self.inlined) for a in e.args), default=0)
+            if (
+                size[e] > SMALL_TREE
+                or depth[e] > SMALL_DEPTH
+                or any(a in large for a in e.args)
+                or self._overflows(e)
+            ):
+                large.add(e)
+        return large
+
+    def _overflows(self, e: Expr) -> bool:
+        """Whether SymPy would compute a huge number."""
+        if e.op in (ADD, SUB, MUL, DIV, NEG) or not e.args or e.op.boolean:
+            return False
+        values = [rational(a) for a in e.args]
+        known = [abs(q) for q in values if q is not None]
+        return len(known) == len(values) and max(known) > LARGE_NUMBER
+
+    def build(self, e: Expr) -> None:
+        if e in self.inlined:
+            return
+        known = _large_made[self.named]
+        self.made[e] = known[e] if e in known else self._translate(e)
+        if e in self.large:
+            known[e] = self.made[e]
+
+    def _translate(self, e: Expr) -> Any:
+        sympy, op = self.sympy, e.op
+        if op is CONST:
+            if isinstance(e.value, Fraction):
+                return number(sympy, e.value)
+            return sympy.nan if math.isnan(e.value) else sympy.oo if e.value > 0 else -sympy.oo
+        if op is VAR:
+            return sympy.Symbol(e.value, real=True)
+        if op is BOOL:
+            return sympy.true if e.value else sympy.false
+        if op in _SUM:
+            terms = [sympy.Mul(-1, t) if s < 0 else t for t, s in self._members(e, _SUM, SUB)]
+            return terms[0] if len(terms) == 1 else sympy.Add(*terms)
+        if op in _PRODUCT:
+            return sympy.Mul(
+                *(sympy.Pow(f, -1) if s < 0 else f for f, s in self._members(e, _PRODUCT, DIV))
+            )
+        args = [self.made[a] for a in e.args]
+        if op is POW:
+            return sympy.Pow(*args)
+        if op in (LT, LE, EQ):
+            return self._relation(op, args)
+        if op is NOT:
+            return self._negation(e.args[0])
+        if op is WHERE:
+            return self._piecewise(e)
+        if op in (AND, OR):
+            return self._junction(e, sympy.And if op is AND else sympy.Or)
+        return self._function(op, args)
+
+    def _members(self, e: Expr, family: tuple[Op, ...], inverse: Op) -> list[tuple[Any, int]]:
+        """The terms (factors) of a sum (product) and the sign of each (of its exponent)."""
+        members: list[tuple[Any, int]] = []
+        stack = [(e, 1)]
+        while stack:
+            node, sign = stack.pop()
+            if node is not e and node not in self.inlined:
+                members.append((self.made[node], sign))
+                continue
+            first = -sign if node.op is NEG else sign
+            if len(node.args) == 2:
+                stack.append((node.args[1], -sign if node.op is inverse else sign))
+            stack.append((node.args[0], first))
+        return members
+
+    def _relation(self, op: Op, args: list[Any]) -> Any:
+        """`0 < x` reads better as `x > 0`."""
+        sympy = self.sympy
+        left, right = args
+        swap = left.is_Number and not right.is_Number
+        if op is EQ:
+            return sympy.Eq(*((right, left) if swap else args), evaluate=False)
+        if swap:
+            return (sympy.Gt if op is LT else sympy.Ge)(right, left, evaluate=False)
+        return (sympy.Lt if op is LT else sympy.Le)(left, right, evaluate=False)
+
+    def _negation(self, e: Expr) -> Any:
+        sympy, made = self.sympy, self.made[e]
+        opposite = {
+            sympy.Eq: sympy.Ne, sympy.Lt: sympy.Ge, sympy.Le: sympy.Gt,
+            sympy.Gt: sympy.Le, sympy.Ge: sympy.Lt,
+        }.get(made.func)  # fmt: skip
+        if opposite is not None:
+            return opposite(*made.args, evaluate=False)
+        return sympy.Not(made)
+
+    def _junction(self, e: Expr, cls: Any) -> Any:
+        args = [self.made[a] for a in e.args]
+        if e not in self.large:
+            return cls(*args)
+        made = self.sympy.Basic.__new__(cls, *args)
+        made._argset = frozenset(args)
+        return made
+
+    def _piecewise(self, e: Expr) -> Any:
+        """`where(c, a, where(d, b, ...))` is one `Piecewise`; not evaluated, which is slow."""
+        from sympy.functions.elementary.piecewise import ExprCondPair
+
+        sympy, pairs, node = self.sympy, [], e
+        while True:
+            condition, value, rest = node.args
+            pairs.append((self.made[value], self.made[condition]))
+            node = rest
+            if node.op is not WHERE:
+                break
+        pairs.append((self.made[node], sympy.true))
+        return sympy.Basic.__new__(
+            sympy.Piecewise, *(sympy.Tuple.__new__(ExprCondPair, a, c) for a, c in pairs)
+        )
+
+    def _function(self, op: Op, args: list[Any]) -> Any:
+        sympy = self.sympy
+        if op.sympy is None or (self.named and args and not _is_native(sympy, op)):
+            return sympy.Function(op.name, real=True)(*args)
+        return op.sympy(sympy, *args)
+
+
+def _is_native(sympy: Any, op: Op) -> bool:
+    """Whether SymPy has this very function, rather than a formula for it."""
+    symbols = [sympy.Dummy(real=True) for _ in range(op.arity)]
+    made = op.sympy(sympy, *symbols) if op.sympy else None
+    return isinstance(made, sympy.core.function.Application) and set(made.args) == set(symbols)

@@ -1,0 +1,242 @@
+"""The pipeline, from a captured program to the programs of its derivatives.
+
+    capture -> assume -> cancel -> differentiate -> cancel -> mask -> emit
+
+`frontend.capture` makes the program, `codegen` and `runtime` emit kernels; what
+lies between is here. Each function takes a raw program and returns the program
+of what its name says, ready to be emitted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.errors import SymdiffError
+from symdiff.functions import domain as domain_of
+from symdiff.ir import NAN, TRUE, Expr
+from symdiff.passes.cancel import Notes, cancel
+from symdiff.passes.differentiate import gradient as reverse
+from symdiff.passes.differentiate import pullback, pushforward
+from symdiff.passes.signs import Signs, assume
+from symdiff.program import Program, Tree, map_tree
+
+
+def simplified(program: Program, notes: Notes | None = None) -> Program:
+    """The program with its assumptions used and its common factors cancelled."""
+    outputs = assume(program.outputs, program.assumptions)
+    return replace(program, outputs=cancel(outputs, notes))
+
+
+def value(program: Program, notes: Notes | None = None) -> Program:
+    """The function itself, nan outside its domain."""
+    return masked(simplified(program, notes))
+
+
+def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """d f/d wrt of a scalar function: one output per parameter named in wrt."""
+    base = simplified(_scalar(program, "grad"), notes)
+    outputs = cancel(reverse(base.outputs[0], _vars(wrt)), notes)
+    return replace(base, outputs=outputs, tree=_bundle(list(range(len(wrt)))))
+
+
+def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """(f, d f/d wrt), sharing one kernel."""
+    return _joined(value(_scalar(program, "value_and_grad"), notes), gradient(program, wrt, notes))
+
+
+def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """The derivative of every output by every parameter named in wrt."""
+    base = simplified(program, notes)
+    rows = [reverse(output, _vars(wrt)) for output in base.outputs]
+    outputs = cancel([d for row in rows for d in row], notes)
+    n = len(wrt)
+    if isinstance(base.tree, np.ndarray):  # one array per parameter, shaped as the output
+        tree: Tree = _bundle([base.tree * n + j for j in range(n)])
+    else:
+        tree = _nested(lambda i: _bundle([i * n + j for j in range(n)]), base.tree)
+    return replace(base, outputs=outputs, tree=tree)
+
+
+def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """Second derivatives of a scalar function, forward over reverse."""
+    base = simplified(_scalar(program, "hessian"), notes)
+    variables = _vars(wrt)
+    slopes = cancel(reverse(base.outputs[0], variables), notes)
+    n = len(variables)
+    entries: dict[tuple[int, int], Expr] = {}
+    for j, v in enumerate(variables):
+        column = pushforward(slopes[j:], {v: ir.ONE})
+        entries.update({(i, j): d for i, d in enumerate(column, start=j)})
+    outputs = cancel([entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)], notes)
+    tree = _bundle([_bundle([i * n + j for j in range(n)]) for i in range(n)])
+    return replace(base, outputs=outputs, tree=tree)
+
+
+def derivative(program: Program, names: Sequence[str], notes: Notes | None = None) -> Program:
+    """The mixed partial derivative by each name in turn, of every output."""
+    result = simplified(program, notes)
+    for name in names:
+        outputs = pushforward(result.outputs, {ir.var(name): ir.ONE})
+        result = replace(result, outputs=cancel(outputs, notes))
+    return replace(result, domain=())
+
+
+def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """(value, tangent); the tangents are further parameters, see `tangent_names`."""
+    base = simplified(program, notes)
+    names = tangent_names(program, wrt)
+    seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
+    tangents = cancel(pushforward(base.outputs, seeds), notes)
+    tangent = replace(base, outputs=tangents)
+    joined = _joined(masked(base), tangent)
+    return replace(joined, params=(*program.params, *names))
+
+
+def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """(value, cotangents of wrt); the outputs' cotangents are further parameters."""
+    base = simplified(program, notes)
+    names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
+    slopes = pullback(base.outputs, [ir.var(n) for n in names], _vars(wrt))
+    back = replace(base, outputs=cancel(slopes, notes), tree=_bundle(list(range(len(wrt)))))
+    joined = _joined(masked(base), back)
+    return replace(joined, params=(*program.params, *names))
+
+
+def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """The Hessian times a vector, without the Hessian."""
+    base = simplified(_scalar(program, "hvp"), notes)
+    names = tangent_names(program, wrt)
+    seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
+    slopes = cancel(reverse(base.outputs[0], _vars(wrt)), notes)
+    outputs = cancel(pushforward(slopes, seeds), notes)
+    tree = _bundle(list(range(len(wrt))))
+    return replace(base, params=(*program.params, *names), outputs=outputs, tree=tree)
+
+
+def tangent_names(program: Program, wrt: Sequence[str]) -> list[str]:
+    """Names of the parameters that carry the tangents of `wrt`."""
+    return [_fresh(f"{name}_dot", program.params) for name in wrt]
+
+
+def _fresh(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+# ------------------------------------------------------------------------ masks
+def masked(program: Program) -> Program:
+    """The program with nan outside its domain, where simplification lost that."""
+    signs = Signs(program.assumptions)
+    outputs = []
+    for output in program.outputs:
+        enforced = _enforced(output)
+        inside = TRUE
+        for condition in program.domain:
+            if condition not in enforced and signs.holds(condition) is not True:
+                inside = ir.and_(inside, condition)
+        outputs.append(ir.where(inside, output, NAN))
+    return replace(program, outputs=tuple(outputs), domain=())
+
+
+def _enforced(output: Expr) -> set[Expr]:
+    """Domain conditions that the output still checks by itself: those of the
+    functions whose nan reaches it, which a branch, a max or a min may stop."""
+    found: set[Expr] = set()
+    seen: set[Expr] = set()
+    stack = [output]
+    while stack:
+        e = stack.pop()
+        if e in seen or e.op.boolean or e.op is ir.WHERE or e.op.live is not None:
+            continue
+        seen.add(e)
+        found.add(domain_of(e.op, e.args))
+        stack.extend(e.args)
+    return found
+
+
+# ------------------------------------------------------------------------- trees
+def _vars(names: Sequence[str]) -> list[Expr]:
+    return [ir.var(n) for n in names]
+
+
+def _scalar(program: Program, what: str) -> Program:
+    if not isinstance(program.tree, int):
+        raise SymdiffError(
+            f"{what} needs a function of one real value, but {program.name} returns "
+            f"{len(program.outputs)}",
+            hint="use jacobian for functions that return several values",
+        )
+    return program
+
+
+def _bundle(items: list[Tree]) -> Tree:
+    """One parameter gives its entry, several give a tuple."""
+    return items[0] if len(items) == 1 else tuple(items)
+
+
+def _nested(function: Callable[[int], Tree], tree: Tree) -> Tree:
+    if isinstance(tree, tuple):
+        return tuple(_nested(function, t) for t in tree)
+    if isinstance(tree, list):
+        return [_nested(function, t) for t in tree]
+    if isinstance(tree, dict):
+        return {k: _nested(function, t) for k, t in tree.items()}
+    return function(tree)
+
+
+def _joined(first: Program, second: Program) -> Program:
+    """Both programs' outputs as a pair."""
+    shift = len(first.outputs)
+    tree = (first.tree, _shifted(second.tree, shift))
+    return replace(first, outputs=(*first.outputs, *second.outputs), tree=tree, domain=())
+
+
+def _shifted(tree: Tree, by: int) -> Tree:
+    if isinstance(tree, np.ndarray):
+        return tree + by
+    return _nested(lambda i: i + by, tree) if not isinstance(tree, int) else tree + by
+
+
+# ------------------------------------------------------------------------ stages
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The program after a stage, and the seconds that stage took."""
+
+    name: str
+    program: Program
+    seconds: float
+
+
+def stages(program: Program, wrt: Sequence[str], order: int = 1) -> Iterator[Stage]:
+    """The program after each stage of the pipeline, for `symdiff show`."""
+    steps: list[tuple[str, Callable[[Program], Program]]] = [
+        ("capture", lambda p: p),
+        ("assume", lambda p: replace(p, outputs=assume(p.outputs, p.assumptions))),
+        ("cancel-value", lambda p: replace(p, outputs=cancel(p.outputs))),
+    ]
+    for _ in range(order):
+        steps += [
+            ("differentiate", lambda p: _all_partials(p, wrt)),
+            ("cancel", lambda p: replace(p, outputs=cancel(p.outputs))),
+        ]
+    for name, step in steps:
+        start = time.perf_counter()
+        program = step(program)
+        yield Stage(name, program, time.perf_counter() - start)
+
+
+def _all_partials(program: Program, wrt: Sequence[str]) -> Program:
+    outputs = tuple(d for o in program.outputs for d in reverse(o, _vars(wrt)))
+    return replace(program, outputs=outputs, tree=tuple(range(len(outputs))))
+
+
+__all__ = [
+    "Stage", "derivative", "gradient", "hessian", "hvp", "jacobian", "jvp", "map_tree", "masked",
+    "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
+]  # fmt: skip

@@ -1,0 +1,91 @@
+"""Attribute access: modules, plain objects of the user, arrays made while tracing."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend import known
+from symdiff.frontend.calls import Method, call
+from symdiff.frontend.numpy_names import ARRAY_METHODS, ARRAY_PROPERTIES
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import Masked, Real, Refused, Scalar, SmallArray, Stream, describe
+
+
+def attribute(t: Tracer, owner: Any, name: str) -> Any:
+    """`owner.name`; what it gives is fixed when traced."""
+    if isinstance(owner, ModuleType):
+        return _from_module(t, owner, name)
+    if isinstance(owner, (SmallArray, Masked)):
+        return _of_array(owner, name)
+    if isinstance(owner, Scalar):
+        return _of_scalar(owner, name)
+    if isinstance(owner, known.METHOD_OWNERS) and not hasattr(owner, "_fields"):
+        found = getattr(owner, name, None)
+        if isinstance(found, BuiltinMethodType):
+            return found
+        raise Refused(f"{describe(owner)} has no method '{name}'")
+    if isinstance(owner, (Stream, Method)) or owner is None:
+        raise Refused(f"attribute '{name}' of {describe(owner)}")
+    return _of_object(t, owner, name)
+
+
+def _from_module(t: Tracer, module: ModuleType, name: str) -> Any:
+    try:
+        return t.wrap(getattr(module, name))
+    except AttributeError:
+        raise Refused(f"module '{module.__name__}' has no attribute '{name}'") from None
+
+
+def _of_array(owner: SmallArray | Masked, name: str) -> Any:
+    if isinstance(owner, SmallArray) and name in ARRAY_PROPERTIES:
+        return ARRAY_PROPERTIES[name](owner)
+    if name in ARRAY_METHODS:
+        return Method(ARRAY_METHODS[name], owner, name)
+    raise Refused(f"attribute '{name}' of an array")
+
+
+def _of_scalar(owner: Scalar, name: str) -> Any:
+    if name in ("real", "T"):
+        return owner
+    if isinstance(owner, Real) and owner.expr.op is ir.VAR:
+        raise Refused(
+            f"parameter '{owner.expr.value}' is used as an array: attribute '{name}'",
+            "arrays as parameters are not supported yet",
+        )
+    if name in ARRAY_METHODS:
+        return Method(ARRAY_METHODS[name], owner, name)
+    raise Refused(f"attribute '{name}' of {describe(owner)}")
+
+
+def _of_object(t: Tracer, owner: Any, name: str) -> Any:
+    """Data and methods of an object that runs no hidden code when read."""
+    if hasattr(type(owner), "__symdiff_trace__") or isinstance(owner, (FunctionType, np.finfo, np.iinfo)):  # fmt: skip
+        found = getattr(owner, name, None)
+        if found is None and not hasattr(owner, name):
+            raise Refused(f"{describe(owner)} has no attribute '{name}'")
+        return t.wrap(found)
+    try:
+        static = inspect.getattr_static(owner, name)
+    except AttributeError:
+        raise Refused(f"{describe(owner)} has no attribute '{name}'") from None
+    if isinstance(static, property) and isinstance(static.fget, FunctionType):
+        return call(t, static.fget, (owner,), {})
+    if isinstance(static, functools.cached_property):
+        return call(t, static.func, (owner,), {})
+    found = getattr(owner, name)
+    plain = not hasattr(type(static), "__get__")
+    slot = inspect.ismemberdescriptor(static) or type(static).__name__ == "_tuplegetter"
+    if plain or slot or isinstance(found, (FunctionType, MethodType)):
+        return t.wrap(found)
+    if isinstance(owner, type) and isinstance(found, owner):  # a member of an Enum
+        return found
+    raise Refused(
+        f"attribute '{name}' of {describe(owner)}",
+        "symdiff cannot see through it; pass plain numbers and functions",
+    )

@@ -1,0 +1,379 @@
+"""Calling things. A function whose source can be read is inlined; the pure functions
+of Python, math, NumPy and SciPy are known as objects; anything else is refused."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import BuiltinMethodType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend import arrays, known, scalars, source
+from symdiff.frontend.source import FunctionNode, Source
+from symdiff.frontend.tracer import Frame, Tracer
+from symdiff.frontend.values import (
+    UNBOUND,
+    Cond,
+    Real,
+    Refused,
+    Scalar,
+    SmallArray,
+    describe,
+    join,
+)
+from symdiff.ir import FALSE, TRUE, Expr
+
+MAX_DEPTH = 400
+"""Calls inside of calls; a recursion that goes deeper does not end."""
+
+_STANDARD_LIBRARY = sysconfig.get_path("stdlib")
+_SITE_PACKAGES = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function or lambda defined inside of the traced function."""
+
+    node: FunctionNode
+    home: Frame
+    defaults: tuple[Any, ...]
+    keyword_defaults: Mapping[str, Any]
+
+    @classmethod
+    def make(cls, t: Tracer, node: FunctionNode) -> Closure:
+        from symdiff.frontend.expressions import evaluate
+
+        a = node.args
+        defaults = tuple(evaluate(t, d) for d in a.defaults)
+        keywords = zip(a.kwonlyargs, a.kw_defaults, strict=True)
+        named = {p.arg: evaluate(t, d) for p, d in keywords if d is not None}
+        return cls(node, t.frame, defaults, named)
+
+    @property
+    def name(self) -> str:
+        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A method of a traced array, bound to it."""
+
+    function: Callable[..., Any]
+    owner: Any
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """What `__symdiff_trace__` may return to say where its values are defined.
+
+    Attributes
+    ----------
+    tree : an `Expr`, or a nested tuple, list or NumPy object array of them.
+    domain : conditions outside of which the values are nan.
+    """
+
+    tree: Any
+    domain: tuple[Expr, ...] = ()
+
+
+def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The value of `function(*args, **kwargs)`."""
+    if isinstance(function, Closure):
+        return _inline(t, function, args, kwargs)
+    if isinstance(function, Method):
+        return function.function(t, function.owner, *args, **kwargs)
+    if (implementation := known.find(function)) is not None:
+        return implementation(t, *args, **kwargs)
+    kind = type(function)
+    if hasattr(kind, "__symdiff_trace__"):
+        return _traced(function, args, kwargs)
+    if (op := getattr(function, "__symdiff_op__", None)) is not None:
+        _no_keywords(kwargs)
+        return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
+    if kind is FunctionType:
+        if _is_library(function):
+            raise _foreign(function)
+        return _inline(t, function, args, kwargs)
+    if kind is MethodType and type(function.__func__) is FunctionType:
+        if _is_library(function.__func__):
+            raise _foreign(function)
+        return _inline(t, function.__func__, (function.__self__, *args), kwargs)
+    if kind is functools.partial:
+        every = (*map(t.wrap, function.args), *args)
+        return call(t, function.func, every, {k: t.wrap(v) for k, v in function.keywords.items()} | kwargs)  # fmt: skip
+    if kind is type(_cached) and isinstance(function.__wrapped__, FunctionType):
+        return call(t, function.__wrapped__, args, kwargs)
+    if kind is BuiltinMethodType and isinstance(function.__self__, known.METHOD_OWNERS):
+        return known.method(t, function, args, kwargs)
+    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
+        return function(*args, **kwargs)
+    raise _foreign(function)
+
+
+@functools.lru_cache(maxsize=1)
+def _cached() -> None:
+    """Its type is that of every function behind functools.cache."""
+
+
+def _no_keywords(kwargs: Mapping[str, Any]) -> None:
+    for name in kwargs:
+        raise Refused(f"the keyword argument '{name}' is not supported here")
+
+
+def _is_library(function: FunctionType) -> bool:
+    """Whether a Python function belongs to the standard library or NumPy, SciPy."""
+    if (function.__module__ or "").partition(".")[0] in ("numpy", "scipy"):
+        return True
+    path = function.__code__.co_filename
+    return path.startswith(_STANDARD_LIBRARY) and not any(path.startswith(p) for p in _SITE_PACKAGES)
+
+
+def _foreign(function: Any) -> Refused:
+    """The refusal of something that symdiff cannot see through."""
+    if not callable(function):
+        return Refused(f"{describe(function)} is called")
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    if name is None:
+        return Refused(
+            f"an object of type '{type(function).__name__}' is called",
+            "symdiff cannot see through it; call a plain Python function instead",
+        )
+    module = getattr(function, "__module__", None)
+    owner = getattr(function, "__self__", None)
+    if module is None and owner is not None and not isinstance(owner, type):
+        module = type(owner).__module__
+    full = name if module in (None, "builtins", "__main__") else f"{module}.{name}"
+    return Refused(f"'{full}' is called", known.hint(function, full))
+
+
+# -------------------------------------------------------------------- inlining
+def child_frame(home: Frame, name: str) -> Frame:
+    """A scope inside of another one, such as a comprehension's."""
+    return Frame(name, home.source, lambda n: _look_up(home, n), lambda: ())
+
+
+def _look_up(frame: Frame, name: str) -> Any:
+    value = frame.env.get(name, UNBOUND)
+    if value is UNBOUND and name not in frame.local_names():
+        return frame.outer(name)
+    return value
+
+
+@functools.lru_cache(maxsize=1024)
+def assigned_names(node: FunctionNode) -> frozenset[str]:
+    """The local names of a function: its parameters and what its body assigns."""
+    a = node.args
+    found = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if p}
+    stack: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load):
+            found.add(n.id)
+        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(n.name)
+        elif isinstance(n, (ast.Import, ast.ImportFrom)):
+            found |= {(x.asname or x.name).partition(".")[0] for x in n.names}
+        elif not isinstance(n, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):  # fmt: skip
+            stack.extend(ast.iter_child_nodes(n))
+    return frozenset(found)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_generator(node: FunctionNode) -> ast.AST | None:
+    """The first `yield` of a function, if there is one."""
+    stack: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return n
+        if not isinstance(n, source.FUNCTION_NODES):
+            stack.extend(ast.iter_child_nodes(n))
+    return None
+
+
+def outer_names(fun: FunctionType) -> Callable[[str], Any]:
+    """Where a function's free names come from: closure cells, globals, builtins."""
+    cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
+    builtins = fun.__builtins__  # type: ignore[attr-defined]
+
+    def look_up(name: str) -> Any:
+        if name in cells:
+            try:
+                return cells[name].cell_contents
+            except ValueError:
+                return UNBOUND
+        if name in fun.__globals__:
+            return fun.__globals__[name]
+        return builtins.get(name, UNBOUND)
+
+    return look_up
+
+
+def function_frame(fun: FunctionType) -> tuple[Frame, FunctionNode]:
+    """A frame for a call of a function from the user's world."""
+    file, node = source.find(fun)
+    code = fun.__code__
+    names = (*code.co_varnames, *code.co_cellvars)
+    return Frame(fun.__name__, file, outer_names(fun), lambda: names), node
+
+
+def _inline(
+    t: Tracer, function: Closure | FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Run a function's body here, on these arguments."""
+    if t.depth >= MAX_DEPTH:
+        raise Refused(
+            f"calls are nested more than {MAX_DEPTH} deep",
+            "a recursion must end on values known when traced",
+        )
+    if isinstance(function, Closure):
+        home, node = function.home, function.node
+        frame = Frame(
+            function.name, home.source, lambda n: _look_up(home, n), lambda: assigned_names(node)
+        )
+        defaults, named = function.defaults, function.keyword_defaults
+    else:
+        frame, node = function_frame(function)
+        defaults = tuple(map(t.wrap, function.__defaults__ or ()))
+        named = {k: t.wrap(v) for k, v in (function.__kwdefaults__ or {}).items()}
+    frame.env = _bind(t, frame.name, node.args, defaults, named, args, kwargs)
+    caller, at = t.frame, t.at
+    t.depth += 1
+    value = run(t, frame, node)
+    t.depth -= 1
+    t.frame, t.at = caller, at
+    return value
+
+
+def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
+    """What a function returns, with its parameters bound in the frame."""
+    from symdiff.frontend.expressions import evaluate
+    from symdiff.frontend.statements import run_block
+
+    t._clock += 1
+    frame.birth, frame.path = t._clock, t.path
+    t.frame = frame
+    if (found := _is_generator(node)) is not None or isinstance(node, ast.AsyncFunctionDef):
+        word = "async" if isinstance(node, ast.AsyncFunctionDef) else "yield"
+        t.refuse(f"'{word}' is not supported", "return a tuple or a list", found or node)
+    if isinstance(node, ast.Lambda):
+        return evaluate(t, node.body)
+    run_block(t, node.body)
+    flow = frame.flow
+    if flow.returned is FALSE:
+        return None
+    if flow.returned is not TRUE:
+        missing = t.text(ir.not_(flow.returned))
+        t.refuse(
+            f"'{frame.name}' returns nothing when {missing}",
+            "return a value on every path",
+            node.body[-1],
+        )
+    return t.resolve(flow.value, f"what '{frame.name}' returns")
+
+
+def _bind(
+    t: Tracer, name: str, a: ast.arguments, defaults: tuple[Any, ...],
+    named: Mapping[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """Match arguments with parameters, as Python does."""
+    positional = [p.arg for p in (*a.posonlyargs, *a.args)]
+    env = dict(zip(positional, args, strict=False))
+    if a.vararg is not None:
+        env[a.vararg.arg] = args[len(positional) :]
+    elif len(args) > len(positional):
+        raise Refused(f"'{name}' takes {len(positional)} positional arguments, not {len(args)}")
+    by_name = {p.arg for p in (*a.args, *a.kwonlyargs)}
+    extra = {}
+    for k, v in kwargs.items():
+        if k in env and k in by_name:
+            raise Refused(f"'{name}' gets two values for '{k}'")
+        if k in by_name:
+            env[k] = v
+        elif a.kwarg is not None:
+            extra[k] = v
+        else:
+            raise Refused(f"'{name}' has no parameter '{k}'")
+    if a.kwarg is not None:
+        env[a.kwarg.arg] = t.own(extra)
+    known_defaults = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
+    for p in (*positional, *(p.arg for p in a.kwonlyargs)):
+        if p not in env:
+            if p not in known_defaults and p not in named:
+                raise Refused(f"'{name}' is called without its argument '{p}'")
+            env[p] = known_defaults[p] if p in known_defaults else named[p]
+    return env
+
+
+# --------------------------------------------------------- other traced objects
+def _traced(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Inline an object that can express itself in terms of its arguments."""
+    defined = TRUE
+    for v in (*args, *kwargs.values()):
+        for s in _scalars(v):
+            defined = join(defined, s.defined)
+    result = function.__symdiff_trace__(
+        tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
+    )
+    tree = result
+    if isinstance(result, Inlined):
+        tree = result.tree
+        for c in result.domain:
+            defined = join(defined, c)
+        return _from_tree(tree, lambda e: defined)
+    roots = tuple(_leaves(tree))
+    needs = scalars.domain_of(roots)
+    return _from_tree(tree, lambda e: join(defined, needs[e]))
+
+
+def _scalars(value: Any) -> Iterator[Scalar]:
+    if isinstance(value, Scalar):
+        yield value
+    elif isinstance(value, SmallArray):
+        yield from (v for v in value.items.ravel() if isinstance(v, Scalar))
+    elif isinstance(value, (tuple, list)):
+        for v in value:
+            yield from _scalars(v)
+
+
+def _plain(value: Any) -> Any:
+    """A traced value as expressions and Python values."""
+    if isinstance(value, Scalar):
+        return value.expr
+    if isinstance(value, SmallArray):
+        items = np.empty(value.items.size, object)
+        items[:] = [_plain(v) for v in value.items.ravel()]
+        return items.reshape(value.items.shape)
+    if isinstance(value, (tuple, list)):
+        return type(value)(_plain(v) for v in value)
+    return value
+
+
+def _leaves(tree: Any) -> Iterator[Expr]:
+    if isinstance(tree, Expr):
+        yield tree
+    elif isinstance(tree, np.ndarray):
+        yield from tree.ravel()
+    elif isinstance(tree, dict):
+        for v in tree.values():
+            yield from _leaves(v)
+    else:
+        for v in tree:
+            yield from _leaves(v)
+
+
+def _from_tree(tree: Any, defined: Callable[[Expr], Expr]) -> Any:
+    if isinstance(tree, Expr):
+        return (Cond if tree.op.boolean else Real)(tree, defined(tree))
+    if isinstance(tree, np.ndarray):
+        return arrays.array_of([_from_tree(e, defined) for e in tree.ravel()], tree.shape)
+    if isinstance(tree, dict):
+        return {k: _from_tree(v, defined) for k, v in tree.items()}
+    return type(tree)(_from_tree(v, defined) for v in tree)

@@ -1,0 +1,225 @@
+"""Capture: a plain Python function of real numbers becomes a `Program`.
+
+The tracer walks the function's syntax tree with real Python values where it can and
+symbols where it must. A condition on symbols runs both sides and merges them; loops
+over what is known are unrolled; calls are inlined.
+
+Before: `def f(x): y = 2*x if x > 0 else 0.0; return y + 1`
+After: outputs `where(0 < x, 2*x, 0) + 1` of the one parameter `x`
+Requires: a function with source whose static parameters have values
+Ensures: `symdiff.verify.faults` finds nothing in the program
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.errors import Location, SymdiffError, UnsupportedError
+from symdiff.frontend import calls, scalars, source
+from symdiff.frontend.signature import Parameters
+from symdiff.frontend.source import Source
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import Real, Refused, Scalar, SmallArray, as_real, describe, join
+from symdiff.ir import TRUE, ZERO, Expr
+from symdiff.program import Program, Tree
+
+RECURSION_LIMIT = 40_000
+"""Python frames that a trace may nest: calls inlined in calls, deep expressions."""
+
+
+def capture(fun: FunctionType, static: Mapping[str, Any] | None = None) -> Program:
+    """Trace a function of real scalars.
+
+    Parameters
+    ----------
+    fun : a Python function whose source can be read.
+    static : values of its static parameters; those left out keep their default.
+
+    Returns
+    -------
+    The function as a DAG of exact real operations, specialised on `static`.
+
+    Raises
+    ------
+    UnsupportedError : at the place of Python that symdiff cannot see through.
+    """
+    if not isinstance(fun, FunctionType):
+        raise UnsupportedError(
+            f"'{getattr(fun, '__name__', type(fun).__name__)}' is not a Python function",
+            hint="symdiff reads the source of plain Python functions",
+        )
+    given = dict(static or {})
+    parameters = Parameters(fun, given)
+    frame, node = calls.function_frame(fun)
+    t = Tracer()
+    t.at = node
+    for name in parameters.static:
+        if name not in given and name not in parameters.defaults:
+            raise UnsupportedError(
+                f"static parameter '{name}' of '{fun.__name__}' has no value",
+                frame.source.location(node),
+                "give it a value in the call",
+            )
+        frame.env[name] = t.wrap(given.get(name, parameters.defaults.get(name)))
+    for name in parameters.real:
+        frame.env[name] = Real(ir.var(name))
+    t.frame = frame
+    with _deep_recursion():
+        value = _located(t, frame, node)
+    t.frame = frame
+    last = node if isinstance(node, source.ast.Lambda) else node.body[-1]
+    outputs: list[Scalar] = []
+    try:
+        tree = _flatten(t, value, outputs)
+    except Refused as refusal:
+        raise UnsupportedError(
+            f"'{fun.__name__}' returns {refusal.message}", frame.source.location(last), refusal.hint
+        ) from None
+    return _program(t, fun.__name__, parameters.real, outputs, tree)
+
+
+def _located(t: Tracer, frame: calls.Frame, node: source.FunctionNode) -> Any:
+    """Run the function; whatever goes wrong names the user's line."""
+    try:
+        return calls.run(t, frame, node)
+    except SymdiffError:
+        raise
+    except Refused as refusal:
+        raise UnsupportedError(refusal.message, _here(t), refusal.hint) from None
+    except RecursionError:
+        raise UnsupportedError("this is nested too deeply to be traced", _here(t)) from None
+    except Exception as error:
+        text = str(error) or "no message"
+        raise UnsupportedError(f"{type(error).__name__} when traced: {text}", _here(t)) from error
+
+
+def _here(t: Tracer) -> Location:
+    return t.frame.source.location(t.at)
+
+
+_lock = threading.Lock()
+_active = 0
+_usual = 0
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Raise Python's recursion limit while any thread traces."""
+    global _active, _usual
+    with _lock:
+        if _active == 0:
+            _usual = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(RECURSION_LIMIT, _usual))
+        _active += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _active -= 1
+            if _active == 0:
+                sys.setrecursionlimit(_usual)
+
+
+# -------------------------------------------------------------------- the program
+def _flatten(t: Tracer, value: Any, outputs: list[Scalar]) -> Tree:
+    """Number the real values of what the function returns."""
+    value = t.resolve(t.wrap(value), "what it returns")
+    if isinstance(value, (Scalar, int)):
+        outputs.append(as_real(value))
+        return len(outputs) - 1
+    if isinstance(value, (tuple, list)):
+        parts = [_flatten(t, v, outputs) for v in value]
+        return parts if isinstance(value, list) else tuple(parts)
+    if isinstance(value, dict):
+        return {k: _flatten(t, v, outputs) for k, v in value.items()}
+    if isinstance(value, SmallArray):
+        first = len(outputs)
+        outputs += [as_real(v) for v in value.items.ravel()]
+        return np.arange(first, len(outputs)).reshape(value.items.shape)
+    if value is None:
+        raise Refused("nothing", "return a number, or a tuple, list, dict or array of numbers")
+    raise Refused(describe(value), "return a number, or a tuple, list, dict or array of numbers")
+
+
+def _program(
+    t: Tracer, name: str, params: tuple[str, ...], outputs: list[Scalar], tree: Tree
+) -> Program:
+    defined = TRUE
+    for v in outputs:
+        defined = join(defined, v.defined)
+    assumptions = tuple(dict.fromkeys(t.assumptions))
+    taken = set()
+    for a in assumptions:
+        taken.update(scalars.consequences(a))
+    conditions = []
+    for c in scalars.conjuncts(defined):
+        known = scalars.cond(c)
+        if known is not True and not scalars.follows(c, taken) and not _trivial(c):
+            conditions.append(c)
+    roots = tuple(v.expr for v in outputs)
+    locations = _locate(t.locations, (*roots, *conditions, *assumptions))
+    return Program(name, params, roots, tree, tuple(conditions), assumptions, locations)
+
+
+def _trivial(condition: Expr) -> bool:
+    """Whether a condition says that a sum of squares and the like is not negative."""
+    c = scalars.canonical(condition)
+    return c.op is ir.LE and c.args[0] is ZERO and is_nonnegative(c.args[1])
+
+
+def is_nonnegative(e: Expr) -> bool:
+    """Whether an expression is visibly never negative."""
+    stack, budget = [e], 64
+    while stack and budget:
+        n, budget = stack.pop(), budget - 1
+        q = ir.rational(n)
+        if q is not None:
+            if q < 0:
+                return False
+        elif n.op in (ir.ADD, ir.MUL, ir.DIV):
+            if n.op is ir.MUL and n.args[0] is n.args[1]:
+                continue
+            stack += n.args
+        elif n.op is ir.WHERE:
+            stack += n.args[1:]
+        elif n.op is ir.POW:
+            k = ir.integer(n.args[1])
+            if ir.rational(n.args[1]) is None or (k is not None and k % 2):
+                stack.append(n.args[0])
+        elif n.op is not ir.ABS and n.op.name not in _POSITIVE:
+            return False
+    return not stack
+
+
+_POSITIVE = frozenset(op.name for op in (scalars.functions.EXP, scalars.functions.EXP2,
+    scalars.functions.COSH, scalars.functions.HYPOT, scalars.functions.PI,
+    scalars.functions.LN2, scalars.functions.LN10, scalars.functions.ERFC))  # fmt: skip
+
+
+def _locate(
+    noted: Mapping[Expr, tuple[Source, Any]], roots: tuple[Expr, ...]
+) -> dict[Expr, Location]:
+    """First places of the nodes; a node made inside of another has its place."""
+    places: dict[int, Location] = {}
+    inherited: dict[Expr, tuple[Source, Any]] = {}
+    locations: dict[Expr, Location] = {}
+    for e in reversed(ir.topological(roots)):
+        place = noted.get(e) or inherited.get(e)
+        if place is None:
+            continue
+        found = places.get(id(place[1]))
+        if found is None:
+            found = places[id(place[1])] = place[0].location(place[1])
+        locations[e] = found
+        for a in e.args:
+            if a.args:
+                inherited.setdefault(a, place)
+    return locations

@@ -1,0 +1,611 @@
+"""Evaluating expressions. Each handler takes the tracer and a node; what is missing
+from the table is refused."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend import arrays, attributes, calls, scalars
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import (
+    UNBOUND,
+    Choice,
+    Cond,
+    Masked,
+    Real,
+    Refused,
+    Scalar,
+    SmallArray,
+    Stream,
+    describe,
+    is_number,
+    number,
+)
+
+
+def evaluate(t: Tracer, node: ast.expr) -> Any:
+    """The value of an expression."""
+    handler = EXPRESSIONS.get(type(node))
+    if handler is None:
+        message, hint = REFUSED.get(type(node), ("this expression is not supported", ""))
+        t.refuse(message, hint, node)
+    return handler(t, node)
+
+
+def condition(t: Tracer, node: ast.expr) -> Cond | bool:
+    """Whether an expression counts as true; a bool if that is known here."""
+    value = evaluate(t, node)
+    t.at = node
+    return named(t, node, truth(t, value))
+
+
+def named(t: Tracer, node: ast.expr, c: Cond | bool) -> Cond | bool:
+    """Decide a condition if the path does; else remember the user's words for it."""
+    if isinstance(c, bool):
+        return c
+    if (known := t.known(c)) is not None:
+        return known
+    if c.expr not in t.texts:
+        t.texts[c.expr] = t.frame.source.segment(node)
+        t.texts.setdefault(ir.not_(c.expr), _negated(t, node))
+    return c
+
+
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+}  # fmt: skip
+
+
+def _negated(t: Tracer, node: ast.expr) -> str:
+    segment = t.frame.source.segment
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return segment(node.operand)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _OPPOSITE:
+        sign = scalars.SYMBOLS[_OPPOSITE[type(node.ops[0])]]
+        return f"{segment(node.left)} {sign} {segment(node.comparators[0])}"
+    text = segment(node)
+    return f"not {text}" if isinstance(node, (ast.Name, ast.Call)) else f"not ({text})"
+
+
+def truth(t: Tracer, value: Any) -> Cond | bool:
+    """Whether a value counts as true."""
+    if isinstance(value, SmallArray):
+        if value.items.size == 1:
+            return scalars.truth(value.items.item())
+        raise Refused("the truth value of an array of several elements", "use np.any or np.all")
+    if isinstance(value, Scalar):
+        return scalars.truth(value)
+    if isinstance(value, (Masked, Stream, Choice)):
+        raise Refused(f"the truth value of {describe(value)}")
+    return bool(value)
+
+
+# ------------------------------------------------------------------------ leaves
+def _constant(t: Tracer, node: ast.Constant) -> Any:
+    value = node.value
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, complex):
+        t.refuse("a complex number is used", "symdiff differentiates real functions", node)
+    return value
+
+
+def _name(t: Tracer, node: ast.Name) -> Any:
+    return load(t, node)
+
+
+def load(t: Tracer, node: ast.Name) -> Any:
+    """The value of a name, as it is bound on this path."""
+    name, frame = node.id, t.frame
+    value = frame.env.get(name, UNBOUND)
+    if value is UNBOUND:
+        t.at = node
+        if name in frame.local_names():
+            t.refuse(f"name '{name}' is used before it is assigned")
+        value = frame.outer(name)
+        if value is UNBOUND:
+            t.refuse(f"name '{name}' is not defined")
+    kind = type(value)
+    if kind is Real or kind is int or kind is Cond:
+        return value
+    t.at = node
+    return t.resolve(value, f"name '{name}'") if kind is Choice else t.wrap(value)
+
+
+# -------------------------------------------------------------------- operators
+def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
+    """`a op b` of any two values."""
+    if is_number(a) and is_number(b) and op is not ast.MatMult:
+        return scalars.binary(op, a, b)
+    if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
+        if op is ast.MatMult:
+            return arrays.dot(a, b)
+        return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
+    if op is ast.Add and isinstance(a, (list, tuple)) and type(a) is type(b):
+        return t.own([*a, *b]) if isinstance(a, list) else (*a, *b)
+    if op is ast.Mult and isinstance(a, (list, tuple)) and isinstance(b, int):
+        return t.own(a * b) if isinstance(a, list) else a * b
+    if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, int):
+        return binary(t, op, b, a)
+    if isinstance(a, str) and isinstance(b, (str, int)) and op in (ast.Add, ast.Mult):
+        return a + b if op is ast.Add else a * b  # type: ignore[operator]
+    if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
+        return _set_operation(op, a, b)
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
+
+
+def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
+    if op is ast.BitAnd:
+        return a & b
+    if op is ast.BitOr:
+        return a | b
+    if op is ast.Sub:
+        return a - b
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of two sets")
+
+
+def _binop(t: Tracer, node: ast.BinOp) -> Any:
+    spine = [node]
+    while isinstance(spine[-1].left, ast.BinOp):
+        spine.append(spine[-1].left)
+    value = evaluate(t, spine[-1].left)
+    for n in reversed(spine):
+        right = evaluate(t, n.right)
+        t.at = n
+        value = t.note(binary(t, type(n.op), value, right), n)
+    return value
+
+
+def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
+    value = evaluate(t, node.operand)
+    t.at = node
+    match node.op:
+        case ast.Not():
+            return scalars.negate(truth(t, value))
+        case ast.USub():
+            return t.note(arrays.elementwise(scalars.negative, value), node)
+        case ast.UAdd():
+            return arrays.elementwise(lambda v: v if is_number(v) else scalars.as_real(v), value)
+        case _:
+            return arrays.elementwise(_invert, value)
+
+
+def _invert(value: Any) -> Any:
+    if isinstance(value, (bool, Cond)):
+        return scalars.negate(value)
+    if isinstance(value, int):
+        return ~value
+    raise Refused(f"'~' of {describe(value)}", "it negates conditions: ~(x > 0)")
+
+
+def _boolop(t: Tracer, node: ast.BoolOp) -> Any:
+    """`a and b`, `a or b`: b is evaluated only where a does not decide."""
+    return _connect(t, node, 0)
+
+
+def _connect(t: Tracer, node: ast.BoolOp, i: int) -> Any:
+    operand = node.values[i]
+    value = evaluate(t, operand)
+    if i == len(node.values) - 1:
+        return value
+    t.at = operand
+    c = named(t, operand, truth(t, value))
+    is_and = isinstance(node.op, ast.And)
+    if isinstance(c, bool):
+        return _connect(t, node, i + 1) if c is is_and else value
+    if is_and:
+        return _logical(t, t.either(c, lambda: _connect(t, node, i + 1), lambda: _short(value, False)))
+    return _logical(t, t.either(c, lambda: _short(value, True), lambda: _connect(t, node, i + 1)))
+
+
+def _short(value: Any, decided: bool) -> Any:
+    """The deciding operand: a condition is known there, a number is itself."""
+    return decided if isinstance(value, (Cond, bool)) else value
+
+
+def _logical(t: Tracer, value: Any) -> Any:
+    return scalars.cond(value.expr, value.defined) if isinstance(value, Cond) else value
+
+
+def _compare(t: Tracer, node: ast.Compare) -> Any:
+    left = evaluate(t, node.left)
+    if len(node.ops) == 1:
+        right = evaluate(t, node.comparators[0])
+        t.at = node
+        return t.note(compare(t, type(node.ops[0]), left, right), node)
+    result: Any = True
+    for op, comparator in zip(node.ops, node.comparators, strict=True):
+        right = evaluate(t, comparator)
+        t.at = node
+        link = compare(t, type(op), left, right)
+        if isinstance(link, SmallArray):
+            raise Refused("a chained comparison of arrays", "join two comparisons with &")
+        result = scalars.conjunction(result, link)
+        if result is False:
+            return False
+        left = right
+    return t.note(result, node)
+
+
+def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
+    """`a op b` for any comparison of any two values."""
+    if op in (ast.Is, ast.IsNot):
+        return _identical(a, b) is (op is ast.Is)
+    if op in (ast.In, ast.NotIn):
+        return _contains(t, b, a) is (op is ast.In)
+    if is_number(a) and is_number(b):
+        return scalars.compare(op, a, b)
+    if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
+        return arrays.elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
+    if op in (ast.Eq, ast.NotEq):
+        if is_number(a) or is_number(b):
+            return op is ast.NotEq
+        return (plain(a) == plain(b)) is (op is ast.Eq)
+    return _ORDER[op](plain(a), plain(b))
+
+
+_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+}
+
+
+def _identical(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, (Scalar, SmallArray, int)) or isinstance(b, (Scalar, SmallArray, int)):
+        if not (isinstance(a, bool) and isinstance(b, bool)):
+            raise Refused("'is' between numbers", "compare values with ==")
+    return a is b
+
+
+def _contains(t: Tracer, container: Any, item: Any) -> bool:
+    if isinstance(container, (SmallArray, Masked, Scalar)):
+        raise Refused(f"'in' on {describe(container)}", "compare with == and np.any")
+    if isinstance(container, Stream):
+        container = t.spend(container)
+    if isinstance(container, (list, tuple)):
+        return plain(item) in [plain(t.wrap(v)) for v in container]
+    return plain(item) in container
+
+
+def plain(value: Any) -> Any:
+    """A value known when traced as Python has it: exact, hashable, comparable."""
+    if isinstance(value, Real):
+        q = ir.rational(value.expr)
+        if q is None:
+            raise Refused(
+                "a value that is not known when traced is compared or looked up",
+                "use comparisons of numbers with 'if', or np.where",
+            )
+        return q
+    if isinstance(value, (tuple, list)):
+        return type(value)(plain(v) for v in value)
+    if isinstance(value, (Cond, SmallArray, Masked, Choice)):
+        raise Refused(
+            "a value that is not known when traced is compared or looked up",
+            "use comparisons of numbers with 'if', or np.where",
+        )
+    return value
+
+
+def _conditional(t: Tracer, node: ast.IfExp) -> Any:
+    c = condition(t, node.test)
+    if isinstance(c, bool):
+        return evaluate(t, node.body if c else node.orelse)
+    value = t.either(c, lambda: evaluate(t, node.body), lambda: evaluate(t, node.orelse))
+    return t.note(value, node)
+
+
+def _walrus(t: Tracer, node: ast.NamedExpr) -> Any:
+    if t.frame.name == COMPREHENSION:
+        t.refuse("':=' inside of a comprehension", "assign the name in a loop", node)
+    value = evaluate(t, node.value)
+    t.frame.env[node.target.id] = value
+    return value
+
+
+# ------------------------------------------------------------------- containers
+def elements(t: Tracer, value: Any) -> list[Any]:
+    """The elements of anything that can be iterated when traced."""
+    if isinstance(value, (list, tuple, range, str, set, frozenset, dict)):
+        return [t.wrap(v) for v in value]
+    if isinstance(value, (type({}.keys()), type({}.values()), type({}.items()))):
+        return [t.wrap(v) for v in value]
+    if isinstance(value, Stream):
+        value = t.spend(value)
+        if isinstance(value, list):
+            return [t.wrap(v) for v in value]
+    if isinstance(value, SmallArray):
+        if value.items.ndim == 0:
+            raise Refused("a loop over an array without dimensions")
+        return [arrays.item(v, value.kind) for v in value.items]
+    if isinstance(value, Real):
+        raise Refused(
+            f"{_what(value)} is iterated over", "arrays as parameters are not supported yet"
+        )
+    if isinstance(value, Masked):
+        raise Refused(
+            "the elements that a condition on real values selects are listed",
+            "their number is not known when traced; sum them, or use np.where",
+        )
+    raise Refused(f"{describe(value)} is iterated over")
+
+
+def _what(value: Any) -> str:
+    """Name a parameter that is used as an array."""
+    if isinstance(value, Real) and value.expr.op is ir.VAR:
+        return f"parameter '{value.expr.value}'"
+    return describe(value)
+
+
+def _spread(t: Tracer, nodes: list[ast.expr]) -> list[Any]:
+    values = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            inner = evaluate(t, node.value)
+            t.at = node
+            values += elements(t, inner)
+        else:
+            values.append(evaluate(t, node))
+    return values
+
+
+def _tuple(t: Tracer, node: ast.Tuple) -> Any:
+    return tuple(_spread(t, node.elts))
+
+
+def _list(t: Tracer, node: ast.List) -> Any:
+    return t.own(_spread(t, node.elts))
+
+
+def _set(t: Tracer, node: ast.Set) -> Any:
+    values = _spread(t, node.elts)
+    t.at = node
+    return t.own({key(v) for v in values})
+
+
+def _dict(t: Tracer, node: ast.Dict) -> Any:
+    result: dict[Any, Any] = {}
+    for k, v in zip(node.keys, node.values, strict=True):
+        if k is None:
+            result.update(evaluate(t, v))
+        else:
+            index = evaluate(t, k)
+            t.at = k
+            result[key(index)] = evaluate(t, v)
+    return t.own(result)
+
+
+def key(value: Any) -> Any:
+    """A dictionary key or set element: it must be known when traced."""
+    return plain(value)
+
+
+def position(value: Any) -> Any:
+    """An index into a list or tuple: an integer or slice known when traced."""
+    if isinstance(value, Scalar):
+        raise Refused(
+            f"{describe(value)} is used as an index",
+            "indices are integers known when traced; use np.where to select by value",
+        )
+    return value
+
+
+def _slice(t: Tracer, node: ast.Slice) -> Any:
+    parts = (node.lower, node.upper, node.step)
+    return slice(*(None if p is None else position(evaluate(t, p)) for p in parts))
+
+
+def _subscript(t: Tracer, node: ast.Subscript) -> Any:
+    owner = evaluate(t, node.value)
+    index = evaluate(t, node.slice)
+    t.at = node
+    return t.note(subscript(t, owner, index), node)
+
+
+def subscript(t: Tracer, owner: Any, index: Any) -> Any:
+    """`owner[index]`."""
+    if isinstance(owner, SmallArray):
+        return arrays.load(owner, index)
+    if isinstance(owner, (list, tuple, range, str)):
+        found = owner[position(index)]
+        return t.own(found) if isinstance(found, list) and isinstance(index, slice) else t.wrap(found)
+    if isinstance(owner, dict):
+        k = key(index)
+        if k not in owner:
+            raise Refused(f"key {_show(k)} is not in the dictionary")
+        return t.wrap(owner[k])
+    if isinstance(owner, Scalar):
+        raise Refused(f"{_what(owner)} is indexed", "arrays as parameters are not supported yet")
+    raise Refused(f"{describe(owner)} is indexed")
+
+
+def _show(k: Any) -> str:
+    return repr(k) if isinstance(k, (str, int, tuple)) else str(k)
+
+
+def _attribute(t: Tracer, node: ast.Attribute) -> Any:
+    owner = evaluate(t, node.value)
+    t.at = node
+    return attributes.attribute(t, owner, node.attr)
+
+
+# --------------------------------------------------------------- comprehensions
+COMPREHENSION = "<comprehension>"
+
+
+def _generate(t: Tracer, node: Any, emit: Callable[[], Any]) -> Any:
+    """Elements of a comprehension; `Masked` if a real condition filters them."""
+    first = evaluate(t, node.generators[0].iter)
+    t.at = node.generators[0].iter
+    return _run_comprehension(t, node, emit, elements(t, first))
+
+
+def _run_comprehension(t: Tracer, node: Any, emit: Callable[[], Any], first: list[Any]) -> Any:
+    items: list[Any] = []
+    present: list[Any] = []
+    caller = t.frame
+    t.frame = calls.child_frame(caller, COMPREHENSION)
+    _clause(t, node.generators, 0, first, emit, items, present, True)
+    t.frame = caller
+    if all(p is True for p in present):
+        return items
+    return Masked(tuple(items), tuple(present))
+
+
+def _clause(
+    t: Tracer, generators: list[ast.comprehension], depth: int, values: list[Any],
+    emit: Callable[[], Any], items: list[Any], present: list[Any], guard: Any,
+) -> None:  # fmt: skip
+    from symdiff.frontend.statements import assign
+
+    clause = generators[depth]
+    if clause.is_async:
+        t.refuse("'async' is not supported", node=clause.target)
+    for value in values:
+        t.step(clause.target)
+        assign(t, clause.target, value)
+        _filter(t, generators, depth, 0, emit, items, present, guard)
+
+
+def _filter(
+    t: Tracer, generators: list[ast.comprehension], depth: int, i: int,
+    emit: Callable[[], Any], items: list[Any], present: list[Any], guard: Any,
+) -> None:  # fmt: skip
+    clause = generators[depth]
+    if i < len(clause.ifs):
+        c = condition(t, clause.ifs[i])
+        if c is False:
+            return
+        if c is True:
+            _filter(t, generators, depth, i + 1, emit, items, present, guard)
+            return
+        inner = scalars.conjunction(guard, c)
+        t.need(c)
+        region = t.enter(c.expr)
+        _filter(t, generators, depth, i + 1, emit, items, present, inner)
+        if t.leave(region):
+            raise Refused("a filtered comprehension changes a container", "use a loop")
+        return
+    if depth + 1 < len(generators):
+        iterable = evaluate(t, generators[depth + 1].iter)
+        t.at = generators[depth + 1].iter
+        _clause(t, generators, depth + 1, elements(t, iterable), emit, items, present, guard)
+        return
+    items.append(emit())
+    present.append(guard)
+
+
+def _list_comprehension(t: Tracer, node: ast.ListComp) -> Any:
+    found = _generate(t, node, lambda: evaluate(t, node.elt))
+    return t.own(found) if isinstance(found, list) else found
+
+
+def _generator(t: Tracer, node: ast.GeneratorExp) -> Any:
+    first = elements(t, evaluate(t, node.generators[0].iter))
+    home = t.frame
+
+    def compute() -> Any:
+        caller, t.frame = t.frame, home
+        found = _run_comprehension(t, node, lambda: evaluate(t, node.elt), first)
+        t.frame = caller
+        return found
+
+    return t.stream(compute)
+
+
+def _set_comprehension(t: Tracer, node: ast.SetComp) -> Any:
+    found = _generate(t, node, lambda: key(evaluate(t, node.elt)))
+    return t.own(set(_unfiltered(found)))
+
+
+def _dict_comprehension(t: Tracer, node: ast.DictComp) -> Any:
+    found = _generate(t, node, lambda: (key(evaluate(t, node.key)), evaluate(t, node.value)))
+    return t.own(dict(_unfiltered(found)))
+
+
+def _unfiltered(found: Any) -> list[Any]:
+    if isinstance(found, Masked):
+        raise Refused("a set or dictionary is filtered by a condition on real values")
+    return list(found)
+
+
+# ---------------------------------------------------------------------- strings
+def _fstring(t: Tracer, node: ast.JoinedStr) -> str:
+    parts = []
+    for piece in node.values:
+        if isinstance(piece, ast.Constant):
+            parts.append(str(piece.value))
+            continue
+        assert isinstance(piece, ast.FormattedValue)
+        value = evaluate(t, piece.value)
+        t.at = piece
+        if not isinstance(value, (str, int)) or piece.format_spec is not None:
+            raise Refused(
+                f"{describe(value)} is formatted as text", "text is for messages of assert only"
+            )
+        parts.append(repr(value) if piece.conversion == ord("r") else str(value))
+    return "".join(parts)
+
+
+def _lambda(t: Tracer, node: ast.Lambda) -> Any:
+    return calls.Closure.make(t, node)
+
+
+def _call(t: Tracer, node: ast.Call) -> Any:
+    function = evaluate(t, node.func)
+    args = _spread(t, node.args)
+    kwargs: dict[str, Any] = {}
+    for keyword in node.keywords:
+        value = evaluate(t, keyword.value)
+        if keyword.arg is None:
+            t.at = keyword.value
+            if not isinstance(value, dict):
+                raise Refused(f"'**' of {describe(value)}")
+            kwargs.update({str(k): t.wrap(v) for k, v in value.items()})
+        else:
+            kwargs[keyword.arg] = value
+    t.step(node)
+    return t.note(calls.call(t, function, tuple(args), kwargs), node)
+
+
+Handler = Callable[[Tracer, Any], Any]
+
+EXPRESSIONS: dict[type[ast.expr], Handler] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.BinOp: _binop,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolop,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.NamedExpr: _walrus,
+    ast.Call: _call,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Set: _set,
+    ast.Dict: _dict,
+    ast.ListComp: _list_comprehension,
+    ast.GeneratorExp: _generator,
+    ast.SetComp: _set_comprehension,
+    ast.DictComp: _dict_comprehension,
+    ast.JoinedStr: _fstring,
+    ast.Lambda: _lambda,
+}
+
+REFUSED: dict[type[ast.expr], tuple[str, str]] = {
+    ast.Await: ("'await' is not supported", ""),
+    ast.Yield: ("'yield' is not supported", "return a tuple or a list"),
+    ast.YieldFrom: ("'yield' is not supported", "return a tuple or a list"),
+}
+"""Expressions that are refused, with the reason and a hint."""

@@ -1,0 +1,103 @@
+"""The functions that symdiff knows, as objects: the tables of elementary functions,
+and the traced versions of Python's, math's and NumPy's own."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from symdiff import functions
+from symdiff.frontend import arrays, numpy_names, python_names, scalars
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import Refused, is_number
+from symdiff.ir import Expr, Op
+
+Implementation = Callable[..., Any]
+"""Called with the tracer, then with what the user's call passes."""
+
+METHOD_OWNERS = (list, dict, set, frozenset, str, tuple, range)
+
+
+def find(function: Any) -> Implementation | None:
+    """How a known function is traced."""
+    table = _table("scipy.special" in sys.modules)
+    found = table.get(id(function))
+    return found[1] if found is not None and found[0] is function else None
+
+
+@functools.lru_cache(maxsize=2)
+def _table(with_scipy: bool) -> Mapping[int, tuple[Any, Implementation]]:
+    """Implementations by the identity of what they implement. The elementary
+    functions first: where a traced version exists too, it wins."""
+    entries: dict[str, Implementation] = {}
+    for op in functions.TABLE:
+        entries |= {name: _elementary(op) for name in op.names}
+    entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
+    entries |= python_names.TABLE
+    entries |= numpy_names.TABLE
+    table: dict[int, tuple[Any, Implementation]] = {}
+    for name, implementation in entries.items():
+        module, _, attribute = name.rpartition(".")
+        if module.startswith("scipy") and not with_scipy:
+            continue
+        owner: Any = importlib.import_module("numpy" if module == "numpy.linalg" else module)
+        if module == "numpy.linalg":
+            owner = owner.linalg
+        function = getattr(owner, attribute, None)
+        if function is not None:
+            table[id(function)] = function, implementation
+    return table
+
+
+def _elementary(op: Op) -> Implementation:
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        _check(kwargs)
+        if len(args) == 1 and is_number(args[0]):
+            return scalars.apply(op, args[0])
+        return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
+
+    return implementation
+
+
+def _shorthand(build: Callable[..., Expr]) -> Implementation:
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        _check(kwargs)
+        return arrays.elementwise(lambda *v: scalars.compose(build, v), *args)
+
+    return implementation
+
+
+def _check(kwargs: Mapping[str, Any]) -> None:
+    for name in kwargs:
+        raise Refused(f"the keyword argument '{name}' is not supported here")
+
+
+def method(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of a method of a Python container or string."""
+    owner, name = function.__self__, function.__name__
+    implementation = python_names.METHODS.get((type(owner), name))
+    if implementation is None:
+        raise Refused(f"method '{name}' of a {type(owner).__name__} is not supported")
+    return implementation(t, owner, *args, **kwargs)
+
+
+_HINTS = {
+    "print": "print what the function returns instead",
+    "input": "pass the value as an argument",
+    "open": "read the file before, and pass its values as arguments",
+    "time.": "its value would be frozen when traced; pass it as an argument",
+    "random.": "random numbers would be frozen when traced; pass them as arguments",
+    "numpy.random": "random numbers would be frozen when traced; pass them as arguments",
+}
+
+
+def hint(function: Any, name: str) -> str:
+    """What to do instead of calling a function that is not known."""
+    owner = type(getattr(function, "__self__", None)).__module__
+    for start, text in _HINTS.items():
+        if name.startswith(start) or owner.startswith(start) or owner == start.rstrip("."):
+            return text
+    return "symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule"

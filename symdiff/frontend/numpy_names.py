@@ -1,0 +1,489 @@
+"""Traced versions of NumPy's functions on numbers and small arrays. Elementary
+functions are not here: they come from the table in `symdiff.functions`."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff import functions, ir
+from symdiff.frontend import arrays, python_names, scalars
+from symdiff.frontend.arrays import asarray, elementwise, reduce, unpack
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import (
+    UNBOUND,
+    Cond,
+    Masked,
+    Real,
+    Refused,
+    Scalar,
+    SmallArray,
+    array_of,
+    as_real,
+    cast,
+    describe,
+    from_outside,
+    is_number,
+    number,
+)
+
+Function = Callable[..., Any]
+
+_DTYPES: dict[Any, str] = {
+    float: "f", np.float64: "f", "float": "f", "float64": "f", "f8": "f", "d": "f",
+    int: "i", np.int64: "i", np.int32: "i", np.intp: "i", "int": "i", "int64": "i",
+    bool: "b", np.bool_: "b", "bool": "b",
+}  # fmt: skip
+
+
+def _kind(dtype: Any) -> str | None:
+    if dtype is None:
+        return None
+    if isinstance(dtype, np.dtype):
+        dtype = dtype.type
+    if dtype in _DTYPES:
+        return _DTYPES[dtype]
+    raise Refused(
+        f"dtype {getattr(dtype, '__name__', dtype)}",
+        "a traced function computes with real numbers; float, int and bool are known",
+    )
+
+
+def _converted(array: SmallArray, kind: str | None) -> SmallArray:
+    if kind is None or kind == array.kind:
+        return array
+    if kind == "b":
+        return array_of([scalars.truth(v) for v in array.items.ravel()], array.items.shape)
+    if kind == "i" and array.kind == "f":
+        raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
+    items = np.empty(array.items.shape, object)
+    items.ravel()[:] = [cast(v, kind) for v in array.items.ravel()]
+    return SmallArray(items, kind)
+
+
+def _copied(array: SmallArray) -> SmallArray:
+    return SmallArray(array.items.copy(), array.kind)
+
+
+def _as_list(t: Tracer, values: Any) -> list[Any]:
+    return python_names._elements(t, values)
+
+
+# --------------------------------------------------------------------- creation
+def _array(t: Tracer, values: Any, dtype: Any = None, copy: Any = True) -> Any:
+    return t.own(_copied(_converted(asarray(values), _kind(dtype))))
+
+
+def _asarray(t: Tracer, values: Any, dtype: Any = None) -> Any:
+    if isinstance(values, SmallArray):
+        return _converted(values, _kind(dtype))
+    return _array(t, values, dtype)
+
+
+def _shape_of(shape: Any) -> tuple[int, ...]:
+    parts = (shape,) if isinstance(shape, (int, Scalar)) else tuple(shape)
+    if not all(isinstance(n, int) for n in parts):
+        raise Refused("a shape that is not known when traced")
+    return parts
+
+
+def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> SmallArray:
+    size = _shape_of(shape)
+    array = array_of([value] * int(np.prod(size, dtype=int)), size)
+    return t.own(_converted(array, kind))  # type: ignore[no-any-return]
+
+
+def _full_like(t: Tracer, model: Any, value: Any, dtype: Any) -> SmallArray:
+    array = asarray(model)
+    return _filled(t, array.items.shape, value, _kind(dtype) or array.kind)
+
+
+def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
+    if not isinstance(num, int):
+        raise Refused("a number of points that is not known when traced")
+    steps = max(num - 1 if endpoint else num, 1)
+    span = scalars.binary(ast.Sub, as_real(stop), as_real(start))
+    values = []
+    for i in range(num):
+        part = scalars.binary(ast.Div, scalars.binary(ast.Mult, span, i), steps)
+        values.append(scalars.binary(ast.Add, as_real(start), part))
+    return t.own(array_of(values, (num,)))
+
+
+def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
+    kind = _kind(dtype)
+    if all(isinstance(b, int) for b in bounds):
+        values: list[Any] = list(range(*bounds))
+        return t.own(_converted(SmallArray(np.array(values, object), "i"), kind))
+    exact = [python_names._known(b) for b in bounds]
+    start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
+    count = max(0, -((start - stop) // step))
+    return t.own(_converted(array_of([number(start + i * step) for i in range(int(count))], (int(count),)), kind))  # fmt: skip
+
+
+def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:
+    return t.own(asarray(np.eye(n, m, k)))
+
+
+# --------------------------------------------------------------------- selection
+def _truth(value: Any) -> Any:
+    return elementwise(scalars.truth, value)
+
+
+def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
+    """Only the side that is taken counts."""
+    if len(sides) != 2:
+        raise Refused("np.where() without its two values", "use np.where(condition, a, b)")
+    return elementwise(arrays.choose, _truth(condition), *sides)
+
+
+def _select(t: Tracer, conditions: Any, choices: Any, default: Any = 0) -> Any:
+    result = default
+    pairs = zip(_as_list(t, conditions), _as_list(t, choices), strict=True)
+    for c, value in reversed(list(pairs)):
+        result = _where(t, c, value, result)
+    return result
+
+
+def _piecewise(t: Tracer, x: Any, conditions: Any, functions: Any, *args: Any) -> Any:
+    conditions = _as_list(t, conditions if isinstance(conditions, (list, tuple)) else [conditions])
+    pieces = _as_list(t, functions)
+    if len(pieces) not in (len(conditions), len(conditions) + 1):
+        raise Refused(f"np.piecewise() of {len(conditions)} conditions and {len(pieces)} functions")
+
+    def value(piece: Any) -> Any:
+        if is_number(piece):
+            return piece
+        return python_names._call(t, piece, x, *args)
+
+    result = value(pieces[-1]) if len(pieces) > len(conditions) else number(0)
+    for c, piece in zip(conditions, pieces, strict=False):  # the last that holds wins
+        result = _where(t, c, value(piece), result)
+    return result
+
+
+def _clip(t: Tracer, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:  # noqa: A002  # fmt: skip
+    low, high = a_min if min is None else min, a_max if max is None else max
+    if low is not None:
+        x = elementwise(lambda u, v: scalars.apply(functions.MAXIMUM, u, v), x, low)
+    if high is not None:
+        x = elementwise(lambda u, v: scalars.apply(functions.MINIMUM, u, v), x, high)
+    return x
+
+
+def _logical(f: Function) -> Function:
+    return lambda t, *values: elementwise(lambda *v: f(*map(scalars.truth, v)), *values)
+
+
+def _bits(op: type[ast.operator]) -> Function:
+    return lambda t, a, b: elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
+
+
+def _compare(op: type[ast.cmpop]) -> Function:
+    return lambda t, a, b: elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
+
+
+def _isclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> Any:
+    relative = number(1e-5) if rtol is None else rtol
+    absolute = number(1e-8) if atol is None else atol
+    return elementwise(
+        lambda x, y, r, s: python_names.isclose(x, y, r, s, False), a, b, relative, absolute
+    )
+
+
+def _on_each(f: Function) -> Function:
+    return lambda t, value: elementwise(f, value)
+
+
+# -------------------------------------------------------------------- reductions
+def _reduction(f: Callable[[Any], Any]) -> Function:
+    def implementation(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, dtype: Any = None) -> Any:  # fmt: skip
+        _kind(dtype)
+        return reduce(f, _countable(value), axis, keepdims)
+
+    return implementation
+
+
+def _countable(value: Any) -> Any:
+    return value if isinstance(value, Masked) else asarray(value)
+
+
+def _pick(op: ir.Op) -> Callable[[Any, Any], Any]:
+    better = max if op is functions.MAXIMUM else min
+
+    def pick(a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            return better(a, b)
+        return scalars.apply(op, a, b)
+
+    return pick
+
+
+def _sum_of(values: Any) -> Any:
+    if isinstance(values, list) and any(isinstance(v, (Cond, bool)) for v in values):
+        values = [int(v) if isinstance(v, bool) else as_real(v) for v in values]
+    return arrays.total(values, number(0) if values == [] else 0)
+
+
+def _count(values: Any) -> Any:
+    if isinstance(values, Masked):
+        return arrays.total([as_real(scalars.as_cond(c)) for c in values.present])
+    return len(values)
+
+
+def _mean_of(values: Any) -> Any:
+    return scalars.binary(ast.Div, _sum_of(values), _count(values))
+
+
+def _variance(values: Any, ddof: int) -> Any:
+    mean = _mean_of(values)
+    squares = elementwise(
+        lambda v: scalars.binary(ast.Pow, scalars.binary(ast.Sub, v, mean), 2),
+        values if isinstance(values, Masked) else array_of(values, (len(values),)),
+    )
+    total = arrays.total(squares if isinstance(squares, Masked) else list(squares.items))
+    return scalars.binary(ast.Div, total, scalars.binary(ast.Sub, _count(values), ddof))
+
+
+def _spread(root: bool) -> Function:
+    def implementation(t: Tracer, value: Any, axis: Any = None, *, ddof: int = 0, keepdims: Any = False) -> Any:  # fmt: skip
+        def f(values: Any) -> Any:
+            found = _variance(values, ddof)
+            return scalars.compose(ir.sqrt, (found,)) if root else found
+
+        return reduce(f, _countable(value), axis, keepdims)
+
+    return implementation
+
+
+def _norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002
+    """The Euclidean norm, or the sum or maximum of the absolute values."""
+    exact = None if ord is None else python_names._known(ord) if not isinstance(ord, Real) or ir.rational(ord.expr) is not None else ord  # fmt: skip
+    if exact in (None, 2):
+        return reduce(lambda v: python_names._hypot(t, *v), asarray(value), axis)
+    sizes = elementwise(lambda v: scalars.apply(ir.ABS, v), asarray(value))
+    if exact == 1:
+        return reduce(arrays.total, sizes, axis)
+    if isinstance(exact, Real) and exact.expr is ir.INF:
+        return reduce(lambda v: arrays.extreme(_pick(functions.MAXIMUM), v), sizes, axis)
+    raise Refused("this norm is not supported", "the norms 1, 2 and np.inf are")
+
+
+def _cumulative(op: type[ast.operator]) -> Function:
+    def implementation(t: Tracer, value: Any, axis: Any = None) -> Any:
+        items = asarray(value).items
+        if axis is None:
+            items, axis = items.ravel(), 0
+        moved = np.moveaxis(items.copy(), axis, 0)
+        for i in range(1, len(moved)):
+            row = zip(np.ravel(moved[i - 1]), np.ravel(moved[i]), strict=True)
+            cells = np.empty(moved[i].size if isinstance(moved[i], np.ndarray) else 1, object)
+            cells[:] = [scalars.binary(op, a, b) for a, b in row]
+            moved[i] = cells.reshape(np.shape(moved[i])) if np.shape(moved[i]) else cells[0]
+        result = np.moveaxis(moved, 0, axis)
+        return t.own(array_of(list(result.ravel()), result.shape))
+
+    return implementation
+
+
+def _diff(t: Tracer, value: Any, n: int = 1, axis: int = -1) -> Any:
+    array = asarray(value)
+    for _ in range(n):
+        moved = np.moveaxis(array.items, axis, -1)
+        upper, lower = SmallArray(moved[..., 1:], array.kind), SmallArray(moved[..., :-1], array.kind)  # fmt: skip
+        step = elementwise(lambda a, b: scalars.binary(ast.Sub, a, b), upper, lower)
+        array = SmallArray(np.moveaxis(step.items, -1, axis), step.kind)
+    return array
+
+
+# ------------------------------------------------------------- products of arrays
+def _outer(t: Tracer, a: Any, b: Any) -> Any:
+    x, y = asarray(a).items.ravel(), asarray(b).items.ravel()
+    return array_of([arrays.multiply(u, v) for u in x for v in y], (len(x), len(y)))
+
+
+def _dot(t: Tracer, a: Any, b: Any) -> Any:
+    if is_number(a) or is_number(b):
+        return elementwise(arrays.multiply, a, b)
+    return arrays.dot(a, b)
+
+
+def _inner(t: Tracer, a: Any, b: Any) -> Any:
+    x, y = asarray(a), asarray(b)
+    return arrays.dot(x, SmallArray(y.items.T, y.kind))
+
+
+def _cross(t: Tracer, a: Any, b: Any) -> Any:
+    x, y = asarray(a).items, asarray(b).items
+    if x.shape != (3,) or y.shape != (3,):
+        raise Refused(f"np.cross() of arrays of shapes {x.shape} and {y.shape}")
+
+    def minor(i: int, j: int) -> Any:
+        return scalars.binary(ast.Sub, arrays.multiply(x[i], y[j]), arrays.multiply(x[j], y[i]))
+
+    return array_of([minor(1, 2), minor(2, 0), minor(0, 1)], (3,))
+
+
+def _polyval(t: Tracer, coefficients: Any, x: Any) -> Any:
+    result: Any = 0
+    for c in _as_list(t, coefficients):
+        result = elementwise(lambda r, v, k: arrays.add(arrays.multiply(r, v), k), result, x, c)
+    return result
+
+
+def _trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1) -> Any:
+    values = list(asarray(y).items)
+    if x is None:
+        steps: list[Any] = [dx] * (len(values) - 1)
+    else:
+        steps = list(_diff(t, x).items)
+    means = [scalars.binary(ast.Div, arrays.add(a, b), 2) for a, b in zip(values, values[1:], strict=False)]  # fmt: skip
+    return arrays.total(map(arrays.multiply, steps, means))
+
+
+# ------------------------------------------------------------------------- shapes
+def _reshaped(f: Callable[..., Any]) -> Function:
+    """A function that only rearranges elements."""
+
+    def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
+        array = asarray(value)
+        return unpack(f(array.items, *args, **kwargs), array.kind)
+
+    return implementation
+
+
+def _joined(f: Callable[..., Any]) -> Function:
+    """A function that joins several arrays into a new one."""
+
+    def implementation(t: Tracer, values: Any, *args: Any, **kwargs: Any) -> Any:
+        parts = [asarray(v) for v in _as_list(t, values)]
+        result = f([p.items for p in parts], *args, **kwargs)
+        return t.own(array_of(list(result.ravel()), result.shape))
+
+    return implementation
+
+
+def _reshape(t: Tracer, value: Any, *shape: Any) -> Any:
+    array = asarray(value)
+    size = shape[0] if len(shape) == 1 else shape
+    return SmallArray(array.items.reshape(size), array.kind)
+
+
+def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
+    return t.own(_copied(_converted(asarray(value), _kind(dtype))))
+
+
+def _flatten(t: Tracer, value: Any) -> Any:
+    array = asarray(value)
+    return t.own(SmallArray(array.items.flatten(), array.kind))
+
+
+def _tolist(t: Tracer, value: Any) -> Any:
+    def nested(items: Any) -> Any:
+        return t.own([nested(v) for v in items]) if isinstance(items, np.ndarray) else items
+
+    return nested(asarray(value).items)
+
+
+def _item(t: Tracer, value: Any, *index: Any) -> Any:
+    return asarray(value).items.item(*index)
+
+
+def _round(t: Tracer, value: Any, decimals: int = 0) -> Any:
+    if decimals == 0:
+        return elementwise(lambda v: scalars.apply(functions.ROUND, v), value)
+    return elementwise(lambda v: python_names.round_to(v, decimals), value)
+
+
+def _cast_float(t: Tracer, value: Any = 0) -> Any:
+    return elementwise(as_real, value if is_number(value) else asarray(value))
+
+
+def _finfo(t: Tracer, dtype: Any) -> Any:
+    return np.finfo(dtype)
+
+
+def _nan_like(t: Tracer, shape: Any, dtype: Any = None) -> Any:
+    return _filled(t, shape, Real(ir.NAN, ir.FALSE), _kind(dtype) or "f")
+
+
+_sum = _reduction(_sum_of)
+_max = _reduction(lambda v: arrays.extreme(_pick(functions.MAXIMUM), v))
+_min = _reduction(lambda v: arrays.extreme(_pick(functions.MINIMUM), v))
+_any = _reduction(arrays.some)
+_all = _reduction(arrays.every)
+_prod = _reduction(arrays.product)
+_mean = _reduction(_mean_of)
+
+TABLE: dict[str, Function] = {
+    "numpy.array": _array, "numpy.asarray": _asarray, "numpy.copy": _array,
+    "numpy.zeros": lambda t, shape, dtype=None: _filled(t, shape, 0, _kind(dtype) or "f"),
+    "numpy.ones": lambda t, shape, dtype=None: _filled(t, shape, 1, _kind(dtype) or "f"),
+    "numpy.full": lambda t, shape, value, dtype=None: _filled(t, shape, value, _kind(dtype)),
+    "numpy.empty": _nan_like,
+    "numpy.zeros_like": lambda t, a, dtype=None: _full_like(t, a, 0, dtype),
+    "numpy.ones_like": lambda t, a, dtype=None: _full_like(t, a, 1, dtype),
+    "numpy.full_like": lambda t, a, value, dtype=None: _full_like(t, a, value, dtype),
+    "numpy.linspace": _linspace, "numpy.arange": _arange, "numpy.eye": _eye,
+    "numpy.identity": _eye, "numpy.where": _where, "numpy.select": _select,
+    "numpy.piecewise": _piecewise, "numpy.clip": _clip,
+    "numpy.logical_and": _logical(scalars.conjunction),
+    "numpy.logical_or": _logical(scalars.disjunction),
+    "numpy.logical_xor": _logical(scalars.exclusive), "numpy.logical_not": _logical(scalars.negate),
+    "numpy.bitwise_and": _bits(ast.BitAnd), "numpy.bitwise_or": _bits(ast.BitOr),
+    "numpy.bitwise_xor": _bits(ast.BitXor), "numpy.equal": _compare(ast.Eq),
+    "numpy.not_equal": _compare(ast.NotEq), "numpy.less": _compare(ast.Lt),
+    "numpy.less_equal": _compare(ast.LtE), "numpy.greater": _compare(ast.Gt),
+    "numpy.greater_equal": _compare(ast.GtE), "numpy.isclose": _isclose,
+    "numpy.allclose": lambda t, *a, **k: arrays.every(list(asarray(_isclose(t, *a, **k)).items.ravel())),  # fmt: skip
+    "numpy.isfinite": _on_each(python_names.finite), "numpy.isnan": _on_each(python_names.undefined),
+    "numpy.isinf": _on_each(python_names.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.nansum": _sum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
+    "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
+    "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),
+    "numpy.count_nonzero": lambda t, a: _sum(t, _truth(asarray(a))),
+    "numpy.cumsum": _cumulative(ast.Add), "numpy.cumprod": _cumulative(ast.Mult),
+    "numpy.diff": _diff, "numpy.dot": _dot, "numpy.vdot": _dot, "numpy.inner": _inner,
+    "numpy.matmul": lambda t, a, b: arrays.dot(a, b), "numpy.outer": _outer,
+    "numpy.cross": _cross, "numpy.polyval": _polyval, "numpy.trapezoid": _trapezoid,
+    "numpy.trapz": _trapezoid, "numpy.linalg.norm": _norm, "numpy.stack": _joined(np.stack),
+    "numpy.concatenate": _joined(np.concatenate), "numpy.hstack": _joined(np.hstack),
+    "numpy.vstack": _joined(np.vstack), "numpy.column_stack": _joined(np.column_stack),
+    "numpy.ravel": _reshaped(np.ravel), "numpy.transpose": _reshaped(np.transpose),
+    "numpy.reshape": _reshape, "numpy.squeeze": _reshaped(np.squeeze),
+    "numpy.flip": _reshaped(np.flip), "numpy.roll": _reshaped(np.roll),
+    "numpy.atleast_1d": _reshaped(np.atleast_1d), "numpy.diag": _reshaped(np.diag),
+    "numpy.trace": lambda t, a: arrays.total(list(np.diagonal(asarray(a).items))),
+    "numpy.broadcast_to": _reshaped(np.broadcast_to), "numpy.expand_dims": _reshaped(np.expand_dims),
+    "numpy.tile": _reshaped(np.tile), "numpy.repeat": _reshaped(np.repeat),
+    "numpy.shape": lambda t, a: asarray(a).items.shape,
+    "numpy.size": lambda t, a: asarray(a).items.size,
+    "numpy.ndim": lambda t, a: asarray(a).items.ndim, "numpy.float64": _cast_float,
+    "numpy.round": _round, "numpy.around": _round, "numpy.finfo": _finfo,
+    "numpy.isscalar": lambda t, a: isinstance(a, (Scalar, int, str)),
+}  # fmt: skip
+"""Traced versions, by the dotted name of what they implement."""
+
+ARRAY_PROPERTIES: dict[str, Callable[[SmallArray], Any]] = {
+    "shape": lambda a: a.items.shape,
+    "size": lambda a: a.items.size,
+    "ndim": lambda a: a.items.ndim,
+    "T": lambda a: SmallArray(a.items.T, a.kind),
+    "real": lambda a: a,
+}
+"""Attributes of an array."""
+
+ARRAY_METHODS: dict[str, Function] = {
+    "sum": _sum, "prod": _prod, "mean": _mean, "max": _max, "min": _min, "any": _any,
+    "all": _all, "var": _spread(False), "std": _spread(True), "dot": _dot, "clip": _clip,
+    "round": _round, "cumsum": _cumulative(ast.Add), "cumprod": _cumulative(ast.Mult),
+    "copy": _array, "astype": _astype, "flatten": _flatten, "tolist": _tolist, "item": _item,
+    "reshape": _reshape, "ravel": _reshaped(np.ravel), "transpose": _reshaped(np.transpose),
+    "squeeze": _reshaped(np.squeeze),
+}  # fmt: skip
+"""Methods of an array; each is called as the NumPy function of that name."""
+

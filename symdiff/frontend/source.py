@@ -1,0 +1,118 @@
+"""From a Python function to its syntax tree, with exact places in the user's file."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType, FunctionType
+
+from symdiff.errors import Location, UnsupportedError
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """One source file: its path as the code object names it, and its lines."""
+
+    path: str
+    lines: tuple[str, ...]
+
+    def location(self, node: ast.AST) -> Location:
+        """Where a node starts; columns count characters from 1."""
+        line = getattr(node, "lineno", 1)
+        text = self.lines[line - 1].rstrip("\n") if line <= len(self.lines) else ""
+        before = text.encode()[: getattr(node, "col_offset", 0)]
+        return Location(self.path, line, len(before.decode(errors="replace")) + 1, text)
+
+    def segment(self, node: ast.expr) -> str:
+        """The text of an expression, on one line."""
+        try:
+            return " ".join(ast.unparse(node).split())
+        except RecursionError:
+            return "this condition"
+
+
+@lru_cache(maxsize=64)
+def _parse(path: str, lines: tuple[str, ...]) -> tuple[Source, ast.Module]:
+    return Source(path, lines), ast.parse("".join(lines), path)
+
+
+def no_source_location(fun: FunctionType) -> Location:
+    return Location(fun.__code__.co_filename, fun.__code__.co_firstlineno, 1)
+
+
+def find(fun: FunctionType) -> tuple[Source, FunctionNode]:
+    """The syntax tree of a function, from the file that its code names.
+
+    Raises
+    ------
+    UnsupportedError : if there is no source, or it is not the source of `fun`.
+    """
+    code = fun.__code__
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, fun.__globals__)
+    if not lines:
+        raise UnsupportedError(
+            f"the source of '{fun.__name__}' is not available",
+            no_source_location(fun),
+            "define the function in a file or a notebook cell; symdiff reads its source",
+        )
+    try:
+        source, tree = _parse(code.co_filename, tuple(lines))
+    except SyntaxError:
+        raise _changed(fun) from None
+    found = [n for n in _functions_at(tree, code.co_firstlineno) if _matches(n, code)]
+    if len(found) > 1:
+        found = [n for n in found if _same_body(n, code)]
+    if not found:
+        raise _changed(fun)
+    return source, found[0]
+
+
+def _changed(fun: FunctionType) -> UnsupportedError:
+    return UnsupportedError(
+        f"the source of '{fun.__name__}' has changed since it was imported",
+        no_source_location(fun),
+        "import the module again",
+    )
+
+
+def first_line(node: FunctionNode) -> int:
+    """The line that a code object calls its first: that of the first decorator."""
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return decorators[0].lineno if decorators else node.lineno
+
+
+def _functions_at(tree: ast.Module, line: int) -> Iterator[FunctionNode]:
+    for statement in tree.body:
+        decorators = getattr(statement, "decorator_list", None)
+        start = decorators[0].lineno if decorators else statement.lineno
+        if start <= line <= (statement.end_lineno or start):
+            for node in ast.walk(statement):
+                if isinstance(node, FUNCTION_NODES) and first_line(node) == line:
+                    yield node
+
+
+def _matches(node: FunctionNode, code: CodeType) -> bool:
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    a = node.args
+    names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+    count = code.co_argcount + code.co_kwonlyargcount
+    last = max((n for *_, n in code.co_lines() if n is not None), default=0)
+    return (
+        name == code.co_name
+        and tuple(names) == code.co_varnames[:count]
+        and last <= (node.end_lineno or last)
+    )
+
+
+def _same_body(node: FunctionNode, code: CodeType) -> bool:
+    """Whether the code has an instruction for exactly the body of this lambda."""
+    body = node.body if isinstance(node.body, ast.expr) else node.body[-1]
+    where = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
+    return where in code.co_positions()

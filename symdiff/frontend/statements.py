@@ -1,0 +1,349 @@
+"""Running statements. Each handler takes the tracer and a node; what is missing
+from the table is refused."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend import arrays, expressions, scalars
+from symdiff.frontend.calls import Closure
+from symdiff.frontend.expressions import evaluate
+from symdiff.frontend.tracer import Flow, Tracer
+from symdiff.frontend.values import Cond, Masked, Refused, SmallArray, Stream, describe
+from symdiff.ir import FALSE, TRUE
+
+IMPORTABLE = {"math", "numpy", "scipy", "functools", "itertools", "operator"}
+
+
+def run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
+    """Run statements in order; after one that may have left the block, the rest
+    runs in a region."""
+    open_regions = []
+    for statement in body:
+        t.step(statement)
+        handler = STATEMENTS.get(type(statement))
+        if handler is None:
+            message, hint = REFUSED.get(type(statement), ("this statement is not supported", ""))
+            t.refuse(message, hint)
+        handler(t, statement)
+        skip = t.frame.flow.skips()
+        if skip is TRUE or statement is body[-1]:
+            break
+        if skip is not FALSE:
+            open_regions.append(t.open(skip))
+    for region in reversed(open_regions):
+        t.close(region)
+
+
+# ------------------------------------------------------------------ assignment
+def _assign(t: Tracer, node: ast.Assign) -> None:
+    value = evaluate(t, node.value)
+    for target in node.targets:
+        assign(t, target, value)
+
+
+def _annotated(t: Tracer, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        assign(t, node.target, evaluate(t, node.value))
+
+
+def assign(t: Tracer, target: ast.expr, value: Any) -> None:
+    """Bind a target: a name, a pattern of targets, an element."""
+    match target:
+        case ast.Name():
+            t.frame.env[target.id] = value
+        case ast.Tuple() | ast.List():
+            _unpack(t, target, value)
+        case ast.Subscript():
+            owner = evaluate(t, target.value)
+            index = evaluate(t, target.slice)
+            t.at = target
+            store(t, owner, index, value)
+        case ast.Attribute():
+            t.refuse(
+                f"attribute '{target.attr}' is assigned",
+                "a function to differentiate has no side effects; use local names",
+                target,
+            )
+        case _:
+            t.refuse("this assignment is not supported", node=target)
+
+
+def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
+    t.at = target
+    values = expressions.elements(t, value)
+    starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
+    wanted = len(target.elts)
+    if starred and len(values) >= wanted - 1:
+        i, extra = starred[0], len(values) - wanted + 1
+        values = [*values[:i], t.own(values[i : i + extra]), *values[i + extra :]]
+    if len(values) != wanted:
+        t.refuse(f"{len(values)} values are unpacked into {wanted} names")
+    for e, v in zip(target.elts, values, strict=True):
+        assign(t, e.value if isinstance(e, ast.Starred) else e, v)
+
+
+def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
+    """`owner[index] = value`."""
+    if isinstance(owner, SmallArray):
+        t.mutate(owner)
+        arrays.store(owner, index, value)
+    elif isinstance(owner, (list, dict)):
+        t.mutate(owner)
+        key = expressions.key(index) if isinstance(owner, dict) else expressions.position(index)
+        if isinstance(key, slice):
+            value = expressions.elements(t, value)
+        owner[key] = value
+    else:
+        raise Refused(f"an element of {describe(owner)} is assigned")
+
+
+def _augmented(t: Tracer, node: ast.AugAssign) -> None:
+    """`a += b`; lists and arrays change in place, as Python does it."""
+    target, op = node.target, type(node.op)
+    if isinstance(target, ast.Attribute):
+        assign(t, target, None)
+    if isinstance(target, ast.Name):
+        old = expressions.load(t, target)
+        value = evaluate(t, node.value)
+        t.at = node
+        if isinstance(old, list) and op is ast.Add:
+            more = expressions.elements(t, value)
+            t.mutate(old)
+            old.extend(more)
+            return
+        new = expressions.binary(t, op, old, value)
+        if isinstance(old, SmallArray):
+            t.mutate(old)
+            arrays.store(old, Ellipsis, new)
+            new = old
+        t.frame.env[target.id] = t.note(new, node)
+        return
+    assert isinstance(target, ast.Subscript)
+    owner = evaluate(t, target.value)
+    index = evaluate(t, target.slice)
+    value = evaluate(t, node.value)
+    t.at = node
+    old = expressions.subscript(t, owner, index)
+    new = t.note(expressions.binary(t, op, old, value), node)
+    if isinstance(old, list):
+        raise Refused("a list inside of a container is extended", "use its method extend")
+    store(t, owner, index, new)
+
+
+# --------------------------------------------------------------------- branches
+def _if(t: Tracer, node: ast.If) -> None:
+    c = expressions.condition(t, node.test)
+    if isinstance(c, bool):
+        run_block(t, node.body if c else node.orelse)
+        return
+    t.either(c, lambda: run_block(t, node.body), lambda: run_block(t, node.orelse))
+
+
+def _return(t: Tracer, node: ast.Return) -> None:
+    value = None if node.value is None else evaluate(t, node.value)
+    flow = t.frame.flow
+    if t.path is not t.frame.path:
+        value = t.freeze(value)
+    flow.returned, flow.value = TRUE, value
+
+
+def _break(t: Tracer, node: ast.Break) -> None:
+    t.frame.flow.broken = TRUE
+
+
+def _continue(t: Tracer, node: ast.Continue) -> None:
+    t.frame.flow.continued = TRUE
+
+
+def _assert(t: Tracer, node: ast.Assert) -> None:
+    c = expressions.condition(t, node.test)
+    t.at = node
+    if c is False:
+        if t.path is TRUE:
+            t.refuse("this assertion is false", "it is known to be false when traced")
+        c = Cond(FALSE)
+    if c is True:
+        return
+    t.assumptions.append(ir.or_(ir.not_(t.path), c.expr))
+    t.facts = t.facts.union(scalars.consequences(c.expr))
+
+
+def _raise(t: Tracer, node: ast.Raise) -> None:
+    name = ""
+    if node.exc is not None:
+        exc = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        name = " " + t.frame.source.segment(exc)
+    if t.path is TRUE:
+        t.refuse(f"the function raises{name} when traced", "it does so for every real argument")
+    t.refuse(
+        f"'raise{name}' under a condition on real values",
+        f"say what the arguments satisfy instead: assert not ({t.text(t.path)})",
+    )
+
+
+# ------------------------------------------------------------------------ loops
+def _for(t: Tracer, node: ast.For) -> None:
+    iterable = evaluate(t, node.iter)
+    t.at = node.iter
+    if isinstance(iterable, Masked):
+        raise Refused(
+            "a loop over elements that a condition on real values selects",
+            "loop over all of them, with the condition inside of the loop",
+        )
+    _iterate(t, node, expressions.elements(t, iterable), iterable)
+
+
+def _iterate(t: Tracer, node: ast.For, items: list[Any], iterable: Any) -> None:
+    total = t.frame.flow
+    for n, item in enumerate(items):
+        total = t.frame.flow
+        skip = ir.or_(total.broken, total.returned)
+        if skip is TRUE:
+            if isinstance(iterable, Stream):
+                iterable.items = items[n:]
+            break
+        t.step(node)
+        region = t.open(skip) if skip is not FALSE else None
+        assign(t, node.target, item)
+        run_block(t, node.body)
+        t.frame.flow.continued = FALSE
+        if region is not None:
+            t.close(region)
+    _after_loop(t, node.orelse)
+
+
+def _while(t: Tracer, node: ast.While) -> None:
+    while True:
+        total = t.frame.flow
+        skip = ir.or_(total.broken, total.returned)
+        if skip is TRUE:
+            break
+        region = t.open(skip) if skip is not FALSE else None
+        t.step(node)
+        c = expressions.condition(t, node.test)
+        if not isinstance(c, bool) or (c and skip is not FALSE and isinstance(node.test, ast.Constant)):
+            t.refuse(
+                "a 'while' loop whose end depends on real values",
+                "use 'for' over a range that is known when traced, with 'break' inside",
+                node,
+            )
+        if c:
+            run_block(t, node.body)
+            t.frame.flow.continued = FALSE
+        if region is not None:
+            t.close(region)
+        if not c:
+            break
+    _after_loop(t, node.orelse)
+
+
+def _after_loop(t: Tracer, orelse: Sequence[ast.stmt]) -> None:
+    """The loop's `else` runs where it was not broken."""
+    flow = t.frame.flow
+    broken = flow.broken
+    t.frame.flow = Flow(flow.returned, value=flow.value)
+    if not orelse or broken is TRUE or flow.returned is TRUE:
+        return
+    region = t.open(flow.returned) if flow.returned is not FALSE else None
+    if broken is FALSE:
+        run_block(t, orelse)
+    else:
+        t.either(Cond(broken), lambda: None, lambda: run_block(t, orelse))
+    if region is not None:
+        t.close(region)
+
+
+# ------------------------------------------------------------------------ others
+def _expression(t: Tracer, node: ast.Expr) -> None:
+    if not isinstance(node.value, ast.Constant):
+        evaluate(t, node.value)
+
+
+def _pass(t: Tracer, node: ast.Pass) -> None:
+    pass
+
+
+def _function(t: Tracer, node: ast.FunctionDef) -> None:
+    if node.decorator_list:
+        t.refuse(
+            f"the nested function '{node.name}' has a decorator",
+            "decorate it outside of the function",
+            node.decorator_list[0],
+        )
+    t.frame.env[node.name] = Closure.make(t, node)
+
+
+def _import(t: Tracer, node: ast.Import) -> None:
+    for alias in node.names:
+        module = _module(t, alias.name)
+        if alias.asname is None:
+            module = importlib.import_module(alias.name.partition(".")[0])
+        t.frame.env[alias.asname or alias.name.partition(".")[0]] = module
+
+
+def _import_from(t: Tracer, node: ast.ImportFrom) -> None:
+    module = _module(t, "." * node.level + (node.module or ""))
+    for alias in node.names:
+        if not hasattr(module, alias.name):
+            t.refuse(f"cannot import '{alias.name}' from '{node.module}'")
+        t.frame.env[alias.asname or alias.name] = getattr(module, alias.name)
+
+
+def _module(t: Tracer, name: str) -> Any:
+    if name.partition(".")[0] not in IMPORTABLE:
+        t.refuse(f"'{name}' is imported inside of the function", "import it at the top of the file")
+    return importlib.import_module(name)
+
+
+def _with(t: Tracer, node: ast.With) -> None:
+    for item in node.items:
+        call = item.context_expr
+        manager = evaluate(t, call.func) if isinstance(call, ast.Call) else None
+        if manager is not np.errstate or item.optional_vars is not None:
+            t.refuse(*REFUSED[ast.With], node)
+    run_block(t, node.body)
+
+
+Handler = Callable[[Tracer, Any], None]
+
+STATEMENTS: dict[type[ast.stmt], Handler] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.If: _if,
+    ast.Return: _return,
+    ast.For: _for,
+    ast.While: _while,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.Assert: _assert,
+    ast.Raise: _raise,
+    ast.Expr: _expression,
+    ast.Pass: _pass,
+    ast.FunctionDef: _function,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.With: _with,
+}
+
+REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.Try: ("'try' is not supported", "test the condition with 'if' instead"),
+    ast.TryStar: ("'try' is not supported", "test the condition with 'if' instead"),
+    ast.With: ("'with' is not supported", "only np.errstate is; do I/O outside of the function"),
+    ast.AsyncWith: ("'async' is not supported", ""),
+    ast.AsyncFor: ("'async' is not supported", ""),
+    ast.AsyncFunctionDef: ("'async' is not supported", ""),
+    ast.ClassDef: ("a class is defined inside of the function", "define it at the top of the file"),
+    ast.Delete: ("'del' is not supported", "leave the name; it costs nothing"),
+    ast.Global: ("'global' is not supported", "pass the value in and return it"),
+    ast.Nonlocal: ("'nonlocal' is not supported", "pass the value in and return it"),
+    ast.Match: ("'match' is not supported", "use if and elif"),
+}
+"""Statements that are refused, with the reason and a hint."""

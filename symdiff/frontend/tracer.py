@@ -1,0 +1,489 @@
+"""The state of a trace: where we are, under which conditions, and how the two sides
+of a condition on real values become one.
+
+Both sides of a branch are run once, on copies of the local names, and merged with
+`where`, so twenty nested branches or early returns cost twenty merges. Statements
+that a symbolic `return`, `break` or `continue` may skip run in a *region*: the rest
+of the block under the condition that it is reached. Lists and arrays that a side
+changes are logged and restored, then their contents are merged like names.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError
+from symdiff.frontend import scalars
+from symdiff.frontend.source import Source
+from symdiff.frontend.values import (
+    UNBOUND,
+    Choice,
+    Cond,
+    Masked,
+    Real,
+    Refused,
+    Scalar,
+    SmallArray,
+    Stream,
+    array_of,
+    describe,
+    from_outside,
+    is_number,
+    join,
+)
+from symdiff.ir import FALSE, TRUE, Expr
+
+MAX_STEPS = 2_000_000
+"""Statements and calls after which a trace gives up."""
+
+Container = list[Any] | dict[Any, Any] | set[Any] | np.ndarray[Any, Any]
+
+
+class Flow:
+    """Under which condition the block was left, and what it returned there."""
+
+    __slots__ = ("broken", "continued", "returned", "value")
+
+    def __init__(self, returned: Expr = FALSE, broken: Expr = FALSE, value: Any = UNBOUND) -> None:
+        self.returned, self.broken, self.continued = returned, broken, FALSE
+        self.value = value
+
+    def skips(self) -> Expr:
+        """Where the rest of the block does not run."""
+        return ir.or_(ir.or_(self.returned, self.broken), self.continued)
+
+
+class Frame:
+    """One call being traced: its local names and where other names come from."""
+
+    __slots__ = ("birth", "env", "flow", "local_names", "name", "outer", "path", "source")
+
+    def __init__(
+        self,
+        name: str,
+        source: Source,
+        outer: Callable[[str], Any],
+        local_names: Callable[[], Iterable[str]],
+    ) -> None:
+        self.name, self.source, self.outer, self.local_names = name, source, outer, local_names
+        self.env: dict[str, Any] = {}
+        self.flow = Flow()
+        self.birth, self.path = 0, TRUE
+
+
+@dataclass(slots=True)
+class Region:
+    """A stretch of the trace under one more condition, and what to restore after."""
+
+    start: int
+    path: Expr
+    facts: frozenset[Expr]
+    log: dict[int, tuple[Container, Any]] = field(default_factory=dict)
+    skip: Expr = FALSE
+    env: dict[str, Any] = field(default_factory=dict)
+    flow: Flow = field(default_factory=Flow)
+
+
+Changes = Mapping[int, tuple[Container, Any, Any]]
+"""Containers by their id, with their contents before and after."""
+
+
+@dataclass(slots=True)
+class Side:
+    """What one side of a branch left behind."""
+
+    env: dict[str, Any]
+    flow: Flow
+    value: Any
+    changes: Changes
+
+
+def contents(container: Container) -> Any:
+    return container.copy()
+
+
+def restore(container: Container, saved: Any) -> None:
+    if isinstance(container, list):
+        container[:] = saved
+    elif isinstance(container, np.ndarray):
+        container[...] = saved
+    else:
+        container.clear()
+        container.update(saved)
+
+
+class Tracer:
+    """One capture in progress."""
+
+    def __init__(self) -> None:
+        self.frame: Frame = Frame("", Source("", ()), lambda _: UNBOUND, lambda: ())
+        self.at: ast.AST = ast.Pass()
+        self.path: Expr = TRUE
+        self.facts: frozenset[Expr] = frozenset()
+        self.assumptions: list[Expr] = []
+        self.locations: dict[Expr, tuple[Source, ast.AST]] = {}
+        self.texts: dict[Expr, str] = {}
+        self.regions: list[Region] = []
+        self.depth = 0
+        self.steps = 0
+        self._clock = 0
+        self._owned: dict[int, tuple[Container, int]] = {}
+        self._outside: dict[int, tuple[Any, Any]] = {}
+        self._needs: dict[Expr, Expr] = {}
+
+    # ------------------------------------------------------------------- errors
+    def refuse(self, message: str, hint: str = "", node: ast.AST | None = None) -> NoReturn:
+        """Stop with an error at a node, by default at the one being evaluated."""
+        place = self.frame.source.location(self.at if node is None else node)
+        raise UnsupportedError(message, place, hint)
+
+    def step(self, node: ast.AST) -> None:
+        self.at = node
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            self.refuse(
+                f"tracing took more than {MAX_STEPS} steps",
+                "loops are unrolled when traced; use fewer iterations",
+            )
+
+    # ------------------------------------------------------------------- values
+    def note(self, value: Any, node: ast.AST) -> Any:
+        """Remember that the value of this node was made here first."""
+        if isinstance(value, Scalar):
+            if value.expr.args:
+                self.locations.setdefault(value.expr, (self.frame.source, node))
+        elif isinstance(value, SmallArray):
+            for v in value.items.ravel():
+                if isinstance(v, Scalar) and v.expr.args:
+                    self.locations.setdefault(v.expr, (self.frame.source, node))
+        return value
+
+    def wrap(self, value: Any) -> Any:
+        """A value from the user's world or from a container, ready to compute with."""
+        kind = type(value)
+        if kind is Real or kind is int or kind is SmallArray:
+            return value
+        if kind is Choice:
+            return self.resolve(value, "this value")
+        if isinstance(value, np.ndarray):
+            found = self._outside.get(id(value))
+            if found is None:
+                found = self._outside[id(value)] = value, from_outside(value)
+            return found[1]
+        return from_outside(value)
+
+    def own(self, container: Any) -> Any:
+        """Register a list, dict, set or array that the trace itself made."""
+        key = container.owner() if isinstance(container, SmallArray) else container
+        self._clock += 1
+        self._owned[id(key)] = key, self._clock
+        return container
+
+    def mutate(self, container: Any) -> None:
+        """Announce that a container is about to change."""
+        key = container.owner() if isinstance(container, SmallArray) else container
+        owned = self._owned.get(id(key))
+        if owned is None or owned[0] is not key:
+            raise Refused(
+                f"{describe(container)} that was not made on this path is changed",
+                "change a copy; a function to differentiate has no side effects",
+            )
+        for region in reversed(self.regions):
+            if id(key) in region.log or owned[1] > region.start:
+                break
+            region.log[id(key)] = key, contents(key)
+
+    def spend(self, stream: Stream) -> list[Any] | Masked:
+        """The elements of an iterator, which are used up."""
+        region = self.regions[-1] if self.regions else None
+        if stream.region is not region:
+            raise Refused(
+                "an iterator made outside of this branch or loop step is used up in it",
+                "make a list of it first",
+            )
+        if stream.compute is not None:
+            compute, stream.compute = stream.compute, None
+            found = compute()
+            return found if isinstance(found, Masked) else list(found)
+        items, stream.items = stream.items or [], []
+        return list(items)
+
+    def stream(self, compute: Callable[[], Any]) -> Stream:
+        return Stream(compute, self.regions[-1] if self.regions else None)
+
+    # --------------------------------------------------------------- conditions
+    def known(self, value: Any) -> bool | None:
+        """A truth value if it is decided here, by its form or by the path."""
+        if not isinstance(value, Cond):
+            return bool(value)
+        if self.facts:
+            if scalars.follows(value.expr, self.facts):
+                return True
+            if scalars.follows(ir.not_(value.expr), self.facts):
+                return False
+        return None
+
+    def need(self, c: Cond) -> None:
+        """Remember where a condition that decides something is defined."""
+        if c.defined is not TRUE:
+            for e in (c.expr, ir.not_(c.expr)):
+                self._needs[e] = join(self._needs.get(e, TRUE), c.defined)
+
+    def defined(self, condition: Expr) -> Expr:
+        """Where all parts of a path condition are defined."""
+        if not self._needs:
+            return TRUE
+        stack = [condition]
+        while stack:
+            e = stack[-1]
+            parts = e.args if e.op in (ir.AND, ir.OR, ir.NOT) else ()
+            missing = [a for a in parts if a not in self._needs]
+            if e in self._needs or not missing:
+                stack.pop()
+                if e not in self._needs:
+                    total = TRUE
+                    for a in parts:
+                        total = join(total, self._needs[a])
+                    self._needs[e] = total
+            else:
+                stack += missing
+        return self._needs[condition]
+
+    def resolve(self, value: Any, name: str) -> Any:
+        """The side of a `Choice` that the path selects."""
+        whole = value
+        while isinstance(value, Choice):
+            side = self.known(Cond(value.condition))
+            if side is None:
+                break
+            value = value.then if side else value.other
+        if value is UNBOUND:
+            raise Refused(f"{name} is used before it is assigned")
+        if not isinstance(value, Choice):
+            return value
+        bound = _bound(value)
+        if bound is TRUE:
+            raise Refused(
+                f"{name} is {_kinds(whole)} depending on whether {self.text(value.condition)}",
+                "both sides of a condition on real values must give numbers, or containers alike",
+            )
+        raise Refused(
+            f"{name} may be unbound here: it is assigned only when {self.text(bound)}",
+            "assign it on every path",
+        )
+
+    def text(self, condition: Expr) -> str:
+        """A condition in the user's own words, where they are known."""
+        if condition in self.texts:
+            return self.texts[condition]
+        if condition.op is ir.NOT:
+            return f"not ({self.text(condition.args[0])})"
+        if condition.op in (ir.AND, ir.OR):
+            word = " and " if condition.op is ir.AND else " or "
+            parts = [
+                f"({self.text(a)})" if a.op in (ir.AND, ir.OR) and a.op is not condition.op
+                and a not in self.texts else self.text(a)
+                for a in condition.args
+            ]  # fmt: skip
+            return word.join(parts)
+        return ir.format_expr(condition, 200)
+
+    # ----------------------------------------------------------------- branches
+    def enter(self, literal: Expr) -> Region:
+        self._clock += 1
+        region = Region(self._clock, self.path, self.facts)
+        self.path = ir.and_(self.path, literal)
+        self.facts = self.facts.union(scalars.consequences(literal))
+        self.regions.append(region)
+        return region
+
+    def leave(self, region: Region) -> Changes:
+        """End a region; containers get back the contents they had before it."""
+        assert self.regions.pop() is region
+        self.path, self.facts = region.path, region.facts
+        changes = {}
+        for key, (container, before) in region.log.items():
+            changes[key] = container, before, contents(container)
+            restore(container, before)
+        return changes
+
+    def either(self, c: Cond, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
+        """Run both sides of a condition and merge what they leave and give."""
+        self.need(c)
+        frame, start, sides = self.frame, self.frame.env, []
+        for literal, run in ((c.expr, then), (ir.not_(c.expr), other)):
+            frame.env, frame.flow = dict(start), Flow()
+            region = self.enter(literal)
+            value = run()
+            changes = self.leave(region)
+            sides.append(Side(frame.env, frame.flow, value, changes))
+        a, b = sides
+        frame.flow = self._merge_flow(c.expr, a.flow, b.flow)
+        if a.flow.returned is TRUE or b.flow.returned is TRUE:
+            here, dead = (b, a) if a.flow.returned is TRUE else (a, b)
+            frame.env, value = here.env, here.value
+            self._merge_changes(c.expr, a.changes, b.changes, a is here, dead)
+            return value
+        frame.env = self._merge_names(c.expr, a.env, b.env)
+        self._merge_changes(c.expr, a.changes, b.changes)
+        return self.merge(c.expr, a.value, b.value)
+
+    def _merge_flow(self, c: Expr, a: Flow, b: Flow) -> Flow:
+        flow = Flow(ir.where(c, a.returned, b.returned), ir.where(c, a.broken, b.broken))
+        flow.continued = ir.where(c, a.continued, b.continued)
+        if a.returned is FALSE or b.returned is FALSE:
+            flow.value = b.value if a.returned is FALSE else a.value
+        else:
+            flow.value = self.merge(c, a.value, b.value)
+        return flow
+
+    def _merge_names(self, c: Expr, a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
+        if len(a) == len(b) and all(b.get(k, UNBOUND) is v for k, v in a.items()):
+            return a
+        merged = {}
+        for name in (*a, *(k for k in b if k not in a)):
+            x, y = a.get(name, UNBOUND), b.get(name, UNBOUND)
+            merged[name] = x if x is y else self.merge(c, x, y)
+        return merged
+
+    def _merge_changes(
+        self, c: Expr, a: Changes, b: Changes, first: bool = True, dead: Side | None = None
+    ) -> None:
+        """Give the changed containers their merged contents. On a side that has
+        returned (`dead`), what the call itself made no longer counts."""
+        for key in {**a, **b}:
+            container, before, _ = a.get(key) or b[key]
+            x = a[key][2] if key in a else before
+            y = b[key][2] if key in b else before
+            if dead is not None and self._owned[key][1] > self.frame.birth:
+                new = x if first else y
+            else:
+                new = self._merge_contents(c, container, x, y)
+            self.mutate_owned(container)
+            restore(container, new)
+
+    def mutate_owned(self, container: Container) -> None:
+        stamp = self._owned[id(container)][1]
+        for region in reversed(self.regions):
+            if id(container) in region.log or stamp > region.start:
+                break
+            region.log[id(container)] = container, contents(container)
+
+    def _merge_contents(self, c: Expr, container: Container, x: Any, y: Any) -> Any:
+        if isinstance(container, np.ndarray):
+            new = np.empty_like(container)
+            for i in np.ndindex(container.shape):
+                new[i] = self.merge(c, x[i], y[i])
+            return new
+        if isinstance(container, list) and len(x) == len(y):
+            return [self.merge(c, u, v) for u, v in zip(x, y, strict=True)]
+        if isinstance(container, dict) and x.keys() == y.keys():
+            return {k: self.merge(c, u, y[k]) for k, u in x.items()}
+        if isinstance(container, set) and x == y:
+            return x
+        raise Refused(
+            f"a {type(container).__name__} changes its size only when {self.text(c)}",
+            "its size must not depend on real values",
+        )
+
+    # ------------------------------------------------------------------ regions
+    def open(self, skip: Expr) -> Region:
+        """Begin a stretch that runs only where `skip` does not hold."""
+        frame = self.frame
+        region = self.enter(ir.not_(skip))
+        region.skip, region.env, region.flow = skip, dict(frame.env), frame.flow
+        frame.flow = Flow()
+        return region
+
+    def close(self, region: Region) -> None:
+        """End it: where it was skipped, names and contents are as they were before."""
+        frame, inner, saved = self.frame, self.frame.flow, region.flow
+        changes = self.leave(region)
+        live = ir.not_(region.skip)
+        flow = Flow(
+            ir.or_(saved.returned, ir.and_(live, inner.returned)),
+            ir.or_(saved.broken, ir.and_(live, inner.broken)),
+        )
+        flow.continued = ir.or_(saved.continued, ir.and_(live, inner.continued))
+        if saved.returned is FALSE or inner.returned is FALSE:
+            flow.value = inner.value if saved.returned is FALSE else saved.value
+        else:
+            flow.value = self.merge(saved.returned, saved.value, inner.value)
+        frame.flow = flow
+        stopped = ir.or_(saved.broken, saved.continued)
+        if stopped is not FALSE:
+            dead = inner.returned is TRUE
+            frame.env = region.env if dead else self._merge_names(stopped, region.env, frame.env)
+        for key, (container, before, after) in changes.items():
+            mine = self._owned[key][1] > frame.birth
+            c = stopped if mine else region.skip
+            self.mutate_owned(container)
+            restore(container, after if c is FALSE else self._merge_contents(c, container, before, after))  # fmt: skip
+
+    # -------------------------------------------------------------------- merge
+    def merge(self, c: Expr, a: Any, b: Any) -> Any:
+        """One value that is `a` where the condition holds, else `b`."""
+        if a is b:
+            return a
+        if is_number(a) and is_number(b):
+            if type(a) is type(b) and isinstance(a, int) and a == b:
+                return a
+            return scalars.select(c, self.defined(c), a, b)
+        if type(a) is not type(b):
+            return Choice(c, a, b)
+        if isinstance(a, SmallArray) and a.items.shape == b.items.shape:
+            pairs = zip(a.items.ravel(), b.items.ravel(), strict=True)
+            return array_of([self.merge(c, u, v) for u, v in pairs], a.items.shape)
+        if isinstance(a, (tuple, list)) and len(a) == len(b):
+            new = [self.merge(c, u, v) for u, v in zip(map(self.raw, a), map(self.raw, b), strict=True)]
+            return new if isinstance(a, list) else _tuple_like(a, new)
+        if isinstance(a, dict) and a.keys() == b.keys():
+            return {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()}
+        if isinstance(a, (str, bytes, range, frozenset)) and a == b:
+            return a
+        return Choice(c, a, b)
+
+    def raw(self, value: Any) -> Any:
+        """Like `wrap`, but a `Choice` stays undecided until it is used."""
+        return value if isinstance(value, Choice) else self.wrap(value)
+
+    def freeze(self, value: Any) -> Any:
+        """A copy that later changes do not reach."""
+        if isinstance(value, list):
+            return [self.freeze(v) for v in value]
+        if isinstance(value, tuple):
+            return _tuple_like(value, [self.freeze(v) for v in value])
+        if isinstance(value, dict):
+            return {k: self.freeze(v) for k, v in value.items()}
+        return SmallArray(value.items.copy(), value.kind) if isinstance(value, SmallArray) else value
+
+
+def _tuple_like(model: tuple[Any, ...], items: list[Any]) -> Any:
+    """A tuple, or a named tuple of the same type."""
+    return type(model)(*items) if hasattr(model, "_fields") else tuple(items)
+
+
+def _bound(value: Any) -> Expr:
+    """Where a value is bound."""
+    if isinstance(value, Choice):
+        return ir.where(value.condition, _bound(value.then), _bound(value.other))
+    return FALSE if value is UNBOUND else TRUE
+
+
+def _kinds(value: Any) -> str:
+    names: dict[str, None] = {}
+    stack = [value]
+    while stack:
+        v = stack.pop()
+        if isinstance(v, Choice):
+            stack += [v.other, v.then]
+        else:
+            names["one " + describe(v).split(" ", 1)[1] if describe(v) in names else describe(v)] = None
+    return " or ".join(names)
+

@@ -1,0 +1,27 @@
+"""The slow, exact reference: an expression DAG evaluated in ball arithmetic.
+
+`Certified` answers with the correctly rounded value of each output at a point
+of doubles, proven by balls of growing precision (python-flint), and with the
+limit where the formula is undefined at the point but all paths into it agree.
+
+    tape      the DAG as a flat list of ball operations; why a result is undefined
+    rounding  from a ball to the one double it proves; errors in ulps
+    limits    the value that every path into a point tends to
+    extended  what IEEE infinities make of the formula, for poles
+    certified the search that joins them
+"""
+
+from symdiff.interpret.certified import Answer, Certified, Status, evaluate, truth
+from symdiff.interpret.rounding import ulp_error
+from symdiff.interpret.tape import Undecided, exclusive
+
+__all__ = [
+    "Answer",
+    "Certified",
+    "Status",
+    "Undecided",
+    "evaluate",
+    "exclusive",
+    "truth",
+    "ulp_error",
+]

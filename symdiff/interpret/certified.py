@@ -1,0 +1,256 @@
+"""The proven value of a program at a point, or the limit where it has none."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from flint import arb
+
+from symdiff import ir
+from symdiff.interpret.extended import extended_value
+from symdiff.interpret.limits import Approach, Limit
+from symdiff.interpret.rounding import Format, format_of, settle
+from symdiff.interpret.tape import UNKNOWN, Tape, Undecided, Value, exclusive
+from symdiff.ir import Expr
+
+Status = Literal["exact", "limit", "pole", "domain", "budget"]
+
+PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
+"""Bits tried, one after the other."""
+SECONDS = 0.2
+"""Default time for one point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One output at one point.
+
+    Attributes
+    ----------
+    value : the correctly rounded value; inf or nan where there is none.
+    status : `exact`: proven; `limit`: undefined there, but removable; `pole`: no
+        finite limit, the value is what IEEE arithmetic gives; `domain`: outside
+        of the function's domain; `budget`: the best estimate, not proven.
+    ball : an enclosure of the true value where there is one, else None.
+    """
+
+    value: float
+    status: Status
+    ball: Any = None
+
+
+class Certified:
+    """Outputs compiled once, to be evaluated at any number of points.
+
+    Parameters
+    ----------
+    params : the variables, or their names, in the order of a point.
+    outputs : real expressions of them.
+    primals : what the outputs are derivatives of, in order of differentiation (f;
+        or f, f'). A removable singularity of a derivative is filled only where
+        those before it are finite: atan(1/x) jumps at 0, so it has no derivative
+        there although 1/(1 + x**2) tends to 1.
+    seconds : budget for one point.
+
+    Examples
+    --------
+    >>> x = ir.var("x")
+    >>> Certified(["x"], [(x**2 - 4) / (x - 2)]).at([2.0])
+    (4.0,)
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Expr | str],
+        outputs: Sequence[Expr],
+        primals: Sequence[Expr] = (),
+        seconds: float = SECONDS,
+    ) -> None:
+        variables = [ir.var(p) if isinstance(p, str) else p for p in params]
+        self.outputs, self.primals = tuple(outputs), tuple(primals)
+        self.seconds = seconds
+        self.arity = len(variables)
+        with exclusive():
+            self.tape = Tape(variables, self.outputs)
+            self._variables = variables
+            self._primal_tape: Certified | None = None
+
+    def at(self, point: Sequence[float], dtype: Any = "float64") -> tuple[float, ...]:
+        """The value of each output at a point of floats, correctly rounded."""
+        return tuple(a.value for a in self.at_with_status(point, dtype))
+
+    def at_with_status(
+        self, point: Sequence[float], dtype: Any = "float64"
+    ) -> tuple[Answer, ...]:
+        """The value of each output, how sure it is, and a ball around the truth."""
+        floats = [float(x) for x in point]
+        if len(floats) != self.arity:
+            raise ValueError(f"a point has {self.arity} coordinates, not {len(floats)}")
+        with exclusive():
+            return _Search(self, floats, format_of(dtype)).answers()
+
+    def primals_defined(self, output: Expr, point: Sequence[float]) -> bool:
+        """Whether what this output is the derivative of is finite at a point."""
+        before = self.primals
+        if output in before:
+            before = before[: before.index(output)]
+        if not before:
+            return True
+        if self._primal_tape is None:
+            self._primal_tape = Certified(self._variables, self.primals, (), self.seconds)
+        answers = self._primal_tape.at_with_status(point)[: len(before)]
+        return all(a.status in ("exact", "limit", "budget") for a in answers)
+
+
+class _Search:
+    """The search for the outputs at one point."""
+
+    def __init__(self, program: Certified, point: list[float], fmt: Format) -> None:
+        self.program, self.tape, self.point, self.fmt = program, program.tape, point, fmt
+        self.inputs = [arb(x) for x in point]
+        self.deadline = time.perf_counter() + program.seconds
+        self.known: dict[int, Fraction | bool] | None = None
+        self.found: dict[int, Answer] = {}
+
+    def answers(self) -> tuple[Answer, ...]:
+        roots = self.tape.roots
+        if not all(map(math.isfinite, self.point)):
+            return tuple(self._at_infinity(r) for r in roots)
+        singular = self._climb(set(roots))
+        if singular:
+            approach = Approach(self.tape, self.point, self.values, self.deadline)
+            for output, root in zip(self.program.outputs, roots, strict=True):
+                if root in singular and root not in self.found:
+                    self.found[root] = self._fill(approach, output, root)
+        return tuple(self.found[r] for r in roots)
+
+    def _climb(self, pending: set[int]) -> set[int]:
+        """Settle outputs with growing precision; the rest is undefined there."""
+        singular: set[int] = set()
+        for prec in PRECISIONS:
+            self.values = self._run(prec, pending)
+            for root in sorted(pending):
+                y = self.values[root]
+                if y.is_finite():
+                    value = settle(y, self.fmt)
+                    if value is not None:
+                        self.found[root] = Answer(value, "exact", y)
+                elif (reason := self.tape.trouble(root, self.values)) == "domain":
+                    self.found[root] = Answer(math.nan, "domain")
+                elif reason == "singular":
+                    singular.add(root)
+            pending = pending - self.found.keys() - singular
+            if not pending:
+                return singular
+            if time.perf_counter() > self.deadline:
+                break
+        else:
+            self._assume_zeros(pending)
+            pending = pending - self.found.keys()
+        for root in pending:
+            y = self.values[root]
+            if y.is_finite():
+                self.found[root] = Answer(self.fmt.round(y.mid()), "budget", y)
+            else:
+                singular.add(root)
+        return singular
+
+    def _run(self, prec: int, pending: set[int]) -> list[Value]:
+        """All values; once balls do not suffice, with help of exact rationals."""
+        values = self.tape.run(self.inputs, prec, self.known)
+        if self.known is None and not all(values[r].is_finite() for r in pending):
+            self.known = self.tape.exact(self.point)
+            if self.known:
+                values = self.tape.run(self.inputs, prec, self.known)
+        return values
+
+    def _assume_zeros(self, pending: set[int]) -> None:
+        """At the last precision, take a sum that cancels to all bits for zero.
+
+        A ball can never prove that sin(x)**2 + cos(x)**2 - 1 is 0."""
+        prec = PRECISIONS[-1]
+        tiny = arb(2) ** (-prec // 2)
+        tape, known = self.tape, dict(self.known or {})
+
+        def assume(i: int, value: Value) -> Value:
+            e = tape.nodes[i]
+            if value is None and e.op in ir.COMPARISONS:
+                return e.op is not ir.LT
+            if e.op in (ir.ADD, ir.SUB) and value.contains(0) and value.abs_upper() < tiny:
+                return arb(0)
+            return value
+
+        self.values = tape.run(self.inputs, prec, known, assume)
+        for root in pending:
+            y = self.values[root]
+            if y.is_finite() and (value := settle(y, self.fmt)) is not None:
+                self.found[root] = Answer(value, "budget", y)
+
+    def _fill(self, approach: Approach, output: Expr, root: int) -> Answer:
+        """The limit at a point where the formula is undefined."""
+        defined = self.program.primals_defined(output, self.point)
+        limit = approach.limit(root) if defined else Limit("none")
+        if limit.kind == "finite":
+            return Answer(self.fmt.round(limit.value.mid()), "limit", limit.value)
+        if limit.kind == "infinite":
+            return Answer(limit.value * math.inf, "pole")
+        if limit.kind == "domain":
+            return Answer(math.nan, "domain")
+        y = extended_value(self.tape, root, self.inputs, PRECISIONS[1], self.known or {})
+        value = math.nan if y.is_finite() or y.is_nan() else float(y)
+        return Answer(value, "budget" if limit.kind == "open" else "pole")
+
+    def _at_infinity(self, root: int) -> Answer:
+        """IEEE arithmetic where a coordinate is infinite or nan."""
+        y = extended_value(self.tape, root, self.inputs, PRECISIONS[1], {})
+        if y.is_nan():
+            return Answer(math.nan, "domain")
+        if not y.is_finite():
+            return Answer(float(y), "pole")
+        return Answer(self.fmt.round(y.mid()), "limit", y)
+
+
+def evaluate(
+    outputs: Sequence[Expr], params: Sequence[Expr | str], point: Sequence[float], prec: int
+) -> list[Any]:
+    """Balls around the outputs at a point, from one pass at a precision.
+
+    Raises
+    ------
+    Undecided
+        A condition or a zero cannot be decided at this precision. Outputs that are
+        undefined at the point are the ball `nan`.
+    """
+    variables = [ir.var(p) if isinstance(p, str) else p for p in params]
+    with exclusive(prec):
+        tape = Tape(variables, outputs)
+        inputs = [arb(float(x)) for x in point]
+        values = tape.run(inputs, prec)
+        if not all(values[r].is_finite() for r in tape.roots):
+            values = tape.run(inputs, prec, tape.exact(point))
+        for root, output in zip(tape.roots, outputs, strict=True):
+            if not values[root].is_finite():
+                if tape.trouble(root, values) == "undecided":
+                    raise Undecided(f"{prec} bits do not decide {output}")
+                values[root] = UNKNOWN
+        return [values[r] for r in tape.roots]
+
+
+def truth(
+    outputs: Sequence[Expr],
+    params: Sequence[Expr | str],
+    points: Iterable[Sequence[float]],
+    dtype: Any = "float64",
+    primals: Sequence[Expr] = (),
+) -> tuple[np.ndarray[Any, Any], list[tuple[Status, ...]]]:
+    """The outputs at many points: an array (points, outputs), and the statuses."""
+    program = Certified(params, outputs, primals)
+    rows = [program.at_with_status(p, dtype) for p in points]
+    values = np.array([[a.value for a in row] for row in rows], dtype=dtype)
+    return values.reshape(len(rows), len(outputs)), [tuple(a.status for a in row) for row in rows]

@@ -1,0 +1,245 @@
+"""The value that every path into a point tends to.
+
+Where a formula is undefined at a point it is evaluated at the points
+p + c*t**e for extreme t = 2**-k, along straight and curved paths (c, e) into p,
+in balls that are wide enough to resolve any cancellation. A limit counts only
+if it is seen on every path that stays in the function's domain, to more digits
+than a double has: poles, jumps and oscillations do not pass.
+
+Conditions that are decided at the point keep that decision, so the branch taken
+there is the one that counts. An operation that jumps at the point (sign, floor,
+the unit vector of a norm) is first taken along the path; if the one-sided limits
+then differ but are finite, it is a kink, and the value at the point stands.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from flint import arb, ctx
+
+from symdiff import ir
+from symdiff.interpret.tape import Tape, Value
+
+Path = tuple[tuple[float, int], ...]
+"""For each parameter the factor c and the exponent e of its step c*t**e."""
+Kind = Literal["finite", "infinite", "kink", "none", "domain", "open"]
+
+BASE_DEPTH = 300
+MAX_PRECISION = 60_000
+AGREE = 66
+"""Bits to which two values on a path must agree to count as its limit."""
+VANISHED = 1200
+"""A number below 2**-VANISHED rounds to zero in every format."""
+EXTRA_PATHS = 32
+"""Signs tried beyond the ten paths, where those leave the domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What an output tends to.
+
+    `finite`: to the ball `value`; `infinite`: to `value` (1 or -1) times inf;
+    `kink`: to finite values that depend on the path; `none`: to nothing;
+    `domain`: no path is in the domain; `open`: not seen within the budget.
+    """
+
+    kind: Kind
+    value: Value = None
+
+
+class _Stopped(Exception):  # noqa: N818
+    """A point on a path has no value."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+
+class Approach:
+    """The paths into one point, and the values met on them.
+
+    Parameters
+    ----------
+    tape : the DAG.
+    point : finite floats.
+    values : the values of all nodes at the point itself.
+    deadline : when to stop, in seconds of `time.perf_counter`.
+    """
+
+    def __init__(
+        self, tape: Tape, point: Sequence[float], values: Sequence[Value], deadline: float
+    ) -> None:
+        self.tape, self.point, self.values, self.deadline = tape, point, values, deadline
+        self.fixed = {i: values[i] for i in tape.conditions if values[i] is not None}
+        self.depth = BASE_DEPTH + 2 * _span(tape, point)
+        self._met: dict[tuple[Path, int, bool], tuple[int, list[Value]]] = {}
+
+    def limit(self, root: int) -> Limit:
+        """The limit of one node; at a kink, with the values that the table of
+        conventions gives at the point itself."""
+        free = self._combine(root, keep_jumps=False)
+        if free.kind != "kink":
+            return free
+        kept = self._combine(root, keep_jumps=True)
+        return kept if kept.kind == "finite" else free
+
+    def _combine(self, root: int, keep_jumps: bool) -> Limit:
+        met: list[Limit] = []
+        used = self.tape.parameters_below(root)
+        for number, path in enumerate(_paths(used, len(self.point))):
+            joined = _join(met)
+            if number >= 10 and joined.kind != "domain":
+                break
+            if joined.kind in ("none", "open"):
+                break
+            try:
+                met.append(_tendency(lambda k, p=path: self._at(p, k, root, keep_jumps), self.depth))
+            except _Stopped as stop:
+                met.append(Limit(stop.kind))
+        return _join(met)
+
+    def _at(self, path: Path, depth: int, root: int, keep_jumps: bool) -> Value:
+        """The value of a node at t = 2**-depth on a path, to many digits."""
+        key = path, depth, keep_jumps
+        prec, v = self._met.get(key, (0, []))
+        while True:
+            if v:
+                y = v[root]
+                if y.is_finite():
+                    if y.rel_accuracy_bits() > AGREE + 20 or _vanished(y):
+                        return y
+                elif (reason := self.tape.trouble(root, v)) != "undecided":
+                    raise _Stopped("domain" if reason == "domain" else "open")
+            prec = 2 * prec or 3 * depth + 256
+            if prec > MAX_PRECISION or time.perf_counter() > self.deadline:
+                raise _Stopped("open")
+            ctx.prec = prec
+            inputs = [
+                arb(x) + arb(c) * arb(2) ** (-depth * e) if c else arb(x)
+                for x, (c, e) in zip(self.point, path, strict=True)
+            ]
+            v = self.tape.run(inputs, prec, self.fixed, self._keep if keep_jumps else None)
+            self._met[key] = prec, v
+
+    def _keep(self, i: int, value: Value) -> Value:
+        """The value at the point, where an operation jumps away from it."""
+        at_point = self.values[i]
+        if isinstance(at_point, bool) or at_point is None or not at_point.is_finite():
+            return value
+        jumped = abs(value - at_point) > arb(2) ** -32 * (1 + abs(at_point))
+        return at_point if jumped else value
+
+
+def _tendency(at: Callable[[int], Value], k: int) -> Limit:
+    """What values at t = 2**-k tend to as k grows, from a few of them."""
+    far = k * 4 // 3
+    a, b = at(k), at(far)
+    if _vanished(a) and _vanished(b):
+        return Limit("finite", arb(0))
+    if _close(a, b):
+        return Limit("finite", b)
+    drop = VANISHED if _vanished(b) else _size(a) - _size(b)
+    if drop >= 16:
+        if _vanished(b):
+            return Limit("finite", arb(0))
+        deep = far + (VANISHED + 50 + _size(b)) * (far - k) // drop
+        c = at(max(deep, far + 1))
+        if _vanished(c):
+            return Limit("finite", arb(0))
+        d = at(max(deep, far + 1) * 4 // 3)
+        return Limit("finite", d) if _close(c, d) else Limit("none")
+    if drop <= -16:
+        if a.sgn() == b.sgn() and _size(b) > 64:
+            return Limit("infinite", 1 if b > 0 else -1)
+        return Limit("none")
+    return _slow_growth(a, at(2 * k), at(4 * k), lambda: at(8 * k))
+
+
+def _slow_growth(a: Value, b: Value, c: Value, last: Callable[[], Value]) -> Limit:
+    """Whether values at doubling depths grow like a power of log t."""
+    first, second = b - a, c - b
+    if first.sgn() != second.sgn() or not abs(second) > arb(1.4) * abs(first):
+        return Limit("none")
+    third = last() - c
+    steady = abs(third * first / second**2 - 1) < arb(0.1)
+    if third.sgn() == first.sgn() and steady:
+        return Limit("infinite", 1 if first > 0 else -1)
+    return Limit("none")
+
+
+def _join(met: Iterable[Limit]) -> Limit:
+    """One limit from those of all paths."""
+    inside = [m for m in met if m.kind != "domain"]
+    if not inside:
+        return Limit("domain")
+    kinds = {m.kind for m in inside}
+    for kind in ("open", "none"):
+        if kind in kinds:
+            return Limit(kind)
+    if len(kinds) > 1:
+        return Limit("none")
+    first = inside[0]
+    if first.kind == "infinite":
+        return first if len({m.value for m in inside}) == 1 else Limit("none")
+    if all(_close(m.value, first.value) for m in inside):
+        return min(inside, key=lambda m: _size(m.value.rad()))
+    return Limit("kink")
+
+
+def _close(a: Value, b: Value) -> bool:
+    """Whether two numbers agree to `AGREE` bits."""
+    if a.is_zero() and b.is_zero():
+        return True
+    return bool(abs(a - b) <= abs(b) * arb(2) ** -AGREE)
+
+
+def _vanished(y: Value) -> bool:
+    return bool(y.abs_upper() < arb(2) ** -VANISHED)
+
+
+def _size(y: Value) -> int:
+    """The binary exponent of a number; that of a vanished one is low."""
+    mantissa, exponent = y.mid().man_exp()
+    bits = int(abs(mantissa)).bit_length()
+    return bits + int(exponent) if bits else -100 * VANISHED
+
+
+def _span(tape: Tape, point: Sequence[float]) -> int:
+    """How far the exponents of the point and the constants reach beyond 2**±64."""
+    exponents = [abs(math.frexp(x)[1]) for x in point if x]
+    for e in tape.nodes:
+        if e.op is ir.CONST and isinstance(e.value, Fraction) and e.value:
+            q = e.value
+            exponents.append(abs(abs(q.numerator).bit_length() - q.denominator.bit_length()))
+    return max(0, max(exponents, default=0) - 64)
+
+
+def _paths(used: Sequence[int], n: int) -> Iterator[Path]:
+    """Ways into a point: straight and curved, then straight with random signs."""
+    rng = random.Random(20)
+    if len(used) <= 1:
+        shapes = [[(1.0, 1)] * len(used)]
+    else:
+        wide = lambda: rng.uniform(0.5, 1)
+        m = range(len(used))
+        shapes = [
+            [(wide(), 1) for _ in m],
+            [(wide() * (-1) ** i, 1) for i in m],
+            [(wide() if i % 2 else wide() / 10, 1) for i in m],
+            [(wide(), 1 + i % 2) for i in m],
+            [(wide(), 2 - i % 2) for i in m],
+        ]
+    shapes += [[(-c, e) for c, e in shape] for shape in shapes]
+    if len(used) > 1:
+        shapes += [[(wide() * rng.choice((-1, 1)), 1) for _ in m] for _ in range(EXTRA_PATHS)]
+    for shape in shapes:
+        path = [(0.0, 1)] * n
+        for k, step in zip(used, shape, strict=True):
+            path[k] = step
+        yield tuple(path)

@@ -1,0 +1,195 @@
+"""The chain rule on the DAG, forward and reverse.
+
+Before:  y = sin(x)/x
+After:   dy/dx = cos(x)/x - (sin(x)/x)/x
+
+Requires: nodes whose operations have a derivative (see `Op.partials`).
+Ensures: each node is differentiated once; the side of a branch that is not
+taken contributes nothing, not even 0*inf: every adjoint carries the path of
+conditions under which its node is executed, and a sum over different paths
+is taken through `where`.
+
+Reverse mode is Linnainmaa's (1970), second derivatives are forward over
+reverse; see Griewank and Walther, Evaluating Derivatives (2008), chapter 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.functions import LOG, UNIT
+from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
+
+Path = tuple[Expr, ...]
+"""Conditions that must all hold; () is always."""
+
+MAX_NORM_TERMS = 64
+
+
+def gradient(output: Expr, wrt: Sequence[Expr]) -> tuple[Expr, ...]:
+    """Derivatives of one output with respect to variables, in reverse mode."""
+    return pullback((output,), (ONE,), wrt)
+
+
+def pullback(
+    outputs: Sequence[Expr], cotangents: Sequence[Expr], wrt: Sequence[Expr]
+) -> tuple[Expr, ...]:
+    """`sum_i cotangents[i] * d outputs[i]/d wrt` for each variable (a vjp)."""
+    order = ir.topological(outputs)
+    active = depends_on(order, wrt)
+    pending: dict[Expr, dict[Path, Expr]] = {}
+    for output, cotangent in zip(outputs, cotangents, strict=True):
+        _accumulate(pending, output, (), cotangent)
+    result: dict[Expr, Expr] = {}
+    for node in reversed(order):
+        if node not in active or node not in pending:
+            continue
+        path, adjoint = _combine(pending.pop(node))
+        if node.op is VAR:
+            result[node] = _gated(path, adjoint)
+            continue
+        for child, partial, gate in local_partials(node):
+            if child in active and partial is not ZERO:
+                inner = path if gate is TRUE or gate in path else (*path, gate)
+                _accumulate(pending, child, inner, adjoint * partial)
+    return tuple(result.get(v, ZERO) for v in wrt)
+
+
+def pushforward(outputs: Sequence[Expr], tangents: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
+    """Derivative of each output along a direction of the variables (a jvp)."""
+    order = ir.topological(outputs)
+    active = depends_on(order, [v for v, t in tangents.items() if t is not ZERO])
+    tangent: dict[Expr, Expr] = {}
+    for node in order:
+        if node not in active:
+            continue
+        if node.op is VAR:
+            tangent[node] = tangents[node]
+        elif node.op is WHERE:
+            condition, a, b = node.args
+            tangent[node] = ir.where(condition, tangent.get(a, ZERO), tangent.get(b, ZERO))
+        else:
+            total = ZERO
+            for child, partial, gate in local_partials(node):
+                if child in active:
+                    total = total + ir.where(gate, tangent[child] * partial, ZERO)
+            tangent[node] = total
+    return tuple(tangent.get(o, ZERO) for o in outputs)
+
+
+def depends_on(order: Sequence[Expr], wrt: Sequence[Expr]) -> set[Expr]:
+    """The nodes of a topological order whose real value depends on a variable."""
+    active = set(wrt)
+    for node in order:
+        if not node.op.boolean and any(a in active and not a.op.boolean for a in node.args):
+            active.add(node)
+    return active
+
+
+def _accumulate(pending: dict[Expr, dict[Path, Expr]], node: Expr, path: Path, term: Expr) -> None:
+    if FALSE in path:
+        return
+    paths = pending.setdefault(node, {})
+    paths[path] = paths[path] + term if path in paths else term
+
+
+def _combine(paths: dict[Path, Expr]) -> tuple[Path, Expr]:
+    """One path and adjoint for a node that is reached along several.
+
+    The two sides of a branch join into one `where`; what is left over is gated
+    term by term and executed if any of the paths is.
+    """
+    while len(paths) > 1:
+        longest = max(paths, key=len)
+        twin = (*longest[:-1], ir.not_(longest[-1])) if longest else None
+        if twin is None or twin not in paths:
+            break
+        a, b = paths.pop(longest), paths.pop(twin)
+        joined = ir.where(longest[-1], a, b)
+        above = longest[:-1]
+        paths[above] = paths[above] + joined if above in paths else joined
+    if len(paths) == 1:
+        return next(iter(paths.items()))
+    condition, total = FALSE, ZERO
+    for path, term in paths.items():
+        condition = ir.or_(condition, _all(path))
+        total = total + _gated(path, term)
+    return (() if condition is TRUE else (condition,)), total
+
+
+def _all(path: Path) -> Expr:
+    condition = TRUE
+    for c in path:
+        condition = ir.and_(condition, c)
+    return condition
+
+
+def _gated(path: Path, term: Expr) -> Expr:
+    for condition in reversed(path):
+        term = ir.where(condition, term, ZERO)
+    return term
+
+
+def local_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
+    """(child, derivative of the node by it, condition under which it counts)."""
+    args = node.args
+    if node.op is ADD:
+        yield args[0], ONE, TRUE
+        yield args[1], ONE, TRUE
+    elif node.op is SUB:
+        yield args[0], ONE, TRUE
+        yield args[1], ir.const(-1), TRUE
+    elif node.op is NEG:
+        yield args[0], ir.const(-1), TRUE
+    elif node.op is MUL:
+        yield args[0], args[1], TRUE
+        yield args[1], args[0], TRUE
+    elif node.op is DIV:
+        yield args[0], ONE / args[1], TRUE
+        yield args[1], -(node / args[1]), TRUE
+    elif node.op is POW:
+        yield from _power_partials(node)
+    elif node.op is WHERE:
+        yield args[1], ONE, args[0]
+        yield args[2], ONE, ir.not_(args[0])
+    elif node.op.partials is None:
+        raise TypeError(f"{node.op.name} has no derivative")
+    else:
+        gates = node.op.live(*args) if node.op.live else (TRUE,) * len(args)
+        for child, partial, gate in zip(args, node.op.partials(*args), gates, strict=True):
+            if partial is not None:
+                yield child, partial, gate
+
+
+def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
+    base, exponent = node.args
+    q = ir.rational(exponent)
+    if q == Fraction(1, 2) and (terms := squares(base)) is not None:
+        for weight, w, n in terms:  # a norm: d|w| = (w/|w|) dw, with 0 at 0
+            yield w, UNIT(ir.const(weight * n / 2) * ir.power(w, n - 1), node), TRUE
+        return
+    yield base, exponent * ir.power(base, exponent - 1), TRUE
+    if q is None:
+        at_zero = ir.and_(ir.eq(base, ZERO), ir.lt(ZERO, exponent))
+        yield exponent, ir.where(at_zero, ZERO, node * LOG(base)), TRUE
+
+
+def squares(u: Expr) -> list[tuple[Fraction, Expr, int]] | None:
+    """u as a sum of at least two terms c*w**n with c > 0 and n even, else None."""
+    terms: list[tuple[Fraction, Expr, int]] = []
+    stack = [u]
+    while stack:
+        e = stack.pop()
+        if e.op is ADD:
+            stack.extend(reversed(e.args))
+            if len(stack) > MAX_NORM_TERMS:
+                return None
+            continue
+        weight, w = ir.scaled(e)
+        n = ir.integer(w.args[1]) if w.op is POW else None
+        if weight <= 0 or n is None or n < 2 or n % 2:
+            return None
+        terms.append((weight, w.args[0], n))
+    return terms if len(terms) > 1 else None

@@ -1,0 +1,189 @@
+"""What symdiff did with a function, for people and for programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symdiff import compile as pipeline
+from symdiff import ir
+from symdiff.codegen.lower import lower
+from symdiff.errors import Location
+from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr
+from symdiff.passes.cancel import Notes
+from symdiff.passes.differentiate import gradient as reverse
+from symdiff.passes.differentiate import squares
+from symdiff.program import Program
+
+KINDS = ("additions", "multiplications", "divisions", "functions")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found at a place of the source: a cancelled factor, a kink, ..."""
+
+    kind: str
+    text: str
+    location: Location | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        place = self.location
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "path": place.path if place else None,
+            "line": place.line if place else None,
+            "column": place.column if place else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The record of one function; `str()` for people, `to_dict()` for programs.
+
+    Attributes
+    ----------
+    name : the function's name.
+    value, gradient : the simplified expressions, as text.
+    findings : cancelled factors, kinks, branches, domain conditions, assumptions,
+        and what was left out for lack of budget.
+    operations : counts of additions, multiplications, divisions and function calls
+        of value and gradient, by the plain chain rule ("before") and as compiled.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    value: tuple[str, ...]
+    gradient: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+    operations: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "params": list(self.params),
+            "value": list(self.value),
+            "gradient": list(self.gradient),
+            "findings": [f.to_dict() for f in self.findings],
+            "operations": {k: dict(v) for k, v in self.operations.items()},
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}({', '.join(self.params)})"]
+        lines += [f"  value     {text}" for text in self.value]
+        lines += [f"  gradient  {text}" for text in self.gradient]
+        for f in self.findings:
+            place = f" at {f.location.path}:{f.location.line}" if f.location else ""
+            lines.append(f"  {f.kind}: {f.text}{place}")
+        lines.append("  operations" + "".join(f"{k:>17}" for k in KINDS))
+        for name, counts in self.operations.items():
+            lines.append(
+                f"    {name:<17}" + "".join(f"{counts[k]:>8}{'':9}" for k in KINDS).rstrip()
+            )
+        return "\n".join(lines)
+
+
+def report(program: Program, wrt: Sequence[str]) -> Report:
+    """The report of a captured program and its gradient."""
+    from symdiff.codegen.symbolic import to_sympy
+    from symdiff.codegen.text import format_text
+
+    notes = Notes()
+    value = pipeline.value(program, notes)
+    scalar = isinstance(program.tree, int)
+    derivative = pipeline.gradient if scalar else pipeline.jacobian
+    slopes = derivative(program, wrt, notes)
+    plain = [d for o in program.outputs for d in reverse(o, [ir.var(w) for w in wrt])]
+    findings = [
+        *_cancelled(notes, program),
+        *_kinks(program),
+        *_branches(program),
+        *(Finding("domain", _text(c), _place(c, program)) for c in program.domain),
+        *(Finding("assumed", _text(c), _place(c, program)) for c in program.assumptions),
+        *(
+            Finding("not searched (budget)", _text(e), _place(e, program))
+            for e in notes.over_budget
+        ),
+    ]
+    return Report(
+        program.name,
+        program.params,
+        tuple(format_text(e) for e in to_sympy(value.outputs)),
+        tuple(format_text(e) for e in to_sympy(slopes.outputs)),
+        tuple(findings),
+        {
+            "value before": count(program.outputs),
+            "value": count(value.outputs),
+            "gradient before": count(plain),
+            "gradient": count(slopes.outputs),
+        },
+    )
+
+
+def count(outputs: Iterable[Expr]) -> dict[str, int]:
+    """Operations of the kernel that computes the outputs, each shared node once."""
+    seen: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
+    for e in ir.topological(lower(tuple(outputs))):
+        if e.op in (ADD, SUB):
+            seen["additions"] += 1
+        elif e.op is MUL:
+            seen["multiplications"] += 1
+        elif e.op is DIV:
+            seen["divisions"] += 1
+        elif e.args and not e.op.boolean and e.op not in (NEG, WHERE):
+            seen["functions"] += 1
+    return dict(seen)
+
+
+def _cancelled(notes: Notes, program: Program) -> list[Finding]:
+    found: dict[tuple[str, str], Finding] = {}
+    for c in notes.cancelled:
+        for factor in c.factors:
+            text = f"{_text(factor)} in {_text(c.before)}"
+            found.setdefault(
+                ("cancelled", text), Finding("cancelled", text, _place(c.before, program))
+            )
+        if not c.factors:
+            text = f"{_text(c.before)} is {_text(c.after)}"
+            found.setdefault(
+                ("simplified", text), Finding("simplified", text, _place(c.before, program))
+            )
+    return list(found.values())
+
+
+def _kinks(program: Program) -> list[Finding]:
+    found = []
+    for e in ir.topological(program.outputs):
+        if e.op.kink is not None:
+            where = f"{_text(e.op.kink(*e.args))} = 0 in {_text(e)}: {e.op.kink_rule}"
+            found.append(Finding("kink", where, _place(e, program)))
+        elif e.op is POW and e.args[1] is ir.HALF and squares(e.args[0]) is not None:
+            text = f"{_text(e.args[0])} = 0 in {_text(e)}: the derivative of a norm at 0 is 0"
+            found.append(Finding("kink", text, _place(e, program)))
+    return found
+
+
+def _branches(program: Program) -> list[Finding]:
+    conditions: dict[Expr, Expr] = {}
+    for e in ir.topological(program.outputs):
+        if e.op is WHERE:
+            conditions.setdefault(e.args[0], e)
+    return [Finding("branch", _text(c), _place(c, program) or _place(e, program))
+            for c, e in conditions.items()]  # fmt: skip
+
+
+def _place(e: Expr, program: Program) -> Location | None:
+    """Where the node, or the nearest node below it, stands in the source."""
+    for node in (e, *reversed(ir.topological((e,)))):
+        if node in program.locations:
+            return program.locations[node]
+    return None
+
+
+def _text(e: Expr) -> str:
+    from symdiff.codegen.symbolic import to_sympy
+    from symdiff.codegen.text import format_text
+
+    return format_text(to_sympy((e,))[0])

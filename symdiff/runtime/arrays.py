@@ -1,0 +1,221 @@
+"""Call a compiled body on arrays: dtypes, broadcasting, `out=`, strides, overlap.
+
+The rules are those of a NumPy ufunc with inputs of any number, except that integer
+and boolean arrays compute in float64.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import numbers
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdiff.codegen.driver import BLOCK
+from symdiff.errors import SymdiffError
+from symdiff.runtime import threads
+from symdiff.runtime.compiled import Body
+
+Array = NDArray[Any]
+
+_FLOAT64, _FLOAT32, _FLOAT16 = (np.dtype(n) for n in ("float64", "float32", "float16"))
+_FLAG = np.dtype("uint8")
+
+
+class ArgumentError(SymdiffError, TypeError):
+    """An argument whose type is not real floating-point, or that does not fit."""
+
+
+class ShapeError(SymdiffError, ValueError):
+    """Shapes that do not broadcast."""
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether a value is a plain Python number, which takes the dtype of arrays."""
+    return type(value) in (float, int, bool) or (
+        isinstance(value, numbers.Real) and not isinstance(value, np.generic)
+    )
+
+
+def prepare(name: str, value: Any) -> float | Array:
+    """A Python float, or an array of real numbers; refuses anything else."""
+    if is_scalar(value):
+        return float(value)
+    made = np.asarray(value)
+    if made.dtype.kind in "biu" or made.dtype in (_FLOAT64, _FLOAT32, _FLOAT16):
+        return made
+    if made.dtype.kind == "f" and made.dtype.newbyteorder("=") in (_FLOAT64, _FLOAT32, _FLOAT16):
+        return made
+    what = (
+        f"of dtype {made.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+    )
+    raise ArgumentError(
+        f"argument {name} is {what}; symdiff computes with real numbers in float64 or float32",
+        hint="convert it with .astype(float)",
+    )
+
+
+def result_dtype(values: Sequence[float | Array], forced: str | None) -> np.dtype[Any]:
+    """float64 unless all arrays are narrower floats, or another is forced."""
+    if forced is not None:
+        return np.dtype(forced)
+    found = [v.dtype for v in values if not isinstance(v, float)]
+    if not found or any(d.kind in "biu" for d in found):
+        return _FLOAT64
+    return np.result_type(*found).newbyteorder("=")
+
+
+def broadcast(values: Sequence[float | Array]) -> tuple[int, ...]:
+    """The shape of all arguments together."""
+    shapes = {v.shape for v in values if not isinstance(v, float)} - {()}
+    if len(shapes) <= 1:
+        return next(iter(shapes), ())
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        text = ", ".join(f"{v.shape}" if not isinstance(v, float) else "()" for v in values)
+        raise ShapeError(f"the arguments have shapes that do not broadcast: {text}") from None
+
+
+def check_out(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Refuse an `out` array that a ufunc would refuse."""
+    if not isinstance(given, np.ndarray):
+        raise ArgumentError(f"out must be an array or None, not {type(given).__name__}")
+    if given.shape != shape:
+        raise ShapeError(f"out has shape {given.shape}, the result has shape {shape}")
+    if not np.can_cast(dtype, given.dtype, "same_kind"):
+        raise ArgumentError(f"out has dtype {given.dtype}, which cannot hold {dtype}")
+    if not given.flags.writeable:
+        raise ShapeError("out is read-only")
+
+
+class Call:
+    """One call of a body on arrays.
+
+    Parameters
+    ----------
+    body : for the dtype in which to compute.
+    compute, result : the dtypes of the computation and of the results.
+    cost : estimated nanoseconds per element.
+    parallel : as for `Kernel`.
+    """
+
+    def __init__(
+        self, body: Body, compute: np.dtype[Any], result: np.dtype[Any], cost: float, parallel: Any
+    ) -> None:
+        self.body, self.compute, self.result = body, compute, result
+        self.cost, self.parallel = cost, parallel
+
+    def run(
+        self,
+        values: Sequence[float | Array],
+        shape: tuple[int, ...],
+        out: Sequence[Array | None],
+        flagged: bool,
+    ) -> tuple[list[Array], Array | None]:
+        """The outputs, in `out` where that is given, and a flag for each element."""
+        inputs = [np.asarray(v, self.compute) for v in values]
+        like = next((a for a in inputs if a.shape == shape), None)
+        results: list[Array] = []
+        targets: list[Array] = []
+        for given in out:
+            if given is None:
+                target = _empty(shape, self.compute, like)
+            elif given.dtype == self.compute and not any(_clash(given, a) for a in inputs):
+                target = given
+            else:
+                target = np.empty(shape, self.compute)
+            targets.append(target)
+            results.append(target if given is None else given)
+        flags = _empty(shape, _FLAG, like) if flagged else None
+        operands = [np.broadcast_to(a, shape) if a.shape != shape else a for a in inputs]
+        operands += targets
+        if flags is not None:
+            operands.append(flags)
+        if math.prod(shape):
+            self.launch(operands, len(inputs))
+        for target, (k, given) in zip(targets, enumerate(out), strict=True):
+            if given is not None:
+                if target is not given:
+                    np.copyto(given, target, casting="same_kind")
+            elif self.result != self.compute:
+                results[k] = target.astype(self.result)
+        return results, flags
+
+    def launch(self, operands: Sequence[Array], inputs: int) -> None:
+        """Reduce the dimensions to two and run the body over them."""
+        addresses = [a.ctypes.data for a in operands]
+        items = [a.itemsize for a in operands]
+        shape, strides = _coalesce(operands)
+        while len(shape) < 2:
+            shape, strides = [1, *shape], [[0] * len(operands), *strides]
+        order = sorted(range(len(shape)), key=lambda d: shape[d])
+        rows, row = sorted(order[-2:])
+        loops = [d for d in range(len(shape)) if d not in (rows, row)]
+        for index in itertools.product(*(range(shape[d]) for d in loops)):
+            moved = addresses
+            if loops:
+                moved = [
+                    a + sum(i * strides[d][k] for i, d in zip(index, loops, strict=True))
+                    for k, a in enumerate(addresses)
+                ]
+            table = array("q", [*moved, *strides[row], *strides[rows], *items])
+            self.rows(table, inputs, shape[row], shape[rows])
+
+    def rows(self, table: array[int], inputs: int, row: int, rows: int) -> None:
+        """Run the body over `rows` times `row` elements, on several threads if it pays.
+
+        `table` lists the operands' addresses, strides along and across rows, and items.
+        """
+        count, width, body = len(table) // 4, self.body.width, self.body.address
+        lists = [table.buffer_info()[0] + 8 * count * k for k in range(4)]
+
+        def part(first: int, last: int) -> None:
+            memory = np.empty(count * (BLOCK + 1), np.uint64)
+            buffers = memory.ctypes.data
+            work = buffers + count * BLOCK * 8
+            job = array("q", [body, *lists, inputs, count, row, first, last, width, buffers, work])
+            self.body.run(job.buffer_info()[0])
+
+        elements = row * rows
+        threads.run(part, elements, threads.count(elements, self.cost, self.parallel))
+
+
+def _empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Array | None) -> Array:
+    """A new array in the memory order of the first full-sized input."""
+    if like is None:
+        return np.empty(shape, dtype)
+    return np.empty_like(like, dtype, subok=False)
+
+
+def _clash(out: Array, a: Array) -> bool:
+    """Whether writing `out` element by element may spoil elements of `a` still to be read."""
+    if not np.may_share_memory(out, a):
+        return False
+    same = out.ctypes.data == a.ctypes.data and out.strides == a.strides and out.shape == a.shape
+    return not same
+
+
+def _coalesce(operands: Sequence[Array]) -> tuple[list[int], list[list[int]]]:
+    """Order the dimensions by stride, largest first, and join those that lie in one.
+
+    Returns the lengths, and for each dimension the strides of all operands.
+    """
+    first = operands[0]
+    dims = [(n, [a.strides[d] for a in operands]) for d, n in enumerate(first.shape) if n != 1]
+    dims.sort(key=lambda item: [-abs(s) for s in reversed(item[1])])
+    shape: list[int] = []
+    strides: list[list[int]] = []
+    for n, steps in dims:
+        if shape and all(s == t * n for s, t in zip(strides[-1], steps, strict=True)):
+            shape[-1] *= n
+            strides[-1] = steps
+        else:
+            shape.append(n)
+            strides.append(steps)
+    return shape, strides

@@ -1,0 +1,129 @@
+"""Python builtins whose code we compiled ourselves, and what that code needs to know.
+
+Where the layout of objects is not the known one (another Python than CPython, free
+threading, 32 bits) there are no builtins, and the callers take their general path.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff.codegen import jit
+from symdiff.codegen.arraycall import API, ARRAY
+
+_METH_FASTCALL = 0x80
+_NEW_LIKE_ARRAY = 277
+"""The index of `PyArray_NewLikeArray` in NumPy's table of functions."""
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("method", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+class _Owner:
+    """Keeps what a builtin uses alive."""
+
+    def __init__(self, *things: object) -> None:
+        self.things = things
+
+
+@functools.cache
+def float_layout() -> tuple[int, int] | None:
+    """Where a Python float keeps its type and its value; None if we cannot know."""
+    word = ctypes.sizeof(ctypes.c_void_p)
+    if sys.implementation.name != "cpython" or "free-threading" in sys.version or word != 8:
+        return None
+    return object.__basicsize__ - word, float.__basicsize__ - 8
+
+
+def _api(name: str) -> int:
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+def _fill(linked: jit.Linked, table: str, *addresses: int) -> None:
+    values = (ctypes.c_void_p * len(addresses))(*addresses)
+    ctypes.memmove(linked.address(table), values, ctypes.sizeof(values))
+
+
+def _new(address: int, self: object, owner: _Owner) -> Callable[..., Any]:
+    """A builtin for a METH_FASTCALL function; `owner` is freed with it."""
+    definition = _MethodDef(b"kernel", address, _METH_FASTCALL, None)
+    owner.things = (*owner.things, definition)
+    kind = ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.py_object
+    )
+    made: Callable[..., Any] = kind(("PyCFunction_NewEx", ctypes.pythonapi))(
+        definition, self, owner
+    )
+    return made
+
+
+def scalar_builtin(linked: jit.Linked) -> Callable[..., Any]:
+    """The builtin of a module that `driver.print_entry` ends."""
+    names = ("PyFloat_FromDouble", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef")
+    _fill(linked, "table", id(float), id(NotImplemented), *map(_api, names))
+    return _new(linked.address("entry"), None, _Owner(linked))
+
+
+@functools.cache
+def arrays_are_known() -> bool:
+    """Whether arrays lie in memory as we think they do; tried on one."""
+    if float_layout() is None:
+        return False
+    array = np.zeros((3, 5))[1:]
+
+    def field(name: str, kind: Any) -> Any:
+        return kind.from_address(id(array) + ARRAY[name]).value
+
+    dims = field("dims", ctypes.c_void_p)
+    return (
+        field("data", ctypes.c_void_p) == array.ctypes.data
+        and field("nd", ctypes.c_int) == 2
+        and list((ctypes.c_ssize_t * 2).from_address(dims)) == [2, 5]
+        and field("descr", ctypes.c_void_p) == id(array.dtype)
+        and bool(field("flags", ctypes.c_int) & 1) == array.flags.c_contiguous
+    )
+
+
+def _numpy_function(index: int) -> int:
+    """A function of NumPy's C interface."""
+    core: Any = getattr(np, "_core", None) or np.core
+    get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    table = get(core._multiarray_umath._ARRAY_API, None)
+    return ctypes.c_void_p.from_address(table + 8 * index).value or 0
+
+
+def fill_array_api(driver: jit.Linked) -> None:
+    """Tell the driver's module where Python's and NumPy's functions are."""
+    known = {
+        "float": id(float),
+        "NotImplemented": id(NotImplemented),
+        "ndarray": id(np.ndarray),
+        "PyArray_NewLikeArray": _numpy_function(_NEW_LIKE_ARRAY),
+    }
+    _fill(driver, "api", *(known.get(n) or _api(n) for n in API))
+
+
+def array_builtin(
+    driver: jit.Linked, record: tuple[int, ...], *alive: object
+) -> Callable[..., Any]:
+    """The builtin that runs the body of a record (`arraycall.RECORD`) on arrays."""
+    memory = (ctypes.c_int64 * len(record))(*record)
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+        ("PyCapsule_New", ctypes.pythonapi)
+    )
+    capsule = new(ctypes.addressof(memory), None, None)
+    return _new(driver.address("call"), capsule, _Owner(driver, memory, *alive))

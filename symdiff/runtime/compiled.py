@@ -1,0 +1,218 @@
+"""From outputs to functions in memory: key, look up, else lower, print and compile.
+
+A kernel is compiled in two pieces, each when it is first needed: `Point` for one
+element, and `Body` for arrays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from symdiff.codegen import arraycall, driver, jit, llvm
+from symdiff.codegen.lower import MAX_CHAIN, lower
+from symdiff.functions import TABLE
+from symdiff.ir import ABS, OPS, SIGN, Expr, encode, topological
+from symdiff.runtime import builtin, cache
+
+_ITEM = {"float64": 8, "float32": 4}
+_BUILTIN = frozenset((*TABLE, ABS, SIGN))
+_DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
+
+_linked: WeakValueDictionary[str, jit.Linked] = WeakValueDictionary()
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a kernel computes, and how.
+
+    Attributes
+    ----------
+    params, outputs, suspect : as for `Kernel`.
+    dtype : "float64" or "float32".
+    accuracy : "high", "strict", "fast" or "certified".
+    cache : whether object code is kept on disk.
+    """
+
+    params: tuple[str, ...]
+    outputs: tuple[Expr, ...]
+    suspect: Expr | None
+    dtype: str
+    accuracy: str
+    cache: bool
+
+    def roots(self) -> tuple[Expr, ...]:
+        return self.outputs if self.suspect is None else (*self.outputs, self.suspect)
+
+    def lowered(self) -> tuple[Expr, ...]:
+        chain = {"strict": 4, "fast": 64}.get(self.accuracy, MAX_CHAIN)
+        return lower(self.roots(), chain=chain, divide=self.accuracy != "fast")
+
+    def key(self, kind: str, *more: object) -> str:
+        """A name for the object code. What the text of the table and the printers
+        says need not be lowered to be known; a user's own functions are."""
+        roots = self.roots()
+        own = any(e.op.expand is not None and e.op not in _BUILTIN for e in topological(roots))
+        rows = encode(self.lowered() if own else roots)
+        how = (self.params, self.suspect is not None, self.dtype, self.accuracy)
+        return cache.key(kind, rows, how, _version(), jit.host(), *more)
+
+
+@functools.cache
+def _version() -> str:
+    """A digest of the modules that decide what is compiled."""
+    digest = hashlib.blake2b(digest_size=16)
+    names = ("ir", "functions", "codegen.lower", "codegen.llvm", "codegen.driver",
+             "codegen.arraycall", "codegen.jit")  # fmt: skip
+    for name in names:
+        module: Any = import_module(f"symdiff.{name}")
+        digest.update(module.__spec__.loader.get_data(module.__file__))
+    return digest.hexdigest()
+
+
+def link(key: str, text: Callable[[], str], keep: bool) -> jit.Linked:
+    """The code with this key: already in memory, from disk, or compiled from text."""
+    with _lock:
+        found = _linked.get(key)
+        if found is not None:
+            return found
+        stored = cache.load(key) if keep else None
+        if stored is None:
+            source = text()
+            externals = tuple(sorted(set(map(_external, _DECLARED.findall(source)))))
+            code = jit.compile_object(source)
+            if keep:
+                cache.store(key, code, externals)
+        else:
+            code, externals = stored
+        linked = _linked[key] = jit.Linked(code, externals)
+        return linked
+
+
+def _external(name: str) -> str:
+    """The C function behind a declared name; an intrinsic may become a call of it."""
+    if not name.startswith("llvm."):
+        return name
+    _, function, kind = name.split(".")[:3]
+    return "?" + function + ("f" if kind.endswith("32") else "")
+
+
+# ---------------------------------------------------------------------- one element
+class Point:
+    """A kernel for one element.
+
+    Attributes
+    ----------
+    entry : a builtin that takes exact Python floats and returns a float, or a tuple
+        of them; NotImplemented if the arguments are anything else, or if the
+        `suspect` condition holds.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self.inputs, self.outputs = len(spec.params), len(spec.outputs)
+        self.real = ctypes.c_float if spec.dtype == "float32" else ctypes.c_double
+
+        def text() -> str:
+            roots = spec.lowered()
+            outputs = roots[: self.outputs]
+            suspect = roots[self.outputs] if spec.suspect is not None else None
+            source = llvm.print_point(spec.params, outputs, suspect, spec.dtype)
+            if layout is not None:
+                one = self.outputs == 1
+                source += driver.print_entry(
+                    self.inputs, self.outputs, spec.dtype, scalar=one, layout=layout
+                )
+            return source
+
+        layout = builtin.float_layout()
+        self.linked = link(spec.key("point", layout), text, spec.cache)
+        self.point = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)(
+            self.linked.address("point")
+        )
+        self.entry: Callable[..., Any] = (
+            self.general if layout is None else builtin.scalar_builtin(self.linked)
+        )
+
+    def evaluate(self, values: Sequence[float]) -> tuple[list[float], bool]:
+        """The outputs, and whether the `suspect` condition holds."""
+        given = (self.real * max(1, self.inputs))(*values)
+        results = (self.real * max(1, self.outputs))()
+        flag = self.point(ctypes.addressof(given), ctypes.addressof(results))
+        return list(results[: self.outputs]), bool(flag)
+
+    def general(self, *args: Any) -> Any:
+        """What `entry` does, where there is no builtin."""
+        if len(args) != self.inputs or any(type(a) is not float for a in args):
+            return NotImplemented
+        values, flag = self.evaluate(args)
+        if flag:
+            return NotImplemented
+        return values[0] if self.outputs == 1 else tuple(values)
+
+
+# --------------------------------------------------------------------------- arrays
+class Body:
+    """A kernel for arrays: `width` elements at a time."""
+
+    def __init__(self, spec: Spec) -> None:
+        lanes = _lanes(spec)
+
+        def text() -> str:
+            roots = spec.lowered()
+            outputs = roots[: len(spec.outputs)]
+            suspect = roots[len(spec.outputs)] if spec.suspect is not None else None
+            return llvm.print_body(spec.params, outputs, suspect, spec.dtype, lanes)
+
+        self.spec, self.width = spec, lanes.width
+        self.linked = link(spec.key("body", lanes.isa, sorted(lanes.library)), text, spec.cache)
+        self.address = self.linked.address("body")
+        self._driver = _driver(spec.cache)
+        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._driver.address("run"))
+
+    def entry(self, limit: int) -> Callable[..., Any]:
+        """A builtin for arrays of at most `limit` elements; see `codegen.arraycall`."""
+        if not builtin.arrays_are_known():
+            return lambda *args: NotImplemented
+        builtin.fill_array_api(self._driver)
+        spec, flagged = self.spec, int(self.spec.suspect is not None)
+        counts = len(spec.params), len(spec.outputs), flagged
+        descr = id(np.dtype(spec.dtype))
+        record = (self.address, *counts, self.width, _ITEM[spec.dtype], limit, descr)
+        return builtin.array_builtin(self._driver, record, self.linked)
+
+
+def _lanes(spec: Spec) -> llvm.Lanes:
+    """The SIMD registers and functions of this machine."""
+    host = jit.host()
+    single = spec.dtype == "float32"
+    width = host.bits // 8 // _ITEM[spec.dtype]
+    if not host.isa or spec.accuracy == "strict":
+        return llvm.Lanes(width)
+    names = (
+        llvm.variant_name(host.isa, width, op.libm + ("f" if single else ""), op.arity)
+        for op in OPS.values()
+        if op.vector and op.libm is not None
+    )
+    return llvm.Lanes(width, host.isa, frozenset(n for n in names if jit.symbol(n) is not None))
+
+
+def _driver(keep: bool) -> jit.Linked:
+    """The loop around bodies, and the builtin in front of it."""
+    layout = builtin.float_layout()
+
+    def text() -> str:
+        call = "" if layout is None else arraycall.print_array_call(*layout)
+        return driver.print_driver() + call
+
+    return link(cache.key("driver", _version(), jit.host(), layout), text, keep)

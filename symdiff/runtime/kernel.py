@@ -1,0 +1,233 @@
+"""`Kernel`: outputs of real parameters as a function of Python floats and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import RLock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symdiff.ir import Expr, decode, encode, topological
+from symdiff.runtime import arrays, threads
+from symdiff.runtime.arrays import ArgumentError, Array
+from symdiff.runtime.compiled import Body, Point, Spec
+
+_FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
+ACCURACIES = ("high", "strict", "fast", "certified")
+
+
+class Result(NamedTuple):
+    """The outputs of a call, and where the kernel's `suspect` condition held.
+
+    Attributes
+    ----------
+    values : one per output; floats, NumPy scalars or arrays.
+    suspects : how many elements are suspect.
+    flags : a uint8 array, 1 for suspect elements; None for scalars, or if there
+        is none.
+    """
+
+    values: list[Any]
+    suspects: int
+    flags: Array | None
+
+
+class Kernel:
+    """Real outputs of real parameters, compiled when first called.
+
+    Parameters
+    ----------
+    name : of the function, for people.
+    params : names of the parameters, in order.
+    outputs : what is computed, over `VAR` nodes of those names.
+    dtype : "float64" or "float32" to compute in that only; None follows the arguments.
+    accuracy : "strict" calls scalar libm on arrays too; "fast" also multiplies by
+        reciprocals of constants and multiplies large powers out.
+    parallel : True, False, or "auto" to use threads where it pays.
+    cache : whether compiled code is kept on disk.
+    suspect : a condition under which the outputs cannot be trusted, computed along.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        params: Sequence[str],
+        outputs: Sequence[Expr],
+        *,
+        dtype: str | None = None,
+        accuracy: str = "high",
+        parallel: bool | str = "auto",
+        cache: bool = True,
+        suspect: Expr | None = None,
+    ) -> None:
+        if accuracy not in ACCURACIES:
+            raise ArgumentError(f"accuracy is one of {', '.join(ACCURACIES)}, not {accuracy!r}")
+        if not (isinstance(parallel, bool) or parallel == "auto"):
+            raise ArgumentError(f'parallel is True, False or "auto", not {parallel!r}')
+        forced = None if dtype is None else np.dtype(dtype).name
+        if forced not in (None, "float64", "float32"):
+            raise ArgumentError(f"dtype is float64 or float32, not {forced}")
+        self.name, self.params, self.outputs = name, tuple(params), tuple(outputs)
+        self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
+        self.suspect = suspect
+        self._lock = RLock()
+        self._point: Point | None = None
+        self._bodies: dict[str, Body] = {}
+        self._entries: dict[str, Callable[..., Any]] = {}
+        self._cost: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}({', '.join(self.params)}), {len(self.outputs)} outputs>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = (self.dtype, self.accuracy, self.parallel, self.cache)
+        roots = self.outputs if self.suspect is None else (*self.outputs, self.suspect)
+        rows = encode(roots)
+        return _rebuild, (self.name, self.params, rows, self.suspect is not None, options)
+
+    # ---------------------------------------------------------------- compiling
+    def _spec(self, dtype: str) -> Spec:
+        return Spec(self.params, self.outputs, self.suspect, dtype, self.accuracy, self.cache)
+
+    @property
+    def point(self) -> Point:
+        """The kernel for one element."""
+        if self._point is None:
+            with self._lock:
+                if self._point is None:
+                    self._point = Point(self._spec(self.dtype or "float64"))
+        return self._point
+
+    def body(self, dtype: str) -> Body:
+        """The kernel for arrays that computes in this dtype."""
+        found = self._bodies.get(dtype)
+        if found is None:
+            with self._lock:
+                found = self._bodies.get(dtype)
+                if found is None:
+                    found = self._bodies[dtype] = Body(self._spec(dtype))
+        return found
+
+    @property
+    def fast(self) -> Callable[..., Any]:
+        """A builtin that takes exact Python floats and returns a float, or a tuple of
+        them if there are several outputs. It returns NotImplemented if an argument is
+        anything else, their number is wrong, or the `suspect` condition holds."""
+        return self.point.entry
+
+    def fast_arrays(self, dtype: str = "float64") -> Callable[..., Any]:
+        """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
+        floats among them. It also returns NotImplemented for arrays so large that
+        threads may pay."""
+        found = self._entries.get(dtype)
+        if found is None:
+            limit = int(threads.GRAIN / self.cost)
+            found = self._entries[dtype] = self.body(dtype).entry(limit)
+        return found
+
+    @property
+    def cost(self) -> float:
+        """Estimated nanoseconds per element."""
+        if self._cost is None:
+            functions = operations = 0
+            for e in topological(self.outputs):
+                if e.op.libm and not e.op.intrinsic:
+                    functions += 1
+                elif e.args:
+                    operations += 1
+            traffic = len(self.params) + len(self.outputs)
+            self._cost = 3.0 * functions + 0.3 * operations + 0.6 * traffic
+        return self._cost
+
+    # ------------------------------------------------------------------ calling
+    def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:
+        """The outputs as a flat list; see `evaluate`."""
+        return self.evaluate(args, out).values
+
+    def evaluate(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> Result:
+        """Call the kernel.
+
+        Python numbers give Python floats. Otherwise arguments broadcast as for a
+        NumPy ufunc; float32 and float16 stay what they are, integers become
+        float64, and Python numbers take the arrays' dtype.
+
+        Parameters
+        ----------
+        args : one value per parameter.
+        out : an array or None for each output.
+
+        Raises
+        ------
+        ArgumentError : for arguments that are not real numbers, or a wrong count.
+        ShapeError : for shapes that do not broadcast, or do not fit `out`.
+        """
+        if len(args) != len(self.params):
+            raise ArgumentError(
+                f"{self.name} takes {len(self.params)} arguments, {len(args)} were given"
+            )
+        if out is not None and len(out) != len(self.outputs):
+            raise ArgumentError(f"out has {len(out)} entries for {len(self.outputs)} outputs")
+        if out is None and (found := self._small_arrays(args)) is not None:
+            return found
+        values = [arrays.prepare(n, a) for n, a in zip(self.params, args, strict=True)]
+        given = out is not None and any(o is not None for o in out)
+        if not given and all(isinstance(v, float) for v in values):
+            numbers, flag = self.point.evaluate(values)  # type: ignore[arg-type]
+            return Result(list(numbers), int(flag), None)
+        result = arrays.result_dtype(values, self.dtype)
+        compute = np.dtype("float64" if result == np.float64 else "float32")
+        shape = arrays.broadcast(values)
+        places: Sequence[Array | None] = out if out is not None else [None] * len(self.outputs)
+        for place in places:
+            if place is not None:
+                arrays.check_out(place, shape, result)
+        if shape == () and not given and compute == np.float64:
+            return self._numpy_scalar(values)
+        call = arrays.Call(self.body(compute.name), compute, result, self.cost, self.parallel)
+        results, flags = call.run(values, shape, places, self.suspect is not None)
+        suspects = 0 if flags is None else int(np.count_nonzero(flags))
+        flags = flags if suspects else None
+        if shape == ():
+            results = [r if p is not None else r[()] for r, p in zip(results, places, strict=True)]
+        return Result(results, suspects, flags)
+
+    def _small_arrays(self, args: Sequence[Any]) -> Result | None:
+        """The builtin for arrays, where it may apply."""
+        first = next((a for a in args if type(a) is np.ndarray), None)
+        if first is None:
+            return None
+        name = "float64" if first.dtype is _FLOAT64 else "float32"
+        if first.dtype not in (_FLOAT64, _FLOAT32) or self.dtype not in (None, name):
+            return None
+        got = self.fast_arrays(name)(*args)
+        if got is NotImplemented:
+            return None
+        return Result([got] if len(self.outputs) == 1 else list(got), 0, None)
+
+    def _numpy_scalar(self, values: Sequence[float | Array]) -> Result:
+        """NumPy scalars give what Python floats give, as NumPy scalars."""
+        numbers, flag = self.point.evaluate([float(v) for v in values])
+        return Result([np.float64(v) for v in numbers], int(flag), None)
+
+
+def _rebuild(
+    name: str,
+    params: tuple[str, ...],
+    rows: tuple[tuple[Any, ...], ...],
+    has_suspect: bool,
+    options: tuple[Any, ...],
+) -> Kernel:
+    roots = decode(rows)
+    outputs, suspect = (roots[:-1], roots[-1]) if has_suspect else (roots, None)
+    dtype, accuracy, parallel, cache = options
+    return Kernel(
+        name,
+        params,
+        outputs,
+        dtype=dtype,
+        accuracy=accuracy,
+        parallel=parallel,
+        cache=cache,
+        suspect=suspect,
+    )

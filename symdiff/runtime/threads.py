@@ -1,0 +1,72 @@
+"""Split a range of elements over a pool of threads that all kernels share."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+GRAIN = 100_000.0
+"""Nanoseconds of work that are worth handing to a thread."""
+
+_pool: ThreadPoolExecutor | None = None
+_lock = threading.Lock()
+
+
+def _forget() -> None:
+    """The threads of a parent do not live on in a forked child."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def processors() -> int:
+    """How many processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _executor() -> ThreadPoolExecutor:
+    global _pool
+    with _lock:
+        if _pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            _pool = ThreadPoolExecutor(max(1, processors()), thread_name_prefix="symdiff")
+        return _pool
+
+
+def count(elements: int, nanoseconds: float, parallel: bool | str) -> int:
+    """How many threads to use for this many elements of so much work each."""
+    if parallel is False or elements < 2048:
+        return 1
+    most = elements // 1024 if parallel is True else int(elements * nanoseconds / GRAIN)
+    return max(1, min(most, processors())) if most > 1 else 1
+
+
+def run(task: Callable[[int, int], None], elements: int, threads: int) -> None:
+    """Call `task(start, stop)` on parts that make up all the elements."""
+    if threads <= 1:
+        task(0, elements)
+        return
+    step = -(-elements // threads)
+    step += -step % 64  # parts that meet in one cache line slow each other down
+    parts = [(k, min(k + step, elements)) for k in range(0, elements, step)]
+    try:
+        futures = [_executor().submit(task, *part) for part in parts[1:]]
+    except RuntimeError:  # the interpreter is shutting down
+        task(0, elements)
+        return
+    try:
+        task(*parts[0])
+    finally:
+        for future in futures:
+            future.result()

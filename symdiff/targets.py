@@ -1,0 +1,158 @@
+"""What the command line works on: an expression, or a function in a file or module."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import inspect
+import keyword
+import re
+import sys
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from symdiff.api import SymbolicFunction, symgrad
+from symdiff.errors import Location, SymdiffError
+from symdiff.frontend.expression import parse
+from symdiff.program import Program
+
+_FILE = re.compile(r"(.+\.py)(?::([^:\s]+))?")
+_MODULE = re.compile(r"([^\W\d][\w.]*):([^\W\d]\w*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A captured program and how its user asked for it to be differentiated."""
+
+    program: Program
+    wrt: tuple[str, ...]
+    dtype: str | None = None
+    formula: bool = False
+
+    def variables(self, text: str | None) -> tuple[str, ...]:
+        """The variables that `--wrt` names; without it, the default ones."""
+        if text is None:
+            if not self.wrt:
+                raise SymdiffError(
+                    f"{self.program.name} has no variables to differentiate by",
+                    hint="name one with --wrt",
+                )
+            return self.wrt
+        names = tuple(dict.fromkeys(n.strip() for n in text.split(",")))
+        for name in names:
+            if not name.isidentifier() or keyword.iskeyword(name):
+                raise SymdiffError(f"--wrt: '{name}' is not the name of a variable")
+            if name not in self.program.params and not self.formula:
+                raise SymdiffError(
+                    f"--wrt: {self.program.name} has no real parameter '{name}'",
+                    hint=f"it has {', '.join(self.program.params) or 'none'}",
+                )
+        return names
+
+
+def resolve(target: str, name: str | None = None) -> Subject:
+    """The program that a target names.
+
+    Parameters
+    ----------
+    target : `file.py:function`, `file.py`, `package.module:function` or an expression.
+    name : what to call an expression; "f" if None.
+
+    Raises
+    ------
+    SymdiffError : if it is none of these, or cannot be loaded or traced.
+    """
+    target = target.strip()
+    if match := _FILE.fullmatch(target):
+        return _subject(_function(_load_file(match[1]), match[2], match[1]), name)
+    if match := _MODULE.fullmatch(target):
+        return _subject(_function(_load_module(match[1]), match[2], match[1]), name)
+    chosen = "f" if name is None else name
+    if not chosen.isidentifier() or keyword.iskeyword(chosen):
+        raise SymdiffError(f"--name: '{chosen}' is not a name for a function")
+    program = parse(target, chosen)
+    return Subject(program, program.params, None, True)
+
+
+def _subject(function: SymbolicFunction, name: str | None) -> Subject:
+    program = function.raw_program
+    if name is not None:
+        program = replace(program, name=name)
+    dtype = function._options.dtype
+    return Subject(program, function._wrt(), np.dtype(dtype).name if dtype is not None else None)
+
+
+# ---------------------------------------------------------------------- loading
+def _load_file(path: str) -> ModuleType:
+    file = Path(path)
+    if not file.is_file():
+        raise SymdiffError(f"{path}: there is no such file")
+    name = file.stem if file.stem.isidentifier() and file.stem not in sys.modules else "symdiff_target"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise SymdiffError(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(file.resolve().parent))
+    loader = spec.loader
+    _run(lambda: loader.exec_module(module), path)
+    return module
+
+
+def _load_module(name: str) -> ModuleType:
+    sys.path.insert(0, "")
+    result: list[ModuleType] = []
+    _run(lambda: result.append(importlib.import_module(name)), name)
+    return result[0]
+
+
+def _run(load: Any, what: str) -> None:
+    """Import the user's code; what it prints goes to stderr."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            load()
+    except SymdiffError:
+        raise
+    except SyntaxError as error:
+        place = Location(error.filename or what, error.lineno or 1, error.offset or 1, error.text or "")
+        raise SymdiffError(str(error.msg), place) from None
+    except (Exception, SystemExit) as error:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]
+        user = frames[-1] if len(frames) > 1 else None
+        place = Location(user.filename, user.lineno or 1, 1, user.line or "") if user else None
+        kind = type(error).__name__
+        raise SymdiffError(f"importing {what} raised {kind}: {error}", place) from None
+
+
+def _function(module: ModuleType, name: str | None, path: str) -> SymbolicFunction:
+    """The function that is meant, traced."""
+    decorated = {k: v for k, v in vars(module).items() if isinstance(v, SymbolicFunction)}
+    plain = {
+        k: v
+        for k, v in vars(module).items()
+        if inspect.isfunction(v) and v.__module__ == module.__name__ and not k.startswith("_")
+    }
+    if name is None:
+        candidates: dict[str, Any] = decorated or plain
+        if len(candidates) != 1:
+            listed = ", ".join(candidates) or "none"
+            raise SymdiffError(
+                f"{path} does not say which function is meant",
+                hint=f"write {path}:NAME; its functions are {listed}",
+            )
+        name = next(iter(candidates))
+    found = getattr(module, name, None)
+    if isinstance(found, SymbolicFunction):
+        return found
+    if isinstance(found, FunctionType):
+        traced: SymbolicFunction = symgrad(found)
+        return traced
+    listed = ", ".join({**decorated, **plain}) or "none"
+    problem = f"has no function '{name}'" if found is None else f"'{name}' is not a function"
+    raise SymdiffError(f"{path}: {problem}", hint=f"its functions are {listed}")

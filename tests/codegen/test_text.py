@@ -1,0 +1,143 @@
+"""Formulas as a person writes them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from symdiff import functions as F
+from symdiff.codegen.symbolic import to_sympy
+from symdiff.codegen.text import TextWriter, format_latex, format_text, formula_lines
+from symdiff.codegen.statements import statements
+from symdiff.errors import SymdiffError
+from symdiff.ir import (
+    DIV,
+    INF,
+    NAN,
+    Expr,
+    and_,
+    const,
+    div,
+    eq,
+    lt,
+    not_,
+    or_,
+    power,
+    raw,
+    sqrt,
+    var,
+    where,
+)
+
+x, y = var("x"), var("y")
+
+
+def text(e: Expr) -> str:
+    return format_text(to_sympy([e], named=True)[0])
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        (x + 2, "x + 2"),
+        (F.COS(x) / x - F.SIN(x) / x**2, "cos(x)/x - sin(x)/x**2"),
+        (const(0.1) * x, "0.1*x"),
+        (const(1e-8) * x, "1e-08*x"),
+        (const(Fraction(3, 10)) * x, "3*x/10"),
+        (2 * x - x**2, "2*x - x**2"),
+        (F.EXP(-x) - x, "exp(-x) - x"),
+        (-x - y, "-x - y"),
+        (-((x + 1) ** 2), "-(x + 1)**2"),
+        ((x + y) * (x - y), "(x - y)*(x + y)"),
+        (1 / x, "1/x"),
+        (div(1, sqrt(x)), "1/sqrt(x)"),
+        (power(x, Fraction(1, 3)), "x**(1/3)"),
+        (F.EXP(const(1)) * x, "e*x"),
+        (F.PI() * x**2, "pi*x**2"),
+        (F.ABS(x) + F.MAXIMUM(x, y), "abs(x) + max(x, y)"),
+        (F.CEIL(x) * F.FLOOR(y), "ceil(x)*floor(y)"),
+        (F.EXPM1(x) / x, "expm1(x)/x"),
+        (F.LOG1P(x), "log1p(x)"),
+        (F.CBRT(x) ** 2 * F.HYPOT(x, y), "cbrt(x)**2*hypot(x, y)"),
+        (F.POLYGAMMA(0, x), "digamma(x)"),
+        (F.POLYGAMMA(1, x), "polygamma(1, x)"),
+        (F.SINC(x), "sinc(x)"),
+        (F.LGAMMA(x), "lgamma(x)"),
+        (where(lt(0, x), x, -1), "where(x > 0, x, -1)"),
+        (where(lt(0, x), 1, where(eq(x, y), 2, 3)) * 2, "2*where(x > 0, 1, where(x == y, 2, 3))"),
+        (where(lt(0, x), where(lt(1, x), 2, y), 3), "where(x > 0, where(x > 1, 2, y), 3)"),
+        (
+            where(and_(lt(0, x), or_(lt(x, y), not_(eq(y, 1)))), x, 1),
+            "where(x > 0 and (x < y or y != 1), x, 1)",
+        ),
+        (NAN * x, "nan"),
+        (where(lt(x, 0), INF, x), "where(x < 0, inf, x)"),
+        (where(lt(x, 0), -INF, x), "where(x < 0, -inf, x)"),
+    ],
+)  # fmt: skip
+def test_text(node: Expr, expected: str) -> None:
+    assert text(node) == expected
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        (div(F.SIN(x), x), r"\frac{\sin{\left(x \right)}}{x}"),
+        (const(0.1) * x, "0.1 x"),
+        (const(1e-8) * x, r"1 \cdot 10^{-8} x"),
+        (F.EXPM1(x), "e^{x} - 1"),
+        (sqrt(x), r"\sqrt{x}"),
+    ],
+)
+def test_latex(node: Expr, expected: str) -> None:
+    assert format_latex(to_sympy([node])[0]) == expected
+
+
+def test_deep_formulas_print() -> None:
+    v = x
+    for _ in range(150):
+        v = 1 / (1 + v)
+    assert format_text(to_sympy([v])[0]).count("1/(") == 150
+    for _ in range(200):
+        v = 1 / (1 + v)
+    with pytest.raises(SymdiffError, match="more than 400 levels"):
+        format_text(to_sympy([v])[0])
+
+
+def test_a_formula_of_astronomic_size_is_refused() -> None:
+    v = x
+    for _ in range(200):
+        v = F.SIN(v) + F.COS(v) / 3
+    with pytest.raises(SymdiffError, match="too large to print as one formula"):
+        format_text(to_sympy([v])[0])
+
+
+def test_long_formulas_name_their_shared_parts() -> None:
+    v = x
+    for _ in range(50):
+        v = F.SIN(v) + F.COS(v) / 3
+    lines, texts = formula_lines([v, x + 1])
+    assert lines[0] == "t0 = sin(x) + cos(x)/3"
+    assert lines[-1] == "t48 = sin(t47) + cos(t47)/3"
+    assert texts == ["sin(t48) + cos(t48)/3", "x + 1"]
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        (x - (y - x), "x - (y - x)"),
+        (raw(DIV, (x, raw(DIV, (y, x)))), "x/(y/x)"),
+        ((x + y) * x, "(x + y)*x"),
+        (-(x * y), "-x*y"),
+        (power(-x, y), "(-x)**y"),
+        (power(power(x, y), y), "(x**y)**y"),
+        (power(x, const(Fraction(1, 3))), "x**(1/3)"),
+        (const(-2) * x, "-2*x"),
+        (x + const(Fraction(1, 3)), "x + 1/3"),
+        (not_(lt(x, 1)), "not x < 1"),
+        (where(lt(0, x), 1, 2) ** 2, "where(x > 0, 1, 2)**2"),
+    ],
+)
+def test_parentheses(node: Expr, expected: str) -> None:
+    assert statements([node], TextWriter())[1] == [expected]
