@@ -19,8 +19,10 @@ from symdiff import compile as pipeline
 from symdiff import ir
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Inlined, Parameters, capture
+from symdiff.passes.doubt import doubt
 from symdiff.program import Program, map_tree
 from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.tiers import Tiered
 
 if TYPE_CHECKING:
     from symdiff.report import Report
@@ -130,7 +132,7 @@ class SymbolicFunction:
         origin: tuple[Any, ...] | None = None,
     ) -> None:
         self._source, self._options, self._final, self._origin = source, options, final, origin
-        self._emitted: dict[Any, tuple[Program, Kernel]] = {}
+        self._emitted: dict[Any, tuple[Program, Tiered]] = {}
         self._fast: Callable[..., Any] = _not_compiled
         self._derived: dict[Any, SymbolicFunction] = {}
         if wrapped is not None:
@@ -154,20 +156,27 @@ class SymbolicFunction:
         kernel(real, flat)
         return out
 
-    def _compiled(self, static: Mapping[str, Any]) -> tuple[Program, Kernel]:
+    def _compiled(self, static: Mapping[str, Any]) -> tuple[Program, Tiered]:
         key = _static_key(static)
         found = self._emitted.get(key)
         if found is None:
             program = self._final(self._source.program(static))
-            options = self._options
-            kernel = Kernel(
-                program.name, program.params, program.outputs, dtype=options.dtype,
-                accuracy=options.accuracy, parallel=options.parallel, cache=options.cache,
-            )  # fmt: skip
+            kernel = self._emit(program)
             found = self._emitted[key] = (program, kernel)
-            if not self._source.parameters.static and self._options.dtype is None:
-                self._use_fast(program, kernel)
+            always = self._options.accuracy == "certified"
+            if not (self._source.parameters.static or self._options.dtype or always):
+                self._use_fast(program, kernel.kernel)
         return found
+
+    def _emit(self, program: Program) -> Tiered:
+        options = self._options
+        suspect = doubt(program.outputs) if options.accuracy in ("high", "strict") else None
+        kernel = Kernel(
+            program.name, program.params, program.outputs, dtype=options.dtype,
+            accuracy=options.accuracy, parallel=options.parallel, cache=options.cache,
+            suspect=suspect,
+        )  # fmt: skip
+        return Tiered(kernel, program.outputs, program.primals, options.accuracy == "certified")
 
     def _use_fast(self, program: Program, kernel: Kernel) -> None:
         """Calls with Python floats go straight to the compiled entry."""
@@ -321,7 +330,7 @@ class SymbolicFunction:
         if target == "c":
             return c_source(self.__name__, program.params, program.outputs, dtype=dtype)
         if target == "llvm":
-            return kernel.llvm()
+            return kernel.kernel.llvm()
         raise TargetError(f"no source for target {target!r}", hint='use "cpu", "c" or "llvm"')
 
     def latex(self) -> str:

@@ -41,7 +41,8 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
     """d f/d wrt of a scalar function: one output per parameter named in wrt."""
     base = simplified(_scalar(program, "grad"), notes)
     outputs = cancel(reverse(base.outputs[0], _vars(wrt)), notes)
-    return replace(base, outputs=outputs, tree=_bundle(list(range(len(wrt)))))
+    tree = _bundle(list(range(len(wrt))))
+    return replace(base, outputs=outputs, tree=tree, primals=base.outputs)
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -59,7 +60,7 @@ def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
         tree: Tree = _bundle([base.tree * n + j for j in range(n)])
     else:
         tree = _nested(lambda i: _bundle([i * n + j for j in range(n)]), base.tree)
-    return replace(base, outputs=outputs, tree=tree)
+    return replace(base, outputs=outputs, tree=tree, primals=base.outputs)
 
 
 def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -74,7 +75,7 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
         entries.update({(i, j): d for i, d in enumerate(column, start=j)})
     outputs = cancel([entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)], notes)
     tree = _bundle([_bundle([i * n + j for j in range(n)]) for i in range(n)])
-    return replace(base, outputs=outputs, tree=tree)
+    return replace(base, outputs=outputs, tree=tree, primals=(*base.outputs, *slopes))
 
 
 def derivative(program: Program, names: Sequence[str], notes: Notes | None = None) -> Program:
@@ -82,7 +83,8 @@ def derivative(program: Program, names: Sequence[str], notes: Notes | None = Non
     result = simplified(program, notes)
     for name in names:
         outputs = pushforward(result.outputs, {ir.var(name): ir.ONE})
-        result = replace(result, outputs=cancel(outputs, notes))
+        primals = (*result.primals, *result.outputs)
+        result = replace(result, outputs=cancel(outputs, notes), primals=primals)
     return replace(result, domain=())
 
 
@@ -92,7 +94,7 @@ def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
     tangents = cancel(pushforward(base.outputs, seeds), notes)
-    tangent = replace(base, outputs=tangents)
+    tangent = replace(base, outputs=tangents, primals=base.outputs)
     joined = _joined(masked(base), tangent)
     return replace(joined, params=(*program.params, *names))
 
@@ -102,7 +104,8 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(program, notes)
     names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
     slopes = pullback(base.outputs, [ir.var(n) for n in names], _vars(wrt))
-    back = replace(base, outputs=cancel(slopes, notes), tree=_bundle(list(range(len(wrt)))))
+    tree = _bundle(list(range(len(wrt))))
+    back = replace(base, outputs=cancel(slopes, notes), tree=tree, primals=base.outputs)
     joined = _joined(masked(base), back)
     return replace(joined, params=(*program.params, *names))
 
@@ -115,7 +118,9 @@ def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     slopes = cancel(reverse(base.outputs[0], _vars(wrt)), notes)
     outputs = cancel(pushforward(slopes, seeds), notes)
     tree = _bundle(list(range(len(wrt))))
-    return replace(base, params=(*program.params, *names), outputs=outputs, tree=tree)
+    primals = (*base.outputs, *slopes)
+    params = (*program.params, *names)
+    return replace(base, params=params, outputs=outputs, tree=tree, primals=primals)
 
 
 def tangent_names(program: Program, wrt: Sequence[str]) -> list[str]:
@@ -194,7 +199,8 @@ def _joined(first: Program, second: Program) -> Program:
     """Both programs' outputs as a pair."""
     shift = len(first.outputs)
     tree = (first.tree, _shifted(second.tree, shift))
-    return replace(first, outputs=(*first.outputs, *second.outputs), tree=tree, domain=())
+    outputs = (*first.outputs, *second.outputs)
+    return replace(first, outputs=outputs, tree=tree, domain=(), primals=second.primals)
 
 
 def _shifted(tree: Tree, by: int) -> Tree:

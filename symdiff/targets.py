@@ -123,11 +123,16 @@ def _run(load: Any, what: str) -> None:
         place = Location(error.filename or what, error.lineno or 1, error.offset or 1, error.text or "")
         raise SymdiffError(str(error.msg), place) from None
     except (Exception, SystemExit) as error:
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]
-        user = frames[-1] if len(frames) > 1 else None
+        frames = traceback.extract_tb(error.__traceback__)
+        user = next((f for f in reversed(frames) if _is_users(f.filename)), None)
         place = Location(user.filename, user.lineno or 1, 1, user.line or "") if user else None
         kind = type(error).__name__
         raise SymdiffError(f"importing {what} raised {kind}: {error}", place) from None
+
+
+def _is_users(path: str) -> bool:
+    """Whether a frame is neither ours nor the import system's."""
+    return "importlib" not in path and Path(path).parent != Path(__file__).parent
 
 
 def _function(module: ModuleType, name: str | None, path: str) -> SymbolicFunction:

@@ -20,7 +20,6 @@ from fractions import Fraction
 from symdiff import functions as f
 from symdiff.codegen import doubledouble as dd
 from symdiff.codegen.doubledouble import (
-    FMA,
     LOGB,
     POWER_OF_TWO,
     Pair,
@@ -36,7 +35,7 @@ from symdiff.codegen.doubledouble import (
     select,
     sub,
 )
-from symdiff.ir import HALF, NAN, ONE, POW, ZERO, Expr, Op, const, raw, var
+from symdiff.ir import HALF, NAN, ONE, POW, ZERO, Expr, Op, const, raw
 
 UNIT = Fraction(1, 2**106)
 """The unit in which errors are counted: u**2 with u = 2**-53."""
@@ -372,20 +371,3 @@ RULES: dict[Op, Rule] = {
     f.ATANH: Rule(_odd(_atanh), 128),
 }
 """Every elementary function that has a double-double version."""
-
-ARITHMETIC: dict[str, tuple[Callable[..., Pair], int]] = {
-    "add": (add, 2),
-    "mul": (mul, 2),
-    "div": (div, 2),
-    "sqrt": (dd.sqrt, 1),
-}
-
-
-def parameters(arity: int) -> tuple[list[str], list[Pair]]:
-    """Names of the doubles that are passed, and the pairs they make."""
-    names = [f"{name}{part}" for name in "xyz"[:arity] for part in ("_hi", "_lo")]
-    nodes = [var(n) for n in names]
-    return names, [Pair(nodes[k], nodes[k + 1]) for k in range(0, len(nodes), 2)]
-
-
-__all__ = ["FMA", "RULES", "Rule", "parameters"]

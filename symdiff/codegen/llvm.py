@@ -90,7 +90,7 @@ def print_point(
     params: Sequence[str], outputs: Sequence[Expr], suspect: Expr | None, dtype: str
 ) -> str:
     """A module with `i8 @point(ptr in, ptr out)` for one element."""
-    writer = _Writer(dtype, Lanes())
+    writer = Writer(dtype, Lanes())
     real = writer.real
     for k, name in enumerate(params):
         writer.inputs[name] = f"getelementptr {real}, ptr %in, i64 {k}"
@@ -123,7 +123,7 @@ def print_body(
     lanes: Lanes,
 ) -> str:
     """A module with `void @body(i64 steps, ptr operands)` for arrays."""
-    writer = _Writer(dtype, lanes)
+    writer = Writer(dtype, lanes)
     real = writer.real
     count = len(params) + len(outputs) + (suspect is not None)
     for k, name in enumerate(params):
@@ -177,7 +177,7 @@ class _Store:
     element: str
 
 
-class _Writer:
+class Writer:
     """Prints one module; `real` is the type of an element, `value` of a register."""
 
     def __init__(self, dtype: str, lanes: Lanes) -> None:

@@ -5,6 +5,7 @@ The text depends on what it computes only: the same functions give the same byte
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping, Sequence
 from textwrap import indent
 from typing import NamedTuple
@@ -15,6 +16,9 @@ from symdiff.codegen.python import DTYPES, docstring, function_source, local_nam
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.ir import Expr
 from symdiff.program import Tree
+
+
+_IMPORTED = {"math", "np", "njit", "prange"}
 
 
 class Function(NamedTuple):
@@ -72,10 +76,11 @@ def module_source(
             raise TargetError(f"unknown target '{target}'", hint="use the target cpu")
     if dtype not in DTYPES:
         raise SymdiffError(f"unknown dtype '{dtype}'", hint=f"one of {', '.join(DTYPES)}")
-    if not name.isidentifier():
-        raise SymdiffError(f"'{name}' is not a name for a function", hint="name the function")
+    if not name.isidentifier() or keyword.iskeyword(name) or name in _IMPORTED:
+        raise SymdiffError(
+            f"'{name}' is not a name for a function of a module", hint="give the function a name"
+        )
     names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
-    public = [*names, "__version__"]
     parts = [
         _module_docstring(name, params, facts, version, dtype),
         "import math\n\nimport numpy as np\nfrom numba import njit, prange\n",
@@ -87,7 +92,7 @@ def module_source(
         parts.append("\n" + _kernel(full, params, function, dtype))
         if params:
             parts.append("\n" + _loop(full, params, len(function.outputs), dtype))
-        parts.append("\n" + _wrapper(full, params, function, public))
+        parts.append("\n" + _wrapper(full, params, function))
     parts.append("\n" + _evaluate_source(dtype))
     if any(_has_array(f.tree) for f in functions):
         parts.append("\n" + _STACK)
@@ -138,8 +143,8 @@ def _loop(full: str, params: Sequence[str], count: int, dtype: str) -> str:
     )
 
 
-def _wrapper(full: str, params: Sequence[str], function: Function, taken: Sequence[str]) -> str:
-    used = {f"_{full}", f"_{full}_loops", "_evaluate", "_stack", "r", *taken}
+def _wrapper(full: str, params: Sequence[str], function: Function) -> str:
+    used = {f"_{full}", f"_{full}_loops", "_evaluate", "_stack", "r"}
     local = local_names(params, used)
     loops = f"_{full}_loops" if params else "None"
     call = ", ".join([f"_{full}", loops, str(len(function.outputs)), *local])
@@ -194,17 +199,18 @@ def _evaluate(kernel, loops, count, *args):
     if all(type(a) in (float, int) for a in args):
         values = kernel(*({scalar}(a) for a in args))
         return [float(v) for v in (values if count != 1 else (values,))]
+    args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
     kind = np.result_type(*args)
     if kind.kind not in "fiub":
         raise TypeError(f"arguments must be real numbers, not {{kind}}")
     result = {result}
     work = {work}
-    arrays = np.broadcast_arrays(*args)
-    shape = arrays[0].shape
+    shape = np.broadcast_shapes(*(np.shape(a) for a in args))
     if shape == ():
-        values = kernel(*({scalar}(a) for a in arrays))
+        values = kernel(*({scalar}(a) for a in args))
         return [result.type(v) for v in (values if count != 1 else (values,))]
-    flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in arrays]
+    full = [a if np.shape(a) == shape else np.broadcast_to(a, shape).copy() for a in args]
+    flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
     out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
     loops[flat[0].size >= _PARALLEL](*flat, *out)
     return [o.reshape(shape).astype(result, copy=False) for o in out]

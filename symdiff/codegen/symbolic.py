@@ -185,9 +185,9 @@ class _Builder:
             terms = [sympy.Mul(-1, t) if s < 0 else t for t, s in self._members(e, _SUM, SUB)]
             return terms[0] if len(terms) == 1 else sympy.Add(*terms)
         if op in _PRODUCT:
-            return sympy.Mul(
-                *(sympy.Pow(f, -1) if s < 0 else f for f, s in self._members(e, _PRODUCT, DIV))
-            )
+            members = self._members(e, _PRODUCT, DIV)
+            factors = [sympy.Pow(f, -1) if s < 0 else f for f, s in members if f != 1]
+            return factors[0] if len(factors) == 1 else sympy.Mul(*factors)
         args = [self.made[a] for a in e.args]
         if op is POW:
             return sympy.Pow(*args)

@@ -117,6 +117,7 @@ class _Search:
         self.deadline = time.perf_counter() + program.seconds
         self.known: dict[int, Fraction | bool] | None = None
         self.found: dict[int, Answer] = {}
+        self.undecided: set[int] = set()
 
     def answers(self) -> tuple[Answer, ...]:
         roots = self.tape.roots
@@ -156,10 +157,10 @@ class _Search:
         for root in pending:
             y = self.values[root]
             if y.is_finite():
-                self.found[root] = Answer(self.fmt.round(y.mid()), "budget", y)
+                self.found[root] = Answer(self._nearest(y), "budget", y)
             else:
-                singular.add(root)
-        return singular
+                self.undecided.add(root)
+        return singular | self.undecided
 
     def _run(self, prec: int, pending: set[int]) -> list[Value]:
         """All values; once balls do not suffice, with help of exact rationals."""
@@ -197,23 +198,34 @@ class _Search:
         defined = self.program.primals_defined(output, self.point)
         limit = approach.limit(root) if defined else Limit("none")
         if limit.kind == "finite":
-            return Answer(self.fmt.round(limit.value.mid()), "limit", limit.value)
+            return Answer(self._nearest(limit.value), "limit", limit.value)
         if limit.kind == "infinite":
             return Answer(limit.value * math.inf, "pole")
         if limit.kind == "domain":
             return Answer(math.nan, "domain")
         y = extended_value(self.tape, root, self.inputs, PRECISIONS[1], self.known or {})
-        value = math.nan if y.is_finite() or y.is_nan() else float(y)
-        return Answer(value, "budget" if limit.kind == "open" else "pole")
+        if limit.kind == "open":
+            value = self._nearest(y) if root in self.undecided else math.nan
+            return Answer(value if y.is_finite() else _infinity(y), "budget")
+        return Answer(_infinity(y), "pole")
+
+    def _nearest(self, y: Value) -> float:
+        return self.fmt.round(y.mid())
 
     def _at_infinity(self, root: int) -> Answer:
         """IEEE arithmetic where a coordinate is infinite or nan."""
         y = extended_value(self.tape, root, self.inputs, PRECISIONS[1], {})
-        if y.is_nan():
-            return Answer(math.nan, "domain")
         if not y.is_finite():
-            return Answer(float(y), "pole")
-        return Answer(self.fmt.round(y.mid()), "limit", y)
+            value = _infinity(y)
+            return Answer(value, "domain" if math.isnan(value) else "pole")
+        return Answer(self._nearest(y), "limit", y)
+
+
+def _infinity(y: Value) -> float:
+    """The infinity that a ball is; nan for anything else."""
+    if y.is_finite() or y.is_nan():
+        return math.nan
+    return math.inf if y > 0 else -math.inf if y < 0 else math.nan
 
 
 def evaluate(

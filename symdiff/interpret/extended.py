@@ -7,6 +7,7 @@ follows the rules of floating point, and functions of it the C library's.
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from flint import arb
 
 from symdiff import ir
+from symdiff.interpret.rounding import FLOAT64, settle
 from symdiff.interpret.tape import UNKNOWN, Tape, Value
 
 
@@ -49,16 +51,23 @@ def _quotient(a: Value, b: Value) -> Value:
 
 def _library_value(op: ir.Op, args: Sequence[Value]) -> Value:
     """The operation as floating-point libraries compute it."""
-    if not all(a.is_exact() or not a.is_finite() for a in args):
-        return UNKNOWN
+    floats = [_float(a) for a in args]
     function = np.power if op is ir.POW else _callable(op.names)
     if function is None:
         return UNKNOWN
     with np.errstate(all="ignore"):
         try:
-            return arb(float(function(*(float(a) for a in args))))
+            return arb(float(function(*floats)))
         except (ArithmeticError, ValueError):
             return UNKNOWN
+
+
+def _float(a: Value) -> float:
+    """A ball as a float, inf if it is beyond the floats, nan if that is not known."""
+    if a.is_finite():
+        x = settle(a, FLOAT64)
+        return math.nan if x is None else x
+    return math.inf if a > 0 else -math.inf if a < 0 else math.nan
 
 
 def _callable(names: Sequence[str]) -> Callable[..., Any] | None:

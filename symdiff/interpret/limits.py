@@ -37,6 +37,8 @@ AGREE = 66
 """Bits to which two values on a path must agree to count as its limit."""
 VANISHED = 1200
 """A number below 2**-VANISHED rounds to zero in every format."""
+NODES = 14
+"""Depths from which a slow limit is extrapolated."""
 EXTRA_PATHS = 32
 """Signs tried beyond the ten paths, where those leave the domain."""
 
@@ -158,7 +160,10 @@ def _tendency(at: Callable[[int], Value], k: int) -> Limit:
         if a.sgn() == b.sgn() and _size(b) > 64:
             return Limit("infinite", 1 if b > 0 else -1)
         return Limit("none")
-    return _slow_growth(a, at(2 * k), at(4 * k), lambda: at(8 * k))
+    c, d = at(2 * k), at(4 * k)
+    if (grown := _slow_growth(a, c, d, lambda: at(8 * k))).kind == "infinite":
+        return grown
+    return _extrapolated(at, k)
 
 
 def _slow_growth(a: Value, b: Value, c: Value, last: Callable[[], Value]) -> Limit:
@@ -170,6 +175,23 @@ def _slow_growth(a: Value, b: Value, c: Value, last: Callable[[], Value]) -> Lim
     steady = abs(third * first / second**2 - 1) < arb(0.1)
     if third.sgn() == first.sgn() and steady:
         return Limit("infinite", 1 if first > 0 else -1)
+    return Limit("none")
+
+
+def _extrapolated(at: Callable[[int], Value], k: int) -> Limit:
+    """The limit of a function of log t, a power series in 1/k (Richardson, 1911)."""
+    rows: list[Value] = []
+    for i in range(1, NODES + 1):
+        rows.append(at(i * k))
+        for j in range(i - 2, -1, -1):  # Neville's scheme for the value at 1/k = 0
+            rows[j] = ((j + 1) * rows[j] - i * rows[j + 1]) / (j + 1 - i)
+        if i == NODES - 1:
+            before = rows[0]
+    if _close(before, rows[0]):
+        return Limit("finite", rows[0])
+    scale = abs(at(k)) * arb(2) ** -AGREE
+    if abs(before) < scale and abs(rows[0]) < scale:
+        return Limit("finite", arb(0))
     return Limit("none")
 
 

@@ -89,15 +89,16 @@ def _where(condition: bool | None, a: Value, b: Value) -> Value:
 
 def _power(a: Value, b: Value) -> Value:
     """a**b over the reals, for an exponent that is not a constant."""
-    if b.is_zero():
-        return arb(1)
+    if b.is_exact() and b.is_integer():
+        n = int(b.unique_fmpz())
+        if abs(n) < 1 << 20:
+            return a**n
+        if a.is_zero():
+            return arb(0) if n > 0 else UNKNOWN
+        size = (b * abs(a).log()).exp()
+        return size if n % 2 == 0 else a.sgn() * size
     if a > 0:
         return (b * a.log()).exp()
-    if b.is_exact() and b.is_integer():
-        if abs(b) < 1 << 20:
-            return a ** int(b.unique_fmpz())
-        size = arb(0) if a.is_zero() and b > 0 else (b * abs(a).log()).exp()
-        return size if int(b.unique_fmpz()) % 2 == 0 else -size
     return arb(0) if a.is_zero() and b > 0 else UNKNOWN
 
 

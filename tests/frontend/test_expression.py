@@ -45,7 +45,7 @@ x, y, z = var("x"), var("y"), var("z")
         ("x # a comment", x),
         ("-x**2", -(x**2)),
         ("+x", x),
-        ("2**-1*x", x / 2),
+        ("2**-1*x", const(Fraction(1, 2)) * x),
         ("1_000.5*x", const(Fraction(2001, 2)) * x),
         ("0.3", const(Fraction(3, 10))),
         ("1.", ONE),

@@ -1,0 +1,145 @@
+"""Calls of double-double functions, and their printing as LLVM functions.
+
+A kernel in double-double arithmetic is a DAG of doubles in which every operation
+on pairs is a call of a function that is compiled once and shared by all kernels:
+
+    {double, double} @symdiff_dd_exp(double %x_hi, double %x_lo)
+
+In the DAG a call is two nodes, one for each part of the result, on the same
+arguments; the printer makes one call of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from symdiff.codegen import ddfunctions
+from symdiff.codegen import doubledouble as dd
+from symdiff.codegen.doubledouble import POWER_OF_TWO, Pair
+from symdiff.codegen.llvm import Lanes, Writer
+from symdiff.ir import ZERO, Expr, Op, raw, topological, var
+
+SYMBOL = "symdiff_dd_{}"
+
+
+@dataclass(frozen=True, slots=True)
+class PairFunction:
+    """A function of pairs: its symbol in object code, and the rule that defines it."""
+
+    symbol: str
+    arity: int
+    build: Callable[..., Pair]
+
+    def definition(self) -> tuple[list[str], Pair]:
+        """Names of the doubles that it takes, and what it returns over them."""
+        names = [f"{name}_{part}" for name in "xyz"[: self.arity] for part in ("hi", "lo")]
+        nodes = [var(n) for n in names]
+        pairs = [Pair(*nodes[k : k + 2]) for k in range(0, len(nodes), 2)]
+        return names, self.build(*pairs)
+
+
+FUNCTIONS: dict[str, PairFunction] = {}
+"""Every double-double function by its symbol."""
+
+PARTS: dict[Op, tuple[PairFunction, int]] = {}
+"""What the ops of calls mean: the function, and which part of its result."""
+
+
+class _Caller:
+    """Builds calls of one function."""
+
+    def __init__(self, name: str, arity: int, build: Callable[..., Pair]) -> None:
+        self.function = PairFunction(SYMBOL.format(name), arity, build)
+        FUNCTIONS[self.function.symbol] = self.function
+        self.ops = [Op(f"dd_{name}_{part}", 2 * arity) for part in ("hi", "lo")]
+        PARTS.update({op: (self.function, k) for k, op in enumerate(self.ops)})
+
+    def __call__(self, *pairs: Pair) -> Pair:
+        args = tuple(part for pair in pairs for part in pair)
+        return Pair(raw(self.ops[0], args), raw(self.ops[1], args))
+
+
+_add, _mul = _Caller("add", 2, dd.add), _Caller("mul", 2, dd.mul)
+div, sqrt = _Caller("div", 2, dd.div), _Caller("sqrt", 1, dd.sqrt)
+TABLE: dict[Op, _Caller] = {
+    op: _Caller(op.name, op.arity, rule.build) for op, rule in ddfunctions.RULES.items()
+}
+"""The call of each elementary function."""
+
+
+def add(x: Pair, y: Pair) -> Pair:
+    """A call, except for two doubles, where the sum is exact."""
+    return dd.add(x, y) if x.lo is ZERO and y.lo is ZERO else _add(x, y)
+
+
+def mul(x: Pair, y: Pair) -> Pair:
+    """A call, except for two doubles, where the product is exact."""
+    return dd.mul(x, y) if x.lo is ZERO and y.lo is ZERO else _mul(x, y)
+
+
+class PairWriter(Writer):
+    """Prints scalar code with calls of double-double functions."""
+
+    def __init__(self) -> None:
+        super().__init__("float64", Lanes())
+        self.results: dict[tuple[Any, ...], str] = {}
+
+    def chunk(self, *args: Any) -> list[str]:
+        self.results = {}
+        return super().chunk(*args)
+
+    def operation(self, e: Expr) -> list[str]:
+        name = self.names[e]
+        if e.op is POWER_OF_TWO:
+            return _power_of_two(name, self.operand(e.args[0]))
+        if e.op not in PARTS:
+            return super().operation(e)
+        function, part = PARTS[e.op]
+        key = (function, *e.args)
+        lines = []
+        if key not in self.results:
+            result = self.results[key] = f"{name}.pair"
+            args = ", ".join(f"double {self.operand(a)}" for a in e.args)
+            lines.append(f"{result} = call {{double, double}} @{function.symbol}({args}) #1")
+            kinds = ", ".join(["double"] * len(e.args))
+            declaration = f"declare {{double, double}} @{function.symbol}({kinds}) #1"
+            self.declared[function.symbol] = declaration
+        lines.append(f"{name} = extractvalue {{double, double}} {self.results[key]}, {part}")
+        return lines
+
+
+def _power_of_two(name: str, k: str) -> list[str]:
+    """The exponent field, by a sum whose last bits hold it: 1.5*2**52 + 1023 + k."""
+    return [
+        f"{name}.s = fadd double {k}, 0x43380000000003FF",
+        f"{name}.i = bitcast double {name}.s to i64",
+        f"{name}.e = shl i64 {name}.i, 52",
+        f"{name} = bitcast i64 {name}.e to double",
+    ]
+
+
+def print_function(function: PairFunction) -> str:
+    """A module that defines one double-double function."""
+    names, result = function.definition()
+    writer = PairWriter()
+    entry = [f"%args = alloca [{len(names)} x double]"]
+    for k, name in enumerate(names):
+        writer.inputs[name] = f"getelementptr double, ptr %args, i64 {k}"
+        entry.append(f"%a{k} = getelementptr double, ptr %args, i64 {k}")
+        entry.append(f"store double %{name}, ptr %a{k}")
+    order = [e for e in topological(result) if e.args]
+    lines = writer.chunk(order, [], {}, {})
+    params = ", ".join(f"double %{n}" for n in names)
+    return writer.module(
+        [
+            f"define {{double, double}} @{function.symbol}({params}) #1 {{",
+            *entry,
+            *lines,
+            f"%r0 = insertvalue {{double, double}} poison, double {writer.operand(result.hi)}, 0",
+            f"%r1 = insertvalue {{double, double}} %r0, double {writer.operand(result.lo)}, 1",
+            "ret {double, double} %r1",
+            "}",
+        ]
+    )
