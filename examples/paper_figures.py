@@ -105,11 +105,12 @@ def figures(gamma: np.ndarray, folder: Path) -> list[Path]:
         ours = symgrad(case.fun)
         line = (ours if order == 0 else ours.grad)(x) - shift
         points = case.naive(x)[order] - shift
-        paths.append(draw(folder / f"{name}.png", title, gamma, points, line, colour, linear))
+        meant = None if case is quotient else (x + 2 if order == 0 else np.ones_like(x)) - shift
+        paths.append(draw(folder / f"{name}.png", title, gamma, points, line, colour, linear, meant))
     slope = quotient.naive(x)[1]
     ours = symgrad(quotient.fun).grad(x)
     title = "the derivative of (x² − 4)/(x − 2) at x = 2 + γ"
-    paths.append(draw(folder / "near_two.png", title, gamma, slope, ours, plain, None))
+    paths.append(draw(folder / "near_two.png", title, gamma, slope, ours, plain))
     return paths
 
 
@@ -120,9 +121,11 @@ def draw(
     naive: np.ndarray,
     ours: np.ndarray,
     colour: np.ndarray,
-    linear: float | None,
+    linear: float | None = None,
+    meant: np.ndarray | None = None,
 ) -> Path:
-    """One figure: naive points coloured by region, symdiff as a line."""
+    """One figure: naive points coloured by region, symdiff as a line, and dashed the
+    function without its guard. A vertical scale that is linear below `linear` only."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
@@ -133,14 +136,18 @@ def draw(
             label = f"naive, {name}" + (f" ({lost} nan)" if lost else "")
             axes.plot(gamma[here], naive[here], ".", ms=3.5, color=shade, label=label)
     axes.plot(gamma, ours, "-", lw=1, color=OURS, label="symdiff")
+    if meant is not None:
+        axes.plot(gamma, meant, "--", lw=0.8, color="#999999", label="without the guard")
     axes.set_xscale("symlog", linthresh=1e-20, linscale=0.3)
     axes.set_xticks([-1, -1e-8, -1e-16, 0, 1e-16, 1e-8, 1])
     if linear is not None:
         axes.set_yscale("symlog", linthresh=linear, linscale=0.3)
         top = max(np.max(np.abs(naive[np.isfinite(naive)])), linear * 10)
         low, high = math.log10(linear), math.log10(top)
-        marks = 10.0 ** np.arange(low, high + 1, math.ceil((high - low) / 4))
+        step = math.ceil((high - low) / 4)
+        marks = 10.0 ** np.arange(low + step, high + step / 2, step)
         axes.set_yticks([*-marks[::-1], 0, *marks])
+        axes.set_ylim(-10 * top, 10 * top)
     axes.set_xlabel("γ")
     axes.set_title(title, fontsize=10)
     axes.legend(fontsize=7, loc="best")

@@ -1,7 +1,8 @@
 """Rodrigues' rotation: turn a vector by a rotation vector, and its Jacobian.
 
-The formula divides by the angle. Away from angle 0 everything is as accurate as the
-formula; filling the removable singularity at angle 0 itself is on the road map.
+The formula divides by the angle, so at and near angle 0 it is 0/0 and loses all digits
+in plain arithmetic. symdiff notices such points when they are met and recomputes them in
+ball arithmetic, with the limit at 0 itself.
 
     python examples/rotation.py
 """
@@ -43,6 +44,7 @@ def fit(before: np.ndarray, after: np.ndarray, guess: np.ndarray, steps: int = 2
 
 def main() -> None:
     print("e1 turned by 90 degrees about e3:", rotate(0.0, 0.0, math.pi / 2, 1.0, 0.0, 0.0))
+    print("slopes at no rotation:", *rotate.jacobian(0.0, 0.0, 0.0, 1.0, 2.0, 3.0))
     truth = np.array([0.3, -0.7, 0.2])
     before = np.random.default_rng(0).normal(size=(50, 3))
     after = np.stack(rotate(*truth, *before.T), axis=-1)

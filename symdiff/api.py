@@ -136,7 +136,7 @@ class SymbolicFunction:
         self._fast: Callable[..., Any] = _not_compiled
         self._derived: dict[Any, SymbolicFunction] = {}
         if wrapped is not None:
-            functools.update_wrapper(self, wrapped)
+            functools.update_wrapper(self, wrapped, updated=())
         self.__name__ = source.name
 
     # ------------------------------------------------------------------ calling

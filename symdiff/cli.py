@@ -67,13 +67,18 @@ def diff(target: str, wrt: str | None, order: int, style: str) -> None:
     outputs = [e for part in parts for e in part.outputs]
     count = len(program.outputs)
     labels = [
-        _derivative_label(by) + (f" [{i}]" if count > 1 else "") for by in orders for i in range(count)
+        _derivative_label(by) + (f" [{i}]" if count > 1 else "")
+        for by in orders
+        for i in range(count)
     ]
     suffix = "grad" if order == 1 else f"diff{order}"
     entries = [
-        {"wrt": list(by)} | ({"output": i} if count > 1 else {}) for by in orders for i in range(count)
+        {"wrt": list(by)} | ({"output": i} if count > 1 else {})
+        for by in orders
+        for i in range(count)
     ]
-    _print_results(subject, f"{program.name}_{suffix}", outputs, labels, entries, style)
+    name = f"{program.name}_{suffix}"
+    _print_results(subject, outputs, name=name, labels=labels, entries=entries, style=style)
 
 
 @main.command()
@@ -89,7 +94,9 @@ def simplify(target: str, style: str) -> None:
     count = len(program.outputs)
     labels = [f"[{i}]" for i in range(count)]
     entries: list[dict[str, Any]] = [{"output": i} if count > 1 else {} for i in range(count)]
-    _print_results(subject, program.name, program.outputs, labels, entries, style)
+    _print_results(
+        subject, program.outputs, name=program.name, labels=labels, entries=entries, style=style
+    )
 
 
 @main.command("compile")
@@ -103,6 +110,7 @@ def simplify(target: str, style: str) -> None:
 )
 @click.option("--name", help="Name of the function, if TARGET is an expression; default: f.")
 def compile_module(
+    *,
     target: str,
     output: str | None,
     wrt: str | None,
@@ -150,7 +158,9 @@ def show(target: str, wrt: str | None, order: int, stage: str | None, timings: b
     texts = [(s.name, s.seconds, s.program) for s in done]
     names = [*dict.fromkeys(s.name for s in done), "emit"]
     if stage is not None and stage not in names:
-        raise SymdiffError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(names)}")
+        raise SymdiffError(
+            f"there is no stage '{stage}'", hint=f"the stages are {', '.join(names)}"
+        )
     emitted = time.perf_counter() - start
     if timings:
         for name, seconds, _ in [*texts, ("emit", emitted, last)]:
@@ -196,8 +206,9 @@ def _derivative_label(by: Sequence[str]) -> str:
 
 def _print_results(
     subject: Subject,
-    name: str,
     outputs: Sequence[Any],
+    *,
+    name: str,
     labels: Sequence[str],
     entries: Sequence[dict[str, Any]],
     style: str,

@@ -187,7 +187,7 @@ LOGADDEXP: Op = Op(
     sympy=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)),
     python="np.logaddexp({0}, {1})",
     expand=lambda a, b: MAXIMUM(a, b) + LOG1P(EXP(neg(abs_(a - b)))),
-    ball=lambda a, b: (a.exp() + b.exp()).log(),
+    ball=lambda a, b: a.max(b) + (-abs(a - b)).exp().log1p(),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------ roots

@@ -35,12 +35,16 @@ class Subject:
     dtype: str | None = None
     formula: bool = False
 
+    @property
+    def _title(self) -> str:
+        return "the expression" if self.formula else self.program.name
+
     def variables(self, text: str | None) -> tuple[str, ...]:
         """The variables that `--wrt` names; without it, the default ones."""
         if text is None:
             if not self.wrt:
                 raise SymdiffError(
-                    f"{self.program.name} has no variables to differentiate by",
+                    f"{self._title} has no variables",
                     hint="name one with --wrt",
                 )
             return self.wrt
@@ -93,7 +97,9 @@ def _load_file(path: str) -> ModuleType:
     file = Path(path)
     if not file.is_file():
         raise SymdiffError(f"{path}: there is no such file")
-    name = file.stem if file.stem.isidentifier() and file.stem not in sys.modules else "symdiff_target"
+    name = (
+        file.stem if file.stem.isidentifier() and file.stem not in sys.modules else "symdiff_target"
+    )
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise SymdiffError(f"{path} cannot be imported")
@@ -120,8 +126,10 @@ def _run(load: Any, what: str) -> None:
     except SymdiffError:
         raise
     except SyntaxError as error:
-        place = Location(error.filename or what, error.lineno or 1, error.offset or 1, error.text or "")
-        raise SymdiffError(str(error.msg), place) from None
+        at = Location(
+            error.filename or what, error.lineno or 1, error.offset or 1, error.text or ""
+        )
+        raise SymdiffError(str(error.msg), at) from None
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         user = next((f for f in reversed(frames) if _is_users(f.filename)), None)

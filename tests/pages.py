@@ -15,9 +15,12 @@ from __future__ import annotations
 import ast
 import contextlib
 import doctest
+import importlib
 import io
 import re
 import shlex
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,8 +58,9 @@ def run(page: Path, folder: Path) -> int:
     """Run a page in a folder; the number of things that were checked."""
     namespace: dict[str, Any] = {"__name__": "page"}
     checked, printed = 0, None
-    with contextlib.chdir(folder):
-        for block in blocks(page):
+    found = blocks(page)
+    with contextlib.chdir(folder), _imports_from(folder):
+        for block in found:
             where = f"{page.name}, line {block.line}"
             match block.language:
                 case "python" if (name := _FILE.match(block.body)) is not None:
@@ -71,6 +75,21 @@ def run(page: Path, folder: Path) -> int:
                 case "console":
                     checked += _run_console(block, where)
     return checked
+
+
+@contextlib.contextmanager
+def _imports_from(folder: Path) -> Iterator[None]:
+    """Modules that the page writes can be imported, and are forgotten afterwards."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in set(sys.modules) - before:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(folder)):
+                del sys.modules[name]
 
 
 def _run_python(block: Block, namespace: dict[str, Any], where: str) -> tuple[int, str]:

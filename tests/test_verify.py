@@ -50,7 +50,10 @@ def test_valid(program: Program) -> None:
         (Program("f", ("x",), (raw(ir.ADD, (x,)),)), "add has 1 arguments, not 2"),
         (Program("f", ("x",), (raw(ir.ADD, (x, positive)),)), "argument 1 of add is a condition"),
         (Program("f", ("x",), (raw(ir.WHERE, (x, x, x)),)), "argument 0 of where is real: x"),
-        (Program("f", ("x",), (raw(ir.MUL, (x, ir.NAN)),)), "argument 1 of mul is the constant nan"),
+        (
+            Program("f", ("x",), (raw(ir.MUL, (x, ir.NAN)),)),
+            "argument 1 of mul is the constant nan",
+        ),
         (Program("f", ("x",), (raw(ir.CONST, (), 0.734),)), "constant 0.734 is not a Fraction"),
         (Program("f", ("x",), (raw(SIN, (x,), Fraction(1)),)), "sin carries a value"),
     ],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import sys
 import threading
 from collections.abc import Iterable
@@ -19,6 +20,16 @@ import llvmlite.binding as llvm
 from symdiff.errors import TargetError
 
 _lock = threading.RLock()
+
+
+def _unlock() -> None:
+    """A lock that another thread held when this process was forked is never released."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,12 +52,17 @@ class PythonWriter(Writer):
         if math.isfinite(value):
             text, level = repr(value), PRODUCT if value < 0 else ATOM
         else:
-            text, level = {math.inf: "math.inf", -math.inf: "-math.inf"}.get(value, "math.nan"), PRODUCT
+            text, level = (
+                {math.inf: "math.inf", -math.inf: "-math.inf"}.get(value, "math.nan"),
+                PRODUCT,
+            )
         return Text(f"np.float32({text})", ATOM) if self.single else Text(text, level)
 
     def function(self, op: Op, args: Sequence[str]) -> Text:
         if op.python is None:
-            raise UnsupportedError(f"{op.name} cannot be written as Python: it has no `python` form")
+            raise UnsupportedError(
+                f"{op.name} cannot be written as Python: it has no `python` form"
+            )
         text = op.python.format(*args)
         return Text(f"np.float32({text})" if self.single and not args else text, ATOM)
 

@@ -55,8 +55,8 @@ _BINARY: dict[Op, tuple[str, int, int, int]] = {  # text, level, least levels of
     LE: (" <= ", RELATION, SUM, SUM),
     EQ: (" == ", RELATION, SUM, SUM),
 }
+_FLIPPED = {ADD: " - ", SUB: " + "}
 _MIRRORED = {LT: " > ", LE: " >= ", EQ: " == "}
-_OPPOSITE = {LT: " >= ", LE: " > ", EQ: " != "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,10 @@ class Writer(ABC):
             sign, level, left, right = _BINARY[op]
             if op in _MIRRORED and e.args[0].op is CONST:  # `x > 0` rather than `0 < x`
                 return Text(args[1].at(right) + _MIRRORED[op] + args[0].at(left), level)
-            return Text(args[0].at(left) + sign + args[1].at(right), level)
+            text = args[1].at(right)
+            if op in _FLIPPED and text.startswith("-"):  # `a - 2*b` rather than `a + -2*b`
+                sign, text = _FLIPPED[op], text[1:]
+            return Text(args[0].at(left) + sign + text, level)
         if op is NEG:
             operand = args[0].at(PRODUCT)
             return Text(f"-({operand})" if operand.startswith("-") else f"-{operand}", SUM)

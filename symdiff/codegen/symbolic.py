@@ -263,7 +263,7 @@ class _Builder:
 
     def _function(self, op: Op, args: list[Any]) -> Any:
         sympy = self.sympy
-        if op.sympy is None or (self.named and args and not _is_native(sympy, op)):
+        if op.sympy is None or (self.named and op.names and not _is_native(sympy, op)):
             return sympy.Function(op.name, real=True)(*args)
         return op.sympy(sympy, *args)
 

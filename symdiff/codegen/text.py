@@ -26,7 +26,7 @@ from symdiff.codegen.statements import (
 )
 from symdiff.codegen.symbolic import to_sympy, tree_sizes
 from symdiff.errors import SymdiffError
-from symdiff.ir import Expr, Op
+from symdiff.ir import Expr, Op, format_expr
 
 MAX_OPERATIONS = 20_000
 """Formulas with more operations than this are not printed as one."""
@@ -67,6 +67,13 @@ def formula_lines(outputs: Sequence[Expr]) -> tuple[list[str], list[str]]:
         return [], [format_text(e) for e in to_sympy(outputs, named=True)]
     assignments, texts = statements(outputs, TextWriter())
     return [f"{a.name} = {a.text}" for a in assignments], texts
+
+
+def short_text(e: Expr) -> str:
+    """One line about a node, cut where it would be long; for messages and reports."""
+    if tree_sizes((e,))[e] <= READABLE:
+        return format_text(to_sympy((e,), named=True)[0])
+    return format_expr(e, limit=200)
 
 
 class TextWriter(Writer):
@@ -126,6 +133,13 @@ def _text_printer() -> Callable[[Any], str]:
         def _print_Float(self, e: Any) -> str:
             return _float_text(e)
 
+        def _print_Pow(self, e: Any, rational: bool = False) -> str:
+            """`1/x**2` rather than `x**(-2)`."""
+            if e.exp.is_Rational and e.exp < 0:
+                below = sympy.Pow(e.base, -e.exp, evaluate=False) if e.exp != -1 else e.base
+                return "1/" + str(self.parenthesize(below, PRECEDENCE["Mul"], strict=False))
+            return str(super()._print_Pow(e, rational))
+
         def _print_Add(self, e: Any, order: Any = None) -> str:
             """As SymPy, but with a positive term first if there is one."""
             terms = self._as_ordered_terms(e, order=order)
@@ -152,7 +166,7 @@ def _text_printer() -> Callable[[Any], str]:
                 args = (args[0] / sympy.pi,)
             return f"{_NAMES.get(name, name)}({', '.join(self._print(a) for a in args)})"
 
-        _print_Max = _print_Min = _print_Abs = _print_Function
+        _print_Max = _print_Min = _print_Abs = _print_Function  # noqa: N815
 
         def _print_Exp1(self, e: Any) -> str:
             return "e"
@@ -215,7 +229,9 @@ def _latex_printer() -> Callable[[Any], str]:
 def _print(expression: Any, printer: Callable[[Any], str]) -> str:
     operations, depth = _measure(expression)
     if operations > MAX_OPERATIONS or depth > MAX_DEPTH:
-        size = f"{MAX_OPERATIONS} operations" if operations > MAX_OPERATIONS else f"{MAX_DEPTH} levels"
+        size = (
+            f"{MAX_OPERATIONS} operations" if operations > MAX_OPERATIONS else f"{MAX_DEPTH} levels"
+        )
         raise SymdiffError(
             f"the expression is too large to print as one formula: more than {size}",
             hint="print it with named parts: --format python or .source('cpu')",

@@ -17,10 +17,12 @@ from symdiff.frontend.values import (
     Scalar,
     SmallArray,
     array_of,
+    as_real,
     cast,
     describe,
     from_outside,
     is_number,
+    join,
 )
 
 Items = np.ndarray[Any, Any]
@@ -224,8 +226,8 @@ def extreme(pick: Callable[[Any, Any], Any], values: Any) -> Any:
         result = choose(c, choose(found, pick(result, v), v), result)
         found = scalars.disjunction(found, c)
     nothing = found.expr if isinstance(found, Cond) else scalars.as_cond(found).expr
-    x = scalars.as_real(result)
-    return Real(x.expr, scalars.join(x.defined, nothing))
+    x = as_real(result)
+    return Real(x.expr, join(x.defined, nothing))
 
 
 def every(values: Any) -> Any:
@@ -256,9 +258,7 @@ def _implications(values: Any, neutral: bool) -> Iterator[Any]:
         yield from values
 
 
-def reduce(
-    f: Callable[[Any], Any], value: Any, axis: Any = None, keepdims: Any = False
-) -> Any:
+def reduce(f: Callable[[Any], Any], value: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """A reduction of all elements, or along an axis."""
     if isinstance(value, Masked):
         if axis not in (None, 0) or keepdims:

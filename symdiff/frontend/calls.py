@@ -15,7 +15,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend import arrays, known, scalars, source
-from symdiff.frontend.source import FunctionNode, Source
+from symdiff.frontend.source import FunctionNode
 from symdiff.frontend.tracer import Frame, Tracer
 from symdiff.frontend.values import (
     UNBOUND,
@@ -24,10 +24,14 @@ from symdiff.frontend.values import (
     Refused,
     Scalar,
     SmallArray,
+    array_of,
     describe,
     join,
 )
 from symdiff.ir import FALSE, TRUE, Expr
+
+Call = tuple[tuple[Any, ...], Mapping[str, Any]]
+"""The positional and the keyword arguments of a call."""
 
 MAX_DEPTH = 400
 """Calls inside of calls; a recursion that goes deeper does not end."""
@@ -132,7 +136,9 @@ def _is_library(function: FunctionType) -> bool:
     if (function.__module__ or "").partition(".")[0] in ("numpy", "scipy"):
         return True
     path = function.__code__.co_filename
-    return path.startswith(_STANDARD_LIBRARY) and not any(path.startswith(p) for p in _SITE_PACKAGES)
+    return path.startswith(_STANDARD_LIBRARY) and not any(
+        path.startswith(p) for p in _SITE_PACKAGES
+    )
 
 
 def _foreign(function: Any) -> Refused:
@@ -243,7 +249,10 @@ def _inline(
         frame, node = function_frame(function)
         defaults = tuple(map(t.wrap, function.__defaults__ or ()))
         named = {k: t.wrap(v) for k, v in (function.__kwdefaults__ or {}).items()}
-    frame.env = _bind(t, frame.name, node.args, defaults, named, args, kwargs)
+    positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
+    last = positional[len(positional) - len(defaults) :]
+    usual = {**dict(zip(last, defaults, strict=True)), **named}
+    frame.env = _bind(t, frame.name, node.args, usual, (args, kwargs))
     caller, at = t.frame, t.at
     t.depth += 1
     value = run(t, frame, node)
@@ -280,10 +289,10 @@ def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
 
 
 def _bind(
-    t: Tracer, name: str, a: ast.arguments, defaults: tuple[Any, ...],
-    named: Mapping[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-) -> dict[str, Any]:  # fmt: skip
-    """Match arguments with parameters, as Python does."""
+    t: Tracer, name: str, a: ast.arguments, usual: Mapping[str, Any], call: Call
+) -> dict[str, Any]:
+    """Match the arguments of a call with parameters, as Python does."""
+    args, kwargs = call
     positional = [p.arg for p in (*a.posonlyargs, *a.args)]
     env = dict(zip(positional, args, strict=False))
     if a.vararg is not None:
@@ -303,12 +312,11 @@ def _bind(
             raise Refused(f"'{name}' has no parameter '{k}'")
     if a.kwarg is not None:
         env[a.kwarg.arg] = t.own(extra)
-    known_defaults = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
     for p in (*positional, *(p.arg for p in a.kwonlyargs)):
         if p not in env:
-            if p not in known_defaults and p not in named:
+            if p not in usual:
                 raise Refused(f"'{name}' is called without its argument '{p}'")
-            env[p] = known_defaults[p] if p in known_defaults else named[p]
+            env[p] = usual[p]
     return env
 
 
@@ -373,7 +381,7 @@ def _from_tree(tree: Any, defined: Callable[[Expr], Expr]) -> Any:
     if isinstance(tree, Expr):
         return (Cond if tree.op.boolean else Real)(tree, defined(tree))
     if isinstance(tree, np.ndarray):
-        return arrays.array_of([_from_tree(e, defined) for e in tree.ravel()], tree.shape)
+        return array_of([_from_tree(e, defined) for e in tree.ravel()], tree.shape)
     if isinstance(tree, dict):
         return {k: _from_tree(v, defined) for k, v in tree.items()}
     return type(tree)(_from_tree(v, defined) for v in tree)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -24,9 +24,9 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import Location, SymdiffError, UnsupportedError
 from symdiff.frontend import calls, scalars, source
-from symdiff.frontend.signature import Parameters
+from symdiff.frontend.signature import Parameters, not_a_function
 from symdiff.frontend.source import Source
-from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.tracer import Frame, Tracer
 from symdiff.frontend.values import Real, Refused, Scalar, SmallArray, as_real, describe, join
 from symdiff.ir import TRUE, ZERO, Expr
 from symdiff.program import Program, Tree
@@ -35,7 +35,7 @@ RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
 
 
-def capture(fun: FunctionType, static: Mapping[str, Any] | None = None) -> Program:
+def capture(fun: Callable[..., Any], static: Mapping[str, Any] | None = None) -> Program:
     """Trace a function of real scalars.
 
     Parameters
@@ -52,10 +52,7 @@ def capture(fun: FunctionType, static: Mapping[str, Any] | None = None) -> Progr
     UnsupportedError : at the place of Python that symdiff cannot see through.
     """
     if not isinstance(fun, FunctionType):
-        raise UnsupportedError(
-            f"'{getattr(fun, '__name__', type(fun).__name__)}' is not a Python function",
-            hint="symdiff reads the source of plain Python functions",
-        )
+        raise not_a_function(fun)
     given = dict(static or {})
     parameters = Parameters(fun, given)
     frame, node = calls.function_frame(fun)
@@ -75,7 +72,7 @@ def capture(fun: FunctionType, static: Mapping[str, Any] | None = None) -> Progr
     with _deep_recursion():
         value = _located(t, frame, node)
     t.frame = frame
-    last = node if isinstance(node, source.ast.Lambda) else node.body[-1]
+    last = node.body[-1] if isinstance(node.body, list) else node
     outputs: list[Scalar] = []
     try:
         tree = _flatten(t, value, outputs)
@@ -86,7 +83,7 @@ def capture(fun: FunctionType, static: Mapping[str, Any] | None = None) -> Progr
     return _program(t, fun.__name__, parameters.real, outputs, tree)
 
 
-def _located(t: Tracer, frame: calls.Frame, node: source.FunctionNode) -> Any:
+def _located(t: Tracer, frame: Frame, node: source.FunctionNode) -> Any:
     """Run the function; whatever goes wrong names the user's line."""
     try:
         return calls.run(t, frame, node)
@@ -166,7 +163,7 @@ def _program(
             conditions.append(c)
     roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    return Program(name, params, roots, tree, tuple(conditions), assumptions, locations)
+    return Program(name, params, roots, tree, tuple(conditions), assumptions, locations=locations)
 
 
 def _trivial(condition: Expr) -> bool:
@@ -194,14 +191,11 @@ def is_nonnegative(e: Expr) -> bool:
             k = ir.integer(n.args[1])
             if ir.rational(n.args[1]) is None or (k is not None and k % 2):
                 stack.append(n.args[0])
-        elif n.op is not ir.ABS and n.op.name not in _POSITIVE:
+        elif n.op.sign == "same":
+            stack += n.args
+        elif not n.op.sign:
             return False
     return not stack
-
-
-_POSITIVE = frozenset(op.name for op in (scalars.functions.EXP, scalars.functions.EXP2,
-    scalars.functions.COSH, scalars.functions.HYPOT, scalars.functions.PI,
-    scalars.functions.LN2, scalars.functions.LN10, scalars.functions.ERFC))  # fmt: skip
 
 
 def _locate(

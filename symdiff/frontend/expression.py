@@ -10,26 +10,23 @@ from __future__ import annotations
 
 import ast
 import difflib
-import inspect
-import keyword
 import re
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from symdiff.errors import Location, ParseError
-from symdiff.functions import (
-    COMPOSITES,
-    EXP,
-    FLOOR,
-    LOG,
-    MAXIMUM,
-    MINIMUM,
-    PI,
-    TABLE,
-    domain,
+from symdiff.frontend.grammar import (
+    COMPARISONS,
+    CONSTANTS,
+    FUNCTIONS,
+    MASKS,
+    MODULES,
+    OPERATORS,
+    explain,
 )
+from symdiff.functions import domain
 from symdiff.ir import (
     AND,
     FALSE,
@@ -42,17 +39,10 @@ from symdiff.ir import (
     and_,
     boolean,
     const,
-    eq,
-    ge,
-    gt,
-    le,
-    lt,
-    mul,
     ne,
     neg,
     not_,
     or_,
-    power,
     var,
     where,
 )
@@ -96,64 +86,6 @@ def parse_condition(text: str, params: Sequence[str]) -> Expr:
     ParseError : as `parse`, and for a variable that is not among `params`.
     """
     return _Parser(text).condition(params)
-
-
-def _function_table() -> dict[str, tuple[Callable[..., Expr], int, int | None]]:
-    """Functions by the last part of each of their names, with least and most arguments."""
-    table: dict[str, tuple[Callable[..., Expr], int, int | None]] = {}
-    for op in TABLE:
-        if op.arity:
-            for dotted in (op.name, *op.names):
-                table[dotted.rpartition(".")[2]] = op, op.arity, op.arity
-    for dotted, function in COMPOSITES.items():
-        count = len(inspect.signature(function).parameters)
-        table.setdefault(dotted.rpartition(".")[2], (function, count, count))
-    for alias, op in (("max", MAXIMUM), ("min", MINIMUM)):
-        table[alias] = _fold(op), 1, None
-    for alias in ("log", "ln"):
-        table[alias] = lambda x, base=None: LOG(x) if base is None else LOG(x) / LOG(base), 1, 2
-    table["where"] = where, 3, 3  # its conditions are handled by the parser
-    return table
-
-
-def _fold(op: Callable[[Expr, Expr], Expr]) -> Callable[..., Expr]:
-    def folded(first: Expr, *rest: Expr) -> Expr:
-        for e in rest:
-            first = op(first, e)
-        return first
-
-    return folded
-
-
-FUNCTIONS = _function_table()
-"""Every function of the grammar: builder, least and most arguments."""
-
-CONSTANTS: dict[str, Callable[[], Expr]] = {
-    "pi": PI,
-    "π": PI,
-    "e": lambda: EXP(ONE),
-    "tau": lambda: mul(2, PI()),
-}
-"""Names of exact constants."""
-
-MODULES = {"math", "np", "numpy", "scipy", "special"}
-"""Prefixes that are read over, as in `np.sin(x)`."""
-
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Expr, Expr], Expr]] = {
-    ast.Lt: lt, ast.LtE: le, ast.Gt: gt, ast.GtE: ge, ast.Eq: eq, ast.NotEq: ne,
-}  # fmt: skip
-_OPERATORS: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-    ast.Pow: power,
-    ast.FloorDiv: lambda a, b: FLOOR(a / b),
-    ast.Mod: lambda a, b: a - b * FLOOR(a / b),
-}
-_MASKS: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
-    ast.BitAnd: and_, ast.BitOr: or_,
-}  # fmt: skip
 
 
 class _Parser:
@@ -212,7 +144,7 @@ class _Parser:
                 return ast.parse(self.source, mode="eval").body
         except SyntaxError as error:
             column = min(error.offset or len(self.source) + 1, len(self.source) + 1)
-            message, hint, column = self._explain(str(error.msg), column)
+            message, hint, column = explain(str(error.msg), self.source, column)
             raise ParseError(message, self._location(column - 1), hint) from None
         except (RecursionError, MemoryError):
             raise ParseError(
@@ -220,24 +152,6 @@ class _Parser:
             ) from None
         except ValueError as error:
             raise ParseError(str(error), Location(PATH, 1, 1)) from None
-
-    def _explain(self, message: str, column: int) -> tuple[str, str, int]:
-        """What is wrong in terms of formulas: message, hint and column from 1."""
-        if "too many nested parentheses" in message or "integer string conversion" in message:
-            short = "too many nested parentheses" if "nested" in message else "the number is too long"
-            return short, "", column
-        if message.startswith(("'", "unmatched", "closing")):  # '(' was never closed
-            return message, "", column
-        for pattern, text, hint in _MISTAKES:
-            found = re.search(pattern, self.source)
-            if found is not None:
-                groups = found.groups()
-                return text.format(*groups), hint.format(*groups), found.start() + 1
-        message = message.partition(". Perhaps")[0]
-        if message.startswith("invalid syntax"):
-            rest = self.source[column - 1 :]
-            message = f"unexpected {rest[0]!r}" if rest else "the expression ends too early"
-        return message, "", column
 
     def _location(self, column: int) -> Location:
         """The place of a column of the stripped source, counted from 0."""
@@ -314,7 +228,11 @@ class _Parser:
         if isinstance(value, float):
             text = self._segment(node).replace("_", "")
             mantissa, _, exponent = text.lower().partition("e")
-            if len(mantissa) > MAX_DIGITS or len(exponent) > 6 or abs(int(exponent or 0)) > MAX_DIGITS:
+            if (
+                len(mantissa) > MAX_DIGITS
+                or len(exponent) > 6
+                or abs(int(exponent or 0)) > MAX_DIGITS
+            ):
                 self._fail(node, "the number is too long")
             return const(Fraction(text))
         if isinstance(value, complex):
@@ -327,7 +245,9 @@ class _Parser:
             return CONSTANTS[name]()
         if name in FUNCTIONS:
             self._fail(
-                node, f"{name} is a function", f"write {name}(...), or give the variable another name"
+                node,
+                f"{name} is a function",
+                f"write {name}(...), or give the variable another name",
             )
         if name in ("inf", "nan"):
             self._fail(node, f"{name} is not a real number")
@@ -341,10 +261,14 @@ class _Parser:
         prefix = node.value if isinstance(node, ast.Attribute) else node
         while isinstance(prefix, ast.Attribute) and prefix.attr in MODULES:
             prefix = prefix.value
-        known = isinstance(node, ast.Attribute) and (node.attr in FUNCTIONS or node.attr in CONSTANTS)
+        known = isinstance(node, ast.Attribute) and (
+            node.attr in FUNCTIONS or node.attr in CONSTANTS
+        )
         if known and isinstance(prefix, ast.Name) and prefix.id in MODULES:
             return node.attr  # type: ignore[attr-defined, no-any-return]
-        self._fail(node, f"{self._segment(node)} is not known", "attributes are not part of a formula")
+        self._fail(
+            node, f"{self._segment(node)} is not known", "attributes are not part of a formula"
+        )
 
     def _unary(self, node: ast.UnaryOp) -> Visit:
         value = yield node.operand
@@ -356,7 +280,7 @@ class _Parser:
 
     def _binary(self, node: ast.BinOp) -> Visit:
         kind = type(node.op)
-        if kind not in _OPERATORS and kind not in _MASKS:
+        if kind not in OPERATORS and kind not in MASKS:
             start = node.left.end_col_offset or 0
             between = self.bytes[start : node.right.col_offset].decode()
             sign = between.strip(" ()")
@@ -364,20 +288,20 @@ class _Parser:
             self._fail(node, f"{sign} is not an operator here", hint, start + between.index(sign))
         left = yield node.left
         right = yield node.right
-        if kind in _MASKS:
+        if kind in MASKS:
             if not (left.op.boolean and right.op.boolean):
                 self._fail(node, "& and | join conditions", "put the comparisons in parentheses")
-            return _MASKS[kind](left, right)
-        return _OPERATORS[kind](_number(left), _number(right))
+            return MASKS[kind](left, right)
+        return OPERATORS[kind](_number(left), _number(right))
 
     def _compare(self, node: ast.Compare) -> Visit:
         left = _number((yield node.left))
         result = TRUE
         for kind, item in zip(node.ops, node.comparators, strict=True):
-            if type(kind) not in _COMPARISONS:
+            if type(kind) not in COMPARISONS:
                 self._fail(item, "only <, <=, >, >=, == and != compare numbers")
             right = _number((yield item))
-            result = and_(result, _COMPARISONS[type(kind)](left, right))
+            result = and_(result, COMPARISONS[type(kind)](left, right))
             left = right
         return result
 
@@ -414,7 +338,13 @@ class _Parser:
             self._fail(node, "* is not part of a call in a formula")
         count = len(node.args)
         if count < least or (most is not None and count > most):
-            wanted = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
+            wanted = (
+                f"{least}"
+                if least == most
+                else f"at least {least}"
+                if most is None
+                else f"{least} to {most}"
+            )
             plural = "" if wanted.endswith(" 1") or wanted == "1" else "s"
             self._fail(node, f"{name} takes {wanted} argument{plural}, not {count}")
         if builder is where:
@@ -475,22 +405,3 @@ def _number(e: Expr) -> Expr:
 def _condition(e: Expr) -> Expr:
     """A number counts as true unless it is 0."""
     return e if e.op.boolean else ne(e, ZERO)
-
-
-_KEYWORDS = "|".join(keyword.kwlist)
-_INFIX = "if|else|and|or|not|in|is"
-_NAME = rf"(?!(?:{_INFIX})\b)[^\W\d]\w*"
-_NUMBER = r"(?<![\w.])(?:\d+\.?\d*|\.\d+)"
-_MISTAKES: tuple[tuple[str, str, str], ...] = (
-    (rf"(?<!\w)(?!(?:{_INFIX}|True|False|None)\b)({_KEYWORDS})\b",
-     "{0} is a keyword of Python", "give the variable another name"),
-    (r"(?<![<>=!:])=(?!=)", "= is not part of a formula", "use == to compare"),
-    (r"([×·])", "{0} is not part of a formula", "use * for a product"),
-    (r"([−–])", "{0} is not part of a formula", "use the ASCII minus -"),
-    (r"([²³])", "{0} is not part of a formula", "use ** for powers"),
-    (r"(√)", "{0} is not part of a formula", "write sqrt(x)"),
-    (rf"({_NUMBER}) *({_NAME})", "a product needs a sign", "write {0}*{1}"),
-    (rf"(?<!\w)({_NAME}) +({_NAME}|\d[\w.]*)",
-     "something is missing between two names", "write {0}*{1} for a product, {0}({1}) for a function"),
-)  # fmt: skip
-"""Mistakes that Python reports in its own terms: pattern, message, hint."""

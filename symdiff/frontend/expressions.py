@@ -20,6 +20,7 @@ from symdiff.frontend.values import (
     Scalar,
     SmallArray,
     Stream,
+    as_real,
     describe,
     is_number,
     number,
@@ -169,7 +170,7 @@ def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
         case ast.USub():
             return t.note(arrays.elementwise(scalars.negative, value), node)
         case ast.UAdd():
-            return arrays.elementwise(lambda v: v if is_number(v) else scalars.as_real(v), value)
+            return arrays.elementwise(lambda v: v if is_number(v) else as_real(v), value)
         case _:
             return arrays.elementwise(_invert, value)
 
@@ -198,7 +199,9 @@ def _connect(t: Tracer, node: ast.BoolOp, i: int) -> Any:
     if isinstance(c, bool):
         return _connect(t, node, i + 1) if c is is_and else value
     if is_and:
-        return _logical(t, t.either(c, lambda: _connect(t, node, i + 1), lambda: _short(value, False)))
+        return _logical(
+            t, t.either(c, lambda: _connect(t, node, i + 1), lambda: _short(value, False))
+        )
     return _logical(t, t.either(c, lambda: _short(value, True), lambda: _connect(t, node, i + 1)))
 
 
@@ -286,7 +289,7 @@ def plain(value: Any) -> Any:
             )
         return q
     if isinstance(value, (tuple, list)):
-        return type(value)(plain(v) for v in value)
+        return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
     if isinstance(value, (Cond, SmallArray, Masked, Choice)):
         raise Refused(
             "a value that is not known when traced is compared or looked up",
@@ -325,7 +328,7 @@ def elements(t: Tracer, value: Any) -> list[Any]:
     if isinstance(value, SmallArray):
         if value.items.ndim == 0:
             raise Refused("a loop over an array without dimensions")
-        return [arrays.item(v, value.kind) for v in value.items]
+        return [arrays.item(row, value.kind) for row in value.items]
     if isinstance(value, Real):
         raise Refused(
             f"{_what(value)} is iterated over", "arrays as parameters are not supported yet"
@@ -416,7 +419,9 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         return arrays.load(owner, index)
     if isinstance(owner, (list, tuple, range, str)):
         found = owner[position(index)]
-        return t.own(found) if isinstance(found, list) and isinstance(index, slice) else t.wrap(found)
+        return (
+            t.own(found) if isinstance(found, list) and isinstance(index, slice) else t.wrap(found)
+        )
     if isinstance(owner, dict):
         k = key(index)
         if k not in owner:
@@ -441,66 +446,63 @@ def _attribute(t: Tracer, node: ast.Attribute) -> Any:
 COMPREHENSION = "<comprehension>"
 
 
+class _Comprehension:
+    """The clauses of one comprehension and the elements found so far."""
+
+    def __init__(self, t: Tracer, node: Any, emit: Callable[[], Any]) -> None:
+        self.t, self.clauses, self.emit = t, node.generators, emit
+        self.items: list[Any] = []
+        self.present: list[Any] = []
+
+    def run(self, first: list[Any]) -> Any:
+        """The elements; `Masked` if a condition on real values filters them."""
+        t, caller = self.t, self.t.frame
+        t.frame = calls.child_frame(caller, COMPREHENSION)
+        self._loop(0, first, True)
+        t.frame = caller
+        if all(p is True for p in self.present):
+            return self.items
+        return Masked(tuple(self.items), tuple(self.present))
+
+    def _loop(self, depth: int, values: list[Any], guard: Any) -> None:
+        from symdiff.frontend.statements import assign
+
+        clause = self.clauses[depth]
+        if clause.is_async:
+            self.t.refuse("'async' is not supported", node=clause.target)
+        for value in values:
+            self.t.step(clause.target)
+            assign(self.t, clause.target, value)
+            self._filter(depth, 0, guard)
+
+    def _filter(self, depth: int, i: int, guard: Any) -> None:
+        """Apply the i-th `if` of a clause, then the next clause or the element."""
+        t, clause = self.t, self.clauses[depth]
+        if i < len(clause.ifs):
+            c = condition(t, clause.ifs[i])
+            if isinstance(c, bool):
+                if c:
+                    self._filter(depth, i + 1, guard)
+                return
+            t.need(c)
+            region = t.enter(c.expr)
+            self._filter(depth, i + 1, scalars.conjunction(guard, c))
+            if t.leave(region):
+                raise Refused("a filtered comprehension changes a container", "use a loop")
+        elif depth + 1 < len(self.clauses):
+            iterable = evaluate(t, self.clauses[depth + 1].iter)
+            t.at = self.clauses[depth + 1].iter
+            self._loop(depth + 1, elements(t, iterable), guard)
+        else:
+            self.items.append(self.emit())
+            self.present.append(guard)
+
+
 def _generate(t: Tracer, node: Any, emit: Callable[[], Any]) -> Any:
-    """Elements of a comprehension; `Masked` if a real condition filters them."""
+    """The elements of a comprehension, at once."""
     first = evaluate(t, node.generators[0].iter)
     t.at = node.generators[0].iter
-    return _run_comprehension(t, node, emit, elements(t, first))
-
-
-def _run_comprehension(t: Tracer, node: Any, emit: Callable[[], Any], first: list[Any]) -> Any:
-    items: list[Any] = []
-    present: list[Any] = []
-    caller = t.frame
-    t.frame = calls.child_frame(caller, COMPREHENSION)
-    _clause(t, node.generators, 0, first, emit, items, present, True)
-    t.frame = caller
-    if all(p is True for p in present):
-        return items
-    return Masked(tuple(items), tuple(present))
-
-
-def _clause(
-    t: Tracer, generators: list[ast.comprehension], depth: int, values: list[Any],
-    emit: Callable[[], Any], items: list[Any], present: list[Any], guard: Any,
-) -> None:  # fmt: skip
-    from symdiff.frontend.statements import assign
-
-    clause = generators[depth]
-    if clause.is_async:
-        t.refuse("'async' is not supported", node=clause.target)
-    for value in values:
-        t.step(clause.target)
-        assign(t, clause.target, value)
-        _filter(t, generators, depth, 0, emit, items, present, guard)
-
-
-def _filter(
-    t: Tracer, generators: list[ast.comprehension], depth: int, i: int,
-    emit: Callable[[], Any], items: list[Any], present: list[Any], guard: Any,
-) -> None:  # fmt: skip
-    clause = generators[depth]
-    if i < len(clause.ifs):
-        c = condition(t, clause.ifs[i])
-        if c is False:
-            return
-        if c is True:
-            _filter(t, generators, depth, i + 1, emit, items, present, guard)
-            return
-        inner = scalars.conjunction(guard, c)
-        t.need(c)
-        region = t.enter(c.expr)
-        _filter(t, generators, depth, i + 1, emit, items, present, inner)
-        if t.leave(region):
-            raise Refused("a filtered comprehension changes a container", "use a loop")
-        return
-    if depth + 1 < len(generators):
-        iterable = evaluate(t, generators[depth + 1].iter)
-        t.at = generators[depth + 1].iter
-        _clause(t, generators, depth + 1, elements(t, iterable), emit, items, present, guard)
-        return
-    items.append(emit())
-    present.append(guard)
+    return _Comprehension(t, node, emit).run(elements(t, first))
 
 
 def _list_comprehension(t: Tracer, node: ast.ListComp) -> Any:
@@ -514,7 +516,7 @@ def _generator(t: Tracer, node: ast.GeneratorExp) -> Any:
 
     def compute() -> Any:
         caller, t.frame = t.frame, home
-        found = _run_comprehension(t, node, lambda: evaluate(t, node.elt), first)
+        found = _Comprehension(t, node, lambda: evaluate(t, node.elt)).run(first)
         t.frame = caller
         return found
 

@@ -4,7 +4,7 @@ functions are not here: they come from the table in `symdiff.functions`."""
 from __future__ import annotations
 
 import ast
-import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +15,6 @@ from symdiff.frontend import arrays, python_names, scalars
 from symdiff.frontend.arrays import asarray, elementwise, reduce, unpack
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
-    UNBOUND,
     Cond,
     Masked,
     Real,
@@ -25,8 +24,6 @@ from symdiff.frontend.values import (
     array_of,
     as_real,
     cast,
-    describe,
-    from_outside,
     is_number,
     number,
 )
@@ -166,7 +163,7 @@ def _piecewise(t: Tracer, x: Any, conditions: Any, functions: Any, *args: Any) -
     return result
 
 
-def _clip(t: Tracer, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:  # noqa: A002  # fmt: skip
+def _clip(t: Tracer, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:  # fmt: skip
     low, high = a_min if min is None else min, a_max if max is None else max
     if low is not None:
         x = elementwise(lambda u, v: scalars.apply(functions.MAXIMUM, u, v), x, low)
@@ -260,7 +257,7 @@ def _spread(root: bool) -> Function:
     return implementation
 
 
-def _norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002
+def _norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None) -> Any:
     """The Euclidean norm, or the sum or maximum of the absolute values."""
     exact = None if ord is None else python_names._known(ord) if not isinstance(ord, Real) or ir.rational(ord.expr) is not None else ord  # fmt: skip
     if exact in (None, 2):
@@ -341,7 +338,7 @@ def _trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1) -> Any:
         steps: list[Any] = [dx] * (len(values) - 1)
     else:
         steps = list(_diff(t, x).items)
-    means = [scalars.binary(ast.Div, arrays.add(a, b), 2) for a, b in zip(values, values[1:], strict=False)]  # fmt: skip
+    means = [scalars.binary(ast.Div, arrays.add(a, b), 2) for a, b in itertools.pairwise(values)]  # fmt: skip
     return arrays.total(map(arrays.multiply, steps, means))
 
 
@@ -439,7 +436,7 @@ TABLE: dict[str, Function] = {
     "numpy.not_equal": _compare(ast.NotEq), "numpy.less": _compare(ast.Lt),
     "numpy.less_equal": _compare(ast.LtE), "numpy.greater": _compare(ast.Gt),
     "numpy.greater_equal": _compare(ast.GtE), "numpy.isclose": _isclose,
-    "numpy.allclose": lambda t, *a, **k: arrays.every(list(asarray(_isclose(t, *a, **k)).items.ravel())),  # fmt: skip
+    "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
     "numpy.isfinite": _on_each(python_names.finite), "numpy.isnan": _on_each(python_names.undefined),
     "numpy.isinf": _on_each(python_names.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _sum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
@@ -486,4 +483,3 @@ ARRAY_METHODS: dict[str, Function] = {
     "squeeze": _reshaped(np.squeeze),
 }  # fmt: skip
 """Methods of an array; each is called as the NumPy function of that name."""
-

@@ -387,9 +387,7 @@ def _int_power(exponent: Any) -> Any:
     return scalars.binary(ast.Pow, 2, exponent)
 
 
-def isclose(
-    a: Any, b: Any, relative: Any, absolute: Any, symmetric: bool
-) -> Any:
+def isclose(a: Any, b: Any, relative: Any, absolute: Any, symmetric: bool) -> Any:
     """Whether two numbers agree, as math (symmetric) or NumPy defines it."""
     magnitude = _abs_of(b)
     if symmetric:
@@ -574,6 +572,11 @@ def _dict_pop(t: Tracer, owner: Any, k: Any, *default: Any) -> Any:
     return t.wrap(owner.pop(_known(k), *default))
 
 
+def _update(t: Tracer, owner: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
+    t.mutate(owner)
+    owner.update(_dict(t, *args, **kwargs))
+
+
 def _list_sort(t: Tracer, owner: Any, key: Any = None, reverse: bool = False) -> None:
     t.mutate(owner)
     owner[:] = _sorted(t, owner, key, reverse)
@@ -599,7 +602,7 @@ def _text(name: str) -> Callable[..., Any]:
 
 METHODS: dict[tuple[type, str], Callable[..., Any]] = {
     (list, "append"): _changing(lambda t, o, v: o.append(v)),
-    (list, "extend"): lambda t, o, vs: _changing(lambda t, o, w: o.extend(w))(t, o, _elements(t, vs)),  # fmt: skip
+    (list, "extend"): _changing(lambda t, o, v: o.extend(_elements(t, v))),
     (list, "insert"): _changing(lambda t, o, i, v: o.insert(_position(i), v)),
     (list, "pop"): _changing(lambda t, o, i=-1: t.wrap(o.pop(_position(i)))),
     (list, "clear"): _changing(lambda t, o: o.clear()),
@@ -617,7 +620,7 @@ METHODS: dict[tuple[type, str], Callable[..., Any]] = {
     (dict, "copy"): lambda t, o: t.own(dict(o)),
     (dict, "pop"): _changing(_dict_pop),
     (dict, "setdefault"): _changing(_setdefault),
-    (dict, "update"): lambda t, o, *a, **k: _changing(lambda t, o, new: o.update(new))(t, o, _dict(t, *a, **k)),  # fmt: skip
+    (dict, "update"): _update,
     (dict, "clear"): _changing(lambda t, o: o.clear()),
     (set, "add"): _changing(lambda t, o, v: o.add(_known(v))),
     (set, "discard"): _changing(lambda t, o, v: o.discard(_known(v))),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from fractions import Fraction
 from typing import Any
 
@@ -18,14 +18,13 @@ from symdiff.frontend.values import (
     Cond,
     Real,
     Refused,
-    Scalar,
     as_real,
     describe,
     is_number,
     join,
     number,
 )
-from symdiff.ir import FALSE, TRUE, ZERO, Expr, Op
+from symdiff.ir import TRUE, ZERO, Expr, Op
 
 MAX_INTEGER_BITS = 1 << 16
 MAX_CONJUNCTS = 64
@@ -201,7 +200,7 @@ def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
     exact, build = _COMPARE[op]
     if isinstance(a, int) and isinstance(b, int):
         return exact(a, b)
-    if isinstance(a, Cond) and isinstance(b, (Cond, bool)) or isinstance(b, Cond) and a in (0, 1):
+    if isinstance(a, (Cond, bool)) and isinstance(b, (Cond, bool)):
         if op is ast.Eq:
             return negate(exclusive(a, b))
         if op is ast.NotEq:
@@ -370,14 +369,3 @@ def domain_of(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
             result = join(d, result)
         defined[e] = result
     return defined
-
-
-def expressions(value: Scalar) -> Iterator[Expr]:
-    """Every expression that a scalar consists of."""
-    yield value.expr
-    if value.defined is not TRUE:
-        yield value.defined
-
-
-def is_false(c: Any) -> bool:
-    return c is False or c is FALSE

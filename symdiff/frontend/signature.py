@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from types import FunctionType
@@ -57,7 +57,11 @@ class Parameters:
 
     __slots__ = ("_least", "_most", "_plan", "_signature", "_tail", "defaults", "names", "real", "static")  # fmt: skip
 
-    def __init__(self, fun: FunctionType, static: Iterable[str] | str | None = None) -> None:
+    def __init__(
+        self, fun: Callable[..., Any], static: Iterable[str] | str | None = None
+    ) -> None:
+        if not isinstance(fun, FunctionType):
+            raise not_a_function(fun)
         signature = inspect.signature(fun, follow_wrapped=False)
         wanted = (static,) if isinstance(static, str) else tuple(static or ())
         self._signature = signature
@@ -126,6 +130,14 @@ class Parameters:
             values = tuple(bound.arguments[name] for name in self.names)
         real, static = self._plan
         return tuple(values[i] for i in real), {name: values[i] for name, i in static}
+
+
+def not_a_function(value: Any) -> UnsupportedError:
+    """The refusal of a builtin, a class or an object in place of a function."""
+    return UnsupportedError(
+        f"'{getattr(value, '__name__', type(value).__name__)}' is not a Python function",
+        hint="symdiff reads the source of plain Python functions",
+    )
 
 
 def _parameter_location(fun: FunctionType, name: str | None = None) -> Location:

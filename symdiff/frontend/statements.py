@@ -228,7 +228,9 @@ def _while(t: Tracer, node: ast.While) -> None:
         region = t.open(skip) if skip is not FALSE else None
         t.step(node)
         c = expressions.condition(t, node.test)
-        if not isinstance(c, bool) or (c and skip is not FALSE and isinstance(node.test, ast.Constant)):
+        if not isinstance(c, bool) or (
+            c and skip is not FALSE and isinstance(node.test, ast.Constant)
+        ):
             t.refuse(
                 "a 'while' loop whose end depends on real values",
                 "use 'for' over a range that is known when traced, with 'break' inside",

@@ -441,7 +441,9 @@ class Tracer:
             pairs = zip(a.items.ravel(), b.items.ravel(), strict=True)
             return array_of([self.merge(c, u, v) for u, v in pairs], a.items.shape)
         if isinstance(a, (tuple, list)) and len(a) == len(b):
-            new = [self.merge(c, u, v) for u, v in zip(map(self.raw, a), map(self.raw, b), strict=True)]
+            new = [
+                self.merge(c, u, v) for u, v in zip(map(self.raw, a), map(self.raw, b), strict=True)
+            ]
             return new if isinstance(a, list) else _tuple_like(a, new)
         if isinstance(a, dict) and a.keys() == b.keys():
             return {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()}
@@ -461,7 +463,9 @@ class Tracer:
             return _tuple_like(value, [self.freeze(v) for v in value])
         if isinstance(value, dict):
             return {k: self.freeze(v) for k, v in value.items()}
-        return SmallArray(value.items.copy(), value.kind) if isinstance(value, SmallArray) else value
+        return (
+            SmallArray(value.items.copy(), value.kind) if isinstance(value, SmallArray) else value
+        )
 
 
 def _tuple_like(model: tuple[Any, ...], items: list[Any]) -> Any:
@@ -484,6 +488,7 @@ def _kinds(value: Any) -> str:
         if isinstance(v, Choice):
             stack += [v.other, v.then]
         else:
-            names["one " + describe(v).split(" ", 1)[1] if describe(v) in names else describe(v)] = None
+            names[
+                "one " + describe(v).split(" ", 1)[1] if describe(v) in names else describe(v)
+            ] = None
     return " or ".join(names)
-

@@ -23,7 +23,7 @@ MAX_ARRAY = 65536
 """Arrays with more elements than this are not traced element by element."""
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     """What was just evaluated is not supported; the tracer adds the place."""
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -235,4 +235,3 @@ def cast(value: Any, kind: str) -> Any:
             "make the array one of floats, such as np.zeros(n)",
         )
     return int(value) if kind == "i" else value
-

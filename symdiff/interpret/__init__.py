@@ -4,6 +4,7 @@
 of doubles, proven by balls of growing precision (python-flint), and with the
 limit where the formula is undefined at the point but all paths into it agree.
 
+    balls     ball arithmetic of the core operations; the precision
     tape      the DAG as a flat list of ball operations; why a result is undefined
     rounding  from a ball to the one double it proves; errors in ulps
     limits    the value that every path into a point tends to
@@ -11,9 +12,9 @@ limit where the formula is undefined at the point but all paths into it agree.
     certified the search that joins them
 """
 
+from symdiff.interpret.balls import Undecided, exclusive
 from symdiff.interpret.certified import Answer, Certified, Status, evaluate, truth
 from symdiff.interpret.rounding import ulp_error
-from symdiff.interpret.tape import Undecided, exclusive
 
 __all__ = [
     "Answer",

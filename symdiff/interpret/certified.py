@@ -13,10 +13,11 @@ import numpy as np
 from flint import arb
 
 from symdiff import ir
+from symdiff.interpret.balls import UNKNOWN, Undecided, Value, exclusive
 from symdiff.interpret.extended import extended_value
 from symdiff.interpret.limits import Approach, Limit
 from symdiff.interpret.rounding import Format, format_of, settle
-from symdiff.interpret.tape import UNKNOWN, Tape, Undecided, Value, exclusive
+from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
 
 Status = Literal["exact", "limit", "pole", "domain", "budget"]
@@ -85,9 +86,7 @@ class Certified:
         """The value of each output at a point of floats, correctly rounded."""
         return tuple(a.value for a in self.at_with_status(point, dtype))
 
-    def at_with_status(
-        self, point: Sequence[float], dtype: Any = "float64"
-    ) -> tuple[Answer, ...]:
+    def at_with_status(self, point: Sequence[float], dtype: Any = "float64") -> tuple[Answer, ...]:
         """The value of each output, how sure it is, and a ball around the truth."""
         floats = [float(x) for x in point]
         if len(floats) != self.arity:

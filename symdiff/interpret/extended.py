@@ -15,8 +15,9 @@ import numpy as np
 from flint import arb
 
 from symdiff import ir
+from symdiff.interpret.balls import UNKNOWN, Value
 from symdiff.interpret.rounding import FLOAT64, settle
-from symdiff.interpret.tape import UNKNOWN, Tape, Value
+from symdiff.interpret.tape import Tape
 
 
 def extended_value(
@@ -52,7 +53,7 @@ def _quotient(a: Value, b: Value) -> Value:
 def _library_value(op: ir.Op, args: Sequence[Value]) -> Value:
     """The operation as floating-point libraries compute it."""
     floats = [_float(a) for a in args]
-    function = np.power if op is ir.POW else _callable(op.names)
+    function: Any = np.power if op is ir.POW else _callable(op.names)
     if function is None:
         return UNKNOWN
     with np.errstate(all="ignore"):

@@ -20,12 +20,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 from flint import arb, ctx
 
 from symdiff import ir
-from symdiff.interpret.tape import Tape, Value
+from symdiff.interpret.balls import Value
+from symdiff.interpret.tape import Tape
 
 Path = tuple[tuple[float, int], ...]
 """For each parameter the factor c and the exponent e of its step c*t**e."""
@@ -101,12 +103,12 @@ class Approach:
             if joined.kind in ("none", "open"):
                 break
             try:
-                met.append(_tendency(lambda k, p=path: self._at(p, k, root, keep_jumps), self.depth))
+                met.append(_tendency(partial(self._at, path, root, keep_jumps), self.depth))
             except _Stopped as stop:
                 met.append(Limit(stop.kind))
         return _join(met)
 
-    def _at(self, path: Path, depth: int, root: int, keep_jumps: bool) -> Value:
+    def _at(self, path: Path, root: int, keep_jumps: bool, depth: int) -> Value:
         """The value of a node at t = 2**-depth on a path, to many digits."""
         key = path, depth, keep_jumps
         prec, v = self._met.get(key, (0, []))
@@ -248,7 +250,10 @@ def _paths(used: Sequence[int], n: int) -> Iterator[Path]:
     if len(used) <= 1:
         shapes = [[(1.0, 1)] * len(used)]
     else:
-        wide = lambda: rng.uniform(0.5, 1)
+
+        def wide() -> float:
+            return rng.uniform(0.5, 1)
+
         m = range(len(used))
         shapes = [
             [(wide(), 1) for _ in m],

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
+from symdiff.interpret.balls import exclusive
+
 TIE_BITS = 200
 """A ball this accurate that still holds a rounding boundary sits on a tie."""
 
@@ -64,7 +66,9 @@ def format_of(dtype: Any) -> Format:
 
 
 def settle(ball: Any, fmt: Format) -> float | None:
-    """The correctly rounded value of the number in a finite ball; None if open."""
+    """The correctly rounded value of the number in a finite ball; None if open.
+
+    The current precision must exceed the format's."""
     high = fmt.round(ball.upper())
     if fmt.round(ball.lower()) == high:
         return high
@@ -95,12 +99,14 @@ def ulp_error(got: float, exact: Any, dtype: Any = "float64") -> float:
     if isinstance(exact, float) and not math.isfinite(exact):
         same = math.isnan(got) if math.isnan(exact) else got == exact
         return 0.0 if same else math.inf
-    if isinstance(exact, Fraction):
-        exact = arb(exact.numerator) / arb(exact.denominator)
-    truth = exact if isinstance(exact, arb) else arb(exact)
-    if not truth.is_finite():
-        return 0.0 if math.isnan(got) else math.inf
-    rounded = fmt.round(truth.mid())
-    if not math.isfinite(got) or not math.isfinite(rounded):
-        return 0.0 if got == rounded else math.inf
-    return float(abs(arb(got) - truth).mid() / arb(fmt.ulp(rounded)))
+    with exclusive(TIE_BITS):
+        if isinstance(exact, Fraction):
+            truth = arb(exact.numerator) / arb(exact.denominator)
+        else:
+            truth = exact if isinstance(exact, arb) else arb(exact)
+        if not truth.is_finite():
+            return 0.0 if math.isnan(got) else math.inf
+        rounded = fmt.round(truth.mid())
+        if not math.isfinite(got) or not math.isfinite(rounded):
+            return 0.0 if got == rounded else math.inf
+        return float(abs(arb(got) - truth).mid() / arb(fmt.ulp(rounded)))

@@ -10,142 +10,28 @@ reason.
 from __future__ import annotations
 
 import math
-import operator
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
-from flint import arb, ctx, fmpq
+from flint import ctx
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.functions import domain
-from symdiff.ir import Expr, Op
+from symdiff.interpret.balls import (
+    CORE,
+    UNKNOWN,
+    Value,
+    ball_of,
+    constant_ball,
+    constant_power,
+)
+from symdiff.ir import Expr
 
-Value = Any
-"""A ball (arb), or for a condition True, False or None (not known)."""
 Trouble = Literal["undecided", "domain", "singular"]
 """Why a value is nan: the precision is too low; outside of the domain; on its
 edge or at a pole, where a limit may exist."""
-
-UNKNOWN = arb("nan")
-ROOT_LIMIT = 64
-"""Powers with larger denominators are evaluated through exp and log."""
-
-_lock = threading.RLock()
-
-
-class Undecided(ArithmeticError):
-    """The precision does not suffice to decide a condition or a zero."""
-
-
-@contextmanager
-def exclusive(prec: int | None = None) -> Iterator[None]:
-    """Own flint's global precision: one thread at a time, restored at the end."""
-    with _lock:
-        saved = ctx.prec
-        try:
-            if prec is not None:
-                ctx.prec = prec
-            yield
-        finally:
-            ctx.prec = saved
-
-
-# ------------------------------------------------------------- balls of the core
-def _less(a: Value, b: Value) -> bool | None:
-    return True if a < b else False if a >= b else None
-
-
-def _at_most(a: Value, b: Value) -> bool | None:
-    return True if a <= b else False if a > b else None
-
-
-def _equal(a: Value, b: Value) -> bool | None:
-    return True if a == b else False if a != b else None
-
-
-def _not(a: bool | None) -> bool | None:
-    return None if a is None else not a
-
-
-def _and(a: bool | None, b: bool | None) -> bool | None:
-    if a is False or b is False:
-        return False
-    return True if a and b else None
-
-
-def _or(a: bool | None, b: bool | None) -> bool | None:
-    if a or b:
-        return True
-    return False if a is False and b is False else None
-
-
-def _where(condition: bool | None, a: Value, b: Value) -> Value:
-    return a if condition else b if condition is False else UNKNOWN
-
-
-def _power(a: Value, b: Value) -> Value:
-    """a**b over the reals, for an exponent that is not a constant."""
-    if b.is_exact() and b.is_integer():
-        n = int(b.unique_fmpz())
-        if abs(n) < 1 << 20:
-            return a**n
-        if a.is_zero():
-            return arb(0) if n > 0 else UNKNOWN
-        size = (b * abs(a).log()).exp()
-        return size if n % 2 == 0 else a.sgn() * size
-    if a > 0:
-        return (b * a.log()).exp()
-    return arb(0) if a.is_zero() and b > 0 else UNKNOWN
-
-
-def _constant_power(q: Fraction) -> Callable[[Value], Value]:
-    """x -> x**q."""
-    if q.denominator == 1:
-        n = q.numerator
-        if abs(n) < 1 << 20:
-            return lambda x: x**n
-        return lambda x: _power(x, arb(n))
-    if q == Fraction(1, 2):
-        return lambda x: x.sqrt()
-
-    def general(x: Value) -> Value:
-        if x.is_zero():
-            return arb(0) if q > 0 else UNKNOWN
-        if not x > 0:
-            return UNKNOWN
-        if q.denominator <= ROOT_LIMIT and abs(q.numerator) < 1 << 20:
-            return x.root(q.denominator) ** q.numerator
-        return (arb(fmpq(q.numerator, q.denominator)) * x.log()).exp()
-
-    return general
-
-
-CORE: Mapping[Op, Callable[..., Value]] = {
-    ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
-    ir.NEG: operator.neg, ir.POW: _power, ir.LT: _less, ir.LE: _at_most, ir.EQ: _equal,
-    ir.NOT: _not, ir.AND: _and, ir.OR: _or, ir.WHERE: _where,
-}  # fmt: skip
-
-
-def ball_of(op: Op) -> Callable[..., Value]:
-    """The evaluation of an operation on balls."""
-    function = CORE.get(op) or op.ball
-    if function is None:
-        raise UnsupportedError(f"{op.name} cannot be evaluated in ball arithmetic")
-    return function
-
-
-def constant_ball(value: Fraction | float) -> Value:
-    """A ball around an exact constant, at the current precision."""
-    if isinstance(value, float):
-        return arb(value)
-    if value.denominator == 1:
-        return arb(value.numerator)
-    return arb(fmpq(value.numerator, value.denominator))
 
 
 def _with_rules(e: Expr, args: tuple[Expr, ...]) -> Expr:
@@ -189,7 +75,7 @@ class Tape:
 
     def _instruction(self, e: Expr) -> tuple[Callable[..., Value], int, int, int]:
         if (q := self._exponent(e)) is not None:
-            return _constant_power(q), self.index[e.args[0]], -1, -1
+            return constant_power(q), self.index[e.args[0]], -1, -1
         a, b, c = ([self.index[x] for x in e.args] + [-1, -1])[:3]
         if len(e.args) > 3:
             raise UnsupportedError(f"{e.op.name} has more than three arguments")
@@ -289,7 +175,7 @@ class Tape:
     def apply(self, i: int, v: Sequence[Value]) -> Value:
         """One operation again, on the values that its arguments have now."""
         e = self.nodes[i]
-        function = _constant_power(q) if (q := self._exponent(e)) is not None else ball_of(e.op)
+        function = constant_power(q) if (q := self._exponent(e)) is not None else ball_of(e.op)
         args = e.args[:1] if q is not None else e.args
         return function(*(v[self.index[a]] for a in args))
 

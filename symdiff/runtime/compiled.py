@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import os
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -31,6 +32,16 @@ _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 
 _linked: WeakValueDictionary[str, jit.Linked] = WeakValueDictionary()
 _lock = threading.RLock()
+
+
+def _unlock() -> None:
+    """A lock that another thread held when this process was forked is never released."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 @dataclass(frozen=True, slots=True)

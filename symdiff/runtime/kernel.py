@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symdiff.ir import Expr, decode, encode, topological
+from symdiff.ir import POW, Expr, decode, encode, rational, topological
 from symdiff.runtime import arrays, threads
 from symdiff.runtime.arrays import ArgumentError, Array
 from symdiff.runtime.compiled import Body, Point, Spec
@@ -132,7 +132,8 @@ class Kernel:
         if self._cost is None:
             functions = operations = 0
             for e in topological(self.outputs):
-                if e.op.libm and not e.op.intrinsic:
+                root_or_power = e.op is POW and rational(e.args[1]) is not None
+                if e.op.libm and not e.op.intrinsic and not root_or_power:
                     functions += 1
                 elif e.args:
                     operations += 1

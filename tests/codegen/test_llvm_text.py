@@ -35,6 +35,7 @@ from symdiff.ir import (
     var,
     where,
 )
+from symdiff.runtime import compiled
 from symdiff.runtime.compiled import Spec, _lanes
 from symdiff.runtime.kernel import Kernel
 
@@ -158,6 +159,36 @@ def test_without_simd_functions():
     text = llvm.print_body(XY, s.lowered(), None, "float64", llvm.Lanes(4))
     assert "_ZGV" not in text and "@sin(double" in text and "@atan2(double" in text
     jit.compile_object(text)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("width", [1, 2, 16])
+def test_registers_of_other_widths(monkeypatch, width, dtype):
+    """What a processor without AVX2, or one with AVX-512, is given (LLVM splits or
+    joins registers that this one does not have)."""
+    monkeypatch.setattr(compiled, "_lanes", lambda spec: llvm.Lanes(width))
+    condition = lt(x, y)
+    e = where(condition, F.SIN(x) * y, sqrt(y) / x + F.ATAN2(x, y))
+    kernel = Kernel("w", XY, (e,), cache=False, suspect=condition)
+    a, b = np.random.default_rng(0).uniform(0.1, 2, (2, 75)).astype(dtype)
+    result = kernel.evaluate((a, b))
+    expected = np.where(a < b, np.sin(a) * b, np.sqrt(b) / a + np.arctan2(a, b))
+    np.testing.assert_allclose(result.values[0], expected, rtol=4 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(result.flags, a < b)
+
+
+def test_avx512_code():
+    """512-bit registers and libmvec's functions for them, in code for such a processor."""
+    if "x86_64" not in jit.llvm.get_process_triple():
+        pytest.skip("x86 code")
+    library = frozenset({"_ZGVeN8v_sin", "_ZGVeN16v_sinf"})
+    for dtype, width, name in (("float64", 8, "_ZGVeN8v_sin"), ("float32", 16, "_ZGVeN16v_sinf")):
+        s = spec([F.SIN(x) * y + x], dtype)
+        text = llvm.print_body(XY, s.lowered(), None, dtype, llvm.Lanes(width, "e", library))
+        target = jit.llvm.Target.from_default_triple()
+        machine = target.create_target_machine(cpu="skylake-avx512", opt=2)
+        code = machine.emit_assembly(jit.llvm.parse_assembly(text))
+        assert name in code and "zmm" in code and not POISON.search(code)
 
 
 # ------------------------------------------------------------------------- conditions

@@ -13,23 +13,27 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from symdiff import functions as F
+from symdiff import functions as fn
 from symdiff.codegen.module import Function, module_source
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.ir import Expr, lt, var, where
 
 x, y = var("x"), var("y")
-VALUE = x * F.SIN(y) + 2
-SLOPES = [F.SIN(y), x * F.COS(y)]
+VALUE = x * fn.SIN(y) + 2
+SLOPES = [fn.SIN(y), x * fn.COS(y)]
 FUNCTIONS = [
     Function("", [VALUE], 0, "The value of energy."),
     Function("grad", SLOPES, (0, 1), "The gradient of energy by x, y."),
-    Function("value_and_grad", [VALUE, *SLOPES], (0, (1, 2)), "(value, gradient by x, y) of energy."),
+    Function(
+        "value_and_grad", [VALUE, *SLOPES], (0, (1, 2)), "(value, gradient by x, y) of energy."
+    ),
 ]
 
 
 def source(
-    functions: Sequence[Function] = FUNCTIONS, params: Sequence[str] = ("x", "y"), dtype: str = "float64"
+    functions: Sequence[Function] = FUNCTIONS,
+    params: Sequence[str] = ("x", "y"),
+    dtype: str = "float64",
 ) -> str:
     return module_source(
         "energy",
@@ -66,9 +70,7 @@ def test_golden(golden: Callable[[str, str], None]) -> None:
 
 
 def test_the_same_input_gives_the_same_bytes() -> None:
-    script = (
-        "from tests.codegen.test_module import source; import sys; sys.stdout.write(source())"
-    )
+    script = "from tests.codegen.test_module import source; import sys; sys.stdout.write(source())"
     root = Path(__file__).parents[2]
     for seed in ("1", "2"):
         result = subprocess.run(
@@ -169,9 +171,9 @@ def test_results_nest_as_the_function_returns_them(tmp_path: Path) -> None:
 
 def test_names_that_clash_with_the_module(tmp_path: Path) -> None:
     names = ["i", "np", "out0", "_evaluate", "r", "t0", "energy"]
-    total: Expr = F.SIN(var("i"))
+    total: Expr = fn.SIN(var("i"))
     for n in names[1:]:
-        total = total + F.SIN(var(n)) * total
+        total = total + fn.SIN(var(n)) * total
     functions = [Function("", [total, total * 2], (0, 1), "Clashes.")]
     module = load(source(functions, names), tmp_path)
     expected = math.sin(0.1)
@@ -179,18 +181,20 @@ def test_names_that_clash_with_the_module(tmp_path: Path) -> None:
         expected += math.sin(0.1) * expected
     values = [0.1] * len(names)
     assert module.energy(*values)[0] == pytest.approx(expected, rel=1e-14)
-    assert module.energy(np.array([0.1]), *values[1:])[1] == pytest.approx([2 * expected], rel=1e-14)
+    assert module.energy(np.array([0.1]), *values[1:])[1] == pytest.approx(
+        [2 * expected], rel=1e-14
+    )
 
 
 def test_no_parameters_and_constants(tmp_path: Path) -> None:
-    module = load(source([Function("", [F.PI() + 0], 0, "A constant.")], []), tmp_path)
+    module = load(source([Function("", [fn.PI() + 0], 0, "A constant.")], []), tmp_path)
     assert module.energy() == math.pi
-    module = load(source([Function("", [F.PI() + 0, x], (0, 1), "A constant.")], ["x"]), tmp_path)
+    module = load(source([Function("", [fn.PI() + 0, x], (0, 1), "A constant.")], ["x"]), tmp_path)
     np.testing.assert_array_equal(module.energy(np.arange(2.0))[0], [math.pi, math.pi])
 
 
 def test_branches_take_one_side(tmp_path: Path) -> None:
-    functions = [Function("", [where(lt(0, x), F.LOG(x), -x)], 0, "Branch.")]
+    functions = [Function("", [where(lt(0, x), fn.LOG(x), -x)], 0, "Branch.")]
     module = load(source(functions, ["x"]), tmp_path)
     np.testing.assert_array_equal(module.energy(np.array([-2.0, 1.0, 0.0])), [2.0, 0.0, 0.0])
 
@@ -205,7 +209,9 @@ def test_refusals() -> None:
         make(targets=["cpu", "cuda"])
     with pytest.raises(TargetError, match="unknown target 'tpu'"):
         make(targets=["tpu"])
-    with pytest.raises(SymdiffError, match="unknown dtype 'float16'\nhint: one of float64, float32"):
+    with pytest.raises(
+        SymdiffError, match="unknown dtype 'float16'\nhint: one of float64, float32"
+    ):
         make(dtype="float16")
     for name in ("<lambda>", "math", "def"):
         with pytest.raises(SymdiffError, match="is not a name for a function of a module"):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdiff import functions as F
+from symdiff import functions as fn
 from symdiff.codegen.python import IMPORTS, function_source
 from symdiff.errors import UnsupportedError
 from symdiff.ir import INF, NAN, Expr, Op, const, div, eq, lt, not_, or_, power, sqrt, var, where
@@ -46,13 +46,13 @@ def load(source: str, name: str = "f") -> Callable[..., Any]:
         (power(x, 40), "return math.pow(x, 40.0)"),
         (const(Fraction(1, 3)) + x, "return x + 0.3333333333333333"),
         (x / 3, "return x/3.0"),
-        (F.PI() * x, "return math.pi*x"),
+        (fn.PI() * x, "return math.pi*x"),
         (where(lt(0, x), x, y), "return x if x > 0.0 else y"),
         (where(lt(x, y), x, where(eq(x, 0), 1, y)) + 1,
          "return (x if x < y else 1.0 if x == 0.0 else y) + 1.0"),
         (where(or_(lt(x, 0), not_(eq(y, 1))), x, 2), "return x if x < 0.0 or not y == 1.0 else 2.0"),
         (where(lt(x, 0), NAN, INF), "return math.nan if x < 0.0 else math.inf"),
-        (F.SIN(x) ** 2, "t0 = math.sin(x)\nreturn t0*t0"),
+        (fn.SIN(x) ** 2, "t0 = math.sin(x)\nreturn t0*t0"),
     ],
 )  # fmt: skip
 def test_statements(node: Expr, expected: str) -> None:
@@ -60,8 +60,8 @@ def test_statements(node: Expr, expected: str) -> None:
 
 
 def test_shared_nodes_are_named_once_and_in_order() -> None:
-    a = F.SIN(x) * y
-    assert body(a + F.EXP(a), a) == "t0 = math.sin(x)*y\nreturn t0 + math.exp(t0), t0"
+    a = fn.SIN(x) * y
+    assert body(a + fn.EXP(a), a) == "t0 = math.sin(x)*y\nreturn t0 + math.exp(t0), t0"
 
 
 def test_no_output_and_many_outputs() -> None:
@@ -70,8 +70,12 @@ def test_no_output_and_many_outputs() -> None:
 
 
 def test_single_precision_has_no_double_constant() -> None:
-    text = body(x * const(0.1) + F.PI() * F.SIN(y) ** 5 - 2, dtype="float32")
-    constants = [n for n in ast.walk(ast.parse("def f():\n " + text.replace("\n", "\n "))) if isinstance(n, ast.Constant)]
+    text = body(x * const(0.1) + fn.PI() * fn.SIN(y) ** 5 - 2, dtype="float32")
+    constants = [
+        n
+        for n in ast.walk(ast.parse("def f():\n " + text.replace("\n", "\n ")))
+        if isinstance(n, ast.Constant)
+    ]
     assert constants
     assert text.count("np.float32(") == len(constants) + text.count("math.pi")
     assert "np.float32(0.1)" in text
@@ -81,7 +85,7 @@ def test_single_precision_has_no_double_constant() -> None:
 def test_long_lines_are_cut() -> None:
     e: Expr = x
     for k in range(60):
-        e = e + F.SIN(x * (k + 2)) * y
+        e = e + fn.SIN(x * (k + 2)) * y
     lines = body(e).splitlines()
     assert len(lines) > 5
     assert max(len(line) for line in lines) < 110
@@ -90,7 +94,7 @@ def test_long_lines_are_cut() -> None:
 def test_deep_functions() -> None:
     v = x
     for _ in range(2000):
-        v = F.SIN(v) + F.COS(v) / 3
+        v = fn.SIN(v) + fn.COS(v) / 3
     lines = body(v).splitlines()
     assert lines[0] == "t0 = math.sin(x) + math.cos(x)/3.0"
     assert len(lines) == 2000
@@ -98,7 +102,7 @@ def test_deep_functions() -> None:
 
 def test_names_that_the_text_needs_are_kept_free() -> None:
     t0, np_, np2 = var("t0"), var("np"), var("np_")
-    a = F.SIN(t0) + np_ * np2
+    a = fn.SIN(t0) + np_ * np2
     source = function_source("f", ["t0", "np", "np_"], [a * a])
     assert "def f(t0, np__, np_):" in source
     f = load(source)
@@ -147,7 +151,7 @@ def test_branches_and_powers_compile(dtype: str) -> None:
     outputs = [
         where(lt(0, x), sqrt(x) * power(x, 40), -x),
         where(lt(x, 0), NAN, power(x, y)),
-        F.MAXIMUM(x, y) - F.MINIMUM(x, 3),
+        fn.MAXIMUM(x, y) - fn.MINIMUM(x, 3),
     ]
     f = load(function_source("f", ["x", "y"], outputs, dtype=dtype))
     real = np.dtype(dtype).type

@@ -6,15 +6,18 @@ from fractions import Fraction
 
 import pytest
 
-from symdiff import functions as F
+from symdiff import functions as fn
+from symdiff.codegen.statements import statements
 from symdiff.codegen.symbolic import to_sympy
 from symdiff.codegen.text import TextWriter, format_latex, format_text, formula_lines
-from symdiff.codegen.statements import statements
 from symdiff.errors import SymdiffError
 from symdiff.ir import (
+    ADD,
     DIV,
     INF,
     NAN,
+    NEG,
+    SUB,
     Expr,
     and_,
     const,
@@ -41,29 +44,35 @@ def text(e: Expr) -> str:
     ("node", "expected"),
     [
         (x + 2, "x + 2"),
-        (F.COS(x) / x - F.SIN(x) / x**2, "cos(x)/x - sin(x)/x**2"),
+        (fn.COS(x) / x - fn.SIN(x) / x**2, "cos(x)/x - sin(x)/x**2"),
         (const(0.1) * x, "0.1*x"),
         (const(1e-8) * x, "1e-08*x"),
         (const(Fraction(3, 10)) * x, "3*x/10"),
         (2 * x - x**2, "2*x - x**2"),
-        (F.EXP(-x) - x, "exp(-x) - x"),
+        (fn.EXP(-x) - x, "exp(-x) - x"),
         (-x - y, "-x - y"),
         (-((x + 1) ** 2), "-(x + 1)**2"),
         ((x + y) * (x - y), "(x - y)*(x + y)"),
         (1 / x, "1/x"),
         (div(1, sqrt(x)), "1/sqrt(x)"),
         (power(x, Fraction(1, 3)), "x**(1/3)"),
-        (F.EXP(const(1)) * x, "e*x"),
-        (F.PI() * x**2, "pi*x**2"),
-        (F.ABS(x) + F.MAXIMUM(x, y), "abs(x) + max(x, y)"),
-        (F.CEIL(x) * F.FLOOR(y), "ceil(x)*floor(y)"),
-        (F.EXPM1(x) / x, "expm1(x)/x"),
-        (F.LOG1P(x), "log1p(x)"),
-        (F.CBRT(x) ** 2 * F.HYPOT(x, y), "cbrt(x)**2*hypot(x, y)"),
-        (F.POLYGAMMA(0, x), "digamma(x)"),
-        (F.POLYGAMMA(1, x), "polygamma(1, x)"),
-        (F.SINC(x), "sinc(x)"),
-        (F.LGAMMA(x), "lgamma(x)"),
+        (div(1, x**2), "1/x**2"),
+        (div(1, fn.COSH(x) ** 2), "1/cosh(x)**2"),
+        (div(1, x * y), "1/(x*y)"),
+        (power(x + 1, Fraction(-3, 2)), "1/(x + 1)**(3/2)"),
+        (div(y, x**2), "y/x**2"),
+        (fn.UNIT(x, sqrt(x**2 + y**2)), "x/sqrt(x**2 + y**2)"),
+        (fn.EXP(const(1)) * x, "e*x"),
+        (fn.PI() * x**2, "pi*x**2"),
+        (fn.ABS(x) + fn.MAXIMUM(x, y), "abs(x) + max(x, y)"),
+        (fn.CEIL(x) * fn.FLOOR(y), "ceil(x)*floor(y)"),
+        (fn.EXPM1(x) / x, "expm1(x)/x"),
+        (fn.LOG1P(x), "log1p(x)"),
+        (fn.CBRT(x) ** 2 * fn.HYPOT(x, y), "cbrt(x)**2*hypot(x, y)"),
+        (fn.POLYGAMMA(0, x), "digamma(x)"),
+        (fn.POLYGAMMA(1, x), "polygamma(1, x)"),
+        (fn.SINC(x), "sinc(x)"),
+        (fn.LGAMMA(x), "lgamma(x)"),
         (where(lt(0, x), x, -1), "where(x > 0, x, -1)"),
         (where(lt(0, x), 1, where(eq(x, y), 2, 3)) * 2, "2*where(x > 0, 1, where(x == y, 2, 3))"),
         (where(lt(0, x), where(lt(1, x), 2, y), 3), "where(x > 0, where(x > 1, 2, y), 3)"),
@@ -83,10 +92,10 @@ def test_text(node: Expr, expected: str) -> None:
 @pytest.mark.parametrize(
     ("node", "expected"),
     [
-        (div(F.SIN(x), x), r"\frac{\sin{\left(x \right)}}{x}"),
+        (div(fn.SIN(x), x), r"\frac{\sin{\left(x \right)}}{x}"),
         (const(0.1) * x, "0.1 x"),
         (const(1e-8) * x, r"1 \cdot 10^{-8} x"),
-        (F.EXPM1(x), "e^{x} - 1"),
+        (fn.EXPM1(x), "e^{x} - 1"),
         (sqrt(x), r"\sqrt{x}"),
     ],
 )
@@ -108,7 +117,7 @@ def test_deep_formulas_print() -> None:
 def test_a_formula_of_astronomic_size_is_refused() -> None:
     v = x
     for _ in range(200):
-        v = F.SIN(v) + F.COS(v) / 3
+        v = fn.SIN(v) + fn.COS(v) / 3
     with pytest.raises(SymdiffError, match="too large to print as one formula"):
         format_text(to_sympy([v])[0])
 
@@ -116,7 +125,7 @@ def test_a_formula_of_astronomic_size_is_refused() -> None:
 def test_long_formulas_name_their_shared_parts() -> None:
     v = x
     for _ in range(50):
-        v = F.SIN(v) + F.COS(v) / 3
+        v = fn.SIN(v) + fn.COS(v) / 3
     lines, texts = formula_lines([v, x + 1])
     assert lines[0] == "t0 = sin(x) + cos(x)/3"
     assert lines[-1] == "t48 = sin(t47) + cos(t47)/3"
@@ -134,6 +143,10 @@ def test_long_formulas_name_their_shared_parts() -> None:
         (power(power(x, y), y), "(x**y)**y"),
         (power(x, const(Fraction(1, 3))), "x**(1/3)"),
         (const(-2) * x, "-2*x"),
+        (raw(ADD, (y, const(-2) * x)), "y - 2*x"),
+        (raw(SUB, (y, const(-2) * x)), "y + 2*x"),
+        (raw(ADD, (y, raw(NEG, (x,)))), "y + (-x)"),
+        (raw(NEG, (const(-2) * x,)), "-(-2*x)"),
         (x + const(Fraction(1, 3)), "x + 1/3"),
         (not_(lt(x, 1)), "not x < 1"),
         (where(lt(0, x), 1, 2) ** 2, "where(x > 0, 1, 2)**2"),

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdiff import functions as F
+from symdiff import functions as fn
 from symdiff.errors import ParseError
-from symdiff.frontend.expression import FUNCTIONS, parse, parse_condition
+from symdiff.frontend.expression import parse, parse_condition
+from symdiff.frontend.grammar import FUNCTIONS
 from symdiff.ir import (
     FALSE,
     INF,
@@ -52,20 +53,20 @@ x, y, z = var("x"), var("y"), var("z")
         (".5e-3", const(Fraction(1, 2000))),
         ("1e30", const(10**30)),
         ("0x10", const(16)),
-        ("pi*x", F.PI() * x),
-        ("π*x", F.PI() * x),
-        ("tau", 2 * F.PI()),
-        ("e**x", power(F.EXP(ONE), x)),
-        ("ln(x) + log(x, 2)", F.LOG(x) + F.LOG(x) / F.LOG(const(2))),
-        ("arcsin(x) + asin(x)", 2 * F.ASIN(x)),
-        ("np.sin(x) + math.cos(x)", F.SIN(x) + F.COS(x)),
-        ("scipy.special.gammaln(x)*np.pi", F.LGAMMA(x) * F.PI()),
+        ("pi*x", fn.PI() * x),
+        ("π*x", fn.PI() * x),
+        ("tau", 2 * fn.PI()),
+        ("e**x", power(fn.EXP(ONE), x)),
+        ("ln(x) + log(x, 2)", fn.LOG(x) + fn.LOG(x) / fn.LOG(const(2))),
+        ("arcsin(x) + asin(x)", 2 * fn.ASIN(x)),
+        ("np.sin(x) + math.cos(x)", fn.SIN(x) + fn.COS(x)),
+        ("scipy.special.gammaln(x)*np.pi", fn.LGAMMA(x) * fn.PI()),
         ("sqrt(x)", sqrt(x)),
         ("pow(x, y)", power(x, y)),
-        ("max(x, y, 3) - min(x)", F.MAXIMUM(F.MAXIMUM(x, y), const(3)) - x),
-        ("abs(x)*gamma(x)", F.ABS(x) * F.GAMMA(x)),
-        ("x // y", F.FLOOR(x / y)),
-        ("x % y", x - y * F.FLOOR(x / y)),
+        ("max(x, y, 3) - min(x)", fn.MAXIMUM(fn.MAXIMUM(x, y), const(3)) - x),
+        ("abs(x)*gamma(x)", fn.ABS(x) * fn.GAMMA(x)),
+        ("x // y", fn.FLOOR(x / y)),
+        ("x % y", x - y * fn.FLOOR(x / y)),
         ("where(x > 0, x, y)", where(lt(0, x), x, y)),
         ("x if x > 0 else y", where(lt(0, x), x, y)),
         ("where(0 < x <= y, 1, 2)", where(and_(lt(0, x), le(x, y)), 1, 2)),
@@ -97,7 +98,7 @@ def test_a_tuple_gives_several_outputs() -> None:
 
 def test_locations_are_columns_of_the_text() -> None:
     program = parse("  x + sin(y)")
-    place = program.locations[F.SIN(y)]
+    place = program.locations[fn.SIN(y)]
     assert (str(place), place.text) == ("<expression>:1:7", "  x + sin(y)")
 
 
@@ -124,7 +125,9 @@ def test_domain(text: str, expected: tuple[Expr, ...]) -> None:
 def test_conditions() -> None:
     assert parse_condition("x > 0 and y != x", ["x", "y"]) is and_(lt(0, x), ne(y, x))
     assert parse_condition("True", []) is TRUE
-    with pytest.raises(ParseError, match="'z' is not a parameter\n.*\n.*\nhint: the parameters are x, y"):
+    with pytest.raises(
+        ParseError, match=r"'z' is not a parameter\n.*\n.*\nhint: the parameters are x, y"
+    ):
         parse_condition("z > 0", ["x", "y"])
     with pytest.raises(ParseError, match="this is a number, not a condition"):
         parse_condition("x + 1", ["x"])
@@ -226,7 +229,8 @@ def test_excessive_input_is_refused(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["9**9**9*x", "x**9**9**9", "10**5000*x", "exp2(10**400)", "cbrt(10**400)", "gamma(10**9)"]
+    "text",
+    ["9**9**9*x", "x**9**9**9", "10**5000*x", "exp2(10**400)", "cbrt(10**400)", "gamma(10**9)"],
 )
 def test_huge_powers_do_not_hang(text: str) -> None:
     assert parse(text).outputs[0].args
@@ -238,8 +242,8 @@ def test_long_sums_parse() -> None:
 
 
 def test_every_table_entry_can_be_called() -> None:
-    for op in F.TABLE:
-        if op.arity:
+    for op in fn.TABLE:
+        if op.arity and op.names:
             text = f"{op.name}({', '.join('xyz'[: op.arity])})"
             if op.name == "polygamma":
                 text = "polygamma(2, x)"

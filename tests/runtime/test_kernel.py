@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as hnp
 
 from symdiff import functions as F  # noqa: N812
 from symdiff.ir import const, lt, mul, sqrt, var, where
-from symdiff.runtime import threads
+from symdiff.runtime import builtin, threads
 from symdiff.runtime.arrays import ArgumentError, ShapeError
 from symdiff.runtime.kernel import Kernel
 
@@ -85,6 +85,18 @@ def test_fast_leaks_nothing(plain):
         assert abs(sys.getrefcount(NotImplemented) - counts[0]) < 10
     tuples = fast(1.0, 2.0)
     assert sys.getrefcount(tuples) == 2 and sys.getrefcount(tuples[0]) <= 3
+
+
+def test_without_builtins(monkeypatch):
+    """A Python whose objects we do not know takes the general path."""
+    monkeypatch.setattr(builtin, "float_layout", lambda: None)
+    monkeypatch.setattr(builtin, "arrays_are_known", lambda: False)
+    kernel = make(suspect=lt(x, const(0)))
+    assert kernel.fast(2.0, 3.0) == (9.0, -1.0) and make(x + y).fast(2.0, 3.0) == 5.0
+    for args in [(2.0,), (2, 3.0), (-1.0, 3.0)]:
+        assert kernel.fast(*args) is NotImplemented
+    assert kernel((2.0, 3.0)) == [9.0, -1.0]
+    check(kernel, np.arange(9.0), np.arange(9.0))
 
 
 def test_code_outlives_its_kernel():
@@ -449,7 +461,7 @@ def test_fork_after_threads():
     code = """
 import os, sys, numpy as np
 from symdiff.ir import var
-from symdiff.runtime import threads
+from symdiff.runtime import builtin, threads
 from symdiff.runtime.kernel import Kernel
 k = Kernel("f", ("x",), (var("x") * var("x"),), cache=False, parallel=True)
 a = np.arange(50000.0)

@@ -1,0 +1,79 @@
+"""The documentation is whole: links, navigation, examples, and what is told of the tables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pages
+import pytest
+
+from symdiff.ir import OPS, Op
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_examples_run(page: Path, tmp_path: Path) -> None:
+    expected = sum(
+        block.body.count("  # -> ") + len(re.findall(r"^\$ ", block.body, flags=re.M))
+        for block in pages.blocks(page)
+        if block.language in ("python", "console")
+    )
+    assert pages.run(page, tmp_path) >= expected
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)", text):
+        file = page.parent / target if target else page
+        assert file.exists(), f"{page.name}: {target} does not exist"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), flags=re.M)
+            slugs = {re.sub(r"[^\w\- ]", "", h).strip().lower().replace(" ", "-") for h in headings}
+            assert anchor[1:] in slugs, f"{page.name}: {target}{anchor}"
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = re.findall(r"^  - .*: (\w+\.md)$", nav, flags=re.M)
+    assert sorted(listed) == [p.name for p in PAGES]
+
+
+def _kink_rows() -> list[str]:
+    """The table of kinks as the function table gives it."""
+
+    def label(op: Op) -> str:
+        short = [n.removeprefix("builtins.").replace("numpy.", "np.") for n in op.names]
+        return ", ".join(f"`{n}`" for n in short)
+
+    return [f"| {label(op)} | {op.kink_rule} |" for op in OPS.values() if op.kink_rule and op.names]
+
+
+def test_the_table_of_kinks_is_that_of_the_functions() -> None:
+    text = (DOCS / "conventions.md").read_text(encoding="utf-8")
+    section = text.partition("## Kinks")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    assert rows == _kink_rows(), "the table should be:\n" + "\n".join(_kink_rows())
+
+
+def test_every_rule_of_a_kink_is_in_the_table() -> None:
+    listed = "\n".join(_kink_rows())
+    assert [op.name for op in OPS.values() if op.kink_rule and op.kink_rule not in listed] == []
+
+
+def test_the_map_of_the_folders_names_every_module() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    modules = [p.relative_to(ROOT / "symdiff") for p in (ROOT / "symdiff").rglob("*.py")]
+    names = [str(m) for m in modules if m.name not in ("__init__.py", "__main__.py")]
+    folders = {m.parts[0] for m in modules if len(m.parts) > 1}
+    missing = [n for n in names if f"`{n}`" not in text and f"`{Path(n).name}`" not in text]
+    assert not missing
+    assert all(f"`{f}/`" in text for f in folders)
+    mentioned = set(re.findall(r"`([\w/]+\.py)`", text))
+    known = {Path(n).name for n in names} | set(names)
+    unknown = {m for m in mentioned if m not in known and not (ROOT / m).exists()}
+    assert not unknown
