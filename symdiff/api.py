@@ -176,7 +176,7 @@ class SymbolicFunction:
             accuracy=options.accuracy, parallel=options.parallel, cache=options.cache,
             suspect=suspect,
         )  # fmt: skip
-        return Tiered(kernel, program.outputs, program.primals, options.accuracy == "certified")
+        return Tiered(kernel, program.outputs, options.accuracy == "certified")
 
     def _use_fast(self, program: Program, kernel: Kernel) -> None:
         """Calls with Python floats go straight to the compiled entry."""

@@ -42,7 +42,7 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
     base = simplified(_scalar(program, "grad"), notes)
     outputs = cancel(reverse(base.outputs[0], _vars(wrt)), notes)
     tree = _bundle(list(range(len(wrt))))
-    return replace(base, outputs=outputs, tree=tree, primals=base.outputs)
+    return replace(base, outputs=outputs, tree=tree)
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -60,7 +60,7 @@ def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
         tree: Tree = _bundle([base.tree * n + j for j in range(n)])
     else:
         tree = _nested(lambda i: _bundle([i * n + j for j in range(n)]), base.tree)
-    return replace(base, outputs=outputs, tree=tree, primals=base.outputs)
+    return replace(base, outputs=outputs, tree=tree)
 
 
 def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -75,7 +75,7 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
         entries.update({(i, j): d for i, d in enumerate(column, start=j)})
     outputs = cancel([entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)], notes)
     tree = _bundle([_bundle([i * n + j for j in range(n)]) for i in range(n)])
-    return replace(base, outputs=outputs, tree=tree, primals=(*base.outputs, *slopes))
+    return replace(base, outputs=outputs, tree=tree)
 
 
 def derivative(program: Program, names: Sequence[str], notes: Notes | None = None) -> Program:
@@ -83,8 +83,7 @@ def derivative(program: Program, names: Sequence[str], notes: Notes | None = Non
     result = simplified(program, notes)
     for name in names:
         outputs = pushforward(result.outputs, {ir.var(name): ir.ONE})
-        primals = (*result.primals, *result.outputs)
-        result = replace(result, outputs=cancel(outputs, notes), primals=primals)
+        result = replace(result, outputs=cancel(outputs, notes))
     return replace(result, domain=())
 
 
@@ -94,7 +93,7 @@ def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
     tangents = cancel(pushforward(base.outputs, seeds), notes)
-    tangent = replace(base, outputs=tangents, primals=base.outputs)
+    tangent = replace(base, outputs=tangents)
     joined = _joined(masked(base), tangent)
     return replace(joined, params=(*program.params, *names))
 
@@ -105,7 +104,7 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
     slopes = pullback(base.outputs, [ir.var(n) for n in names], _vars(wrt))
     tree = _bundle(list(range(len(wrt))))
-    back = replace(base, outputs=cancel(slopes, notes), tree=tree, primals=base.outputs)
+    back = replace(base, outputs=cancel(slopes, notes), tree=tree)
     joined = _joined(masked(base), back)
     return replace(joined, params=(*program.params, *names))
 
@@ -118,9 +117,8 @@ def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     slopes = cancel(reverse(base.outputs[0], _vars(wrt)), notes)
     outputs = cancel(pushforward(slopes, seeds), notes)
     tree = _bundle(list(range(len(wrt))))
-    primals = (*base.outputs, *slopes)
     params = (*program.params, *names)
-    return replace(base, params=params, outputs=outputs, tree=tree, primals=primals)
+    return replace(base, params=params, outputs=outputs, tree=tree)
 
 
 def tangent_names(program: Program, wrt: Sequence[str]) -> list[str]:
@@ -200,7 +198,7 @@ def _joined(first: Program, second: Program) -> Program:
     shift = len(first.outputs)
     tree = (first.tree, _shifted(second.tree, shift))
     outputs = (*first.outputs, *second.outputs)
-    return replace(first, outputs=outputs, tree=tree, domain=(), primals=second.primals)
+    return replace(first, outputs=outputs, tree=tree, domain=())
 
 
 def _shifted(tree: Tree, by: int) -> Tree:

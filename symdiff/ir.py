@@ -23,6 +23,9 @@ from weakref import WeakValueDictionary
 MAX_CONSTANT_BITS = 4096
 """Exact constants longer than this are left as operations."""
 
+MAX_FACTOR_BITS = 256
+"""Constant factors are gathered into one while it stays within this."""
+
 Number = int | float | Fraction
 
 
@@ -225,8 +228,7 @@ def integer(e: Expr) -> int | None:
 
 
 def _exact(q: Fraction) -> Expr | None:
-    small = q.numerator.bit_length() + q.denominator.bit_length() <= MAX_CONSTANT_BITS
-    return _node(CONST, (), q) if small else None
+    return _node(CONST, (), q) if _bits(q) <= MAX_CONSTANT_BITS else None
 
 
 # ----------------------------------------------------------------- arithmetic
@@ -241,9 +243,28 @@ ARITHMETIC = (ADD, SUB, MUL, DIV, NEG, POW)
 Pair = tuple[Expr, Expr]
 
 
+def _factor(e: Expr) -> Fraction | None:
+    """The constant c of a product `c*u`, if it is short enough to move."""
+    if e.op is not MUL or (q := rational(e.args[0])) is None:
+        return None
+    inner = e.args[1]
+    if inner.op is MUL and inner.args[0].op is CONST:
+        return None  # two constants that were too long for one
+    return q if _bits(q) <= MAX_FACTOR_BITS else None
+
+
+def _bits(q: Fraction) -> int:
+    return q.numerator.bit_length() + q.denominator.bit_length()
+
+
+def _moved(q: Fraction) -> Expr | None:
+    """The constant of a product of constants, if it is short."""
+    return _node(CONST, (), q) if _bits(q) <= MAX_FACTOR_BITS else None
+
+
 def scaled(e: Expr) -> tuple[Fraction, Expr]:
     """Split `c*u` into (c, u) with c a rational; c = 1 if there is none."""
-    if e.op is MUL and (q := rational(e.args[0])) is not None:
+    if (q := _factor(e)) is not None:
         return q, e.args[1]
     if e.op is NEG:
         q, u = scaled(e.args[0])
@@ -348,23 +369,22 @@ def mul(a: Expr | Number, b: Expr | Number) -> Expr:
             return neg(b)
         if b.op is NEG:
             return mul(const(-p), b.args[0])
-        if b.op is MUL and (r := rational(b.args[0])) is not None:
-            if (e := _exact(p * r)) is not None:
-                return mul(e, b.args[1])
+        if (r := _factor(b)) is not None and (e := _moved(p * r)) is not None:
+            return mul(e, b.args[1])
         if b.op is DIV and (r := rational(b.args[0])) is not None:
-            if (e := _exact(p * r)) is not None:
+            if (e := _moved(p * r)) is not None:
                 return div(e, b.args[1])
         if b.op is DIV and (r := rational(b.args[1])) is not None:
-            if (e := _exact(p / r)) is not None and (e.value.denominator == 1 or p.denominator > 1):
+            if (e := _moved(p / r)) is not None and (e.value.denominator == 1 or p.denominator > 1):
                 return mul(e, b.args[0])
         return _node(MUL, (a, b))
     if a.op is NEG:
         return neg(mul(a.args[0], b))
     if b.op is NEG:
         return neg(mul(a, b.args[0]))
-    if a.op is MUL and (r := rational(a.args[0])) is not None:
+    if _factor(a) is not None:
         return mul(a.args[0], mul(a.args[1], b))
-    if b.op is MUL and (r := rational(b.args[0])) is not None:
+    if _factor(b) is not None:
         return mul(b.args[0], mul(a, b.args[1]))
     for quotient, factor in ((b, a), (a, b)):
         if quotient.op is DIV and (n := _exponent_of(factor, quotient.args[1])) is not None:
@@ -372,10 +392,10 @@ def mul(a: Expr | Number, b: Expr | Number) -> Expr:
             if m >= k:
                 return mul(quotient.args[0], power(base, m - k))
             return div(quotient.args[0], power(base, k - m))
-    if b.op is DIV and rational(b.args[0]) is not None:
-        return mul(b.args[0], div(a, b.args[1]))
-    if a.op is DIV and rational(a.args[0]) is not None:
-        return mul(a.args[0], div(b, a.args[1]))
+    for quotient, factor in ((b, a), (a, b)):
+        if quotient.op is DIV and (r := rational(quotient.args[0])) is not None:
+            if _bits(r) <= MAX_FACTOR_BITS:
+                return mul(quotient.args[0], div(factor, quotient.args[1]))
     if (n := _exponent_of(a, b)) is not None:
         return power(n[0], n[1] + n[2])
     return _node(MUL, (a, b))
@@ -395,11 +415,11 @@ def div(a: Expr | Number, b: Expr | Number) -> Expr:
             return neg(a)
         if q < 0:
             return neg(div(a, const(-q)))
-        if a.op is MUL and (r := rational(a.args[0])) is not None:
-            if (e := _exact(r / q)) is not None:
-                return mul(e, a.args[1])
+        if (r := _factor(a)) is not None and (e := _moved(r / q)) is not None:
+            return mul(e, a.args[1])
         if a.op is DIV and (r := rational(a.args[1])) is not None:
-            return div(a.args[0], const(r * q))
+            if (e := _moved(r * q)) is not None:
+                return div(a.args[0], e)
         if q.numerator == 1:
             return mul(const(1 / q), a)
     if p == 0:
@@ -410,12 +430,13 @@ def div(a: Expr | Number, b: Expr | Number) -> Expr:
         return neg(div(a.args[0], b))
     if b.op is NEG:
         return neg(div(a, b.args[0]))
-    if b.op is MUL and (r := rational(b.args[0])) is not None and (e := _exact(1 / r)) is not None:
-        if p is not None:
-            return div(mul(e, a), b.args[1])
-        if r.denominator == 1 and a.op is MUL and (s := rational(a.args[0])) is not None:
-            return mul(const(s / r), div(a.args[1], b.args[1]))
-    elif a.op is MUL and (s := rational(a.args[0])) is not None and p is None:
+    if (r := _factor(b)) is not None:
+        if p is not None and (e := _moved(p / r)) is not None:
+            return div(e, b.args[1])
+        if r.denominator == 1 and (s := _factor(a)) is not None:
+            if (e := _moved(s / r)) is not None:
+                return mul(e, div(a.args[1], b.args[1]))
+    elif p is None and _factor(a) is not None:
         return mul(a.args[0], div(a.args[1], b))
     if b.op is DIV:
         return div(mul(a, b.args[1]), b.args[0])

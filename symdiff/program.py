@@ -34,7 +34,6 @@ class Program:
     domain : conditions on the parameters that hold wherever the function is
         defined (guarded by the branch they stand in); outside the value is nan.
     assumptions : conditions the user asserted.
-    primals : what the outputs are derivatives of, in order of differentiation.
     locations : first place in the source of each node that has one.
     """
 
@@ -44,7 +43,6 @@ class Program:
     tree: Tree = 0
     domain: tuple[Expr, ...] = ()
     assumptions: tuple[Expr, ...] = ()
-    primals: tuple[Expr, ...] = ()
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
 
 

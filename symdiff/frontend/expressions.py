@@ -4,7 +4,7 @@ from the table is refused."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any
 
 from symdiff import ir
@@ -136,7 +136,8 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         return a + b if op is ast.Add else a * b  # type: ignore[operator]
     if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
         return _set_operation(op, a, b)
-    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
+    hint = "arrays as parameters are not supported yet" if op is ast.MatMult else ""
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}", hint)
 
 
 def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
@@ -315,12 +316,15 @@ def _walrus(t: Tracer, node: ast.NamedExpr) -> Any:
 
 
 # ------------------------------------------------------------------- containers
+SELECTED_HINT = "their number is not known when traced; sum them, or use np.where"
+
+
 def elements(t: Tracer, value: Any) -> list[Any]:
     """The elements of anything that can be iterated when traced."""
     if isinstance(value, (list, tuple, range, str, set, frozenset, dict)):
         return [t.wrap(v) for v in value]
-    if isinstance(value, (type({}.keys()), type({}.values()), type({}.items()))):
-        return [t.wrap(v) for v in value]
+    if isinstance(value, (KeysView, ValuesView, ItemsView)):
+        return [t.wrap(entry) for entry in value]
     if isinstance(value, Stream):
         value = t.spend(value)
         if isinstance(value, list):
@@ -335,8 +339,7 @@ def elements(t: Tracer, value: Any) -> list[Any]:
         )
     if isinstance(value, Masked):
         raise Refused(
-            "the elements that a condition on real values selects are listed",
-            "their number is not known when traced; sum them, or use np.where",
+            "the elements that a condition on real values selects are listed", SELECTED_HINT
         )
     raise Refused(f"{describe(value)} is iterated over")
 
@@ -396,9 +399,16 @@ def position(value: Any) -> Any:
     if isinstance(value, Scalar):
         raise Refused(
             f"{describe(value)} is used as an index",
-            "indices are integers known when traced; use np.where to select by value",
+            integer_hint(value) or "an index must be known; use np.where to select by value",
         )
     return value
+
+
+def integer_hint(value: Any) -> str:
+    """What to do about a parameter that is used where an integer must be known."""
+    if isinstance(value, Real) and value.expr.op is ir.VAR:
+        return f"if it is an integer known in the call, annotate it: {value.expr.value}: int"
+    return ""
 
 
 def _slice(t: Tracer, node: ast.Slice) -> Any:
@@ -429,6 +439,8 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         return t.wrap(owner[k])
     if isinstance(owner, Scalar):
         raise Refused(f"{_what(owner)} is indexed", "arrays as parameters are not supported yet")
+    if isinstance(owner, Masked):
+        raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
     raise Refused(f"{describe(owner)} is indexed")
 
 

@@ -57,9 +57,7 @@ class Parameters:
 
     __slots__ = ("_least", "_most", "_plan", "_signature", "_tail", "defaults", "names", "real", "static")  # fmt: skip
 
-    def __init__(
-        self, fun: Callable[..., Any], static: Iterable[str] | str | None = None
-    ) -> None:
+    def __init__(self, fun: Callable[..., Any], static: Iterable[str] | str | None = None) -> None:
         if not isinstance(fun, FunctionType):
             raise not_a_function(fun)
         signature = inspect.signature(fun, follow_wrapped=False)

@@ -146,8 +146,10 @@ def describe(value: Any) -> str:
             return "a real number"
         case Cond() | bool():
             return "a truth value"
-        case SmallArray() | Masked():
+        case SmallArray():
             return "an array"
+        case Masked():
+            return "a selection by a condition"
         case Stream():
             return "an iterator"
         case Choice():
@@ -158,6 +160,8 @@ def describe(value: Any) -> str:
             return "an integer"
         case str():
             return "a string"
+    if callable(value):
+        return "a function"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 

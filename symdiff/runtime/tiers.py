@@ -27,7 +27,6 @@ class Tiered:
     ----------
     kernel : the compiled tiers.
     reference : the outputs in closed form, one per output of the kernel.
-    primals : what the outputs are derivatives of; see `interpret.Certified`.
     always : whether every element is recomputed, not only suspect ones.
     """
 
@@ -35,10 +34,9 @@ class Tiered:
         self,
         kernel: Kernel,
         reference: Sequence[Expr],
-        primals: Sequence[Expr] = (),
         always: bool = False,
     ) -> None:
-        self.kernel, self.reference, self.primals = kernel, tuple(reference), tuple(primals)
+        self.kernel, self.reference = kernel, tuple(reference)
         self.always = always
         self._certified: Any = None
 
@@ -57,7 +55,7 @@ class Tiered:
         if self._certified is None:
             from symdiff.interpret import Certified
 
-            self._certified = Certified(self.kernel.params, self.reference, self.primals)
+            self._certified = Certified(self.kernel.params, self.reference)
         answers: Sequence[float] = self._certified.at(point, dtype)
         return answers
 

@@ -271,19 +271,18 @@ def root(c: Coefficient, q: Fraction) -> Coefficient:
         return _power_ball(c, q)
     if isinstance(c, fmpq):
         powers: dict[Expr, Fraction] = {}
+        scale = fmpq(1)
         for p, k in _primes(c):
-            powers[ir.const(p)] = Fraction(k) * q
-        return _normal(_product({frozenset(powers.items()): fmpq(1)}, _UNIT_RAISED(powers)))
+            whole, rest = divmod(k * q, 1)
+            scale *= fmpq(p) ** whole
+            if rest:
+                powers[ir.const(p)] = rest
+        return _normal({frozenset(powers.items()): scale})
     if len(c.terms) == 1:
         ((m, s),) = c.terms.items()
         if s > 0 and all(constant_value(g) > 0 for g, _ in m):
             return root(s, q) * Number({frozenset((g, e * q) for g, e in m): fmpq(1)})
     return generator(ir.power(to_expr(c), ir.const(q)))
-
-
-def _UNIT_RAISED(powers: dict[Expr, Fraction]) -> Monomial:
-    """Only there so that integer parts of exponents move into the factor."""
-    return frozenset({(next(iter(powers)), Fraction(0))}) if powers else _UNIT
 
 
 def _primes(c: fmpq) -> list[tuple[int, int]]:

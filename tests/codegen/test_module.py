@@ -126,7 +126,6 @@ def test_arrays_broadcast_and_keep_their_dtype(energy: ModuleType) -> None:
     np.testing.assert_allclose(energy.energy(a.tolist(), 0.5), a * np.sin(0.5) + 2, rtol=1e-15)
 
 
-@pytest.mark.slow
 def test_large_arrays_use_all_cores(energy: ModuleType) -> None:
     a = np.linspace(-1, 1, 100_001)
     value = energy.energy(a, 0.5)

@@ -10,11 +10,31 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from test_symbolic import decided, exact, rational_dags
 
 from symdiff import functions as fn
 from symdiff.codegen.python import IMPORTS, function_source
 from symdiff.errors import UnsupportedError
-from symdiff.ir import INF, NAN, Expr, Op, const, div, eq, lt, not_, or_, power, sqrt, var, where
+from symdiff.ir import (
+    INF,
+    NAN,
+    ONE,
+    Expr,
+    Op,
+    const,
+    div,
+    eq,
+    lt,
+    not_,
+    or_,
+    power,
+    sqrt,
+    topological,
+    var,
+    where,
+)
 
 x, y = var("x"), var("y")
 
@@ -159,3 +179,24 @@ def test_branches_and_powers_compile(dtype: str) -> None:
     assert values == pytest.approx((1.25**40.5, 1.5625, 0.75), rel=1e-5)
     assert {str(t) for t in f.nopython_signatures[0].return_type} == {dtype}
     assert math.isnan(f(real(-1.0), real(2.0))[1])
+
+
+@given(rational_dags(), st.integers(-9, 9), st.integers(-9, 9))
+def test_plain_python_gives_the_same_values(e: Expr, p: int, q: int) -> None:
+    namespace: dict[str, Any] = {"math": math}
+    exec(function_source("f", ["x", "y"], [e, e + 1], decorator=""), namespace)
+    values = {"x": Fraction(p), "y": Fraction(q)}
+    assume(decided(e, values))
+    truth = exact(e, values)
+    size = exact_size(e, p, q)
+    if size < 2**200:  # the same operations in floating point, each rounded
+        got = namespace["f"](float(p), float(q))
+        assert got[0] == pytest.approx(float(truth), rel=1e-12, abs=1e-12 * float(size))
+
+
+def exact_size(e: Expr, p: int, q: int) -> Fraction:
+    """The largest intermediate value, for the rounding error."""
+    values = {"x": Fraction(p), "y": Fraction(q)}
+    return max(
+        (abs(exact(n, values)) for n in topological((e,)) if not n.op.boolean), default=ONE.value
+    )

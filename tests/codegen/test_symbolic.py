@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symdiff import functions as fn
@@ -213,10 +213,18 @@ def exact(e: Expr, values: dict[str, Fraction]) -> Fraction:
     return v[e]
 
 
+def decided(e: Expr, values: dict[str, Fraction]) -> bool:
+    """Whether no comparison is so close that rounded constants change its outcome."""
+    pairs = [n.args for n in topological((e,)) if n.op.name == "lt"]
+    sides = [(exact(a, values), exact(b, values)) for a, b in pairs]
+    return all(abs(a - b) > 1e-6 * max(abs(a), abs(b), 1) for a, b in sides)
+
+
 @given(
     rational_dags(), st.fractions(-2, 2, max_denominator=8), st.fractions(-2, 2, max_denominator=8)
 )
 def test_rational_functions_keep_their_value(e: Expr, p: Fraction, q: Fraction) -> None:
+    assume(decided(e, {"x": p, "y": q}))
     made = one(e).subs({X: sp.Rational(p), Y: sp.Rational(q)}, simultaneous=True)
     got = sp.nsimplify(made, rational=True)
     truth = exact(e, {"x": p, "y": q})

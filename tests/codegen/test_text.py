@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from test_symbolic import decided, exact, rational_dags
 
 from symdiff import functions as fn
 from symdiff.codegen.statements import statements
 from symdiff.codegen.symbolic import to_sympy
 from symdiff.codegen.text import TextWriter, format_latex, format_text, formula_lines
 from symdiff.errors import SymdiffError
+from symdiff.frontend.expression import parse
 from symdiff.ir import (
     ADD,
     DIV,
@@ -154,3 +159,23 @@ def test_long_formulas_name_their_shared_parts() -> None:
 )
 def test_parentheses(node: Expr, expected: str) -> None:
     assert statements([node], TextWriter())[1] == [expected]
+
+
+@given(
+    rational_dags(), st.fractions(-2, 2, max_denominator=8), st.fractions(-2, 2, max_denominator=8)
+)
+def test_what_is_printed_can_be_read_back(e: Expr, p: Fraction, q: Fraction) -> None:
+    assume(decided(e, {"x": p, "y": q}))
+    truth = exact(e, {"x": p, "y": q})
+    for printed in (text(e), expanded(e)):
+        read = parse(printed).outputs[0]
+        got = exact(read, {"x": p, "y": q})
+        assert abs(got - truth) <= 1e-12 * max(1, abs(truth)), printed  # constants to 17 digits
+
+
+def expanded(e: Expr) -> str:
+    """The text of the DAG as it stands, its temporaries written out."""
+    assignments, (result,) = statements([e], TextWriter())
+    for a in reversed(assignments):
+        result = re.sub(rf"\b{a.name}\b", f"({a.text})", result)
+    return result
