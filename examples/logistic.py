@@ -17,7 +17,7 @@ def loss(slope, offset, x, label):
     return np.logaddexp(0, -margin)
 
 
-def fit(x: np.ndarray, label: np.ndarray, steps: int = 30) -> np.ndarray:
+def fit(x: np.ndarray, label: np.ndarray, steps: int = 8) -> np.ndarray:
     """Newton's method on the mean loss, with a ridge for separable data."""
     weights = np.zeros(2)
     ridge = 1e-3
@@ -28,7 +28,7 @@ def fit(x: np.ndarray, label: np.ndarray, steps: int = 30) -> np.ndarray:
     return weights
 
 
-def data(count: int = 4000) -> tuple[np.ndarray, np.ndarray]:
+def data(count: int = 1000) -> tuple[np.ndarray, np.ndarray]:
     """Labels drawn from a logistic model with slope 2 and offset -1."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=count)

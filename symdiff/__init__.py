@@ -13,10 +13,9 @@ from symdiff.api import (
 from symdiff.errors import ParseError, SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Array
 from symdiff.rules import custom_rule
-
-__version__ = "0.1.0"
+from symdiff.version import __version__
 
 __all__ = [
-    "Array", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError",
+    "Array", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "__version__",
     "custom_rule", "grad", "hessian", "jacobian", "jvp", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -349,7 +349,7 @@ class SymbolicFunction:
 
     def save(self, path: Any, *, hessian: bool = False) -> None:
         """Write a standalone module with the value, gradient and both together."""
-        from symdiff.codegen.module import save_module
+        from symdiff.export import save_module
 
         save_module(path, self.raw_program, self._wrt(), hessian=hessian, dtype=self._options.dtype)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symdiff import __version__
 from symdiff.errors import SymdiffError
+from symdiff.version import __version__
 
 if TYPE_CHECKING:
     from symdiff.program import Program

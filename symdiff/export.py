@@ -44,7 +44,7 @@ def module_text(
     `name_value_and_grad`, and on request `name_hessian`. A function that returns
     several values has `name_jacobian` instead of the gradients.
     """
-    from symdiff import __version__
+    from symdiff.version import __version__
 
     name, by = program.name, ", ".join(wrt)
     value = pipeline.value(program)

@@ -10,6 +10,7 @@ from typing import Any
 from symdiff import compile as pipeline
 from symdiff import ir
 from symdiff.codegen.lower import lower
+from symdiff.codegen.text import formula_lines, short_text
 from symdiff.errors import Location
 from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr
 from symdiff.passes.cancel import Notes
@@ -87,9 +88,6 @@ class Report:
 
 def report(program: Program, wrt: Sequence[str]) -> Report:
     """The report of a captured program and its gradient."""
-    from symdiff.codegen.symbolic import to_sympy
-    from symdiff.codegen.text import format_text
-
     notes = Notes()
     value = pipeline.value(program, notes)
     scalar = isinstance(program.tree, int)
@@ -100,18 +98,18 @@ def report(program: Program, wrt: Sequence[str]) -> Report:
         *_cancelled(notes, program),
         *_kinks(program),
         *_branches(program),
-        *(Finding("domain", _text(c), _place(c, program)) for c in program.domain),
-        *(Finding("assumed", _text(c), _place(c, program)) for c in program.assumptions),
+        *(Finding("domain", short_text(c), _place(c, program)) for c in program.domain),
+        *(Finding("assumed", short_text(c), _place(c, program)) for c in program.assumptions),
         *(
-            Finding("not searched (budget)", _text(e), _place(e, program))
+            Finding("not searched (budget)", short_text(e), _place(e, program))
             for e in notes.over_budget
         ),
     ]
     return Report(
         program.name,
         program.params,
-        tuple(format_text(e) for e in to_sympy(value.outputs)),
-        tuple(format_text(e) for e in to_sympy(slopes.outputs)),
+        _formulas(value.outputs),
+        _formulas(slopes.outputs),
         tuple(findings),
         {
             "value before": count(program.outputs),
@@ -141,12 +139,12 @@ def _cancelled(notes: Notes, program: Program) -> list[Finding]:
     found: dict[tuple[str, str], Finding] = {}
     for c in notes.cancelled:
         for factor in c.factors:
-            text = f"{_text(factor)} in {_text(c.before)}"
+            text = f"{short_text(factor)} in {short_text(c.before)}"
             found.setdefault(
                 ("cancelled", text), Finding("cancelled", text, _place(c.before, program))
             )
         if not c.factors:
-            text = f"{_text(c.before)} is {_text(c.after)}"
+            text = f"{short_text(c.before)} is {short_text(c.after)}"
             found.setdefault(
                 ("simplified", text), Finding("simplified", text, _place(c.before, program))
             )
@@ -157,10 +155,10 @@ def _kinks(program: Program) -> list[Finding]:
     found = []
     for e in ir.topological(program.outputs):
         if e.op.kink is not None:
-            where = f"{_text(e.op.kink(*e.args))} = 0 in {_text(e)}: {e.op.kink_rule}"
+            where = f"{short_text(e.op.kink(*e.args))} = 0 in {short_text(e)}: {e.op.kink_rule}"
             found.append(Finding("kink", where, _place(e, program)))
         elif e.op is POW and e.args[1] is ir.HALF and squares(e.args[0]) is not None:
-            text = f"{_text(e.args[0])} = 0 in {_text(e)}: the derivative of a norm at 0 is 0"
+            text = f"{short_text(e.args[0])} = 0 in {short_text(e)}: the derivative of a norm at 0 is 0"
             found.append(Finding("kink", text, _place(e, program)))
     return found
 
@@ -170,7 +168,7 @@ def _branches(program: Program) -> list[Finding]:
     for e in ir.topological(program.outputs):
         if e.op is WHERE:
             conditions.setdefault(e.args[0], e)
-    return [Finding("branch", _text(c), _place(c, program) or _place(e, program))
+    return [Finding("branch", short_text(c), _place(c, program) or _place(e, program))
             for c, e in conditions.items()]  # fmt: skip
 
 
@@ -182,8 +180,7 @@ def _place(e: Expr, program: Program) -> Location | None:
     return None
 
 
-def _text(e: Expr) -> str:
-    from symdiff.codegen.symbolic import to_sympy
-    from symdiff.codegen.text import format_text
-
-    return format_text(to_sympy((e,))[0])
+def _formulas(outputs: Sequence[Expr]) -> tuple[str, ...]:
+    """The outputs as people write them, after the definitions they share."""
+    definitions, texts = formula_lines(outputs)
+    return (*definitions, *texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pages
@@ -77,3 +78,10 @@ def test_the_map_of_the_folders_names_every_module() -> None:
     known = {Path(n).name for n in names} | set(names)
     unknown = {m for m in mentioned if m not in known and not (ROOT / m).exists()}
     assert not unknown
+
+
+def test_the_layers_are_those_that_are_checked() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = config["tool"]["importlinter"]["contracts"][0]["layers"]
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    assert "\n".join(layers) in text

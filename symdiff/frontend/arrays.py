@@ -117,7 +117,7 @@ def _index(index: Any) -> Any:
     if isinstance(index, (Scalar, SmallArray)):
         raise Refused(
             f"{describe(index)} is used as an index",
-            "indices are integers known when traced; use np.where to select by value",
+            "an index must be known; use np.where to select by value",
         )
     return index
 

@@ -103,11 +103,11 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
     if kind is FunctionType:
         if _is_library(function):
-            raise _foreign(function)
+            raise _foreign(t, function)
         return _inline(t, function, args, kwargs)
     if kind is MethodType and type(function.__func__) is FunctionType:
         if _is_library(function.__func__):
-            raise _foreign(function)
+            raise _foreign(t, function)
         return _inline(t, function.__func__, (function.__self__, *args), kwargs)
     if kind is functools.partial:
         every = (*map(t.wrap, function.args), *args)
@@ -118,7 +118,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return known.method(t, function, args, kwargs)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return function(*args, **kwargs)
-    raise _foreign(function)
+    raise _foreign(t, function)
 
 
 @functools.lru_cache(maxsize=1)
@@ -141,22 +141,13 @@ def _is_library(function: FunctionType) -> bool:
     )
 
 
-def _foreign(function: Any) -> Refused:
+def _foreign(t: Tracer, function: Any) -> Refused:
     """The refusal of something that symdiff cannot see through."""
     if not callable(function):
         return Refused(f"{describe(function)} is called")
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
-    if name is None:
-        return Refused(
-            f"an object of type '{type(function).__name__}' is called",
-            "symdiff cannot see through it; call a plain Python function instead",
-        )
-    module = getattr(function, "__module__", None)
-    owner = getattr(function, "__self__", None)
-    if module is None and owner is not None and not isinstance(owner, type):
-        module = type(owner).__module__
-    full = name if module in (None, "builtins", "__main__") else f"{module}.{name}"
-    return Refused(f"'{full}' is called", known.hint(function, full))
+    node = t.at.func if isinstance(t.at, ast.Call) else t.at
+    text = t.frame.source.segment(node) if isinstance(node, ast.expr) else "this"
+    return Refused(f"'{text}' cannot be traced", known.hint(function))
 
 
 # -------------------------------------------------------------------- inlining
@@ -192,12 +183,12 @@ def assigned_names(node: FunctionNode) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_generator(node: FunctionNode) -> ast.AST | None:
+def _first_yield(node: FunctionNode) -> ast.AST | None:
     """The first `yield` of a function, if there is one."""
     stack: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
     while stack:
         n = stack.pop()
-        if isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)):
+        if isinstance(n, (ast.Yield, ast.YieldFrom)):
             return n
         if not isinstance(n, source.FUNCTION_NODES):
             stack.extend(ast.iter_child_nodes(n))
@@ -269,9 +260,10 @@ def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
     t._clock += 1
     frame.birth, frame.path = t._clock, t.path
     t.frame = frame
-    if (found := _is_generator(node)) is not None or isinstance(node, ast.AsyncFunctionDef):
-        word = "async" if isinstance(node, ast.AsyncFunctionDef) else "yield"
-        t.refuse(f"'{word}' is not supported", "return a tuple or a list", found or node)
+    if (found := _first_yield(node)) is not None or isinstance(node, ast.AsyncFunctionDef):
+        if isinstance(node, ast.AsyncFunctionDef):
+            t.refuse("'async' is not supported", node=node)
+        t.refuse("'yield' is not supported", "return a tuple or a list", found)
     if isinstance(node, ast.Lambda):
         return evaluate(t, node.body)
     run_block(t, node.body)

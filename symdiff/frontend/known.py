@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from symdiff import functions
 from symdiff.frontend import arrays, numpy_names, python_names, scalars
 from symdiff.frontend.tracer import Tracer
@@ -84,20 +86,35 @@ def method(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, An
     return implementation(t, owner, *args, **kwargs)
 
 
-_HINTS = {
-    "print": "print what the function returns instead",
-    "input": "pass the value as an argument",
-    "open": "read the file before, and pass its values as arguments",
-    "time.": "its value would be frozen when traced; pass it as an argument",
-    "random.": "random numbers would be frozen when traced; pass them as arguments",
-    "numpy.random": "random numbers would be frozen when traced; pass them as arguments",
+_FROZEN = "its value would be frozen when traced; pass it as an argument"
+_RANDOM = "random numbers would be frozen when traced; pass them as arguments"
+_REAL = "a traced function computes with real numbers; leave the conversion out"
+_OPAQUE = "symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule"
+
+_HINTS: tuple[tuple[Any, str], ...] = (
+    (print, "print what the function returns instead"),
+    (input, "pass the value as an argument"),
+    (open, "read the file before, and pass its values as arguments"),
+)
+_MODULE_HINTS = {
+    "time": _FROZEN,
+    "datetime": _FROZEN,
+    "random": _RANDOM,
+    "secrets": _RANDOM,
+    "numpy.random": _RANDOM,
 }
 
 
-def hint(function: Any, name: str) -> str:
+def hint(function: Any) -> str:
     """What to do instead of calling a function that is not known."""
-    owner = type(getattr(function, "__self__", None)).__module__
-    for start, text in _HINTS.items():
-        if name.startswith(start) or owner.startswith(start) or owner == start.rstrip("."):
+    if isinstance(function, type) and issubclass(function, np.generic):
+        return _REAL
+    for known, text in _HINTS:
+        if function is known:
             return text
-    return "symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule"
+    owner = type(getattr(function, "__self__", None))
+    for module in (getattr(function, "__module__", None), owner.__module__):
+        for name, text in _MODULE_HINTS.items():
+            if module is not None and (module == name or module.startswith(name + ".")):
+                return text
+    return _OPAQUE

@@ -45,7 +45,7 @@ def _kind(dtype: Any) -> str | None:
     if dtype in _DTYPES:
         return _DTYPES[dtype]
     raise Refused(
-        f"dtype {getattr(dtype, '__name__', dtype)}",
+        f"dtype {getattr(dtype, '__name__', dtype)} is not supported",
         "a traced function computes with real numbers; float, int and bool are known",
     )
 

@@ -211,11 +211,13 @@ def _len(t: Tracer, value: Any) -> int:
 
 
 def _range(t: Tracer, *args: Any) -> range:
+    from symdiff.frontend.expressions import integer_hint
+
     for v in args:
         if not isinstance(v, int):
             raise Refused(
                 f"range() of {describe(v)}",
-                "the number of steps must be an integer known when traced",
+                integer_hint(v) or "the number of steps must be an integer known when traced",
             )
     return range(*args)
 

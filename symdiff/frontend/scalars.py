@@ -311,10 +311,14 @@ def negative(value: Any) -> Any:
 
 
 # ------------------------------------------------------------------ functions
+def _arguments(n: int) -> str:
+    return f"{n} argument" if n == 1 else f"{n} arguments"
+
+
 def apply(op: Op, *values: Any) -> Any:
     """An operation of the table applied to scalars; its domain joins theirs."""
     if len(values) != op.arity:
-        raise Refused(f"{op.name} takes {op.arity} arguments, not {len(values)}")
+        raise Refused(f"{op.name} takes {_arguments(op.arity)}, not {len(values)}")
     args, defined = [], TRUE
     for v in values:
         x = as_real(v)
@@ -343,7 +347,7 @@ def compose(build: Callable[..., Expr], values: tuple[Any, ...]) -> Real:
     """A shorthand such as `sqrt` or `expit` applied to scalars."""
     arity, needs = _template(build)
     if len(values) != arity:
-        raise Refused(f"this function takes {arity} arguments, not {len(values)}")
+        raise Refused(f"this function takes {_arguments(arity)}, not {len(values)}")
     args, defined = [], TRUE
     for v in values:
         x = as_real(v)

@@ -167,7 +167,7 @@ def _assert(t: Tracer, node: ast.Assert) -> None:
     t.at = node
     if c is False:
         if t.path is TRUE:
-            t.refuse("this assertion is false", "it is known to be false when traced")
+            t.refuse("this assertion is known to be false")
         c = Cond(FALSE)
     if c is True:
         return
@@ -184,7 +184,7 @@ def _raise(t: Tracer, node: ast.Raise) -> None:
         t.refuse(f"the function raises{name} when traced", "it does so for every real argument")
     t.refuse(
         f"'raise{name}' under a condition on real values",
-        f"say what the arguments satisfy instead: assert not ({t.text(t.path)})",
+        f"say what the arguments satisfy instead: assert {t.text(ir.not_(t.path))}",
     )
 
 

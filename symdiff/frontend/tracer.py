@@ -488,7 +488,6 @@ def _kinds(value: Any) -> str:
         if isinstance(v, Choice):
             stack += [v.other, v.then]
         else:
-            names[
-                "one " + describe(v).split(" ", 1)[1] if describe(v) in names else describe(v)
-            ] = None
+            text = describe(v)
+            names["another " + text.split(" ", 1)[-1] if text in names else text] = None
     return " or ".join(names)

@@ -141,6 +141,12 @@ class Kernel:
             self._cost = 3.0 * functions + 0.3 * operations + 0.6 * traffic
         return self._cost
 
+    def llvm(self) -> str:
+        """The LLVM IR of the kernel for one element, without its run-time tests."""
+        dtype = self.dtype or "float64"
+        outputs = self._spec(dtype).lowered()[: len(self.outputs)]
+        return print_point(self.params, outputs, None, dtype)
+
     # ------------------------------------------------------------------ calling
     def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:
         """The outputs as a flat list; see `evaluate`."""

@@ -17,7 +17,24 @@ from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.functions import EXP, LOG
 from symdiff.functions import domain as domain_of
-from symdiff.ir import ADD, AND, BOOL, DIV, EQ, LT, MUL, NEG, NOT, ONE, OR, POW, SUB, WHERE, ZERO, Expr
+from symdiff.ir import (
+    ADD,
+    AND,
+    BOOL,
+    DIV,
+    EQ,
+    LT,
+    MUL,
+    NEG,
+    NOT,
+    ONE,
+    OR,
+    POW,
+    SUB,
+    WHERE,
+    ZERO,
+    Expr,
+)
 from symdiff.series.numbers import (
     NOTHING,
     Coefficient,

@@ -42,7 +42,7 @@ from symdiff.functions import (
     TAN,
     TANH,
 )
-from symdiff.interpret.tape import CORE, ball_of, constant_ball
+from symdiff.interpret.balls import CORE, Undecided, ball_of, constant_ball
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, Expr, Op
 
 Monomial = frozenset[tuple[Expr, Fraction]]
@@ -55,10 +55,6 @@ MAX_TERMS = 12
 """A longer polynomial is kept as a ball."""
 FACTOR_BITS = 96
 """Larger integers under a root or in a logarithm are not factored."""
-
-
-class Undecided(ArithmeticError):
-    """Neither shown to be zero nor shown not to be."""
 
 
 class Undefined(ArithmeticError):
