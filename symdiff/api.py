@@ -180,9 +180,8 @@ class SymbolicFunction:
 
     def _use_fast(self, program: Program, kernel: Kernel) -> None:
         """Calls with Python floats go straight to the compiled entry."""
-        count, fast = len(program.outputs), kernel.fast
-        flat = 0 if count == 1 else tuple(range(count))
-        if isinstance(program.tree, (int, tuple)) and program.tree == flat:
+        count, fast, tree = len(program.outputs), kernel.fast, program.tree
+        if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
             self._fast = fast
             return
 
@@ -427,6 +426,11 @@ class Product(SymbolicFunction):
 
     def _use_fast(self, program: Program, kernel: Kernel) -> None:
         """Products are called with nested arguments; there is no flat entry."""
+
+
+def _is_flat(tree: tuple[Any, ...]) -> bool:
+    """Whether the result is the tuple of all outputs in order."""
+    return len(tree) > 1 and all(isinstance(t, int) and t == i for i, t in enumerate(tree))
 
 
 def _as_is(program: Program) -> Program:

@@ -449,32 +449,55 @@ def _sin_pi(x: Expr) -> Expr:
     return mul(ONE - mul(const(2), odd), SIN(mul(PI(), x - n)))
 
 
+_BERNOULLI = (Fraction(1, 6), Fraction(-1, 30), Fraction(1, 42), Fraction(-1, 30), Fraction(5, 66),
+              Fraction(-691, 2730), Fraction(7, 6), Fraction(-3617, 510))  # fmt: skip
+
+
 def _polygamma_expand(n: Expr, x: Expr) -> Expr:
-    """Reflection for x < 1/2, eleven steps of recurrence, then the asymptotic
-    series (DLMF 5.5.2, 5.5.4, 5.11.2, 5.15.1, 5.15.8)."""
+    """Reflection for x < 1/2, recurrence up to x + 11 + n, then the asymptotic
+    series (DLMF 5.5.2, 5.5.4, 5.11.2, 5.15.5, 5.15.6, 5.15.8)."""
     order = integer(n)
-    if order is None or order > 1:
+    if order is None or not 0 <= order <= MAX_POLYGAMMA:
         raise NotImplementedError(f"polygamma of order {n} has no kernel")
     reflected = lt(x, HALF)
     t = where(reflected, ONE - x, x)
-    shift = t + const(11)
-    bernoulli = [Fraction(1, 6), Fraction(-1, 30), Fraction(1, 42), Fraction(-1, 30), Fraction(5, 66),
-                 Fraction(-691, 2730), Fraction(7, 6), Fraction(-3617, 510)]  # fmt: skip
+    steps = 11 + order
+    shift = t + const(steps)
     z = div(ONE, power(shift, 2))
     series: Expr = ZERO
+    for k in range(len(_BERNOULLI), 0, -1):
+        scale = Fraction(math.factorial(2 * k + order - 1), math.factorial(2 * k))
+        series = mul(z, series + const(_BERNOULLI[k - 1] * scale))
     if order == 0:
-        for k in range(len(bernoulli), 0, -1):
-            series = mul(z, series + const(bernoulli[k - 1] / (2 * k)))
         tail = LOG(shift) - div(HALF, shift) - series
-        for k in range(10, -1, -1):
+        for k in range(steps - 1, -1, -1):
             tail = tail - div(ONE, t + const(k))
         return where(reflected, tail - div(PI(), TAN(mul(PI(), x - ROUND(x)))), tail)
-    for k in range(len(bernoulli), 0, -1):
-        series = mul(z, series + const(bernoulli[k - 1]))
-    tail = div(ONE + div(HALF, shift) + series, shift)
-    for k in range(10, -1, -1):
-        tail = tail + div(ONE, power(t + const(k), 2))
-    return where(reflected, power(div(PI(), _sin_pi(x)), 2) - tail, tail)
+    lead = const(math.factorial(order - 1)) + div(const(Fraction(math.factorial(order), 2)), shift)
+    total = div(lead + series, power(shift, order))
+    for k in range(steps - 1, -1, -1):
+        total = total + div(const(math.factorial(order)), power(t + const(k), order + 1))
+    value = total if order % 2 else neg(total)
+    mirrored = neg(value) if order % 2 else value
+    return where(reflected, mirrored - _cotangent_slope(order, x), value)
+
+
+def _cotangent_slope(order: int, x: Expr) -> Expr:
+    """The derivative of pi*cot(pi*x), as a polynomial in c = cot(pi*x): each
+    differentiation takes p(c) to -pi*(1 + c**2)*p'(c)."""
+    p = [0, 1]
+    for _ in range(order):
+        slope = [k * a for k, a in enumerate(p)][1:]
+        p = [-(a + b) for a, b in zip([*slope, 0, 0], [0, 0, *slope], strict=True)]
+    c = div(ONE, TAN(mul(PI(), x - ROUND(x))))
+    total: Expr = ZERO
+    for a in reversed(p):
+        total = total * c + const(a)
+    return mul(power(PI(), order + 1), total)
+
+
+MAX_POLYGAMMA = 20
+"""Highest order of the polygamma function that has a kernel."""
 
 
 POLYGAMMA: Op = Op(

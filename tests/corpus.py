@@ -83,7 +83,7 @@ def rounding(x, y):
     return round(x) + math.floor(y) * x + math.ceil(x) + np.trunc(y) + abs(y) + round(x, 1)
 
 
-@case(*TWO_D)
+@case((0.7, 1.9), (1.3, -0.5), (-2.1, 0.6), (-0.3, -1.2))
 def modulo(x, y):
     q, r = divmod(x, 0.75)
     return x % 1.5 + y // 0.4 + q * r + math.fmod(x, 0.9) + np.mod(y, -0.7)

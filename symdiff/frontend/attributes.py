@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
@@ -74,6 +75,8 @@ def _of_object(t: Tracer, owner: Any, name: str) -> Any:
         static = inspect.getattr_static(owner, name)
     except AttributeError:
         raise Refused(f"{describe(owner)} has no attribute '{name}'") from None
+    if isinstance(owner, enum.Enum) and name in ("name", "value"):
+        return t.wrap(getattr(owner, name))
     if isinstance(static, property) and isinstance(static.fget, FunctionType):
         return call(t, static.fget, (owner,), {})
     if isinstance(static, functools.cached_property):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -38,6 +39,9 @@ MAX_DEPTH = 400
 
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 _SITE_PACKAGES = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+
+
+_YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +118,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return call(t, function.func, every, {k: t.wrap(v) for k, v in function.keywords.items()} | kwargs)  # fmt: skip
     if kind is type(_cached) and isinstance(function.__wrapped__, FunctionType):
         return call(t, function.__wrapped__, args, kwargs)
+    if isinstance(compiled := getattr(function, "py_func", None), FunctionType):  # Numba's
+        return call(t, compiled, args, kwargs)
     if kind is BuiltinMethodType and isinstance(function.__self__, known.METHOD_OWNERS):
         return known.method(t, function, args, kwargs)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
@@ -195,6 +201,14 @@ def _first_yield(node: FunctionNode) -> ast.AST | None:
     return None
 
 
+def _check_kind(t: Tracer, node: FunctionNode) -> None:
+    """Refuse generators and coroutines."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        t.refuse("'async' is not supported", node=node)
+    if (found := _first_yield(node)) is not None:
+        t.refuse("'yield' is not supported", "return a tuple or a list", found)
+
+
 def outer_names(fun: FunctionType) -> Callable[[str], Any]:
     """Where a function's free names come from: closure cells, globals, builtins."""
     cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
@@ -218,7 +232,9 @@ def function_frame(fun: FunctionType) -> tuple[Frame, FunctionNode]:
     file, node = source.find(fun)
     code = fun.__code__
     names = (*code.co_varnames, *code.co_cellvars)
-    return Frame(fun.__name__, file, outer_names(fun), lambda: names), node
+    frame = Frame(fun.__name__, file, outer_names(fun), lambda: names)
+    frame.may_yield = bool(code.co_flags & _YIELDS)
+    return frame, node
 
 
 def _inline(
@@ -257,13 +273,10 @@ def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
     from symdiff.frontend.expressions import evaluate
     from symdiff.frontend.statements import run_block
 
-    t._clock += 1
-    frame.birth, frame.path = t._clock, t.path
+    frame.birth, frame.path = t.tick(), t.path
     t.frame = frame
-    if (found := _first_yield(node)) is not None or isinstance(node, ast.AsyncFunctionDef):
-        if isinstance(node, ast.AsyncFunctionDef):
-            t.refuse("'async' is not supported", node=node)
-        t.refuse("'yield' is not supported", "return a tuple or a list", found)
+    if frame.may_yield:
+        _check_kind(t, node)
     if isinstance(node, ast.Lambda):
         return evaluate(t, node.body)
     run_block(t, node.body)

@@ -29,7 +29,7 @@ class Array:
 
 def is_array(annotation: Any) -> bool:
     if isinstance(annotation, str):
-        return re.match(r"(\w+\.)*Array\b", annotation) is not None
+        return re.match(r"[\"']?(\w+\.)*Array\b", annotation) is not None
     return annotation is Array or isinstance(annotation, Array)
 
 

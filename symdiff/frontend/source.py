@@ -66,12 +66,13 @@ def find(fun: FunctionType) -> tuple[Source, FunctionNode]:
         source, tree = _parse(code.co_filename, tuple(lines))
     except SyntaxError:
         raise _changed(fun) from None
-    found = [n for n in _functions_at(tree, code.co_firstlineno) if _matches(n, code)]
-    if len(found) > 1:
-        found = [n for n in found if _same_body(n, code)]
-    if not found:
+    candidates = (n for n in _functions_at(tree, code.co_firstlineno) if _matches(n, code))
+    found = next(candidates, None)
+    if isinstance(found, ast.Lambda) and (others := list(candidates)):
+        found = next((n for n in (found, *others) if _same_body(n, code)), None)
+    if found is None:
         raise _changed(fun)
-    return source, found[0]
+    return source, found
 
 
 def _changed(fun: FunctionType) -> UnsupportedError:

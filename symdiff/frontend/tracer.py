@@ -62,7 +62,9 @@ class Flow:
 class Frame:
     """One call being traced: its local names and where other names come from."""
 
-    __slots__ = ("birth", "env", "flow", "local_names", "name", "outer", "path", "source")
+    __slots__ = (
+        "birth", "env", "flow", "local_names", "may_yield", "name", "outer", "path", "source",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -74,7 +76,7 @@ class Frame:
         self.name, self.source, self.outer, self.local_names = name, source, outer, local_names
         self.env: dict[str, Any] = {}
         self.flow = Flow()
-        self.birth, self.path = 0, TRUE
+        self.birth, self.path, self.may_yield = 0, TRUE, True
 
 
 @dataclass(slots=True)
@@ -152,6 +154,11 @@ class Tracer:
                 "loops are unrolled when traced; use fewer iterations",
             )
 
+    def tick(self) -> int:
+        """The next point in time: what was made before a region or call, and what in it."""
+        self._clock += 1
+        return self._clock
+
     # ------------------------------------------------------------------- values
     def note(self, value: Any, node: ast.AST) -> Any:
         """Remember that the value of this node was made here first."""
@@ -181,8 +188,7 @@ class Tracer:
     def own(self, container: Any) -> Any:
         """Register a list, dict, set or array that the trace itself made."""
         key = container.owner() if isinstance(container, SmallArray) else container
-        self._clock += 1
-        self._owned[id(key)] = key, self._clock
+        self._owned[id(key)] = key, self.tick()
         return container
 
     def mutate(self, container: Any) -> None:
@@ -296,8 +302,7 @@ class Tracer:
 
     # ----------------------------------------------------------------- branches
     def enter(self, literal: Expr) -> Region:
-        self._clock += 1
-        region = Region(self._clock, self.path, self.facts)
+        region = Region(self.tick(), self.path, self.facts)
         self.path = ir.and_(self.path, literal)
         self.facts = self.facts.union(scalars.consequences(literal))
         self.regions.append(region)

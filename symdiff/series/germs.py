@@ -59,7 +59,7 @@ class Germs:
         self.order = min(BASE_ORDER + _degree(nodes), MAX_ORDER)
         self.right = self._side(1, 1)
         self.left = self._side(-1, self.right.ramification) if self.right.sided else None
-        self.at = _AtPoint(t, point)
+        self.at = AtPoint(t, point)
         self.germs: dict[Expr, Germ] = {}
         self._flagged: dict[Expr, bool] = {}
         for node in nodes:
@@ -189,7 +189,7 @@ def _degree(nodes: Iterable[Expr]) -> int:
     return sum(int(abs(q)) + 1 for q in exponents if q is not None)
 
 
-class _AtPoint:
+class AtPoint:
     """Values of nodes at the point itself, as the formula is written."""
 
     def __init__(self, t: Expr, point: Fraction) -> None:

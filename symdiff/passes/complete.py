@@ -1,0 +1,465 @@
+"""Complete removable singularities, for the value and all derivatives.
+
+Before:  sin(sqrt(s))/sqrt(s) with s = a*a + b*b, which is 0/0 at a = b = 0
+After:   completed(s), an operation with the derivative completed'(s), and so on
+
+Requires: any DAG.
+Ensures: what is replaced is a function of one lower node t alone, singular as
+written at a rational value of t, and analytic there: its Puiseux series has no
+negative and no fractional powers, agrees on both sides of the point (or on the
+one where the function is defined) and with a value that the formula gives at
+the point itself. Everything else stays as it is and is named in the notes:
+poles, branch points, logarithms, jumps, essential singularities.
+
+t is the lowest bottleneck of the DAG in which the singular point is rational:
+s in the example, not sqrt(s), so that the derivatives by a and b are smooth.
+
+`expand_completed` writes the operations out once nothing is to be
+differentiated any more: a polynomial in a band around each point, and the
+closed form outside of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx, fmpq
+
+from symdiff import ir
+from symdiff.interpret import exclusive
+from symdiff.interpret.tape import Tape
+from symdiff.ir import OPS, Expr, Op
+from symdiff.passes.bands import Band, band
+from symdiff.passes.cancel import cancel
+from symdiff.passes.differentiate import pushforward
+from symdiff.passes.roots import loci, rational_roots
+from symdiff.passes.signs import Signs
+from symdiff.series import Coefficient, Germs, OutOfBudget, Undecided
+from symdiff.series.numbers import to_ball, to_fraction
+
+PRECISION = 320
+"""Bits of the balls that stand for constants without a name."""
+MAX_REGION = 200
+"""Nodes of a completed formula."""
+MAX_DEPTH = 60
+MAX_POINTS = 32
+"""Singular points that are looked at in one program."""
+
+VARIABLE = ir.var("completed variable")
+"""The variable of closed forms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A singular point of a node.
+
+    Attributes
+    ----------
+    node : the formula as it was written, or its lowest part that is singular.
+    variable : the node through which alone it depends on the inputs.
+    point : the value of `variable`.
+    kind : "removable", or what it is instead, such as "pole", "branch point",
+        "logarithm", "jump", "essential", "undecided".
+    value, derivatives : limit of the formula, and of its first two derivatives by
+        `variable`; exact where they are rational.
+    order : of a pole.
+    """
+
+    node: Expr
+    variable: Expr
+    point: Fraction
+    kind: str
+    value: Fraction | None = None
+    derivatives: tuple[Fraction, ...] = ()
+    order: int = 0
+
+
+@dataclass(slots=True)
+class Completions:
+    """What the pass did, for the report."""
+
+    filled: list[Completed] = field(default_factory=list)
+    singular: list[Completed] = field(default_factory=list)
+    over_budget: list[Expr] = field(default_factory=list)
+
+
+def complete(
+    outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: Completions | None = None
+) -> tuple[Expr, ...]:
+    """Replace what is singular but analytic by operations that are not singular."""
+    outputs = tuple(outputs)
+    notes = notes if notes is not None else Completions()
+    search = _Search(outputs, Signs(facts), notes)
+    if not search.places:
+        return outputs
+    with exclusive(PRECISION):
+        search.run()
+        return _filled(outputs, search.fills) if search.fills else outputs
+
+
+# ------------------------------------------------------------------------ search
+@dataclass(slots=True)
+class _Fill:
+    """A node to be replaced: its variable and its expansions at the points."""
+
+    t: Expr
+    germs: dict[Fraction, Germs]
+
+
+class _Search:
+    """Singular points of a DAG, and the nodes to fill there."""
+
+    def __init__(self, outputs: Sequence[Expr], signs: Signs, notes: Completions) -> None:
+        self.outputs, self.signs, self.notes = outputs, signs, notes
+        self.order = [e for e in ir.topological(outputs)]
+        self.fills: dict[Expr, _Fill] = {}
+        self.constants = list(
+            dict.fromkeys(
+                s * abs(q)
+                for e in self.order
+                if e.op is ir.CONST and (q := ir.rational(e)) is not None
+                for s in (1, -1)
+            )
+        )
+        self.places = self._places()
+        self.varying: set[Expr] = set()
+        self.parents: dict[Expr, list[Expr]] = {}
+        self.dominator: dict[Expr, Expr | None] = {}
+        self.depth: dict[Expr, int] = {}
+        self.regions: dict[Expr, dict[Expr, frozenset[Expr]]] = {}
+
+    def _places(self) -> dict[Expr, list[Expr]]:
+        """What vanishes -> the operations that are singular there."""
+        found: dict[Expr, list[Expr]] = {}
+        constant: set[Expr] = set()
+        for e in self.order:
+            if e.op is not ir.VAR and all(a in constant for a in e.args):
+                constant.add(e)
+                continue
+            for d in loci(e):
+                known = d in constant or self.signs.nonzero(d)
+                if not known and e not in found.setdefault(d, []):
+                    found[d].append(e)
+        return found
+
+    def run(self) -> None:
+        self._dominators()
+        wanted: dict[tuple[Expr, Fraction], list[Expr]] = {}
+        for d, operations in self.places.items():
+            for key in self._points(d):
+                wanted.setdefault(key, []).extend(operations)
+        for count, ((t, point), operations) in enumerate(wanted.items()):
+            if count >= MAX_POINTS:
+                self.notes.over_budget.extend(operations)
+            else:
+                self._at(t, point, operations)
+
+    def _dominators(self) -> None:
+        """The nearest node through which alone each node depends on the inputs;
+        None if there is none (Cooper, Harvey and Kennedy, 2001, on a DAG)."""
+        for e in self.order:
+            for a in e.args:
+                self.parents.setdefault(a, []).append(e)
+            self._enter(e)
+
+    def _enter(self, e: Expr) -> None:
+        if e.op is ir.VAR:
+            self._hang(e, None)
+        elif children := [a for a in e.args if a in self.varying]:
+            lowest: Expr | None = children[0]
+            for c in children[1:]:
+                lowest = self._common(lowest, c)
+            self._hang(e, lowest)
+
+    def _hang(self, e: Expr, below: Expr | None) -> None:
+        self.varying.add(e)
+        self.dominator[e] = below
+        self.depth[e] = 0 if below is None else self.depth[below] + 1
+
+    def _common(self, a: Expr | None, b: Expr | None) -> Expr | None:
+        while a is not b:
+            if a is None or b is None:
+                return None
+            if self.depth[a] >= self.depth[b]:
+                a = self.dominator[a]
+            else:
+                b = self.dominator[b]
+        return a
+
+    def _points(self, d: Expr) -> list[tuple[Expr, Fraction]]:
+        """(t, value of t) where d vanishes, for the lowest t where that is rational."""
+        for e in ir.topological((d,)):
+            if e not in self.varying:
+                self._enter(e)
+        chain: list[Expr] = []
+        t: Expr | None = d
+        while t is not None:
+            chain.append(t)
+            t = self.dominator[t]
+        for t in reversed(chain):
+            roots = rational_roots(d, t, self.constants)
+            if found := [(t, r) for r in roots if self._possible(t, r)]:
+                return found
+        return []
+
+    def _possible(self, t: Expr, value: Fraction) -> bool:
+        """Whether t can have this value, by its sign."""
+        if value == 0:
+            return not self.signs.nonzero(t)
+        return value > 0 or not self.signs.nonnegative(t)
+
+    # -- one point
+    def _at(self, t: Expr, point: Fraction, operations: Sequence[Expr]) -> None:
+        if t not in self.regions:
+            self.regions[t] = self._region(t)
+        region = self.regions[t]
+        touched = {e for e in operations if e in region}
+        if not touched:
+            return
+        for e in self.order:
+            if e in region and any(a in touched for a in e.args):
+                touched.add(e)
+        needed = {n for e in touched for n in region[e]}
+        nodes = [e for e in self.order if e in needed]
+        try:
+            germs = Germs(t, point, nodes)
+        except (OutOfBudget, RecursionError):
+            self.notes.over_budget.extend(e for e in operations if e in touched)
+            return
+        seen: set[Expr] = set()
+        for e in reversed(nodes):
+            outside = e in self.outputs or any(p not in needed for p in self.parents.get(e, ()))
+            if outside and not e.op.boolean:
+                self._descend(e, germs, seen)
+
+    def _region(self, t: Expr) -> dict[Expr, frozenset[Expr]]:
+        """The nodes above t that depend on nothing else, with all nodes between."""
+        cones: dict[Expr, frozenset[Expr]] = {t: frozenset()}
+        height = {t: 0}
+        for e in self.order:
+            if e is t or e not in self.varying:
+                continue
+            children = [a for a in e.args if a in self.varying]
+            if all(a in cones for a in children):
+                cone = frozenset((e,)).union(*(cones[a] for a in children))
+                height[e] = 1 + max(height[a] for a in children)
+                if len(cone) <= MAX_REGION and height[e] <= MAX_DEPTH:
+                    cones[e] = cone
+        del cones[t]
+        return cones
+
+    def _descend(self, root: Expr, germs: Germs, seen: set[Expr]) -> None:
+        """Fill the topmost nodes that need it; name the topmost that cannot be."""
+        stack = [(root, False)]
+        while stack:
+            e, named = stack.pop()
+            germ = germs.germs.get(e)
+            if germ is None or e in seen or not germ.singular:
+                continue
+            seen.add(e)
+            if germ.kind == "analytic" and germ.essential:
+                self._fill(e, germs)
+                continue
+            if germ.kind not in ("analytic", "outside") and germ.essential and not named:
+                named = True
+                self.notes.singular.append(
+                    Completed(e, germs.t, germs.point, germ.kind, order=germ.order)
+                )
+            stack.extend((a, named) for a in reversed(e.args))
+
+    def _fill(self, e: Expr, germs: Germs) -> None:
+        fill = self.fills.setdefault(e, _Fill(germs.t, {}))
+        if fill.t is not germs.t:
+            return
+        fill.germs[germs.point] = germs
+        exact = [
+            to_fraction(germs.coefficient(e, k) * fmpq(math.factorial(k))) for k in range(3)
+        ]
+        self.notes.filled.append(
+            Completed(e, germs.t, germs.point, "removable", exact[0], tuple(exact[1:]))
+        )
+
+
+# ----------------------------------------------------------------------- filling
+def _filled(outputs: Sequence[Expr], fills: Mapping[Expr, _Fill]) -> tuple[Expr, ...]:
+    order = ir.topological(outputs)
+    removables: dict[Expr, Removable] = {}
+    for e in order:
+        if e in fills:
+            fill = fills[e]
+            closed = _closed_form(e, fill.t, removables, fills)
+            centres = [Centre(p, fill.germs[p], e) for p in sorted(fill.germs)]
+            removables[e] = Removable.of(closed, centres)
+    new: dict[Expr, Expr] = {}
+    for e in order:
+        if e in removables:
+            new[e] = removables[e].operation(0)(new[fills[e].t])
+        else:
+            new[e] = ir.rebuild(e, tuple(new[a] for a in e.args))
+    return tuple(new[o] for o in outputs)
+
+
+def _closed_form(
+    e: Expr, t: Expr, removables: Mapping[Expr, Removable], fills: Mapping[Expr, _Fill]
+) -> Expr:
+    """A node as a function of `VARIABLE` in place of t; what is completed inside
+    of it stays completed, as other points than those of e may be singular."""
+    new: dict[Expr, Expr] = {t: VARIABLE}
+    for n in ir.topological((e,)):
+        if n in new or any(a not in new for a in n.args) or n.op is ir.VAR:
+            continue
+        if n in removables and fills[n].t in new:
+            new[n] = removables[n].operation(0)(new[fills[n].t])
+        else:
+            new[n] = ir.rebuild(n, tuple(new[a] for a in n.args))
+    return new[e]
+
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """A completed point and the expansion there."""
+
+    point: Fraction
+    germs: Germs
+    node: Expr
+
+    @property
+    def side(self) -> int:
+        return self.germs.one_sided(self.node)
+
+    def coefficient(self, k: int, order: int) -> Coefficient:
+        """The coefficient of h**k in the derivative of an order."""
+        c = self.germs.coefficient(self.node, k + order)
+        return c * fmpq(math.perm(k + order, order))
+
+
+class Removable:
+    """A completed function of one variable, with its derivatives of every order.
+
+    Attributes
+    ----------
+    closed : the formula in `VARIABLE`, undefined at the points of `centres`.
+    centres : the completed points.
+    """
+
+    _known: dict[str, Removable] = {}
+
+    def __init__(self, name: str, closed: Expr, centres: Sequence[Centre]) -> None:
+        self.name, self.closed, self.centres = name, closed, tuple(centres)
+        self._closed = [closed]
+        self._bands: dict[tuple[int, int], list[Band]] = {}
+        self._tapes: dict[int, Tape] = {}
+
+    @classmethod
+    def of(cls, closed: Expr, centres: Sequence[Centre]) -> Removable:
+        """The function; the same for the same formula and points."""
+        text = repr((ir.encode((closed,)), [str(c.point) for c in centres]))
+        name = "completed_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+        if name not in cls._known:
+            cls._known[name] = cls(name, closed, centres)
+        return cls._known[name]
+
+    def operation(self, order: int) -> Op:
+        """The derivative of an order, as an operation."""
+        name = f"{self.name}_{order}"
+        if name not in OPS:
+            op = Op(
+                name,
+                1,
+                partials=lambda x: (self.operation(order + 1)(x),),
+                ball=lambda x: self._ball(order, x),
+            )
+            _ORDERS[op] = self, order
+        return OPS[name]
+
+    def closed_form(self, order: int) -> Expr:
+        """A derivative in closed form."""
+        while len(self._closed) <= order:
+            last = self._closed[-1]
+            self._closed += cancel(pushforward((last,), {VARIABLE: ir.ONE}))
+        return self._closed[order]
+
+    def bands(self, order: int, bits: int) -> list[Band]:
+        """The bands around the points, for arithmetic with that many bits."""
+        key = order, bits
+        if key not in self._bands:
+            closed = self.closed_form(order)
+            (written,) = expand_completed((closed,), bits)
+            with exclusive(PRECISION):
+                self._bands[key] = [
+                    band(
+                        lambda k, c=c: c.coefficient(k, order),  # type: ignore[misc]
+                        written,
+                        VARIABLE,
+                        c.point,
+                        c.side,
+                        bits,
+                    )
+                    for c in self.centres
+                ]
+        return self._bands[key]
+
+    def written(self, order: int, t: Expr, bits: int) -> Expr:
+        """A derivative at t: polynomials near the points, else the closed form."""
+        (closed,) = expand_completed((self.closed_form(order),), bits)
+        (result,) = ir.substitute((closed,), {VARIABLE: t})
+        for b in self.bands(order, bits):
+            result = b.around(t, result)
+        return result
+
+    def _ball(self, order: int, x: Any) -> Any:
+        """Rigorous: exact at a point, the closed form away from it."""
+        for c in self.centres:
+            p = arb(fmpq(c.point.numerator, c.point.denominator))
+            if x.is_exact() and x == p:
+                return to_ball(c.coefficient(0, order))
+            if x.overlaps(p):
+                return arb("nan")
+        if order not in self._tapes:
+            self._tapes[order] = Tape([VARIABLE], [self.closed_form(order)])
+        tape = self._tapes[order]
+        return tape.run([x], ctx.prec)[tape.roots[0]]
+
+
+_ORDERS: dict[Op, tuple[Removable, int]] = {}
+
+
+def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...]:
+    """Write completed functions out, for arithmetic with that many bits."""
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op not in _ORDERS:
+            return ir.rebuild(e, args)
+        removable, order = _ORDERS[e.op]
+        return removable.written(order, args[0], bits)
+
+    return ir.transform(outputs, rule)
+
+
+def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The closed form in place of each completed function, for people to read."""
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op not in _ORDERS:
+            return ir.rebuild(e, args)
+        removable, order = _ORDERS[e.op]
+        inner = closed_forms((removable.closed_form(order),))
+        return ir.substitute(inner, {VARIABLE: args[0]})[0]
+
+    return ir.transform(outputs, rule)
+
+
+__all__ = [
+    "Completed",
+    "Completions",
+    "Removable",
+    "Undecided",
+    "closed_forms",
+    "complete",
+    "expand_completed",
+]

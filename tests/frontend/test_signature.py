@@ -1,0 +1,104 @@
+"""Which parameters are real or static, and how calls are bound to them."""
+
+# ruff: noqa: UP037, F821
+
+from __future__ import annotations
+
+import inspect
+import timeit
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symdiff.errors import UnsupportedError
+from symdiff.frontend import Array, Parameters
+
+
+def plain(x, y):
+    return x + y
+
+
+def mixed(a, n: int, b=2, mode="fast", /, c=1.5, *, flag: bool, d=3, w=None, s: "str" = "q"):
+    return a
+
+
+def test_real_and_static() -> None:
+    p = Parameters(mixed)
+    assert p.names == ("a", "n", "b", "mode", "c", "flag", "d", "w", "s")
+    assert p.real == ("a", "b", "c", "d")
+    assert p.static == ("n", "mode", "flag", "w", "s")
+    assert p.defaults == {"b": 2, "mode": "fast", "c": 1.5, "d": 3, "w": None, "s": "q"}
+
+
+def test_listed_static() -> None:
+    assert Parameters(plain, ["y"]).static == ("y",)
+    assert Parameters(plain, "y").real == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((1.0, 2), {"flag": True}),
+        ((1.0, 2, 7.0, "slow", 0.5), {"flag": False, "d": 1.0, "w": 4, "s": "z"}),
+        ((1.0, 2, 7.0), {"c": 9.0, "flag": True}),
+    ],
+)
+def test_bind_as_python_does(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    p = Parameters(mixed)
+    bound = inspect.signature(mixed).bind(*args, **kwargs)
+    bound.apply_defaults()
+    real, static = p.bind(args, kwargs)
+    assert real == tuple(bound.arguments[n] for n in p.real)
+    assert static == {n: bound.arguments[n] for n in p.static}
+
+
+def with_defaults(x, n: int = 2, y=1.5):
+    return x * y**n
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=3))
+def test_fast_path_equals_signature(values: list[float]) -> None:
+    p = Parameters(with_defaults)
+    bound = inspect.signature(with_defaults).bind(*values)
+    bound.apply_defaults()
+    real, static = p.bind(tuple(values), {})
+    assert real == (bound.arguments["x"], bound.arguments["y"])
+    assert static == {"n": bound.arguments["n"]}
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        ((1.0,), {}, "missing a required argument: 'y'"),
+        ((1.0, 2.0, 3.0), {}, "too many positional arguments"),
+        ((1.0, 2.0), {"z": 1}, "got an unexpected keyword argument 'z'"),
+        ((1.0, 2.0), {"x": 1}, "multiple values for argument 'x'"),
+    ],
+)
+def test_wrong_calls(args: tuple[Any, ...], kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Parameters(plain).bind(args, kwargs)
+
+
+def test_array_annotations_are_refused() -> None:
+    def f(x: Array["n", 3]):
+        return x
+
+    def g(x: "Array"):
+        return x
+
+    def h(x: Array):
+        return x
+
+    for fun in (f, g, h):
+        with pytest.raises(UnsupportedError, match="parameter 'x' is an array"):
+            Parameters(fun)
+    assert Array["n", 3].shape == ("n", 3) and Array["n"].shape == ("n",)
+
+
+def test_binding_is_cheap() -> None:
+    p, args = Parameters(plain), (1.0, 2.0)
+    best = min(timeit.repeat(lambda: p.bind(args, {}), number=20_000, repeat=5)) / 20_000
+    assert best < 2e-6
