@@ -4,11 +4,13 @@ from the table is refused."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, ItemsView, KeysView, ValuesView
+from collections.abc import Callable
 from typing import Any
 
 from symdiff import ir
 from symdiff.frontend import arrays, attributes, calls, scalars
+from symdiff.frontend.containers import elements, key, position, subscript
+from symdiff.frontend.operators import binary, compare, truth
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     UNBOUND,
@@ -17,9 +19,7 @@ from symdiff.frontend.values import (
     Masked,
     Real,
     Refused,
-    Scalar,
     SmallArray,
-    Stream,
     as_real,
     describe,
     is_number,
@@ -72,19 +72,6 @@ def _negated(t: Tracer, node: ast.expr) -> str:
     return f"not {text}" if isinstance(node, (ast.Name, ast.Call)) else f"not ({text})"
 
 
-def truth(t: Tracer, value: Any) -> Cond | bool:
-    """Whether a value counts as true."""
-    if isinstance(value, SmallArray):
-        if value.items.size == 1:
-            return scalars.truth(value.items.item())
-        raise Refused("the truth value of an array of several elements", "use np.any or np.all")
-    if isinstance(value, Scalar):
-        return scalars.truth(value)
-    if isinstance(value, (Masked, Stream, Choice)):
-        raise Refused(f"the truth value of {describe(value)}")
-    return bool(value)
-
-
 # ------------------------------------------------------------------------ leaves
 def _constant(t: Tracer, node: ast.Constant) -> Any:
     value = node.value
@@ -118,36 +105,6 @@ def load(t: Tracer, node: ast.Name) -> Any:
 
 
 # -------------------------------------------------------------------- operators
-def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
-    """`a op b` of any two values."""
-    if is_number(a) and is_number(b) and op is not ast.MatMult:
-        return scalars.binary(op, a, b)
-    if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
-        if op is ast.MatMult:
-            return arrays.dot(a, b)
-        return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
-    if op is ast.Add and isinstance(a, (list, tuple)) and type(a) is type(b):
-        return t.own([*a, *b]) if isinstance(a, list) else (*a, *b)
-    if op is ast.Mult and isinstance(a, (list, tuple)) and isinstance(b, int):
-        return t.own(a * b) if isinstance(a, list) else a * b
-    if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, int):
-        return binary(t, op, b, a)
-    if isinstance(a, str) and isinstance(b, (str, int)) and op in (ast.Add, ast.Mult):
-        return a + b if op is ast.Add else a * b  # type: ignore[operator]
-    if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
-        return _set_operation(op, a, b)
-    hint = "arrays as parameters are not supported yet" if op is ast.MatMult else ""
-    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}", hint)
-
-
-def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
-    if op is ast.BitAnd:
-        return a & b
-    if op is ast.BitOr:
-        return a | b
-    if op is ast.Sub:
-        return a - b
-    raise Refused(f"'{scalars.SYMBOLS[op]}' of two sets")
 
 
 def _binop(t: Tracer, node: ast.BinOp) -> Any:
@@ -235,70 +192,6 @@ def _compare(t: Tracer, node: ast.Compare) -> Any:
     return t.note(result, node)
 
 
-def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
-    """`a op b` for any comparison of any two values."""
-    if op in (ast.Is, ast.IsNot):
-        return _identical(a, b) is (op is ast.Is)
-    if op in (ast.In, ast.NotIn):
-        return _contains(t, b, a) is (op is ast.In)
-    if is_number(a) and is_number(b):
-        return scalars.compare(op, a, b)
-    if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
-        return arrays.elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
-    if op in (ast.Eq, ast.NotEq):
-        if is_number(a) or is_number(b):
-            return op is ast.NotEq
-        return (plain(a) == plain(b)) is (op is ast.Eq)
-    return _ORDER[op](plain(a), plain(b))
-
-
-_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: lambda a, b: a < b,
-    ast.LtE: lambda a, b: a <= b,
-    ast.Gt: lambda a, b: a > b,
-    ast.GtE: lambda a, b: a >= b,
-}
-
-
-def _identical(a: Any, b: Any) -> bool:
-    if a is None or b is None:
-        return a is b
-    if isinstance(a, (Scalar, SmallArray, int)) or isinstance(b, (Scalar, SmallArray, int)):
-        if not (isinstance(a, bool) and isinstance(b, bool)):
-            raise Refused("'is' between numbers", "compare values with ==")
-    return a is b
-
-
-def _contains(t: Tracer, container: Any, item: Any) -> bool:
-    if isinstance(container, (SmallArray, Masked, Scalar)):
-        raise Refused(f"'in' on {describe(container)}", "compare with == and np.any")
-    if isinstance(container, Stream):
-        container = t.spend(container)
-    if isinstance(container, (list, tuple)):
-        return plain(item) in [plain(t.wrap(v)) for v in container]
-    return plain(item) in container
-
-
-def plain(value: Any) -> Any:
-    """A value known when traced as Python has it: exact, hashable, comparable."""
-    if isinstance(value, Real):
-        q = ir.rational(value.expr)
-        if q is None:
-            raise Refused(
-                "a value that is not known when traced is compared or looked up",
-                "use comparisons of numbers with 'if', or np.where",
-            )
-        return q
-    if isinstance(value, (tuple, list)):
-        return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
-    if isinstance(value, (Cond, SmallArray, Masked, Choice)):
-        raise Refused(
-            "a value that is not known when traced is compared or looked up",
-            "use comparisons of numbers with 'if', or np.where",
-        )
-    return value
-
-
 def _conditional(t: Tracer, node: ast.IfExp) -> Any:
     c = condition(t, node.test)
     if isinstance(c, bool):
@@ -316,39 +209,6 @@ def _walrus(t: Tracer, node: ast.NamedExpr) -> Any:
 
 
 # ------------------------------------------------------------------- containers
-SELECTED_HINT = "their number is not known when traced; sum them, or use np.where"
-
-
-def elements(t: Tracer, value: Any) -> list[Any]:
-    """The elements of anything that can be iterated when traced."""
-    if isinstance(value, (list, tuple, range, str, set, frozenset, dict)):
-        return [t.wrap(v) for v in value]
-    if isinstance(value, (KeysView, ValuesView, ItemsView)):
-        return [t.wrap(entry) for entry in value]
-    if isinstance(value, Stream):
-        value = t.spend(value)
-        if isinstance(value, list):
-            return [t.wrap(v) for v in value]
-    if isinstance(value, SmallArray):
-        if value.items.ndim == 0:
-            raise Refused("a loop over an array without dimensions")
-        return [arrays.item(row, value.kind) for row in value.items]
-    if isinstance(value, Real):
-        raise Refused(
-            f"{_what(value)} is iterated over", "arrays as parameters are not supported yet"
-        )
-    if isinstance(value, Masked):
-        raise Refused(
-            "the elements that a condition on real values selects are listed", SELECTED_HINT
-        )
-    raise Refused(f"{describe(value)} is iterated over")
-
-
-def _what(value: Any) -> str:
-    """Name a parameter that is used as an array."""
-    if isinstance(value, Real) and value.expr.op is ir.VAR:
-        return f"parameter '{value.expr.value}'"
-    return describe(value)
 
 
 def _spread(t: Tracer, nodes: list[ast.expr]) -> list[Any]:
@@ -389,28 +249,6 @@ def _dict(t: Tracer, node: ast.Dict) -> Any:
     return t.own(result)
 
 
-def key(value: Any) -> Any:
-    """A dictionary key or set element: it must be known when traced."""
-    return plain(value)
-
-
-def position(value: Any) -> Any:
-    """An index into a list or tuple: an integer or slice known when traced."""
-    if isinstance(value, Scalar):
-        raise Refused(
-            f"{describe(value)} is used as an index",
-            integer_hint(value) or "an index must be known; use np.where to select by value",
-        )
-    return value
-
-
-def integer_hint(value: Any) -> str:
-    """What to do about a parameter that is used where an integer must be known."""
-    if isinstance(value, Real) and value.expr.op is ir.VAR:
-        return f"if it is an integer known in the call, annotate it: {value.expr.value}: int"
-    return ""
-
-
 def _slice(t: Tracer, node: ast.Slice) -> Any:
     parts = (node.lower, node.upper, node.step)
     return slice(*(None if p is None else position(evaluate(t, p)) for p in parts))
@@ -421,31 +259,6 @@ def _subscript(t: Tracer, node: ast.Subscript) -> Any:
     index = evaluate(t, node.slice)
     t.at = node
     return t.note(subscript(t, owner, index), node)
-
-
-def subscript(t: Tracer, owner: Any, index: Any) -> Any:
-    """`owner[index]`."""
-    if isinstance(owner, SmallArray):
-        return arrays.load(owner, index)
-    if isinstance(owner, (list, tuple, range, str)):
-        found = owner[position(index)]
-        return (
-            t.own(found) if isinstance(found, list) and isinstance(index, slice) else t.wrap(found)
-        )
-    if isinstance(owner, dict):
-        k = key(index)
-        if k not in owner:
-            raise Refused(f"key {_show(k)} is not in the dictionary")
-        return t.wrap(owner[k])
-    if isinstance(owner, Scalar):
-        raise Refused(f"{_what(owner)} is indexed", "arrays as parameters are not supported yet")
-    if isinstance(owner, Masked):
-        raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
-    raise Refused(f"{describe(owner)} is indexed")
-
-
-def _show(k: Any) -> str:
-    return repr(k) if isinstance(k, (str, int, tuple)) else str(k)
 
 
 def _attribute(t: Tracer, node: ast.Attribute) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions
-from symdiff.frontend import arrays, numpy_names, python_names, scalars
+from symdiff.frontend import arrays, library_names, methods, numpy_names, python_names, scalars
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Refused, is_number
 from symdiff.ir import Expr, Op
@@ -38,7 +38,7 @@ def _table(with_scipy: bool) -> Mapping[int, tuple[Any, Implementation]]:
     for op in functions.TABLE:
         entries |= {name: _elementary(op) for name in op.names}
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
-    entries |= python_names.TABLE
+    entries |= python_names.TABLE | library_names.TABLE
     entries |= numpy_names.TABLE
     table: dict[int, tuple[Any, Implementation]] = {}
     for name, implementation in entries.items():
@@ -80,7 +80,7 @@ def _check(kwargs: Mapping[str, Any]) -> None:
 def method(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a method of a Python container or string."""
     owner, name = function.__self__, function.__name__
-    implementation = python_names.METHODS.get((type(owner), name))
+    implementation = methods.METHODS.get((type(owner), name))
     if implementation is None:
         raise Refused(f"method '{name}' of a {type(owner).__name__} is not supported")
     return implementation(t, owner, *args, **kwargs)

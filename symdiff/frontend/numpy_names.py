@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, python_names, scalars
+from symdiff.frontend import arrays, library_names, python_names, scalars
 from symdiff.frontend.arrays import asarray, elementwise, reduce, unpack
+from symdiff.frontend.containers import elements, plain
+from symdiff.frontend.python_names import call_back
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
@@ -67,7 +69,7 @@ def _copied(array: SmallArray) -> SmallArray:
 
 
 def _as_list(t: Tracer, values: Any) -> list[Any]:
-    return python_names._elements(t, values)
+    return elements(t, values)
 
 
 # --------------------------------------------------------------------- creation
@@ -116,7 +118,7 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     if all(isinstance(b, int) for b in bounds):
         values: list[Any] = list(range(*bounds))
         return t.own(_converted(SmallArray(np.array(values, object), "i"), kind))
-    exact = [python_names._known(b) for b in bounds]
+    exact = [plain(b) for b in bounds]
     start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
     count = max(0, -((start - stop) // step))
     return t.own(_converted(array_of([number(start + i * step) for i in range(int(count))], (int(count),)), kind))  # fmt: skip
@@ -155,7 +157,7 @@ def _piecewise(t: Tracer, x: Any, conditions: Any, functions: Any, *args: Any) -
     def value(piece: Any) -> Any:
         if is_number(piece):
             return piece
-        return python_names._call(t, piece, x, *args)
+        return call_back(t, piece, x, *args)
 
     result = value(pieces[-1]) if len(pieces) > len(conditions) else number(0)
     for c, piece in zip(conditions, pieces, strict=False):  # the last that holds wins
@@ -188,7 +190,7 @@ def _isclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> A
     relative = number(1e-5) if rtol is None else rtol
     absolute = number(1e-8) if atol is None else atol
     return elementwise(
-        lambda x, y, r, s: python_names.isclose(x, y, r, s, False), a, b, relative, absolute
+        lambda x, y, r, s: library_names.isclose(x, y, r, s, False), a, b, relative, absolute
     )
 
 
@@ -259,9 +261,9 @@ def _spread(root: bool) -> Function:
 
 def _norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None) -> Any:
     """The Euclidean norm, or the sum or maximum of the absolute values."""
-    exact = None if ord is None else python_names._known(ord) if not isinstance(ord, Real) or ir.rational(ord.expr) is not None else ord  # fmt: skip
+    exact = None if ord is None else plain(ord) if not isinstance(ord, Real) or ir.rational(ord.expr) is not None else ord  # fmt: skip
     if exact in (None, 2):
-        return reduce(lambda v: python_names._hypot(t, *v), asarray(value), axis)
+        return reduce(lambda v: library_names.hypot(t, *v), asarray(value), axis)
     sizes = elementwise(lambda v: scalars.apply(ir.ABS, v), asarray(value))
     if exact == 1:
         return reduce(arrays.total, sizes, axis)
@@ -437,8 +439,8 @@ TABLE: dict[str, Function] = {
     "numpy.less_equal": _compare(ast.LtE), "numpy.greater": _compare(ast.Gt),
     "numpy.greater_equal": _compare(ast.GtE), "numpy.isclose": _isclose,
     "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
-    "numpy.isfinite": _on_each(python_names.finite), "numpy.isnan": _on_each(python_names.undefined),
-    "numpy.isinf": _on_each(python_names.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.isfinite": _on_each(library_names.finite), "numpy.isnan": _on_each(library_names.undefined),
+    "numpy.isinf": _on_each(library_names.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _sum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend import arrays, expressions, scalars
+from symdiff.frontend import arrays, containers, expressions, operators, scalars
 from symdiff.frontend.calls import Closure
 from symdiff.frontend.expressions import evaluate
 from symdiff.frontend.tracer import Flow, Tracer
@@ -77,7 +77,7 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
 
 def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
     t.at = target
-    values = expressions.elements(t, value)
+    values = containers.elements(t, value)
     starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
     wanted = len(target.elts)
     if starred and len(values) >= wanted - 1:
@@ -96,9 +96,9 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
         arrays.store(owner, index, value)
     elif isinstance(owner, (list, dict)):
         t.mutate(owner)
-        key = expressions.key(index) if isinstance(owner, dict) else expressions.position(index)
+        key = containers.key(index) if isinstance(owner, dict) else containers.position(index)
         if isinstance(key, slice):
-            value = expressions.elements(t, value)
+            value = containers.elements(t, value)
         owner[key] = value
     else:
         raise Refused(f"an element of {describe(owner)} is assigned")
@@ -114,11 +114,11 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
         value = evaluate(t, node.value)
         t.at = node
         if isinstance(old, list) and op is ast.Add:
-            more = expressions.elements(t, value)
+            more = containers.elements(t, value)
             t.mutate(old)
             old.extend(more)
             return
-        new = expressions.binary(t, op, old, value)
+        new = operators.binary(t, op, old, value)
         if isinstance(old, SmallArray):
             t.mutate(old)
             arrays.store(old, Ellipsis, new)
@@ -130,8 +130,8 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
     index = evaluate(t, target.slice)
     value = evaluate(t, node.value)
     t.at = node
-    old = expressions.subscript(t, owner, index)
-    new = t.note(expressions.binary(t, op, old, value), node)
+    old = containers.subscript(t, owner, index)
+    new = t.note(operators.binary(t, op, old, value), node)
     if isinstance(old, list):
         raise Refused("a list inside of a container is extended", "use its method extend")
     store(t, owner, index, new)
@@ -197,7 +197,7 @@ def _for(t: Tracer, node: ast.For) -> None:
             "a loop over elements that a condition on real values selects",
             "loop over all of them, with the condition inside of the loop",
         )
-    _iterate(t, node, expressions.elements(t, iterable), iterable)
+    _iterate(t, node, containers.elements(t, iterable), iterable)
 
 
 def _iterate(t: Tracer, node: ast.For, items: list[Any], iterable: Any) -> None:

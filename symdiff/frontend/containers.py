@@ -1,0 +1,122 @@
+"""What containers hold and how it is reached: elements, keys, positions."""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, KeysView, ValuesView
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend import arrays
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import (
+    Choice,
+    Cond,
+    Masked,
+    Real,
+    Refused,
+    Scalar,
+    SmallArray,
+    Stream,
+    describe,
+)
+
+SELECTED_HINT = "their number is not known when traced; sum them, or use np.where"
+
+
+def plain(value: Any) -> Any:
+    """A value known when traced as Python has it: exact, hashable, comparable."""
+    if isinstance(value, Real):
+        q = ir.rational(value.expr)
+        if q is None:
+            raise Refused(
+                "a value that is not known when traced is compared or looked up",
+                "use comparisons of numbers with 'if', or np.where",
+            )
+        return q
+    if isinstance(value, (tuple, list)):
+        return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
+    if isinstance(value, (Cond, SmallArray, Masked, Choice)):
+        raise Refused(
+            "a value that is not known when traced is compared or looked up",
+            "use comparisons of numbers with 'if', or np.where",
+        )
+    return value
+
+
+def key(value: Any) -> Any:
+    """A dictionary key or set element: it must be known when traced."""
+    return plain(value)
+
+
+def position(value: Any) -> Any:
+    """An index into a list or tuple: an integer or slice known when traced."""
+    if isinstance(value, Scalar):
+        raise Refused(
+            f"{describe(value)} is used as an index",
+            integer_hint(value) or "an index must be known; use np.where to select by value",
+        )
+    return value
+
+
+def integer_hint(value: Any) -> str:
+    """What to do about a parameter that is used where an integer must be known."""
+    if isinstance(value, Real) and value.expr.op is ir.VAR:
+        return f"if it is an integer known in the call, annotate it: {value.expr.value}: int"
+    return ""
+
+
+def elements(t: Tracer, value: Any) -> list[Any]:
+    """The elements of anything that can be iterated when traced."""
+    if isinstance(value, (list, tuple, range, str, set, frozenset, dict)):
+        return [t.wrap(v) for v in value]
+    if isinstance(value, (KeysView, ValuesView, ItemsView)):
+        return [t.wrap(entry) for entry in value]
+    if isinstance(value, Stream):
+        value = t.spend(value)
+        if isinstance(value, list):
+            return [t.wrap(v) for v in value]
+    if isinstance(value, SmallArray):
+        if value.items.ndim == 0:
+            raise Refused("a loop over an array without dimensions")
+        return [arrays.item(row, value.kind) for row in value.items]
+    if isinstance(value, Real):
+        raise Refused(
+            f"{_what(value)} is iterated over", "arrays as parameters are not supported yet"
+        )
+    if isinstance(value, Masked):
+        raise Refused(
+            "the elements that a condition on real values selects are listed", SELECTED_HINT
+        )
+    raise Refused(f"{describe(value)} is iterated over")
+
+
+def _what(value: Any) -> str:
+    """Name a parameter that is used as an array."""
+    if isinstance(value, Real) and value.expr.op is ir.VAR:
+        return f"parameter '{value.expr.value}'"
+    return describe(value)
+
+
+def subscript(t: Tracer, owner: Any, index: Any) -> Any:
+    """`owner[index]`."""
+    if isinstance(owner, SmallArray):
+        return arrays.load(owner, index)
+    if isinstance(owner, (list, tuple, range, str)):
+        found = owner[position(index)]
+        return (
+            t.own(found) if isinstance(found, list) and isinstance(index, slice) else t.wrap(found)
+        )
+    if isinstance(owner, dict):
+        k = key(index)
+        if k not in owner:
+            raise Refused(f"key {_show(k)} is not in the dictionary")
+        return t.wrap(owner[k])
+    if isinstance(owner, Scalar):
+        raise Refused(f"{_what(owner)} is indexed", "arrays as parameters are not supported yet")
+    if isinstance(owner, Masked):
+        raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
+    raise Refused(f"{describe(owner)} is indexed")
+
+
+def _show(k: Any) -> str:
+    return repr(k) if isinstance(k, (str, int, tuple)) else str(k)

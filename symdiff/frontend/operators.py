@@ -1,0 +1,111 @@
+"""Operators on any two values: numbers, arrays, lists, strings, sets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from symdiff.frontend import arrays, scalars
+from symdiff.frontend.containers import plain
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import (
+    Choice,
+    Cond,
+    Masked,
+    Refused,
+    Scalar,
+    SmallArray,
+    Stream,
+    describe,
+    is_number,
+)
+
+
+def truth(t: Tracer, value: Any) -> Cond | bool:
+    """Whether a value counts as true."""
+    if isinstance(value, SmallArray):
+        if value.items.size == 1:
+            return scalars.truth(value.items.item())
+        raise Refused("the truth value of an array of several elements", "use np.any or np.all")
+    if isinstance(value, Scalar):
+        return scalars.truth(value)
+    if isinstance(value, (Masked, Stream, Choice)):
+        raise Refused(f"the truth value of {describe(value)}")
+    return bool(value)
+
+
+def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
+    """`a op b` of any two values."""
+    if is_number(a) and is_number(b) and op is not ast.MatMult:
+        return scalars.binary(op, a, b)
+    if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
+        if op is ast.MatMult:
+            return arrays.dot(a, b)
+        return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
+    if op is ast.Add and isinstance(a, (list, tuple)) and type(a) is type(b):
+        return t.own([*a, *b]) if isinstance(a, list) else (*a, *b)
+    if op is ast.Mult and isinstance(a, (list, tuple)) and isinstance(b, int):
+        return t.own(a * b) if isinstance(a, list) else a * b
+    if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, int):
+        return binary(t, op, b, a)
+    if isinstance(a, str) and isinstance(b, (str, int)) and op in (ast.Add, ast.Mult):
+        return a + b if op is ast.Add else a * b  # type: ignore[operator]
+    if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
+        return _set_operation(op, a, b)
+    hint = "arrays as parameters are not supported yet" if op is ast.MatMult else ""
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}", hint)
+
+
+def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
+    if op is ast.BitAnd:
+        return a & b
+    if op is ast.BitOr:
+        return a | b
+    if op is ast.Sub:
+        return a - b
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of two sets")
+
+
+def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
+    """`a op b` for any comparison of any two values."""
+    if op in (ast.Is, ast.IsNot):
+        return _identical(a, b) is (op is ast.Is)
+    if op in (ast.In, ast.NotIn):
+        return _contains(t, b, a) is (op is ast.In)
+    if is_number(a) and is_number(b):
+        return scalars.compare(op, a, b)
+    if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
+        return arrays.elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
+    if op in (ast.Eq, ast.NotEq):
+        if is_number(a) or is_number(b):
+            return op is ast.NotEq
+        return (plain(a) == plain(b)) is (op is ast.Eq)
+    return _ORDER[op](plain(a), plain(b))
+
+
+_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+}
+
+
+def _identical(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, (Scalar, SmallArray, int)) or isinstance(b, (Scalar, SmallArray, int)):
+        if not (isinstance(a, bool) and isinstance(b, bool)):
+            raise Refused("'is' between numbers", "compare values with ==")
+    return a is b
+
+
+def _contains(t: Tracer, container: Any, item: Any) -> bool:
+    if isinstance(container, (SmallArray, Masked, Scalar)):
+        raise Refused(f"'in' on {describe(container)}", "compare with == and np.any")
+    if isinstance(container, Stream):
+        container = t.spend(container)
+    if isinstance(container, (list, tuple)):
+        return plain(item) in [plain(t.wrap(v)) for v in container]
+    return plain(item) in container
