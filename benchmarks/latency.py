@@ -118,7 +118,9 @@ def main() -> None:
     print("| first gradient | seconds |\n|---|---|")
     print(f"| 1000 operations, 6 variables | {first_gradient(wide, *POINT):.2f} |")
     for depth in (250, 500, 1000, 2000):
-        print(f"| v = sin(v) + cos(v)/3, {depth} times | {first_gradient(nested(depth), 0.5):.2f} |")
+        print(
+            f"| v = sin(v) + cos(v)/3, {depth} times | {first_gradient(nested(depth), 0.5):.2f} |"
+        )
     for depth in (75, 150, 300):
         print(f"| y = y*sin(y) + x, {depth} times | {first_gradient(products(depth), 0.5):.2f} |")
     cold, warm, imported = warm_start()

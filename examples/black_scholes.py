@@ -1,6 +1,6 @@
 """The Greeks of a European call, all from one plain price formula.
 
-    python examples/black_scholes.py
+python examples/black_scholes.py
 """
 
 from __future__ import annotations

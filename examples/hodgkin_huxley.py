@@ -2,7 +2,7 @@
 
 The rate alpha_n is 0/0 at v = 10 mV, and loses its digits nearby: a removable
 singularity that every simulator of this model guards by hand. Here it is written as in
-the paper, without a guard; the point and its neighbourhood are settled at run time.
+the paper, without a guard.
 
     python examples/hodgkin_huxley.py
 """
@@ -48,7 +48,9 @@ def linearised(v: float) -> tuple[float, float]:
 def main() -> None:
     for v in (0.0, 10.0, 20.0, 50.0):
         decay, drive = linearised(v)
-        print(f"v = {v:4.0f} mV: n = {steady(v):.6f}, time constant {-1 / decay:.4f} ms, drive {drive:.3e}")
+        print(
+            f"v = {v:4.0f} mV: n = {steady(v):.6f}, time constant {-1 / decay:.4f} ms, drive {drive:.3e}"
+        )
     print("rate and slope at 10 mV:", *alpha_n.value_and_grad(10.0))
     v = np.linspace(-50, 120, 2_001)
     slope = steady.grad(v)

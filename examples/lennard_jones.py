@@ -1,6 +1,6 @@
 """Forces and vibrations of three Lennard-Jones atoms, from the energy alone.
 
-    python examples/lennard_jones.py
+python examples/lennard_jones.py
 """
 
 from __future__ import annotations

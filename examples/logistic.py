@@ -1,6 +1,6 @@
 """Logistic regression with a softplus loss that stays finite at huge margins.
 
-    python examples/logistic.py
+python examples/logistic.py
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def data(count: int = 1000) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    print("margin -2000, 0, 2000:", [loss.grad(m, 0.0, 1.0, 1.0)[0] for m in (-2000.0, 0.0, 2000.0)])
+    print(
+        "margin -2000, 0, 2000:", [loss.grad(m, 0.0, 1.0, 1.0)[0] for m in (-2000.0, 0.0, 2000.0)]
+    )
     print("weights (drawn with 2, -1):", fit(*data()))
 
 

@@ -220,7 +220,9 @@ REMARK = (
         for k in (2, 3)
     ),
     *(
-        Case(f"(x^{n}-2^{n})/(x-2)^{k}", power_quotient(n, k), _naive_power(n, k), _exact_power(n, k))
+        Case(
+            f"(x^{n}-2^{n})/(x-2)^{k}", power_quotient(n, k), _naive_power(n, k), _exact_power(n, k)
+        )
         for n in (2, 3)
         for k in (2, 3)
     ),

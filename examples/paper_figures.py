@@ -106,11 +106,16 @@ def figures(gamma: np.ndarray, folder: Path) -> list[Path]:
         line = (ours if order == 0 else ours.grad)(x) - shift
         points = case.naive(x)[order] - shift
         meant = None if case is quotient else (x + 2 if order == 0 else np.ones_like(x)) - shift
-        paths.append(draw(folder / f"{name}.png", title, gamma, points, line, colour, linear, meant))
+        paths.append(
+            draw(
+                folder / f"{name}.png", title, gamma,
+                naive=points, ours=line, colour=colour, linear=linear, meant=meant,
+            )
+        )  # fmt: skip
     slope = quotient.naive(x)[1]
     ours = symgrad(quotient.fun).grad(x)
     title = "the derivative of (x² − 4)/(x − 2) at x = 2 + γ"
-    paths.append(draw(folder / "near_two.png", title, gamma, slope, ours, plain))
+    paths.append(draw(folder / "near_two.png", title, gamma, naive=slope, ours=ours, colour=plain))
     return paths
 
 
@@ -118,6 +123,7 @@ def draw(
     path: Path,
     title: str,
     gamma: np.ndarray,
+    *,
     naive: np.ndarray,
     ours: np.ndarray,
     colour: np.ndarray,
@@ -157,9 +163,13 @@ def draw(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="few points, no figures")
-    parser.add_argument("--out", type=Path, default=Path("docs/images"), help="folder of the figures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("docs/images"), help="folder of the figures"
+    )
     options = parser.parse_args(arguments)
     gamma = gammas(2 if options.quick else 20)
     print(f"{len(gamma)} points x = 2 + gamma\n")

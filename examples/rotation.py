@@ -1,8 +1,7 @@
 """Rodrigues' rotation: turn a vector by a rotation vector, and its Jacobian.
 
 The formula divides by the angle, so at and near angle 0 it is 0/0 and loses all digits
-in plain arithmetic. symdiff notices such points when they are met and recomputes them in
-ball arithmetic, with the limit at 0 itself.
+in plain arithmetic. symdiff fills the point with the limit, and uses series nearby.
 
     python examples/rotation.py
 """

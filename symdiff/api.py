@@ -19,6 +19,7 @@ from symdiff import compile as pipeline
 from symdiff import ir
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Inlined, Parameters, capture
+from symdiff.ir import Expr
 from symdiff.passes.doubt import doubt
 from symdiff.program import Program, map_tree
 from symdiff.runtime.kernel import Kernel
@@ -110,6 +111,25 @@ def _not_compiled(*_: Any) -> Any:
     return NotImplemented
 
 
+def _suspect(outputs: Sequence[Expr], dtype: str) -> Expr:
+    """What makes an element go to the second tier."""
+    return doubt(outputs, dtype=dtype)
+
+
+def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
+    """The second tier, imported when it is needed first."""
+    from symdiff.passes.widen import widen
+
+    return widen(outputs)
+
+
+def _always_wide(outputs: Sequence[Expr]) -> bool:
+    """Whether the second tier can be the only one before balls."""
+    from symdiff.passes.widen import has_rules
+
+    return has_rules(outputs)
+
+
 class SymbolicFunction:
     """A traced function, or one of its derivatives, compiled when first called.
 
@@ -169,14 +189,21 @@ class SymbolicFunction:
         return found
 
     def _emit(self, program: Program) -> Tiered:
-        options = self._options
-        suspect = doubt(program.outputs) if options.accuracy in ("high", "strict") else None
-        kernel = Kernel(
-            program.name, program.params, program.outputs, dtype=options.dtype,
-            accuracy=options.accuracy, parallel=options.parallel, cache=options.cache,
-            suspect=suspect,
-        )  # fmt: skip
-        return Tiered(kernel, program.outputs, options.accuracy == "certified")
+        options, emitted = self._options, pipeline.emission(program)
+
+        def kernel(outputs: Sequence[Expr], **tiers: Any) -> Kernel:
+            return Kernel(
+                program.name, program.params, outputs, dtype=options.dtype,
+                accuracy=options.accuracy, parallel=options.parallel, cache=options.cache,
+                **tiers,
+            )  # fmt: skip
+
+        tested = options.accuracy in ("high", "strict")
+        found = wide = kernel(emitted.reference, widen=_widen)
+        if options.accuracy != "strict" or not _always_wide(emitted.reference):
+            tiers = {"suspect": _suspect, "second": wide} if tested else {}
+            found = kernel(emitted.outputs, **tiers)
+        return Tiered(found, emitted.reference, options.accuracy == "certified")
 
     def _use_fast(self, program: Program, kernel: Kernel) -> None:
         """Calls with Python floats go straight to the compiled entry."""
@@ -315,7 +342,8 @@ class SymbolicFunction:
         from symdiff.codegen.symbolic import to_sympy
 
         program = self.program
-        return _map_leaves(to_sympy(program.outputs).__getitem__, program.tree)
+        outputs = pipeline.closed_forms(program.outputs)
+        return _map_leaves(to_sympy(outputs).__getitem__, program.tree)
 
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "c" or "llvm"."""
@@ -323,11 +351,12 @@ class SymbolicFunction:
         from symdiff.codegen.python import function_source
 
         program, kernel = self._compiled(self._default_static())
+        outputs = kernel.kernel.outputs
         dtype = np.dtype(self._options.dtype or np.float64).name
         if target == "cpu":
-            return function_source(self.__name__, program.params, program.outputs, dtype=dtype)
+            return function_source(self.__name__, program.params, outputs, dtype=dtype)
         if target == "c":
-            return c_source(self.__name__, program.params, program.outputs, dtype=dtype)
+            return c_source(self.__name__, program.params, outputs, dtype=dtype)
         if target == "llvm":
             return kernel.kernel.llvm()
         raise TargetError(f"no source for target {target!r}", hint='use "cpu", "c" or "llvm"')
@@ -337,14 +366,16 @@ class SymbolicFunction:
         from symdiff.codegen.symbolic import to_sympy
         from symdiff.codegen.text import format_latex
 
-        texts = [format_latex(e) for e in to_sympy(self.program.outputs)]
+        texts = [format_latex(e) for e in to_sympy(pipeline.closed_forms(self.program.outputs))]
         return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
 
     def report(self) -> Report:
-        """What was traced, cancelled and found: see `symdiff.report.Report`."""
+        """What was traced, cancelled and found, and the measured accuracy: see
+        `symdiff.report.Report`."""
+        from symdiff.certify import accuracy
         from symdiff.report import report
 
-        return report(self.raw_program, self._wrt())
+        return replace(report(self.raw_program, self._wrt()), accuracy=accuracy(self))
 
     def save(self, path: Any, *, hessian: bool = False) -> None:
         """Write a standalone module with the value, gradient and both together."""

@@ -1,4 +1,4 @@
-"""The command line: `symdiff diff | simplify | compile | show | cache`."""
+"""The command line: `symdiff diff | simplify | compile | check | plot | show | cache`."""
 
 from __future__ import annotations
 
@@ -174,6 +174,77 @@ def show(target: str, wrt: str | None, order: int, stage: str | None, timings: b
         click.echo(f"# emit\n{source}", nl=False)
 
 
+@main.command()
+@_target
+@_wrt
+@click.option(
+    "--format", "style", type=click.Choice(("text", "json")), default="text", show_default=True
+)
+@click.option(
+    "--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True,
+    help="Time for each function.",
+)  # fmt: skip
+@click.option(
+    "--all", "everything", is_flag=True,
+    help="Also digits lost by underflow, and where the arguments determine the result no better.",
+)  # fmt: skip
+@click.pass_context
+def check(
+    ctx: click.Context, target: str, wrt: str | None, style: str, seconds: float, everything: bool
+) -> None:
+    """Find where the plain chain rule is wrong for TARGET, or all functions of a file.
+
+    Lists the points and ranges where the value or a derivative, computed as written, is
+    inf or nan or loses more than half its digits, with the right value and what symdiff
+    returns, at the line where the trouble starts. The exit code is 1 if there are any.
+    """
+    from symdiff.check import check as search
+    from symdiff.check import lines
+    from symdiff.targets import Skipped, functions, variables
+
+    found = functions(target)
+    skipped = [f for f in found if isinstance(f, Skipped)]
+    chosen = [f for f in found if not isinstance(f, Skipped)]
+    results = [search(f, variables(f, wrt), seconds=seconds, everything=everything) for f in chosen]
+    for s in skipped:
+        click.echo(f"skipped {s.name}: {s.reason}", err=True)
+    findings = [f for r in results for f in r.findings]
+    if style == "json":
+        document = {
+            "functions": [r.to_dict() for r in results],
+            "skipped": [{"name": s.name, "reason": s.reason} for s in skipped],
+        }
+        click.echo(json.dumps(document, indent=2))
+    else:
+        shown = [line for r in results for line in lines(r.findings)]
+        for line in shown:
+            click.echo(line)
+        late = [r.name for r in results if not r.complete]
+        if late:
+            click.echo(f"out of time (--seconds): {', '.join(late)}", err=True)
+        click.echo(_summary(len(shown), len(results)))
+    ctx.exit(1 if findings else 0)
+
+
+@main.command()
+@_target
+@_wrt
+@click.option("-o", "--output", required=True, type=click.Path(), help="A .png or .svg file.")
+@click.option("--at", metavar="X=1[,Y=2]", help="The point to look at; default: the bad ones.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True)
+def plot(target: str, wrt: str | None, output: str, at: str | None, seconds: float) -> None:
+    """Draw value, derivative and their errors near the bad points of TARGET.
+
+    Both as the plain chain rule computes them and as symdiff does, along the first
+    variable; needs matplotlib.
+    """
+    from symdiff.plot import plot as draw
+    from symdiff.targets import function, variables
+
+    subject = function(target)
+    click.echo(draw(subject, output, variables(subject, wrt), at=at, seconds=seconds))
+
+
 @main.group()
 def cache() -> None:
     """Compiled kernels kept on disk."""
@@ -197,6 +268,11 @@ def cache_clear() -> None:
 
 
 # --------------------------------------------------------------------- printing
+def _summary(findings: int, functions: int) -> str:
+    found = f"{findings or 'no'} finding{'' if findings == 1 else 's'}"
+    return f"{found} in {functions} function{'' if functions == 1 else 's'}"
+
+
 def _derivative_label(by: Sequence[str]) -> str:
     """`d/dx`, `d2/dx2`, `d3/dx2dy`."""
     counts = {name: by.count(name) for name in by}
@@ -217,8 +293,13 @@ def _print_results(
     from symdiff.codegen.python import IMPORTS, function_source
     from symdiff.codegen.symbolic import to_sympy
     from symdiff.codegen.text import format_latex, formula_lines
+    from symdiff.compile import closed_forms, expand_completed
 
     params, dtype = subject.program.params, subject.dtype or "float64"
+    if style in ("python", "c"):
+        outputs = expand_completed(outputs)
+    else:
+        outputs = closed_forms(outputs)
     if style == "python":
         source = function_source(name, params, outputs, dtype=dtype)
         click.echo(f"{IMPORTS}\n\n{source}", nl=False)

@@ -1,6 +1,6 @@
 """The pipeline, from a captured program to the programs of its derivatives.
 
-    capture -> assume -> cancel -> differentiate -> cancel -> mask -> emit
+    capture -> assume -> cancel -> complete -> differentiate -> cancel -> mask -> stabilise -> emit
 
 `frontend.capture` makes the program, `codegen` and `runtime` emit kernels; what
 lies between is here. Each function takes a raw program and returns the program
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,17 +19,59 @@ from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.functions import domain as domain_of
 from symdiff.ir import NAN, TRUE, Expr
-from symdiff.passes.cancel import Notes, cancel
+from symdiff.passes import cancel as cancellation
+from symdiff.passes.cancel import cancel
+from symdiff.passes.complete import Completions, closed_forms, complete, expand_completed
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.signs import Signs, assume
+from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.program import Program, Tree, map_tree
 
 
+@dataclass(slots=True)
+class Notes:
+    """What the passes did to one function, for its report."""
+
+    cancel: cancellation.Notes = field(default_factory=cancellation.Notes)
+    complete: Completions = field(default_factory=Completions)
+    rewrites: list[Rewrite] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """What a kernel is made of.
+
+    Attributes
+    ----------
+    params, tree : as of the program.
+    outputs : to be compiled; completed points are bands of polynomials.
+    reference : the same values in closed form, undefined at completed points.
+    """
+
+    params: tuple[str, ...]
+    tree: Tree
+    outputs: tuple[Expr, ...]
+    reference: tuple[Expr, ...]
+
+
+def emission(program: Program) -> Emission:
+    """The last steps, when nothing is to be differentiated any more."""
+    return Emission(
+        program.params,
+        program.tree,
+        stabilise(expand_completed(program.outputs)),
+        closed_forms(program.outputs),
+    )
+
+
 def simplified(program: Program, notes: Notes | None = None) -> Program:
-    """The program with its assumptions used and its common factors cancelled."""
+    """The program with its assumptions used, its common factors cancelled and its
+    removable singularities filled."""
+    notes = notes or Notes()
     outputs = assume(program.outputs, program.assumptions)
-    return replace(program, outputs=cancel(outputs, notes))
+    outputs = stabilise(cancel(outputs, notes.cancel), notes.rewrites, early=True)
+    return replace(program, outputs=complete(outputs, program.assumptions, notes.complete))
 
 
 def value(program: Program, notes: Notes | None = None) -> Program:
@@ -39,22 +81,28 @@ def value(program: Program, notes: Notes | None = None) -> Program:
 
 def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
     """d f/d wrt of a scalar function: one output per parameter named in wrt."""
-    base = simplified(_scalar(program, "grad"), notes)
-    outputs = cancel(reverse(base.outputs[0], _vars(wrt)), notes)
-    tree = _bundle(list(range(len(wrt))))
-    return replace(base, outputs=outputs, tree=tree)
+    notes = notes or Notes()
+    return _slopes(simplified(_scalar(program, "grad"), notes), wrt, notes)
+
+
+def _slopes(base: Program, wrt: Sequence[str], notes: Notes) -> Program:
+    outputs = cancel(reverse(base.outputs[0], _vars(wrt)), notes.cancel)
+    return replace(base, outputs=outputs, tree=_bundle(list(range(len(wrt)))))
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
     """(f, d f/d wrt), sharing one kernel."""
-    return _joined(value(_scalar(program, "value_and_grad"), notes), gradient(program, wrt, notes))
+    notes = notes or Notes()
+    base = simplified(_scalar(program, "value_and_grad"), notes)
+    return _joined(masked(base), _slopes(base, wrt, notes))
 
 
 def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
     """The derivative of every output by every parameter named in wrt."""
+    notes = notes or Notes()
     base = simplified(program, notes)
     rows = [reverse(output, _vars(wrt)) for output in base.outputs]
-    outputs = cancel([d for row in rows for d in row], notes)
+    outputs = cancel([d for row in rows for d in row], notes.cancel)
     n = len(wrt)
     if isinstance(base.tree, np.ndarray):  # one array per parameter, shaped as the output
         tree: Tree = _bundle([base.tree * n + j for j in range(n)])
@@ -65,34 +113,39 @@ def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
 
 def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
     """Second derivatives of a scalar function, forward over reverse."""
+    notes = notes or Notes()
     base = simplified(_scalar(program, "hessian"), notes)
     variables = _vars(wrt)
-    slopes = cancel(reverse(base.outputs[0], variables), notes)
+    slopes = cancel(reverse(base.outputs[0], variables), notes.cancel)
     n = len(variables)
     entries: dict[tuple[int, int], Expr] = {}
     for j, v in enumerate(variables):
         column = pushforward(slopes[j:], {v: ir.ONE})
         entries.update({(i, j): d for i, d in enumerate(column, start=j)})
-    outputs = cancel([entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)], notes)
+    outputs = cancel(
+        [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)], notes.cancel
+    )
     tree = _bundle([_bundle([i * n + j for j in range(n)]) for i in range(n)])
     return replace(base, outputs=outputs, tree=tree)
 
 
 def derivative(program: Program, names: Sequence[str], notes: Notes | None = None) -> Program:
     """The mixed partial derivative by each name in turn, of every output."""
+    notes = notes or Notes()
     result = simplified(program, notes)
     for name in names:
         outputs = pushforward(result.outputs, {ir.var(name): ir.ONE})
-        result = replace(result, outputs=cancel(outputs, notes))
+        result = replace(result, outputs=cancel(outputs, notes.cancel))
     return replace(result, domain=())
 
 
 def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
     """(value, tangent); the tangents are further parameters, see `tangent_names`."""
+    notes = notes or Notes()
     base = simplified(program, notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    tangents = cancel(pushforward(base.outputs, seeds), notes)
+    tangents = cancel(pushforward(base.outputs, seeds), notes.cancel)
     tangent = replace(base, outputs=tangents)
     joined = _joined(masked(base), tangent)
     return replace(joined, params=(*program.params, *names))
@@ -100,22 +153,24 @@ def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
 
 def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
     """(value, cotangents of wrt); the outputs' cotangents are further parameters."""
+    notes = notes or Notes()
     base = simplified(program, notes)
     names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
     slopes = pullback(base.outputs, [ir.var(n) for n in names], _vars(wrt))
     tree = _bundle(list(range(len(wrt))))
-    back = replace(base, outputs=cancel(slopes, notes), tree=tree)
+    back = replace(base, outputs=cancel(slopes, notes.cancel), tree=tree)
     joined = _joined(masked(base), back)
     return replace(joined, params=(*program.params, *names))
 
 
 def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
     """The Hessian times a vector, without the Hessian."""
+    notes = notes or Notes()
     base = simplified(_scalar(program, "hvp"), notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    slopes = cancel(reverse(base.outputs[0], _vars(wrt)), notes)
-    outputs = cancel(pushforward(slopes, seeds), notes)
+    slopes = cancel(reverse(base.outputs[0], _vars(wrt)), notes.cancel)
+    outputs = cancel(pushforward(slopes, seeds), notes.cancel)
     tree = _bundle(list(range(len(wrt))))
     params = (*program.params, *names)
     return replace(base, params=params, outputs=outputs, tree=tree)
@@ -223,12 +278,18 @@ def stages(program: Program, wrt: Sequence[str], order: int = 1) -> Iterator[Sta
         ("capture", lambda p: p),
         ("assume", lambda p: replace(p, outputs=assume(p.outputs, p.assumptions))),
         ("cancel-value", lambda p: replace(p, outputs=cancel(p.outputs))),
+        ("stabilise-value", lambda p: replace(p, outputs=stabilise(p.outputs, early=True))),
+        ("complete", lambda p: replace(p, outputs=complete(p.outputs, p.assumptions))),
     ]
     for _ in range(order):
         steps += [
             ("differentiate", lambda p: _all_partials(p, wrt)),
             ("cancel", lambda p: replace(p, outputs=cancel(p.outputs))),
         ]
+    steps += [
+        ("expand", lambda p: replace(p, outputs=expand_completed(p.outputs))),
+        ("stabilise", lambda p: replace(p, outputs=stabilise(p.outputs))),
+    ]
     for name, step in steps:
         start = time.perf_counter()
         program = step(program)
@@ -241,6 +302,6 @@ def _all_partials(program: Program, wrt: Sequence[str]) -> Program:
 
 
 __all__ = [
-    "Stage", "derivative", "gradient", "hessian", "hvp", "jacobian", "jvp", "map_tree", "masked",
+    "Emission", "Notes", "Stage", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "map_tree", "masked",
     "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
 ]  # fmt: skip

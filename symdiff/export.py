@@ -23,6 +23,7 @@ MAX_FORMULA_LINES = 30
 _HEADINGS = {
     "cancelled": "Cancelled factors",
     "simplified": "Simplified",
+    "filled": "Filled points",
     "kink": "Kinks",
     "assumed": "Assumed",
     "domain": "Defined where",
@@ -73,7 +74,10 @@ def module_text(
     return module_source(
         name,
         program.params,
-        [Function(suffix, p.outputs, p.tree, summary) for suffix, p, summary in programs],
+        [
+            Function(suffix, pipeline.emission(p).outputs, p.tree, summary)
+            for suffix, p, summary in programs
+        ],
         facts=facts,
         version=__version__,
         dtype=np.dtype(dtype or np.float64).name,
@@ -117,7 +121,7 @@ def _umask() -> int:
 
 
 def _formula(program: Program, labels: Sequence[str]) -> list[str]:
-    lines, texts = formula_lines(program.outputs)
+    lines, texts = formula_lines(pipeline.closed_forms(program.outputs))
     lines = [*lines, *(f"{a} = {b}" for a, b in zip(labels, texts, strict=True))]
     if len(lines) > MAX_FORMULA_LINES:
         return [f"too long to state here ({len(lines)} lines)"]

@@ -14,7 +14,7 @@ their left side is defined (over the reals).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -60,6 +60,7 @@ class Op:
     python : how a generated module writes it, such as `math.exp({0})`.
     helper : source of a Python function that `python` calls, for a user's own rule.
     expand : `(*args) -> the function in terms of others`, for targets without it.
+    approximate : whether `expand` holds only to the precision of doubles.
     ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
     sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and
@@ -83,6 +84,7 @@ class Op:
     python: str | None = None
     helper: str | None = None
     expand: Callable[..., Expr] | None = None
+    approximate: bool = False
     ball: Callable[..., Any] | None = None
     sign: str = ""
     kink: Callable[..., Expr] | None = None
@@ -681,9 +683,9 @@ def rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
 
 
 # ---------------------------------------------------------------------- walking
-def topological(roots: Iterable[Expr]) -> list[Expr]:
+def topological(roots: Iterable[Expr], known: Container[Expr] = ()) -> list[Expr]:
     """All nodes below the roots, children first, in an order that depends only
-    on the structure of the DAG."""
+    on the structure of the DAG; known nodes and what is below them are left out."""
     order: list[Expr] = []
     done: set[Expr] = set()
     stack: list[tuple[Expr, bool]] = [(r, False) for r in reversed(list(roots))]
@@ -691,7 +693,7 @@ def topological(roots: Iterable[Expr]) -> list[Expr]:
         e, ready = stack.pop()
         if ready:
             order.append(e)
-        elif e not in done:
+        elif e not in done and e not in known:
             done.add(e)
             stack.append((e, True))
             stack.extend((a, False) for a in reversed(e.args) if a not in done)

@@ -9,11 +9,12 @@ from typing import Any
 
 from symdiff import compile as pipeline
 from symdiff import ir
+from symdiff.certify import Accuracy
 from symdiff.codegen.lower import lower
 from symdiff.codegen.text import formula_lines, short_text
+from symdiff.compile import Notes
 from symdiff.errors import Location
 from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr
-from symdiff.passes.cancel import Notes
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import squares
 from symdiff.program import Program
@@ -52,6 +53,7 @@ class Report:
         and what was left out for lack of budget.
     operations : counts of additions, multiplications, divisions and function calls
         of value and gradient, by the plain chain rule ("before") and as compiled.
+    accuracy : the measured errors of value and gradient, see `symdiff.certify`.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Report:
     gradient: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
     operations: dict[str, dict[str, int]] = field(default_factory=dict)
+    accuracy: Accuracy | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -69,6 +72,7 @@ class Report:
             "gradient": list(self.gradient),
             "findings": [f.to_dict() for f in self.findings],
             "operations": {k: dict(v) for k, v in self.operations.items()},
+            "accuracy": self.accuracy.to_dict() if self.accuracy else None,
         }
 
     def __str__(self) -> str:
@@ -83,6 +87,7 @@ class Report:
             lines.append(
                 f"    {name:<17}" + "".join(f"{counts[k]:>8}{'':9}" for k in KINDS).rstrip()
             )
+        lines += [f"  {line}" for line in self.accuracy.lines()] if self.accuracy else []
         return "\n".join(lines)
 
 
@@ -96,26 +101,27 @@ def report(program: Program, wrt: Sequence[str]) -> Report:
     plain = [d for o in program.outputs for d in reverse(o, [ir.var(w) for w in wrt])]
     findings = [
         *_cancelled(notes, program),
+        *_completed(notes, program),
         *_kinks(program),
         *_branches(program),
         *(Finding("domain", short_text(c), _place(c, program)) for c in program.domain),
         *(Finding("assumed", short_text(c), _place(c, program)) for c in program.assumptions),
         *(
             Finding("not searched (budget)", short_text(e), _place(e, program))
-            for e in notes.over_budget
+            for e in notes.cancel.over_budget
         ),
     ]
     return Report(
         program.name,
         program.params,
-        _formulas(value.outputs),
-        _formulas(slopes.outputs),
+        _formulas(pipeline.closed_forms(value.outputs)),
+        _formulas(pipeline.closed_forms(slopes.outputs)),
         tuple(findings),
         {
             "value before": count(program.outputs),
-            "value": count(value.outputs),
+            "value": count(pipeline.emission(value).outputs),
             "gradient before": count(plain),
-            "gradient": count(slopes.outputs),
+            "gradient": count(pipeline.emission(slopes).outputs),
         },
     )
 
@@ -137,7 +143,7 @@ def count(outputs: Iterable[Expr]) -> dict[str, int]:
 
 def _cancelled(notes: Notes, program: Program) -> list[Finding]:
     found: dict[tuple[str, str], Finding] = {}
-    for c in notes.cancelled:
+    for c in notes.cancel.cancelled:
         for factor in c.factors:
             text = f"{short_text(factor)} in {short_text(c.before)}"
             found.setdefault(
@@ -149,6 +155,24 @@ def _cancelled(notes: Notes, program: Program) -> list[Finding]:
                 ("simplified", text), Finding("simplified", text, _place(c.before, program))
             )
     return list(found.values())
+
+
+def _completed(notes: Notes, program: Program) -> list[Finding]:
+    """The points that were filled, and the singular points that stay."""
+    found = []
+    for c in notes.complete.filled:
+        at = f"{short_text(c.variable)} = {c.point}"
+        values = (
+            "" if c.value is None else f" with {', '.join(map(str, (c.value, *c.derivatives)))}"
+        )
+        text = f"{at} in {short_text(c.node)}{values}"
+        found.append(Finding("filled", text, _place(c.node, program)))
+    for c in notes.complete.singular:
+        text = f"{short_text(c.variable)} = {c.point} in {short_text(c.node)}"
+        found.append(Finding(c.kind, text, _place(c.node, program)))
+    for e in notes.complete.over_budget:
+        found.append(Finding("not completed (budget)", short_text(e), _place(e, program)))
+    return found
 
 
 def _kinks(program: Program) -> list[Finding]:

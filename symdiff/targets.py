@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.api import SymbolicFunction, symgrad
+from symdiff.api import Options, Source, SymbolicFunction, symgrad
 from symdiff.errors import Location, SymdiffError
+from symdiff.frontend import Parameters
 from symdiff.frontend.expression import parse
 from symdiff.program import Program
 
@@ -90,6 +91,90 @@ def _subject(function: SymbolicFunction, name: str | None) -> Subject:
         program = replace(program, name=name)
     dtype = function._options.dtype
     return Subject(program, function._wrt(), np.dtype(dtype).name if dtype is not None else None)
+
+
+# ------------------------------------------------------------- several functions
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A function of a file that symdiff cannot differentiate, and why."""
+
+    name: str
+    reason: str
+
+
+def functions(target: str) -> list[SymbolicFunction | Skipped]:
+    """The functions that a target names: one, or all public ones of a file or module.
+
+    Raises
+    ------
+    SymdiffError : as `resolve`; also if the one function that is named cannot be traced.
+    """
+    target = target.strip()
+    match = _FILE.fullmatch(target) or _MODULE.fullmatch(target)
+    if match is None:
+        return [_formula(parse(target))]
+    is_file = _FILE.fullmatch(target) is not None
+    module = _load_file(match[1]) if is_file else _load_module(match[1])
+    if match[2] is not None:
+        chosen = _function(module, match[2], match[1])
+        _checked(chosen)
+        return [chosen]
+    found: list[SymbolicFunction | Skipped] = []
+    for name, value in vars(module).items():
+        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+            continue
+        if inspect.isfunction(value) or isinstance(value, SymbolicFunction):
+            try:
+                found.append(_checked(symgrad(value)))
+            except SymdiffError as error:
+                found.append(Skipped(name, str(error)))
+    if not found:
+        raise SymdiffError(f"{match[1]} has no functions")
+    return found
+
+
+def function(target: str) -> SymbolicFunction:
+    """The one function, or expression, that a target names."""
+    target = target.strip()
+    if match := _FILE.fullmatch(target):
+        return _checked(_function(_load_file(match[1]), match[2], match[1]))
+    if match := _MODULE.fullmatch(target):
+        return _checked(_function(_load_module(match[1]), match[2], match[1]))
+    return _formula(parse(target))
+
+
+def variables(function: SymbolicFunction, text: str | None) -> tuple[str, ...] | None:
+    """The variables that `--wrt` names; None without it."""
+    if text is None:
+        return None
+    return Subject(function.raw_program, function._wrt()).variables(text)
+
+
+def _checked(function: SymbolicFunction) -> SymbolicFunction:
+    """The function, once it is known that it can be traced and differentiated."""
+    if not function.raw_program.outputs:
+        raise SymdiffError(f"{function.__name__} returns no real value")
+    if not function._wrt():
+        raise SymdiffError(f"{function.__name__} has no real parameters")
+    return function
+
+
+class _FormulaParameters(Parameters):
+    """The variables of an expression, in place of a function's parameters."""
+
+    __slots__ = ()
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = self.real = names
+        self.static = ()
+        self.defaults = {}
+
+
+def _formula(program: Program) -> SymbolicFunction:
+    parameters = _FormulaParameters(program.params)
+    return _checked(
+        SymbolicFunction(Source(program.name, parameters, lambda _: program), Options())
+    )
 
 
 # ---------------------------------------------------------------------- loading

@@ -29,7 +29,9 @@ import click.testing
 from symdiff.cli import main
 from symdiff.errors import SymdiffError
 
-_FENCE = re.compile(r"^(?P<pad> *)```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^(?P=pad)```", re.M | re.S)
+_FENCE = re.compile(
+    r"^(?P<pad> *)```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^(?P=pad)```", re.M | re.S
+)
 _FILE = re.compile(r"# ([\w.]+\.py)\n")
 _CHECKER = doctest.OutputChecker()
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

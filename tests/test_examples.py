@@ -129,12 +129,13 @@ def test_paper_figures_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert row.split()[-4:] == ["0.5", "(0)", "0", "(0)"]
 
 
+@pytest.mark.slow
 def test_the_figures_are_drawn_and_reproducible(tmp_path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     figures = load("paper_figures")
-    gamma = figures.gammas(2)
+    gamma = figures.gammas(1)
     drawn = []
     for folder in (tmp_path / "a", tmp_path / "b"):
         folder.mkdir()

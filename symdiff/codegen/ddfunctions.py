@@ -5,8 +5,8 @@ choice included, and may be nan outside of the range in which it is accurate.
 Reduction and Taylor polynomials serve exp, sin and cos; log, atan and cbrt take
 the double from libm and correct it by one step of Newton's method.
 
-`RULES[op].units` bounds the relative error in units of 2**-106 wherever the result
-is above 2**-900 in size and every argument other than 0 is, too.
+`RULES[op].units` bounds the error in units of 2**-106 of the result, up to an absolute
+error of `FLOOR`; where an intermediate would underflow the result is nan instead.
 """
 
 from __future__ import annotations
@@ -35,22 +35,36 @@ from symdiff.codegen.doubledouble import (
     select,
     sub,
 )
-from symdiff.ir import HALF, NAN, ONE, POW, ZERO, Expr, Op, const, raw
+from symdiff.ir import HALF, LE, NAN, ONE, POW, ZERO, Expr, Op, abs_, const, raw
+from symdiff.ir import mul as mul_
 
 UNIT = Fraction(1, 2**106)
 """The unit in which errors are counted: u**2 with u = 2**-53."""
+FLOOR = Fraction(1, 2**1068)
+"""Absolute error of a function whose value is tiny."""
+_SMALLEST = const(Fraction(1, 2**900))
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How a function is computed, and how far it may be off, in units of 2**-106."""
+    """How a function is computed, and how far it may be off.
+
+    Attributes
+    ----------
+    build : pairs to a pair.
+    units : bound of the relative error for exact arguments, in units of 2**-106.
+    room : doubles to a double: a change of an argument up to this much changes no
+        slope by more than a factor of 2, within the domain; None: see `Op.slope`,
+        which then holds everywhere.
+    """
 
     build: Callable[..., Pair]
     units: int
+    room: Callable[..., Expr] | None = None
 
 
 @functools.cache
-def _constant(op: Op, bits: int = 320) -> Fraction:
+def named(op: Op, bits: int = 320) -> Fraction:
     """A named constant, to many bits."""
     import flint
 
@@ -99,19 +113,19 @@ def _clamp(x: Pair, limit: int) -> Pair:
 
 
 def exp(x: Pair) -> Pair:
-    k, r = _reduce(_clamp(x, 800), _constant(f.LN2), 3)
+    k, r = _reduce(_clamp(x, 800), named(f.LN2), 3)
     return _shift(add(ONE_PAIR, _small_expm1(r)), k)
 
 
 def exp2(x: Pair) -> Pair:
     x = _clamp(x, 1200)
     k = dd.nearest_integer(x.hi)
-    r = mul(sub(x, exact(k)), constant(_constant(f.LN2)))
+    r = mul(sub(x, exact(k)), constant(named(f.LN2)))
     return _shift(add(ONE_PAIR, _small_expm1(r)), k)
 
 
 def expm1(x: Pair) -> Pair:
-    k, r = _reduce(_clamp(x, 800), _constant(f.LN2), 3)
+    k, r = _reduce(_clamp(x, 800), named(f.LN2), 3)
     p = _small_expm1(r)
     result = add(_shift(p, k), add(_shift(ONE_PAIR, k), exact(const(-1))))
     return select(dd.same(k, ZERO), p, result)
@@ -144,16 +158,16 @@ def _log_parts(x: Pair) -> tuple[Expr, Pair]:
 
 def log(x: Pair) -> Pair:
     k, small = _log_parts(x)
-    return add(mul(exact(k), constant(_constant(f.LN2))), small)
+    return add(mul(exact(k), constant(named(f.LN2))), small)
 
 
 def log2(x: Pair) -> Pair:
     k, small = _log_parts(x)
-    return add(exact(k), mul(small, constant(1 / _constant(f.LN2))))
+    return add(exact(k), mul(small, constant(1 / named(f.LN2))))
 
 
 def log10(x: Pair) -> Pair:
-    return mul(log(x), constant(1 / _constant(f.LN10)))
+    return mul(log(x), constant(1 / named(f.LN10)))
 
 
 def log1p(x: Pair) -> Pair:
@@ -161,15 +175,9 @@ def log1p(x: Pair) -> Pair:
     k, m = _exponent(add(ONE_PAIR, x))
     d = select(near, x, sub(m, ONE_PAIR))
     k = dd.pick(near, ZERO, k)
-    total = add(mul(exact(k), constant(_constant(f.LN2))), _small_log1p(d))
+    total = add(mul(exact(k), constant(named(f.LN2))), _small_log1p(d))
     result = select(near, _small_log1p(d), total)
     return select(dd.below(const(-1), x.hi), result, select(near, result, exact(NAN)))
-
-
-def logaddexp(a: Pair, b: Pair) -> Pair:
-    swap = dd.less(a, b)
-    high, low = select(swap, b, a), select(swap, a, b)
-    return add(high, log1p(exp(sub(low, high))))
 
 
 # ------------------------------------------------------------------ powers and roots
@@ -187,14 +195,9 @@ def power(x: Pair, y: Pair) -> Pair:
     return select(dd.same(y.hi, ZERO), ONE_PAIR, result)
 
 
-def integer_power(x: Pair, n: int) -> Pair:
-    """x**n by squaring, n >= 1; at most 5 units for each multiplication."""
-    if n == 1:
-        return x
-    if n % 2:
-        return mul(integer_power(x, n - 1), x)
-    half = integer_power(x, n // 2)
-    return mul(half, half)
+def _underflows(x: Expr) -> Expr:
+    """Whether the last bits of a product of this size are lost, other than 0."""
+    return dd.both(dd.below(dd.size(x), _SMALLEST), dd.below(ZERO, dd.size(x)))
 
 
 def cbrt(x: Pair) -> Pair:
@@ -202,8 +205,10 @@ def cbrt(x: Pair) -> Pair:
     square = dd.two_product(y, y)
     rest = sub(x, mul(square, exact(y)))
     step = dd.over(rest.hi, dd.times(const(3), square.hi))
-    result = dd.fast_two_sum(y, step)
-    return select(dd.same(x.hi, ZERO), exact(ZERO), result)
+    second = dd.over(dd.times(step, step), y)
+    result = dd.fast_two_sum(y, dd.minus(step, second))
+    result = select(dd.same(x.hi, ZERO), exact(ZERO), result)
+    return select(_underflows(x.hi), exact(NAN), result)
 
 
 def hypot(x: Pair, y: Pair) -> Pair:
@@ -228,8 +233,8 @@ def _small_sin_cos(r: Pair) -> tuple[Pair, Pair]:
 
 def _sin_cos(x: Pair) -> tuple[Pair, Pair, Expr]:
     """Sine and cosine of x - n*pi/2, and n modulo 4; nan for large angles."""
-    n, r = _reduce(x, _constant(f.PI) / 2, 4)
-    inside = raw(dd.LE, (dd.size(x.hi), const(LARGEST_ANGLE)))
+    n, r = _reduce(x, named(f.PI) / 2, 4)
+    inside = raw(LE, (dd.size(x.hi), const(LARGEST_ANGLE)))
     sine, cosine = _small_sin_cos(select(inside, r, exact(NAN)))
     turns = raw(f.FLOOR, (dd.times(n, const(Fraction(1, 4))),))
     return sine, cosine, dd.minus(n, dd.times(const(4), turns))
@@ -270,9 +275,10 @@ def atan2(y: Pair, x: Pair) -> Pair:
     """The angle of (x, y); nan at the origin."""
     up, right = magnitude(y), magnitude(x)
     steep = dd.less(right, up)
-    ratio = div(select(steep, right, up), select(steep, up, right))
+    long = select(steep, up, right)
+    ratio = div(select(steep, right, up), select(_underflows(long.hi), exact(NAN), long))
     angle = _small_atan(ratio)
-    pi = _constant(f.PI)
+    pi = named(f.PI)
     angle = select(steep, sub(constant(pi / 2), angle), angle)
     angle = select(dd.negative(x), sub(constant(pi), angle), angle)
     return select(dd.negative(y), neg(angle), angle)
@@ -330,14 +336,14 @@ def _asinh(x: Pair) -> Pair:
     square = mul(near, near)
     root = add(ONE_PAIR, dd.sqrt(add(ONE_PAIR, square)))
     value = log1p(add(near, div(square, root)))
-    return select(far, add(log(x), constant(_constant(f.LN2))), value)
+    return select(far, add(log(x), constant(named(f.LN2))), value)
 
 
 def acosh(x: Pair) -> Pair:
     far = dd.below(_FAR, x.hi)
     t = sub(select(far, ONE_PAIR, x), ONE_PAIR)
     value = log1p(add(t, dd.sqrt(mul(t, add(t, exact(TWO))))))
-    return select(far, add(log(x), constant(_constant(f.LN2))), value)
+    return select(far, add(log(x), constant(named(f.LN2))), value)
 
 
 def _atanh(x: Pair) -> Pair:
@@ -345,29 +351,39 @@ def _atanh(x: Pair) -> Pair:
 
 
 # ----------------------------------------------------------------------- the table
+def _eighth(distance: Expr) -> Expr:
+    return mul_(const(Fraction(1, 8)), distance)
+
+
+def _constantly(x: Expr) -> Expr:
+    return const(Fraction(1, 8))
+
+
 RULES: dict[Op, Rule] = {
     POW: Rule(power, 2**16),
-    f.EXP: Rule(exp, 32),
-    f.EXP2: Rule(exp2, 32),
-    f.EXPM1: Rule(expm1, 32),
-    f.LOG: Rule(log, 32),
-    f.LOG1P: Rule(log1p, 32),
-    f.LOG2: Rule(log2, 32),
-    f.LOG10: Rule(log10, 32),
-    f.CBRT: Rule(cbrt, 32),
-    f.HYPOT: Rule(hypot, 32),
-    f.SIN: Rule(sin, 32),
-    f.COS: Rule(cos, 32),
-    f.TAN: Rule(tan, 64),
-    f.ASIN: Rule(asin, 64),
-    f.ACOS: Rule(acos, 64),
-    f.ATAN: Rule(atan, 64),
-    f.ATAN2: Rule(atan2, 64),
-    f.SINH: Rule(_odd(_sinh), 64),
-    f.COSH: Rule(cosh, 64),
-    f.TANH: Rule(_odd(_tanh), 64),
-    f.ASINH: Rule(_odd(_asinh), 128),
-    f.ACOSH: Rule(acosh, 128),
-    f.ATANH: Rule(_odd(_atanh), 128),
+    f.EXP: Rule(exp, 16, _constantly),
+    f.EXP2: Rule(exp2, 16, _constantly),
+    f.EXPM1: Rule(expm1, 16, _constantly),
+    f.LOG: Rule(log, 16, _eighth),
+    f.LOG1P: Rule(log1p, 16, lambda x: _eighth(ONE + x)),
+    f.LOG2: Rule(log2, 16, _eighth),
+    f.LOG10: Rule(log10, 16, _eighth),
+    f.CBRT: Rule(cbrt, 16, lambda x: _eighth(abs_(x))),
+    f.HYPOT: Rule(hypot, 16),
+    f.SIN: Rule(sin, 16),
+    f.COS: Rule(cos, 16),
+    f.TAN: Rule(tan, 32, lambda x: _eighth(ONE / (ONE + abs_(f.TAN(x))))),
+    f.ASIN: Rule(asin, 32),
+    f.ACOS: Rule(acos, 32),
+    f.ATAN: Rule(atan, 32, lambda x: _eighth(ONE + abs_(x))),
+    f.ATAN2: Rule(atan2, 32, lambda y, x: _eighth(f.HYPOT(x, y))),
+    f.SINH: Rule(_odd(_sinh), 32, _constantly),
+    f.COSH: Rule(cosh, 32, _constantly),
+    f.TANH: Rule(_odd(_tanh), 32, _constantly),
+    f.ASINH: Rule(_odd(_asinh), 32, lambda x: _eighth(ONE + abs_(x))),
+    f.ACOSH: Rule(acosh, 32),
+    f.ATANH: Rule(_odd(_atanh), 32, lambda x: _eighth(ONE - abs_(x))),
 }
 """Every elementary function that has a double-double version."""
+
+__all__ = ["FLOOR", "RULES", "UNIT", "Rule"]

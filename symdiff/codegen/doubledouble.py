@@ -271,7 +271,9 @@ def polynomial(x: Pair, coefficients: Sequence[Fraction], full: int) -> Pair:
     the terms must be below 2**-53 of the sum."""
     tail = ZERO
     for c in reversed(coefficients[full:]):
-        tail = fma(tail, x.hi, const(Fraction(nearest(c)))) if tail is not ZERO else expansion(c, 1)[0]
+        tail = (
+            fma(tail, x.hi, const(Fraction(nearest(c)))) if tail is not ZERO else expansion(c, 1)[0]
+        )
     total = exact(tail)
     for c in reversed(coefficients[:full]):
         total = add(constant(c), mul(total, x))

@@ -230,7 +230,7 @@ class Tape:
         """A condition on nodes of the tape, from their values."""
         values: dict[Expr, Value] = {}
         for e in ir.topological((condition,)):
-            if e in self.index:
+            if e in self.index and not e.op.boolean:  # decisions may be kept from elsewhere
                 values[e] = v[self.index[e]]
             elif e.op is ir.BOOL:
                 values[e] = e.value

@@ -1,57 +1,70 @@
 """Series in a band around a point, instead of a closed form that loses digits there.
 
 Before:  the second derivative of (1 - cos(t))/t**2
-After:   where(abs(t) < 1.1, -1/12 + t**2*(1/120 - ...), its closed form)
+After:   where(abs(t) < 1, -1/12 + t**2*(1/120 - ...), its closed form)
 
 Requires: the coefficients of the expansion, and the closed form.
-Ensures: inside the band the polynomial is within 2**-(bits+2) of the series,
-and its rounding error within `POLYNOMIAL_ERROR` units of the last place; the
-band reaches as far as the closed form is in doubt, unless the polynomial
-would need more than `MAX_TERMS` terms.
+Ensures: inside the band the polynomial is within 2**-(bits+1) of the function,
+and its rounding error within `SERIES_ERROR` units of roundoff; at the point it
+is the limit, rounded once. The band reaches as far as the closed form is in
+doubt, if a polynomial of `MAX_TERMS` terms does.
 
-Truncation is estimated from the coefficients that follow, rounding by running
-error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
-section 5.1); where the closed form is in doubt, `passes.doubt` says.
+Polynomials are Taylor's, with as few terms as needed: their truncation is
+estimated from the coefficients that follow. Where the nearest singularity stops
+them short, they interpolate the closed form, evaluated in balls, at Chebyshev's
+points. Rounding is bounded by running error analysis (Higham, Accuracy and
+Stability of Numerical Algorithms, 2002, section 5.1); where the closed form is
+in doubt, `passes.doubt` says.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+from flint import arb, arb_poly, ctx, fmpq
 
 from symdiff import ir
+from symdiff.interpret.balls import Undecided
 from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
 from symdiff.passes.doubt import doubt, is_exact
-from symdiff.series.numbers import Coefficient, Undecided, is_zero, to_ball, to_fraction
+from symdiff.series.numbers import Coefficient, is_zero, to_ball, to_fraction
 
-MAX_TERMS = 18
+MAX_TERMS = 20
 EXTRA_TERMS = 8
 """Coefficients beyond the polynomial from which its truncation is estimated."""
-POLYNOMIAL_ERROR = 3.5
-CLOSED_ERROR = 10
+WIDER = (7, 4, 2)
+"""Steps in the radius by which interpolation may widen a band."""
+SERIES_ERROR = 8.0
+CLOSED_ERROR = 8
 FINENESS = 4
 """Radii are compared at this many steps per power of two."""
 LARGEST, SMALLEST = 12 * FINENESS, -64 * FINENESS
 CONSTANT_BITS = 256
+SAMPLED = tuple(Fraction(k, 16) for k in (16, 15, 13, 10, 6, 2))
+"""Parts of the radius at which a polynomial is compared with the closed form."""
+PIECES = 24
+"""Intervals, each half the last, on which a side of a band is searched for kinks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """abs(t - point) < radius, where `polynomial(h)` in h = t - point is used."""
+    """abs(t - point) < radius, where `series(h)` in h = t - point is used.
+
+    With z = h**step it is h**lead * sum_j coefficients[j]*z**j.
+    """
 
     point: Fraction
     radius: Fraction
     coefficients: tuple[Fraction, ...]
-    lead: int
-    step: int
+    lead: int = 0
+    step: int = 1
 
-    def polynomial(self, h: Expr) -> Expr:
-        """h**lead * sum_j coefficients[j]*h**(j*step), by Horner's rule."""
+    def series(self, h: Expr) -> Expr:
+        """The polynomial, by Horner's rule."""
         z = h if self.step == 1 else ir.power(h, self.step)
         total = ir.const(self.coefficients[-1])
         for c in reversed(self.coefficients[:-1]):
@@ -59,39 +72,46 @@ class Band:
         return ir.power(h, self.lead) * total
 
     def around(self, t: Expr, closed: Expr) -> Expr:
-        """The polynomial inside of the band, the closed form outside."""
+        """The series inside of the band, the closed form outside."""
         h = t - ir.const(self.point)
-        inside = ir.lt(ir.abs_(h), ir.const(self.radius))
-        return ir.where(inside, self.polynomial(h), closed)
+        return ir.where(ir.lt(ir.abs_(h), ir.const(self.radius)), self.series(h), closed)
 
 
-def band(
-    coefficient: Callable[[int], Coefficient], closed: Expr, t: Expr, point: Fraction, side: int, bits: int
-) -> Band:
-    """The band around a point for one order of derivative.
+def band(coefficient: Callable[[int], Coefficient], form: Closed, bits: int) -> Band:
+    """The band around a point for one derivative.
 
     Parameters
     ----------
     coefficient : k -> the coefficient of (t - point)**k.
-    closed : the closed form, in the variable t.
-    side : 1 or -1 if it is defined on that side of the point only, else 0.
-    bits : digits of the arithmetic that it is for.
+    form : the closed form near the point.
+    bits : digits of the arithmetic that the band is for.
     """
+    point = form.point
     lead, step, series = _terms(coefficient)
     if not series:
-        return Band(point, Fraction(1, 2**20), (Fraction(0),), 0, 1)
+        return Band(point, Fraction(1, 2**20), (Fraction(0),))
     sizes = [float(to_ball(c)) for c in series]
-    needed = _needed(closed, t, point, side, _reach(series, sizes, lead, step, MAX_TERMS, bits))
-    for n in range(2, MAX_TERMS + 1):
-        reach = _reach(series, sizes, lead, step, n, bits)
-        if reach >= needed:
-            break
-    exact = tuple(_rounded(c) for c in series[:n])
-    while len(exact) > 1 and exact[-1] == 0:
-        exact = exact[:-1]
-    return Band(point, _radius(reach), exact, lead, step)
+    rounded = [_is_rounded(c) for c in series]
+
+    limit = form.smooth()
+
+    def reach(n: int) -> int:
+        return min(limit, _bisect(lambda r: _suffices(sizes, rounded, lead, step, n, r, bits)))
+
+    most = reach(MAX_TERMS)
+    if form.trusted(most):
+        needed = form.needed(most)
+        n = next(n for n in range(2, MAX_TERMS + 1) if reach(n) >= needed)
+        return form.confirmed(_trimmed(series[:n]), reach(n), lead, step, bits)
+    for wider in WIDER if most < limit else ():
+        found = _interpolated(series[0], form, lead, step, most + wider, bits)
+        i = min(most + wider, limit)
+        if found is not None and form.agrees(found, i, lead, step, bits):
+            return Band(point, _radius(i), found, lead, step)
+    return form.confirmed(_trimmed(series[:MAX_TERMS]), most, lead, step, bits)
 
 
+# ------------------------------------------------------------------- coefficients
 def _terms(coefficient: Callable[[int], Coefficient]) -> tuple[int, int, list[Coefficient]]:
     """(exponent of the leading term, step between exponents, coefficients)."""
     count = MAX_TERMS + EXTRA_TERMS
@@ -113,16 +133,29 @@ def _vanishes(c: Coefficient) -> bool:
         return bool(abs(to_ball(c)) < arb(2) ** (-ctx.prec // 2))
 
 
-def _rounded(c: Coefficient) -> Fraction:
-    """A coefficient as a rational number of reasonable length."""
-    if isinstance(c, fmpq) and int(c.p).bit_length() + int(c.q).bit_length() <= CONSTANT_BITS:
-        return to_fraction(c)
+def _trimmed(coefficients: Sequence[Coefficient]) -> tuple[Fraction, ...]:
+    """Rational coefficients of reasonable length, without zeros at the end."""
+    exact = [_shortened(c) for c in coefficients]
+    while len(exact) > 1 and exact[-1] == 0:
+        exact.pop()
+    return tuple(exact)
+
+
+def _shortened(c: Coefficient) -> Fraction:
     exact = to_fraction(c)
-    shift = CONSTANT_BITS // 2 - exact.numerator.bit_length() + exact.denominator.bit_length()
-    scale = Fraction(2) ** shift
+    n, d = exact.numerator.bit_length(), exact.denominator.bit_length()
+    if n + d <= CONSTANT_BITS:
+        return exact
+    scale = Fraction(2) ** (CONSTANT_BITS // 2 - n + d)
     return Fraction(round(exact * scale)) / scale
 
 
+def _is_rounded(c: Coefficient) -> bool:
+    """Whether a coefficient is not a double."""
+    return not isinstance(c, fmpq) or not is_exact(to_fraction(c))
+
+
+# -------------------------------------------------------------------------- radii
 def _radius(i: int) -> Fraction:
     """The radius of index i, rounded down to a short number."""
     size = 2.0 ** (i / FINENESS)
@@ -130,16 +163,12 @@ def _radius(i: int) -> Fraction:
     return Fraction(math.floor(size / unit)) * Fraction(unit)
 
 
-def _reach(
-    series: Sequence[Coefficient], sizes: Sequence[float], lead: int, step: int, n: int, bits: int
-) -> int:
-    """The index of the largest radius at which n terms do."""
-    rounded = [not isinstance(c, fmpq) or not is_exact(to_fraction(c)) for c in series[:n]]
+def _bisect(works: Callable[[float], bool]) -> int:
+    """The index of the largest radius that works, if all smaller ones do."""
     low, high = SMALLEST, LARGEST
     while low < high:
         middle = (low + high + 1) // 2
-        r = 2.0 ** (middle / FINENESS)
-        if _suffices(sizes, rounded, lead, step, n, r, bits):
+        if works(2.0 ** (middle / FINENESS)):
             low = middle
         else:
             high = middle - 1
@@ -147,18 +176,30 @@ def _reach(
 
 
 def _suffices(
-    sizes: Sequence[float], rounded: Sequence[bool], lead: int, step: int, n: int, r: float, bits: int
+    sizes: Sequence[float],
+    rounded: Sequence[bool],
+    lead: int,
+    step: int,
+    n: int,
+    r: float,
+    bits: int,
 ) -> bool:
     """Whether n terms are accurate at distance r."""
     z = r**step
     rest = [abs(c) * z**j for j, c in enumerate(sizes)][n:]
     ratio = _growth(sizes) * z
-    if ratio > 0.95 or sum(rest) + rest[-1] * ratio / (1 - ratio) > abs(sizes[0]) * 2.0 ** -(bits + 2):
+    if ratio > 0.95 or sum(rest) + rest[-1] * ratio / (1 - ratio) > abs(sizes[0]) * 2.0 ** -(
+        bits + 2
+    ):
         return False
-    signs = (1.0, -1.0) if step == 1 else (1.0,)
     return all(
-        _running_error(sizes[:n], rounded, s * z, step) + lead <= POLYNOMIAL_ERROR for s in signs
+        _running_error(sizes[:n], rounded[:n], s * z, step) + lead <= SERIES_ERROR
+        for s in _signs(step)
     )
+
+
+def _signs(step: int) -> tuple[float, ...]:
+    return (1.0, -1.0) if step == 1 else (1.0,)
 
 
 def _growth(sizes: Sequence[float]) -> float:
@@ -183,30 +224,154 @@ def _running_error(
     return error / abs(value) if value else math.inf
 
 
-def _needed(closed: Expr, t: Expr, point: Fraction, side: int, reach: int) -> int:
-    """The index of the radius beyond which the closed form is not in doubt, at
-    most `reach`."""
-    tape = Tape([t], [doubt((closed,), CLOSED_ERROR)])
+# ------------------------------------------------------------------ interpolation
+def _interpolated(
+    first: Coefficient, form: Closed, lead: int, step: int, i: int, bits: int
+) -> tuple[Fraction, ...] | None:
+    """A polynomial with the right value at the point, accurate up to the radius of
+    index i; None if there is none."""
+    r = float(_radius(i))
+    interval = (r**step if form.side >= 0 else 0.0, -r if form.side <= 0 and step == 1 else 0.0)
+    n = MAX_TERMS
+    nodes = [_between(interval, math.cos(math.pi * (j + 0.5) / n)) for j in range(n)]
+    start = to_ball(first)
+    known: dict[Fraction, arb] = {}
 
-    def trusted(i: int) -> bool:
-        h = _radius(i)
-        for s in (side,) if side else (1, -1):
-            x = point + s * h
-            condition = tape.run([arb(fmpq(x.numerator, x.denominator))], ctx.prec)[tape.roots[0]]
-            if condition is not False:
-                return False
+    def true(z: Fraction) -> arb:
+        """The function divided by h**lead."""
+        if z not in known:
+            h = z if step == 1 else Fraction(math.sqrt(z))
+            known[z] = form.value(h) / _ball(h) ** lead
+        return known[z]
+
+    if step == 2:
+        nodes = [Fraction(math.sqrt(z)) ** 2 for z in nodes]
+    heights = [(true(z) - start) / _ball(z) for z in nodes]
+    if not all(y.is_finite() for y in heights):
+        return None
+    tail = arb_poly.interpolate([_ball(z) for z in nodes], heights).coeffs()
+    exact = _trimmed([first, *tail])
+    rounded = [not is_exact(q) for q in exact]
+    sizes = [float(q) for q in exact]
+    for end in interval:
+        if end and _running_error(sizes, rounded, end, step) + lead > SERIES_ERROR:
+            return None
+    return exact
+
+
+def _between(interval: tuple[float, float], c: float) -> Fraction:
+    """The point of an interval at -1 <= c <= 1."""
+    high, low = interval
+    return Fraction((high + low) / 2 + (high - low) / 2 * c)
+
+
+def _ball(q: Fraction) -> arb:
+    return arb(fmpq(q.numerator, q.denominator))
+
+
+def _value(coefficients: Sequence[Fraction], z: arb) -> arb:
+    total = arb(0)
+    for q in reversed(coefficients):
+        total = total * z + _ball(q)
+    return total
+
+
+# -------------------------------------------------------------------- closed forms
+class Closed:
+    """A closed form near a point: its values, and where it is in doubt.
+
+    Parameters
+    ----------
+    closed : what will be evaluated, in the variable t.
+    plain : the same in terms of elementary functions.
+    point, side : where; 1 or -1 if it is defined on that side only, else 0.
+    """
+
+    def __init__(self, closed: Expr, plain: Expr, t: Expr, point: Fraction, side: int) -> None:
+        self.point, self.side = point, side
+        self.tape = Tape([t], [plain, doubt((closed,), CLOSED_ERROR)])
+        self.edges = Tape([t], list(_edges(plain)))
+
+    def confirmed(
+        self, coefficients: tuple[Fraction, ...], i: int, lead: int, step: int, bits: int
+    ) -> Band:
+        """The band of the largest radius up to that of index i that `agrees`."""
+        while i > SMALLEST and not self.agrees(coefficients, i, lead, step, bits):
+            i -= FINENESS // 2
+        return Band(self.point, _radius(i), coefficients, lead, step)
+
+    def agrees(
+        self, coefficients: tuple[Fraction, ...], i: int, lead: int, step: int, bits: int
+    ) -> bool:
+        """Whether the polynomial is the function up to the radius of index i, as far
+        as samples tell."""
+        tolerance = arb(2) ** -(bits + 1)
+        for part in SAMPLED:
+            for h in self.offsets(part * _radius(i)):
+                x, true = _ball(h), self.value(h)
+                got = x**lead * _value(coefficients, x**step)
+                if not abs(got - true) <= tolerance * abs(true):
+                    return False
         return True
 
-    if not trusted(reach):
-        return reach
-    low, high = SMALLEST // 2, reach
-    while low < high:
-        middle = (low + high) // 2
-        if trusted(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    def smooth(self) -> int:
+        """The index of the radius within which nothing jumps or has a kink, and no
+        branch changes, except at the point."""
+        if not self.edges.nodes:
+            return LARGEST
+        for i in range(LARGEST, SMALLEST, -FINENESS):
+            r = _radius(i)
+            if all(self._same_branch(h * r) for h in self.offsets(Fraction(1))):
+                return i
+        return SMALLEST
+
+    def _same_branch(self, h: Fraction) -> bool:
+        """Whether all edges keep their signs from the point to point + h."""
+        for _ in range(PIECES):
+            middle, spread = self.point + h * 3 / 4, abs(h) / 4
+            x = _ball(middle) + arb(0, float(spread))
+            values = self.edges.run([x], ctx.prec)
+            if any(not (values[i] > 0 or values[i] < 0) for i in self.edges.roots):
+                return False
+            h /= 2
+        return True
+
+    def _run(self, h: Fraction, output: int) -> arb | bool | None:
+        x = self.point + h
+        values = self.tape.run([arb(fmpq(x.numerator, x.denominator))], ctx.prec)
+        return values[self.tape.roots[output]]
+
+    def value(self, h: Fraction) -> arb:
+        """The value at point + h."""
+        return self._run(h, 0)
+
+    def offsets(self, r: Fraction) -> list[Fraction]:
+        """Where to look at distance r."""
+        return [s * r for s in ((self.side,) if self.side else (1, -1))]
+
+    def trusted(self, i: int) -> bool:
+        """Whether the closed form is accurate at the radius of index i."""
+        return all(self._run(h, 1) is False for h in self.offsets(_radius(i)))
+
+    def needed(self, reach: int) -> int:
+        """The index of the radius from which on it is accurate, if it is at `reach`."""
+        low, high = SMALLEST // 2, reach
+        while low < high:
+            middle = (low + high) // 2
+            if self.trusted(middle):
+                high = middle
+            else:
+                low = middle + 1
+        return low
 
 
-__all__ = ["Band", "band"]
+def _edges(e: Expr) -> Iterator[Expr]:
+    """What vanishes where a branch changes or a function jumps or has a kink."""
+    for n in ir.topological((e,)):
+        if n.op in ir.COMPARISONS:
+            yield n.args[0] - n.args[1]
+        elif n.op.kink is not None:
+            yield n.op.kink(*n.args)
+
+
+__all__ = ["Band", "Closed", "band"]

@@ -9,49 +9,42 @@ written at a rational value of t, and analytic there: its Puiseux series has no
 negative and no fractional powers, agrees on both sides of the point (or on the
 one where the function is defined) and with a value that the formula gives at
 the point itself. Everything else stays as it is and is named in the notes:
-poles, branch points, logarithms, jumps, essential singularities.
+poles, branch points, logarithms, jumps, essential singularities. What depends on
+several variables, and is removable where one of them is a function of the others,
+is left to `passes.surfaces`.
 
 t is the lowest bottleneck of the DAG in which the singular point is rational:
 s in the example, not sqrt(s), so that the derivatives by a and b are smooth.
-
-`expand_completed` writes the operations out once nothing is to be
-differentiated any more: a polynomial in a band around each point, and the
-closed form outside of it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
-from flint import arb, ctx, fmpq
+from flint import fmpq
 
 from symdiff import ir
 from symdiff.interpret import exclusive
-from symdiff.interpret.tape import Tape
-from symdiff.ir import OPS, Expr, Op
-from symdiff.passes.bands import Band, band
-from symdiff.passes.cancel import cancel
-from symdiff.passes.differentiate import pushforward
-from symdiff.passes.roots import loci, rational_roots
+from symdiff.ir import Expr
+from symdiff.passes.removable import VARIABLE, Centre, Removable, closed_forms, expand_completed
+from symdiff.passes.roots import is_constant, loci, rational_roots
 from symdiff.passes.signs import Signs
-from symdiff.series import Coefficient, Germs, OutOfBudget, Undecided
-from symdiff.series.numbers import to_ball, to_fraction
+from symdiff.passes.surfaces import Surface, complete_surfaces
+from symdiff.series import Germs, OutOfBudget
+from symdiff.series.numbers import to_fraction
 
 PRECISION = 320
 """Bits of the balls that stand for constants without a name."""
 MAX_REGION = 200
-"""Nodes of a completed formula."""
+"""Nodes of a formula whose series is looked at."""
+MAX_FORMULA = 60
+"""Nodes of a formula that is completed as a whole, though only a part need be."""
 MAX_DEPTH = 60
 MAX_POINTS = 32
 """Singular points that are looked at in one program."""
-
-VARIABLE = ir.var("completed variable")
-"""The variable of closed forms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +78,7 @@ class Completions:
 
     filled: list[Completed] = field(default_factory=list)
     singular: list[Completed] = field(default_factory=list)
+    surfaces: list[Surface] = field(default_factory=list)
     over_budget: list[Expr] = field(default_factory=list)
 
 
@@ -92,14 +86,16 @@ def complete(
     outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: Completions | None = None
 ) -> tuple[Expr, ...]:
     """Replace what is singular but analytic by operations that are not singular."""
-    outputs = tuple(outputs)
+    outputs, facts = tuple(outputs), tuple(facts)
     notes = notes if notes is not None else Completions()
     search = _Search(outputs, Signs(facts), notes)
     if not search.places:
         return outputs
     with exclusive(PRECISION):
         search.run()
-        return _filled(outputs, search.fills) if search.fills else outputs
+        if search.fills:
+            outputs = _filled(outputs, search.fills)
+    return complete_surfaces(outputs, facts, notes.surfaces)
 
 
 # ------------------------------------------------------------------------ search
@@ -116,7 +112,7 @@ class _Search:
 
     def __init__(self, outputs: Sequence[Expr], signs: Signs, notes: Completions) -> None:
         self.outputs, self.signs, self.notes = outputs, signs, notes
-        self.order = [e for e in ir.topological(outputs)]
+        self.order = ir.topological(outputs)
         self.fills: dict[Expr, _Fill] = {}
         self.constants = list(
             dict.fromkeys(
@@ -142,7 +138,7 @@ class _Search:
                 constant.add(e)
                 continue
             for d in loci(e):
-                known = d in constant or self.signs.nonzero(d)
+                known = is_constant(d) or self.signs.nonzero(d)
                 if not known and e not in found.setdefault(d, []):
                     found[d].append(e)
         return found
@@ -235,14 +231,14 @@ class _Search:
         for e in reversed(nodes):
             outside = e in self.outputs or any(p not in needed for p in self.parents.get(e, ()))
             if outside and not e.op.boolean:
-                self._descend(e, germs, seen)
+                self._descend(e, germs, region, seen)
 
     def _region(self, t: Expr) -> dict[Expr, frozenset[Expr]]:
         """The nodes above t that depend on nothing else, with all nodes between."""
         cones: dict[Expr, frozenset[Expr]] = {t: frozenset()}
         height = {t: 0}
         for e in self.order:
-            if e is t or e not in self.varying:
+            if e is t or e.op is ir.VAR or e not in self.varying:
                 continue
             children = [a for a in e.args if a in self.varying]
             if all(a in cones for a in children):
@@ -253,36 +249,46 @@ class _Search:
         del cones[t]
         return cones
 
-    def _descend(self, root: Expr, germs: Germs, seen: set[Expr]) -> None:
-        """Fill the topmost nodes that need it; name the topmost that cannot be."""
-        stack = [(root, False)]
+    def _descend(
+        self,
+        root: Expr,
+        germs: Germs,
+        region: Mapping[Expr, frozenset[Expr]],
+        seen: set[Expr],
+    ) -> None:
+        """Fill the topmost analytic nodes, as the derivatives of their parts may
+        cancel each other, but not large formulas around a small singular one; name
+        the topmost that cannot be filled. What is singular inside of a filled node
+        is filled too, for its closed form."""
+        stack = [(root, False, False)]
         while stack:
-            e, named = stack.pop()
+            e, inner, named = stack.pop()
             germ = germs.germs.get(e)
             if germ is None or e in seen or not germ.singular:
                 continue
             seen.add(e)
-            if germ.kind == "analytic" and germ.essential:
-                self._fill(e, germs)
-                continue
-            if germ.kind not in ("analytic", "outside") and germ.essential and not named:
+            small = not inner and len(region[e]) <= MAX_FORMULA
+            if germ.kind == "analytic" and (germ.essential or small):
+                self._fill(e, germs, inner)
+                inner = named = True
+            elif germ.kind not in ("analytic", "outside") and germ.essential and not named:
                 named = True
                 self.notes.singular.append(
                     Completed(e, germs.t, germs.point, germ.kind, order=germ.order)
                 )
-            stack.extend((a, named) for a in reversed(e.args))
+            stack.extend((a, inner, named) for a in reversed(e.args))
 
-    def _fill(self, e: Expr, germs: Germs) -> None:
+    def _fill(self, e: Expr, germs: Germs, inner: bool) -> None:
         fill = self.fills.setdefault(e, _Fill(germs.t, {}))
         if fill.t is not germs.t:
             return
         fill.germs[germs.point] = germs
-        exact = [
-            to_fraction(germs.coefficient(e, k) * fmpq(math.factorial(k))) for k in range(3)
-        ]
-        self.notes.filled.append(
-            Completed(e, germs.t, germs.point, "removable", exact[0], tuple(exact[1:]))
-        )
+        if not inner:
+            limits = [germs.coefficient(e, k) * fmpq(math.factorial(k)) for k in range(3)]
+            value, *slopes = (to_fraction(c) for c in limits)
+            self.notes.filled.append(
+                Completed(e, germs.t, germs.point, "removable", value, tuple(slopes))
+            )
 
 
 # ----------------------------------------------------------------------- filling
@@ -320,145 +326,11 @@ def _closed_form(
     return new[e]
 
 
-@dataclass(frozen=True, slots=True)
-class Centre:
-    """A completed point and the expansion there."""
-
-    point: Fraction
-    germs: Germs
-    node: Expr
-
-    @property
-    def side(self) -> int:
-        return self.germs.one_sided(self.node)
-
-    def coefficient(self, k: int, order: int) -> Coefficient:
-        """The coefficient of h**k in the derivative of an order."""
-        c = self.germs.coefficient(self.node, k + order)
-        return c * fmpq(math.perm(k + order, order))
-
-
-class Removable:
-    """A completed function of one variable, with its derivatives of every order.
-
-    Attributes
-    ----------
-    closed : the formula in `VARIABLE`, undefined at the points of `centres`.
-    centres : the completed points.
-    """
-
-    _known: dict[str, Removable] = {}
-
-    def __init__(self, name: str, closed: Expr, centres: Sequence[Centre]) -> None:
-        self.name, self.closed, self.centres = name, closed, tuple(centres)
-        self._closed = [closed]
-        self._bands: dict[tuple[int, int], list[Band]] = {}
-        self._tapes: dict[int, Tape] = {}
-
-    @classmethod
-    def of(cls, closed: Expr, centres: Sequence[Centre]) -> Removable:
-        """The function; the same for the same formula and points."""
-        text = repr((ir.encode((closed,)), [str(c.point) for c in centres]))
-        name = "completed_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-        if name not in cls._known:
-            cls._known[name] = cls(name, closed, centres)
-        return cls._known[name]
-
-    def operation(self, order: int) -> Op:
-        """The derivative of an order, as an operation."""
-        name = f"{self.name}_{order}"
-        if name not in OPS:
-            op = Op(
-                name,
-                1,
-                partials=lambda x: (self.operation(order + 1)(x),),
-                ball=lambda x: self._ball(order, x),
-            )
-            _ORDERS[op] = self, order
-        return OPS[name]
-
-    def closed_form(self, order: int) -> Expr:
-        """A derivative in closed form."""
-        while len(self._closed) <= order:
-            last = self._closed[-1]
-            self._closed += cancel(pushforward((last,), {VARIABLE: ir.ONE}))
-        return self._closed[order]
-
-    def bands(self, order: int, bits: int) -> list[Band]:
-        """The bands around the points, for arithmetic with that many bits."""
-        key = order, bits
-        if key not in self._bands:
-            closed = self.closed_form(order)
-            (written,) = expand_completed((closed,), bits)
-            with exclusive(PRECISION):
-                self._bands[key] = [
-                    band(
-                        lambda k, c=c: c.coefficient(k, order),  # type: ignore[misc]
-                        written,
-                        VARIABLE,
-                        c.point,
-                        c.side,
-                        bits,
-                    )
-                    for c in self.centres
-                ]
-        return self._bands[key]
-
-    def written(self, order: int, t: Expr, bits: int) -> Expr:
-        """A derivative at t: polynomials near the points, else the closed form."""
-        (closed,) = expand_completed((self.closed_form(order),), bits)
-        (result,) = ir.substitute((closed,), {VARIABLE: t})
-        for b in self.bands(order, bits):
-            result = b.around(t, result)
-        return result
-
-    def _ball(self, order: int, x: Any) -> Any:
-        """Rigorous: exact at a point, the closed form away from it."""
-        for c in self.centres:
-            p = arb(fmpq(c.point.numerator, c.point.denominator))
-            if x.is_exact() and x == p:
-                return to_ball(c.coefficient(0, order))
-            if x.overlaps(p):
-                return arb("nan")
-        if order not in self._tapes:
-            self._tapes[order] = Tape([VARIABLE], [self.closed_form(order)])
-        tape = self._tapes[order]
-        return tape.run([x], ctx.prec)[tape.roots[0]]
-
-
-_ORDERS: dict[Op, tuple[Removable, int]] = {}
-
-
-def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...]:
-    """Write completed functions out, for arithmetic with that many bits."""
-
-    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op not in _ORDERS:
-            return ir.rebuild(e, args)
-        removable, order = _ORDERS[e.op]
-        return removable.written(order, args[0], bits)
-
-    return ir.transform(outputs, rule)
-
-
-def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The closed form in place of each completed function, for people to read."""
-
-    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op not in _ORDERS:
-            return ir.rebuild(e, args)
-        removable, order = _ORDERS[e.op]
-        inner = closed_forms((removable.closed_form(order),))
-        return ir.substitute(inner, {VARIABLE: args[0]})[0]
-
-    return ir.transform(outputs, rule)
-
-
 __all__ = [
+    "VARIABLE",
     "Completed",
     "Completions",
     "Removable",
-    "Undecided",
     "closed_forms",
     "complete",
     "expand_completed",

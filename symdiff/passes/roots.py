@@ -15,9 +15,10 @@ from fractions import Fraction
 from flint import fmpq, fmpq_poly
 
 from symdiff import ir
+from symdiff.interpret.balls import Undecided
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr, Op
 from symdiff.series.germs import AtPoint
-from symdiff.series.numbers import Undecided, is_zero
+from symdiff.series.numbers import is_zero
 
 MAX_DEGREE = 24
 MAX_TRIALS = 16
@@ -113,7 +114,7 @@ def _inverted(e: Expr, t: Expr) -> tuple[set[Fraction], bool]:
             if q is not None:
                 found.add(q)
             continue
-        step = _undone(node, target)
+        step = _undone(node, target, None)
         if step is not None:
             stack.extend(step)
             continue
@@ -125,17 +126,34 @@ def _inverted(e: Expr, t: Expr) -> tuple[set[Fraction], bool]:
     return found, False
 
 
-def _undone(e: Expr, target: Expr) -> list[tuple[Expr, Expr]] | None:
-    """(child, value) pairs of which one must hold for e to have the target value."""
+def symbolic_roots(e: Expr, v: Expr) -> list[Expr]:
+    """Values of a variable at which e vanishes, as expressions in the others, as far
+    as they are found by undoing one operation after the other."""
+    found: dict[Expr, None] = {}
+    stack: list[tuple[Expr, Expr]] = [(e, ir.ZERO)]
+    for _ in range(MAX_STEPS):
+        if not stack:
+            break
+        node, target = stack.pop()
+        if node is v:
+            found[target] = None
+        elif v in ir.variables((node,)):
+            stack += _undone(node, target, v) or []
+    return list(found)
+
+
+def _undone(e: Expr, target: Expr, v: Expr | None) -> list[tuple[Expr, Expr]] | None:
+    """(child, value) pairs of which one must hold for e to have the target value;
+    what does not depend on v (None: on any variable) counts as a constant."""
     op, args = e.op, e.args
     if op is NEG:
         return [(args[0], -target)]
     if op in (ADD, SUB, MUL, DIV):
         a, b = args
-        if is_constant(b):
+        if is_constant(b, v):
             undo = {ADD: ir.sub, SUB: ir.add, MUL: ir.div, DIV: ir.mul}[op]
             return [(a, undo(target, b))]
-        if is_constant(a):
+        if is_constant(a, v):
             if op is ADD or op is SUB:
                 return [(b, target - a if op is ADD else a - target)]
             if op is MUL:
@@ -174,9 +192,10 @@ def _undone_power(e: Expr, target: Expr) -> list[tuple[Expr, Expr]] | None:
     return [(base, value), (base, -value)] if even else [(base, value)]
 
 
-def is_constant(e: Expr) -> bool:
-    """Whether an expression has no variables."""
-    return not ir.variables((e,))
+def is_constant(e: Expr, v: Expr | None = None) -> bool:
+    """Whether an expression does not depend on v, or on any variable."""
+    found = ir.variables((e,))
+    return v not in found if v is not None else not found
 
 
 def _polynomial_roots(e: Expr, t: Expr, target: Fraction | None) -> set[Fraction] | None:
@@ -229,4 +248,4 @@ def _fraction(
     return (p * s + r * q_, q_ * s) if e.op is ADD else (p * s - r * q_, q_ * s)
 
 
-__all__ = ["is_constant", "loci", "rational_roots"]
+__all__ = ["is_constant", "loci", "rational_roots", "symbolic_roots"]

@@ -82,8 +82,8 @@ class Signs:
     def of(self, e: Expr) -> int:
         """The possible signs of a node, as a bit mask."""
         if e not in self.known:
-            for node in ir.topological((e,)):
-                if node not in self.known and not node.op.boolean:
+            for node in ir.topological((e,), self.known):
+                if not node.op.boolean:
                     self.known[node] = self._local(node) & self.facts.get(node, ANY)
         return self.known[e]
 

@@ -30,6 +30,14 @@ _ITEM = {"float64": 8, "float32": 4}
 _BUILTIN = frozenset((*TABLE, ABS, SIGN))
 _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 
+_PAIR_PREFIX = "symdiff_dd_"
+_WIDE = ("symdiff.passes.widen", "symdiff.codegen.pairs", "symdiff.codegen.ddfunctions",
+         "symdiff.codegen.doubledouble")  # fmt: skip
+"""The modules that decide what double-double code is; imported when it is compiled."""
+
+Widen = Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
+
+_provided: dict[str, jit.Linked] = {}
 _linked: WeakValueDictionary[str, jit.Linked] = WeakValueDictionary()
 _lock = threading.RLock()
 
@@ -54,6 +62,8 @@ class Spec:
     dtype : "float64" or "float32".
     accuracy : "high", "strict", "fast" or "certified".
     cache : whether object code is kept on disk.
+    widen : makes from the outputs those of double-double arithmetic, and the condition
+        under which they are suspect.
     """
 
     params: tuple[str, ...]
@@ -62,11 +72,21 @@ class Spec:
     dtype: str
     accuracy: str
     cache: bool
+    widen: Widen | None = None
+
+    @property
+    def flagged(self) -> bool:
+        """Whether a flag is computed along with the outputs."""
+        return self.suspect is not None or self.widen is not None
 
     def roots(self) -> tuple[Expr, ...]:
         return self.outputs if self.suspect is None else (*self.outputs, self.suspect)
 
     def lowered(self) -> tuple[Expr, ...]:
+        """What is printed: the outputs, and the condition of the flag if there is one."""
+        if self.widen is not None:
+            outputs, suspect = self.widen(self.outputs)
+            return (*outputs, suspect)
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, MAX_CHAIN)
         return lower(self.roots(), chain=chain, divide=self.accuracy != "fast")
 
@@ -76,18 +96,25 @@ class Spec:
         roots = self.roots()
         own = any(e.op.expand is not None and e.op not in _BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
-        how = (self.params, self.suspect is not None, self.dtype, self.accuracy)
+        wide = None if self.widen is None else _digest(*_WIDE)
+        how = (self.params, self.suspect is not None, self.dtype, self.accuracy, wide)
         return cache.key(kind, rows, how, _version(), jit.host(), *more)
 
 
 @functools.cache
 def _version() -> str:
     """A digest of the modules that decide what is compiled."""
-    digest = hashlib.blake2b(digest_size=16)
     names = ("ir", "functions", "codegen.lower", "codegen.llvm", "codegen.driver",
              "codegen.arraycall", "codegen.jit")  # fmt: skip
+    return _digest(*(f"symdiff.{name}" for name in names))
+
+
+@functools.cache
+def _digest(*names: str) -> str:
+    """A digest of modules' sources."""
+    digest = hashlib.blake2b(digest_size=16)
     for name in names:
-        module: Any = import_module(f"symdiff.{name}")
+        module: Any = import_module(name)
         digest.update(module.__spec__.loader.get_data(module.__file__))
     return digest.hexdigest()
 
@@ -107,8 +134,23 @@ def link(key: str, text: Callable[[], str], keep: bool) -> jit.Linked:
                 cache.store(key, code, externals)
         else:
             code, externals = stored
+        for name in externals:
+            if name.startswith(_PAIR_PREFIX):
+                _provide(name, keep)
         linked = _linked[key] = jit.Linked(code, externals)
         return linked
+
+
+def _provide(symbol: str, keep: bool) -> None:
+    """Compile a double-double function, once in a process, for others to call."""
+    if symbol in _provided:
+        return
+    from symdiff.codegen import pairs
+
+    key = cache.key(symbol, _digest(*_WIDE), _version(), jit.host())
+    linked = link(key, lambda: pairs.print_function(pairs.FUNCTIONS[symbol]), keep)
+    jit.define_symbol(symbol, linked.address(symbol))
+    _provided[symbol] = linked
 
 
 def _external(name: str) -> str:
@@ -132,13 +174,15 @@ class Point:
 
     def __init__(self, spec: Spec) -> None:
         self.inputs, self.outputs = len(spec.params), len(spec.outputs)
+        self._second: Point | None = None
         self.real = ctypes.c_float if spec.dtype == "float32" else ctypes.c_double
 
         def text() -> str:
             roots = spec.lowered()
             outputs = roots[: self.outputs]
-            suspect = roots[self.outputs] if spec.suspect is not None else None
-            source = llvm.print_point(spec.params, outputs, suspect, spec.dtype)
+            suspect = roots[self.outputs] if spec.flagged else None
+            writer = _pair_writer() if spec.widen else None
+            source = llvm.print_point(spec.params, outputs, suspect, spec.dtype, writer)
             if layout is not None:
                 one = self.outputs == 1
                 source += driver.print_entry(
@@ -171,6 +215,18 @@ class Point:
             return NotImplemented
         return values[0] if self.outputs == 1 else tuple(values)
 
+    def attach(self, second: Point) -> None:
+        """Let another kernel compute the elements where the `suspect` condition holds."""
+        self._second = second
+        place = ctypes.c_void_p.from_address(self.linked.address("second"))
+        place.value = second.linked.address("point")
+
+
+def _pair_writer() -> llvm.Writer:
+    from symdiff.codegen.pairs import PairWriter
+
+    return PairWriter()
+
 
 # --------------------------------------------------------------------------- arrays
 class Body:
@@ -182,8 +238,9 @@ class Body:
         def text() -> str:
             roots = spec.lowered()
             outputs = roots[: len(spec.outputs)]
-            suspect = roots[len(spec.outputs)] if spec.suspect is not None else None
-            return llvm.print_body(spec.params, outputs, suspect, spec.dtype, lanes)
+            suspect = roots[len(spec.outputs)] if spec.flagged else None
+            writer = _pair_writer() if spec.widen else None
+            return llvm.print_body(spec.params, outputs, suspect, spec.dtype, lanes, writer)
 
         self.spec, self.width = spec, lanes.width
         self.linked = link(spec.key("body", lanes.isa, sorted(lanes.library)), text, spec.cache)
@@ -196,7 +253,7 @@ class Body:
         if not builtin.arrays_are_known():
             return lambda *args: NotImplemented
         builtin.fill_array_api(self._driver)
-        spec, flagged = self.spec, int(self.spec.suspect is not None)
+        spec, flagged = self.spec, int(self.spec.flagged)
         counts = len(spec.params), len(spec.outputs), flagged
         descr = id(np.dtype(spec.dtype))
         record = (self.address, *counts, self.width, _ITEM[spec.dtype], limit, descr)
@@ -205,6 +262,8 @@ class Body:
 
 def _lanes(spec: Spec) -> llvm.Lanes:
     """The SIMD registers and functions of this machine."""
+    if spec.widen is not None:
+        return llvm.Lanes()
     host = jit.host()
     single = spec.dtype == "float32"
     width = host.bits // 8 // _ITEM[spec.dtype]

@@ -12,9 +12,10 @@ from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
 from symdiff.runtime import arrays, threads
 from symdiff.runtime.arrays import ArgumentError, Array
-from symdiff.runtime.compiled import Body, Point, Spec
+from symdiff.runtime.compiled import Body, Point, Spec, Widen
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
+Doubt = Callable[[Sequence[Expr], str], Expr]
 ACCURACIES = ("high", "strict", "fast", "certified")
 
 
@@ -47,7 +48,12 @@ class Kernel:
         reciprocals of constants and multiplies large powers out.
     parallel : True, False, or "auto" to use threads where it pays.
     cache : whether compiled code is kept on disk.
-    suspect : a condition under which the outputs cannot be trusted, computed along.
+    suspect : a condition under which the outputs cannot be trusted, computed along;
+        or a function that makes it from the outputs and a dtype.
+    widen : computes the outputs in double-double arithmetic instead, as
+        `passes.widen` has it, and flags what even that may get wrong.
+    second : a kernel of the same parameters and number of outputs that computes the
+        suspect elements again, and only they; what it flags stays flagged.
     """
 
     def __init__(
@@ -60,7 +66,9 @@ class Kernel:
         accuracy: str = "high",
         parallel: bool | str = "auto",
         cache: bool = True,
-        suspect: Expr | None = None,
+        suspect: Expr | Doubt | None = None,
+        widen: Widen | None = None,
+        second: Kernel | None = None,
     ) -> None:
         if accuracy not in ACCURACIES:
             raise ArgumentError(f"accuracy is one of {', '.join(ACCURACIES)}, not {accuracy!r}")
@@ -71,7 +79,8 @@ class Kernel:
             raise ArgumentError(f"dtype is float64 or float32, not {forced}")
         self.name, self.params, self.outputs = name, tuple(params), tuple(outputs)
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
-        self.suspect = suspect
+        self.suspect, self.widen, self.second = suspect, widen, second
+        self._suspects: dict[str, Expr | None] = {}
         self._lock = RLock()
         self._point: Point | None = None
         self._bodies: dict[str, Body] = {}
@@ -82,14 +91,25 @@ class Kernel:
         return f"<kernel {self.name}({', '.join(self.params)}), {len(self.outputs)} outputs>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = (self.dtype, self.accuracy, self.parallel, self.cache)
-        roots = self.outputs if self.suspect is None else (*self.outputs, self.suspect)
-        rows = encode(roots)
-        return _rebuild, (self.name, self.params, rows, self.suspect is not None, options)
+        options = {
+            "dtype": self.dtype, "accuracy": self.accuracy, "parallel": self.parallel,
+            "cache": self.cache, "suspect": self.suspect, "widen": self.widen,
+            "second": self.second,
+        }  # fmt: skip
+        return _rebuild, (self.name, self.params, encode(self.outputs), options)
 
     # ---------------------------------------------------------------- compiling
     def _spec(self, dtype: str) -> Spec:
-        return Spec(self.params, self.outputs, self.suspect, dtype, self.accuracy, self.cache)
+        found = self.suspect
+        if callable(found):
+            if dtype not in self._suspects:
+                self._suspects[dtype] = found(self.outputs, dtype)
+            found = self._suspects[dtype]
+        return Spec(self.params, self.outputs, found, dtype, self.accuracy, self.cache, self.widen)
+
+    @property
+    def _flagged(self) -> bool:
+        return self.suspect is not None or self.widen is not None
 
     @property
     def point(self) -> Point:
@@ -97,7 +117,8 @@ class Kernel:
         if self._point is None:
             with self._lock:
                 if self._point is None:
-                    self._point = Point(self._spec(self.dtype or "float64"))
+                    dtype = "float64" if self.widen is not None else self.dtype or "float64"
+                    self._point = Point(self._spec(dtype))
         return self._point
 
     def body(self, dtype: str) -> Body:
@@ -181,10 +202,12 @@ class Kernel:
         values = [arrays.prepare(n, a) for n, a in zip(self.params, args, strict=True)]
         given = out is not None and any(o is not None for o in out)
         if not given and all(isinstance(v, float) for v in values):
-            numbers, flag = self.point.evaluate(values)  # type: ignore[arg-type]
+            numbers, flag = self._at(values)  # type: ignore[arg-type]
             return Result(list(numbers), int(flag), None)
         result = arrays.result_dtype(values, self.dtype)
-        compute = np.dtype("float64" if result == np.float64 else "float32")
+        compute = _FLOAT64 if result == np.float64 or self.widen is not None else _FLOAT32
+        if result != np.float64:
+            values = [_single(v) if isinstance(v, float) else v for v in values]
         shape = arrays.broadcast(values)
         places: Sequence[Array | None] = out if out is not None else [None] * len(self.outputs)
         for place in places:
@@ -193,12 +216,48 @@ class Kernel:
         if shape == () and not given and compute == np.float64:
             return self._numpy_scalar(values)
         call = arrays.Call(self.body(compute.name), compute, result, self.cost, self.parallel)
-        results, flags = call.run(values, shape, places, self.suspect is not None)
+        results, flags = call.run(values, shape, places, self._flagged)
         suspects = 0 if flags is None else int(np.count_nonzero(flags))
+        if flags is not None and suspects and self.second is not None:
+            suspects = self._again(values, results, flags)
         flags = flags if suspects else None
         if shape == ():
             results = [r if p is not None else r[()] for r, p in zip(results, places, strict=True)]
         return Result(results, suspects, flags)
+
+    def _at(self, values: Sequence[float]) -> tuple[list[float], bool]:
+        """One element; the second tier is compiled when it is needed first."""
+        single = self.dtype == "float32"
+        if single:
+            values = [_single(v) for v in values]
+        numbers, flag = self.point.evaluate(values)
+        if flag and self.second is not None:
+            if single:
+                numbers, flag = self.second.point.evaluate(values)
+            else:
+                self.point.attach(self.second.point)
+                numbers, flag = self.point.evaluate(values)
+        return [_single(v) for v in numbers] if single else numbers, flag
+
+    def _again(
+        self, values: Sequence[float | Array], results: Sequence[Array], flags: Array
+    ) -> int:
+        """Compute the flagged elements of arrays again; how many stay flagged."""
+        mask = flags.view(np.bool_)
+        single = any(r.dtype != _FLOAT64 for r in results)
+        picked = [
+            (_single(v) if single else v)
+            if isinstance(v, float)
+            else np.broadcast_to(v, mask.shape)[mask].astype(_FLOAT64)
+            for v in values
+        ]
+        again = self if single and self.dtype is None else self.second
+        assert again is not None
+        found = again.evaluate(picked)
+        for target, values_again in zip(results, found.values, strict=True):
+            target[mask] = values_again
+        flags[mask] = found.suspects if found.flags is None else found.flags
+        return found.suspects
 
     def _small_arrays(self, args: Sequence[Any]) -> Result | None:
         """The builtin for arrays, where it may apply."""
@@ -208,6 +267,8 @@ class Kernel:
         name = "float64" if first.dtype is _FLOAT64 else "float32"
         if first.dtype not in (_FLOAT64, _FLOAT32) or self.dtype not in (None, name):
             return None
+        if self.widen is not None and name == "float32":
+            return None
         got = self.fast_arrays(name)(*args)
         if got is NotImplemented:
             return None
@@ -215,27 +276,19 @@ class Kernel:
 
     def _numpy_scalar(self, values: Sequence[float | Array]) -> Result:
         """NumPy scalars give what Python floats give, as NumPy scalars."""
-        numbers, flag = self.point.evaluate([float(v) for v in values])
+        numbers, flag = self._at([float(v) for v in values])
         return Result([np.float64(v) for v in numbers], int(flag), None)
+
+
+def _single(value: float) -> float:
+    """A float rounded to float32, as Python numbers among float32 arrays are."""
+    return float(np.float32(value))
 
 
 def _rebuild(
     name: str,
     params: tuple[str, ...],
     rows: tuple[tuple[Any, ...], ...],
-    has_suspect: bool,
-    options: tuple[Any, ...],
+    options: dict[str, Any],
 ) -> Kernel:
-    roots = decode(rows)
-    outputs, suspect = (roots[:-1], roots[-1]) if has_suspect else (roots, None)
-    dtype, accuracy, parallel, cache = options
-    return Kernel(
-        name,
-        params,
-        outputs,
-        dtype=dtype,
-        accuracy=accuracy,
-        parallel=parallel,
-        cache=cache,
-        suspect=suspect,
-    )
+    return Kernel(name, params, decode(rows), **options)

@@ -9,9 +9,10 @@ The series of an elementary function comes from its derivative in the table of
 functions, as the solution of y' = f'(u) u'; no function has rules here.
 """
 
+from symdiff.interpret.balls import Undecided
 from symdiff.series.expansion import Expansion, Failure
 from symdiff.series.germs import Germs
-from symdiff.series.numbers import Coefficient, Number, Undecided, is_zero, number, to_expr
+from symdiff.series.numbers import Coefficient, Number, is_zero, number, to_expr
 from symdiff.series.streams import OutOfBudget
 
 __all__ = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 from flint import fmpq
 
@@ -17,6 +18,7 @@ from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.functions import EXP, LOG
 from symdiff.functions import domain as domain_of
+from symdiff.interpret.balls import Undecided
 from symdiff.ir import (
     ADD,
     AND,
@@ -38,12 +40,10 @@ from symdiff.ir import (
 from symdiff.series.numbers import (
     NOTHING,
     Coefficient,
-    Undecided,
     Undefined,
     applied,
     is_zero,
     number,
-    to_expr,
     to_fraction,
 )
 from symdiff.series.streams import (
@@ -57,6 +57,7 @@ from symdiff.series.streams import (
     Product,
     Quotient,
     Ramified,
+    Regular,
     Scaled,
     Singular,
     Solution,
@@ -88,14 +89,24 @@ class Expansion:
 
     Attributes
     ----------
+    point : a rational number or a `Number`.
+    generic : whether other variables are parameters; else what depends on them fails.
     sided : whether anything depended on the side.
     singular : nodes whose own operation is undefined, or has an infinite
         derivative, at s = 0.
     """
 
-    def __init__(self, t: Expr, point: Fraction, side: int, ramification: int = 1) -> None:
+    def __init__(
+        self,
+        t: Expr,
+        point: Coefficient,
+        side: int,
+        ramification: int = 1,
+        generic: bool = False,
+    ) -> None:
         self.t, self.point, self.side, self.ramification = t, point, side, ramification
-        at = fmpq(point.numerator, point.denominator)
+        self.generic = generic
+        at = fmpq(point.numerator, point.denominator) if isinstance(point, Fraction) else point
         line = Polynomial([at, *[NOTHING] * (ramification - 1), fmpq(side)])
         self.streams: dict[Expr, Stream] = {t: line}
         self.truth: dict[Expr, bool] = {}
@@ -199,7 +210,7 @@ class Expansion:
             self._alias(e, e.args[1] if self._truth(e.args[0]) else e.args[2])
             return
         if not e.args:
-            if e.op is ir.VAR:
+            if e.op is ir.VAR and not self.generic:
                 raise Failure("unknown")
             self.streams[e] = Polynomial([number(e)])
             return
@@ -246,7 +257,7 @@ class Expansion:
         natural = q.denominator == 1 and q > 0
         if not natural and a.valuation() != 0:
             self.singular.add(e)
-        if q.denominator > 1:
+        if q.denominator > 1 and not self.generic:
             self.sign(a)  # on which side it is defined
             degree = (a.valuation() * q).denominator * self.ramification
             if degree > MAX_RAMIFICATION:
@@ -260,9 +271,11 @@ class Expansion:
             self.streams[e] = Power(a, q, self.budget)
 
     def _function(self, e: Expr, args: list[Stream]) -> None:
-        for a in args:
-            if any(not is_zero(a.coefficient(k)) for k in range(a.low, 0)):
+        for a, u in zip(e.args, args, strict=True):
+            if any(not is_zero(u.coefficient(k)) for k in range(u.low, 0)):
                 raise Failure("essential")
+            if u.low < 0:
+                self.streams[a] = Regular(u)
         self._require_domain(e)
         starts = [a.coefficient(0) for a in args]
         if e.op.kink is not None and self._at_kink(e):
@@ -278,15 +291,15 @@ class Expansion:
         if e.op.live is not None or e.op.partials is None:
             self._expanded(e)
             return
-        before = list(self.streams), list(self.failed), list(self.truth)
+        before = len(self.streams), len(self.failed), len(self.truth)
         try:
             self.streams[e] = solution = self._solution(e, starts)
             if not self._inner:  # the series that a slope needs are left until they are used
                 solution.ensure(1)
         except (Circular, Failure):
-            for kept, memo in zip(before, (self.streams, self.failed, self.truth), strict=True):
-                for n in list(memo)[len(kept) :]:
-                    del memo[n]  # type: ignore[attr-defined]
+            _shorten(self.streams, before[0])
+            _shorten(self.failed, before[1])
+            _shorten(self.truth, before[2])
             if e.op.expand is None:
                 raise
             self._expanded(e)
@@ -318,8 +331,8 @@ class Expansion:
         try:
             rate = slope()
             return "logarithm" if rate.low < 0 and rate.valuation() == -1 else "pole"
-        except (Failure, Vanishes, Undecided, Circular):
-            return "pole"
+        except (Failure, Vanishes, Undecided, Circular, NotImplementedError):
+            return "pole"  # also where no order of the function's derivatives is finite
 
     def _helper(self, partial: Expr) -> Stream:
         self._inner += 1
@@ -339,6 +352,8 @@ class Expansion:
             return
         for node in self._missing(condition):
             self._expand(node)
+        if self.generic and condition in self.failed:
+            return  # parameters are taken to be where the formula is defined
         if not self._truth(condition):
             raise Failure("outside")
 
@@ -365,12 +380,15 @@ class Expansion:
         return Polynomial([fmpq(value.numerator, value.denominator)])
 
 
+def _shorten(memo: dict[Expr, Any], length: int) -> None:
+    """Forget what was entered last."""
+    while len(memo) > length:
+        memo.popitem()
+
+
 def _constant(a: Stream) -> bool:
     return isinstance(a, Polynomial) and a.constant
 
 
 def _sign(c: Coefficient) -> int:
     return 0 if isinstance(c, fmpq) and c == 0 else Polynomial([c]).sign()
-
-
-__all__ = ["Expansion", "Failure", "to_expr"]

@@ -17,9 +17,10 @@ from fractions import Fraction
 from flint import fmpq
 
 from symdiff import ir
+from symdiff.interpret.balls import Undecided
 from symdiff.ir import ADD, DIV, MUL, POW, SUB, WHERE, Expr
 from symdiff.series.expansion import Expansion, Failure
-from symdiff.series.numbers import Coefficient, Undecided, Undefined, applied, is_zero, number, sign
+from symdiff.series.numbers import Coefficient, Undefined, applied, is_zero, number, sign
 from symdiff.series.streams import Ramified, Stream
 
 BASE_ORDER = 16
@@ -122,11 +123,14 @@ class Germs:
             kind, order = _shape(x.streams[e], x.ramification, self.order)
             if kind != "analytic":
                 return kind, order
-        if len(inside) == 2 and not all(
-            is_zero(_coefficient(inside[0], e, k) - _coefficient(inside[1], e, k))
-            for k in range(self.order)
-        ):
-            return "jump", 0
+        try:
+            if len(inside) == 2 and not all(
+                is_zero(_coefficient(inside[0], e, k) - _coefficient(inside[1], e, k))
+                for k in range(self.order)
+            ):
+                return "jump", 0
+        except Undecided:
+            return "undecided", 0
         value = self.at.of(e)
         if value is not None:
             try:
@@ -137,13 +141,21 @@ class Germs:
         return "analytic", 0
 
     def _own(self, e: Expr) -> bool:
-        return any(e in x.singular for x in self._inside(e))
+        """Whether the node's own operation is singular at the point."""
+        return any(
+            e in x.singular or (e in x.failed and not any(a in x.failed for a in e.args))
+            for x in self._inside(e)
+        )
 
     def _used(self, e: Expr) -> set[Expr]:
         """The children that count near the point."""
         if e.op is not WHERE:
             return set(e.args)
-        return {e.args[1] if x.truth[c] else e.args[2] for x in self.sides if (c := e.args[0]) in x.truth}
+        return {
+            e.args[1] if x.truth[c] else e.args[2]
+            for x in self.sides
+            if (c := e.args[0]) in x.truth
+        }
 
     def _is_guard(self, e: Expr) -> bool:
         """Whether a branch is taken at the point that is not taken beside it."""

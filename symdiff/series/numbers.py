@@ -4,7 +4,10 @@ A coefficient is a rational (`fmpq`), a `Number` (a polynomial over the
 rationals in named constants such as pi, exp(1), log(2), sin(2), sqrt(3)), or,
 where such a polynomial would grow too long, a ball (`arb`) without a name.
 
-A `Number` is zero if its polynomial is, and not zero if its ball excludes it;
+Variables may be among the constants: then a `Number` is a function of these
+parameters, which has no ball and no sign, and is zero if it is so identically.
+
+A `Number` without parameters is zero if its polynomial is, and not zero if its ball excludes it;
 otherwise `Undecided` is raised and nothing is claimed. Constants are brought
 to independent ones as far as simple identities go: exp(a+b) = exp(a) exp(b),
 log(6) = log(2) + log(3), sin**2 = 1 - cos**2, sqrt(8) = 2 sqrt(2). A relation
@@ -53,25 +56,37 @@ Coefficient = Any
 NOTHING = fmpq(0)
 MAX_TERMS = 12
 """A longer polynomial is kept as a ball."""
+MAX_GENERIC_TERMS = 40
+"""A polynomial in parameters has no ball; a longer one is given up."""
 FACTOR_BITS = 96
 """Larger integers under a root or in a logarithm are not factored."""
 
 
-class Undefined(ArithmeticError):
+class Undefined(ArithmeticError):  # noqa: N818
     """The function has no finite real value at this constant."""
 
 
 class Number:
     """A polynomial in constants that is not a rational; build with arithmetic."""
 
-    __slots__ = ("_ball", "terms")
+    __slots__ = ("_ball", "_generic", "terms")
 
     def __init__(self, terms: Mapping[Monomial, fmpq]) -> None:
         self.terms = terms
         self._ball: arb | None = None
+        self._generic: bool | None = None
+
+    @property
+    def generic(self) -> bool:
+        """Whether it depends on parameters."""
+        if self._generic is None:
+            self._generic = any(has_variables(g) for m in self.terms for g, _ in m)
+        return self._generic
 
     @property
     def ball(self) -> arb:
+        if self.generic:
+            raise Undecided("a function of parameters")
         if self._ball is None:
             self._ball = sum((arb(c) * _monomial_ball(m) for m, c in self.terms.items()), arb(0))
         return self._ball
@@ -101,7 +116,9 @@ class Number:
             return self.ball * other
         if not isinstance(other, Number):
             return _normal({m: c * other for m, c in self.terms.items()})
-        if len(self.terms) * len(other.terms) > MAX_TERMS**2:
+        if len(self.terms) * len(other.terms) > MAX_TERMS**2 and not (
+            self.generic or other.generic
+        ):
             return self.ball * other.ball
         total: dict[Monomial, fmpq] = {}
         for m, c in self.terms.items():
@@ -132,7 +149,9 @@ def _normal(terms: dict[Monomial, fmpq]) -> Coefficient:
     if len(terms) == 1 and _UNIT in terms:
         return terms[_UNIT]
     result = Number(terms)
-    return result if len(terms) <= MAX_TERMS else result.ball
+    if len(terms) <= MAX_TERMS or (result.generic and len(terms) <= MAX_GENERIC_TERMS):
+        return result
+    return result.ball
 
 
 def _times(m: Monomial, n: Monomial) -> dict[Monomial, fmpq]:
@@ -201,8 +220,22 @@ def to_ball(c: Coefficient) -> arb:
 
 
 def is_zero(c: Coefficient) -> bool:
-    """Whether a coefficient is zero; proven."""
-    return sign(c) == 0
+    """Whether a coefficient is zero; proven, but for functions of parameters only
+    that they vanish identically, or do not."""
+    return not is_generic(c) and sign(c) == 0
+
+
+def is_generic(c: Coefficient) -> bool:
+    """Whether a coefficient depends on parameters."""
+    return isinstance(c, Number) and c.generic
+
+
+def has_variables(e: Expr) -> bool:
+    return bool(ir.variables((e,)))
+
+
+def _positive(g: Expr) -> bool:
+    return not has_variables(g) and bool(constant_value(g) > 0)
 
 
 def sign(c: Coefficient) -> int:
@@ -276,7 +309,7 @@ def root(c: Coefficient, q: Fraction) -> Coefficient:
         return _normal({frozenset(powers.items()): scale})
     if len(c.terms) == 1:
         ((m, s),) = c.terms.items()
-        if s > 0 and all(constant_value(g) > 0 for g, _ in m):
+        if s > 0 and all(_positive(g) for g, _ in m):
             return root(s, q) * Number({frozenset((g, e * q) for g, e in m): fmpq(1)})
     return generator(ir.power(to_expr(c), ir.const(q)))
 
@@ -343,7 +376,8 @@ def applied(op: Op, args: Sequence[Coefficient]) -> Coefficient:
         return number(e)
     if op not in CORE and op.ball is None:
         raise Undefined(f"{op.name} has no ball")
-    _finite(constant_value(e))
+    if not has_variables(e):
+        _finite(constant_value(e))
     return generator(e)
 
 
@@ -355,11 +389,11 @@ def _finite(x: arb) -> arb:
 
 def _power(a: Coefficient, b: Coefficient) -> Coefficient:
     if not isinstance(b, fmpq):
-        if sign(a) <= 0:
+        if not is_generic(a) and sign(a) <= 0:
             raise Undefined("a power of a base that is not positive")
         return applied(EXP, [b * applied(LOG, [a])])
     q = to_fraction(b)
-    s = sign(a)
+    s = 1 if is_generic(a) else sign(a)
     if s == 0:
         if q <= 0:
             raise Undefined("a negative power of zero")
@@ -403,7 +437,7 @@ def _exponential(x: Coefficient) -> Coefficient:
 
 
 def _logarithm(x: Coefficient) -> Coefficient:
-    if sign(x) <= 0:
+    if not is_generic(x) and sign(x) <= 0:
         raise Undefined("the logarithm of a number that is not positive")
     total: Coefficient = NOTHING
     if isinstance(x, fmpq):
@@ -412,7 +446,7 @@ def _logarithm(x: Coefficient) -> Coefficient:
         return total
     if len(x.terms) == 1:
         ((m, q),) = x.terms.items()
-        if q > 0 and all(constant_value(g) > 0 for g, _ in m):
+        if q > 0 and all(_positive(g) for g, _ in m):
             total = _logarithm(q)
             for g, e in m:
                 inner = LOG(g)
@@ -446,10 +480,14 @@ def _sine(q: Fraction) -> Coefficient | None:
 
 
 def number(e: Expr) -> Coefficient:
-    """The value of an expression without variables; raises `Undefined`."""
+    """The value of a constant, variables standing for themselves; raises `Undefined`."""
     values: dict[Expr, Coefficient] = {}
     for n in ir.topological((e,)):
-        if (q := ir.rational(n)) is not None:
+        if n.op is ir.WHERE and has_variables(n):
+            values[n] = generator(n)
+        elif n.op.boolean and has_variables(n):
+            values[n] = None
+        elif (q := ir.rational(n)) is not None:
             values[n] = fmpq(q.numerator, q.denominator)
         elif n.op is CONST or n.op.boolean or n.op is ir.WHERE:
             raise Undefined("not a finite constant")

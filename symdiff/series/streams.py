@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from flint import fmpq
 
-from symdiff.series.numbers import NOTHING, Coefficient, Number, is_zero, root, sign
+from symdiff.series.numbers import NOTHING, Coefficient, Number, is_generic, is_zero, root, sign
 
 MAX_VALUATION = 40
 """Leading coefficients that are looked at for one that is not zero."""
@@ -119,6 +119,19 @@ class Polynomial(Stream):
         return not any(not (isinstance(c, fmpq) and c == 0) for c in self.known[1:])
 
 
+class Regular(Stream):
+    """a, whose negative powers are known to vanish, without them."""
+
+    __slots__ = ("a",)
+
+    def __init__(self, a: Stream) -> None:
+        super().__init__(0)
+        self.a = a
+
+    def _compute(self, k: int) -> Coefficient:
+        return self.a.coefficient(k)
+
+
 class Sum(Stream):
     """a + factor*b."""
 
@@ -146,9 +159,7 @@ class Scaled(Stream):
         return self.c * self.a.coefficient(k)
 
 
-def convolution(
-    a: Sequence[Coefficient], b: Sequence[Coefficient], budget: Budget
-) -> Coefficient:
+def convolution(a: Sequence[Coefficient], b: Sequence[Coefficient], budget: Budget) -> Coefficient:
     """sum_i a[i]*b[n-1-i] of two sequences of length n."""
     total: Coefficient = NOTHING
     work = 0
@@ -205,7 +216,7 @@ class Power(Stream):
     def __init__(self, a: Stream, q: Fraction, budget: Budget) -> None:
         self.order = a.valuation()
         lead = a.coefficient(self.order)
-        if q.denominator > 1 and sign(lead) < 0:
+        if q.denominator > 1 and not is_generic(lead) and sign(lead) < 0:
             raise Negative
         low = self.order * q
         if low.denominator > 1:

@@ -1,0 +1,282 @@
+"""Guards around removable singularities: repair the right ones, name the wrong ones.
+
+Before:  where(x == 0, 1, expm1(x)/x)
+After:   expm1(x)/x, whose singularity at 0 is filled by later passes
+
+Requires: any DAG; facts are conditions that hold on the domain.
+Ensures: a branch, a clamp or an epsilon is dropped only where `guardproof` finds
+that it cuts out nothing but a removable singularity and that the value it puts
+there is the limit to rounding; so no value changes by more than rounding.
+Everything else keeps the meaning it was written with. Where it is a guard whose
+value is not the limit, a note says so, with both numbers. Branches that an
+enclosing branch decides are dropped first (`contexts`), and zeros missed by the
+rounding of literals only are made exact (`literals`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Literal
+
+from symdiff import ir
+from symdiff.codegen.text import short_text
+from symdiff.ir import FALSE, TRUE, WHERE, Expr
+from symdiff.passes.contexts import Contexts
+from symdiff.passes.guardproof import BAND_ULPS, Place, Prover, Solved, Verdict
+from symdiff.passes.guardshape import clamp_of, disjuncts, domain, may_be_guard, without_epsilon
+from symdiff.passes.literals import LiteralRepair, exact_literals
+from symdiff.passes.regions import Known
+from symdiff.passes.roots import loci
+
+MAX_QUESTIONS = 200
+"""Branches, clamps and epsilons looked at in one function."""
+MAX_ANCESTORS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A guard that was found.
+
+    Attributes
+    ----------
+    node, condition : the branch or quotient, as written, and when the guard acts
+        (`TRUE` for an epsilon that is always added).
+    kind : "repaired": dropped, as its value is the limit; "kept": it is not.
+    point : the singular points, as (variable or quantity, value) pairs.
+    where : where the two sides differ most. at_point : whether that is a singular point.
+    guarded, limit : the value that the guard puts there, and the true one.
+    ulps : their distance, in ulps of the true value.
+    """
+
+    node: Expr
+    condition: Expr
+    kind: Literal["repaired", "kept"]
+    point: Solved
+    where: Place
+    guarded: float
+    limit: float
+    ulps: float
+    at_point: bool
+
+    @property
+    def message(self) -> str:
+        """The finding, for people."""
+        if self.kind == "repaired":
+            size = abs(self.guarded - self.limit)
+            within = "" if self.ulps <= BAND_ULPS else f" (to {size:.1e} at {_text(self.where)})"
+            return (
+                f"the guard at {_text(self.point)} has the value of the limit{within}; "
+                "value and derivatives are those of the smooth extension"
+            )
+        what = "the limit" if self.at_point else "the value without it"
+        return (
+            f"the guarded value is not {what}: {self.guarded!r} against {self.limit!r} at "
+            f"{_text(self.where)}; the guard is kept, and so are its derivatives"
+        )
+
+
+@dataclass(slots=True)
+class GuardNotes:
+    """What the pass did, for the report."""
+
+    guards: list[Guard] = field(default_factory=list)
+    literals: list[LiteralRepair] = field(default_factory=list)
+    over_budget: list[Expr] = field(default_factory=list)
+
+
+def guards(
+    outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: GuardNotes | None = None
+) -> tuple[Expr, ...]:
+    """Drop the guards whose value is the limit; note those whose value is not."""
+    outputs = tuple(outputs)
+    notes = notes if notes is not None else GuardNotes()
+    outputs, repairs, origin = exact_literals(outputs)
+    notes.literals += repairs
+    order = ir.topological(outputs)
+    contexts = Contexts()
+    if any(e.op is WHERE for e in order):
+        outputs = contexts.simplify(outputs)
+        origin = _Origin(origin, contexts.origin)
+        order = ir.topological(outputs)
+    if not any(e.op is WHERE or may_be_guard(e) for e in order):
+        return outputs
+    return _Repairs(Prover(facts), notes, contexts, origin).apply(outputs)
+
+
+class _Origin(dict[Expr, Expr]):
+    """From rebuilt nodes to those that were written."""
+
+    def __init__(self, first: dict[Expr, Expr], second: dict[Expr, Expr]) -> None:
+        super().__init__(first)
+        for new, old in second.items():
+            self.setdefault(new, first.get(old, old))
+
+
+class _Repairs:
+    """Asks the prover about every guard of a function, children first."""
+
+    def __init__(
+        self, prover: Prover, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr]
+    ) -> None:
+        self.prover, self.notes, self.contexts, self.origin = prover, notes, contexts, origin
+        self.written: dict[Expr, Expr] = {}
+        self.silent: set[Expr] = set()  # what a guard that was named already contains
+        self.singular: dict[Expr, bool] = {}
+        self.questions = 0
+
+    def apply(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        new: dict[Expr, Expr] = {}
+        for e in ir.topological(outputs):
+            r = ir.rebuild(e, tuple(new[a] for a in e.args))
+            self.written.setdefault(r, self.origin.get(e, e))
+            if r.op is WHERE:
+                c, a, b = r.args
+                plain = self._branch(r, c, a, b)
+                r = plain if plain is not None else r
+            new[e] = r
+        result = tuple(new[o] for o in outputs)
+        for m in ir.topological(result):
+            if m not in self.silent and may_be_guard(m):
+                result = self._bounded(result, m)
+        return result
+
+    # ------------------------------------------------------------------ branches
+    def _branch(self, node: Expr, condition: Expr, a: Expr, b: Expr) -> Expr | None:
+        """The side that is to stay, if the other is a guard of it."""
+        for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
+            parts = disjuncts(holds)
+            if not any(map(self._is_bounded, parts)):
+                continue
+            plain = self.contexts.inside(other, holds, False, bounds=True)
+            if not self._may_be_singular(plain):
+                continue
+            rest, repaired = FALSE, False
+            for part in parts:
+                v = self._ask(part, small, plain, part) if self._is_bounded(part) else None
+                if v is None:
+                    rest = ir.or_(rest, part)
+                    continue
+                repaired = True
+                self._note(node, part, v)
+                if v.kind == "wrong":
+                    self.silent.update(ir.topological((small,)))
+                    return None
+                if v.outside:
+                    rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
+            if rest is FALSE:
+                return plain
+            if repaired:
+                return ir.where(rest, small, plain if len(parts) == 1 else other)
+        return None
+
+    def _ask(
+        self, condition: Expr, small: Expr, other: Expr, about: Expr, band: bool = True
+    ) -> Verdict | None:
+        self.questions += 1
+        if self.questions > MAX_QUESTIONS:
+            self.notes.over_budget.append(self.written.get(other, other))
+            return None
+        return self.prover.verdict(condition, small, other, about, band)
+
+    def _note(self, node: Expr, condition: Expr, v: Verdict) -> None:
+        kind: Literal["repaired", "kept"] = "repaired" if v.kind == "right" else "kept"
+        written = self.written.get(node, node)
+        guard = Guard(
+            written, condition, kind, v.singular, v.where, v.got, v.truth, v.ulps, v.at_singular
+        )
+        if guard not in self.notes.guards:
+            self.notes.guards.append(guard)
+
+    # -------------------------------------------------------- clamps and epsilons
+    def _bounded(self, outputs: tuple[Expr, ...], m: Expr) -> tuple[Expr, ...]:
+        """Look for singularities that the clamp or epsilon m keeps away from."""
+        clamp = clamp_of(m)
+        if clamp is not None:
+            condition, inside, plain = clamp
+        elif (without := without_epsilon(m)) is not None:
+            condition, inside, plain = TRUE, m, without
+        else:
+            return outputs
+        free: dict[Expr, Expr] = {m: plain}
+        singular: set[Expr] = set()  # what may be singular without m
+        settled: set[Expr] = set()
+        asked = 0
+        for e in ir.topological(outputs):
+            if e is m or not any(a in free or a in settled for a in e.args):
+                continue
+            if any(a in settled for a in e.args) or e.op.boolean or e.op is WHERE:
+                settled.add(e)
+                continue
+            free[e] = other = ir.rebuild(e, tuple(free.get(a, a) for a in e.args))
+            if not (any(a in singular for a in e.args) or next(loci(other), None) is not None):
+                continue
+            singular.add(e)
+            asked += 1
+            if asked > MAX_ANCESTORS:
+                break
+            small = ir.substitute((e,), {m: inside})[0]
+            verdict = self._ask(condition, small, other, plain) if clamp is not None else None
+            if verdict is None:
+                verdict = self._ask(condition, small, other, plain, band=False)
+            if verdict is None:
+                continue
+            settled.add(e)
+            if verdict.kind == "right" or _is_reached(outputs, e, verdict.where):
+                self._note(e, condition, verdict)
+            if verdict.kind == "right":
+                return ir.substitute(outputs, {e: other})
+        return outputs
+
+    def _may_be_singular(self, e: Expr) -> bool:
+        if e not in self.singular:
+            for n in ir.topological((e,)):
+                if n not in self.singular:
+                    self.singular[n] = next(loci(n), None) is not None or any(
+                        self.singular[a] for a in n.args
+                    )
+        return self.singular[e]
+
+    def _is_bounded(self, condition: Expr) -> bool:
+        """Whether a conjunction keeps some quantity within two bounds."""
+        for u, inside in Known(condition, True).sets.items():
+            low = min((p.low for p in inside), default=0)
+            high = max((p.high for p in inside), default=0)
+            signs = self.prover.signs
+            if (isfinite(low) or signs.nonnegative(u)) and (
+                isfinite(high) or signs.nonnegative(-u)
+            ):
+                return True
+        return False
+
+
+def _is_reached(outputs: Iterable[Expr], node: Expr, place: Place) -> bool:
+    """Whether the branches that are taken at a place lead to a node."""
+    values = {e: ir.const(q) for e, q in place}
+    seen: set[Expr] = set()
+    stack = list(outputs)
+    while stack:
+        e = stack.pop()
+        if e is node:
+            return True
+        if e in seen:
+            continue
+        seen.add(e)
+        if e.op is WHERE:
+            taken = ir.substitute(e.args[:1], values)[0]
+            if taken.op is ir.BOOL:
+                stack.append(e.args[1 if taken.value else 2])
+                continue
+        stack.extend(e.args)
+    return False
+
+
+def _text(place: Place | Solved) -> str:
+    return ", ".join(
+        f"{short_text(e)} = {short_text(v) if isinstance(v, Expr) else f'{float(v):.17g}'}"
+        for e, v in place
+    )
+
+
+__all__ = ["Guard", "GuardNotes", "guards"]

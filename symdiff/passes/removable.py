@@ -1,0 +1,242 @@
+"""Completed functions: operations with derivatives of every order, and their text.
+
+Before:  completed''(t), for (1 - cos(t))/t**2 completed at 0
+After:   where(abs(t) < 1, -1/12 + t**2*(1/120 - ...), (cos(t) - 4*t*f' - 2*f)/t**2)
+
+A `Removable` keeps the closed form, in a variable of its own, and the expansions
+at its points. It is closed under differentiation, so nothing about singular
+points is left to the passes that follow. Once nothing is to be differentiated
+any more, `expand_completed` writes the operations out.
+
+Requires: nodes made by `passes.complete`.
+Ensures: at a completed point the value is the limit, rounded once; in a band
+around it that of a polynomial (`passes.bands`), elsewhere of the closed form.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from flint import arb, ctx, fmpq
+
+from symdiff import ir
+from symdiff.interpret import exclusive
+from symdiff.interpret.tape import Tape
+from symdiff.ir import ADD, DIV, MUL, NEG, OPS, SUB, Expr, Op
+from symdiff.passes.bands import Band, Closed, band
+from symdiff.passes.cancel import cancel
+from symdiff.passes.differentiate import pushforward
+from symdiff.series import Coefficient, Germs
+from symdiff.series.numbers import to_ball
+
+PRECISION = 320
+"""Bits of the balls that stand for constants without a name."""
+MAX_FRACTION = 24
+"""Nodes at the top of a formula that are brought over one denominator."""
+
+VARIABLE = ir.var("completed variable")
+"""The variable of closed forms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """A completed point and the expansion there."""
+
+    point: Fraction
+    germs: Germs
+    node: Expr
+
+    @property
+    def side(self) -> int:
+        return self.germs.one_sided(self.node)
+
+    def coefficient(self, k: int, order: int) -> Coefficient:
+        """The coefficient of h**k in the derivative of an order."""
+        c = self.germs.coefficient(self.node, k + order)
+        return c * fmpq(math.perm(k + order, order))
+
+
+class Removable:
+    """A completed function of one variable, with its derivatives of every order.
+
+    Attributes
+    ----------
+    closed : the formula in `VARIABLE`, undefined at the points of `centres`.
+    centres : the completed points.
+    """
+
+    _known: ClassVar[dict[str, Removable]] = {}
+
+    def __init__(self, name: str, closed: Expr, centres: Sequence[Centre]) -> None:
+        self.name, self.closed, self.centres = name, closed, tuple(centres)
+        self._closed = [closed]
+        self._plain = [closed]
+        fraction = _as_fraction(closed)
+        self._parts = None if fraction is None else ([fraction[0]], [fraction[1]])
+        self._bands: dict[tuple[int, int], list[Band]] = {}
+        self._written: dict[tuple[int, int], Expr] = {}
+        self._tapes: dict[int, Tape] = {}
+
+    @classmethod
+    def of(cls, closed: Expr, centres: Sequence[Centre]) -> Removable:
+        """The function; the same for the same formula and points."""
+        text = repr((ir.encode((closed,)), [str(c.point) for c in centres]))
+        name = "completed_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+        if name not in cls._known:
+            cls._known[name] = cls(name, closed, centres)
+        return cls._known[name]
+
+    def operation(self, order: int) -> Op:
+        """The derivative of an order, as an operation."""
+        name = f"{self.name}_{order}"
+        if name not in OPS:
+            op = Op(
+                name,
+                1,
+                partials=lambda x: (self.operation(order + 1)(x),),
+                ball=lambda x: self._ball(order, x),
+            )
+            _ORDERS[op] = self, order
+        return OPS[name]
+
+    def closed_form(self, order: int) -> Expr:
+        """A derivative in closed form, of a quotient in terms of the lower ones:
+        f*d = n gives f'*d = n' - f*d', and so on. Where those are accurate this is
+        far better conditioned than the quotient rule, and shorter."""
+        while len(self._closed) <= order:
+            self._closed.append(self._next())
+        return self._closed[order]
+
+    def _next(self) -> Expr:
+        k = len(self._closed)
+        if self._parts is None:
+            return _derivative(self._closed[-1])
+        numerators, denominators = self._parts
+        for part in self._parts:
+            part.append(_derivative(part[-1]))
+        total = numerators[k]
+        for j in reversed(range(k)):
+            lower = self.operation(j)(VARIABLE)
+            total = total - ir.const(math.comb(k, j)) * (denominators[k - j] * lower)
+        return total / denominators[0]
+
+    def plain_form(self, order: int) -> Expr:
+        """A derivative in closed form, in terms of no lower ones."""
+        while len(self._plain) <= order:
+            k = len(self._plain)
+            lower = {self.operation(j)(VARIABLE): self._plain[j] for j in range(k)}
+            self._plain += ir.substitute((self.closed_form(k),), lower)
+        return self._plain[order]
+
+    def bands(self, order: int, bits: int) -> list[Band]:
+        """The bands around the points, for arithmetic with that many bits."""
+        key = order, bits
+        if key not in self._bands:
+            with exclusive(PRECISION):
+                self._bands[key] = [self._band(c, order, bits) for c in self.centres]
+        return self._bands[key]
+
+    def _band(self, centre: Centre, order: int, bits: int) -> Band:
+        closed = Closed(
+            self.closed_form(order), self.plain_form(order), VARIABLE, centre.point, centre.side
+        )
+        return band(lambda k: centre.coefficient(k, order), closed, bits)
+
+    def written(self, order: int, t: Expr, bits: int) -> Expr:
+        """A derivative at t: polynomials near the points, else the closed form."""
+        key = order, bits
+        if key not in self._written:
+            for lower in range(order):  # so that the recursion below stays shallow
+                self.written(lower, VARIABLE, bits)
+            (result,) = expand_completed((self.closed_form(order),), bits)
+            for b in self.bands(order, bits):
+                result = b.around(VARIABLE, result)
+            self._written[key] = result
+        (result,) = ir.substitute((self._written[key],), {VARIABLE: t})
+        return result
+
+    def _ball(self, order: int, x: Any) -> Any:
+        """Rigorous: exact at a point, the closed form away from it."""
+        for c in self.centres:
+            p = arb(fmpq(c.point.numerator, c.point.denominator))
+            if x.is_exact() and x == p:
+                return to_ball(c.coefficient(0, order))
+            if x.overlaps(p):
+                return arb("nan")
+        if order not in self._tapes:
+            self._tapes[order] = Tape([VARIABLE], [self.plain_form(order)])
+        tape = self._tapes[order]
+        return tape.run([x], ctx.prec)[tape.roots[0]]
+
+
+def _derivative(e: Expr) -> Expr:
+    (result,) = cancel(pushforward((e,), {VARIABLE: ir.ONE}))
+    return result
+
+
+def _as_fraction(e: Expr) -> tuple[Expr, Expr] | None:
+    """(numerator, denominator) of a quotient or a sum of quotients, else None."""
+    forms: dict[Expr, tuple[Expr, Expr]] = {}
+    top: set[Expr] = {e}
+    order = ir.topological((e,))
+    for n in reversed(order):
+        if n in top and n.op in (ADD, SUB, NEG, MUL, DIV) and len(top) <= MAX_FRACTION:
+            top.update(n.args)
+    for n in order:
+        if n not in top:
+            continue
+        below = [forms[a] for a in n.args if a in forms]
+        forms[n] = n, ir.ONE
+        if len(below) < len(n.args) or n.op not in (ADD, SUB, NEG, MUL, DIV):
+            continue
+        (p, q), (r, s) = below[0], below[-1]
+        if n.op is DIV:
+            forms[n] = p * s, q * r
+        elif q is ir.ONE and s is ir.ONE:
+            continue
+        elif n.op is MUL:
+            forms[n] = p * r, q * s
+        elif n.op is NEG:
+            forms[n] = -p, q
+        elif q is s:
+            forms[n] = (p + r if n.op is ADD else p - r), q
+        else:
+            forms[n] = (p * s + r * q if n.op is ADD else p * s - r * q), q * s
+    numerator, denominator = forms[e]
+    return None if denominator.op is ir.CONST else (numerator, denominator)
+
+
+_ORDERS: dict[Op, tuple[Removable, int]] = {}
+
+
+def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...]:
+    """Write completed functions out, for arithmetic with that many bits."""
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op not in _ORDERS:
+            return ir.rebuild(e, args)
+        removable, order = _ORDERS[e.op]
+        return removable.written(order, args[0], bits)
+
+    return ir.transform(outputs, rule)
+
+
+def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The closed form in place of each completed function, for people to read."""
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op not in _ORDERS:
+            return ir.rebuild(e, args)
+        removable, order = _ORDERS[e.op]
+        inner = closed_forms((removable.plain_form(order),))
+        return ir.substitute(inner, {VARIABLE: args[0]})[0]
+
+    return ir.transform(outputs, rule)
+
+
+__all__ = ["VARIABLE", "Centre", "Removable", "closed_forms", "expand_completed"]

@@ -1,0 +1,45 @@
+"""Write sums and quotients in forms that keep their digits.
+
+Before:  log(1 + exp(x))
+After:   logaddexp(0, x)
+
+Requires: any DAG.
+Ensures: the same values (see `identities.RULES`). Before differentiation only
+the rules that also improve derivatives apply; the others would hide what the
+user wrote from `.expr`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from symdiff import ir
+from symdiff.identities import Rule, rewrite
+from symdiff.ir import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """`before` is computed as `after`, by a rule of the table."""
+
+    before: Expr
+    after: Expr
+    rule: Rule
+
+
+def stabilise(
+    outputs: Iterable[Expr], notes: list[Rewrite] | None = None, *, early: bool = False
+) -> tuple[Expr, ...]:
+    """Apply the table of accurate forms, children first."""
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        new = ir.rebuild(e, args)
+        found = rewrite(new, early)
+        if found is None:
+            return new
+        if notes is not None:
+            notes.append(Rewrite(new, *found))
+        return found[0]
+
+    return ir.transform(outputs, rule)

@@ -1,0 +1,389 @@
+"""Guards: right ones are repaired, wrong ones named, and branches left alone.
+
+The truth about limits is closed form; that nothing else changes is checked by
+evaluating both forms in ball arithmetic.
+"""
+
+import time
+
+import mpmath
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from symdiff import functions as F  # noqa: N812
+from symdiff import ir
+from symdiff.interpret import Certified
+from symdiff.passes.cancel import cancel
+from symdiff.passes.contexts import Contexts
+from symdiff.passes.differentiate import gradient, pushforward
+from symdiff.passes.guards import GuardNotes, guards
+from symdiff.passes.literals import exact_literals
+from symdiff.passes.regions import Known, constraint
+from symdiff.passes.zeros import zero_sets
+from tests.passes.evaluate import evaluate
+
+mpmath.mp.dps = 50
+x, y, a, b, c = (ir.var(n) for n in "xyabc")
+sin, cos, exp, log, sqrt, where = F.SIN, F.COS, F.EXP, F.LOG, ir.sqrt, ir.where
+expm1, log1p, abs_, maximum, minimum = F.EXPM1, F.LOG1P, ir.abs_, F.MAXIMUM, F.MINIMUM
+norm = sqrt(a**2 + b**2 + c**2)
+sinc = sin(x) / x
+quotient = (x**2 - 4) / (x - 2)
+
+
+def near(u, eps):
+    return ir.lt(abs_(u), eps)
+
+
+def zero(u):
+    return ir.eq(u, 0)
+
+
+def run(e, facts=()):
+    notes = GuardNotes()
+    return guards((e,), facts, notes)[0], notes
+
+
+def double(condition, value, f):
+    """A double `where`, as people write it."""
+    return where(condition, value, f(where(condition, 1, x)))
+
+
+# ------------------------------------------------------------------ what is repaired
+REPAIRED = {
+    "point": (where(zero(x), 1, expm1(x) / x), expm1(x) / x),
+    "not equal": (where(ir.ne(x, 0), sinc, 1), sinc),
+    "swapped": (where(ir.eq(ir.const(0), x), 1, sinc), sinc),
+    "double where": (double(zero(x), 1, lambda s: expm1(s) / s), expm1(x) / x),
+    "double where, band": (
+        double(near(x, 1e-8), 1 + x / 2, lambda s: expm1(s) / s),
+        expm1(x) / x,
+    ),
+    "double where, constant": (double(near(x, 1e-8), 1, lambda s: expm1(s) / s), expm1(x) / x),
+    "cosine": (where(zero(x), ir.HALF, (1 - cos(x)) / x**2), (1 - cos(x)) / x**2),
+    "log1p": (where(near(x, 1e-5), 1 - x / 2 + x**2 / 3 - x**3 / 4, log1p(x) / x), log1p(x) / x),
+    "order 2": (where(near(x, 1e-4), 1 - x**2 / 6, sinc), sinc),
+    "order 4": (where(near(x, 1e-2), 1 - x**2 / 6 + x**4 / 120, sinc), sinc),
+    "other side": (where(ir.lt(1e-4, abs_(x)), sinc, 1 - x**2 / 6), sinc),
+    "square": (where(ir.lt(x**2, 1e-16), 1, sinc), sinc),
+    "chained": (where(ir.and_(ir.lt(-1e-4, x), ir.lt(x, 1e-4)), 1 - x**2 / 6, sinc), sinc),
+    "two halves": (
+        where(
+            ir.and_(ir.lt(-1e-4, x), ir.lt(x, 0)),
+            1 - x**2 / 6,
+            where(ir.and_(ir.le(0, x), ir.lt(x, 1e-4)), 1 - x**2 / 6, sinc),
+        ),
+        sinc,
+    ),
+    "two points": (
+        where(ir.or_(zero(x), ir.eq(x, 1)), 1, sin(x * (x - 1)) / (x * (x - 1))),
+        sin(x * (x - 1)) / (x * (x - 1)),
+    ),
+    "at two": (where(ir.eq(x, 2), 4, quotient), quotient),
+    "Rodrigues 1": (where(ir.lt(norm, 1e-8), 1, sin(norm) / norm), sin(norm) / norm),
+    "Rodrigues 2": (
+        where(ir.lt(norm, 1e-8), 0.5, (1 - cos(norm)) / norm**2),
+        (1 - cos(norm)) / norm**2,
+    ),
+    "Rodrigues vector": (where(zero(norm), a, a * sin(norm) / norm), a * sin(norm) / norm),
+    "clamp everywhere": (
+        sin(maximum(norm, 1e-12)) / maximum(norm, 1e-12),
+        sin(norm) / norm,
+    ),
+    "clamp behind a branch": (
+        where(ir.lt(norm, 1e-8), 1, sin(maximum(norm, 1e-8)) / maximum(norm, 1e-8)),
+        sin(norm) / norm,
+    ),
+    "diagonal": (where(ir.eq(x, y), exp(x), (exp(x) - exp(y)) / (x - y)), (exp(x) - exp(y)) / (x - y)),
+    "diagonal band": (
+        where(near(x - y, 1e-9), exp((x + y) / 2), (exp(x) - exp(y)) / (x - y)),
+        (exp(x) - exp(y)) / (x - y),
+    ),
+    "logarithmic mean": (where(ir.eq(a, b), a, (a - b) / log(a / b)), (a - b) / log(a / b)),
+    "product": (where(zero(a * b), 1, a * b / expm1(a * b)), a * b / expm1(a * b)),
+    "decay": (where(zero(a), x, (1 - exp(-a * x)) / a), (1 - exp(-a * x)) / a),
+    "one-sided": (where(zero(x), 1, sin(sqrt(x)) / sqrt(x)), sin(sqrt(x)) / sqrt(x)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPAIRED)
+def test_right_guards_become_the_smooth_extension(name):
+    guarded, smooth = REPAIRED[name]
+    got, notes = run(guarded)
+    assert got is smooth
+    assert notes.guards
+    assert all(g.kind == "repaired" for g in notes.guards)
+
+
+def test_the_derivative_behind_a_double_where():
+    guarded = REPAIRED["double where"][0]
+    slopes = {}
+    for name, e in (("as written", guarded), ("repaired", run(guarded)[0])):
+        slope = pushforward((e,), {x: ir.ONE})[0]
+        slopes[name] = Certified(["x"], [slope], (e,)).at([0.0])[0]
+    assert slopes == {"as written": 0.0, "repaired": 0.5}
+
+
+def test_all_derivatives_of_a_norm():
+    e = run(REPAIRED["Rodrigues 1"][0])[0]
+    first = gradient(e, (a, b, c))
+    second = [pushforward((first[0],), {v: ir.ONE})[0] for v in (a, b)]
+    values = Certified(["a", "b", "c"], [e, *first, *second]).at([0.0, 0.0, 0.0])
+    assert values == (1.0, 0.0, 0.0, 0.0, pytest.approx(-1 / 3), 0.0)
+
+
+def test_facts_make_a_band_bounded():
+    e = where(ir.lt(x, 1e-9), 1 - x / 2, log1p(x) / x)
+    assert run(e)[0] is e
+    assert run(e, [ir.lt(0, x)])[0] is log1p(x) / x
+
+
+def test_values_outside_the_domain_stay():
+    e = where(near(x - 1, 1e-9), 1, F.ACOS(x) / sqrt(1 - x**2))
+    got, notes = run(e)
+    assert [g.kind for g in notes.guards] == ["repaired"]
+    slope = pushforward((got,), {x: ir.ONE})[0]
+    program = Certified(["x"], [got, slope])
+    assert program.at([1.0]) == (1.0, pytest.approx(-1 / 3))
+    assert program.at([1 + 2.0**-31]) == (1.0, 0.0)
+
+
+def test_a_wide_condition_keeps_its_other_part():
+    e = where(ir.or_(zero(x), ir.lt(5, x)), 1, sinc)
+    assert run(e)[0] is where(ir.lt(5, x), 1, sinc)
+
+
+# ---------------------------------------------------------------------- what is named
+step = where(ir.le(0, x - 2), 1, -1)
+WRONG = {  # guarded value, true value
+    "zero for a half": (where(zero(x), 0, (exp(x) - 1 - x) / x**2), 0.0, 0.5),
+    "epsilon": (sin(x) / (x + 1e-12), 0.0, 1.0),
+    "epsilon after a square": (sin(a**2 + b**2) / (a**2 + b**2 + 1e-300), 0.0, 1.0),
+    "signed epsilon": ((x**2 - 4) / ((x - 2) + F.SIGN(x - 2) * 1e-8), 0.0, 4.0),
+    "clamp": (sin(x) / maximum(x, 1e-12), 0.0, 1.0),
+    "negative clamp": (sin(x) / minimum(x, -1e-12), 0.0, 1.0),
+    "the paper's h1": (
+        where(
+            ir.and_(ir.lt(2 - 1e-4, x), ir.lt(x, 2 + 1e-4)),
+            (x**2 - 4) / ((x - 2) + step * 1e-8),
+            quotient,
+        ),
+        0.0,
+        4.0,
+    ),
+    "the paper's h2": (where(near(x - 2, 1e-4), (x**2 - 4) / (step * 1e-4), quotient), 0.0, 4.0),
+    "only one where": (
+        expm1(where(zero(x), 1, x)) / where(zero(x), 1, x),
+        1.7182818284590453,
+        1.0,
+    ),
+    "diagonal": (where(ir.eq(x, y), 0, (x**2 - y**2) / (x - y)), 0.0, None),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_guards_are_kept_and_named_with_both_numbers(name):
+    e, guarded, limit = WRONG[name]
+    got, notes = run(e)
+    assert got is e
+    assert [g.kind for g in notes.guards] == ["kept"]
+    guard = notes.guards[0]
+    assert guard.guarded == guarded
+    if limit is not None:
+        assert guard.limit == limit
+        assert f"{guarded!r} against {limit!r}" in guard.message
+    assert guard.node in ir.topological((e,))
+
+
+@pytest.mark.parametrize(("polynomial", "eps"), [
+    (1 + x**2 / 6, 1e-4), (1 - x**2 / 6, 1e-2), (ir.ONE, 1e-2), (1 - x**2 / 5, 1e-5),
+], ids=repr)  # fmt: skip
+def test_bands_that_do_not_agree_to_rounding(polynomial, eps):
+    e = where(near(x, eps), polynomial, sinc)
+    got, notes = run(e)
+    assert got is e
+    (guard,) = notes.guards
+    assert guard.kind == "kept"
+    place = mpmath.mpf(float(guard.where[0][1]))
+    assert 0.9 * eps < abs(place) < eps  # such errors grow towards the edge
+    point = {"x": mpmath.mpf(guard.where[0][1].numerator) / guard.where[0][1].denominator}
+    assert guard.limit == float(mpmath.sin(point["x"]) / point["x"])
+    assert guard.guarded == float(evaluate(polynomial, point))
+    assert "is not the value without it" in guard.message
+
+
+# ---------------------------------------------------------------- what is left alone
+BRANCHES = {
+    "relu": where(ir.lt(0, x), x, 0),
+    "root": where(ir.lt(0, x), sqrt(x), 0),
+    "max": maximum(x, 0),
+    "abs": where(ir.lt(x, 0), -x, x),
+    "softplus": where(ir.lt(20, x), x, log1p(exp(x))),
+    "pole": where(zero(x), 0, 1 / x),
+    "jump": where(zero(x), 0, x / abs_(x)),
+    "unit vector": where(zero(norm), 0, a / norm),
+    "regular": where(zero(x), 1, cos(x)),
+    "rough": where(zero(x), 0, x**2 * sin(1 / x)),
+    "x log x": where(zero(x), 0, x * log(x)),
+    "not analytic": where(ir.and_(zero(x), zero(y)), 0, x**2 * y**2 / (x**2 + y**2)),
+    "log clamp": log(maximum(x, 1e-300)),
+    "log epsilon": log(x + 1e-12),
+    "entropy": -x * log(x + 1e-12),
+    "smooth norm": x / sqrt(x**2 + y**2 + 1e-12),
+    "clipped": F.ACOS(minimum(maximum(x, -1), 1)),
+    "wide": where(near(x, 1), x**2, sinc),
+    "half line": where(ir.lt(x, 1e-8), 1, sinc),
+    "periodic": where(ir.lt(1 - 1e-8, cos(x)), 1, sinc),
+    "line through a point": where(zero(x), 0, x * y**2 / (x**2 + y**2)),
+    "shifted": sin(x - 1e-6) / (x - 1e-6),
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_branches_are_no_guards(name):
+    e = BRANCHES[name]
+    got, notes = run(e)
+    assert got is e
+    assert not notes.guards
+    assert not notes.literals
+
+
+def test_a_clamp_behind_a_right_value_is_not_called_wrong():
+    e = where(ir.lt(0, norm), sin(norm) / maximum(norm, 1e-30), 1)
+    got, notes = run(e)
+    assert got is e
+    assert not notes.guards
+
+
+def test_each_guard_of_a_sum_is_judged_by_itself():
+    right, wrong = where(zero(x), 1, sinc), where(zero(x), 2, expm1(x) / x)
+    got, notes = run(right + wrong)
+    assert got is sinc + wrong
+    assert sorted(g.kind for g in notes.guards) == ["kept", "repaired"]
+
+
+# -------------------------------------------------------------------- no value changes
+coefficients = st.integers(-8, 8).map(lambda n: ir.const(n) / 4)
+bands = st.sampled_from([zero(x), near(x, 1e-3), near(x - 1, 0.25), ir.lt(x, 1), ir.lt(x**2, 1e-4)])
+bases = st.sampled_from([sinc, expm1(x) / x, quotient, x, 1 / x, log1p(x) / x, ir.ONE])
+
+
+@settings(max_examples=80, deadline=None)
+@given(bands, coefficients, coefficients, bases, bands, st.floats(-2.5, 2.5))
+def test_no_value_changes(condition, p, q, base, inner, at):
+    e = where(condition, p + q * x, base * where(inner, 2, where(condition, 3, base)))
+    got = run(e)[0]
+    before = Certified(["x"], [e]).at_with_status([at])[0]
+    after = Certified(["x"], [got]).at_with_status([at])[0]
+    assume(before.status == "exact")
+    assert after.value == pytest.approx(before.value, rel=2e-7, abs=1e-300)
+
+
+# -------------------------------------------------------------------------- contexts
+def test_contexts_use_implied_conditions():
+    inner = where(ir.lt(x, 3), y, where(ir.lt(5, x), a, b))
+    (got,) = Contexts().simplify((where(ir.lt(x, 2), sin(inner), cos(inner)),))
+    assert got is where(ir.lt(x, 2), sin(y), cos(inner))
+    (got,) = Contexts().simplify((where(ir.lt(4, x), sin(inner), 0),))
+    assert got is where(ir.lt(4, x), sin(where(ir.lt(5, x), a, b)), 0)
+    (got,) = Contexts().simplify((where(near(x, 1), where(ir.eq(x, 1), 5, y), 0),))
+    assert got is where(near(x, 1), y, 0)
+
+
+def test_contexts_of_many_branches_stay_small():
+    v = x
+    for k in range(200):
+        v = where(ir.lt(x, k / 100), v * 1.5 + k, sin(v) / (1 + x * x))
+    start = time.perf_counter()
+    got = guards((v,))
+    assert len(ir.topological(got)) <= len(ir.topological((v,))) + 16
+    assert time.perf_counter() - start < 3
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([ir.lt, ir.le, ir.eq, ir.gt, ir.ne]), st.integers(-3, 3),
+                          st.sampled_from([x, -x, 2 * x + 1, abs_(x), 3 - x])), min_size=2, max_size=2),
+       st.sampled_from([-3, -2, -1, -0.5, 0, 0.5, 1, 2, 3]))  # fmt: skip
+def test_known_facts_decide_rightly(comparisons, at):
+    given_, asked = (compare(u, k) for compare, k, u in comparisons)
+    assume(given_.op is not ir.BOOL and asked.op is not ir.BOOL)
+    truth = evaluate(given_, {"x": mpmath.mpf(at)})
+    decided = Known(given_, bool(truth)).decides(asked, constraint(asked))
+    if decided is not None:
+        assert decided == evaluate(asked, {"x": mpmath.mpf(at)})
+
+
+@pytest.mark.parametrize("e", [
+    exp(x) - exp(y), (x - 2 * y) ** 3 * a, x**2 + y**2, F.HYPOT(x, y - 1), log(a / b),
+    exp(x * y) - 1, x**2 - 9, sin(x - y) / a, abs_(x + y + a),
+], ids=repr)  # fmt: skip
+def test_zero_sets_are_zeros(e):
+    solutions = zero_sets(e)
+    assert solutions
+    rest = {"a": mpmath.mpf(3), "b": mpmath.mpf(7), "x": mpmath.mpf(2), "y": mpmath.mpf(5)}
+    for solution in solutions:
+        point = {**rest, **{v.value: evaluate(s, rest) for v, s in solution.items()}}
+        assert abs(evaluate(e, point)) < 1e-40
+
+
+# -------------------------------------------------------------------------- literals
+LITERALS = {
+    "quotient": ((x**2 - 0.09) / (x - 0.3), x + ir.const(3) / 10),
+    "below": ((x - 0.3) / (x**2 - 0.09), 1 / (x + ir.const(3) / 10)),
+    "two fractions": (x**2 / (x - 0.3) - 0.09 / (x - 0.3), x + ir.const(3) / 10),
+    "product": ((x**2 - 0.09) * (1 / (x - 0.3)), x + ir.const(3) / 10),
+    "two variables": ((x**2 - 0.01 * y**2) / (x - 0.1 * y), x + y / 10),
+    "factor": ((x**2 * y - 0.09 * y) / (x - 0.3), y * (x + ir.const(3) / 10)),
+    "cube": ((x**3 - 0.027) / (x - 0.3), x**2 + ir.const(3) / 10 * x + ir.const(9) / 100),
+    "no decimal": ((x**2 - 2) / (x - 1.4142135623730951), x + 1.4142135623730951),
+    "guarded": (
+        where(ir.eq(x, 0.3), 0.6, (x**2 - 0.09) / (x - 0.3)),
+        x + ir.const(3) / 10,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LITERALS)
+def test_zeros_missed_by_the_rounding_of_literals(name):
+    e, truth = LITERALS[name]
+    got, notes = run(e)
+    assert len(notes.literals) == 1
+    assert "missed only by the rounding of literals" in notes.literals[0].message
+    assert cancel((cancel((got,))[0] - truth,))[0] is ir.ZERO
+
+
+def test_transcendental_numerators():
+    got, notes = run(log(10 * x) / (x - 0.1))
+    assert got is log(10 * x) / (x - ir.const(1) / 10)
+    assert len(notes.literals) == 1
+
+
+@pytest.mark.parametrize("e", [
+    (x**2 - 0.0900001) / (x - 0.3),
+    (x**2 - 0.09) / (x - 0.4),
+    (x**2 - 0.3 * x) / (x - 0.3),
+    expm1(0.1 * x) / (0.3 * x),
+    0.1 * x / (1 + 0.3 * x**2),
+    sin(x) / (x - 0.1),
+], ids=repr)  # fmt: skip
+def test_other_literals_stay(e):
+    assert exact_literals((e,)) == ((e,), [], {})
+
+
+def test_a_literal_is_repaired_in_the_whole_function():
+    e = (x**2 - 0.09) / (x - 0.3) + sin(0.3 * y)
+    got, notes = run(e)
+    tenths = ir.const(3) / 10
+    assert got is (x**2 - ir.const(9) / 100) / (x - tenths) + sin(tenths * y)
+    assert {float(old) for old, _ in notes.literals[0].literals} == {0.09, 0.3}
+    assert notes.literals[0].node is e.args[0]
+
+
+def test_guards_of_repeated_questions_are_cheap():
+    total = sum((where(zero(v), 1, sin(v) / v) for v in (ir.var(f"v{i}") for i in range(60))), x)
+    start = time.perf_counter()
+    got, notes = run(total)
+    assert not any(e.op is ir.WHERE for e in ir.topological((got,)))
+    assert len(notes.guards) == 60
+    assert time.perf_counter() - start < 1

@@ -1,0 +1,109 @@
+"""Quotients that are removable where one variable is a function of the others."""
+
+from __future__ import annotations
+
+import math
+
+import flint
+import pytest
+
+from symdiff import ir
+from symdiff.functions import COS, EXP, LOG, SIN, TAN
+from symdiff.interpret import exclusive
+from symdiff.interpret.tape import Tape
+from symdiff.ir import ONE, Expr, abs_, const, lt, sqrt
+from symdiff.passes.cancel import cancel
+from symdiff.passes.complete import Completions, complete, expand_completed
+from symdiff.passes.differentiate import gradient, pushforward
+from symdiff.passes.surfaces import Surface, complete_surfaces
+from symdiff.runtime.kernel import Kernel
+
+X, Y, Z = ir.var("x"), ir.var("y"), ir.var("z")
+
+
+def surfaces(e: Expr) -> list[Surface]:
+    found: list[Surface] = []
+    complete_surfaces((e,), (), found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("e", "root", "limit"),
+    [
+        ((EXP(X) - EXP(Y)) / (X - Y), Y, EXP(Y)),
+        ((X - Y) / LOG(X / Y), Y, Y),
+        ((X - Y) / (LOG(X) - LOG(Y)), Y, Y),
+        ((SIN(X) - SIN(Y)) / (X - Y), Y, COS(Y)),
+        ((TAN(X) - TAN(Y)) / (X - Y), Y, 1 / COS(Y) ** 2),
+        ((X * LOG(X) - Y * LOG(Y)) / (X - Y), Y, LOG(Y) + 1),
+        (SIN(X - 2 * Y) / (3 * X - 6 * Y), 2 * Y, const(1) / 3),
+        ((EXP(X * Y) - EXP(ONE)) / (X * Y - 1), 1 / Y, EXP(ONE)),
+        ((1 - EXP(-X * Y)) / X, ir.ZERO, Y),
+        (1 / X - EXP(-X * Y) / X, ir.ZERO, Y),
+        ((1 - COS(sqrt(X) * Y)) / X, ir.ZERO, ir.HALF * Y**2),
+        (((1 + Y * Y) ** X - 1) / X, ir.ZERO, LOG(1 + Y * Y)),
+    ],
+)
+def test_what_is_removable_is_found(e: Expr, root: Expr, limit: Expr) -> None:
+    (found,) = surfaces(e)
+    assert (found.variable, found.root, found.limit) == (X, root, limit)
+
+
+@pytest.mark.parametrize(
+    "e",
+    [
+        1 / (X - Y),
+        (X + Y) / (X - Y),
+        (X**2 * Y) / (X**2 + Y**2),
+        SIN(abs_(X) * Y) / X,
+        LOG(X / Y) / (X - Y) ** 2,
+        X / Y,
+        (EXP(X) - EXP(Y)) / (X + Y),
+    ],
+)
+def test_what_is_not_is_left_alone(e: Expr) -> None:
+    assert complete_surfaces((e,)) == (e,)
+
+
+def test_assumptions_are_used() -> None:
+    e = (1 - EXP(-X * Y)) / X
+    assert complete_surfaces((e,), [lt(ir.ZERO, X)]) == (e,)
+
+
+@pytest.mark.parametrize(
+    ("e", "at", "step"),
+    [
+        ((EXP(X) - EXP(Y)) / (X - Y), (0.7, 0.7), (1, 0)),
+        ((X - Y) / LOG(X / Y), (3.0, 3.0), (1, 0)),
+        ((SIN(X) - SIN(Y)) / (X - Y), (1.5, 1.5), (0, 1)),
+        ((1 - EXP(-X * Y)) / X, (0.0, 2.5), (1, 0)),
+    ],
+)
+def test_value_gradient_and_hessian(
+    e: Expr, at: tuple[float, float], step: tuple[int, int]
+) -> None:
+    """On the surface, and so near to it that the quotient is worth nothing."""
+    notes = Completions()
+    (f,) = complete(cancel((e,)), (), notes)
+    assert len(notes.surfaces) == 1
+
+    def all_of(f: Expr) -> list[Expr]:
+        slopes = gradient(f, [X, Y])
+        return [f, *slopes, *(d for v in (X, Y) for d in pushforward(slopes, {v: ONE}))]
+
+    kernel = Kernel("f", ["x", "y"], expand_completed(all_of(f)), cache=False)
+    tape = Tape([X, Y], all_of(e))
+    limit = kernel(list(at))
+    for i, h in enumerate((0.0, 1e-12, 1e-8, 1e-4, 1e-3)):
+        x = [a + h * s for a, s in zip(at, step, strict=True)]
+        with exclusive(2000):
+            point = [flint.arb(v) for v in x]
+            if not h:
+                j = step.index(1)
+                point[j] = flint.arb(at[j]) + flint.arb(2) ** -120
+            values = tape.run(point, 2000)
+            for k, got in enumerate(kernel(x)):
+                true = values[tape.roots[k]]
+                size = max(abs(float(true.mid())), 2.0**-30)
+                assert abs(flint.arb(got) - true) <= 16 * math.ulp(size), (i, k)
+    assert all(math.isfinite(v) for v in limit)

@@ -1,0 +1,117 @@
+"""What a kernel doubts is computed again in double-double arithmetic, and only that."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from symdiff import functions as f
+from symdiff import ir
+from symdiff.ir import Expr
+from symdiff.passes.widen import widen
+from symdiff.runtime.kernel import Kernel
+
+X, Y = ir.var("x"), ir.var("y")
+CANCELS = (1 - f.COS(X)) / X**2
+NEAR = 1e-4
+
+
+def small(outputs: Sequence[Expr], dtype: str) -> Expr:
+    """A stand-in for the analysis: |x| below a bound that depends on the dtype."""
+    return ir.lt(ir.abs_(X), ir.const(1e-2 if dtype == "float64" else 0.5))
+
+
+def tiered(*outputs: Expr, names: tuple[str, ...] = ("x",), **options: object) -> Kernel:
+    second = Kernel("f", names, outputs, widen=widen, cache=False, **options)  # type: ignore[arg-type]
+    return Kernel("f", names, outputs, suspect=small, second=second, cache=False, **options)  # type: ignore[arg-type]
+
+
+def truth(x: float) -> float:
+    """The series of (1 - cos x)/x**2, for small x."""
+    return 0.5 - x**2 / 24 + x**4 / 720 - x**6 / 40320
+
+
+def test_scalars_are_settled_in_compiled_code() -> None:
+    kernel = tiered(CANCELS)
+    assert kernel.fast(NEAR) is NotImplemented  # the second tier is compiled when needed
+    assert kernel.evaluate([NEAR]) == ([truth(NEAR)], 0, None)
+    assert kernel.fast(NEAR) == truth(NEAR)
+    assert kernel.fast(1.0) == pytest.approx(1 - math.cos(1.0), rel=1e-15)
+
+
+def test_what_the_second_tier_doubts_stays_suspect() -> None:
+    kernel = tiered(CANCELS)
+    assert kernel.evaluate([1e-12]).suspects == 1
+    assert kernel.fast(1e-12) is NotImplemented
+    got = kernel.evaluate([np.array([1.0, NEAR, 1e-12, NEAR])])
+    assert got.suspects == 1
+    assert got.flags is not None and got.flags.tolist() == [0, 0, 1, 0]
+    assert got.values[0][1] == got.values[0][3] == truth(NEAR)
+
+
+def test_only_suspect_elements_change() -> None:
+    x = np.linspace(-2, 2, 10001).reshape(73, 137)
+    plain = Kernel("f", ["x"], [CANCELS], cache=False).evaluate([x]).values[0]
+    got = tiered(CANCELS).evaluate([x]).values[0]
+    inner = np.abs(x) < 1e-2
+    assert np.array_equal(got[~inner], plain[~inner])
+    inner &= x != 0
+    np.testing.assert_array_max_ulp(got[inner], truth(x[inner]), 2)
+
+
+def test_broadcasting_strides_and_out() -> None:
+    x = np.array([[1.0, NEAR, 2.0], [NEAR, 3.0, 1.0]])
+    y = np.array([[10.0], [20.0]])
+    kernel = tiered(CANCELS * Y, X - Y, names=("x", "y"))
+    out = np.zeros((3, 2)).T
+    got = kernel.evaluate([x, y], [out, None])
+    assert got.values[0] is out and got.suspects == 0
+    assert out[0, 1] == pytest.approx(10 * truth(NEAR), rel=2e-16)
+    assert out[1, 0] == pytest.approx(20 * truth(NEAR), rel=2e-16)
+    assert np.array_equal(got.values[1], x - y)
+
+
+def test_zero_dimensional_arrays() -> None:
+    got = tiered(CANCELS).evaluate([np.array(NEAR)])
+    assert got == ([truth(NEAR)], 0, None)
+
+
+def test_float32_is_settled_in_double() -> None:
+    x = np.array([0.25, 2e-3, 1.0], np.float32)
+    got = tiered(CANCELS).evaluate([x])
+    assert got.values[0].dtype == np.float32 and got.suspects == 0
+    expected = truth(x[:2].astype(float)).astype(np.float32)
+    assert np.array_equal(got.values[0][:2], expected)
+
+
+def test_forced_float32() -> None:
+    kernel = tiered(CANCELS, dtype="float32")
+    assert kernel.evaluate([NEAR]).values[0] == pytest.approx(0.5, rel=1e-7)
+    x = np.array([2e-3], np.float32)
+    assert kernel.evaluate([x]).values[0][0] == np.float32(truth(float(x[0])))
+
+
+def test_wide_alone_computes_every_element() -> None:
+    kernel = Kernel("f", ["x"], [f.EXP(X) - 1], widen=widen, cache=False)
+    x = np.geomspace(1e-12, 700, 1000)
+    got = kernel.evaluate([x])
+    np.testing.assert_array_max_ulp(got.values[0], np.expm1(x), 1)
+    assert got.suspects == 0
+    single = kernel.evaluate([x[:900].astype(np.float32)])
+    assert single.values[0].dtype == np.float32
+
+
+def test_pickle_keeps_the_tiers() -> None:
+    kernel = pickle.loads(pickle.dumps(tiered(CANCELS)))
+    assert kernel.evaluate([NEAR]).values == [truth(NEAR)]
+
+
+def test_many_threads_agree() -> None:
+    x = np.linspace(1e-6, 1, 200_000)
+    one = tiered(CANCELS, parallel=False).evaluate([x])
+    two = tiered(CANCELS, parallel=True).evaluate([x])
+    assert np.array_equal(one.values[0], two.values[0]) and one.suspects == two.suspects
