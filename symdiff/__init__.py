@@ -1,7 +1,6 @@
 """symdiff: derivatives of Python functions, simplified and cancelled before evaluation."""
 
 from symdiff.api import (
-    SymbolicFunction,
     grad,
     hessian,
     jacobian,
@@ -12,6 +11,7 @@ from symdiff.api import (
 )
 from symdiff.errors import ParseError, SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Array
+from symdiff.function import SymbolicFunction
 from symdiff.rules import custom_rule
 from symdiff.version import __version__
 

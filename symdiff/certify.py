@@ -24,15 +24,17 @@ from symdiff.ir import Expr
 from symdiff.passes.complete import closed_forms
 from symdiff.passes.differentiate import gradient
 from symdiff.passes.guards import GuardNotes, guards
-from symdiff.program import Program
-from symdiff.samples import Array, Point, bases, bit_uniform, inside, near_singular, ordinary
+from symdiff.program import Emission, Program
+from symdiff.samples import Array, Point, bases, bit_uniform, box, inside, near_singular, ordinary
 
+KINDS = ("bit-uniform", "ordinary", "near-singular")
 SECONDS = 1.5
 """Time after which measuring stops, whatever is left."""
 SAMPLES = 64
 """Points of each kind, for small functions."""
 EFFORT = 40_000
 """Operations, over all points of a kind, from which there are fewer points."""
+MANY = 2**17
 POINT_SECONDS = 0.1
 MAX_OUTPUTS = 40
 
@@ -117,7 +119,7 @@ class Measurable(Protocol):
     def _options(self) -> Any: ...
     def _wrt(self) -> tuple[str, ...]: ...
     def _default_static(self) -> dict[str, Any]: ...
-    def _compiled(self, static: Mapping[str, Any]) -> tuple[Program, Any]: ...
+    def _compiled(self, static: Mapping[str, Any]) -> tuple[Emission, Any]: ...
 
 
 def accuracy(function: Measurable, seconds: float = SECONDS) -> Accuracy:
@@ -227,16 +229,20 @@ def points(
     if n == 0:
         return {"ordinary": np.zeros((1, 0))}
     count = max(6, min(SAMPLES, EFFORT // max(size, 1)))
-    test = inside(program.params, (*program.domain, *program.assumptions))
+    facts = (*program.domain, *program.assumptions)
+    test, within = inside(program.params, facts), box(program.params, facts)
     lines = bases(program.params, test, defaults or {})
     near = near_singular(program.params, program.outputs, lines, 4 * count)
     near = near.astype(dtype).astype(np.float64)
-    kinds = {
-        "bit-uniform": bit_uniform(64 * count, n, dtype),
-        "ordinary": ordinary(64 * count, n, dtype),
-        "near-singular": near[np.isfinite(near).all(axis=1)],
-    }
-    return {kind: rows[test(rows)][:count] for kind, rows in kinds.items()}
+    close = near[np.isfinite(near).all(axis=1)]
+    kinds = {KINDS[2]: close[test(close)]}
+    for kind, draw in zip(KINDS, (bit_uniform, ordinary), strict=False):
+        for tries in (64 * count, MANY):  # more where the domain is small
+            rows = draw(tries, n, dtype, within)
+            kinds[kind] = rows[test(rows)]
+            if len(kinds[kind]) >= count:
+                break
+    return {kind: kinds[kind][:count] for kind in KINDS}
 
 
 class _Tally:

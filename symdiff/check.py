@@ -1,49 +1,33 @@
 """`symdiff check`: where the plain chain rule goes wrong, and what is right there.
 
-A point is bad if the true value (ball arithmetic) is finite but the plain chain rule
-in double arithmetic gives inf or nan, or loses more than half its digits. Points are
-looked for along lines parallel to the axes: where a running error bound says that
-digits may be lost, the true error is measured, and bad points next to each other
-become a range. Loss that is not the formula's fault is left out unless asked for:
-where a change of the arguments by a few ulps changes the result as much (beside any
-root, sin(x*x) for large x), and underflow to zero.
+Bad points (see `symdiff.examiner`) are looked for along lines parallel to the axes:
+where a running error bound says that digits may be lost, and at singular points, the
+true error is measured, and bad points next to each other become a range.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from symdiff.api import SymbolicFunction
-from symdiff.certify import answers_of, defaults_of, derivatives, output_labels, reference
+from symdiff.certify import defaults_of
 from symdiff.errors import Location
-from symdiff.interpret import Answer, Certified, ulp_error
+from symdiff.examiner import Examiner, Fault
+from symdiff.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
+from symdiff.function import SymbolicFunction
 from symdiff.ir import FALSE, VAR, format_expr, or_, topological
-from symdiff.naive import HALF_THE_DIGITS, Naive
-from symdiff.passes.guards import Guard, GuardNotes
-from symdiff.samples import (
-    Lines,
-    Point,
-    bases,
-    breaks,
-    from_ordinal,
-    halfway,
-    inside,
-    ordinal,
-    spread,
-)
+from symdiff.passes.guards import Guard
+from symdiff.samples import Lines, Point, bases, breaks, halfway, inside, spread
 
 SECONDS = 10.0
 """Time for one function."""
-POINT_SECONDS = 0.1
-PER_RUN = 120
+PER_RUN = 64
 """Points measured of each stretch that may be bad."""
 SHOWN = 3
 """Ranges of one variable with the same cause that are listed."""
@@ -51,129 +35,8 @@ BETWEEN = 12
 """Points tried to see whether two bad ones belong together."""
 STEPS = 14
 """Bisections for the end of a range."""
-NUDGES = (4, 2**9, 2**18, 2**26)
-"""Ulps by which arguments are changed to see how sharply the result depends on them."""
-ALLOWANCE = 64
-"""Ulps of change in an argument that excuse as large a change of the result."""
 EXTREME = 1e300
 """Faults only of larger numbers, or of those below its inverse, are left out."""
-UNDERFLOW = 2.0**-511
-"""Absolute errors below this are gradual underflow."""
-DIGITS = 53 * math.log10(2)
-NOT_FINITE, DIGITS_LOST, EXCUSED = "not finite", "digits lost", "excused"
-WRONG_GUARD = "wrong guard"
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What the plain chain rule gets wrong for one output at one point."""
-
-    kind: str
-    got: float
-    truth: float
-    ulps: float
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A point or range of one variable where an output is bad.
-
-    Attributes
-    ----------
-    function, output : names, such as "f" and "df/dx".
-    kind : "not finite", "digits lost" or "wrong guard".
-    variable, low, high : the range; a point if low == high.
-    at : the arguments of an example.
-    got, right, symdiff : there: the plain chain rule, the true value, symdiff.
-    ulps : the worst error of the plain chain rule seen in the range; inf if it is
-        not finite.
-    location : the operation where the trouble starts.
-    cause : that operation, as text.
-    others : how many more such ranges there are, further from 0.
-    """
-
-    function: str
-    output: str
-    kind: str
-    variable: str
-    low: float
-    high: float
-    at: Mapping[str, float]
-    got: float
-    right: float
-    symdiff: float
-    ulps: float
-    location: Location | None
-    cause: str
-    others: int = 0
-
-    @property
-    def digits_lost(self) -> int:
-        return min(16, round(math.log10(self.ulps))) if math.isfinite(self.ulps) else 16
-
-    def to_dict(self) -> dict[str, Any]:
-        place = self.location
-        return {
-            "function": self.function,
-            "output": self.output,
-            "kind": self.kind,
-            "variable": self.variable,
-            "low": self.low,
-            "high": self.high,
-            "at": dict(self.at),
-            "naive": _json(self.got),
-            "right": self.right,
-            "symdiff": _json(self.symdiff),
-            "ulps": _json(self.ulps),
-            "path": shown_path(place.path) if place else None,
-            "line": place.line if place else None,
-            "column": place.column if place else None,
-            "cause": self.cause,
-            "others": self.others,
-        }
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def text(self, also: Sequence[str] = ()) -> str:
-        """`path:line:col: function: message`; `also` names outputs with the same fault."""
-        place = self.location
-        where = f"{shown_path(place.path)}:{place.line}:{place.column}: " if place else ""
-        more = f"; the same holds for {', '.join(also)}" if also else ""
-        return f"{where}{self.function}: {self._message()}{more}"
-
-    def _message(self) -> str:
-        what = "the value" if self.output == self.function else self.output
-        truth = f"should be {number(self.right)} (symdiff: {number(self.symdiff)})"
-        others = [f"{n} = {number(x)}" for n, x in self.at.items() if n != self.variable]
-        here = ", ".join([f"{self.variable} = {number(self.at[self.variable])}", *others])
-        if self.kind == WRONG_GUARD:
-            return f"{self.cause} is wrong: it is {number(self.got)} for {here}, {truth}"
-        point = self.low == self.high
-        spot = f"for {here if point else self._range()}"
-        if self.kind == NOT_FINITE:
-            if point:
-                return f"{what} is {number(self.got)} {spot}, {truth}"
-            return f"{what} is {number(self.got)} {spot}; at {here} it {truth}"
-        upto, at = ("", "") if point else ("up to ", f"at {here} ")
-        lost = f"{what} loses {upto}{self.digits_lost} of 16 digits {spot}"
-        return f"{lost}; {at}it is {number(self.got)}, {truth}"
-
-    def _range(self) -> str:
-        low, high = self.low, self.high
-        middle = self.at[self.variable]
-        near = low + (high - low) / 2
-        simple = float(f"{near:.3g}")
-        more = f" and {self.others} more ranges" if self.others > 1 else ""
-        more = " and one more range" if self.others == 1 else more
-        if low < 0 < high or abs(high - low) > 0.01 * abs(middle):
-            return f"{self.variable} in [{low:.3g}, {high:.3g}]{more}"
-        center = simple if low <= simple <= high else middle
-        ends = [
-            f"{number(center)} {'-' if x < 0 else '+'} {abs(x):.2g}" if x else number(center)
-            for x in (low - center, high - center)
-        ]
-        return f"{self.variable} in [{', '.join(ends)}]{more}"
 
 
 @dataclass(slots=True)
@@ -264,91 +127,6 @@ def _wrong_guard(examiner: Examiner, guard: Guard) -> Finding:
 
 def _line(place: Location | None) -> tuple[int, int]:
     return (place.line, place.column) if place else (0, 0)
-
-
-class Examiner:
-    """One function, evaluated three ways: by the plain chain rule, proven, by symdiff.
-
-    Attributes
-    ----------
-    labels : names of the outputs, values first.
-    """
-
-    def __init__(
-        self,
-        function: SymbolicFunction,
-        wrt: Sequence[str] | None = None,
-        everything: bool = False,
-    ) -> None:
-        self.function, self.everything = function, everything
-        self.program = function.raw_program
-        self.params = self.program.params
-        self.wrt = tuple(wrt or function._wrt())
-        self.labels = output_labels(self.program, self.wrt)
-        self.naive = Naive(self.program, self.wrt)
-        self.guards = GuardNotes()
-        repaired = reference(self.program, self.guards)
-        self.outputs = derivatives(repaired, self.wrt)
-        self.reference = Certified(self.params, self.outputs, repaired.outputs, POINT_SECONDS)
-        self.inside = inside(self.params, (*self.program.domain, *self.program.assumptions))
-        self._known: dict[Point, tuple[Fault | None, ...]] = {}
-
-    @cached_property
-    def _answers(self) -> Any:
-        own = self.function._wrt()
-        if self.wrt == own:
-            return answers_of(self.function)[0]
-        derived = SymbolicFunction(self.function._source, _with_wrt(self.function, self.wrt))
-        return answers_of(derived)[0]
-
-    def symdiff(self, point: Sequence[float]) -> list[float]:
-        """All outputs as symdiff computes them."""
-        answers: list[float] = self._answers(point)
-        return answers
-
-    def truth(self, point: Sequence[float]) -> tuple[Answer, ...]:
-        """All outputs, proven."""
-        return self.reference.at_with_status(point)
-
-    def faults(self, point: Point) -> tuple[Fault | None, ...]:
-        """What is bad at a point, for each output."""
-        if point not in self._known:
-            got = self.naive.at(point)
-            truth = self.truth(point)
-            self._known[point] = tuple(
-                self._fault(i, point, x, a) for i, (x, a) in enumerate(zip(got, truth, strict=True))
-            )
-        return self._known[point]
-
-    def _fault(self, i: int, point: Point, got: float, right: Answer) -> Fault | None:
-        if right.status not in ("exact", "limit") or not math.isfinite(right.value):
-            return None
-        if not math.isfinite(got):
-            return Fault(NOT_FINITE, got, right.value, math.inf)
-        ulps = ulp_error(got, right.ball)
-        if ulps <= HALF_THE_DIGITS:
-            return None
-        counts = self.everything or self._at_fault(i, point, got, right)
-        return Fault(DIGITS_LOST if counts else EXCUSED, got, right.value, ulps)
-
-    def _at_fault(self, i: int, point: Point, got: float, right: Answer) -> bool:
-        """Whether the loss is the formula's, and not in the nature of the function."""
-        error = abs(got - right.value)
-        if error <= UNDERFLOW:
-            return False
-        for k, x in enumerate(point):
-            for step in (s * n for n in NUDGES for s in (1, -1)):
-                moved = float(from_ordinal(ordinal(x) + step))
-                if not math.isfinite(moved):
-                    continue
-                there = self.truth((*point[:k], moved, *point[k + 1 :]))[i].value
-                if error <= ALLOWANCE * abs(there - right.value) / abs(step):
-                    return False
-        return True
-
-
-def _with_wrt(function: SymbolicFunction, wrt: tuple[str, ...]) -> Any:
-    return replace(function._options, wrt=wrt)
 
 
 # ---------------------------------------------------------------------- search
@@ -508,33 +286,3 @@ def _length(x: float) -> int:
 def _example(faults: Mapping[float, Fault]) -> float:
     """The shortest number, of those the one that loses the most."""
     return min(faults, key=lambda x: (_length(x), -faults[x].ulps, -abs(x), -x))
-
-
-# -------------------------------------------------------------------- printing
-def lines(findings: Iterable[Finding]) -> list[str]:
-    """A line per fault; outputs that have the same one at the same place share it."""
-    groups: dict[Any, list[Finding]] = {}
-    for f in findings:
-        key = f.location, f.kind, f.variable, tuple(f.at.items())
-        groups.setdefault((*key, None if len(f.at) > 1 else f.output), []).append(f)
-    return [
-        group[0].text([o for o in dict.fromkeys(f.output for f in group) if o != group[0].output])
-        for group in groups.values()
-    ]
-
-
-def number(x: float) -> str:
-    """A float as people write it: `0`, not `0.0`."""
-    text = repr(float(x) + 0.0)
-    return text.removesuffix(".0")
-
-
-def shown_path(path: str) -> str:
-    """A path below the working directory as relative to it."""
-    relative = os.path.relpath(path) if os.path.isabs(path) else path
-    return path if relative.startswith("..") else relative
-
-
-def _json(x: float) -> float | str:
-    """JSON has no inf and nan."""
-    return x if math.isfinite(x) else str(x)

@@ -199,7 +199,7 @@ def check(
     returns, at the line where the trouble starts. The exit code is 1 if there are any.
     """
     from symdiff.check import check as search
-    from symdiff.check import lines
+    from symdiff.findings import lines
     from symdiff.targets import Skipped, functions, variables
 
     found = functions(target)

@@ -1,6 +1,7 @@
 """The pipeline, from a captured program to the programs of its derivatives.
 
-    capture -> assume -> cancel -> complete -> differentiate -> cancel -> mask -> stabilise -> emit
+    capture -> assume -> guards -> cancel -> complete -> differentiate -> cancel -> mask
+    -> stabilise -> emit
 
 `frontend.capture` makes the program, `codegen` and `runtime` emit kernels; what
 lies between is here. Each function takes a raw program and returns the program
@@ -24,9 +25,10 @@ from symdiff.passes.cancel import cancel
 from symdiff.passes.complete import Completions, closed_forms, complete, expand_completed
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
+from symdiff.passes.guards import GuardNotes, guards
 from symdiff.passes.signs import Signs, assume
 from symdiff.passes.stabilise import Rewrite, stabilise
-from symdiff.program import Program, Tree, map_tree
+from symdiff.program import Emission, Program, Tree
 
 
 @dataclass(slots=True)
@@ -35,29 +37,14 @@ class Notes:
 
     cancel: cancellation.Notes = field(default_factory=cancellation.Notes)
     complete: Completions = field(default_factory=Completions)
+    guards: GuardNotes = field(default_factory=GuardNotes)
     rewrites: list[Rewrite] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Emission:
-    """What a kernel is made of.
-
-    Attributes
-    ----------
-    params, tree : as of the program.
-    outputs : to be compiled; completed points are bands of polynomials.
-    reference : the same values in closed form, undefined at completed points.
-    """
-
-    params: tuple[str, ...]
-    tree: Tree
-    outputs: tuple[Expr, ...]
-    reference: tuple[Expr, ...]
 
 
 def emission(program: Program) -> Emission:
     """The last steps, when nothing is to be differentiated any more."""
     return Emission(
+        program.name,
         program.params,
         program.tree,
         stabilise(expand_completed(program.outputs)),
@@ -70,6 +57,7 @@ def simplified(program: Program, notes: Notes | None = None) -> Program:
     removable singularities filled."""
     notes = notes or Notes()
     outputs = assume(program.outputs, program.assumptions)
+    outputs = guards(outputs, program.assumptions, notes.guards)
     outputs = stabilise(cancel(outputs, notes.cancel), notes.rewrites, early=True)
     return replace(program, outputs=complete(outputs, program.assumptions, notes.complete))
 
@@ -277,6 +265,7 @@ def stages(program: Program, wrt: Sequence[str], order: int = 1) -> Iterator[Sta
     steps: list[tuple[str, Callable[[Program], Program]]] = [
         ("capture", lambda p: p),
         ("assume", lambda p: replace(p, outputs=assume(p.outputs, p.assumptions))),
+        ("guards", lambda p: replace(p, outputs=guards(p.outputs, p.assumptions))),
         ("cancel-value", lambda p: replace(p, outputs=cancel(p.outputs))),
         ("stabilise-value", lambda p: replace(p, outputs=stabilise(p.outputs, early=True))),
         ("complete", lambda p: replace(p, outputs=complete(p.outputs, p.assumptions))),
@@ -302,6 +291,6 @@ def _all_partials(program: Program, wrt: Sequence[str]) -> Program:
 
 
 __all__ = [
-    "Emission", "Notes", "Stage", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "map_tree", "masked",
+    "Emission", "Notes", "Stage", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
     "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
 ]  # fmt: skip

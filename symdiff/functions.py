@@ -709,3 +709,7 @@ def domain(op: Op, args: tuple[Expr, ...]) -> Expr:
             return le(ZERO, args[0])
         return or_(le(ZERO, args[0]), eq(FLOOR(args[1]), args[1]))
     return TRUE
+
+
+BUILTIN = frozenset(OPS.values())
+"""The operations that symdiff itself defines; users and passes may make others."""

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdiff.api import SymbolicFunction
 from symdiff.certify import defaults_of
-from symdiff.check import SECONDS, Examiner, Finding, check, number
+from symdiff.check import SECONDS, check
 from symdiff.errors import SymdiffError, TargetError
+from symdiff.examiner import Examiner
+from symdiff.findings import Finding, number
+from symdiff.function import SymbolicFunction
 from symdiff.interpret import ulp_error
 from symdiff.samples import Array, Point, bases
 

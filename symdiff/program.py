@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import Location
+from symdiff.errors import Location, SymdiffError
 from symdiff.ir import Expr
 
 Tree = Any
@@ -44,6 +44,74 @@ class Program:
     domain: tuple[Expr, ...] = ()
     assumptions: tuple[Expr, ...] = ()
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """What a kernel is made of.
+
+    Attributes
+    ----------
+    name, params, tree : as of the program.
+    outputs : to be compiled; completed points are bands of polynomials.
+    reference : the same values in closed form, undefined at completed points.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    tree: Tree
+    outputs: tuple[Expr, ...]
+    reference: tuple[Expr, ...]
+
+
+def map_objects(function: Callable[[int], Any], tree: Tree) -> Any:
+    """`map_tree` for leaves that NumPy should keep as objects."""
+    if isinstance(tree, np.ndarray):
+        result = np.empty(tree.shape, object)
+        for index, i in np.ndenumerate(tree):
+            result[index] = function(int(i))
+        return result
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(map_objects(function, t) for t in tree)
+    if isinstance(tree, dict):
+        return {k: map_objects(function, t) for k, t in tree.items()}
+    return function(int(tree))
+
+
+def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:
+    """The leaves of a value that is nested as a tree, in the order of the outputs.
+
+    Where the tree has an array, the value has an array (or nested lists) with the
+    same leading shape; a leaf that is None stays None.
+
+    Raises
+    ------
+    SymdiffError : if the value is nested otherwise; `what` names it.
+    """
+    flat: list[Any] = [None] * count
+
+    def visit(t: Tree, v: Any) -> None:
+        if isinstance(t, np.ndarray):
+            array = np.asarray(v)
+            if array.shape[: t.ndim] != t.shape:
+                raise SymdiffError(f"{what} must have the shape {t.shape} here, not {array.shape}")
+            for index, i in np.ndenumerate(t):
+                flat[int(i)] = array[(*index, ...)]  # a view, also of a single element
+        elif isinstance(t, dict):
+            if not isinstance(v, dict) or v.keys() != t.keys():
+                raise SymdiffError(f"{what} must be a dict with the keys {list(t)} here")
+            for k in t:
+                visit(t[k], v[k])
+        elif isinstance(t, (tuple, list)):
+            if not isinstance(v, (tuple, list, np.ndarray)) or len(v) != len(t):
+                raise SymdiffError(f"{what} must have {len(t)} entries here")
+            for a, b in zip(t, v, strict=True):
+                visit(a, b)
+        elif v is not None:
+            flat[int(t)] = v
+
+    visit(tree, value)
+    return flat
 
 
 def map_tree(function: Callable[[int], Any], tree: Tree) -> Any:

@@ -102,6 +102,7 @@ def report(program: Program, wrt: Sequence[str]) -> Report:
     findings = [
         *_cancelled(notes, program),
         *_completed(notes, program),
+        *_guards(notes, program),
         *_kinks(program),
         *_branches(program),
         *(Finding("domain", short_text(c), _place(c, program)) for c in program.domain),
@@ -172,6 +173,18 @@ def _completed(notes: Notes, program: Program) -> list[Finding]:
         found.append(Finding(c.kind, text, _place(c.node, program)))
     for e in notes.complete.over_budget:
         found.append(Finding("not completed (budget)", short_text(e), _place(e, program)))
+    return found
+
+
+def _guards(notes: Notes, program: Program) -> list[Finding]:
+    """Guards that were repaired, guards whose value is wrong, and repaired literals."""
+    found = []
+    for g in notes.guards.guards:
+        kind = "guard repaired" if g.kind == "repaired" else "warning"
+        found.append(Finding(kind, g.message, _place(g.node, program)))
+    found += [Finding("literals repaired", r.message) for r in notes.guards.literals]
+    for e in notes.guards.over_budget:
+        found.append(Finding("guard not examined (budget)", short_text(e), _place(e, program)))
     return found
 
 

@@ -81,24 +81,62 @@ def inside(params: Sequence[str], conditions: Iterable[Expr]) -> Callable[[Array
     return test
 
 
+def box(params: Sequence[str], conditions: Iterable[Expr]) -> tuple[Array, Array]:
+    """Bounds of each parameter that conditions such as `0 < x` state outright."""
+    low, high = np.full(len(params), -LARGEST), np.full(len(params), LARGEST)
+    place = {ir.var(p): i for i, p in enumerate(params)}
+    stack = list(conditions)
+    while stack:
+        c = stack.pop()
+        if c.op is ir.AND:
+            stack.extend(c.args)
+        elif c.op in (ir.LT, ir.LE):
+            a, b = c.args
+            if b in place and (q := ir.rational(a)) is not None:
+                low[place[b]] = max(low[place[b]], _float(q))
+            elif a in place and (q := ir.rational(b)) is not None:
+                high[place[a]] = min(high[place[a]], _float(q))
+    return low, high
+
+
 # ------------------------------------------------------------------ random points
-def bit_uniform(count: int, arity: int, dtype: Any = "float64", seed: int = SEED) -> Array:
+Box = tuple[Array, Array]
+
+
+def bit_uniform(
+    count: int, arity: int, dtype: Any = "float64", within: Box | None = None, seed: int = SEED
+) -> Array:
     """Points whose coordinates are finite floats with uniformly random bits."""
     rng = np.random.default_rng(seed)
+    low, high = within or (np.full(arity, -LARGEST), np.full(arity, LARGEST))
     if np.dtype(dtype) == np.float32:
-        bits: Array = rng.integers(0, 2**32, (2 * count, arity), np.uint32).view(np.float32)
-    else:
-        bits = rng.integers(0, 2**64, (2 * count, arity), np.uint64).view(np.float64)
-    finite = bits[np.isfinite(bits).all(axis=1)][:count]
-    return finite.astype(np.float64)
+        largest = float(np.finfo(np.float32).max)
+        ends = (
+            np.clip(e, -largest, largest).astype(np.float32).view(np.int32) for e in (low, high)
+        )
+        first, last = (np.where(e < 0, -(2**31) - e.astype(np.int64), e) for e in ends)
+        drawn = rng.integers(first, np.maximum(first, last) + 1, (count, arity))
+        bits = np.where(drawn < 0, -(2**31) - drawn, drawn).astype(np.int32)
+        return bits.view(np.float32).astype(np.float64)
+    first, last = ordinal(low), ordinal(high)
+    points: Array = from_ordinal(rng.integers(first, np.maximum(first, last) + 1, (count, arity)))
+    return points
 
 
-def ordinary(count: int, arity: int, dtype: Any = "float64", seed: int = SEED) -> Array:
-    """Points half with magnitudes from 1e-8 to 1e8 and any sign, half in [-10, 10]."""
+def ordinary(
+    count: int, arity: int, dtype: Any = "float64", within: Box | None = None, seed: int = SEED
+) -> Array:
+    """Points half with magnitudes from 1e-8 to 1e8 and any sign, half in [-10, 10]; in a
+    small box uniform."""
     rng = np.random.default_rng(seed)
     wide = 10 ** rng.uniform(-8, 8, (count, arity)) * rng.choice((-1.0, 1.0), (count, arity))
     narrow = rng.uniform(-10, 10, (count, arity))
     mixed = np.where(np.arange(count)[:, None] % 2, wide, narrow)
+    if within is not None:
+        low, high = within
+        small = (np.abs(low) < 1e8) & (np.abs(high) < 1e8)
+        low, high = np.where(small, low, -10), np.where(small, high, 10)
+        mixed = np.where(small, low + (narrow + 10) / 20 * (high - low), mixed)
     return mixed.astype(dtype).astype(np.float64)
 
 

@@ -17,10 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.api import Options, Source, SymbolicFunction, symgrad
+from symdiff.api import symgrad
+from symdiff.derivation import Source
 from symdiff.errors import Location, SymdiffError
 from symdiff.frontend import Parameters
 from symdiff.frontend.expression import parse
+from symdiff.function import SymbolicFunction
+from symdiff.options import Options
 from symdiff.program import Program
 
 _FILE = re.compile(r"(.+\.py)(?::([^:\s]+))?")

@@ -112,7 +112,7 @@ class TestDerivatives:
     def test_wrt(self):
         assert only_x.grad(3.0, 2.0) == 4.0
         assert symgrad(plain, wrt=0).grad(0.0) == 0.0
-        assert symgrad(lambda x, y: x * y, wrt=("y", "x")).grad(2.0, 3.0) == (2.0, 3.0)
+        assert symgrad(lambda x, y: x * y, wrt=("y", "x")).grad(2.0, 3.0) == (3.0, 2.0)
         with pytest.raises(SymdiffError, match="unknown parameter 'z'"):
             symgrad(lambda x: x, wrt="z").grad(1.0)
         with pytest.raises(SymdiffError, match="static parameter 'n'"):
@@ -133,6 +133,29 @@ class TestDerivatives:
         assert h.jvp(2.0, 3.0) == (4.0, 3.0)
         with pytest.raises(SymdiffError, match="2 entries, not 1"):
             energy.jvp((1.0, 2.0), (1.0,))
+
+    def test_cotangents_are_nested_as_the_result(self):
+        f = symgrad(lambda x, y: {"p": x * x, "q": y**3})
+        for cotangents in ({"p": 1.0, "q": 0.0}, {"q": 0.0, "p": 1.0}):
+            assert f.vjp((1.0, 2.0), cotangents)[1] == (2.0, 0.0)
+        with pytest.raises(SymdiffError, match="dict with the keys"):
+            f.vjp((1.0, 2.0), {"p": 1.0})
+        vector = symgrad(lambda x: np.array([x, x**2]))
+        assert vector.vjp(3.0, np.array([1.0, 2.0]))[1] == 13.0
+        assert energy.jvp((1.0, 2.0), np.array([1.0, 0.0]))[1] == 4.0
+        assert energy.jvp(primals=(1.0, 2.0), tangents=(1.0, 0.0))[1] == 4.0
+
+    def test_products_inside_traced_functions(self):
+        f = symgrad(lambda x, y: energy.jvp((x, y), (1.0, 0.0))[1])
+        assert f.grad(1.0, 2.0) == (4.0, 2.0)
+        g = symgrad(lambda x, y: energy.hvp((x, y), (1.0, 0.0))[0])
+        assert g(1.0, 2.0) == 4.0
+
+    def test_out_may_be_an_argument(self):
+        a, t = np.linspace(0.5, 2, 9), np.empty(9)
+        truth = energy.grad(a, 2.0)
+        energy.grad(a, 2.0, out=(a, t))
+        np.testing.assert_array_equal((a, t), truth)
 
     def test_products_of_arrays(self):
         x = np.linspace(0, 1, 5)

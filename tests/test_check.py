@@ -16,8 +16,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symdiff import symgrad
-from symdiff.check import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Checked, Examiner, Finding, check
+from symdiff.check import Checked, check
 from symdiff.cli import main
+from symdiff.examiner import Examiner
+from symdiff.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
 from symdiff.naive import Naive
 from symdiff.targets import function
 
@@ -125,6 +127,7 @@ def test_hypot_written_out() -> None:
     assert all(f.right == f.symdiff == f.at[f.variable] for f in big)
 
 
+@pytest.mark.slow
 def test_black_scholes_at_expiry() -> None:
     def price(S, T, K=100.0, sigma=0.2):  # type: ignore[no-untyped-def]
         d1 = (math.log(S / K) + sigma**2 / 2 * T) / (sigma * math.sqrt(T))
@@ -154,7 +157,7 @@ def test_difference_of_roots_at_large_arguments() -> None:
     [
         "sin(x) * exp(-x*x) + 3",
         "x**3 - 2*x + 1",
-        "expm1(x) + log1p(abs(x))",
+        "expm1(x) * log1p(abs(x))",
         "sin(3*x) * cos(x)",
         "1/(1 + x*x)",
         "hypot(x, y) + atan2(y, x + 3)",
@@ -239,7 +242,8 @@ def test_every_function_of_a_file(folder: Path) -> None:
     assert any(line.startswith("planted.py:11:9: versine: the value loses") for line in lines)
     assert not any("sound" in line or "_private" in line for line in lines)
     assert lines[-1].endswith("findings in 3 functions")
-    assert "skipped nothing: planted.py:21" in result.stderr
+    assert "skipped nothing: " in result.stderr
+    assert "planted.py:21:24" in result.stderr
 
 
 def test_named_functions(folder: Path) -> None:

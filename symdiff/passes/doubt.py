@@ -66,6 +66,7 @@ from symdiff.passes.signs import Signs
 STEPS = (FLOOR, CEIL, TRUNC, ROUND, SIGN)
 TINY = {"float64": Fraction(1, 2**1010), "float32": Fraction(1, 2**120)}
 """An error of so many units is none, also of a value that is exactly zero."""
+STRICT_SLACK = 3
 MAX_SUM = 16
 """Terms of a sum that are bounded together."""
 FUNCTION_ERROR = 2
@@ -260,10 +261,11 @@ def doubt(
     limit: int | None = None,
     dtype: str = "float64",
     facts: Iterable[Expr] = (),
+    strict: bool = False,
 ) -> Expr:
     """The condition under which some output may be off by more than `limit` units of
-    rounding (None: `FACTOR` times what it carries without cancellation), or is not
-    finite."""
+    rounding, or is not finite. Without a limit, an output may err by `FACTOR` times
+    what it carries without cancellation, or by no more than that if `strict`."""
     outputs = tuple(dict.fromkeys(outputs))
     work = Doubt(dtype, Signs(facts))
     total, sizes = FALSE, ZERO
@@ -275,7 +277,10 @@ def doubt(
         bound = work.of(output)
         if bound.exact and not output.args:
             continue
-        units = FACTOR * work.inherent[output] + SLACK if limit is None else Fraction(limit)
+        units = Fraction(limit or 0)
+        if limit is None:
+            factor, slack = (1, STRICT_SLACK) if strict else (FACTOR, SLACK)
+            units = factor * work.inherent[output] + slack
         if output in unbounded:
             sizes = sizes + work.size(output)
         total = ir.or_(total, ir.not_(work.within(output, units)))

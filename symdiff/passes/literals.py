@@ -101,7 +101,7 @@ def _above_inexact(order: Iterable[Expr]) -> set[Expr]:
         if (q := ir.rational(e)) is not None:
             if _decimal(q, 17) != q:
                 above.add(e)
-        elif any(a in above for a in e.args):
+        elif not e.op.boolean and any(a in above for a in e.args):
             above.add(e)
     return above
 
@@ -162,7 +162,6 @@ def _repair(
     below = ir.topological((numerator, denominator))
     if len(below) > MAX_NODES:
         return None
-    common = len(_common_zeros(numerator, denominator))
     literals = [q for n in below if (q := ir.rational(n)) is not None]
     for digits in (17, 15):
         changed = {q: r for q in literals if (r := _decimal(q, digits)) != q}
@@ -171,11 +170,11 @@ def _repair(
             continue
         n, d = ir.substitute((numerator, denominator), mapping)
         zeros = _common_zeros(n, d)
-        if len(zeros) > common and all(
+        if len(zeros) > len(_common_zeros(numerator, denominator)) and all(
             _negligible(f, p) for _, points in zeros for p in points for f in (numerator, denominator)
         ):  # fmt: skip
             return mapping, (tuple(changed.items()), tuple(zeros[-1][0].items()))
-    return None if common else _shifted(numerator, denominator)
+    return _shifted(numerator, denominator)
 
 
 def _common_zeros(
@@ -199,6 +198,8 @@ def _shifted(numerator: Expr, denominator: Expr) -> tuple[dict[Expr, Expr], Repa
     for solution in zero_sets(denominator):
         for point in sampled(solution, ()):
             residue = ir.rational(_at(numerator, point))
+            if residue == 0:
+                return None
             if residue and _negligible(numerator, point):
                 moved = ir.sub(numerator, ir.const(residue))
                 change = residue if numerator.op is SUB else -residue

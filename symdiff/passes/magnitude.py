@@ -89,7 +89,9 @@ class Magnitudes:
             size = e if self.signs.nonnegative(e) else ir.abs_(e)
             sizes = sizes + size
             small = ir.lt(size, ir.const(Fraction(1, 2**level)))
-            below = ir.or_(below, ir.and_(small, ir.not_(ir.eq(e, ir.ZERO))))
+            if _may_be_zero(e):
+                small = ir.and_(small, ir.not_(ir.eq(e, ir.ZERO)))
+            below = ir.or_(below, small)
         return ir.or_(below, ir.not_(ir.le(sizes, ir.const(2**level))))
 
     def _sources(self, order: Sequence[Expr], level: int) -> list[Expr] | None:
@@ -152,6 +154,12 @@ class Magnitudes:
             return None
         ends = (math.floor(a * q), math.ceil(b * q), math.floor(b * q), math.ceil(a * q))
         return min(ends), max(ends)
+
+
+def _may_be_zero(e: Expr) -> bool:
+    """Whether a source that is zero is exactly that, and has not underflowed."""
+    fold = e.op.fold if e.op.arity == 1 else None
+    return e.op is VAR or (fold is not None and fold(Fraction(0)) == 0)
 
 
 def _constant(e: Expr) -> Span:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from symdiff.runtime.arrays import ArgumentError, Array
 from symdiff.runtime.compiled import Body, Point, Spec, Widen
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
-Doubt = Callable[[Sequence[Expr], str], Expr]
+Doubt = Callable[[Sequence[Expr], str, bool], Expr]
 ACCURACIES = ("high", "strict", "fast", "certified")
 
 
@@ -49,7 +50,8 @@ class Kernel:
     parallel : True, False, or "auto" to use threads where it pays.
     cache : whether compiled code is kept on disk.
     suspect : a condition under which the outputs cannot be trusted, computed along;
-        or a function that makes it from the outputs and a dtype.
+        or a function that makes it from the outputs, a dtype, and whether it is for
+        one element at a time.
     widen : computes the outputs in double-double arithmetic instead, as
         `passes.widen` has it, and flags what even that may get wrong.
     second : a kernel of the same parameters and number of outputs that computes the
@@ -80,7 +82,7 @@ class Kernel:
         self.name, self.params, self.outputs = name, tuple(params), tuple(outputs)
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
         self.suspect, self.widen, self.second = suspect, widen, second
-        self._suspects: dict[str, Expr | None] = {}
+        self._suspects: dict[tuple[str, bool], Expr | None] = {}
         self._lock = RLock()
         self._point: Point | None = None
         self._bodies: dict[str, Body] = {}
@@ -99,12 +101,12 @@ class Kernel:
         return _rebuild, (self.name, self.params, encode(self.outputs), options)
 
     # ---------------------------------------------------------------- compiling
-    def _spec(self, dtype: str) -> Spec:
+    def _spec(self, dtype: str, scalar: bool = False) -> Spec:
         found = self.suspect
         if callable(found):
-            if dtype not in self._suspects:
-                self._suspects[dtype] = found(self.outputs, dtype)
-            found = self._suspects[dtype]
+            if (dtype, scalar) not in self._suspects:
+                self._suspects[dtype, scalar] = found(self.outputs, dtype, scalar)
+            found = self._suspects[dtype, scalar]
         return Spec(self.params, self.outputs, found, dtype, self.accuracy, self.cache, self.widen)
 
     @property
@@ -118,7 +120,7 @@ class Kernel:
             with self._lock:
                 if self._point is None:
                     dtype = "float64" if self.widen is not None else self.dtype or "float64"
-                    self._point = Point(self._spec(dtype))
+                    self._point = Point(self._spec(dtype, scalar=True))
         return self._point
 
     def body(self, dtype: str) -> Body:
@@ -282,7 +284,7 @@ class Kernel:
 
 def _single(value: float) -> float:
     """A float rounded to float32, as Python numbers among float32 arrays are."""
-    return float(np.float32(value))
+    return ctypes.c_float(value).value
 
 
 def _rebuild(

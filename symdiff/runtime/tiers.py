@@ -42,6 +42,8 @@ class Tiered:
 
     def __call__(self, args: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
         """The outputs as a flat list; see `Kernel.evaluate`."""
+        if out is not None:  # an argument may be written before its elements are repaired
+            args = [_apart(a, out) for a in args]
         result = self.kernel.evaluate(args, out)
         if not self.always and not result.suspects:
             return result.values
@@ -78,6 +80,15 @@ class Tiered:
                 AccuracyWarning,
                 stacklevel=4,
             )
+
+
+def _apart(argument: Any, out: Sequence[Any]) -> Any:
+    """The argument, copied if an output may overlap it."""
+    if isinstance(argument, np.ndarray) and any(
+        o is not None and np.may_share_memory(argument, o) for o in out
+    ):
+        return argument.copy()
+    return argument
 
 
 def _dtype(value: Any) -> str:

@@ -1,0 +1,184 @@
+"""From a captured function to the programs and emissions of its derivatives.
+
+A callable is a captured function and a path of derivations, such as gradient,
+then Hessian. What each path emits is kept on disk under the captured program,
+so that a second process neither simplifies nor differentiates again.
+"""
+
+from __future__ import annotations
+
+import functools
+import marshal
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symdiff.errors import SymdiffError
+from symdiff.frontend import Parameters
+from symdiff.functions import BUILTIN
+from symdiff.ir import Expr, decode, encode, topological
+from symdiff.program import Emission, Program, Tree
+from symdiff.runtime import cache
+
+Step = tuple[str, tuple[str, ...]]
+"""What to derive, by the name of the function in `symdiff.compile`, and by what."""
+
+
+@dataclass(slots=True)
+class Source:
+    """Where the programs of a callable come from, one per set of static values.
+
+    Attributes
+    ----------
+    name : of the callable.
+    parameters : of the function.
+    trace : captures the function for given static values.
+    path : the derivations applied to it, in order; none is the value.
+    keep : whether emissions are kept on disk.
+    """
+
+    name: str
+    parameters: Parameters
+    trace: Callable[[Mapping[str, Any]], Program]
+    path: tuple[Step, ...] = ()
+    keep: bool = True
+    captured: dict[Any, Program] = field(default_factory=dict)
+    programs: dict[Any, Program] = field(default_factory=dict)
+
+    def then(self, name: str, step: Step) -> Source:
+        """The source of a derivative of this callable."""
+        path = (*self.path, step)
+        return Source(name, self.parameters, self.trace, path, self.keep, self.captured)
+
+    def raw(self, static: Mapping[str, Any]) -> Program:
+        """The function as captured."""
+        key = static_key(static)
+        if key not in self.captured:
+            self.captured[key] = self.trace(static)
+        return self.captured[key]
+
+    def program(self, static: Mapping[str, Any]) -> Program:
+        """What the path derives, to be differentiated further."""
+        key = static_key(static)
+        if key not in self.programs:
+            program = self.raw(static)
+            if self.path:
+                from symdiff import compile as pipeline
+
+                for kind, by in self.path:
+                    program = getattr(pipeline, kind)(program, by)
+            self.programs[key] = program
+        return self.programs[key]
+
+    def final(self, static: Mapping[str, Any]) -> Program:
+        """The program that is emitted: the value is masked outside its domain."""
+        from symdiff import compile as pipeline
+
+        program = self.program(static)
+        return program if self.path else pipeline.value(program)
+
+    def emission(self, static: Mapping[str, Any]) -> Emission:
+        """What to compile, from disk if this was emitted before."""
+        raw = self.raw(static)
+        roots = (*raw.outputs, *raw.domain, *raw.assumptions)
+        own = any(e.op not in BUILTIN for e in topological(roots))
+
+        def emit() -> Emission:
+            from symdiff import compile as pipeline
+
+            return pipeline.emission(self.final(static))
+
+        if own or not self.keep:
+            return emit()
+        key = cache.key("emission", encode(roots), raw.params, repr(raw.tree), self.path, _code())
+        stored = cache.load(key)
+        if stored is not None:
+            return _unpacked(raw.name, stored[0])
+        emission = emit()
+        cache.store(key, _packed(emission), ())
+        return emission
+
+
+def kept(kind: str, outputs: Sequence[Expr], keep: bool, compute: Callable[[], Expr]) -> Expr:
+    """An expression that is computed from outputs, from disk if it was before."""
+    if not keep or any(e.op not in BUILTIN for e in topological(outputs)):
+        return compute()
+    key = cache.key(kind, encode(outputs), _code())
+    stored = cache.load(key)
+    if stored is not None:
+        return decode(marshal.loads(stored[0]))[0]
+    found = compute()
+    cache.store(key, marshal.dumps(encode((found,))), ())
+    return found
+
+
+def _packed(emission: Emission) -> bytes:
+    count = len(emission.outputs)
+    rows = encode((*emission.outputs, *emission.reference))
+    return marshal.dumps((emission.params, _plain(emission.tree), count, rows))
+
+
+def _unpacked(name: str, data: bytes) -> Emission:
+    params, tree, count, rows = marshal.loads(data)
+    roots = decode(rows)
+    return Emission(name, params, _tree(tree), roots[:count], roots[count:])
+
+
+def _plain(tree: Tree) -> Any:
+    """A tree in types that marshal writes; arrays are marked."""
+    if isinstance(tree, np.ndarray):
+        return "array", tree.shape, [int(i) for i in tree.ravel()]
+    if isinstance(tree, dict):
+        return "dict", list(tree), [_plain(t) for t in tree.values()]
+    if isinstance(tree, (tuple, list)):
+        return type(tree).__name__, None, [_plain(t) for t in tree]
+    return int(tree)
+
+
+def _tree(plain: Any) -> Tree:
+    if isinstance(plain, int):
+        return plain
+    kind, how, items = plain
+    if kind == "array":
+        return np.array(items, int).reshape(how)
+    trees = [_tree(t) for t in items]
+    if kind == "dict":
+        return dict(zip(how, trees, strict=True))
+    return tuple(trees) if kind == "tuple" else trees
+
+
+@functools.cache
+def _code() -> tuple[Any, ...]:
+    """What changes when the code of this package does."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    found = []
+    for folder in (package, *(e.path for e in os.scandir(package) if e.is_dir())):
+        for entry in os.scandir(folder):
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                found.append((entry.name, status.st_size, status.st_mtime_ns))
+    return tuple(sorted(found))
+
+
+def static_key(static: Mapping[str, Any]) -> Any:
+    """A hashable stand-in for the static arguments of a call."""
+    return tuple((k, type(v), _hashable(v)) for k, v in static.items())
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return type(value), tuple(_hashable(v) for v in value)
+    if isinstance(value, dict):
+        return tuple((k, _hashable(v)) for k, v in value.items())
+    try:
+        hash(value)
+    except TypeError as e:
+        raise SymdiffError(
+            f"a static argument of type {type(value).__name__} is not hashable"
+        ) from e
+    return value

@@ -1,0 +1,476 @@
+"""`SymbolicFunction`: one callable, a value or a derivative, compiled when called.
+
+Its derivatives are `SymbolicFunction`s again, so they nest, take the same
+arguments, and each has its expression, its source and its report.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.derivation import Source, Step, kept, static_key
+from symdiff.errors import SymdiffError, TargetError
+from symdiff.frontend import Inlined, Parameters, capture
+from symdiff.ir import Expr
+from symdiff.options import Domain, Options
+from symdiff.program import Emission, Program, flatten_like, map_objects, map_tree
+from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.tiers import Tiered
+
+if TYPE_CHECKING:
+    from symdiff.report import Report
+
+
+def _not_compiled(*_: Any) -> Any:
+    return NotImplemented
+
+
+class SymbolicFunction:
+    """A traced function, or one of its derivatives, compiled when first called.
+
+    Call it with Python numbers or NumPy arrays; scalar parameters broadcast like
+    a ufunc. float32 arrays are computed and returned in float32.
+
+    Attributes
+    ----------
+    grad, value_and_grad, jacobian, hessian : the derivatives, as `SymbolicFunction`.
+    jvp, vjp, hvp : products, called as `jvp(primals, tangents)`.
+    expr : the simplified expression, in SymPy, nested as the result is.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        wrapped: Callable[..., Any] | None = None,
+        parent: SymbolicFunction | None = None,
+    ) -> None:
+        self._source, self._options, self._parent = source, options, parent
+        self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
+        self._fast: Callable[..., Any] = _not_compiled
+        self._derived: dict[Step, SymbolicFunction] = {}
+        if wrapped is not None:
+            functools.update_wrapper(self, wrapped, updated=())
+        self.__name__ = source.name
+
+    # ------------------------------------------------------------------ calling
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None and not kwargs:
+            result = self._fast(*args)
+            if result is not NotImplemented:
+                return result
+        real, static = self._source.parameters.bind(args, kwargs)
+        return self._run(real, static, out)
+
+    def _run(self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any) -> Any:
+        emission, kernel = self._compiled(static)
+        if out is None:
+            return map_tree(kernel(real).__getitem__, emission.tree)
+        kernel(real, flatten_like(emission.tree, out, len(emission.outputs), "out"))
+        return out
+
+    def _compiled(self, static: Mapping[str, Any]) -> tuple[Emission, Tiered]:
+        key = static_key(static)
+        found = self._emitted.get(key)
+        if found is None:
+            emission = self._source.emission(static)
+            kernel = self._emit(emission)
+            found = self._emitted[key] = (emission, kernel)
+            always = self._options.accuracy == "certified"
+            if not (self._source.parameters.static or self._options.dtype or always):
+                self._use_fast(emission, kernel.kernel)
+        return found
+
+    def _emit(self, emission: Emission) -> Tiered:
+        """The tiers of run time: double arithmetic with tests, double-double, balls."""
+        options = self._options
+
+        def kernel(outputs: Sequence[Expr], **tiers: Any) -> Kernel:
+            return Kernel(
+                emission.name, emission.params, outputs, dtype=options.dtype,
+                accuracy=options.accuracy, parallel=options.parallel, cache=options.cache,
+                **tiers,
+            )  # fmt: skip
+
+        found = wide = kernel(emission.reference, widen=_widen)
+        if options.accuracy != "strict" or not _always_wide(emission.reference):
+            tested = options.accuracy in ("high", "strict")
+            suspect = functools.partial(_suspect, options.cache)
+            found = kernel(
+                emission.outputs, **({"suspect": suspect, "second": wide} if tested else {})
+            )
+        return Tiered(found, emission.reference, options.accuracy == "certified")
+
+    def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
+        """Calls with Python floats go straight to the compiled entry."""
+        count, fast, tree = len(emission.outputs), kernel.fast, emission.tree
+        if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
+            self._fast = fast
+            return
+
+        def nested(*args: Any) -> Any:
+            result = fast(*args)
+            if result is NotImplemented:
+                return result
+            return map_tree((result,).__getitem__ if count == 1 else result.__getitem__, tree)
+
+        self._fast = nested
+
+    # -------------------------------------------------------------- derivatives
+    @property
+    def grad(self) -> SymbolicFunction:
+        """The gradient: one result per parameter in `wrt`, a tuple if several."""
+        return self._derive("grad", ("gradient", self._wrt()))
+
+    @property
+    def value_and_grad(self) -> SymbolicFunction:
+        """(value, gradient), from one kernel."""
+        return self._derive("value_and_grad", ("value_and_gradient", self._wrt()))
+
+    @property
+    def jacobian(self) -> SymbolicFunction:
+        """d output / d parameter, nested as the outputs, then as the parameters."""
+        return self._derive("jacobian", ("jacobian", self._wrt()))
+
+    @property
+    def hessian(self) -> SymbolicFunction:
+        """Second derivatives; `H[i][j]` if there are several parameters."""
+        return self._derive("hessian", ("hessian", self._wrt()))
+
+    @property
+    def jvp(self) -> SymbolicFunction:
+        """`jvp(primals, tangents)` -> (value, tangent)."""
+        return self._derive("jvp", ("jvp", self._wrt()), TangentProduct)
+
+    @property
+    def vjp(self) -> SymbolicFunction:
+        """`vjp(primals, cotangents)` -> (value, one cotangent per parameter)."""
+        return self._derive("vjp", ("vjp", self._wrt()), CotangentProduct)
+
+    @property
+    def hvp(self) -> SymbolicFunction:
+        """`hvp(primals, v)` -> the Hessian times v."""
+        return self._derive("hvp", ("hvp", self._wrt()), HessianProduct)
+
+    def diff(self, *names: str | int) -> SymbolicFunction:
+        """The mixed partial derivative by each name (or position) in turn."""
+        by = tuple(self._parameter(n) for n in names)
+        return self._derive("_".join(("diff", *by)), ("derivative", by))
+
+    def _derive(
+        self, name: str, step: Step, kind: type[SymbolicFunction] | None = None
+    ) -> SymbolicFunction:
+        found = self._derived.get(step)
+        if found is None:
+            source = self._source.then(f"{self.__name__}_{name}", step)
+            found = (kind or SymbolicFunction)(source, self._options, None, self)
+            found.__doc__ = f"{name} of {self.__name__}."
+            found.__wrapped__ = getattr(self, "__wrapped__", None)  # type: ignore[attr-defined]
+            self._derived[step] = found
+        return found
+
+    def _wrt(self) -> tuple[str, ...]:
+        real, chosen = self._source.parameters.real, self._options.wrt
+        if chosen is None:
+            return real
+        names = {self._parameter(w) for w in chosen}
+        return tuple(n for n in real if n in names)
+
+    def _parameter(self, which: str | int) -> str:
+        parameters = self._source.parameters
+        if isinstance(which, int):
+            if not -len(parameters.names) <= which < len(parameters.names):
+                raise SymdiffError(f"{self.__name__} has no parameter number {which}")
+            which = parameters.names[which]
+        name = str(which)
+        if name not in parameters.real:
+            kind = "static" if which in parameters.static else "unknown"
+            raise SymdiffError(
+                f"cannot differentiate {self.__name__} by the {kind} parameter '{name}'",
+                hint=f"its real parameters are {', '.join(parameters.real) or 'none'}",
+            )
+        return name
+
+    # -------------------------------------------------------------- inspection
+    @property
+    def program(self) -> Program:
+        """The simplified program, static parameters at their defaults."""
+        return self._source.final(self._default_static())
+
+    @property
+    def raw_program(self) -> Program:
+        """The program as captured; of a derivative, as derived."""
+        from symdiff.compile import closed_forms
+
+        program = self._source.program(self._default_static())
+        return replace(program, outputs=closed_forms(program.outputs))
+
+    @property
+    def expr(self) -> Any:
+        """The simplified expression (SymPy), nested as the result is."""
+        from symdiff.codegen.symbolic import to_sympy
+        from symdiff.compile import closed_forms
+
+        program = self.program
+        return map_objects(to_sympy(closed_forms(program.outputs)).__getitem__, program.tree)
+
+    def source(self, target: str = "cpu") -> str:
+        """Readable source of the kernel: "cpu" (Numba), "c" or "llvm"."""
+        from symdiff.codegen.c import c_source
+        from symdiff.codegen.python import function_source
+
+        emission, kernel = self._compiled(self._default_static())
+        dtype = np.dtype(self._options.dtype or np.float64).name
+        name = self.__name__.replace("<lambda>", "function")
+        if target == "cpu":
+            return function_source(name, emission.params, emission.outputs, dtype=dtype)
+        if target == "c":
+            return c_source(name, emission.params, emission.outputs, dtype=dtype)
+        if target == "llvm":
+            return kernel.kernel.llvm()
+        raise TargetError(f"no source for target {target!r}", hint='use "cpu", "c" or "llvm"')
+
+    def latex(self) -> str:
+        """The simplified expression in LaTeX."""
+        from symdiff.codegen.symbolic import to_sympy
+        from symdiff.codegen.text import format_latex
+        from symdiff.compile import closed_forms
+
+        texts = [format_latex(e) for e in to_sympy(closed_forms(self.program.outputs))]
+        return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
+
+    def report(self) -> Report:
+        """What was traced, cancelled and found, and the measured accuracy: see
+        `symdiff.report.Report`."""
+        from symdiff.certify import accuracy
+        from symdiff.report import report
+
+        return replace(report(self.raw_program, self._wrt()), accuracy=accuracy(self))
+
+    def save(self, path: Any, *, hessian: bool = False) -> None:
+        """Write a standalone module with the value, gradient and both together."""
+        from symdiff.export import save_module
+
+        save_module(path, self.raw_program, self._wrt(), hessian=hessian, dtype=self._options.dtype)
+
+    def _default_static(self) -> dict[str, Any]:
+        parameters = self._source.parameters
+        missing = [n for n in parameters.static if n not in parameters.defaults]
+        if missing:
+            raise SymdiffError(
+                f"{self.__name__} has no single expression: '{missing[0]}' is static and has "
+                "no default",
+                hint="give the parameter a default",
+            )
+        return {n: parameters.defaults[n] for n in parameters.static}
+
+    # ------------------------------------------------------------- composition
+    def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Inline this callable into a function that is being traced."""
+        real, static = self._source.parameters.bind(args, kwargs)
+        return self._inlined(real, static)
+
+    def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined:
+        program = self._source.program(static)
+        mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, real, strict=True)}
+        outputs = ir.substitute((*program.outputs, *program.domain), mapping)
+        count = len(program.outputs)
+        return Inlined(map_objects(outputs[:count].__getitem__, program.tree), outputs[count:])
+
+    def __reduce__(self) -> Any:
+        if self._parent is not None:
+            return _derived, (self._parent, self._source.path[-1])
+        wrapped = getattr(self, "__wrapped__", None)
+        if wrapped is not None:
+            name = wrapped.__qualname__
+            found: Any = sys.modules.get(wrapped.__module__)
+            for part in name.split("."):
+                found = getattr(found, part, None)
+            if found is self:
+                return _global, (wrapped.__module__, name)
+        return symbolic, (wrapped, self._options, self._source.parameters.static)
+
+    def __repr__(self) -> str:
+        return f"<symdiff function {self.__name__}({', '.join(self._source.parameters.names)})>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        raise SymdiffError(
+            f"{self.__name__} is a method",
+            hint="decorate a function, and pass what it reads of self",
+        )
+
+
+class Product(SymbolicFunction):
+    """A product with a vector; `primals` is the tuple of all arguments, or the one
+    argument itself."""
+
+    def _entries(self, vector: Any, static: Mapping[str, Any]) -> list[Any]:
+        """The vector's entries, one per further parameter of the program."""
+        raise NotImplementedError
+
+    def _bound(
+        self, primals: Any, vector: Any, kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        args = primals if isinstance(primals, (tuple, list)) else (primals,)
+        real, static = self._source.parameters.bind(tuple(args), kwargs)
+        return (*real, *self._entries(vector, static)), static
+
+    def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:
+        return self._run(*self._bound(primals, vector, kwargs), out)
+
+    def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
+        """Products are called with nested arguments; there is no flat entry."""
+
+    def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        if len(args) != 2:
+            raise SymdiffError(f"{self.__name__} takes primals and a vector")
+        return self._inlined(*self._bound(*args, kwargs))
+
+    def _per_parameter(self, vector: Any) -> list[Any]:
+        """One entry for each parameter that is differentiated by."""
+        needed = len(self._source.path[-1][1])
+        if isinstance(vector, np.ndarray) and vector.ndim == 1 and len(vector) == needed > 1:
+            vector = tuple(vector)
+        entries = list(vector) if isinstance(vector, (tuple, list)) else [vector]
+        if len(entries) != needed:
+            raise SymdiffError(
+                f"{self.__name__} takes a vector of {needed} entries, not {len(entries)}"
+            )
+        return entries
+
+
+class TangentProduct(Product):
+    """`f.jvp(primals, tangents)` -> (value, tangent): one tangent per parameter in `wrt`."""
+
+    def __call__(  # type: ignore[override]
+        self, primals: Any, tangents: Any, *, out: Any = None, **kwargs: Any
+    ) -> Any:
+        return self._multiply(primals, tangents, out, kwargs)
+
+    def _entries(self, vector: Any, static: Mapping[str, Any]) -> list[Any]:
+        return self._per_parameter(vector)
+
+
+class HessianProduct(Product):
+    """`f.hvp(primals, v)` -> the Hessian times v: one entry per parameter in `wrt`."""
+
+    def __call__(  # type: ignore[override]
+        self, primals: Any, v: Any, *, out: Any = None, **kwargs: Any
+    ) -> Any:
+        return self._multiply(primals, v, out, kwargs)
+
+    def _entries(self, vector: Any, static: Mapping[str, Any]) -> list[Any]:
+        return self._per_parameter(vector)
+
+
+class CotangentProduct(Product):
+    """`f.vjp(primals, cotangents)` -> (value, one cotangent per parameter in `wrt`); the
+    cotangents are nested as the function's result."""
+
+    def __call__(  # type: ignore[override]
+        self, primals: Any, cotangents: Any, *, out: Any = None, **kwargs: Any
+    ) -> Any:
+        return self._multiply(primals, cotangents, out, kwargs)
+
+    def _entries(self, vector: Any, static: Mapping[str, Any]) -> list[Any]:
+        assert self._parent is not None
+        program = self._parent._source.program(static)
+        return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
+
+
+def _suspect(keep: bool, outputs: Sequence[Expr], dtype: str, scalar: bool) -> Expr:
+    """What makes an element go to the second tier."""
+
+    def compute() -> Expr:
+        from symdiff.passes.doubt import doubt
+
+        return doubt(outputs, dtype=dtype, strict=scalar)
+
+    return kept(f"doubt-{dtype}-{scalar}", outputs, keep, compute)
+
+
+def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
+    """The second tier, imported when it is needed first."""
+    from symdiff.passes.widen import widen
+
+    return widen(outputs)
+
+
+def _always_wide(outputs: Sequence[Expr]) -> bool:
+    """Whether the second tier can be the only one before balls."""
+    from symdiff.passes.widen import has_rules
+
+    return has_rules(outputs)
+
+
+def _is_flat(tree: tuple[Any, ...]) -> bool:
+    """Whether the result is the tuple of all outputs in order."""
+    return len(tree) > 1 and all(isinstance(t, int) and t == i for i, t in enumerate(tree))
+
+
+def _global(module: str, name: str) -> Any:
+    import importlib
+
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+_ATTRIBUTES = {
+    "gradient": "grad", "value_and_gradient": "value_and_grad", "jacobian": "jacobian",
+    "hessian": "hessian", "jvp": "jvp", "vjp": "vjp", "hvp": "hvp",
+}  # fmt: skip
+
+
+def _derived(parent: SymbolicFunction, step: Step) -> SymbolicFunction:
+    kind, by = step
+    if kind == "derivative":
+        return parent.diff(*by)
+    found: SymbolicFunction = getattr(parent, _ATTRIBUTES[kind])
+    return found
+
+
+def symbolic(
+    fun: Callable[..., Any], options: Options, static: Iterable[str] | str | None
+) -> SymbolicFunction:
+    """A function to be traced when it is first called."""
+    parameters = Parameters(fun, static)
+
+    def trace(values: Mapping[str, Any]) -> Program:
+        program = capture(fun, values)
+        facts = _conditions(options.domain, program)
+        return replace(program, assumptions=(*program.assumptions, *facts))
+
+    source = Source(fun.__name__, parameters, trace, keep=options.cache)
+    return SymbolicFunction(source, options, fun)
+
+
+def _conditions(domain: Domain, program: Program) -> list[ir.Expr]:
+    """What `domain=` says, as conditions on the parameters."""
+    if domain is None:
+        return []
+    if isinstance(domain, str):
+        from symdiff.frontend.expression import parse_condition
+
+        return [parse_condition(domain, program.params)]
+    facts = []
+    for name, bounds in domain.items():
+        if name not in program.params:
+            raise SymdiffError(f"domain names '{name}', which {program.name} does not take")
+        low, high = bounds
+        x = ir.var(name)
+        if low is not None and low != -np.inf:
+            facts.append(ir.le(low, x))
+        if high is not None and high != np.inf:
+            facts.append(ir.le(x, high))
+    return facts
