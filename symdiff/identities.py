@@ -13,7 +13,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.functions import COS, ERF, ERFC, EXP, EXPM1, LOG, LOG1P, LOGADDEXP, SIN
+from symdiff.functions import (
+    COS,
+    COSH,
+    ERF,
+    ERFC,
+    EXP,
+    EXPM1,
+    LOG,
+    LOG1P,
+    LOGADDEXP,
+    SIN,
+    SINH,
+    TANH,
+)
 from symdiff.ir import ADD, MUL, SUB, ZERO, Expr
 
 U, V, W = ir.var("?u"), ir.var("?v"), ir.var("?w")
@@ -78,6 +91,8 @@ RULES: tuple[Rule, ...] = (
     Rule("log-exp", LOG(EXP(U) + EXP(V)), _plain(LOGADDEXP(U, V)), early=True),
     Rule("log-exp-3", LOG(EXP(U) + EXP(V) + EXP(W)), _plain(LOGADDEXP(LOGADDEXP(U, V), W)), early=True),
     Rule("log1p-exp", LOG1P(EXP(U)), _plain(LOGADDEXP(ZERO, U)), early=True),
+    Rule("coth", COSH(U) / SINH(U), _plain(1 / TANH(U)), early=True),
+    Rule("tanh", SINH(U) / COSH(U), _plain(TANH(U)), early=True),
     Rule("log1p", LOG(U + 1), _plain(LOG1P(U))),
     Rule("log1m", LOG(1 - U), _plain(LOG1P(-U))),
     Rule("logistic", EXP(U) / (EXP(U) + 1), _plain(1 / (EXP(-U) + 1))),

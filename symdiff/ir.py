@@ -777,5 +777,10 @@ def format_expr(e: Expr, limit: int = 2000) -> str:
             s = f"-{kids[0]}"
         else:
             s = f"{n.op.name}({', '.join(kids)})"
-        text[n] = s if len(s) <= limit else s[:limit] + "..."
+        text[n] = cut(s, limit)
     return text[e]
+
+
+def cut(text: str, limit: int) -> str:
+    """A text that is no longer than a limit, apart from the dots that say so."""
+    return text if len(text) <= limit else text[:limit] + "..."

@@ -5,12 +5,16 @@ on pairs is a call of a function that is compiled once and shared by all kernels
 
     {double, double} @symdiff_dd_exp(double %x_hi, double %x_lo)
 
+On arrays the same functions take and return SIMD registers; `_v8` in the symbol says
+of how many elements.
+
 In the DAG a call is two nodes, one for each part of the result, on the same
 arguments; the printer makes one call of both.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +26,7 @@ from symdiff.codegen.llvm import Lanes, Writer
 from symdiff.ir import ZERO, Expr, Op, raw, topological, var
 
 SYMBOL = "symdiff_dd_{}"
+_WIDTH = re.compile(r"_v(\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,10 @@ class PairFunction:
     symbol: str
     arity: int
     build: Callable[..., Pair]
+
+    def name(self, width: int) -> str:
+        """Its symbol for several elements at a time."""
+        return self.symbol if width == 1 else f"{self.symbol}_v{width}"
 
     def definition(self) -> tuple[list[str], Pair]:
         """Names of the doubles that it takes, and what it returns over them."""
@@ -80,10 +89,11 @@ def mul(x: Pair, y: Pair) -> Pair:
 
 
 class PairWriter(Writer):
-    """Prints scalar code with calls of double-double functions."""
+    """Prints code with calls of double-double functions, for one element or several."""
 
-    def __init__(self) -> None:
-        super().__init__("float64", Lanes())
+    def __init__(self, lanes: Lanes) -> None:
+        super().__init__("float64", lanes)
+        self.pair = f"{{{self.value}, {self.value}}}"
         self.results: dict[tuple[Any, ...], str] = {}
 
     def chunk(self, *args: Any) -> list[str]:
@@ -93,7 +103,7 @@ class PairWriter(Writer):
     def operation(self, e: Expr) -> list[str]:
         name = self.names[e]
         if e.op is POWER_OF_TWO:
-            return _power_of_two(name, self.operand(e.args[0]))
+            return self.power_of_two(name, self.operand(e.args[0]))
         if e.op not in PARTS:
             return super().operation(e)
         function, part = PARTS[e.op]
@@ -101,45 +111,53 @@ class PairWriter(Writer):
         lines = []
         if key not in self.results:
             result = self.results[key] = f"{name}.pair"
-            args = ", ".join(f"double {self.operand(a)}" for a in e.args)
-            lines.append(f"{result} = call {{double, double}} @{function.symbol}({args}) #1")
-            kinds = ", ".join(["double"] * len(e.args))
-            declaration = f"declare {{double, double}} @{function.symbol}({kinds}) #1"
-            self.declared[function.symbol] = declaration
-        lines.append(f"{name} = extractvalue {{double, double}} {self.results[key]}, {part}")
+            symbol = function.name(self.lanes.width)
+            args = ", ".join(f"{self.value} {self.operand(a)}" for a in e.args)
+            lines.append(f"{result} = call {self.pair} @{symbol}({args}) #1")
+            kinds = ", ".join([self.value] * len(e.args))
+            self.declared[symbol] = f"declare {self.pair} @{symbol}({kinds}) #1"
+        lines.append(f"{name} = extractvalue {self.pair} {self.results[key]}, {part}")
         return lines
 
+    def power_of_two(self, name: str, k: str) -> list[str]:
+        """The exponent field, by a sum whose last bits hold it: 1.5*2**52 + 1023 + k."""
+        bits = self.vector("i64")
+        return [
+            f"{name}.s = fadd {self.value} {k}, {self.splat('double', '0x43380000000003FF')}",
+            f"{name}.i = bitcast {self.value} {name}.s to {bits}",
+            f"{name}.e = shl {bits} {name}.i, {self.splat('i64', '52')}",
+            f"{name} = bitcast {bits} {name}.e to {self.value}",
+        ]
 
-def _power_of_two(name: str, k: str) -> list[str]:
-    """The exponent field, by a sum whose last bits hold it: 1.5*2**52 + 1023 + k."""
-    return [
-        f"{name}.s = fadd double {k}, 0x43380000000003FF",
-        f"{name}.i = bitcast double {name}.s to i64",
-        f"{name}.e = shl i64 {name}.i, 52",
-        f"{name} = bitcast i64 {name}.e to double",
-    ]
 
-
-def print_function(function: PairFunction) -> str:
-    """A module that defines one double-double function."""
+def print_function(symbol: str, lanes: Lanes) -> str:
+    """A module that defines one double-double function, named as in calls of it."""
+    function = FUNCTIONS[_WIDTH.sub("", symbol)]
     names, result = function.definition()
-    writer = PairWriter()
-    entry = [f"%args = alloca [{len(names)} x double]"]
+    writer = PairWriter(lanes)
+    kind, pair = writer.value, writer.pair
+    entry = [f"%args = alloca [{len(names)} x {kind}]"]
     for k, name in enumerate(names):
-        writer.inputs[name] = f"getelementptr double, ptr %args, i64 {k}"
-        entry.append(f"%a{k} = getelementptr double, ptr %args, i64 {k}")
-        entry.append(f"store double %{name}, ptr %a{k}")
+        writer.inputs[name] = f"getelementptr {kind}, ptr %args, i64 {k}"
+        entry.append(f"%a{k} = getelementptr {kind}, ptr %args, i64 {k}")
+        entry.append(f"store {kind} %{name}, ptr %a{k}")
     order = [e for e in topological(result) if e.args]
     lines = writer.chunk(order, [], {}, {})
-    params = ", ".join(f"double %{n}" for n in names)
+    params = ", ".join(f"{kind} %{n}" for n in names)
     return writer.module(
         [
-            f"define {{double, double}} @{function.symbol}({params}) #1 {{",
+            f"define {pair} @{symbol}({params}) #1 {{",
             *entry,
             *lines,
-            f"%r0 = insertvalue {{double, double}} poison, double {writer.operand(result.hi)}, 0",
-            f"%r1 = insertvalue {{double, double}} %r0, double {writer.operand(result.lo)}, 1",
-            "ret {double, double} %r1",
+            f"%r0 = insertvalue {pair} poison, {kind} {writer.operand(result.hi)}, 0",
+            f"%r1 = insertvalue {pair} %r0, {kind} {writer.operand(result.lo)}, 1",
+            f"ret {pair} %r1",
             "}",
         ]
     )
+
+
+def width_of(symbol: str) -> int:
+    """How many elements a double-double function computes at a time."""
+    found = _WIDTH.search(symbol)
+    return int(found[1]) if found else 1

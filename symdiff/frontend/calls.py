@@ -283,7 +283,7 @@ def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
     flow = frame.flow
     if flow.returned is FALSE:
         return None
-    if flow.returned is not TRUE:
+    if not t.certain(flow.returned):
         missing = t.text(ir.not_(flow.returned))
         t.refuse(
             f"'{frame.name}' returns nothing when {missing}",

@@ -17,6 +17,7 @@ from symdiff.frontend.values import (
     Choice,
     Cond,
     Masked,
+    Maybe,
     Real,
     Refused,
     SmallArray,
@@ -101,7 +102,9 @@ def load(t: Tracer, node: ast.Name) -> Any:
     if kind is Real or kind is int or kind is Cond:
         return value
     t.at = node
-    return t.resolve(value, f"name '{name}'") if kind is Choice else t.wrap(value)
+    if kind is Choice or kind is Maybe:
+        return t.resolve(value, f"name '{name}'")
+    return t.wrap(value)
 
 
 # -------------------------------------------------------------------- operators

@@ -20,12 +20,14 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import scalars
+from symdiff.frontend.decisions import NEVER, Decisions
 from symdiff.frontend.source import Source
 from symdiff.frontend.values import (
     UNBOUND,
     Choice,
     Cond,
     Masked,
+    Maybe,
     Real,
     Refused,
     Scalar,
@@ -41,6 +43,9 @@ from symdiff.ir import FALSE, TRUE, Expr
 
 MAX_STEPS = 2_000_000
 """Statements and calls after which a trace gives up."""
+
+MAX_TEXT = 200
+"""Characters after which the text of a condition is cut."""
 
 Container = list[Any] | dict[Any, Any] | set[Any] | np.ndarray[Any, Any]
 
@@ -138,6 +143,8 @@ class Tracer:
         self._owned: dict[int, tuple[Container, int]] = {}
         self._outside: dict[int, tuple[Any, Any]] = {}
         self._needs: dict[Expr, Expr] = {}
+        self._decisions = Decisions()
+        self._assumed = self._decisions.of(TRUE), 0
 
     # ------------------------------------------------------------------- errors
     def refuse(self, message: str, hint: str = "", node: ast.AST | None = None) -> NoReturn:
@@ -263,42 +270,85 @@ class Tracer:
 
     def resolve(self, value: Any, name: str) -> Any:
         """The side of a `Choice` that the path selects."""
+        if value is UNBOUND:
+            raise Refused(f"{name} is used before it is assigned")
+        if isinstance(value, Maybe):
+            self._check_bound(value.bound, name)
+            value = value.value
         whole = value
         while isinstance(value, Choice):
             side = self.known(Cond(value.condition))
             if side is None:
                 break
             value = value.then if side else value.other
-        if value is UNBOUND:
-            raise Refused(f"{name} is used before it is assigned")
         if not isinstance(value, Choice):
             return value
-        bound = _bound(value)
-        if bound is TRUE:
-            raise Refused(
-                f"{name} is {_kinds(whole)} depending on whether {self.text(value.condition)}",
-                "both sides of a condition on real values must give numbers, or containers alike",
-            )
+        raise Refused(
+            f"{name} is {_kinds(whole)} depending on whether {self.text(value.condition)}",
+            "both sides of a condition on real values must give numbers, or containers alike",
+        )
+
+    def _check_bound(self, bound: Expr, name: str) -> None:
+        """Refuse a name that is not bound wherever this is reached."""
+        if self.certain(bound):
+            return
+        if self.certain(ir.not_(bound)):
+            raise Refused(f"{name} is used before it is assigned")
         raise Refused(
             f"{name} may be unbound here: it is assigned only when {self.text(bound)}",
             "assign it on every path",
         )
 
+    def certain(self, condition: Expr) -> bool:
+        """Whether a condition holds wherever this is reached and the assertions hold."""
+        d = self._decisions
+        node = d.of(condition)
+        given = d.both(self._given(), d.of(self.path))
+        if d.implies(given, node):
+            return True
+        for c in d.comparisons(node):
+            if (known := self.known(Cond(c))) is not None:
+                given = d.both(given, d.of(c if known else ir.not_(c)))
+        return d.implies(given, node)
+
+    def _given(self) -> int:
+        """All assertions so far."""
+        node, count = self._assumed
+        for a in self.assumptions[count:]:
+            node = self._decisions.both(node, self._decisions.of(a))
+        self._assumed = node, len(self.assumptions)
+        return node
+
     def text(self, condition: Expr) -> str:
-        """A condition in the user's own words, where they are known."""
-        if condition in self.texts:
-            return self.texts[condition]
-        if condition.op is ir.NOT:
-            return f"not ({self.text(condition.args[0])})"
-        if condition.op in (ir.AND, ir.OR):
-            word = " and " if condition.op is ir.AND else " or "
-            parts = [
-                f"({self.text(a)})" if a.op in (ir.AND, ir.OR) and a.op is not condition.op
-                and a not in self.texts else self.text(a)
-                for a in condition.args
+        """A condition in the user's own words, where they are known; cut where long."""
+        made: dict[Expr, str] = {}
+        stack = [condition]
+        while stack:
+            e = stack[-1]
+            parts = e.args if e.op in (ir.AND, ir.OR, ir.NOT) and e not in self.texts else ()
+            missing = [a for a in parts if a not in made]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            made[e] = ir.cut(self._text(e, [made[a] for a in parts]), MAX_TEXT)
+        return made[condition]
+
+    def _text(self, e: Expr, parts: list[str]) -> str:
+        if e in self.texts:
+            return self.texts[e]
+        if e.op is ir.NOT:
+            return f"not ({parts[0]})"
+        if e.op in (ir.AND, ir.OR):
+            inner = [
+                f"({text})" if a.op in (ir.AND, ir.OR) and a.op is not e.op and a not in self.texts
+                else text
+                for a, text in zip(e.args, parts, strict=True)
             ]  # fmt: skip
-            return word.join(parts)
-        return ir.format_expr(condition, 200)
+            word = " and " if e.op is ir.AND else " or "
+            again = inner[1] in inner[0].split(word)  # the same line, once more in a loop
+            return inner[0] if again else word.join(inner)
+        return ir.format_expr(e, MAX_TEXT)
 
     # ----------------------------------------------------------------- branches
     def enter(self, literal: Expr) -> Region:
@@ -410,12 +460,13 @@ class Tracer:
         """End it: where it was skipped, names and contents are as they were before."""
         frame, inner, saved = self.frame, self.frame.flow, region.flow
         changes = self.leave(region)
-        live = ir.not_(region.skip)
         flow = Flow(
-            ir.or_(saved.returned, ir.and_(live, inner.returned)),
-            ir.or_(saved.broken, ir.and_(live, inner.broken)),
+            _or_later(saved.returned, inner.returned, saved.broken, saved.continued),
+            _or_later(saved.broken, inner.broken, saved.returned, saved.continued),
         )
-        flow.continued = ir.or_(saved.continued, ir.and_(live, inner.continued))
+        flow.continued = _or_later(
+            saved.continued, inner.continued, saved.returned, saved.broken
+        )
         if saved.returned is FALSE or inner.returned is FALSE:
             flow.value = inner.value if saved.returned is FALSE else saved.value
         else:
@@ -436,6 +487,8 @@ class Tracer:
         """One value that is `a` where the condition holds, else `b`."""
         if a is b:
             return a
+        if a is UNBOUND or b is UNBOUND or isinstance(a, Maybe) or isinstance(b, Maybe):
+            return self._merge_bound(c, a, b)
         if is_number(a) and is_number(b):
             if type(a) is type(b) and isinstance(a, int) and a == b:
                 return a
@@ -456,6 +509,28 @@ class Tracer:
             return a
         return Choice(c, a, b)
 
+    def _merge_bound(self, c: Expr, a: Any, b: Any) -> Any:
+        """Merge where a side is not bound, or not on all of its paths."""
+        (x, p), (y, q) = (
+            self._bound_part(v, side) for v, side in ((a, c), (b, ir.not_(c)))
+        )
+        bound = ir.where(c, p, q)
+        if bound is FALSE:
+            return UNBOUND
+        value = y if p is FALSE else x if q is FALSE else self.merge(c, x, y)
+        return value if bound is TRUE else Maybe(value, bound)
+
+    def _bound_part(self, value: Any, side: Expr) -> tuple[Any, Expr]:
+        """A side's value, and where it is bound as far as that is open there."""
+        if not isinstance(value, Maybe):
+            return value, FALSE if value is UNBOUND else TRUE
+        d = self._decisions
+        here, bound = d.both(d.of(self.path), d.of(side)), d.of(value.bound)
+        if d.implies(here, bound):
+            return value.value, TRUE
+        never = d.both(here, bound) == NEVER
+        return value.value, FALSE if never else value.bound
+
     def raw(self, value: Any) -> Any:
         """Like `wrap`, but a `Choice` stays undecided until it is used."""
         return value if isinstance(value, Choice) else self.wrap(value)
@@ -473,23 +548,25 @@ class Tracer:
         )
 
 
+def _or_later(before: Expr, later: Expr, *others: Expr) -> Expr:
+    """Where the block was left in one way, before a region or in it, unless it had been
+    left in another."""
+    return ir.or_(before, ir.and_(ir.not_(ir.or_(*others)), later))
+
+
 def _tuple_like(model: tuple[Any, ...], items: list[Any]) -> Any:
     """A tuple, or a named tuple of the same type."""
     return type(model)(*items) if hasattr(model, "_fields") else tuple(items)
 
 
-def _bound(value: Any) -> Expr:
-    """Where a value is bound."""
-    if isinstance(value, Choice):
-        return ir.where(value.condition, _bound(value.then), _bound(value.other))
-    return FALSE if value is UNBOUND else TRUE
-
-
 def _kinds(value: Any) -> str:
     names: dict[str, None] = {}
-    stack = [value]
+    stack, seen = [value], set()
     while stack:
         v = stack.pop()
+        if id(v) in seen:
+            continue
+        seen.add(id(v))
         if isinstance(v, Choice):
             stack += [v.other, v.then]
         else:

@@ -112,6 +112,14 @@ class Choice:
     other: Any
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe:
+    """The value of a name that is bound on some paths only, and where it is."""
+
+    value: Any
+    bound: Expr
+
+
 def join(a: Expr, b: Expr) -> Expr:
     """Both definedness conditions."""
     if a is TRUE:

@@ -35,11 +35,15 @@ MAX_GENERATORS = 24
 
 @dataclass(frozen=True, slots=True)
 class Cancellation:
-    """`before` became `after` because `factors` cancelled (none: it is constant)."""
+    """`before` became `after` because `factors` cancelled (none: it is constant).
+
+    `partly`: every factor still divides the denominator, less often than before.
+    """
 
     before: Expr
     after: Expr
     factors: tuple[Expr, ...]
+    partly: bool = False
 
 
 @dataclass(slots=True)
@@ -77,15 +81,21 @@ def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
         return e
     signs = Signs()
     harmless = found.factors and all(signs.nonzero(f) for f in found.factors)
-    if (hit != REMOVABLE or harmless) and _functions(found.after) >= _functions(e):
+    if found.partly and _size(found.after) > _size(e):
+        return e  # as singular as before, and longer
+    if (hit != REMOVABLE or harmless) and not _functions(found.after) < _functions(e):
         return e
     notes.cancelled.append(found)
     return found.after
 
 
-def _functions(e: Expr) -> int:
-    """How many elementary functions an expression evaluates."""
-    return sum(1 for n in ir.topological((e,)) if n.args and not is_rational(n))
+def _size(e: Expr) -> int:
+    return len(ir.topological((e,)))
+
+
+def _functions(e: Expr) -> set[Expr]:
+    """The elementary functions that an expression evaluates."""
+    return {n for n in ir.topological((e,)) if n.args and not is_rational(n)}
 
 
 def exact(e: Expr, generators: Generators) -> Cancellation | None:
@@ -106,8 +116,10 @@ def exact(e: Expr, generators: Generators) -> Cancellation | None:
             ring.learn(node, values[node])
     removed = list(ring.removed)
     after = ring.render(values[e])
-    factors = {ring.name(base): None for base in removed if ring.may_vanish(base)}
-    return Cancellation(e, after, tuple(factors))
+    vanishing = [base for base in removed if ring.may_vanish(base)]
+    partly = bool(vanishing) and all(ring.divides(base, values[e]) for base in vanishing)
+    factors = dict.fromkeys(ring.name(base) for base in vanishing)
+    return Cancellation(e, after, tuple(factors), partly)
 
 
 def _represent(

@@ -121,8 +121,7 @@ class Magnitudes:
         if op in (NEG, ABS):
             return a, b
         if op in (ADD, SUB):
-            c, d = rest[0]
-            return min(a, c) - self.bits, max(b, d) + 1
+            return self._sum(e, (a, b), rest[0])
         if op is MUL:
             c, d = rest[0]
             return a + c, b + d
@@ -147,6 +146,17 @@ class Magnitudes:
         if op is EXPM1 and b <= 8:
             return a - 1, 2**b + 2 if b > 0 else 2
         return None
+
+    def _sum(self, e: Expr, x: Span, y: Span) -> Span:
+        """What cancels is about as large as what it cancels against, so that a unit in
+        the last place of the larger lower bound is left; one term alone, if the other
+        is zero."""
+        low = max(x[0], y[0]) - self.bits - 1
+        if not self.signs.nonzero(e.args[0]):
+            low = min(low, y[0])
+        if not self.signs.nonzero(e.args[1]):
+            low = min(low, x[0])
+        return low, max(x[1], y[1]) + 1
 
     def _power(self, e: Expr, a: int, b: int) -> Span | None:
         q = ir.rational(e.args[1])

@@ -340,6 +340,10 @@ class Ring:
             return False
         return all(base != 1 + self.symbols[g] ** 2 for g in self.circle)
 
+    def divides(self, base: Any, value: Factored) -> bool:
+        """Whether a base is in the denominator of a value."""
+        return value.factors.get(str(base), (base, 0))[1] < 0
+
     def name(self, base: Any) -> Expr:
         """A node that vanishes where the base does, as the user wrote it if possible."""
         found = self.known.get(str(base))

@@ -147,8 +147,10 @@ def _provide(symbol: str, keep: bool) -> None:
         return
     from symdiff.codegen import pairs
 
-    key = cache.key(symbol, _digest(*_WIDE), _version(), jit.host())
-    linked = link(key, lambda: pairs.print_function(pairs.FUNCTIONS[symbol]), keep)
+    lanes = _lanes("float64") if pairs.width_of(symbol) > 1 else llvm.Lanes()
+    how = (symbol, lanes.isa, sorted(lanes.library), jit.host())
+    key = cache.key("pairs", _digest(*_WIDE), _version(), how)
+    linked = link(key, lambda: pairs.print_function(symbol, lanes), keep)
     jit.define_symbol(symbol, linked.address(symbol))
     _provided[symbol] = linked
 
@@ -181,7 +183,7 @@ class Point:
             roots = spec.lowered()
             outputs = roots[: self.outputs]
             suspect = roots[self.outputs] if spec.flagged else None
-            writer = _pair_writer() if spec.widen else None
+            writer = _pair_writer(llvm.Lanes()) if spec.widen else None
             source = llvm.print_point(spec.params, outputs, suspect, spec.dtype, writer)
             if layout is not None:
                 one = self.outputs == 1
@@ -222,10 +224,10 @@ class Point:
         place.value = second.linked.address("point")
 
 
-def _pair_writer() -> llvm.Writer:
+def _pair_writer(lanes: llvm.Lanes) -> llvm.Writer:
     from symdiff.codegen.pairs import PairWriter
 
-    return PairWriter()
+    return PairWriter(lanes)
 
 
 # --------------------------------------------------------------------------- arrays
@@ -233,13 +235,13 @@ class Body:
     """A kernel for arrays: `width` elements at a time."""
 
     def __init__(self, spec: Spec) -> None:
-        lanes = _lanes(spec)
+        lanes = _lanes(spec.dtype, spec.accuracy == "strict" and spec.widen is None)
 
         def text() -> str:
             roots = spec.lowered()
             outputs = roots[: len(spec.outputs)]
             suspect = roots[len(spec.outputs)] if spec.flagged else None
-            writer = _pair_writer() if spec.widen else None
+            writer = _pair_writer(lanes) if spec.widen else None
             return llvm.print_body(spec.params, outputs, suspect, spec.dtype, lanes, writer)
 
         self.spec, self.width = spec, lanes.width
@@ -260,14 +262,12 @@ class Body:
         return builtin.array_builtin(self._driver, record, self.linked)
 
 
-def _lanes(spec: Spec) -> llvm.Lanes:
-    """The SIMD registers and functions of this machine."""
-    if spec.widen is not None:
-        return llvm.Lanes()
+def _lanes(dtype: str, plain: bool = False) -> llvm.Lanes:
+    """The SIMD registers of this machine, and its functions of them unless `plain`."""
     host = jit.host()
-    single = spec.dtype == "float32"
-    width = host.bits // 8 // _ITEM[spec.dtype]
-    if not host.isa or spec.accuracy == "strict":
+    single = dtype == "float32"
+    width = host.bits // 8 // _ITEM[dtype]
+    if not host.isa or plain:
         return llvm.Lanes(width)
     names = (
         llvm.variant_name(host.isa, width, op.libm + ("f" if single else ""), op.arity)

@@ -162,7 +162,8 @@ class Kernel:
                 elif e.args:
                     operations += 1
             traffic = len(self.params) + len(self.outputs)
-            self._cost = 3.0 * functions + 0.3 * operations + 0.6 * traffic
+            wide = 1 if self.widen is None else 10
+            self._cost = wide * (3.0 * functions + 0.3 * operations) + 0.6 * traffic
         return self._cost
 
     def llvm(self) -> str:
@@ -245,20 +246,20 @@ class Kernel:
         self, values: Sequence[float | Array], results: Sequence[Array], flags: Array
     ) -> int:
         """Compute the flagged elements of arrays again; how many stay flagged."""
-        mask = flags.view(np.bool_)
+        where = np.nonzero(flags.view(np.bool_)) if flags.shape else ()
         single = any(r.dtype != _FLOAT64 for r in results)
         picked = [
             (_single(v) if single else v)
             if isinstance(v, float)
-            else np.broadcast_to(v, mask.shape)[mask].astype(_FLOAT64)
+            else np.broadcast_to(v, flags.shape)[where].astype(_FLOAT64)
             for v in values
         ]
         again = self if single and self.dtype is None else self.second
         assert again is not None
         found = again.evaluate(picked)
         for target, values_again in zip(results, found.values, strict=True):
-            target[mask] = values_again
-        flags[mask] = found.suspects if found.flags is None else found.flags
+            target[where] = values_again
+        flags[where] = found.suspects if found.flags is None else found.flags
         return found.suspects
 
     def _small_arrays(self, args: Sequence[Any]) -> Result | None:

@@ -18,6 +18,7 @@ from symdiff.codegen import doubledouble as dd
 from symdiff.codegen import pairs
 from symdiff.codegen.ddfunctions import FLOOR, RULES, UNIT
 from symdiff.codegen.doubledouble import Pair
+from symdiff.codegen.llvm import Lanes
 from symdiff.codegen.pairs import PairFunction
 from symdiff.ir import POW, Op
 from symdiff.runtime.compiled import link
@@ -43,11 +44,16 @@ class _Result(ctypes.Structure):
 
 
 def compiled(function: PairFunction) -> Callable[..., Any]:
-    code = link("test " + function.symbol, lambda: pairs.print_function(function), False)
+    code = link("test " + function.symbol, lambda: _text(function), False)
     kind = ctypes.CFUNCTYPE(_Result, *[ctypes.c_double] * (2 * function.arity))
     found = kind(code.address(function.symbol))
     found.code = code  # type: ignore[attr-defined]
     return found
+
+
+def _text(function: PairFunction) -> str:
+    pairs.FUNCTIONS.setdefault(function.symbol, function)
+    return pairs.print_function(function.symbol, Lanes())
 
 
 def exactly(value: float) -> Any:

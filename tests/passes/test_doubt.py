@@ -51,9 +51,7 @@ def test_right_unless_in_doubt(e: Expr, points: list[tuple[float, float]]) -> No
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
-def test_gradients_are_right_unless_in_doubt(
-    e: Expr, points: list[tuple[float, float]]
-) -> None:
+def test_gradients_are_right_unless_in_doubt(e: Expr, points: list[tuple[float, float]]) -> None:
     check(gradient(e, [X, Y]), points)
 
 
