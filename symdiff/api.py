@@ -105,3 +105,7 @@ def vjp(fun: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
 def _function(fun: Callable[..., Any], wrt: Wrt) -> SymbolicFunction:
     result: SymbolicFunction = symgrad(fun, wrt=wrt)
     return result
+
+
+for _pure in (symgrad, grad, value_and_grad, jacobian, hessian, _function):
+    _pure.__symdiff_static__ = True  # type: ignore[attr-defined]  # runs when traced

@@ -19,8 +19,43 @@ if TYPE_CHECKING:
 FORMATS = ("text", "latex", "python", "c", "json")
 
 
+class _Command(click.Command):
+    """TARGET may start with a minus: `symdiff diff "-x**2"`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._separated(ctx, args))
+
+    def _separated(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments, with `--` before the TARGET if it could be taken for an option."""
+        known = {
+            name: p
+            for p in self.get_params(ctx)
+            if isinstance(p, click.Option)
+            for name in (*p.opts, *p.secondary_opts)
+        }
+        places: list[int] = []
+        i = 0
+        while i < len(args):
+            name, given, _ = args[i].partition("=")
+            option = known.get(name)
+            if option is not None:
+                i += 1 if given or option.is_flag else 2
+                continue
+            if not args[i].startswith("-") or args[i] in ("-", "--"):
+                return args
+            if not args[i].startswith("--"):
+                places.append(i)
+            i += 1
+        if not places:
+            return args
+        at = places[0]
+        return [*args[:at], *args[at + 1 :], "--", args[at]]
+
+
 class _Group(click.Group):
     """Errors about the user's input go to stderr, without a traceback, and exit with 2."""
+
+    command_class = _Command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -342,3 +377,7 @@ def _program_text(program: Program) -> str:
     lines += [f"  domain: {text}" for text in texts[count : count + known]]
     lines += [f"  assumed: {text}" for text in texts[count + known :]]
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m symdiff.cli")

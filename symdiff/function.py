@@ -164,6 +164,8 @@ class SymbolicFunction:
         by = tuple(self._parameter(n) for n in names)
         return self._derive("_".join(("diff", *by)), ("derivative", by))
 
+    diff.__symdiff_static__ = True  # type: ignore[attr-defined]  # it runs when traced
+
     def _derive(
         self, name: str, step: Step, kind: type[SymbolicFunction] | None = None
     ) -> SymbolicFunction:
@@ -279,7 +281,8 @@ class SymbolicFunction:
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined:
         program = self._source.program(static)
-        mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, real, strict=True)}
+        values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
+        mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
         outputs = ir.substitute((*program.outputs, *program.domain), mapping)
         count = len(program.outputs)
         return Inlined(map_objects(outputs[:count].__getitem__, program.tree), outputs[count:])
@@ -289,8 +292,8 @@ class SymbolicFunction:
             return _derived, (self._parent, self._source.path[-1])
         wrapped = getattr(self, "__wrapped__", None)
         if wrapped is not None:
-            name = wrapped.__qualname__
-            found: Any = sys.modules.get(wrapped.__module__)
+            name = getattr(wrapped, "__qualname__", "")
+            found: Any = sys.modules.get(getattr(wrapped, "__module__", ""))
             for part in name.split("."):
                 found = getattr(found, part, None)
             if found is self:
@@ -451,7 +454,7 @@ def symbolic(
         facts = _conditions(options.domain, program)
         return replace(program, assumptions=(*program.assumptions, *facts))
 
-    source = Source(fun.__name__, parameters, trace, keep=options.cache)
+    source = Source(parameters.name, parameters, trace, keep=options.cache)
     return SymbolicFunction(source, options, fun)
 
 

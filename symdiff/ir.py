@@ -14,6 +14,7 @@ their left side is defined (over the reals).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -274,8 +275,35 @@ def scaled(e: Expr) -> tuple[Fraction, Expr]:
     return Fraction(1), e
 
 
+def _nonfinite(op: Op, a: Expr, b: Expr) -> Expr | None:
+    """An operation on two constants of which one is inf, -inf or nan, as IEEE has it."""
+    if a.op is not CONST or b.op is not CONST:
+        return None
+    if isinstance(a.value, Fraction) and isinstance(b.value, Fraction):
+        return None
+    x, y = _clamped(a.value), _clamped(b.value)
+    if op is DIV:
+        return const(x * math.inf if y == 0 else x / y)
+    if op is POW:
+        return const(math.pow(x, y))
+    return const(x + y if op is ADD else x - y if op is SUB else x * y)
+
+
+def _clamped(value: float | Fraction) -> float:
+    """A constant as a double; one that is finite stays finite and keeps its sign."""
+    if isinstance(value, float):
+        return value
+    bounded = min(max(value, -_LARGEST), _LARGEST)
+    return float(bounded) or math.copysign(math.ulp(0.0), value) * (value != 0)
+
+
+_LARGEST = Fraction(sys.float_info.max)
+
+
 def add(a: Expr | Number, b: Expr | Number) -> Expr:
     a, b = as_expr(a), as_expr(b)
+    if (e := _nonfinite(ADD, a, b)) is not None:
+        return e
     p, q = rational(a), rational(b)
     if p is not None and q is not None and (e := _exact(p + q)) is not None:
         return e
@@ -300,6 +328,8 @@ def add(a: Expr | Number, b: Expr | Number) -> Expr:
 
 def sub(a: Expr | Number, b: Expr | Number) -> Expr:
     a, b = as_expr(a), as_expr(b)
+    if (e := _nonfinite(SUB, a, b)) is not None:
+        return e
     p, q = rational(a), rational(b)
     if p is not None and q is not None and (e := _exact(p - q)) is not None:
         return e
@@ -357,6 +387,8 @@ def _exponent_of(a: Expr, b: Expr) -> tuple[Expr, int, int] | None:
 
 def mul(a: Expr | Number, b: Expr | Number) -> Expr:
     a, b = as_expr(a), as_expr(b)
+    if (e := _nonfinite(MUL, a, b)) is not None:
+        return e
     p, q = rational(a), rational(b)
     if p is not None and q is not None and (e := _exact(p * q)) is not None:
         return e
@@ -405,10 +437,14 @@ def mul(a: Expr | Number, b: Expr | Number) -> Expr:
 
 def div(a: Expr | Number, b: Expr | Number) -> Expr:
     a, b = as_expr(a), as_expr(b)
+    if (e := _nonfinite(DIV, a, b)) is not None:
+        return e
     p, q = rational(a), rational(b)
     if q is not None:
         if q == 0:
-            return _node(DIV, (a, b))
+            if p is None:
+                return _node(DIV, (a, b))
+            return NAN if p == 0 else INF if p > 0 else neg(INF)
         if p is not None and (e := _exact(p / q)) is not None:
             return e
         if q == 1:
@@ -454,6 +490,8 @@ def div(a: Expr | Number, b: Expr | Number) -> Expr:
 def power(a: Expr | Number, b: Expr | Number) -> Expr:
     """`a**b` over the reals: nan for a < 0 unless b is an integer; a**0 is 1."""
     a, b = as_expr(a), as_expr(b)
+    if (e := _nonfinite(POW, a, b)) is not None:
+        return e
     p, q = rational(a), rational(b)
     if q is None:
         return ONE if p == 1 else _node(POW, (a, b))
@@ -474,6 +512,8 @@ def power(a: Expr | Number, b: Expr | Number) -> Expr:
     if n is None:
         if p == 0:
             return ZERO
+        if p is not None and p < 0:
+            return NAN
         if a.op is CONST and p is not None and p > 0 and (r := _root(p, q)) is not None:
             return const(r)
         if a.op is POW and (m := rational(a.args[1])) is not None:

@@ -7,10 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import flint
+import hypothesis
 import pytest
 
 from symdiff import functions
 from symdiff.ir import Expr, Op, const, var
+
+hypothesis.settings.register_profile("symdiff", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("symdiff")
 
 GOLDEN = Path(__file__).parent / "golden"
 

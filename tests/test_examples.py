@@ -75,7 +75,7 @@ def test_higher_powers_and_wider_denominators() -> None:
         found = figures.measure(case, gamma)
         for what in ("symdiff f", "symdiff f'"):
             worst, lost = found[what]
-            assert worst <= 4 and lost == 0, (case.name, what)
+            assert worst <= 8 and lost == 0, (case.name, what)  # the bound on arrays
 
 
 def test_a_true_pole_stays_one() -> None:

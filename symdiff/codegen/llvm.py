@@ -326,8 +326,10 @@ class Writer:
         if store.value.op.boolean:
             convert = "zext" if store.element == "i8" else "uitofp"
             lines.append(f"%o{k} = {convert} {self.condition} {value} to {kind}")
-            value = f"%o{k}"
-        return [*lines, f"store {kind} {value}, ptr %o{k}.p, align 1"]
+        else:  # the real number zero has no sign
+            zero = "zeroinitializer" if kind.startswith("<") else "0.0"
+            lines.append(f"%o{k} = fadd {kind} {value}, {zero}")
+        return [*lines, f"store {kind} %o{k}, ptr %o{k}.p, align 1"]
 
     # -------------------------------------------------------------- operations
     def operand(self, e: Expr) -> str:

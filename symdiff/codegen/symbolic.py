@@ -68,7 +68,8 @@ def to_sympy(outputs: Sequence[Expr], *, named: bool = False) -> list[Any]:
     Returns
     -------
     list of sympy.Expr
-        Branches are `Piecewise`. Doubles that are no simple rational are `Float`s
+        Branches are `Piecewise`. Constants are real: nan, `oo` or `-oo` where SymPy
+        has a complex number or `zoo`. Doubles that are no simple rational are `Float`s
         of the same value. Shared nodes are the same object.
     """
     import sympy
@@ -140,6 +141,7 @@ class _Builder:
             if a.op in family and self.uses[a] == 1
         }
         self.large = self._large(order)
+        self.closed: set[Expr] = set()
 
     def _large(self, order: list[Expr]) -> set[Expr]:
         size, depth = tree_sizes(order), dict.fromkeys(order, 0)
@@ -168,8 +170,35 @@ class _Builder:
             return
         known = _large_made[self.named]
         self.made[e] = known[e] if e in known else self._translate(e)
+        if e.op is not VAR and all(a in self.closed or a in self.inlined for a in e.args):
+            self._close(e)
         if e in self.large:
             known[e] = self.made[e]
+
+    def _close(self, e: Expr) -> None:
+        """Keep a node without variables real."""
+        made = self.made[e]
+        if e in self.large or e.op.boolean or made.free_symbols:
+            return
+        self.closed.add(e)
+        if made is self.sympy.zoo:
+            self.made[e] = self._pole(e)
+        elif made.is_extended_real is False or isinstance(made, self.sympy.AccumBounds):
+            self.made[e] = self.sympy.nan
+
+    def _pole(self, e: Expr) -> Any:
+        """inf or -inf if the function tends to it where it is defined, else nan."""
+        from flint import arb
+
+        q = rational(e.args[0]) if e.op.arity == 1 else None
+        if q is None or e.op.ball is None:
+            return self.sympy.nan
+        point, step = arb(q.numerator) / q.denominator, arb(2) ** -40
+        near = [e.op.ball(point + s) for s in (step, -step)]
+        signs = {bool(b > 0) for b in near if b.is_finite() and not b.contains(0)}
+        if len(signs) != 1:
+            return self.sympy.nan
+        return self.sympy.oo if signs == {True} else -self.sympy.oo
 
     def _translate(self, e: Expr) -> Any:
         sympy, op = self.sympy, e.op
@@ -186,7 +215,7 @@ class _Builder:
             return terms[0] if len(terms) == 1 else sympy.Add(*terms)
         if op in _PRODUCT:
             members = self._members(e, _PRODUCT, DIV)
-            factors = [sympy.Pow(f, -1) if s < 0 else f for f, s in members if f != 1]
+            factors = [self._inverse(f) if s < 0 else f for f, s in members if f != 1]
             return factors[0] if len(factors) == 1 else sympy.Mul(*factors)
         args = [self.made[a] for a in e.args]
         if op is POW:
@@ -215,6 +244,9 @@ class _Builder:
                 stack.append((node.args[1], -sign if node.op is inverse else sign))
             stack.append((node.args[0], first))
         return members
+
+    def _inverse(self, factor: Any) -> Any:
+        return self.sympy.oo if factor == 0 else self.sympy.Pow(factor, -1)
 
     def _relation(self, op: Op, args: list[Any]) -> Any:
         """`0 < x` reads better as `x > 0`."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import sysconfig
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
+from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import arrays, known, scalars, source
+from symdiff.frontend.containers import plain
 from symdiff.frontend.source import FunctionNode
-from symdiff.frontend.tracer import Frame, Tracer
+from symdiff.frontend.tracer import Frame, Tracer, tuple_like
 from symdiff.frontend.values import (
     UNBOUND,
     Cond,
@@ -36,10 +38,6 @@ Call = tuple[tuple[Any, ...], Mapping[str, Any]]
 
 MAX_DEPTH = 400
 """Calls inside of calls; a recursion that goes deeper does not end."""
-
-_STANDARD_LIBRARY = sysconfig.get_path("stdlib")
-_SITE_PACKAGES = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-
 
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -102,6 +100,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
         return _traced(function, args, kwargs)
+    if kind in (FunctionType, MethodType) and hasattr(function, "__symdiff_static__"):
+        return _executed(t, function, args, kwargs)
     if (op := getattr(function, "__symdiff_op__", None)) is not None:
         _no_keywords(kwargs)
         return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
@@ -110,7 +110,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
             raise _foreign(t, function)
         return _inline(t, function, args, kwargs)
     if kind is MethodType and type(function.__func__) is FunctionType:
-        if _is_library(function.__func__):
+        inspects = hasattr(type(function.__self__), "__symdiff_trace__")
+        if inspects or _is_library(function.__func__):
             raise _foreign(t, function)
         return _inline(t, function.__func__, (function.__self__, *args), kwargs)
     if kind is functools.partial:
@@ -124,6 +125,9 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return known.method(t, function, args, kwargs)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return function(*args, **kwargs)
+    called = getattr(kind, "__call__", None)
+    if isinstance(called, FunctionType) and not _is_library(called):
+        return _inline(t, called, (function, *args), kwargs)
     raise _foreign(t, function)
 
 
@@ -141,10 +145,7 @@ def _is_library(function: FunctionType) -> bool:
     """Whether a Python function belongs to the standard library or NumPy, SciPy."""
     if (function.__module__ or "").partition(".")[0] in ("numpy", "scipy"):
         return True
-    path = function.__code__.co_filename
-    return path.startswith(_STANDARD_LIBRARY) and not any(
-        path.startswith(p) for p in _SITE_PACKAGES
-    )
+    return source.is_standard(function.__code__.co_filename)
 
 
 def _foreign(t: Tracer, function: Any) -> Refused:
@@ -159,7 +160,7 @@ def _foreign(t: Tracer, function: Any) -> Refused:
 # -------------------------------------------------------------------- inlining
 def child_frame(home: Frame, name: str) -> Frame:
     """A scope inside of another one, such as a comprehension's."""
-    return Frame(name, home.source, lambda n: _look_up(home, n), lambda: ())
+    return Frame(name, home.source, lambda n: _look_up(home, n), lambda: (), home.caller)
 
 
 def _look_up(frame: Frame, name: str) -> Any:
@@ -253,7 +254,10 @@ def _inline(
         )
         defaults, named = function.defaults, function.keyword_defaults
     else:
-        frame, node = function_frame(function)
+        try:
+            frame, node = function_frame(function)
+        except UnsupportedError as error:  # it has no source; say where it is called
+            raise Refused(error.message, error.hint) from None
         defaults = tuple(map(t.wrap, function.__defaults__ or ()))
         named = {k: t.wrap(v) for k, v in (function.__kwdefaults__ or {}).items()}
     positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
@@ -261,6 +265,7 @@ def _inline(
     usual = {**dict(zip(last, defaults, strict=True)), **named}
     frame.env = _bind(t, frame.name, node.args, usual, (args, kwargs))
     caller, at = t.frame, t.at
+    frame.caller = caller, at
     t.depth += 1
     value = run(t, frame, node)
     t.depth -= 1
@@ -326,15 +331,43 @@ def _bind(
 
 
 # --------------------------------------------------------- other traced objects
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What goes wrong without a place is refused at the call being traced."""
+    try:
+        yield
+    except SymdiffError as error:
+        if error.location is not None:
+            raise
+        raise Refused(error.message, error.hint) from None
+    except TypeError as error:
+        raise Refused(str(error)) from None
+
+
+def _executed(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of a pure function that runs in Python; see `symdiff.api`."""
+    values = (*args, *kwargs.values())
+    if (local := next((v for v in values if isinstance(v, Closure)), None)) is not None:
+        raise Refused(
+            f"{function.__name__}() of '{local.name}', which is defined inside of "
+            f"'{local.home.name}'",
+            "define it outside of the function, and pass what it reads as arguments",
+        )
+    with _refusals():
+        known = {k: plain(v) for k, v in kwargs.items()}
+        return t.wrap(function(*map(plain, args), **known))
+
+
 def _traced(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Inline an object that can express itself in terms of its arguments."""
     defined = TRUE
     for v in (*args, *kwargs.values()):
         for s in _scalars(v):
             defined = join(defined, s.defined)
-    result = function.__symdiff_trace__(
-        tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
-    )
+    with _refusals():
+        result = function.__symdiff_trace__(
+            tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
+        )
     tree = result
     if isinstance(result, Inlined):
         tree = result.tree
@@ -351,8 +384,8 @@ def _scalars(value: Any) -> Iterator[Scalar]:
         yield value
     elif isinstance(value, SmallArray):
         yield from (v for v in value.items.ravel() if isinstance(v, Scalar))
-    elif isinstance(value, (tuple, list)):
-        for v in value:
+    elif isinstance(value, (tuple, list, dict)):
+        for v in value.values() if isinstance(value, dict) else value:
             yield from _scalars(v)
 
 
@@ -364,8 +397,12 @@ def _plain(value: Any) -> Any:
         items = np.empty(value.items.size, object)
         items[:] = [_plain(v) for v in value.items.ravel()]
         return items.reshape(value.items.shape)
-    if isinstance(value, (tuple, list)):
-        return type(value)(_plain(v) for v in value)
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    if isinstance(value, tuple):
+        return tuple_like(value, map(_plain, value))
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
     return value
 
 
@@ -389,4 +426,6 @@ def _from_tree(tree: Any, defined: Callable[[Expr], Expr]) -> Any:
         return array_of([_from_tree(e, defined) for e in tree.ravel()], tree.shape)
     if isinstance(tree, dict):
         return {k: _from_tree(v, defined) for k, v in tree.items()}
-    return type(tree)(_from_tree(v, defined) for v in tree)
+    if isinstance(tree, list):
+        return [_from_tree(v, defined) for v in tree]
+    return tuple_like(tree, (_from_tree(v, defined) for v in tree))

@@ -16,17 +16,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from symdiff import ir
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, scalars, source
-from symdiff.frontend.signature import Parameters, not_a_function
+from symdiff.frontend import calls, scalars
+from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
-from symdiff.frontend.tracer import Frame, Tracer
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Real, Refused, Scalar, SmallArray, as_real, describe, join
 from symdiff.ir import TRUE, ZERO, Expr
 from symdiff.program import Program, Tree
@@ -40,7 +39,8 @@ def capture(fun: Callable[..., Any], static: Mapping[str, Any] | None = None) ->
 
     Parameters
     ----------
-    fun : a Python function whose source can be read.
+    fun : a Python function whose source can be read; or a `functools.partial` of one, a
+        bound method, an object with a Python `__call__`.
     static : values of its static parameters; those left out keep their default.
 
     Returns
@@ -51,26 +51,32 @@ def capture(fun: Callable[..., Any], static: Mapping[str, Any] | None = None) ->
     ------
     UnsupportedError : at the place of Python that symdiff cannot see through.
     """
-    if not isinstance(fun, FunctionType):
-        raise not_a_function(fun)
     given = dict(static or {})
     parameters = Parameters(fun, given)
-    frame, node = calls.function_frame(fun)
+    frame, node = calls.function_frame(python_function(fun))
     t = Tracer()
-    t.at = node
-    for name in parameters.static:
+    t.frame, t.at = frame, node
+    values: dict[str, Any] = {}
+    for name in parameters.names:
+        if name in parameters.real:
+            values[name] = Real(ir.var(name))
+            continue
         if name not in given and name not in parameters.defaults:
             raise UnsupportedError(
-                f"static parameter '{name}' of '{fun.__name__}' has no value",
+                f"static parameter '{name}' of '{parameters.name}' has no value",
                 frame.source.location(node),
                 "give it a value in the call",
             )
-        frame.env[name] = t.wrap(given.get(name, parameters.defaults.get(name)))
-    for name in parameters.real:
-        frame.env[name] = Real(ir.var(name))
-    t.frame = frame
+        values[name] = t.wrap(given.get(name, parameters.defaults.get(name)))
+
+    def run() -> Any:
+        if parameters.direct:
+            frame.env = values
+            return calls.run(t, frame, node)
+        return calls.call(t, fun, *parameters.arguments(values))
+
     with _deep_recursion():
-        value = _located(t, frame, node)
+        value = _located(t, run)
     t.frame = frame
     last = node.body[-1] if isinstance(node.body, list) else node
     outputs: list[Scalar] = []
@@ -78,28 +84,24 @@ def capture(fun: Callable[..., Any], static: Mapping[str, Any] | None = None) ->
         tree = _flatten(t, value, outputs)
     except Refused as refusal:
         raise UnsupportedError(
-            f"'{fun.__name__}' returns {refusal.message}", frame.source.location(last), refusal.hint
+            f"'{parameters.name}' returns {refusal.message}", frame.source.location(last), refusal.hint
         ) from None
-    return _program(t, fun.__name__, parameters.real, outputs, tree)
+    return _program(t, parameters.name, parameters.real, outputs, tree)
 
 
-def _located(t: Tracer, frame: Frame, node: source.FunctionNode) -> Any:
+def _located(t: Tracer, run: Callable[[], Any]) -> Any:
     """Run the function; whatever goes wrong names the user's line."""
     try:
-        return calls.run(t, frame, node)
+        return run()
     except SymdiffError:
         raise
     except Refused as refusal:
-        raise UnsupportedError(refusal.message, _here(t), refusal.hint) from None
+        raise t.error(refusal.message, refusal.hint) from None
     except RecursionError:
-        raise UnsupportedError("this is nested too deeply to be traced", _here(t)) from None
+        raise t.error("this is nested too deeply to be traced") from None
     except Exception as error:
         text = str(error) or "no message"
-        raise UnsupportedError(f"{type(error).__name__} when traced: {text}", _here(t)) from error
-
-
-def _here(t: Tracer) -> Location:
-    return t.frame.source.location(t.at)
+        raise t.error(f"{type(error).__name__} when traced: {text}") from error
 
 
 _lock = threading.Lock()

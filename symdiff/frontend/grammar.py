@@ -76,6 +76,8 @@ _NUMBER = r"(?<![\w.])(?:\d+\.?\d*|\.\d+)"
 _MISTAKES: tuple[tuple[str, str, str], ...] = (
     (rf"(?<!\w)(?!(?:{_INFIX}|True|False|None)\b)({_KEYWORDS})\b",
      "{0} is a keyword of Python", "give the variable another name"),
+    (rf"(?:^|[-+*/%(,<>=]) *(?!not\b)({_INFIX})\b",
+     "{0} is a keyword of Python", "give the variable another name"),
     (r"(?<![<>=!:])=(?!=)", "= is not part of a formula", "use == to compare"),
     (r"([×·])", "{0} is not part of a formula", "use * for a product"),
     (r"([−–])", "{0} is not part of a formula", "use the ASCII minus -"),
@@ -99,7 +101,8 @@ def explain(message: str, source: str, column: int) -> tuple[str, str, int]:
         found = re.search(pattern, source)
         if found is not None:
             groups = found.groups()
-            return text.format(*groups), hint.format(*groups), found.start() + 1
+            start = found.start(1 if groups else 0)
+            return text.format(*groups), hint.format(*groups), start + 1
     message = message.partition(". Perhaps")[0]
     if message.startswith("invalid syntax"):
         rest = source[column - 1 :]

@@ -26,6 +26,8 @@ from symdiff.frontend.values import (
     array_of,
     as_real,
     cast,
+    describe,
+    from_outside,
     is_number,
     number,
 )
@@ -399,7 +401,44 @@ def _round(t: Tracer, value: Any, decimals: int = 0) -> Any:
 
 
 def _cast_float(t: Tracer, value: Any = 0) -> Any:
+    if isinstance(value, str):
+        return number(float(value))
     return elementwise(as_real, value if is_number(value) else asarray(value))
+
+
+def _cast_narrow(kind: type[np.floating[Any]]) -> Function:
+    """A cast of known numbers to a narrower type: they are rounded to it."""
+
+    def narrow(value: Any) -> Real:
+        q = ir.rational(as_real(value).expr)
+        if q is None:
+            raise Refused(
+                f"{describe(value)} that is not known when traced is rounded to {kind.__name__}",
+                "leave the conversion out; the arguments decide the precision of a call",
+            )
+        return as_real(from_outside(kind(float(q))))
+
+    def implementation(t: Tracer, value: Any = 0) -> Any:
+        return elementwise(narrow, value if is_number(value) else asarray(value))
+
+    return implementation
+
+
+def _cast_integer(kind: type[np.integer[Any]]) -> Function:
+    """A cast of known numbers to integers."""
+
+    def integer(t: Tracer, value: Any) -> int:
+        n = python_names.to_int(t, value)
+        if not np.iinfo(kind).min <= n <= np.iinfo(kind).max:
+            raise Refused(f"{n} does not fit into {kind.__name__}")
+        return n
+
+    def implementation(t: Tracer, value: Any = 0) -> Any:
+        if is_number(value):
+            return integer(t, value)
+        return elementwise(lambda v: integer(t, v), asarray(value))
+
+    return implementation
 
 
 def _finfo(t: Tracer, dtype: Any) -> Any:
@@ -464,6 +503,8 @@ TABLE: dict[str, Function] = {
     "numpy.ndim": lambda t, a: asarray(a).items.ndim, "numpy.float64": _cast_float,
     "numpy.round": _round, "numpy.around": _round, "numpy.finfo": _finfo,
     "numpy.isscalar": lambda t, a: isinstance(a, (Scalar, int, str)),
+    **{f"numpy.{k.__name__}": _cast_narrow(k) for k in (np.float16, np.float32)},
+    **{f"numpy.{k.__name__}": _cast_integer(k) for k in np.sctypeDict.values() if issubclass(k, np.integer)},
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""
 

@@ -130,7 +130,7 @@ def _divmod(t: Tracer, a: Any, b: Any) -> Any:
     return scalars.binary(ast.FloorDiv, a, b), scalars.binary(ast.Mod, a, b)
 
 
-def _int(t: Tracer, value: Any = 0, base: Any = 10) -> Any:
+def to_int(t: Tracer, value: Any = 0, base: Any = 10) -> Any:
     if isinstance(value, str):
         return int(value, base)
     if isinstance(value, int):
@@ -324,7 +324,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.round": _round,
     "builtins.pow": _pow,
     "builtins.divmod": _divmod,
-    "builtins.int": _int,
+    "builtins.int": to_int,
     "builtins.float": _float,
     "builtins.bool": _bool,
     "builtins.complex": _complex,

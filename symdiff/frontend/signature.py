@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from symdiff.errors import Location, UnsupportedError
@@ -44,46 +45,56 @@ class Parameters:
 
     Parameters
     ----------
-    fun : a Python function.
+    fun : what `capture` takes.
     static : names of parameters to specialise on, besides those that are static
         by their annotation (int, bool, str) or default (bool, str, None).
 
     Attributes
     ----------
+    name : of the function.
     names : all parameters, in order.
     real, static : names of the real and of the static parameters, in order.
     defaults : the values of the parameters that have one.
+    direct : whether these are the parameters of the Python function that runs itself,
+        and not of something that calls it.
     """
 
-    __slots__ = ("_least", "_most", "_plan", "_signature", "_tail", "defaults", "names", "real", "static")  # fmt: skip
+    __slots__ = (
+        "_least", "_most", "_plan", "_signature", "_tail", "defaults", "direct", "name", "names",
+        "real", "static",
+    )  # fmt: skip
 
     def __init__(self, fun: Callable[..., Any], static: Iterable[str] | str | None = None) -> None:
-        if not isinstance(fun, FunctionType):
-            raise not_a_function(fun)
+        inner = python_function(fun)
         signature = inspect.signature(fun, follow_wrapped=False)
+        self.direct = inner is fun
+        if any(p.kind in _STARRED for p in signature.parameters.values()):
+            followed = inspect.signature(fun)  # that of what functools.wraps names
+            if not any(p.kind in _STARRED for p in followed.parameters.values()):
+                signature, self.direct = followed, False
         wanted = (static,) if isinstance(static, str) else tuple(static or ())
-        self._signature = signature
+        self._signature, self.name = signature, _name(fun)
         self.names = tuple(signature.parameters)
         for name in wanted:
             if name not in self.names:
                 raise UnsupportedError(
-                    f"'{fun.__name__}' has no parameter '{name}'",
-                    _parameter_location(fun),
+                    f"'{self.name}' has no parameter '{name}'",
+                    _parameter_location(inner),
                     f"its parameters are {', '.join(self.names) or 'none'}",
                 )
         real, fixed = [], []
         for name, p in signature.parameters.items():
-            if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            if p.kind in _STARRED:
                 stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
                 raise UnsupportedError(
-                    f"'{fun.__name__}' takes {stars}{name}",
-                    _parameter_location(fun, name),
+                    f"'{self.name}' takes {stars}{name}",
+                    _parameter_location(inner, name),
                     "name every parameter of the function to differentiate",
                 )
             if is_array(p.annotation):
                 raise UnsupportedError(
                     f"parameter '{name}' is an array",
-                    _parameter_location(fun, name),
+                    _parameter_location(inner, name),
                     "arrays as parameters are not supported yet; pass its elements one by one",
                 )
             if name in wanted or _is_static(p):
@@ -93,7 +104,7 @@ class Parameters:
             if p.default is not p.empty and not isinstance(p.default, Real):
                 raise UnsupportedError(
                     f"the default of '{name}' is not a number",
-                    _parameter_location(fun, name),
+                    _parameter_location(inner, name),
                     f'if it is no real parameter, list it: static="{name}"',
                 )
         self.real, self.static = tuple(real), tuple(fixed)
@@ -115,7 +126,7 @@ class Parameters:
 
         Raises
         ------
-        TypeError : as Python does, if the arguments do not fit the signature.
+        TypeError : with Python's text, if the arguments do not fit the signature.
         """
         n = len(args)
         if not kwargs and self._least <= n <= self._most:
@@ -123,11 +134,78 @@ class Parameters:
                 return (args if n == self._most else args + self._tail[n:]), {}
             values = args + self._tail[n:]
         else:
-            bound = self._signature.bind(*args, **kwargs)
+            try:
+                bound = self._signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise self._misfit(args, kwargs, error) from None
             bound.apply_defaults()
             values = tuple(bound.arguments[name] for name in self.names)
         real, static = self._plan
         return tuple(values[i] for i in real), {name: values[i] for name, i in static}
+
+
+    def arguments(self, values: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The positional and the keyword arguments that pass these values."""
+        args, kwargs = [], {}
+        for name, p in self._signature.parameters.items():
+            if p.kind is p.KEYWORD_ONLY:
+                kwargs[name] = values[name]
+            else:
+                args.append(values[name])
+        return tuple(args), kwargs
+
+    def _misfit(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], usual: TypeError
+    ) -> TypeError:
+        """What Python says of such a call: a function of this signature is made and called."""
+        parameters = [
+            p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None)
+            for p in self._signature.parameters.values()
+        ]
+        signature = self._signature.replace(
+            parameters=parameters, return_annotation=inspect.Signature.empty
+        )
+        scope: dict[str, Any] = {}
+        exec(f"def function{signature}: pass", scope)
+        function = scope["function"]
+        function.__qualname__ = self.name
+        try:
+            function(*args, **kwargs)
+        except TypeError as error:
+            return error.with_traceback(None)
+        return usual
+
+
+_STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def python_function(value: Any) -> FunctionType:
+    """The Python function that runs first when something is called.
+
+    Raises
+    ------
+    UnsupportedError : for a builtin, a class, or an object that is not callable.
+    """
+    inner = value
+    while not isinstance(inner, FunctionType):
+        if isinstance(inner, functools.partial):
+            inner = inner.func
+        elif isinstance(inner, MethodType):
+            inner = inner.__func__
+        elif isinstance(getattr(type(inner), "__call__", None), FunctionType):
+            inner = type(inner).__call__
+        elif isinstance(getattr(inner, "__wrapped__", None), FunctionType):  # functools.cache
+            inner = inner.__wrapped__
+        else:
+            raise not_a_function(value)
+    return inner
+
+
+def _name(value: Any) -> str:
+    """What a callable is called."""
+    while isinstance(value, functools.partial):
+        value = value.func
+    return str(getattr(value, "__name__", type(value).__name__))
 
 
 def not_a_function(value: Any) -> UnsupportedError:

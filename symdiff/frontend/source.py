@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
+import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +15,31 @@ from symdiff.errors import Location, UnsupportedError
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+_STANDARD_LIBRARY = sysconfig.get_path("stdlib")
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def is_own(path: str) -> bool:
+    """Whether a file is part of this package."""
+    return path.startswith(_OWN)
+
+
+def is_installed(path: str) -> bool:
+    """Whether a file is part of an installed package."""
+    return bool({"site-packages", "dist-packages"} & set(path.split(os.sep)))
+
+
+def is_standard(path: str) -> bool:
+    """Whether a file is part of Python's standard library."""
+    frozen = path.startswith("<frozen ")
+    return frozen or (path.startswith(_STANDARD_LIBRARY) and not is_installed(path))
+
+
+def is_library(path: str) -> bool:
+    """Whether a file is not the user's own."""
+    return is_own(path) or is_installed(path) or is_standard(path)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +96,8 @@ def find(fun: FunctionType) -> tuple[Source, FunctionNode]:
     candidates = (n for n in _functions_at(tree, code.co_firstlineno) if _matches(n, code))
     found = next(candidates, None)
     if isinstance(found, ast.Lambda) and (others := list(candidates)):
-        found = next((n for n in (found, *others) if _same_body(n, code)), None)
+        around = [n for n in (found, *others) if _spans(n, code)]
+        found = max(around, key=lambda n: _span(n)[0], default=None)
     if found is None:
         raise _changed(fun)
     return source, found
@@ -112,8 +140,28 @@ def _matches(node: FunctionNode, code: CodeType) -> bool:
     )
 
 
-def _same_body(node: FunctionNode, code: CodeType) -> bool:
-    """Whether the code has an instruction for exactly the body of this lambda."""
-    body = node.body if isinstance(node.body, ast.expr) else node.body[-1]
-    where = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
-    return where in code.co_positions()
+Position = tuple[int, int]
+"""A line, from 1, and a column in bytes."""
+
+
+def _span(node: FunctionNode) -> tuple[Position, Position]:
+    """Where the body of a function starts and ends."""
+    first, last = (node.body, node.body) if isinstance(node.body, ast.expr) else (node.body[0], node.body[-1])  # fmt: skip
+    end = last.end_lineno or last.lineno, last.end_col_offset or last.col_offset
+    return (first.lineno, first.col_offset), end
+
+
+def _spans(node: FunctionNode, code: CodeType) -> bool:
+    """Whether all instructions of the code lie within the body of this function; if they
+    do for two, one function is inside of the other, and theirs is the inner one."""
+    start, end = _span(node)
+    known = 0
+    for line, last, column, last_column in code.co_positions():
+        if line is None or last is None or column is None or last_column is None:
+            continue
+        if (line, column) == (last, last_column):
+            continue  # an instruction without a text, such as that which begins
+        known += 1
+        if (line, column) < start or end < (last, last_column):
+            return False
+    return known > 0

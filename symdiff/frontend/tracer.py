@@ -21,7 +21,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import scalars
 from symdiff.frontend.decisions import NEVER, Decisions
-from symdiff.frontend.source import Source
+from symdiff.frontend.source import Source, is_library, is_own
 from symdiff.frontend.values import (
     UNBOUND,
     Choice,
@@ -68,7 +68,8 @@ class Frame:
     """One call being traced: its local names and where other names come from."""
 
     __slots__ = (
-        "birth", "env", "flow", "local_names", "may_yield", "name", "outer", "path", "source",
+        "birth", "caller", "env", "flow", "local_names", "may_yield", "name", "outer", "path",
+        "source",
     )  # fmt: skip
 
     def __init__(
@@ -77,7 +78,9 @@ class Frame:
         source: Source,
         outer: Callable[[str], Any],
         local_names: Callable[[], Iterable[str]],
+        caller: tuple[Frame, ast.AST] | None = None,
     ) -> None:
+        self.caller = caller
         self.name, self.source, self.outer, self.local_names = name, source, outer, local_names
         self.env: dict[str, Any] = {}
         self.flow = Flow()
@@ -149,8 +152,18 @@ class Tracer:
     # ------------------------------------------------------------------- errors
     def refuse(self, message: str, hint: str = "", node: ast.AST | None = None) -> NoReturn:
         """Stop with an error at a node, by default at the one being evaluated."""
-        place = self.frame.source.location(self.at if node is None else node)
-        raise UnsupportedError(message, place, hint)
+        raise self.error(message, hint, node)
+
+    def error(self, message: str, hint: str = "", node: ast.AST | None = None) -> UnsupportedError:
+        """An error at a node; inside of a library, at the user's call that led there."""
+        frame, at = self.frame, self.at if node is None else node
+        inner = frame.source.location(at)
+        while frame.caller is not None and is_library(frame.source.path):
+            frame, at = frame.caller
+        if is_library(frame.source.path) or frame is self.frame:
+            return UnsupportedError(message, inner, hint)
+        where = "" if is_own(inner.path) else f" ({inner})"
+        return UnsupportedError(message + where, frame.source.location(at), hint)
 
     def step(self, node: ast.AST) -> None:
         self.at = node
@@ -502,7 +515,7 @@ class Tracer:
             new = [
                 self.merge(c, u, v) for u, v in zip(map(self.raw, a), map(self.raw, b), strict=True)
             ]
-            return new if isinstance(a, list) else _tuple_like(a, new)
+            return new if isinstance(a, list) else tuple_like(a, new)
         if isinstance(a, dict) and a.keys() == b.keys():
             return {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()}
         if isinstance(a, (str, bytes, range, frozenset)) and a == b:
@@ -540,7 +553,7 @@ class Tracer:
         if isinstance(value, list):
             return [self.freeze(v) for v in value]
         if isinstance(value, tuple):
-            return _tuple_like(value, [self.freeze(v) for v in value])
+            return tuple_like(value, [self.freeze(v) for v in value])
         if isinstance(value, dict):
             return {k: self.freeze(v) for k, v in value.items()}
         return (
@@ -554,7 +567,7 @@ def _or_later(before: Expr, later: Expr, *others: Expr) -> Expr:
     return ir.or_(before, ir.and_(ir.not_(ir.or_(*others)), later))
 
 
-def _tuple_like(model: tuple[Any, ...], items: list[Any]) -> Any:
+def tuple_like(model: tuple[Any, ...], items: Iterable[Any]) -> Any:
     """A tuple, or a named tuple of the same type."""
     return type(model)(*items) if hasattr(model, "_fields") else tuple(items)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -76,6 +76,7 @@ class Removable:
         self.name, self.closed, self.centres = name, closed, tuple(centres)
         self._closed = [closed]
         self._plain = [closed]
+        self._readable = [closed]
         fraction = _as_fraction(closed)
         self._parts = None if fraction is None else ([fraction[0]], [fraction[1]])
         self._bands: dict[tuple[int, int], list[Band]] = {}
@@ -132,6 +133,12 @@ class Removable:
             lower = {self.operation(j)(VARIABLE): self._plain[j] for j in range(k)}
             self._plain += ir.substitute((self.closed_form(k),), lower)
         return self._plain[order]
+
+    def readable_form(self, order: int) -> Expr:
+        """A derivative in closed form, as a person would write it: by the chain rule."""
+        while len(self._readable) <= order:
+            self._readable.append(_derivative(self._readable[-1]))
+        return self._readable[order]
 
     def bands(self, order: int, bits: int) -> list[Band]:
         """The bands around the points, for arithmetic with that many bits."""
@@ -227,16 +234,26 @@ def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...
 
 
 def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The closed form in place of each completed function, for people to read."""
+    """The closed form in place of each completed function, to be computed where that
+    is defined."""
+    return _in_closed_form(outputs, Removable.plain_form)
 
+
+def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The closed form in place of each completed function, for people to read."""
+    return _in_closed_form(outputs, Removable.readable_form)
+
+
+def _in_closed_form(
+    outputs: Iterable[Expr], form: Callable[[Removable, int], Expr]
+) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         if e.op not in _ORDERS:
             return ir.rebuild(e, args)
-        removable, order = _ORDERS[e.op]
-        inner = closed_forms((removable.plain_form(order),))
+        inner = _in_closed_form((form(*_ORDERS[e.op]),), form)
         return ir.substitute(inner, {VARIABLE: args[0]})[0]
 
     return ir.transform(outputs, rule)
 
 
-__all__ = ["VARIABLE", "Centre", "Removable", "closed_forms", "expand_completed"]
+__all__ = ["VARIABLE", "Centre", "Removable", "closed_forms", "expand_completed", "readable_forms"]

@@ -45,7 +45,10 @@ def is_scalar(value: Any) -> bool:
 def prepare(name: str, value: Any) -> float | Array:
     """A Python float, or an array of real numbers; refuses anything else."""
     if is_scalar(value):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise ArgumentError(f"argument {name} is too large for a float") from None
     made = np.asarray(value)
     if made.dtype.kind in "biu" or made.dtype in (_FLOAT64, _FLOAT32, _FLOAT16):
         return made

@@ -147,7 +147,7 @@ def _provide(symbol: str, keep: bool) -> None:
         return
     from symdiff.codegen import pairs
 
-    lanes = _lanes("float64") if pairs.width_of(symbol) > 1 else llvm.Lanes()
+    lanes = _registers("float64") if pairs.width_of(symbol) > 1 else llvm.Lanes()
     how = (symbol, lanes.isa, sorted(lanes.library), jit.host())
     key = cache.key("pairs", _digest(*_WIDE), _version(), how)
     linked = link(key, lambda: pairs.print_function(symbol, lanes), keep)
@@ -235,7 +235,7 @@ class Body:
     """A kernel for arrays: `width` elements at a time."""
 
     def __init__(self, spec: Spec) -> None:
-        lanes = _lanes(spec.dtype, spec.accuracy == "strict" and spec.widen is None)
+        lanes = _lanes(spec)
 
         def text() -> str:
             roots = spec.lowered()
@@ -262,7 +262,12 @@ class Body:
         return builtin.array_builtin(self._driver, record, self.linked)
 
 
-def _lanes(dtype: str, plain: bool = False) -> llvm.Lanes:
+def _lanes(spec: Spec) -> llvm.Lanes:
+    """As it is said for a kernel; double-double code corrects what functions err."""
+    return _registers(spec.dtype, spec.accuracy == "strict" and spec.widen is None)
+
+
+def _registers(dtype: str, plain: bool = False) -> llvm.Lanes:
     """The SIMD registers of this machine, and its functions of them unless `plain`."""
     host = jit.host()
     single = dtype == "float32"

@@ -134,6 +134,6 @@ def test_strict_calls_libm_on_arrays():
 
 
 def test_polygamma_of_unknown_order_is_refused():
-    assert integer(POLYGAMMA(7, var("x")).args[0]) == 7
-    with pytest.raises(UnsupportedError, match="polygamma of order 7 has no kernel"):
-        Spec(("x",), (POLYGAMMA(7, var("x")),), None, "float64", "high", False).lowered()
+    assert integer(POLYGAMMA(25, var("x")).args[0]) == 25
+    with pytest.raises(UnsupportedError, match="polygamma of order 25 has no kernel"):
+        Spec(("x",), (POLYGAMMA(25, var("x")),), None, "float64", "high", False).lowered()
