@@ -108,4 +108,4 @@ def _function(fun: Callable[..., Any], wrt: Wrt) -> SymbolicFunction:
 
 
 for _pure in (symgrad, grad, value_and_grad, jacobian, hessian, _function):
-    _pure.__symdiff_static__ = True  # type: ignore[attr-defined]  # runs when traced
+    _pure.__dict__["__symdiff_static__"] = True  # runs when traced

@@ -328,13 +328,13 @@ def _print_results(
     from symdiff.codegen.python import IMPORTS, function_source
     from symdiff.codegen.symbolic import to_sympy
     from symdiff.codegen.text import format_latex, formula_lines
-    from symdiff.compile import closed_forms, expand_completed
+    from symdiff.compile import expand_completed, readable_forms
 
     params, dtype = subject.program.params, subject.dtype or "float64"
     if style in ("python", "c"):
         outputs = expand_completed(outputs)
     else:
-        outputs = closed_forms(outputs)
+        outputs = readable_forms(outputs)
     if style == "python":
         source = function_source(name, params, outputs, dtype=dtype)
         click.echo(f"{IMPORTS}\n\n{source}", nl=False)

@@ -22,7 +22,13 @@ from symdiff.functions import domain as domain_of
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.passes import cancel as cancellation
 from symdiff.passes.cancel import cancel
-from symdiff.passes.complete import Completions, closed_forms, complete, expand_completed
+from symdiff.passes.complete import (
+    Completions,
+    closed_forms,
+    complete,
+    expand_completed,
+    readable_forms,
+)
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards import GuardNotes, guards
@@ -292,5 +298,5 @@ def _all_partials(program: Program, wrt: Sequence[str]) -> Program:
 
 __all__ = [
     "Emission", "Notes", "Stage", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
-    "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
+    "readable_forms", "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
 ]  # fmt: skip

@@ -121,7 +121,7 @@ def _umask() -> int:
 
 
 def _formula(program: Program, labels: Sequence[str]) -> list[str]:
-    lines, texts = formula_lines(pipeline.closed_forms(program.outputs))
+    lines, texts = formula_lines(pipeline.readable_forms(program.outputs))
     lines = [*lines, *(f"{a} = {b}" for a, b in zip(labels, texts, strict=True))]
     if len(lines) > MAX_FORMULA_LINES:
         return [f"too long to state here ({len(lines)} lines)"]

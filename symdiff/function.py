@@ -218,10 +218,10 @@ class SymbolicFunction:
     def expr(self) -> Any:
         """The simplified expression (SymPy), nested as the result is."""
         from symdiff.codegen.symbolic import to_sympy
-        from symdiff.compile import closed_forms
+        from symdiff.compile import readable_forms
 
         program = self.program
-        return map_objects(to_sympy(closed_forms(program.outputs)).__getitem__, program.tree)
+        return map_objects(to_sympy(readable_forms(program.outputs)).__getitem__, program.tree)
 
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "c" or "llvm"."""
@@ -243,9 +243,9 @@ class SymbolicFunction:
         """The simplified expression in LaTeX."""
         from symdiff.codegen.symbolic import to_sympy
         from symdiff.codegen.text import format_latex
-        from symdiff.compile import closed_forms
+        from symdiff.compile import readable_forms
 
-        texts = [format_latex(e) for e in to_sympy(closed_forms(self.program.outputs))]
+        texts = [format_latex(e) for e in to_sympy(readable_forms(self.program.outputs))]
         return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
 
     def report(self) -> Report:
@@ -303,7 +303,7 @@ class SymbolicFunction:
     def __repr__(self) -> str:
         return f"<symdiff function {self.__name__}({', '.join(self._source.parameters.names)})>"
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance: Any, owner: type | None = None) -> SymbolicFunction:
         if instance is None:
             return self
         raise SymdiffError(

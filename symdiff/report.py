@@ -115,8 +115,8 @@ def report(program: Program, wrt: Sequence[str]) -> Report:
     return Report(
         program.name,
         program.params,
-        _formulas(pipeline.closed_forms(value.outputs)),
-        _formulas(pipeline.closed_forms(slopes.outputs)),
+        _formulas(pipeline.readable_forms(value.outputs)),
+        _formulas(pipeline.readable_forms(slopes.outputs)),
         tuple(findings),
         {
             "value before": count(program.outputs),

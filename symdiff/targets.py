@@ -162,19 +162,8 @@ def _checked(function: SymbolicFunction) -> SymbolicFunction:
     return function
 
 
-class _FormulaParameters(Parameters):
-    """The variables of an expression, in place of a function's parameters."""
-
-    __slots__ = ()
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = self.real = names
-        self.static = ()
-        self.defaults = {}
-
-
 def _formula(program: Program) -> SymbolicFunction:
-    parameters = _FormulaParameters(program.params)
+    parameters = Parameters.of_formula(program.name, program.params)
     return _checked(
         SymbolicFunction(Source(program.name, parameters, lambda _: program), Options())
     )

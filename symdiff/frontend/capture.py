@@ -84,7 +84,9 @@ def capture(fun: Callable[..., Any], static: Mapping[str, Any] | None = None) ->
         tree = _flatten(t, value, outputs)
     except Refused as refusal:
         raise UnsupportedError(
-            f"'{parameters.name}' returns {refusal.message}", frame.source.location(last), refusal.hint
+            f"'{parameters.name}' returns {refusal.message}",
+            frame.source.location(last),
+            refusal.hint,
         ) from None
     return _program(t, parameters.name, parameters.real, outputs, tree)
 

@@ -73,14 +73,13 @@ class Parameters:
             if not any(p.kind in _STARRED for p in followed.parameters.values()):
                 signature, self.direct = followed, False
         wanted = (static,) if isinstance(static, str) else tuple(static or ())
-        self._signature, self.name = signature, _name(fun)
-        self.names = tuple(signature.parameters)
+        self.name = _name(fun)
         for name in wanted:
-            if name not in self.names:
+            if name not in signature.parameters:
                 raise UnsupportedError(
                     f"'{self.name}' has no parameter '{name}'",
                     _parameter_location(inner),
-                    f"its parameters are {', '.join(self.names) or 'none'}",
+                    f"its parameters are {', '.join(signature.parameters) or 'none'}",
                 )
         real, fixed = [], []
         for name, p in signature.parameters.items():
@@ -107,8 +106,23 @@ class Parameters:
                     _parameter_location(inner, name),
                     f'if it is no real parameter, list it: static="{name}"',
                 )
-        self.real, self.static = tuple(real), tuple(fixed)
+        self._arrange(signature, real, fixed)
+
+    @classmethod
+    def of_formula(cls, name: str, names: Iterable[str]) -> Parameters:
+        """The variables of a formula, as the parameters of a function."""
+        self = cls.__new__(cls)
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        self.name, self.direct = name, False
+        signature = inspect.Signature([inspect.Parameter(n, kind) for n in names])
+        self._arrange(signature, list(signature.parameters), [])
+        return self
+
+    def _arrange(self, signature: inspect.Signature, real: list[str], fixed: list[str]) -> None:
+        """Prepare for calls."""
         ps = signature.parameters
+        self._signature, self.names = signature, tuple(ps)
+        self.real, self.static = tuple(real), tuple(fixed)
         self.defaults = {n: p.default for n, p in ps.items() if p.default is not p.empty}
         positional = [n for n, p in ps.items() if p.kind is not p.KEYWORD_ONLY]
         self._most = len(positional) if len(positional) == len(ps) else -1
@@ -142,7 +156,6 @@ class Parameters:
             values = tuple(bound.arguments[name] for name in self.names)
         real, static = self._plan
         return tuple(values[i] for i in real), {name: values[i] for name, i in static}
-
 
     def arguments(self, values: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional and the keyword arguments that pass these values."""

@@ -477,9 +477,7 @@ class Tracer:
             _or_later(saved.returned, inner.returned, saved.broken, saved.continued),
             _or_later(saved.broken, inner.broken, saved.returned, saved.continued),
         )
-        flow.continued = _or_later(
-            saved.continued, inner.continued, saved.returned, saved.broken
-        )
+        flow.continued = _or_later(saved.continued, inner.continued, saved.returned, saved.broken)
         if saved.returned is FALSE or inner.returned is FALSE:
             flow.value = inner.value if saved.returned is FALSE else saved.value
         else:
@@ -524,9 +522,7 @@ class Tracer:
 
     def _merge_bound(self, c: Expr, a: Any, b: Any) -> Any:
         """Merge where a side is not bound, or not on all of its paths."""
-        (x, p), (y, q) = (
-            self._bound_part(v, side) for v, side in ((a, c), (b, ir.not_(c)))
-        )
+        (x, p), (y, q) = (self._bound_part(v, side) for v, side in ((a, c), (b, ir.not_(c))))
         bound = ir.where(c, p, q)
         if bound is FALSE:
             return UNBOUND

@@ -29,7 +29,14 @@ from flint import fmpq
 from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.ir import Expr
-from symdiff.passes.removable import VARIABLE, Centre, Removable, closed_forms, expand_completed
+from symdiff.passes.removable import (
+    VARIABLE,
+    Centre,
+    Removable,
+    closed_forms,
+    expand_completed,
+    readable_forms,
+)
 from symdiff.passes.roots import is_constant, loci, rational_roots
 from symdiff.passes.signs import Signs
 from symdiff.passes.surfaces import Surface, complete_surfaces
@@ -334,4 +341,5 @@ __all__ = [
     "closed_forms",
     "complete",
     "expand_completed",
+    "readable_forms",
 ]

@@ -15,6 +15,7 @@ around it that of a polynomial (`passes.bands`), elsewhere of the closed form.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -135,9 +136,20 @@ class Removable:
         return self._plain[order]
 
     def readable_form(self, order: int) -> Expr:
-        """A derivative in closed form, as a person would write it: by the chain rule."""
+        """A derivative in closed form, as a person would write it: of a quotient n/d the
+        sum of the products of the derivatives of n and of 1/d."""
         while len(self._readable) <= order:
-            self._readable.append(_derivative(self._readable[-1]))
+            k = len(self._readable)
+            if self.closed.op is not DIV:
+                self._readable.append(_derivative(self._readable[-1]))
+                continue
+            factors = [_derivatives(self.closed.args[0], k)]
+            factors.append(_derivatives(ir.ONE / self.closed.args[1], k))
+            terms = [
+                ir.const(math.comb(k, j)) * (factors[0][k - j] * factors[1][j])
+                for j in range(k + 1)
+            ]
+            self._readable += cancel((functools.reduce(ir.add, terms),))
         return self._readable[order]
 
     def bands(self, order: int, bits: int) -> list[Band]:
@@ -184,6 +196,14 @@ class Removable:
 def _derivative(e: Expr) -> Expr:
     (result,) = cancel(pushforward((e,), {VARIABLE: ir.ONE}))
     return result
+
+
+def _derivatives(e: Expr, order: int) -> list[Expr]:
+    """All derivatives up to an order."""
+    found = [e]
+    for _ in range(order):
+        found.append(_derivative(found[-1]))
+    return found
 
 
 def _as_fraction(e: Expr) -> tuple[Expr, Expr] | None:

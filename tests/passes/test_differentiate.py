@@ -20,8 +20,10 @@ unary = st.sampled_from([F.SIN, F.COS, F.EXP, F.TANH, F.ATAN, ir.abs_, lambda e:
 branch = st.builds(lambda a, b, c: ir.where(ir.lt(a, b), b * 2, c), atoms, atoms, atoms)
 expressions = st.recursive(
     atoms | branch,
-    lambda inner: st.builds(lambda f, a: f(a), unary, inner)
-    | st.builds(lambda f, a, b: f(a, b), binary, inner, inner),
+    lambda inner: (
+        st.builds(lambda f, a: f(a), unary, inner)
+        | st.builds(lambda f, a, b: f(a, b), binary, inner, inner)
+    ),
     max_leaves=6,
 )
 
