@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from symdiff.frontend import runs_when_traced
 from symdiff.function import SymbolicFunction, symbolic
 from symdiff.options import Domain, Options
 
 Wrt = str | int | Sequence[str | int] | None
 
 
+@runs_when_traced
 def symgrad(
     fun: Callable[..., Any] | None = None,
     *,
@@ -72,21 +74,25 @@ def symgrad(
     return symbolic(fun, options, static)
 
 
+@runs_when_traced
 def grad(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
     """The gradient of a function, as `symgrad(fun, wrt=wrt).grad`."""
     return _function(fun, wrt).grad
 
 
+@runs_when_traced
 def value_and_grad(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
     """(value, gradient) of a function."""
     return _function(fun, wrt).value_and_grad
 
 
+@runs_when_traced
 def jacobian(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
     """The Jacobian of a function that returns several values."""
     return _function(fun, wrt).jacobian
 
 
+@runs_when_traced
 def hessian(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
     """The Hessian of a function."""
     return _function(fun, wrt).hessian
@@ -102,10 +108,7 @@ def vjp(fun: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
     return _function(fun, None).vjp(primals, cotangents)
 
 
+@runs_when_traced
 def _function(fun: Callable[..., Any], wrt: Wrt) -> SymbolicFunction:
     result: SymbolicFunction = symgrad(fun, wrt=wrt)
     return result
-
-
-for _pure in (symgrad, grad, value_and_grad, jacobian, hessian, _function):
-    _pure.__dict__["__symdiff_static__"] = True  # runs when traced

@@ -17,7 +17,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.derivation import Source, Step, kept, static_key
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.frontend import Inlined, Parameters, capture
+from symdiff.frontend import Inlined, Parameters, capture, runs_when_traced
 from symdiff.ir import Expr
 from symdiff.options import Domain, Options
 from symdiff.program import Emission, Program, flatten_like, map_objects, map_tree
@@ -159,12 +159,11 @@ class SymbolicFunction:
         """`hvp(primals, v)` -> the Hessian times v."""
         return self._derive("hvp", ("hvp", self._wrt()), HessianProduct)
 
+    @runs_when_traced
     def diff(self, *names: str | int) -> SymbolicFunction:
         """The mixed partial derivative by each name (or position) in turn."""
         by = tuple(self._parameter(n) for n in names)
         return self._derive("_".join(("diff", *by)), ("derivative", by))
-
-    diff.__symdiff_static__ = True  # type: ignore[attr-defined]  # it runs when traced
 
     def _derive(
         self, name: str, step: Step, kind: type[SymbolicFunction] | None = None

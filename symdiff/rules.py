@@ -16,7 +16,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.codegen import jit
 from symdiff.errors import SymdiffError
-from symdiff.frontend import capture
+from symdiff.frontend.capture import capture
 from symdiff.ir import OPS, Expr, Op
 
 Derivative = Callable[..., Any]
@@ -66,7 +66,7 @@ def custom_rule(
         )
     title = _unused(re.sub(r"\W", "_", f"{fun.__module__}_{fun.__qualname__}"))
     symbol = f"symdiff_rule_{title}_{len(names)}"
-    keep = _define(fun, symbol, len(names))
+    _define(fun, symbol, len(names))
     op = Op(
         title, len(names),
         partials=lambda *args: tuple(_traced(rule, args) for rule in rules),
@@ -83,7 +83,6 @@ def custom_rule(
         return fun(*args)
 
     rule.__symdiff_op__ = op  # type: ignore[attr-defined]
-    rule.__symdiff_code__ = keep  # type: ignore[attr-defined]
     return rule
 
 
@@ -95,11 +94,14 @@ def _unused(name: str) -> str:
     return found
 
 
-def _define(fun: Callable[..., float], symbol: str, arity: int) -> list[Any]:
+_compiled: list[Any] = []
+"""Kernels call the values by address, so these live as long as the process."""
+
+
+def _define(fun: Callable[..., float], symbol: str, arity: int) -> None:
     """Compile the value for both precisions, callable from kernels by name."""
     import numba
 
-    compiled = []
     for suffix, kind in (("", numba.float64), ("f", numba.float32)):
         try:
             code = numba.cfunc(kind(*[kind] * arity), error_model="numpy")(fun)
@@ -110,8 +112,7 @@ def _define(fun: Callable[..., float], symbol: str, arity: int) -> list[Any]:
                 hint="use numbers, math and loops only",
             ) from e
         jit.define_symbol(symbol + suffix, code.address)
-        compiled.append(code)
-    return compiled
+        _compiled.append(code)
 
 
 def _traced(rule: Derivative, args: tuple[Expr, ...]) -> Expr:

@@ -173,8 +173,8 @@ def test_long_derivatives_name_their_shared_parts() -> None:
         ),
         (
             ["show", "x", "--stage", "zork"],
-            "there is no stage 'zork'\nhint: the stages are capture, assume, cancel-value, "
-            "differentiate, cancel, emit\n",
+            "there is no stage 'zork'\nhint: the stages are capture, assume, guards, cancel-value, "
+            "stabilise-value, complete, differentiate, cancel, expand, stabilise, emit\n",
         ),
         (
             ["compile", "x", "--target", "cuda"],
@@ -296,10 +296,60 @@ def test_show() -> None:
     everything = output("show", "sin(x)**2", "--order", "2")
     headings = [line for line in everything.splitlines() if line.startswith("# ")]
     assert headings == [
-        "# capture", "# assume", "# cancel-value", "# differentiate", "# cancel",
-        "# differentiate", "# cancel", "# emit",
+        "# capture", "# assume", "# guards", "# cancel-value", "# stabilise-value", "# complete",
+        "# differentiate", "# cancel", "# differentiate", "# cancel", "# expand", "# stabilise",
+        "# emit",
     ]  # fmt: skip
     assert everything.rstrip().splitlines()[-1].startswith("    return ")
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["diff", "-x**2"], "-2*x\n"),
+        (["diff", "--order", "2", "-x**3"], "-6*x\n"),
+        (["diff", "-h*x", "--wrt", "x"], "-h\n"),
+        (["diff", "--wrt=x", "-x*y"], "-y\n"),
+        (["simplify", "-2"], "-2\n"),
+        (["diff", "--", "-x"], "-1\n"),
+    ],
+)
+def test_a_target_may_start_with_a_minus(args: list[str], expected: str) -> None:
+    assert output(*args) == expected
+
+
+def test_what_is_no_target_is_an_option(folder: Path) -> None:
+    for args, wrong in ((["x", "-z"], "-z"), (["-z", "x"], "-z"), (["--ordr", "2", "x"], "--ordr")):
+        result = run("diff", *args)
+        assert result.exit_code == 2
+        assert f"No such option '{wrong}'" in result.stderr
+    assert output("compile", "-log(x)", "-o", "made.py") == ""
+    assert "-log(x)" in (folder / "made.py").read_text()
+    assert run("diff", "-h").stdout.startswith("Usage: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sqrt(-1)", "nan"), ("(-1)**0.5", "nan"), ("1/0", "inf"), ("-1/0", "-inf"),
+        ("0/0", "nan"), ("0*(1/0)", "nan"), ("log(0)", "-inf"), ("log(-1)", "nan"),
+        ("x + log(0)", "-inf"), ("asin(2)", "nan"), ("atanh(1)", "inf"), ("gamma(0)", "nan"),
+        ("1/sin(pi)", "inf"), ("sin(1/0)", "nan"), ("exp(log(0))", "0"), ("max(1/0, x)", "inf"),
+        ("sqrt(-1)*x", "nan"), ("exp(1000)", "exp(1000)"), ("cbrt(-8)", "-2"),
+    ],
+)  # fmt: skip
+def test_constants_are_real(text: str, expected: str) -> None:
+    assert output("simplify", text) == expected + "\n"
+
+
+@pytest.mark.parametrize("module", ["symdiff", "symdiff.cli"])
+def test_run_as_a_module(module: str) -> None:
+    root = Path(__file__).parents[1]
+    result = subprocess.run(
+        [sys.executable, "-m", module, "diff", "(x**2-4)/(x-2)"],
+        cwd=root, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert result.stdout == "1\n"
 
 
 def test_timings() -> None:

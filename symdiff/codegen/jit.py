@@ -149,8 +149,11 @@ class Linked:
     """Object code in memory; its functions are valid as long as this lives.
 
     `externals` are the C functions that the code calls; after a `?`, those that it
-    may call, if the processor has no instruction for an intrinsic.
+    may call, if the processor has no instruction for an intrinsic. `attached` is other
+    code that it has been told the address of, and that lives as long.
     """
+
+    attached: Linked | None = None
 
     def __init__(self, code: bytes, externals: Iterable[str]) -> None:
         with _lock:

@@ -1,7 +1,7 @@
 """From Python source to a `Program`: reading, tracing, refusing."""
 
-from symdiff.frontend.calls import Inlined
+from symdiff.frontend.calls import Inlined, runs_when_traced
 from symdiff.frontend.capture import capture
 from symdiff.frontend.signature import Array, Parameters
 
-__all__ = ["Array", "Inlined", "Parameters", "capture"]
+__all__ = ["Array", "Inlined", "Parameters", "capture", "runs_when_traced"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import BuiltinMethodType, FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -100,7 +100,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
         return _traced(function, args, kwargs)
-    if kind in (FunctionType, MethodType) and hasattr(function, "__symdiff_static__"):
+    if kind in (FunctionType, MethodType) and hasattr(function, _RUNS):
         return _executed(t, function, args, kwargs)
     if (op := getattr(function, "__symdiff_op__", None)) is not None:
         _no_keywords(kwargs)
@@ -125,7 +125,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return known.method(t, function, args, kwargs)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return function(*args, **kwargs)
-    called = getattr(kind, "__call__", None)
+    called = inspect.getattr_static(kind, "__call__", None)
     if isinstance(called, FunctionType) and not _is_library(called):
         return _inline(t, called, (function, *args), kwargs)
     raise _foreign(t, function)
@@ -308,7 +308,10 @@ def _bind(
     if a.vararg is not None:
         env[a.vararg.arg] = args[len(positional) :]
     elif len(args) > len(positional):
-        raise Refused(f"'{name}' takes {len(positional)} positional arguments, not {len(args)}")
+        plural = "" if len(positional) == 1 else "s"
+        raise Refused(
+            f"'{name}' takes {len(positional)} positional argument{plural}, not {len(args)}"
+        )
     by_name = {p.arg for p in (*a.args, *a.kwonlyargs)}
     extra = {}
     for k, v in kwargs.items():
@@ -344,8 +347,19 @@ def _refusals() -> Iterator[None]:
         raise Refused(str(error)) from None
 
 
+_RUNS = "__symdiff_static__"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def runs_when_traced(function: _Function) -> _Function:
+    """Mark a pure function that runs in Python where a traced function calls it, such as
+    one that makes a derivative of another function."""
+    function.__dict__[_RUNS] = True
+    return function
+
+
 def _executed(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of a pure function that runs in Python; see `symdiff.api`."""
+    """The result of a function that `runs_when_traced`; its arguments must be known."""
     values = (*args, *kwargs.values())
     if (local := next((v for v in values if isinstance(v, Closure)), None)) is not None:
         raise Refused(

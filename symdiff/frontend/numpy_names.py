@@ -428,7 +428,7 @@ def _cast_integer(kind: type[np.integer[Any]]) -> Function:
     """A cast of known numbers to integers."""
 
     def integer(t: Tracer, value: Any) -> int:
-        n = python_names.to_int(t, value)
+        n = int(python_names.to_int(t, value))
         if not np.iinfo(kind).min <= n <= np.iinfo(kind).max:
             raise Refused(f"{n} does not fit into {kind.__name__}")
         return n

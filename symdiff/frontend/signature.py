@@ -66,7 +66,7 @@ class Parameters:
 
     def __init__(self, fun: Callable[..., Any], static: Iterable[str] | str | None = None) -> None:
         inner = python_function(fun)
-        signature = inspect.signature(fun, follow_wrapped=False)
+        signature = _signature(fun)
         self.direct = inner is fun
         if any(p.kind in _STARRED for p in signature.parameters.values()):
             followed = inspect.signature(fun)  # that of what functools.wraps names
@@ -205,13 +205,21 @@ def python_function(value: Any) -> FunctionType:
             inner = inner.func
         elif isinstance(inner, MethodType):
             inner = inner.__func__
-        elif isinstance(getattr(type(inner), "__call__", None), FunctionType):
-            inner = type(inner).__call__
         elif isinstance(getattr(inner, "__wrapped__", None), FunctionType):  # functools.cache
             inner = inner.__wrapped__
+        elif isinstance(inspect.getattr_static(type(inner), "__call__", None), FunctionType):
+            inner = type(inner).__call__
         else:
             raise not_a_function(value)
     return inner
+
+
+def _signature(value: Callable[..., Any]) -> inspect.Signature:
+    """How a callable itself is called, as far as Python knows."""
+    try:
+        return inspect.signature(value, follow_wrapped=False)
+    except ValueError:  # functools.cache
+        return inspect.signature(value)
 
 
 def _name(value: Any) -> str:

@@ -176,7 +176,6 @@ class Point:
 
     def __init__(self, spec: Spec) -> None:
         self.inputs, self.outputs = len(spec.params), len(spec.outputs)
-        self._second: Point | None = None
         self.real = ctypes.c_float if spec.dtype == "float32" else ctypes.c_double
 
         def text() -> str:
@@ -219,9 +218,11 @@ class Point:
 
     def attach(self, second: Point) -> None:
         """Let another kernel compute the elements where the `suspect` condition holds."""
-        self._second = second
-        place = ctypes.c_void_p.from_address(self.linked.address("second"))
-        place.value = second.linked.address("point")
+        with _lock:
+            if self.linked.attached is None:  # code is shared, and may outlive this kernel
+                place = ctypes.c_void_p.from_address(self.linked.address("second"))
+                place.value = second.linked.address("point")
+                self.linked.attached = second.linked
 
 
 def _pair_writer(lanes: llvm.Lanes) -> llvm.Writer:

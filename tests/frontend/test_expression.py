@@ -261,6 +261,7 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
         assert not any(e.op.boolean for e in program.outputs)
 
 
-def test_infinities_do_not_come_from_text() -> None:
+def test_poles_of_constants_are_those_of_ieee() -> None:
     assert parse("x*0").outputs == (ZERO,)
-    assert all(e not in (INF, NAN) for e in parse("1/0 + x").outputs[0].args)
+    assert parse("1/0 + x").outputs[0].args == (INF, var("x"))
+    assert parse("0/0").outputs == parse("0*(1/0)").outputs == (NAN,)
