@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdiff import functions as F  # noqa: N812
+from symdiff import functions as F
 from symdiff.codegen import jit, llvm
 from symdiff.codegen.lower import lower, nearest
 from symdiff.ir import (

@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numba import njit, prange
 
-__all__ = ["f", "f_grad", "f_value_and_grad", "f_hessian"]
+__all__ = ["f", "f_grad", "f_hessian", "f_value_and_grad"]
 __version__ = "0.1.0"
 
 _PARALLEL = 1 << 15  # arrays with at least so many elements use all cores

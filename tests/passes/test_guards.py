@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from symdiff import functions as F  # noqa: N812
+from symdiff import functions as F
 from symdiff import ir
 from symdiff.interpret import Certified
 from symdiff.passes.cancel import cancel

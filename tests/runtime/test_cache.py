@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from symdiff import functions as F  # noqa: N812
+from symdiff import functions as F
 from symdiff.codegen import jit
 from symdiff.ir import Op, const, mul, var
 from symdiff.runtime import cache, compiled

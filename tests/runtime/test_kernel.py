@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from symdiff import functions as F  # noqa: N812
+from symdiff import functions as F
 from symdiff.ir import const, lt, mul, sqrt, var, where
 from symdiff.runtime import builtin, threads
 from symdiff.runtime.arrays import ArgumentError, ShapeError
