@@ -513,8 +513,7 @@ POLYGAMMA: Op = Op(
 # ---------------------------------------------------------- angles, sinc, others
 def _sinc_partial(x: Expr) -> tuple[Expr]:
     t = mul(PI(), x)
-    slope = div(COS(t) - SINC(x), x)
-    return (where(eq(x, ZERO), ZERO, slope),)
+    return (div(COS(t) - SINC(x), x),)
 
 
 SINC: Op = Op(
@@ -689,9 +688,9 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.expit": lambda x: div(ONE, ONE + EXP(neg(x))),
     "scipy.special.log_expit": lambda x: neg(LOGADDEXP(ZERO, neg(x))),
     "scipy.special.logit": lambda x: LOG(div(x, ONE - x)),
-    "scipy.special.xlogy": lambda x, y: where(eq(x, ZERO), ZERO, mul(x, LOG(y))),
-    "scipy.special.xlog1py": lambda x, y: where(eq(x, ZERO), ZERO, mul(x, LOG1P(y))),
-    "scipy.special.entr": lambda x: where(eq(x, ZERO), ZERO, neg(mul(x, LOG(x)))),
+    "scipy.special.xlogy": lambda x, y: mul(x, LOG(y)),
+    "scipy.special.xlog1py": lambda x, y: mul(x, LOG1P(y)),
+    "scipy.special.entr": lambda x: neg(mul(x, LOG(x))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
     "scipy.special.ndtr": lambda x: mul(HALF, ERFC(neg(div(x, sqrt(const(2)))))),
     "scipy.special.exp10": lambda x: EXP(mul(LN10(), x)),

@@ -408,7 +408,7 @@ def mul(a: Expr | Number, b: Expr | Number) -> Expr:
         if b.op is DIV and (r := rational(b.args[0])) is not None:
             if (e := _moved(p * r)) is not None:
                 return div(e, b.args[1])
-        if b.op is DIV and (r := rational(b.args[1])) is not None:
+        if b.op is DIV and (r := rational(b.args[1])):
             if (e := _moved(p / r)) is not None and (e.value.denominator == 1 or p.denominator > 1):
                 return mul(e, b.args[0])
         return _node(MUL, (a, b))
@@ -620,6 +620,8 @@ def _compare(op: Op, test: Callable[[Any, Any], bool], same: bool, a: Any, b: An
     a, b = as_expr(a), as_expr(b)
     if a.op is CONST and b.op is CONST:
         return boolean(test(a.value, b.value))
+    if a is NAN or b is NAN:
+        return FALSE
     if a is b:
         return boolean(same)
     return _node(op, (a, b))

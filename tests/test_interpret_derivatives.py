@@ -211,6 +211,5 @@ def test_derivatives_of_sinc() -> None:
     assert math.isclose(program.at([1e-9])[2], -(math.pi**2) / 3, rel_tol=1e-15)
 
 
-@pytest.mark.xfail(reason="the derivative of sinc is guarded at 0 by a branch", strict=True)
 def test_second_derivative_of_sinc_at_zero() -> None:
     assert math.isclose(derivatives(SINC(x)).at([0.0])[2], -(math.pi**2) / 3, rel_tol=1e-15)

@@ -50,3 +50,15 @@ def test_a_root_of_a_negative_number() -> None:
     assert ir.sqrt(-1) is ir.NAN
     assert ir.power(-8, Fraction(1, 3)) is ir.NAN
     assert ir.power(-8, 2) is ir.const(64)
+
+
+def test_comparisons_with_nan_are_false() -> None:
+    x = ir.var("x")
+    for build in (ir.lt, ir.le, ir.eq, ir.gt, ir.ge):
+        assert build(x, math.nan) is build(math.nan, x) is ir.FALSE
+    assert ir.ne(x, math.nan) is ir.TRUE
+
+
+def test_a_multiple_of_a_quotient_by_zero_stays_one() -> None:
+    pole = ir.div(ir.var("x"), 0)
+    assert ir.mul(2, pole).args == (ir.const(2), pole)

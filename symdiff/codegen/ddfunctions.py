@@ -359,7 +359,36 @@ def _constantly(x: Expr) -> Expr:
     return const(Fraction(1, 8))
 
 
+_ERF_REACH = Fraction(15, 2)
+"""Beyond this, erf is 1 but for 2**-84."""
+_ERF_TERMS, _ERF_FULL = 180, 140
+
+
+def erf(x: Pair) -> Pair:
+    """2/sqrt(pi) * x*exp(-x**2) * sum of (2*x**2)**n/(2n+1)!!, whose terms are all
+    positive (DLMF 7.6.2)."""
+    coefficients, c = [], Fraction(1)
+    for n in range(_ERF_TERMS):
+        coefficients.append(c)
+        c = c * 2 / (2 * n + 3)
+    square = mul(x, x)
+    series = mul(exp(neg(square)), polynomial(square, coefficients, _ERF_FULL))
+    inside = mul(mul(constant(_two_over_root_pi()), x), series)
+    one = select(dd.negative(x), constant(-1), constant(1))
+    return select(dd.below(const(_ERF_REACH), dd.size(x.hi)), one, inside)
+
+
+@functools.cache
+def _two_over_root_pi(bits: int = 320) -> Fraction:
+    import flint
+
+    with flint.ctx.workprec(bits):
+        mantissa, exponent = (int(v) for v in (2 / flint.arb.pi().sqrt()).mid().man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
 RULES: dict[Op, Rule] = {
+    f.ERF: Rule(erf, 2**22, lambda x: _eighth(ONE / (ONE + abs_(x)))),
     POW: Rule(power, 2**16),
     f.EXP: Rule(exp, 16, _constantly),
     f.EXP2: Rule(exp2, 16, _constantly),

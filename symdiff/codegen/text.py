@@ -193,6 +193,11 @@ def _text_printer() -> Callable[[Any], str]:
         def _print_Not(self, e: Any) -> str:
             return "not " + self._condition(e.args[0])
 
+        def _print_ITE(self, e: Any) -> str:
+            condition, then, other = e.args
+            both = sympy.And(condition, then), sympy.And(sympy.Not(condition), other)
+            return str(self._print(sympy.Or(*both)))
+
         def _condition(self, e: Any) -> str:
             text = self._print(e)
             return text if e.is_Relational else f"({text})"

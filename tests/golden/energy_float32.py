@@ -20,7 +20,7 @@ _PARALLEL = 1 << 15  # arrays with at least so many elements use all cores
 
 @njit(error_model="numpy", cache=True)
 def _energy(x, y):
-    return x * math.sin(y) + np.float32(2.0)
+    return x*math.sin(y) + np.float32(2.0)
 
 
 def _energy_loop(x, y, out0):
@@ -41,7 +41,7 @@ def energy(x, y):
 
 @njit(error_model="numpy", cache=True)
 def _energy_grad(x, y):
-    return math.sin(y), x * math.cos(y)
+    return math.sin(y), x*math.cos(y)
 
 
 def _energy_grad_loop(x, y, out0, out1):
@@ -64,7 +64,7 @@ def energy_grad(x, y):
 @njit(error_model="numpy", cache=True)
 def _energy_value_and_grad(x, y):
     t0 = math.sin(y)
-    return x * t0 + np.float32(2.0), t0, x * math.cos(y)
+    return x*t0 + np.float32(2.0), t0, x*math.cos(y)
 
 
 def _energy_value_and_grad_loop(x, y, out0, out1, out2):

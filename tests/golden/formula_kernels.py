@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numba import njit, prange
 
-__all__ = ["f", "f_grad", "f_hessian", "f_value_and_grad"]
+__all__ = ["f", "f_grad", "f_value_and_grad", "f_hessian"]
 __version__ = "0.1.0"
 
 _PARALLEL = 1 << 15  # arrays with at least so many elements use all cores
@@ -30,7 +30,7 @@ _PARALLEL = 1 << 15  # arrays with at least so many elements use all cores
 def _f(x, y):
     t0 = y < x
     t1 = (not t0 or x >= 0.0) and (t0 or y >= 0.0)
-    return (math.sqrt(x) if t0 else y * y * math.sqrt(y)) if t1 else math.nan
+    return (math.sqrt(x) if t0 else y*y*math.sqrt(y)) if t1 else math.nan
 
 
 def _f_loop(x, y, out0):
@@ -52,8 +52,8 @@ def f(x, y):
 @njit(error_model="numpy", cache=True)
 def _f_grad(x, y):
     t0 = y < x
-    r0 = 0.5 / math.sqrt(x) if t0 else 0.0
-    r1 = 0.0 if t0 else 2.5 * (y * math.sqrt(y))
+    r0 = 0.5/math.sqrt(x) if t0 else 0.0
+    r1 = 0.0 if t0 else 2.5*(y*math.sqrt(y))
     return r0, r1
 
 
@@ -79,9 +79,9 @@ def _f_value_and_grad(x, y):
     t0 = y < x
     t1 = math.sqrt(x)
     t2 = math.sqrt(y)
-    r0 = (t1 if t0 else y * y * t2) if (not t0 or x >= 0.0) and (t0 or y >= 0.0) else math.nan
-    r1 = 0.5 / t1 if t0 else 0.0
-    r2 = 0.0 if t0 else 2.5 * (y * t2)
+    r0 = (t1 if t0 else y*y*t2) if (not t0 or x >= 0.0) and (t0 or y >= 0.0) else math.nan
+    r1 = 0.5/t1 if t0 else 0.0
+    r2 = 0.0 if t0 else 2.5*(y*t2)
     return r0, r1, r2
 
 
@@ -106,8 +106,8 @@ def f_value_and_grad(x, y):
 def _f_hessian(x, y):
     t0 = y < x
     t1 = math.sqrt(x)
-    r0 = -0.5 * (0.5 / t1 / t1 / t1) if t0 else 0.0
-    r3 = 0.0 if t0 else 3.75 * math.sqrt(y)
+    r0 = -0.5*(0.5/t1/t1/t1) if t0 else 0.0
+    r3 = 0.0 if t0 else 3.75*math.sqrt(y)
     return r0, 0.0, 0.0, r3
 
 

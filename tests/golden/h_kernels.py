@@ -13,6 +13,8 @@ Scalars or arrays; arrays broadcast and give arrays.
 float32 arrays are computed in double precision and returned as float32.
 """
 
+import math
+
 import numpy as np
 from numba import njit, prange
 

@@ -45,7 +45,7 @@ def evaluate(e: Expr, point: dict[str, object], exact: bool = False):
         elif n.op is ir.POW:
             q = ir.rational(n.args[1])
             k = int(q) if q is not None and q.denominator == 1 else v[1]
-            values[n] = v[0] ** k if v[0] else mpmath.mpf(0)
+            values[n] = v[0] ** k if v[0] else mpmath.mpf(0 if k > 0 else "nan")
         elif n.op is ir.WHERE:
             values[n] = v[1] if v[0] else v[2]
         elif n.op.boolean:

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from symdiff import functions as f
 from symdiff import ir
 from symdiff.interpret import Certified, ulp_error
-from symdiff.ir import Expr
+from symdiff.ir import NAN, Expr, topological
 from symdiff.passes.differentiate import gradient
 from symdiff.passes.doubt import doubt
 from symdiff.runtime.kernel import Kernel
@@ -46,6 +46,7 @@ def check(outputs: tuple[Expr, ...], points: list[tuple[float, float]], limit: i
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
 def test_right_unless_in_doubt(e: Expr, points: list[tuple[float, float]]) -> None:
+    assume(all(n is not NAN for n in topological((e,))))  # comparing nan decides nothing
     check((e,), points)
 
 
