@@ -26,6 +26,7 @@ from symdiff.ir import (
     Op,
     abs_,
     add,
+    and_,
     const,
     div,
     eq,
@@ -656,6 +657,12 @@ TABLE: tuple[Op, ...] = (
 )  # fmt: skip
 """Every elementary function, in the order of this file."""
 
+
+def _vanishing(x: Expr, undefined: Expr, product: Expr) -> Expr:
+    """x*f(y), which is 0 at x = 0 even where f is not defined."""
+    return where(and_(eq(x, ZERO), undefined), ZERO, product)
+
+
 COMPOSITES: dict[str, Callable[..., Expr]] = {
     "math.sqrt": sqrt,
     "numpy.sqrt": sqrt,
@@ -688,8 +695,8 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.expit": lambda x: div(ONE, ONE + EXP(neg(x))),
     "scipy.special.log_expit": lambda x: neg(LOGADDEXP(ZERO, neg(x))),
     "scipy.special.logit": lambda x: LOG(div(x, ONE - x)),
-    "scipy.special.xlogy": lambda x, y: mul(x, LOG(y)),
-    "scipy.special.xlog1py": lambda x, y: mul(x, LOG1P(y)),
+    "scipy.special.xlogy": lambda x, y: _vanishing(x, le(y, ZERO), mul(x, LOG(y))),
+    "scipy.special.xlog1py": lambda x, y: _vanishing(x, le(y, const(-1)), mul(x, LOG1P(y))),
     "scipy.special.entr": lambda x: neg(mul(x, LOG(x))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
     "scipy.special.ndtr": lambda x: mul(HALF, ERFC(neg(div(x, sqrt(const(2)))))),

@@ -208,6 +208,12 @@ def exact(e: Expr, values: dict[str, Fraction]) -> Fraction:
             else -a[0] if name == "neg"
             else a[0] ** int(a[1]) if name == "pow"
             else a[0] < a[1] if name == "lt"
+            else a[0] <= a[1] if name == "le"
+            else a[0] == a[1] if name == "eq"
+            else not a[0] if name == "not"
+            else a[0] and a[1] if name == "and"
+            else a[0] or a[1] if name == "or"
+            else n.value if name == "bool"
             else (a[1] if a[0] else a[2])
         )  # fmt: skip
     return v[e]

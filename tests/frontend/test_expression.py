@@ -115,7 +115,7 @@ def test_locations_are_columns_of_the_text() -> None:
         ("where(y > 0, 1, sqrt(x)**2)", (or_(lt(0, y), le(0, x)),)),
         ("where(y > 0, log(x), 1) + log(x)", (or_(not_(lt(0, y)), le(0, x)), le(0, x))),
         ("where(y > 0 and log(x) > 1, 1, 2)", (or_(not_(lt(0, y)), le(0, x)),)),
-        ("xlogy(x, y)", (or_(eq(x, 0), le(0, y)),)),
+        ("xlogy(x, y)", (or_(and_(eq(x, 0), le(y, 0)), le(0, y)),)),
     ],
 )
 def test_domain(text: str, expected: tuple[Expr, ...]) -> None:
