@@ -210,10 +210,13 @@ def _check_kind(t: Tracer, node: FunctionNode) -> None:
         t.refuse("'yield' is not supported", "return a tuple or a list", found)
 
 
+_BUILTINS = "__builtins__"
+
+
 def outer_names(fun: FunctionType) -> Callable[[str], Any]:
     """Where a function's free names come from: closure cells, globals, builtins."""
     cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
-    builtins = fun.__builtins__  # type: ignore[attr-defined]
+    builtins: Any = getattr(fun, _BUILTINS)
 
     def look_up(name: str) -> Any:
         if name in cells:
