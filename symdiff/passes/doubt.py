@@ -71,7 +71,7 @@ MAX_SUM = 16
 """Terms of a sum that are bounded together."""
 FUNCTION_ERROR = 2
 """Units by which a library function may miss the exact value."""
-FACTOR, SLACK = 1, 3
+FACTOR, SLACK = Fraction(3, 2), 3
 """An output may err by `FACTOR` times its inherent rounding and `SLACK` units: worst
 cases, of which a tenth is typical."""
 UNITS = {"float64": 52, "float32": 23}
