@@ -22,12 +22,11 @@ import numpy as np
 
 from symdiff.codegen import arraycall, driver, jit, llvm
 from symdiff.codegen.lower import MAX_CHAIN, lower
-from symdiff.functions import TABLE
-from symdiff.ir import ABS, OPS, SIGN, Expr, encode, topological
+from symdiff.functions import BUILTIN
+from symdiff.ir import OPS, Expr, encode, topological
 from symdiff.runtime import builtin, cache
 
 _ITEM = {"float64": 8, "float32": 4}
-_BUILTIN = frozenset((*TABLE, ABS, SIGN))
 _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 
 _PAIR_PREFIX = "symdiff_dd_"
@@ -94,7 +93,7 @@ class Spec:
         """A name for the object code. What the text of the table and the printers
         says need not be lowered to be known; a user's own functions are."""
         roots = self.roots()
-        own = any(e.op.expand is not None and e.op not in _BUILTIN for e in topological(roots))
+        own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
         wide = None if self.widen is None else _digest(*_WIDE)
         how = (self.params, self.suspect is not None, self.dtype, self.accuracy, wide)
