@@ -44,7 +44,7 @@ class Op:
     Parameters
     ----------
     name : the operation's name, unique.
-    arity : number of arguments.
+    arity : number of arguments; -1 if it varies.
     boolean : whether the result is a truth value.
     partials : `(*args) -> derivative with respect to each argument` (None: none).
     slope : `(*args) -> cheap upper bounds of the sizes of the partials`; None: those.
@@ -702,7 +702,7 @@ def apply(op: Op, *args: Expr | Number) -> Expr:
     if builder is not None:
         return builder(*args)
     nodes = tuple(as_expr(a) for a in args)
-    if len(nodes) != op.arity:
+    if op.arity >= 0 and len(nodes) != op.arity:
         raise TypeError(f"{op.name} takes {op.arity} arguments, not {len(nodes)}")
     if op.fold is not None:
         values = [rational(a) for a in nodes]
@@ -792,7 +792,7 @@ def decode(rows: tuple[tuple[Any, ...], ...]) -> tuple[Expr, ...]:
         elif name == "bool":
             nodes.append(boolean(value))
         else:
-            nodes.append(_node(OPS[name], tuple(nodes[i] for i in children)))
+            nodes.append(_node(OPS[name], tuple(nodes[i] for i in children), value))
     return tuple(nodes[i] for i in rows[-1][1:])
 
 
