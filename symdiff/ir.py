@@ -813,6 +813,10 @@ def format_expr(e: Expr, limit: int = 2000) -> str:
             s = str(n.value)
             if n.op is CONST and isinstance(n.value, Fraction) and n.value.denominator > 1000:
                 s = repr(float(n.value))
+        elif not n.args:
+            s = str(n.value[0] if isinstance(n.value, tuple) else n.value or n.op.name)
+        elif n.op.name == "load":
+            s = f"{kids[0]}[{', '.join(kids[1:])}]"
         elif n.op.name in _SYMBOLS:
             s = f"({kids[0]} {_SYMBOLS[n.op.name]} {kids[1]})"
         elif n.op is NEG:

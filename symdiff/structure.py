@@ -30,6 +30,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from symdiff.errors import Location
 from symdiff.ir import (
     ABS,
@@ -44,6 +46,7 @@ from symdiff.ir import (
     WHERE,
     Expr,
     Op,
+    const,
     raw,
     substitute,
     topological,
@@ -288,6 +291,7 @@ class Structured:
     block : the statements.
     outputs : what it returns, flattened: scalars, and `ARRAY` leaves.
     tree : how the outputs nest, as of `symdiff.program.Program`.
+    data : arrays known when traced (float64 or int64), by the names that the block has.
     locations : first place in the source of each node that has one.
     """
 
@@ -296,6 +300,7 @@ class Structured:
     block: Block
     outputs: tuple[Expr, ...]
     tree: Tree = 0
+    data: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict, compare=False)
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
 
 
@@ -381,6 +386,9 @@ def types(program: Structured) -> dict[str, Type]:
     found = {p.name: p.type for p in program.params}
     for p in program.params:
         found.update((name_of(e), INTEGER) for e in p.type.shape if e.op is INDEX)
+    for name, values in program.data.items():
+        shape = tuple(const(n) for n in values.shape)
+        found[name] = Type(shape, "i" if values.dtype.kind in "iu" else "f")
     for s in walk(program.block):
         found.update(defined(s))
         found.update(inner(s))

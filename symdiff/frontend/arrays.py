@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import scalars
+from symdiff.frontend.tracer import active
 from symdiff.frontend.values import (
     Cond,
     Masked,
     Real,
     Refused,
     Scalar,
+    Selected,
     SmallArray,
+    SymArray,
     array_of,
     as_real,
     cast,
@@ -32,6 +35,8 @@ def asarray(value: Any) -> SmallArray:
     """A number, array or nested sequence of numbers as an array."""
     if isinstance(value, SmallArray):
         return value
+    if isinstance(value, (SymArray, Selected)):
+        raise Refused("this function of an array whose size is not known when traced")
     if is_number(value):
         return array_of([value], ())
     if isinstance(value, np.ndarray):
@@ -62,6 +67,10 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
     """A scalar function applied to numbers and arrays, with broadcasting."""
     if all(is_number(v) for v in values):
         return f(*values)
+    if any(isinstance(v, (SymArray, Selected)) for v in values):
+        from symdiff.frontend import symbolic
+
+        return symbolic.elementwise(active.get(), f, *values)
     if any(isinstance(v, Masked) for v in values):
         return _elementwise_masked(f, values)
     arrays = [asarray(v).items for v in values]

@@ -10,12 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from symdiff import ir
-from symdiff.frontend import known
+from symdiff.frontend import known, large_names
 from symdiff.frontend.calls import Method, call
+from symdiff.frontend.containers import used_as_array
 from symdiff.frontend.numpy_names import ARRAY_METHODS, ARRAY_PROPERTIES
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Masked, Real, Refused, Scalar, SmallArray, Stream, describe
+from symdiff.frontend.values import (
+    Masked,
+    Refused,
+    Scalar,
+    Selected,
+    SmallArray,
+    Stream,
+    SymArray,
+    describe,
+)
 
 
 def attribute(t: Tracer, owner: Any, name: str) -> Any:
@@ -24,6 +33,8 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
         return _from_module(t, owner, name)
     if isinstance(owner, (SmallArray, Masked)):
         return _of_array(owner, name)
+    if isinstance(owner, (SymArray, Selected)):
+        return large_names.attribute(t, owner, name)
     if isinstance(owner, Scalar):
         return _of_scalar(owner, name)
     if isinstance(owner, known.METHOD_OWNERS) and not hasattr(owner, "_fields"):
@@ -54,11 +65,8 @@ def _of_array(owner: SmallArray | Masked, name: str) -> Any:
 def _of_scalar(owner: Scalar, name: str) -> Any:
     if name in ("real", "T"):
         return owner
-    if isinstance(owner, Real) and owner.expr.op is ir.VAR:
-        raise Refused(
-            f"parameter '{owner.expr.value}' is used as an array: attribute '{name}'",
-            "arrays as parameters are not supported yet",
-        )
+    if name in ARRAY_PROPERTIES or name in ARRAY_METHODS:
+        used_as_array(owner, f"attribute '{name}'")
     if name in ARRAY_METHODS:
         return Method(ARRAY_METHODS[name], owner, name)
     raise Refused(f"attribute '{name}' of {describe(owner)}")

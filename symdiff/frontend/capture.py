@@ -20,32 +20,41 @@ from typing import Any
 
 import numpy as np
 
-from symdiff import ir
+from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, scalars
+from symdiff.frontend import calls, scalars, symbolic
+from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
-from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Real, Refused, Scalar, SmallArray, as_real, describe, join
+from symdiff.frontend.tracer import Retrace, Tracer, active
+from symdiff.frontend.values import Refused, Scalar, SmallArray, SymArray, as_real, describe, join
 from symdiff.ir import TRUE, ZERO, Expr
 from symdiff.program import Program, Tree
+from symdiff.structure import Structured
 
 RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
 
 
-def capture(fun: Callable[..., Any], static: Mapping[str, Any] | None = None) -> Program:
-    """Trace a function of real scalars.
+def capture(
+    fun: Callable[..., Any],
+    static: Mapping[str, Any] | None = None,
+    shapes: Shapes | None = None,
+) -> Program | Structured:
+    """Trace a function of real scalars and arrays.
 
     Parameters
     ----------
     fun : a Python function whose source can be read; or a `functools.partial` of one, a
         bound method, an object with a Python `__call__`.
     static : values of its static parameters; those left out keep their default.
+    shapes : dimensions and kinds of the real arguments, if they are known. They count
+        where a parameter is used as an array; elsewhere an array means elementwise.
 
     Returns
     -------
-    The function as a DAG of exact real operations, specialised on `static`.
+    The function as a DAG of exact real operations, specialised on `static`; with arrays
+    or loops, as a `Structured` program, whatever the sizes.
 
     Raises
     ------
@@ -53,13 +62,27 @@ def capture(fun: Callable[..., Any], static: Mapping[str, Any] | None = None) ->
     """
     given = dict(static or {})
     parameters = Parameters(fun, given)
+    plan = Arrays.annotated(parameters, shapes)
+    with _deep_recursion():
+        while True:
+            try:
+                return _capture(fun, parameters, given, plan)
+            except Retrace as found:
+                plan = plan.after(found)
+
+
+def _capture(
+    fun: Callable[..., Any], parameters: Parameters, given: Mapping[str, Any], plan: Arrays
+) -> Program | Structured:
+    """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
     t = Tracer()
     t.frame, t.at = frame, node
+    plan.prepare(t)
     values: dict[str, Any] = {}
     for name in parameters.names:
         if name in parameters.real:
-            values[name] = Real(ir.var(name))
+            values[name] = plan.value(name)
             continue
         if name not in given and name not in parameters.defaults:
             raise UnsupportedError(
@@ -75,19 +98,24 @@ def capture(fun: Callable[..., Any], static: Mapping[str, Any] | None = None) ->
             return calls.run(t, frame, node)
         return calls.call(t, fun, *parameters.arguments(values))
 
-    with _deep_recursion():
-        value = _located(t, run)
-    t.frame = frame
-    last = node.body[-1] if isinstance(node.body, list) else node
-    outputs: list[Scalar] = []
+    token = active.set(t)
     try:
-        tree = _flatten(t, value, outputs)
-    except Refused as refusal:
-        raise UnsupportedError(
-            f"'{parameters.name}' returns {refusal.message}",
-            frame.source.location(last),
-            refusal.hint,
-        ) from None
+        value = _located(t, run)
+        t.frame = frame
+        last = node.body[-1] if isinstance(node.body, list) else node
+        outputs: list[Any] = []
+        try:
+            tree = _flatten(t, value, outputs)
+        except Refused as refusal:
+            raise UnsupportedError(
+                f"'{parameters.name}' returns {refusal.message}",
+                frame.source.location(last),
+                refusal.hint,
+            ) from None
+    finally:
+        active.reset(token)
+    if plan.arrays or t.block:
+        return _structured(t, parameters, plan, outputs, tree)
     return _program(t, parameters.name, parameters.real, outputs, tree)
 
 
@@ -95,7 +123,7 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
     """Run the function; whatever goes wrong names the user's line."""
     try:
         return run()
-    except SymdiffError:
+    except (SymdiffError, Retrace):
         raise
     except Refused as refusal:
         raise t.error(refusal.message, refusal.hint) from None
@@ -130,7 +158,7 @@ def _deep_recursion() -> Iterator[None]:
 
 
 # -------------------------------------------------------------------- the program
-def _flatten(t: Tracer, value: Any, outputs: list[Scalar]) -> Tree:
+def _flatten(t: Tracer, value: Any, outputs: list[Any]) -> Tree:
     """Number the real values of what the function returns."""
     value = t.resolve(t.wrap(value), "what it returns")
     if isinstance(value, (Scalar, int)):
@@ -145,9 +173,26 @@ def _flatten(t: Tracer, value: Any, outputs: list[Scalar]) -> Tree:
         first = len(outputs)
         outputs += [as_real(v) for v in value.items.ravel()]
         return np.arange(first, len(outputs)).reshape(value.items.shape)
+    if isinstance(value, SymArray):
+        outputs.append(symbolic.leaf_of(t, value))
+        return len(outputs) - 1
     if value is None:
         raise Refused("nothing", "return a number, or a tuple, list, dict or array of numbers")
     raise Refused(describe(value), "return a number, or a tuple, list, dict or array of numbers")
+
+
+def _structured(
+    t: Tracer, parameters: Parameters, plan: Arrays, outputs: list[Any], tree: Tree
+) -> Structured:
+    """The program with its statements; of the numbers, only what arrays need."""
+    roots = tuple(v.expr if isinstance(v, Scalar) else v for v in outputs)
+    block = structure.pruned((*t.checks.values(), *t.block), roots)
+    inside = (e for s in structure.walk(block) for e in structure.expressions(s))
+    locations = _locate(t.locations, (*roots, *inside))
+    params = tuple(plan.parameter(n) for n in parameters.real)
+    used = structure.free(block, roots)
+    data = {n: v for n, v in t.data.items() if n in used}
+    return Structured(parameters.name, params, block, roots, tree, data, locations)
 
 
 def _program(

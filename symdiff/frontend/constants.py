@@ -10,8 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from symdiff import ir
+from symdiff import ir, structure
 from symdiff.ir import Expr
+
+OPEN = (ir.VAR, structure.INDEX, structure.ARRAY)
+"""Leaves that are not constants."""
 
 PRECISIONS = (64, 256, 1024, 4096)
 
@@ -20,7 +23,7 @@ _closed: WeakKeyDictionary[Expr, bool] = WeakKeyDictionary()
 
 def is_closed(e: Expr) -> bool:
     """Whether no variable occurs in `e`; remembered for every node it looks at."""
-    if e.op is ir.VAR:
+    if e.op in OPEN:
         return False
     if not e.args:
         return True
@@ -38,7 +41,7 @@ def is_closed(e: Expr) -> bool:
                     answer = None
                     break
             else:
-                value = a.op is not ir.VAR
+                value = a.op not in OPEN
             if not value:
                 answer = False
                 break

@@ -6,8 +6,8 @@ from collections.abc import ItemsView, KeysView, ValuesView
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend import arrays
-from symdiff.frontend.tracer import Tracer
+from symdiff.frontend import arrays, symbolic
+from symdiff.frontend.tracer import Retrace, Tracer, active
 from symdiff.frontend.values import (
     Choice,
     Cond,
@@ -15,8 +15,11 @@ from symdiff.frontend.values import (
     Real,
     Refused,
     Scalar,
+    Sequence,
     SmallArray,
     Stream,
+    SymArray,
+    Whole,
     describe,
 )
 
@@ -50,6 +53,8 @@ def key(value: Any) -> Any:
 
 def position(value: Any) -> Any:
     """An index into a list or tuple: an integer or slice known when traced."""
+    if isinstance(value, Whole):
+        return value
     if isinstance(value, Scalar):
         raise Refused(
             f"{describe(value)} is used as an index",
@@ -80,8 +85,18 @@ def elements(t: Tracer, value: Any) -> list[Any]:
             raise Refused("a loop over an array without dimensions")
         return [arrays.item(row, value.kind) for row in value.items]
     if isinstance(value, Real):
+        used_as_array(value, "it is iterated over")
+        raise Refused(f"{_what(value)} is iterated over")
+    if isinstance(value, Sequence):
         raise Refused(
-            f"{_what(value)} is iterated over", "arrays as parameters are not supported yet"
+            "a range whose length is not known when traced is listed", "loop over it with 'for'"
+        )
+    if isinstance(value, SymArray):
+        if value.shape and (n := ir.integer(value.shape[0])) is not None:
+            return [symbolic.subscript(t, value, k) for k in range(n)]
+        raise Refused(
+            "the elements of an array whose size is not known when traced are listed",
+            "loop over it with 'for'",
         )
     if isinstance(value, Masked):
         raise Refused(
@@ -97,9 +112,25 @@ def _what(value: Any) -> str:
     return describe(value)
 
 
+def used_as_array(value: Any, what: str, rank: int = 1) -> None:
+    """Trace again with a parameter as an array, if a number that was made of it is used
+    as one."""
+    if not isinstance(value, Real):
+        return
+    t = active.get()
+    for v in ir.variables((value.expr,)):
+        name = str(v.value)
+        if t.shapes is None or t.shapes.get(name, (0, ""))[0] or v is value.expr:
+            raise Retrace(name, rank, what)
+
+
 def subscript(t: Tracer, owner: Any, index: Any) -> Any:
     """`owner[index]`."""
+    if isinstance(owner, SymArray):
+        return symbolic.subscript(t, owner, index)
     if isinstance(owner, SmallArray):
+        if symbolic.is_symbolic(index):
+            raise Retrace(what="a small array is indexed by what is not known when traced")
         return arrays.load(owner, index)
     if isinstance(owner, (list, tuple, range, str)):
         found = owner[position(index)]
@@ -112,7 +143,8 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
             raise Refused(f"key {_show(k)} is not in the dictionary")
         return t.wrap(owner[k])
     if isinstance(owner, Scalar):
-        raise Refused(f"{_what(owner)} is indexed", "arrays as parameters are not supported yet")
+        used_as_array(owner, "it is indexed", len(index) if isinstance(index, tuple) else 1)
+        raise Refused(f"{_what(owner)} is indexed")
     if isinstance(owner, Masked):
         raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
     raise Refused(f"{describe(owner)} is indexed")

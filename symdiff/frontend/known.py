@@ -30,6 +30,24 @@ def find(function: Any) -> Implementation | None:
     return found[1] if found is not None and found[0] is function else None
 
 
+def _sized(name: str, small: Implementation) -> Implementation:
+    """The version for arrays of unknown size where an argument is one."""
+    from symdiff.frontend import large_names
+
+    large = large_names.TABLE.get(name)
+    if large is None:
+        return small
+
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        if large_names.involved((*args, *kwargs.values())):
+            return large(t, *args, **kwargs)
+        if name not in large_names.NO_USE:
+            large_names.numbers_as_arrays(args)
+        return small(t, *args, **kwargs)
+
+    return implementation
+
+
 @functools.lru_cache(maxsize=2)
 def _table(with_scipy: bool) -> Mapping[int, tuple[Any, Implementation]]:
     """Implementations by the identity of what they implement. The elementary
@@ -50,7 +68,7 @@ def _table(with_scipy: bool) -> Mapping[int, tuple[Any, Implementation]]:
             owner = owner.linalg
         function = getattr(owner, attribute, None)
         if function is not None:
-            table[id(function)] = function, implementation
+            table[id(function)] = function, _sized(name, implementation)
     return table
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -92,7 +93,12 @@ def _shape_of(shape: Any) -> tuple[int, ...]:
     return parts
 
 
-def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> SmallArray:
+def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
+    from symdiff.frontend import large_names
+
+    parts = shape if isinstance(shape, (tuple, list)) else (shape,)
+    if large_names.involved(parts) or math.prod(map(int, parts)) > t.size_limit:
+        return large_names.filled(t, shape, value, kind)
     size = _shape_of(shape)
     array = array_of([value] * int(np.prod(size, dtype=int)), size)
     return t.own(_converted(array, kind))  # type: ignore[no-any-return]

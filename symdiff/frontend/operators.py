@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from symdiff.frontend import arrays, scalars
-from symdiff.frontend.containers import plain
+from symdiff.frontend import arrays, scalars, symbolic
+from symdiff.frontend.containers import plain, used_as_array
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Choice,
@@ -15,11 +15,15 @@ from symdiff.frontend.values import (
     Masked,
     Refused,
     Scalar,
+    Selected,
     SmallArray,
     Stream,
+    SymArray,
     describe,
     is_number,
 )
+
+_SYMBOLIC = (SymArray, Selected)
 
 
 def truth(t: Tracer, value: Any) -> Cond | bool:
@@ -27,6 +31,8 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
     if isinstance(value, SmallArray):
         if value.items.size == 1:
             return scalars.truth(value.items.item())
+        raise Refused("the truth value of an array of several elements", "use np.any or np.all")
+    if isinstance(value, _SYMBOLIC):
         raise Refused("the truth value of an array of several elements", "use np.any or np.all")
     if isinstance(value, Scalar):
         return scalars.truth(value)
@@ -39,6 +45,8 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     """`a op b` of any two values."""
     if is_number(a) and is_number(b) and op is not ast.MatMult:
         return scalars.binary(op, a, b)
+    if isinstance(a, _SYMBOLIC) or isinstance(b, _SYMBOLIC):
+        return symbolic.binary(t, op, a, b)
     if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
         if op is ast.MatMult:
             return arrays.dot(a, b)
@@ -53,8 +61,10 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         return a + b if op is ast.Add else a * b  # type: ignore[operator]
     if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
         return _set_operation(op, a, b)
-    hint = "arrays as parameters are not supported yet" if op is ast.MatMult else ""
-    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}", hint)
+    if op is ast.MatMult:
+        for v in (a, b):
+            used_as_array(v, "'@'")
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
 
 
 def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
@@ -75,7 +85,8 @@ def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
         return _contains(t, b, a) is (op is ast.In)
     if is_number(a) and is_number(b):
         return scalars.compare(op, a, b)
-    if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
+    arrayed = (SmallArray, Masked, *_SYMBOLIC)
+    if isinstance(a, arrayed) or isinstance(b, arrayed):
         return arrays.elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
     if op in (ast.Eq, ast.NotEq):
         if is_number(a) or is_number(b):

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, constants, scalars
-from symdiff.frontend.containers import elements, integer_hint, plain
+from symdiff.frontend import arrays, constants, scalars, sequences
+from symdiff.frontend.containers import elements, integer_hint, plain, used_as_array
 from symdiff.frontend.operators import binary, truth
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -23,6 +23,8 @@ from symdiff.frontend.values import (
     Scalar,
     SmallArray,
     Stream,
+    SymArray,
+    Whole,
     as_real,
     describe,
     is_number,
@@ -135,6 +137,8 @@ def to_int(t: Tracer, value: Any = 0, base: Any = 10) -> Any:
         return int(value, base)
     if isinstance(value, int):
         return int(value)
+    if isinstance(value, Whole):
+        return value
     if isinstance(value, Real) and constants.is_closed(value.expr):
         if (n := constants.integer_part(value.expr)) is not None:
             return n
@@ -162,16 +166,20 @@ def _complex(t: Tracer, *args: Any) -> Any:
 
 def _isinstance(t: Tracer, value: Any, types: Any) -> bool:
     wanted = types if isinstance(types, tuple) else (types,)
+    if isinstance(value, Whole):
+        return any(c in (int, numbers.Number, numbers.Integral, np.integer, object) for c in wanted)
     if isinstance(value, Real):
         return any(c in (float, numbers.Number, numbers.Real, np.floating, np.float64, object) for c in wanted)  # fmt: skip
     if isinstance(value, Cond):
         return any(c in (bool, np.bool_, object) for c in wanted)
-    if isinstance(value, SmallArray):
+    if isinstance(value, (SmallArray, SymArray)):
         return any(c in (np.ndarray, object) for c in wanted)
     return isinstance(value, wanted)
 
 
-def _len(t: Tracer, value: Any) -> int:
+def _len(t: Tracer, value: Any) -> Any:
+    if isinstance(value, SymArray) and value.shape:
+        return scalars.whole(value.shape[0])
     if isinstance(value, SmallArray) and value.items.ndim:
         return len(value.items)
     if isinstance(value, (list, tuple, dict, set, frozenset, str, range)):
@@ -181,15 +189,13 @@ def _len(t: Tracer, value: Any) -> int:
             "the number of elements that a condition selects is not known when traced",
             "sum the condition instead: np.sum(a > 0)",
         )
-    if isinstance(value, Real) and value.expr.op is ir.VAR:
-        raise Refused(
-            f"parameter '{value.expr.value}' is used as an array: len()",
-            "arrays as parameters are not supported yet",
-        )
+    used_as_array(value, "len()")
     raise Refused(f"len() of {describe(value)}")
 
 
-def _range(t: Tracer, *args: Any) -> range:
+def _range(t: Tracer, *args: Any) -> Any:
+    if any(isinstance(v, Whole) for v in args):
+        return sequences.symbolic_range(*args)
     for v in args:
         if not isinstance(v, int):
             raise Refused(
@@ -200,11 +206,15 @@ def _range(t: Tracer, *args: Any) -> range:
 
 
 def _enumerate(t: Tracer, values: Any, start: int = 0) -> Any:
+    if (found := sequences.of(values)) is not None:
+        return sequences.enumerated(found, start)
     items = elements(t, values)
     return t.stream(lambda: list(enumerate(items, start)))
 
 
 def _zip(t: Tracer, *columns: Any, strict: bool = False) -> Any:
+    if any(sequences.of(c) is not None for c in columns):
+        return sequences.together(columns)
     lists = [elements(t, c) for c in columns]
     if strict and len({len(v) for v in lists}) > 1:
         raise Refused("zip() of columns of different lengths")
@@ -229,6 +239,8 @@ def _filter(t: Tracer, function: Any, values: Any) -> Any:
 
 
 def _reversed(t: Tracer, values: Any) -> Any:
+    if (found := sequences.of(values)) is not None:
+        return sequences.backwards(found)
     items = elements(t, values)[::-1]
     return t.stream(lambda: items)
 

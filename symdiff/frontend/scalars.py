@@ -18,6 +18,7 @@ from symdiff.frontend.values import (
     Cond,
     Real,
     Refused,
+    Whole,
     as_real,
     describe,
     is_number,
@@ -25,6 +26,7 @@ from symdiff.frontend.values import (
     number,
 )
 from symdiff.ir import TRUE, ZERO, Expr, Op
+from symdiff.structure import FLOORDIV, MOD
 
 MAX_INTEGER_BITS = 1 << 16
 MAX_CONJUNCTS = 64
@@ -134,6 +136,8 @@ def select(condition: Expr, defined: Expr, a: Any, b: Any) -> Any:
         return cond(e, join(defined, guarded(condition, p.defined, q.defined)))
     x, y = as_real(a), as_real(b)
     e = ir.where(condition, x.expr, y.expr)
+    if (isinstance(a, Whole) or isinstance(b, Whole)) and is_whole(a) and is_whole(b):
+        return whole(e)
     return Real(e, join(defined, guarded(condition, x.defined, y.defined)))
 
 
@@ -261,6 +265,27 @@ _REAL: dict[type[ast.operator], Callable[[Real, Real], Real]] = {
     ast.Mod: lambda a, b: compose(functions.COMPOSITES["numpy.remainder"], (a, b)),
 }
 
+_WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
+    ast.Add: ir.add,
+    ast.Sub: ir.sub,
+    ast.Mult: ir.mul,
+    ast.FloorDiv: lambda a, b: ir.apply(FLOORDIV, a, b),
+    ast.Mod: lambda a, b: ir.apply(MOD, a, b),
+}
+"""Operations on integers of which one is not known when traced."""
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, known or not."""
+    return isinstance(value, Whole) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def whole(e: Expr) -> Any:
+    """An integer expression as a value: a Python int if it is known."""
+    n = ir.integer(e)
+    return Whole(e) if n is None else n
+
+
 _LOGIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitAnd: conjunction,
     ast.BitOr: disjunction,
@@ -281,6 +306,12 @@ def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
         return _REAL[op](a, b)
     if isinstance(a, int) and isinstance(b, int):
         return _INTEGER[op](a, b)
+    if is_whole(a) and is_whole(b):
+        x, y = as_real(a).expr, as_real(b).expr
+        if op in _WHOLE:
+            return whole(_WHOLE[op](x, y))
+        if op is ast.Pow and isinstance(b, int) and b >= 0:
+            return whole(ir.power(x, y))
     if not (is_number(a) and is_number(b)):
         raise Refused(f"'{SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
     if op is ast.Mult and isinstance(a, (Cond, bool)):
@@ -307,6 +338,8 @@ def negative(value: Any) -> Any:
     if isinstance(value, int):
         return -value
     x = as_real(value)
+    if isinstance(value, Whole):
+        return whole(ir.neg(x.expr))
     return Real(ir.neg(x.expr), x.defined)
 
 

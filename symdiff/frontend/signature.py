@@ -34,6 +34,15 @@ def is_array(annotation: Any) -> bool:
     return annotation is Array or isinstance(annotation, Array)
 
 
+def _shape(annotation: Any) -> tuple[str | int, ...]:
+    """The shape of an annotation; () if it does not say."""
+    if isinstance(annotation, str):
+        found = re.search(r"\[(.*)\]", annotation)
+        parts = [p.strip() for p in found.group(1).split(",")] if found else []
+        return tuple(int(p) if p.isdigit() else p.strip("\"'") for p in parts if p)
+    return annotation.shape if isinstance(annotation, Array) else ()
+
+
 def _is_static(parameter: inspect.Parameter) -> bool:
     note, default = parameter.annotation, parameter.default
     named = isinstance(note, str) and note.strip("'\"") in _STATIC_NAMES
@@ -54,13 +63,14 @@ class Parameters:
     name : of the function.
     names : all parameters, in order.
     real, static : names of the real and of the static parameters, in order.
+    arrays : the annotated shapes of the parameters that are annotated as arrays.
     defaults : the values of the parameters that have one.
     direct : whether these are the parameters of the Python function that runs itself,
         and not of something that calls it.
     """
 
     __slots__ = (
-        "_least", "_most", "_plan", "_signature", "_tail", "defaults", "direct", "name", "names",
+        "_least", "_most", "_plan", "_signature", "_tail", "arrays", "defaults", "direct", "name", "names",
         "real", "static",
     )  # fmt: skip
 
@@ -82,6 +92,7 @@ class Parameters:
                     f"its parameters are {', '.join(signature.parameters) or 'none'}",
                 )
         real, fixed = [], []
+        shapes: dict[str, tuple[str | int, ...]] = {}
         for name, p in signature.parameters.items():
             if p.kind in _STARRED:
                 stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
@@ -90,13 +101,9 @@ class Parameters:
                     _parameter_location(inner, name),
                     "name every parameter of the function to differentiate",
                 )
-            if is_array(p.annotation):
-                raise UnsupportedError(
-                    f"parameter '{name}' is an array",
-                    _parameter_location(inner, name),
-                    "arrays as parameters are not supported yet; pass its elements one by one",
-                )
-            if name in wanted or _is_static(p):
+            if is_array(p.annotation) and name not in wanted:
+                shapes[name] = _shape(p.annotation)
+            elif name in wanted or _is_static(p):
                 fixed.append(name)
                 continue
             real.append(name)
@@ -106,6 +113,7 @@ class Parameters:
                     _parameter_location(inner, name),
                     f'if it is no real parameter, list it: static="{name}"',
                 )
+        self.arrays = shapes
         self._arrange(signature, real, fixed)
 
     @classmethod
@@ -113,7 +121,7 @@ class Parameters:
         """The variables of a formula, as the parameters of a function."""
         self = cls.__new__(cls)
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        self.name, self.direct = name, False
+        self.name, self.direct, self.arrays = name, False, {}
         signature = inspect.Signature([inspect.Parameter(n, kind) for n in names])
         self._arrange(signature, list(signature.parameters), [])
         return self

@@ -11,11 +11,33 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend import arrays, containers, expressions, operators, scalars
+from symdiff.errors import UnsupportedError
+from symdiff.frontend import (
+    arrays,
+    containers,
+    expressions,
+    loops,
+    operators,
+    scalars,
+    sequences,
+    symbolic,
+)
 from symdiff.frontend.calls import Closure
 from symdiff.frontend.expressions import evaluate
-from symdiff.frontend.tracer import Flow, Tracer
-from symdiff.frontend.values import Cond, Masked, Refused, SmallArray, Stream, describe
+from symdiff.frontend.tracer import Flow, Tracer, restore
+from symdiff.frontend.values import (
+    Cell,
+    Cond,
+    Masked,
+    Refused,
+    SmallArray,
+    Stream,
+    SymArray,
+    describe,
+)
+from symdiff.frontend.values import (
+    Sequence as Unknown,
+)
 from symdiff.ir import FALSE, TRUE
 
 IMPORTABLE = {"math", "numpy", "scipy", "functools", "itertools", "operator"}
@@ -57,6 +79,8 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
     """Bind a target: a name, a pattern of targets, an element."""
     match target:
         case ast.Name():
+            if isinstance(value, SymArray):
+                symbolic.settle(t, value, target.id)
             t.frame.env[target.id] = value
         case ast.Tuple() | ast.List():
             _unpack(t, target, value)
@@ -91,7 +115,9 @@ def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
 
 def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
     """`owner[index] = value`."""
-    if isinstance(owner, SmallArray):
+    if isinstance(owner, SymArray):
+        symbolic.store(t, owner, index, value)
+    elif isinstance(owner, SmallArray):
         t.mutate(owner)
         arrays.store(owner, index, value)
     elif isinstance(owner, (list, dict)):
@@ -119,7 +145,10 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
             old.extend(more)
             return
         new = operators.binary(t, op, old, value)
-        if isinstance(old, SmallArray):
+        if isinstance(old, SymArray):
+            symbolic.store(t, old, Ellipsis, new)
+            new = old
+        elif isinstance(old, SmallArray):
             t.mutate(old)
             arrays.store(old, Ellipsis, new)
             new = old
@@ -197,7 +226,38 @@ def _for(t: Tracer, node: ast.For) -> None:
             "a loop over elements that a condition on real values selects",
             "loop over all of them, with the condition inside of the loop",
         )
+    if (found := sequences.of(iterable)) is not None:
+        _loop(t, node, found)
+        return
+    if isinstance(iterable, range) and len(iterable) > t.unroll_limit:
+        if _kept(t, node, sequences.of_range(iterable)):
+            return
     _iterate(t, node, containers.elements(t, iterable), iterable)
+
+
+def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
+    """A loop that stays a loop."""
+    name = node.target.id if isinstance(node.target, ast.Name) else "i"
+    broken = loops.trace_for(
+        t,
+        found.count,
+        lambda k: assign(t, node.target, found.item(k)),
+        lambda: run_block(t, node.body),
+        name,
+    )
+    t.frame.flow.broken = broken
+    _after_loop(t, node.orelse)
+
+
+def _kept(t: Tracer, node: ast.For, found: Unknown) -> bool:
+    """Try to keep a long loop as a loop; whether that was possible."""
+    steps = t.steps
+    try:
+        _loop(t, node, found)
+    except (Refused, UnsupportedError):
+        t.steps = steps
+        return False
+    return True
 
 
 def _iterate(t: Tracer, node: ast.For, items: list[Any], iterable: Any) -> None:
@@ -220,30 +280,58 @@ def _iterate(t: Tracer, node: ast.For, items: list[Any], iterable: Any) -> None:
 
 
 def _while(t: Tracer, node: ast.While) -> None:
-    while True:
+    """Unrolled while its end is known when traced, else kept as a loop."""
+    env, flow, steps = dict(t.frame.env), t.frame.flow, t.steps
+    block, log, assumed = len(t.block), dict[Cell, ir.Expr](), len(t.assumptions)
+    t.cells.append(log)
+    region = t.enter(TRUE)
+    known = _unrolled(t, node)
+    if known:
+        changes = t.leave(region)
+        for container, _, after in changes.values():
+            t.mutate_owned(container)
+            restore(container, after)
+        t.cells.pop()
+        _after_loop(t, node.orelse)
+        return
+    while t.regions[-1] is not region:
+        t.leave(t.regions[-1])
+    t.leave(region)
+    t.cells.pop()
+    for cell, leaf in log.items():
+        cell.leaf = leaf
+    del t.block[block:], t.assumptions[assumed:]
+    t.frame.env, t.frame.flow, t.steps = env, flow, steps
+
+    def test() -> ir.Expr:
+        c = expressions.condition(t, node.test)
+        t.at = node
+        return scalars.as_cond(c).expr
+
+    t.frame.flow.broken = loops.trace_while(t, test, lambda: run_block(t, node.body))
+    _after_loop(t, node.orelse)
+
+
+def _unrolled(t: Tracer, node: ast.While) -> bool:
+    """Run the iterations one by one; whether the end was known when traced."""
+    for _ in range(t.unroll_limit):
         total = t.frame.flow
         skip = ir.or_(total.broken, total.returned)
         if skip is TRUE:
-            break
+            return True
         region = t.open(skip) if skip is not FALSE else None
         t.step(node)
         c = expressions.condition(t, node.test)
-        if not isinstance(c, bool) or (
-            c and skip is not FALSE and isinstance(node.test, ast.Constant)
-        ):
-            t.refuse(
-                "a 'while' loop whose end depends on real values",
-                "use 'for' over a range that is known when traced, with 'break' inside",
-                node,
-            )
+        if not isinstance(c, bool) or (c and skip is not FALSE):
+            return False
         if c:
             run_block(t, node.body)
             t.frame.flow.continued = FALSE
         if region is not None:
             t.close(region)
         if not c:
-            break
-    _after_loop(t, node.orelse)
+            return True
+    return False
 
 
 def _after_loop(t: Tracer, orelse: Sequence[ast.stmt]) -> None:

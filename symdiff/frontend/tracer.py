@@ -12,18 +12,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 
-from symdiff import ir
+from symdiff import ir, structure
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import scalars
 from symdiff.frontend.decisions import NEVER, Decisions
 from symdiff.frontend.source import Source, is_library, is_own
 from symdiff.frontend.values import (
+    MAX_ARRAY,
     UNBOUND,
+    Cell,
     Choice,
     Cond,
     Masked,
@@ -44,8 +47,37 @@ from symdiff.ir import FALSE, TRUE, Expr
 MAX_STEPS = 2_000_000
 """Statements and calls after which a trace gives up."""
 
+MAX_UNROLL = 1000
+"""Iterations that are traced one by one; a longer loop is kept as one, if it can be."""
+
 MAX_TEXT = 200
 """Characters after which the text of a condition is cut."""
+
+active: ContextVar[Tracer] = ContextVar("tracer")
+"""The capture in progress."""
+
+
+class Retrace(Exception):  # noqa: N818
+    """Something must be an array in memory: the function is traced again.
+
+    Attributes
+    ----------
+    name : the parameter that is used as an array; None for a small array that is
+        indexed by what is not known when traced.
+    rank : its dimensions, as far as the use tells.
+    what : how it is used.
+    integers : whether it is used as an index.
+    location : the place of the use.
+    """
+
+    def __init__(
+        self, name: str | None = None, rank: int = 1, what: str = "", integers: bool = False
+    ) -> None:
+        super().__init__(what)
+        self.name, self.rank, self.what, self.integers = name, rank, what, integers
+        t = active.get()
+        self.location = t.frame.source.location(t.at)
+
 
 Container = list[Any] | dict[Any, Any] | set[Any] | np.ndarray[Any, Any]
 
@@ -148,6 +180,18 @@ class Tracer:
         self._needs: dict[Expr, Expr] = {}
         self._decisions = Decisions()
         self._assumed = self._decisions.of(TRUE), 0
+        self.block: list[structure.Statement] = []
+        self.names = structure.Names()
+        self.ranges: dict[Expr, Expr] = {}
+        self.checks: dict[Expr, structure.Check] = {}
+        self.always = True
+        self.sizes: set[Expr] = set()
+        self.shapes: Mapping[str, tuple[int, str]] | None = None
+        self.array_parameters: frozenset[str] = frozenset()
+        self.data: dict[str, np.ndarray[Any, Any]] = {}
+        self.cells: list[dict[Cell, Expr]] = []
+        self.size_limit = MAX_ARRAY
+        self.unroll_limit = MAX_UNROLL
 
     # ------------------------------------------------------------------- errors
     def refuse(self, message: str, hint: str = "", node: ast.AST | None = None) -> NoReturn:
@@ -242,6 +286,32 @@ class Tracer:
 
     def stream(self, compute: Callable[[], Any]) -> Stream:
         return Stream(compute, self.regions[-1] if self.regions else None)
+
+    # ----------------------------------------------------- statements and memory
+    def emit(self, statement: structure.Statement) -> None:
+        """Append a statement to the block that is being traced."""
+        self.block.append(statement)
+
+    def require(self, condition: Expr, error: str, message: str) -> None:
+        """A condition that must hold at run time wherever this is reached; one on sizes
+        alone is checked once, before everything else."""
+        if condition is TRUE or scalars.follows(condition, self.facts):
+            return
+        location = self.frame.source.location(self.at)
+        leaves = structure.leaves((condition,))
+        if self.always and self.path is TRUE and all(e in self.sizes for e in leaves):
+            check = structure.Check(condition, error, message, location)
+            self.checks.setdefault(condition, check)
+            self.facts = self.facts.union(scalars.consequences(condition))
+            return
+        condition = ir.or_(ir.not_(self.path), condition)
+        self.emit(structure.Check(condition, error, message, location))
+
+    def set_cell(self, cell: Cell, leaf: Expr) -> None:
+        """Memory is changed: it is another array from here on."""
+        for log in self.cells:
+            log.setdefault(cell, cell.leaf)
+        cell.leaf = leaf
 
     # --------------------------------------------------------------- conditions
     def known(self, value: Any) -> bool | None:

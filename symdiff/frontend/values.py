@@ -10,6 +10,7 @@ the value of a program must not.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -46,10 +47,78 @@ class Real(Scalar):
     __slots__ = ()
 
 
+class Whole(Real):
+    """An integer that is not known when traced: a size, a loop's index."""
+
+    __slots__ = ()
+
+
 class Cond(Scalar):
     """A truth value that is not known when traced."""
 
     __slots__ = ()
+
+
+births = itertools.count()
+
+
+class Cell:
+    """The memory of an array that is not traced element by element: its state now.
+
+    Attributes
+    ----------
+    leaf : the array as it is now, as of `symdiff.structure.array`.
+    shape : its axes, integer expressions.
+    birth : larger than that of every cell made before.
+    """
+
+    __slots__ = ("birth", "leaf", "shape")
+
+    def __init__(self, leaf: Expr, shape: tuple[Expr, ...]) -> None:
+        self.leaf, self.shape, self.birth = leaf, shape, next(births)
+
+
+class SymArray:
+    """An array whose size is not known when traced: a view of memory, or a formula.
+
+    Attributes
+    ----------
+    shape : integer expressions.
+    kind : "b" for truth values, "i" for integers, "f" for reals.
+    cell : the memory that this is a view of; None for a formula.
+    element : of a formula, the element at the indices `symbolic.SLOTS`.
+    where : of a view, the index in the memory of the element at `symbolic.SLOTS`.
+    """
+
+    __slots__ = ("cell", "element", "kind", "shape", "where")
+
+    def __init__(
+        self,
+        shape: tuple[Expr, ...],
+        kind: str,
+        *,
+        cell: Cell | None = None,
+        where: tuple[Expr, ...] = (),
+        element: Expr | None = None,
+    ) -> None:
+        self.shape, self.kind, self.cell = shape, kind, cell
+        self.where, self.element = where, element
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """Elements of a formula of which only those count whose condition holds."""
+
+    items: SymArray
+    present: SymArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """Something to loop over whose length is not known when traced."""
+
+    count: Expr
+    item: Callable[[Expr], Any]
 
 
 class SmallArray:
@@ -150,13 +219,17 @@ def is_number(value: Any) -> bool:
 def describe(value: Any) -> str:
     """What a value is, for error messages."""
     match value:
+        case Whole():
+            return "an integer that is not known when traced"
         case Real():
             return "a real number"
         case Cond() | bool():
             return "a truth value"
-        case SmallArray():
+        case SmallArray() | SymArray():
             return "an array"
-        case Masked():
+        case Sequence():
+            return "a range that is not known when traced"
+        case Masked() | Selected():
             return "a selection by a condition"
         case Stream():
             return "an iterator"
@@ -210,7 +283,7 @@ def _from_numpy(value: Any) -> Any:
     raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")
 
 
-KINDS = {bool: "b", int: "i", Cond: "b", Real: "f"}
+KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Whole: "f"}
 
 
 def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:

@@ -1,0 +1,108 @@
+"""Which parameters are arrays: by annotation, or by use, found out while tracing.
+
+A trace starts with every real parameter a number. Where one is indexed, reduced or asked
+for its shape, the trace is dropped and begins again with that parameter an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from symdiff import ir, structure
+from symdiff.errors import UnsupportedError
+from symdiff.frontend import symbolic
+from symdiff.frontend.signature import Parameters
+from symdiff.frontend.tracer import MAX_UNROLL, Retrace, Tracer
+from symdiff.frontend.values import MAX_ARRAY, Cell, Real
+from symdiff.structure import Parameter, Type
+
+Shapes = Mapping[str, tuple[int, str]]
+"""The number of dimensions and the kind ("f", "i") of arguments, by their names."""
+
+SMALL = 16
+"""Elements of an array that is traced one by one where there are larger arrays."""
+
+UNROLL = 32
+"""Iterations that are traced one by one there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """The arrays among the real parameters, as far as they are known.
+
+    Attributes
+    ----------
+    arrays : their types.
+    shapes : of the arguments of the call, or None.
+    limit : elements of an array that is traced one by one.
+    """
+
+    arrays: Mapping[str, Type] = field(default_factory=dict)
+    shapes: Shapes | None = None
+    limit: int = MAX_ARRAY
+
+    @classmethod
+    def annotated(cls, parameters: Parameters, shapes: Shapes | None) -> Arrays:
+        """What the annotations say."""
+        found = cls({}, shapes)
+        for name, shape in parameters.arrays.items():
+            found = found.with_array(name, len(shape) or found.rank(name, 1), shape)
+        return found
+
+    def rank(self, name: str, usual: int) -> int:
+        """The number of dimensions of an argument."""
+        return usual if self.shapes is None or name not in self.shapes else self.shapes[name][0]
+
+    def with_array(self, name: str, rank: int, shape: tuple[str | int, ...] = ()) -> Arrays:
+        axes = shape or tuple(
+            f"{name}_size{k}" if rank > 1 else f"{name}_size" for k in range(rank)
+        )
+        sizes = (ir.const(n) if isinstance(n, int) else structure.index(n) for n in axes)
+        arrays = {**self.arrays, name: Type(tuple(sizes), "f")}
+        return replace(self, arrays=arrays, limit=min(self.limit, SMALL))
+
+    def after(self, found: Retrace) -> Arrays:
+        """What is known after a trace came to a use of an array."""
+        if found.name is None:
+            return replace(self, limit=0 if self.limit <= SMALL else SMALL)
+        if found.integers:
+            type = self.arrays[found.name]
+            return replace(self, arrays={**self.arrays, found.name: Type(type.shape, "i")})
+        if self.shapes is None:
+            return self.with_array(found.name, found.rank)
+        rank = self.rank(found.name, found.rank)
+        if rank == 0:
+            raise UnsupportedError(
+                f"parameter '{found.name}' is used as an array: {found.what}",
+                found.location,
+                "pass an array",
+            )
+        plan = self.with_array(found.name, rank)
+        for name, (dimensions, _) in self.shapes.items():
+            if dimensions and name not in plan.arrays:
+                plan = plan.with_array(name, dimensions)
+        return plan
+
+    def prepare(self, t: Tracer) -> None:
+        """Tell a tracer the names of the sizes, and what to trace one by one."""
+        t.size_limit = self.limit
+        t.unroll_limit = UNROLL if self.arrays else MAX_UNROLL
+        t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
+        t.names = structure.Names(self.arrays)
+        for type in self.arrays.values():
+            t.sizes.update(n for n in type.shape if n.op is structure.INDEX)
+        for n in t.sizes:
+            t.names.fresh(str(n.value))
+
+    def value(self, name: str) -> Any:
+        """A real parameter as the trace has it."""
+        type = self.arrays.get(name)
+        if type is None:
+            return Real(ir.var(name))
+        leaf = structure.array(name, type.kind)
+        return symbolic.view_of(Cell(leaf, type.shape), type.kind)
+
+    def parameter(self, name: str) -> Parameter:
+        return Parameter(name, self.arrays.get(name, structure.REAL))

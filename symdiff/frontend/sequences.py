@@ -1,0 +1,85 @@
+"""What a loop runs over when its length is not known when traced: ranges, rows of arrays,
+and what `enumerate`, `zip` and `reversed` make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as PySequence
+from typing import Any
+
+from symdiff import ir, structure
+from symdiff.frontend import scalars, symbolic
+from symdiff.frontend.values import Refused, Sequence, SymArray, Whole, as_real, describe
+from symdiff.ir import ONE, ZERO, Expr
+
+
+def of(value: Any) -> Sequence | None:
+    """The sequence that a loop over this value runs over; None if its length is known."""
+    if isinstance(value, Sequence):
+        return value
+    if isinstance(value, SymArray):
+        if not value.shape:
+            raise Refused("a loop over an array without dimensions")
+        from symdiff.frontend.tracer import active
+
+        t = active.get()
+        return Sequence(value.shape[0], lambda k: symbolic.subscript(t, value, Whole(k)))
+    return None
+
+
+def of_range(known: range) -> Sequence:
+    """A range that is known, to be kept as a loop."""
+    start, step = ir.const(known.start), ir.const(known.step)
+    return Sequence(ir.const(len(known)), lambda k: scalars.whole(ir.add(start, ir.mul(step, k))))
+
+
+def symbolic_range(*bounds: Any) -> Sequence:
+    """`range` with bounds that are not known when traced."""
+    for v in bounds:
+        if not scalars.is_whole(v):
+            raise Refused(f"range() of {describe(v)}", "its ends must be integers")
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    if not isinstance(step, int) or step == 0:
+        raise Refused("the step of a range must be an integer known when traced, and not 0")
+    first, last = as_real(start).expr, as_real(stop).expr
+    span = symbolic.linear(ir.sub(last, first) if step > 0 else ir.sub(first, last))
+    k = abs(step)
+    if k > 1:
+        span = ir.apply(structure.FLOORDIV, ir.add(span, ir.const(k - 1)), ir.const(k))
+    return Sequence(span, lambda i: scalars.whole(ir.add(first, ir.mul(ir.const(step), i))))
+
+
+def enumerated(found: Sequence, start: Any) -> Sequence:
+    first = as_real(start).expr
+    return Sequence(found.count, lambda k: (scalars.whole(ir.add(first, k)), found.item(k)))
+
+
+def backwards(found: Sequence) -> Sequence:
+    last = ir.sub(found.count, ONE)
+    return Sequence(found.count, lambda k: found.item(ir.sub(last, k)))
+
+
+def together(columns: PySequence[Any]) -> Sequence:
+    """Rows of several sequences, until the shortest ends."""
+    found = [of(c) or _of_known(c) for c in columns]
+    count = found[0].count
+    for s in found[1:]:
+        if s.count is not count:
+            count = _shorter(count, s.count)
+    return Sequence(count, lambda k: tuple(s.item(k) for s in found))
+
+
+def _of_known(column: Any) -> Sequence:
+    from symdiff.frontend.tracer import active
+
+    if isinstance(column, range):
+        return of_range(column)
+    array = symbolic.symbolic(active.get(), column)
+    found = of(array)
+    assert found is not None
+    return found
+
+
+def _shorter(a: Expr, b: Expr) -> Expr:
+    if a.op is ir.CONST and b.op is ir.CONST:
+        return a if a.value <= b.value else b
+    return ir.where(ir.lt(a, b), a, b) if a is not ZERO else a
