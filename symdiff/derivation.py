@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import SymdiffError
-from symdiff.frontend import Parameters
+from symdiff.frontend import Parameters, Shapes
 from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, decode, encode, topological
 from symdiff.program import Emission, Program, Tree
 from symdiff.runtime import cache
+from symdiff.structure import Structured
 
 Step = tuple[str, tuple[str, ...]]
 """What to derive, by the name of the function in `symdiff.compile`, and by what."""
@@ -35,54 +36,88 @@ class Source:
     ----------
     name : of the callable.
     parameters : of the function.
-    trace : captures the function for given static values.
+    trace : captures the function for given static values, and dimensions of arguments.
     path : the derivations applied to it, in order; none is the value.
     keep : whether emissions are kept on disk.
     """
 
     name: str
     parameters: Parameters
-    trace: Callable[[Mapping[str, Any]], Program]
+    trace: Callable[[Mapping[str, Any], Shapes | None], Program | Structured]
     path: tuple[Step, ...] = ()
     keep: bool = True
-    captured: dict[Any, Program] = field(default_factory=dict)
-    programs: dict[Any, Program] = field(default_factory=dict)
+    captured: dict[Any, Program | Structured] = field(default_factory=dict)
+    programs: dict[Any, Any] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
         path = (*self.path, step)
         return Source(name, self.parameters, self.trace, path, self.keep, self.captured)
 
-    def raw(self, static: Mapping[str, Any]) -> Program:
-        """The function as captured."""
+    def raw(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
+        """The function as captured: a `Program`, or with arrays or loops a `Structured`
+        one, which is specialised on the dimensions of the arguments."""
         key = static_key(static)
-        if key not in self.captured:
-            self.captured[key] = self.trace(static)
-        return self.captured[key]
+        found = self.captured.get(key)
+        if found is None:
+            found = self.captured.get((key, _shape_key(shapes)))
+        if found is None:
+            found = self.trace(static, shapes)
+            known = isinstance(found, Program)
+            self.captured[key if known else (key, _shape_key(shapes))] = found
+        return found
 
-    def program(self, static: Mapping[str, Any]) -> Program:
+    def scalar(self, static: Mapping[str, Any]) -> Program:
+        """The function as captured, which must be one of numbers."""
+        found = self.raw(static)
+        if isinstance(found, Program):
+            return found
+        raise SymdiffError(
+            f"{self.name} has arrays or loops, which is not supported here",
+            hint="it can be called, differentiated and printed with .source()",
+        )
+
+    def program(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """What the path derives, to be differentiated further."""
-        key = static_key(static)
+        raw = self.raw(static, shapes)
+        key = static_key(static) if isinstance(raw, Program) else id(raw)
         if key not in self.programs:
-            program = self.raw(static)
-            if self.path:
-                from symdiff import compile as pipeline
-
-                for kind, by in self.path:
-                    program = getattr(pipeline, kind)(program, by)
-            self.programs[key] = program
+            self.programs[key] = self._derived(raw)
         return self.programs[key]
 
-    def final(self, static: Mapping[str, Any]) -> Program:
-        """The program that is emitted: the value is masked outside its domain."""
-        from symdiff import compile as pipeline
+    def _derived(self, program: Any) -> Any:
+        """A captured program after the steps of the path."""
+        if not self.path:
+            return program
+        if isinstance(program, Program):
+            from symdiff import compile as pipeline
 
-        program = self.program(static)
-        return program if self.path else pipeline.value(program)
+            for kind, by in self.path:
+                program = getattr(pipeline, kind)(program, by)
+            return program
+        from symdiff.blocks import derive
+
+        for kind, by in self.path:
+            real = {p.name for p in program.params if p.type.kind == "f"}
+            program = getattr(derive, kind)(program, tuple(n for n in by if n in real))
+        return program
+
+    def final(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
+        """The program that is emitted: the value is masked outside its domain."""
+        program = self.program(static, shapes)
+        if self.path:
+            return program
+        if isinstance(program, Program):
+            from symdiff import compile as pipeline
+
+            return pipeline.value(program)
+        from symdiff.blocks import derive
+
+        return derive.value(program)
 
     def emission(self, static: Mapping[str, Any]) -> Emission:
         """What to compile, from disk if this was emitted before."""
-        raw = self.raw(static)
+        raw = self.scalar(static)
         roots = (*raw.outputs, *raw.domain, *raw.assumptions)
         own = any(e.op not in BUILTIN for e in topological(roots))
 
@@ -161,6 +196,22 @@ def _code() -> tuple[Any, ...]:
                 status = entry.stat()
                 found.append((entry.name, status.st_size, status.st_mtime_ns))
     return tuple(sorted(found))
+
+
+def shapes_of(names: Sequence[str], values: Sequence[Any]) -> Shapes:
+    """The dimensions and kinds of the arguments of a call."""
+    found = {}
+    for name, v in zip(names, values, strict=False):
+        if isinstance(v, (float, int)):
+            found[name] = 0, "f"
+            continue
+        array = v if hasattr(v, "ndim") and hasattr(v, "dtype") else np.asarray(v)
+        found[name] = array.ndim, "i" if array.dtype.kind in "iub" else "f"
+    return found
+
+
+def _shape_key(shapes: Shapes | None) -> Any:
+    return None if shapes is None else tuple(shapes.items())
 
 
 def static_key(static: Mapping[str, Any]) -> Any:

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.derivation import Source, Step, kept, static_key
+from symdiff.arraykernels import ArrayKernels
+from symdiff.derivation import Source, Step, kept, shapes_of, static_key
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.frontend import Inlined, Parameters, capture, runs_when_traced
+from symdiff.frontend import Inlined, Parameters, Shapes, capture, runs_when_traced
 from symdiff.ir import Expr
 from symdiff.options import Domain, Options
 from symdiff.program import Emission, Program, flatten_like, map_objects, map_tree
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
+from symdiff.structure import Structured
 
 if TYPE_CHECKING:
     from symdiff.report import Report
@@ -54,6 +56,7 @@ class SymbolicFunction:
     ) -> None:
         self._source, self._options, self._parent = source, options, parent
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
+        self._arrays = ArrayKernels(source, options)
         self._fast: Callable[..., Any] = _not_compiled
         self._derived: dict[Step, SymbolicFunction] = {}
         if wrapped is not None:
@@ -70,6 +73,11 @@ class SymbolicFunction:
         return self._run(real, static, out)
 
     def _run(self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any) -> Any:
+        if static_key(static) not in self._emitted:
+            shapes = shapes_of(self._source.parameters.real, real)
+            raw = self._source.raw(static, shapes)
+            if isinstance(raw, Structured):
+                return self._arrays(raw, real, static, shapes, out)
         emission, kernel = self._compiled(static)
         if out is None:
             return map_tree(kernel(real).__getitem__, emission.tree)
@@ -210,6 +218,7 @@ class SymbolicFunction:
         """The program as captured; of a derivative, as derived."""
         from symdiff.compile import closed_forms
 
+        self._source.scalar(self._default_static())
         program = self._source.program(self._default_static())
         return replace(program, outputs=closed_forms(program.outputs))
 
@@ -315,7 +324,7 @@ class Product(SymbolicFunction):
     """A product with a vector; `primals` is the tuple of all arguments, or the one
     argument itself."""
 
-    def _entries(self, vector: Any, static: Mapping[str, Any]) -> list[Any]:
+    def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         """The vector's entries, one per further parameter of the program."""
         raise NotImplementedError
 
@@ -324,7 +333,8 @@ class Product(SymbolicFunction):
     ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
         args = primals if isinstance(primals, (tuple, list)) else (primals,)
         real, static = self._source.parameters.bind(tuple(args), kwargs)
-        return (*real, *self._entries(vector, static)), static
+        shapes = shapes_of(self._source.parameters.real, real)
+        return (*real, *self._entries(vector, static, shapes)), static
 
     def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:
         return self._run(*self._bound(primals, vector, kwargs), out)
@@ -358,7 +368,7 @@ class TangentProduct(Product):
     ) -> Any:
         return self._multiply(primals, tangents, out, kwargs)
 
-    def _entries(self, vector: Any, static: Mapping[str, Any]) -> list[Any]:
+    def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         return self._per_parameter(vector)
 
 
@@ -370,7 +380,7 @@ class HessianProduct(Product):
     ) -> Any:
         return self._multiply(primals, v, out, kwargs)
 
-    def _entries(self, vector: Any, static: Mapping[str, Any]) -> list[Any]:
+    def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         return self._per_parameter(vector)
 
 
@@ -448,8 +458,10 @@ def symbolic(
     """A function to be traced when it is first called."""
     parameters = Parameters(fun, static)
 
-    def trace(values: Mapping[str, Any]) -> Program:
-        program = capture(fun, values)
+    def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | Structured:
+        program = capture(fun, values, shapes)
+        if isinstance(program, Structured):
+            return program
         facts = _conditions(options.domain, program)
         return replace(program, assumptions=(*program.assumptions, *facts))
 

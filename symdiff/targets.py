@@ -165,7 +165,7 @@ def _checked(function: SymbolicFunction) -> SymbolicFunction:
 def _formula(program: Program) -> SymbolicFunction:
     parameters = Parameters.of_formula(program.name, program.params)
     return _checked(
-        SymbolicFunction(Source(program.name, parameters, lambda _: program), Options())
+        SymbolicFunction(Source(program.name, parameters, lambda *_: program), Options())
     )
 
 

@@ -2,6 +2,7 @@
 
 from symdiff.frontend.calls import Inlined, runs_when_traced
 from symdiff.frontend.capture import capture
+from symdiff.frontend.parameters import Shapes
 from symdiff.frontend.signature import Array, Parameters
 
-__all__ = ["Array", "Inlined", "Parameters", "capture", "runs_when_traced"]
+__all__ = ["Array", "Inlined", "Parameters", "Shapes", "capture", "runs_when_traced"]
