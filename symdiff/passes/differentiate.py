@@ -41,19 +41,19 @@ def pullback(
     active = depends_on(order, wrt)
     pending: dict[Expr, dict[Path, Expr]] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
-        _accumulate(pending, output, (), cotangent)
+        accumulate(pending, output, (), cotangent)
     result: dict[Expr, Expr] = {}
     for node in reversed(order):
         if node not in active or node not in pending:
             continue
-        path, adjoint = _combine(pending.pop(node))
+        path, adjoint = combine(pending.pop(node))
         if node.op is VAR:
-            result[node] = _gated(path, adjoint)
+            result[node] = gated(path, adjoint)
             continue
         for child, partial, gate in local_partials(node):
             if child in active and partial is not ZERO:
                 inner = path if gate is TRUE or gate in path else (*path, gate)
-                _accumulate(pending, child, inner, adjoint * partial)
+                accumulate(pending, child, inner, adjoint * partial)
     return tuple(result.get(v, ZERO) for v in wrt)
 
 
@@ -88,14 +88,15 @@ def depends_on(order: Sequence[Expr], wrt: Sequence[Expr]) -> set[Expr]:
     return active
 
 
-def _accumulate(pending: dict[Expr, dict[Path, Expr]], node: Expr, path: Path, term: Expr) -> None:
+def accumulate(pending: dict[Expr, dict[Path, Expr]], node: Expr, path: Path, term: Expr) -> None:
+    """Add a term to the adjoint of a node, for one path to it."""
     if FALSE in path:
         return
     paths = pending.setdefault(node, {})
     paths[path] = paths[path] + term if path in paths else term
 
 
-def _combine(paths: dict[Path, Expr]) -> tuple[Path, Expr]:
+def combine(paths: dict[Path, Expr]) -> tuple[Path, Expr]:
     """One path and adjoint for a node that is reached along several.
 
     The two sides of a branch join into one `where`; what is left over is gated
@@ -114,19 +115,21 @@ def _combine(paths: dict[Path, Expr]) -> tuple[Path, Expr]:
         return next(iter(paths.items()))
     condition, total = FALSE, ZERO
     for path, term in paths.items():
-        condition = ir.or_(condition, _all(path))
-        total = total + _gated(path, term)
+        condition = ir.or_(condition, all_of(path))
+        total = total + gated(path, term)
     return (() if condition is TRUE else (condition,)), total
 
 
-def _all(path: Path) -> Expr:
+def all_of(path: Path) -> Expr:
+    """The condition that a path is taken."""
     condition = TRUE
     for c in path:
         condition = ir.and_(condition, c)
     return condition
 
 
-def _gated(path: Path, term: Expr) -> Expr:
+def gated(path: Path, term: Expr) -> Expr:
+    """The term where the path is taken, else 0."""
     for condition in reversed(path):
         term = ir.where(condition, term, ZERO)
     return term

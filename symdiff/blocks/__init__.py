@@ -1,0 +1,1 @@
+"""Derivatives of programs with arrays and loops: blocks to blocks."""
