@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import SymdiffError, TargetError
+from symdiff.errors import SymdiffError
 
 Domain = Mapping[str, tuple[float | None, float | None]] | str | None
 
@@ -31,9 +31,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.target not in ("cpu", "auto", "cuda"):
-            raise SymdiffError(f"unknown target {self.target!r}", hint='use "cpu"')
-        if self.target == "cuda":
-            raise TargetError("CUDA kernels are not available yet", hint='use target="cpu"')
+            raise SymdiffError(
+                f"unknown target {self.target!r}", hint='use "cpu", "cuda" or "auto"'
+            )
         if self.accuracy not in ACCURACIES:
             raise SymdiffError(
                 f"unknown accuracy {self.accuracy!r}", hint=f"one of {', '.join(ACCURACIES)}"

@@ -118,9 +118,28 @@ def function_source(
     <BLANKLINE>
     """
     local = local_names(params)
+    roots = lower(rename(params, local, outputs))
+    return function_text(name, local, roots, PythonWriter(dtype), doc=doc, decorator=decorator)
+
+
+def rename(params: Sequence[str], local: Sequence[str], outputs: Sequence[Expr]) -> Sequence[Expr]:
+    """The outputs over parameters of other names."""
     renamed = {var(p): var(q) for p, q in zip(params, local, strict=True) if p != q}
-    roots = lower(substitute(outputs, renamed) if renamed else outputs)
-    assignments, results = statements(roots, PythonWriter(dtype), {*_TAKEN, *local})
+    return substitute(outputs, renamed) if renamed else outputs
+
+
+def function_text(
+    name: str,
+    local: Sequence[str],
+    roots: Sequence[Expr],
+    writer: PythonWriter,
+    *,
+    doc: str = "",
+    decorator: str = "",
+) -> str:
+    """The source of a function of parameters with these names that returns lowered
+    outputs."""
+    assignments, results = statements(roots, writer, {*_TAKEN, *local})
     body = [f"{a.name} = {a.text}" for a in assignments]
     if len(results) > 1:  # Numba refuses branches inside a long tuple
         for k, result in enumerate(results):

@@ -1,0 +1,345 @@
+"""`CudaKernel`: outputs of real parameters, computed on a CUDA device.
+
+A kernel is compiled for each way in which operands can lie (`codegen.cuda.Layout`), when it
+is first needed. Outputs are divided among several kernels where one would need more
+registers than there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from symdiff.codegen.cuda import operations, print_kernels
+from symdiff.codegen.cudaloop import ELEMENTS, THREADS, Entry, Layout, Operand, Part, Tier
+from symdiff.ir import FALSE, Expr, var
+from symdiff.runtime import cudacompile
+from symdiff.runtime.arrays import ArgumentError, _coalesce
+from symdiff.runtime.compiled import Spec
+from symdiff.runtime.cudaarrays import Region, dense
+from symdiff.runtime.cudadriver import Device
+
+Doubt = Callable[[Sequence[Expr], str], Expr]
+Widen = Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
+
+REGISTERS = 65536
+"""Registers that the threads of a multiprocessor share."""
+MAX_BLOCKS = 4
+"""Blocks at once on a multiprocessor for which registers are spared: 1024 threads."""
+WAVES = 8
+"""A grid is at most so many times what the device holds at once."""
+VECTOR_BYTES = 16
+LONGEST = 256
+"""Operations in a loop body for which neighbouring elements are taken together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What one kernel computes.
+
+    Attributes
+    ----------
+    part, members : which outputs, and how.
+    blocks : of the kernel, as in `codegen.cuda.Entry`.
+    repair : whether a second kernel computes the elements that this one marks.
+    """
+
+    part: Part
+    members: tuple[int, ...]
+    blocks: int = 0
+    repair: bool = False
+
+
+class CudaKernel:
+    """Real outputs of real parameters, compiled for a device when first called.
+
+    Parameters
+    ----------
+    params, outputs, accuracy, cache : as for `runtime.kernel.Kernel`.
+    reference : the outputs in closed form, for double-double arithmetic.
+    suspect : makes from outputs and a dtype the condition under which they cannot be
+        trusted; None trusts them.
+    widen : computes outputs in double-double arithmetic, as `passes.widen` has it.
+    complete : whether every function of the reference has a double-double version.
+    """
+
+    def __init__(
+        self,
+        params: Sequence[str],
+        outputs: Sequence[Expr],
+        reference: Sequence[Expr] = (),
+        *,
+        accuracy: str = "high",
+        cache: bool = True,
+        suspect: Doubt | None = None,
+        widen: Widen | None = None,
+        complete: Callable[[Sequence[Expr]], bool] = lambda outputs: True,
+    ) -> None:
+        self.params, self.outputs = tuple(params), tuple(outputs)
+        self.reference = tuple(reference) or self.outputs
+        self.accuracy, self.cache = accuracy, cache
+        self.suspect, self.widen, self.complete = suspect, widen, complete
+        self._groups: dict[Any, tuple[Group, ...]] = {}
+        self._loaded: dict[Any, dict[str, tuple[Any, int]]] = {}
+
+    # ------------------------------------------------------------------- compiling
+    def text(self, dtype: str, cc: tuple[int, int]) -> str:
+        """The CUDA C++ of the kernels for dense operands of this dtype."""
+        groups = self.groups(dtype, cc)
+        width = self._width([p for g in groups for p in self._dense(g, dtype)], groups)
+        layouts = [self._layout(g, dtype, width) for g in groups]
+        entries = _entries(groups, layouts)
+        if dtype == "float64":
+            entries += self._repairing(groups, layouts)
+        return print_kernels(self.params, entries, dtype)
+
+    def ptx(self, dtype: str, cc: tuple[int, int]) -> str:
+        """The PTX of the kernels for dense operands of this dtype."""
+        return cudacompile.ptx(self.text(dtype, cc), cc, self.cache)
+
+    def groups(self, dtype: str, cc: tuple[int, int]) -> tuple[Group, ...]:
+        """The outputs, divided so that no kernel spills if that can be."""
+        key = dtype, cc
+        if key not in self._groups:
+            whole = tuple(range(len(self.outputs)))
+            self._groups[key] = tuple(self._divided(whole, dtype, cc))
+        return self._groups[key]
+
+    def _divided(self, members: tuple[int, ...], dtype: str, cc: tuple[int, int]) -> list[Group]:
+        """Halves of the outputs as long as registers spill and that at most doubles the
+        work. The second tier has its own kernel if it would crowd out the first."""
+        part = self._part(members, dtype)
+        alone = Group(replace(part, second=None), members, repair=part.tested)
+        code = self._measured(alone, dtype, cc)
+        if code.spills.get(part.name) and len(members) > 1:
+            half = len(members) // 2
+            split = [g for m in (members[:half], members[half:])
+                     for g in self._divided(m, dtype, cc)]  # fmt: skip
+            if operations([g.part for g in split]) <= 2 * operations([part]):
+                return split
+        if part.second is None:
+            return [alone]
+        used = -(-code.registers.get(part.name, 255) // 8) * 8
+        blocks = min(MAX_BLOCKS, REGISTERS // (THREADS * used))
+        both = Group(part, members, blocks if blocks > 1 else 0)
+        return [alone if self._measured(both, dtype, cc).spills.get(part.name) else both]
+
+    def _part(self, members: Sequence[int], dtype: str) -> Part:
+        outputs = tuple(self.outputs[k] for k in members)
+        suspect = None
+        if self.suspect is not None:
+            suspect = self.suspect(outputs, dtype)
+        spec = Spec(self.params, outputs, suspect, dtype, self.accuracy, self.cache)
+        roots = spec.lowered()
+        first = Tier(roots[: len(outputs)], FALSE if suspect is None else roots[-1])
+        part = Part(f"symdiff_{members[0]}", first)
+        if not part.tested or dtype == "float32" or self.widen is None:
+            return part
+        reference = [self.reference[k] for k in members]
+        second = Tier(*self.widen(reference))
+        return replace(part, second=second, complete=self.complete(reference))
+
+    def _measured(self, group: Group, dtype: str, cc: tuple[int, int]) -> cudacompile.Code:
+        """What the kernel for dense operands uses."""
+        width = self._width(self._dense(group, dtype), [group])
+        entries = _entries([group], [self._layout(group, dtype, width)])
+        text = print_kernels(self.params, entries, dtype)
+        return cudacompile.machine_code(text, cc, self.cache)
+
+    def _dense(self, group: Group, dtype: str) -> list[Region]:
+        count = len(self.params) + len(group.members)
+        return [dense(0, (0,), np.dtype(dtype))] * count
+
+    def _layout(self, group: Group, dtype: str, width: int) -> Layout:
+        operand = Operand(np.dtype(dtype).str[1:])
+        return Layout((operand,) * len(self.params), (operand,) * len(group.members), width)
+
+    def _repairing(self, groups: Sequence[Group], layouts: Sequence[Layout]) -> list[Entry]:
+        """The kernels for what others mark, in double precision."""
+        return [
+            Entry(self._part(g.members, "float64"), y, repair=True)
+            for g, y in zip(groups, layouts, strict=True)
+            if g.repair
+        ]
+
+    def _width(self, operands: Sequence[Region], groups: Sequence[Group]) -> int:
+        """How many neighbouring elements a thread should take: 16 bytes, if that neither
+        makes the body long nor misses the alignment."""
+        largest = max((o.dtype.itemsize for o in operands), default=8)
+        width = max(1, VECTOR_BYTES // largest)
+        width = min(width, 4)
+        longest = max(operations([g.part]) + 8 * len(g.members) for g in groups)
+        while width > 1 and (
+            width * longest > LONGEST
+            or any(o.address % (width * o.dtype.itemsize) for o in operands)
+        ):
+            width //= 2
+        return width
+
+    # --------------------------------------------------------------------- launching
+    def launch(
+        self,
+        device: Device,
+        values: Sequence[float | Region],
+        places: Sequence[Region],
+        shape: tuple[int, ...],
+        compute: str,
+        stream: int,
+    ) -> None:
+        """Compute all elements of a shape into the places, one for each output.
+
+        The device's context must be current. Inputs that a place overlaps are safe.
+        """
+        operands = [v if isinstance(v, float) else v.broadcast_to(shape) for v in values]
+        if 0 in shape:
+            return
+        regions = [o for o in operands if isinstance(o, Region)]
+        with contextlib.ExitStack() as stack:
+            targets = []
+            for place in places:
+                target = place
+                if any(self._spoils(place, o, compute) for o in regions):
+                    size = place.size * place.dtype.itemsize
+                    address = stack.enter_context(scratch(device, size, stream))
+                    target = dense(address, shape, place.dtype)
+                targets.append(target)
+            self._launch(device, operands, targets, shape, compute, stream)
+            for target, place in zip(targets, places, strict=True):
+                if target is not place:
+                    copy(device, target, place, stream)
+
+    def _spoils(self, place: Region, operand: Region, compute: str) -> bool:
+        """Whether a result must not be written over an operand: where elements are read
+        again, not even element by element."""
+        if place.clashes(operand):
+            return True
+        low, high = place.span()
+        first, last = operand.span()
+        again = compute == "float32" and self.suspect is not None
+        return (again or len(self.outputs) > 1) and low < last and first < high
+
+    def _launch(
+        self,
+        device: Device,
+        operands: Sequence[float | Region],
+        targets: Sequence[Region],
+        shape: tuple[int, ...],
+        compute: str,
+        stream: int,
+    ) -> None:
+        groups = self.groups(compute, device.capability)
+        regions = [*(o for o in operands if isinstance(o, Region)), *targets]
+        dims, steps = _coalesce(regions)  # type: ignore[arg-type]
+        flat = len(dims) <= 1 and all(
+            step == r.dtype.itemsize for row in steps for step, r in zip(row, regions, strict=True)
+        )
+        width = self._width(regions, groups) if flat else 1
+        how = "dense" if flat else "strided"
+
+        def operand(o: float | Region) -> Operand:
+            return Operand("f8", "value") if isinstance(o, float) else Operand(_kind(o), how)
+
+        inputs = tuple(operand(o) for o in operands)
+        rank = 0 if flat else max(1, len(dims))
+        layouts = [
+            Layout(inputs, tuple(operand(targets[k]) for k in g.members), width, rank)
+            for g in groups
+        ]
+        n = int(np.prod(shape, dtype=np.int64))
+        strides = {id(r): [row[k] for row in steps] for k, r in enumerate(regions)}
+        kernels = self._loaded_kernels(device, groups, layouts, compute)
+        for group in groups:
+            name = group.part.name
+            used = [*operands, *(targets[m] for m in group.members)]
+            tail = [] if flat else [*dims, *(s for o in used if isinstance(o, Region)
+                                             for s in strides[id(o)])]  # fmt: skip
+            args = _arguments(used, compute == "float32")
+            if not group.repair:
+                _start(device, kernels[name], args, n, tail, width, stream)
+                continue
+            with scratch(device, -(-n // width), stream) as mask:
+                marks = ctypes.c_uint64(mask)
+                _start(device, kernels[name], [*args, marks], n, tail, width, stream)
+                args = [*_arguments(used, False), marks]
+                _start(device, kernels[f"{name}_repair"], args, n, tail, width, stream)
+
+    def _loaded_kernels(
+        self, device: Device, groups: Sequence[Group], layouts: Sequence[Layout], compute: str
+    ) -> dict[str, tuple[Any, int]]:
+        """The kernels by their names, and how many blocks of each fit at once."""
+        key = device.ordinal, compute, tuple(layouts)
+        if key not in self._loaded:
+            units = [(compute, _entries(groups, layouts))]
+            units.append(("float64", self._repairing(groups, layouts)))
+            found: dict[str, tuple[Any, int]] = {}
+            for dtype, entries in units:
+                if entries:
+                    text = print_kernels(self.params, entries, dtype)
+                    code = cudacompile.machine_code(text, device.capability, self.cache)
+                    module = device.load(code.image)
+                    for entry in entries:
+                        function = device.function(module, entry.name)
+                        found[entry.name] = function, device.resident(function, THREADS)
+            self._loaded[key] = found
+        return self._loaded[key]
+
+
+def _entries(groups: Sequence[Group], layouts: Sequence[Layout]) -> list[Entry]:
+    return [Entry(g.part, y, g.blocks) for g, y in zip(groups, layouts, strict=True)]
+
+
+def _kind(region: Region) -> str:
+    kind = region.dtype.str[1:]
+    if kind not in ELEMENTS or not region.dtype.isnative:
+        raise ArgumentError(
+            f"an array of dtype {region.dtype} cannot be used on a device",
+            hint="float64, float32 or integers",
+        )
+    return kind
+
+
+def _arguments(used: Sequence[float | Region], single: bool) -> list[Any]:
+    number = ctypes.c_float if single else ctypes.c_double
+    return [number(o) if isinstance(o, float) else ctypes.c_uint64(o.address) for o in used]
+
+
+def _start(
+    device: Device,
+    kernel: tuple[Any, int],
+    args: Sequence[Any],
+    n: int,
+    tail: Sequence[int],
+    width: int,
+    stream: int,
+) -> None:
+    function, resident = kernel
+    blocks = max(1, min(-(-n // (width * THREADS)), WAVES * resident))
+    given = [*args, *(ctypes.c_int64(v) for v in (n, *tail))]
+    device.launch(function, blocks, THREADS, given, stream)
+
+
+@contextlib.contextmanager
+def scratch(device: Device, size: int, stream: int) -> Iterator[int]:
+    """Device memory for what is queued on a stream meanwhile."""
+    address = device.reserve(size, stream)
+    try:
+        yield address
+    finally:
+        device.release(address, stream)
+
+
+@functools.cache
+def _identity() -> CudaKernel:
+    return CudaKernel(("x",), (var("x"),))
+
+
+def copy(device: Device, source: Region, target: Region, stream: int) -> None:
+    """Copy elements, converting them, between arrays of one shape."""
+    compute = "float32" if target.dtype.itemsize < 8 else "float64"
+    _identity().launch(device, [source], [target], target.shape, compute, stream)
