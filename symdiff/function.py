@@ -399,15 +399,15 @@ class CotangentProduct(Product):
         return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
 
 
-def _suspect(keep: bool, outputs: Sequence[Expr], dtype: str, scalar: bool) -> Expr:
-    """What makes an element go to the second tier."""
+def _suspect(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
+    """What makes an element go to the second tier; see `Kernel` for the kinds."""
 
     def compute() -> Expr:
         from symdiff.passes.doubt import doubt
 
-        return doubt(outputs, dtype=dtype, strict=scalar)
+        return doubt(outputs, dtype=dtype, fuses=True, strict=kind == "point", lean=kind == "lean")
 
-    return kept(f"doubt-{dtype}-{scalar}", outputs, keep, compute)
+    return kept(f"doubt-{dtype}-{kind}", outputs, keep, compute)
 
 
 def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from symdiff.codegen.lower import nearest
+from symdiff.codegen.lower import FMA, nearest
 from symdiff.functions import CEIL, FLOOR, ROUND
 from symdiff.ir import (
     ABS,
@@ -42,8 +42,6 @@ from symdiff.ir import (
     raw,
 )
 
-FMA = Op("fma", 3, intrinsic="llvm.fma", python="symdiff_fma({0}, {1}, {2})")
-"""`a*b + c`, rounded once."""
 LOGB = Op("logb", 1, libm="logb", python="float(math.frexp({0})[1] - 1)")
 """The exponent of a positive double: the largest k with 2**k <= x."""
 POWER_OF_TWO = Op("power_of_two", 1, python="math.ldexp(1.0, int({0}))")

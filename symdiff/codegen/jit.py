@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import platform
 import sys
 import threading
 from collections.abc import Iterable
@@ -64,6 +65,11 @@ def host() -> Host:
         isa = ""
     version = ".".join(map(str, llvm.llvm_version_info)) + "/" + _llvmlite_version()
     return Host(llvm.get_host_cpu_name(), features.flatten(), bits, isa, version)
+
+
+def has_flags() -> bool:
+    """Whether compiled code can read the processor's flags of floating-point exceptions."""
+    return platform.machine().lower() in ("x86_64", "amd64")
 
 
 def _llvmlite_version() -> str:

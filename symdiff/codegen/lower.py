@@ -3,7 +3,8 @@
 Before : any real outputs over the DAG, such as `x**3`, `logaddexp(a, b)`, `x/3`.
 After  : the same values in operations that have an instruction or a libm function;
          `x**3` is `(x*x)*x`, half-integer powers use sqrt, a quotient by a constant
-         is rounded once. `a*b` and `b*a` are one node.
+         is rounded once. `a*b` and `b*a` are one node. With `fuse`, `a*b + c` is one
+         operation that rounds once.
 Requires: functions without a `libm` or `intrinsic` column have an `expand` column.
 Ensures : the result depends on the structure of the DAG only, so that text made
          from it is reproducible; nothing is reassociated and no reciprocal is shared.
@@ -51,6 +52,11 @@ MAX_CHAIN = 12
 """Integer powers up to this are multiplied out (at most 5.5 ulp, about 2 on average);
 above it libm's pow, which is within 1 ulp, is used."""
 
+FMA = Op("fma", 3, intrinsic="llvm.fma", python="symdiff_fma({0}, {1}, {2})")
+"""`a*b + c`, rounded once."""
+FUSED_POWERS = (2, 3, 4)
+"""Integer powers that are products whatever the longest chain is."""
+
 _NATIVE = frozenset(
     (ADD, SUB, MUL, DIV, NEG, POW, LT, LE, EQ, NOT, AND, OR, WHERE, CONST, VAR, BOOL)
 )
@@ -58,7 +64,12 @@ _COMMUTATIVE = frozenset((ADD, MUL, EQ, AND, OR))
 
 
 def lower(
-    outputs: Sequence[Expr], *, chain: int = MAX_CHAIN, divide: bool = True, fold: bool = True
+    outputs: Sequence[Expr],
+    *,
+    chain: int = MAX_CHAIN,
+    divide: bool = True,
+    fold: bool = True,
+    fuse: bool = False,
 ) -> tuple[Expr, ...]:
     """The outputs in operations that every CPU target has.
 
@@ -69,6 +80,7 @@ def lower(
     divide : whether `x/3` stays a division (rounded once) or becomes a
         multiplication by the rounded third (rounded twice, faster).
     fold : whether constants such as `2/sqrt(pi)` are evaluated here and rounded once.
+    fuse : whether a sum and the product in it that `fused` names are rounded together.
 
     Raises
     ------
@@ -77,6 +89,8 @@ def lower(
     roots = _expand(tuple(outputs))
     if fold:
         roots = _fold(roots)
+    if fuse:
+        roots = _fuse(roots)
     return _Numbering(chain, divide).lower(roots)
 
 
@@ -125,6 +139,66 @@ def _fold(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
         args = tuple(new[a] for a in e.args)
         new[e] = e if args == e.args else raw(e.op, args, e.value)
     return tuple(new[r] for r in roots)
+
+
+def fused(e: Expr) -> int | None:
+    """Which operand of a sum, if any, is a product that `fuse` rounds with the sum.
+
+    Of two, the one whose own rounding would cost more: a product by a power of two is
+    exact by itself."""
+    if e.op is not ADD and e.op is not SUB:
+        return None
+    found = [i for i, a in enumerate(e.args) if _factors(a) is not None]
+    return min(found, key=lambda i: _is_exact_product(e.args[i]), default=None)
+
+
+def _factors(e: Expr) -> tuple[Expr, Expr] | None:
+    """Two nodes whose product is a node, up to sign, if it is lowered to one."""
+    e = e.args[0] if e.op is NEG else e
+    if e.op is MUL:
+        c = rational(e.args[0])
+        by_division = c is not None and c != 0 and not is_float(c) and is_float(1 / c)
+        return None if by_division else (e.args[0], e.args[1])
+    if e.op is POW and (q := rational(e.args[1])) in FUSED_POWERS:
+        x = e.args[0]
+        squared = raw(POW, (x, const(2)))
+        return {2: (x, x), 3: (squared, x), 4: (squared, squared)}[int(q)]
+    return None
+
+
+def _is_exact_product(e: Expr) -> bool:
+    q = rational(e.args[0]) if e.op is MUL else None
+    return q is not None and is_float(q) and is_float(1 / q)
+
+
+def _fuse(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Sums with a product in them as one operation."""
+    new: dict[Expr, Expr] = {}
+
+    def built(e: Expr) -> Expr:
+        if e not in new:  # a square that was not a node before
+            new[e] = raw(e.op, tuple(built(a) for a in e.args), e.value) if e.args else e
+        return new[e]
+
+    for e in topological(roots):
+        at = fused(e)
+        if at is None:
+            args = tuple(new[a] for a in e.args)
+            new[e] = e if args == e.args else raw(e.op, args, e.value)
+            continue
+        product, other = e.args[at], e.args[1 - at]
+        factors = _factors(product)
+        assert factors is not None
+        a, b, c = built(factors[0]), built(factors[1]), new[other]
+        if (product.op is NEG) is not (e.op is SUB and at == 1):
+            a = _negative(a)
+        new[e] = raw(FMA, (a, b, _negative(c) if e.op is SUB and at == 0 else c))
+    return tuple(new[r] for r in roots)
+
+
+def _negative(e: Expr) -> Expr:
+    q = rational(e)
+    return raw(NEG, (e,)) if q is None else const(-q)
 
 
 def _evaluate(e: Expr) -> Expr | None:

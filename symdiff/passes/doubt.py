@@ -9,11 +9,12 @@ Ensures: where `doubt` is false, every output is finite and its error is at most
 cancellation (`Doubt.inherent`), in units of rounding; and no branch was taken on
 the strength of rounded values.
 
-The error of a node v is bounded by k*|v| + A. k is a number known when
-compiling: products, quotients, roots and sums of one sign only add to it. A is
-computed along with v, but is zero until a sum can cancel or a function
+The error of a node v is bounded by (k + R)*|v| + A. k is a number known when
+compiling: products, quotients, roots and sums of one sign only add to it. R and A
+are computed along with v, but are zero until a sum can cancel or a function
 amplifies the error of its argument. Underflow and overflow are excluded by
-bounding the inputs: magnitudes follow statically from theirs.
+bounding the inputs: magnitudes follow statically from theirs. Where the processor
+tells of them by itself (`lean`), no test is needed.
 
 First-order running error analysis after Wilkinson (1963) and Higham, Accuracy
 and Stability of Numerical Algorithms (2002), section 3.3.
@@ -27,7 +28,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.codegen.lower import MAX_CHAIN
+from symdiff.codegen.lower import MAX_CHAIN, fused
 from symdiff.functions import (
     ATAN,
     CEIL,
@@ -67,27 +68,35 @@ STEPS = (FLOOR, CEIL, TRUNC, ROUND, SIGN)
 TINY = {"float64": Fraction(1, 2**1010), "float32": Fraction(1, 2**120)}
 """An error of so many units is none, also of a value that is exactly zero."""
 STRICT_SLACK = 3
+CHEAP = 2
+"""A term with no more units of error is bounded by the other and the sum."""
 MAX_SUM = 16
 """Terms of a sum that are bounded together."""
 FUNCTION_ERROR = 2
 """Units by which a library function may miss the exact value."""
-FACTOR, SLACK = Fraction(3, 2), 3
-"""An output may err by `FACTOR` times its inherent rounding and `SLACK` units: worst
-cases, of which a tenth is typical."""
+FACTOR, SLACK, LEAST = Fraction(3, 2), 3, Fraction(10)
+"""An output may err by `FACTOR` times its inherent rounding and `SLACK` units, or by
+`LEAST`: worst cases, of which a quarter is rare."""
 UNITS = {"float64": 52, "float32": 23}
 """Two to the minus this bounds a unit of rounding, relative to the value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The error of a node is at most `k*|node| + more` units of rounding."""
+    """The error of a node is at most `(k + relative)*|node| + more` units of rounding."""
 
     k: Fraction = Fraction(0)
     more: Expr = ZERO
+    relative: Expr = ZERO
 
     @property
     def exact(self) -> bool:
-        return self.k == 0 and self.more is ZERO
+        return self.k == 0 and self.static
+
+    @property
+    def static(self) -> bool:
+        """Whether the error is known when compiling, relative to the value."""
+        return self.more is ZERO and self.relative is ZERO
 
 
 @dataclass(slots=True)
@@ -97,6 +106,8 @@ class Doubt:
     Attributes
     ----------
     signs : sign analysis, which tells the sums that cannot cancel.
+    fuses : whether sums are rounded together with a product, as `lower` has it.
+    lean : whether the processor tells of overflow and underflow.
     bounds : of every node seen.
     inherent : units of rounding each node would carry if nothing cancelled.
     unsafe : branches and steps that hang on rounded values.
@@ -107,6 +118,8 @@ class Doubt:
     bounds: dict[Expr, Bound] = field(default_factory=dict)
     inherent: dict[Expr, Fraction] = field(default_factory=dict)
     unsafe: Expr = FALSE
+    fuses: bool = False
+    lean: bool = False
 
     def of(self, e: Expr) -> Bound:
         for node in ir.topological((e,), self.bounds):
@@ -120,16 +133,20 @@ class Doubt:
         A product is as wrong, relative to itself, as its factors together; so its
         condition is that of the one factor whose error is not known statically."""
         bound = self.of(e)
-        while bound.more is not ZERO:
+        while (more := self.bounds[e].more) is not ZERO:
             loose = [a for a in e.args if self.bounds[a].more is not ZERO]
             if e.op not in (MUL, DIV, NEG, ABS) or len(loose) != 1 or e.args[0] is e.args[-1]:
                 break
-            units, e = units - (bound.k - self.bounds[loose[0]].k), loose[0]
-            bound = self.bounds[e]
-        if bound.more is ZERO and units >= bound.k:
+            e = loose[0]
+        if bound.static and units >= bound.k:
             return ir.TRUE
-        allowed = ir.const(max(units - bound.k, Fraction(0))) * self.size(e)
-        return ir.lt(bound.more, allowed + ir.const(TINY[self.dtype]))
+        left = ir.const(max(units - bound.k, Fraction(0)))
+        if more is ZERO:
+            return ir.le(bound.relative, left)
+        allowed = ir.sub(left, bound.relative) * self.size(e)
+        if self.lean:
+            return ir.le(more, allowed)
+        return ir.lt(more, allowed + ir.const(TINY[self.dtype]))
 
     def size(self, e: Expr) -> Expr:
         """|e|, without the bars where they change nothing."""
@@ -155,16 +172,19 @@ class Doubt:
             (a, b), (x, y) = args, bounds
             more = self._times(a, y.more) + self._times(b, x.more)
             rounding = 0 if _is_power_of_two(a) else 1
-            return Bound(x.k + y.k + rounding, more)
+            return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
         if op is DIV:
             x, y = bounds
             more = x.more + self._times(e, y.more)
-            return Bound(x.k + y.k + 1, more if more is ZERO else more / ir.abs_(args[1]))
+            more = more if more is ZERO else more / ir.abs_(args[1])
+            return Bound(x.k + y.k + 1, more, x.relative + y.relative)
         if op is POW and (q := ir.rational(args[1])) is not None:
-            more = bounds[0].more
+            k, more, relative = abs(q) * bounds[0].k + _roundings(q), bounds[0].more, ZERO
             if more is not ZERO:
                 more = ir.const(abs(q)) * ir.abs_(e) * (more / ir.abs_(args[0]))
-            return Bound(abs(q) * bounds[0].k + _roundings(q), more)
+            if bounds[0].relative is not ZERO:
+                relative = ir.const(abs(q)) * bounds[0].relative
+            return Bound(k, more, relative)
         if op is WHERE:
             return self._join(args[0], *bounds[1:])
         if op in (MAXIMUM, MINIMUM):
@@ -177,14 +197,54 @@ class Doubt:
 
     def _sum(self, e: Expr, x: Bound, y: Bound) -> Bound:
         if (x.exact and y.exact) or self._adds(e):
-            return Bound(max(x.k, y.k) + 1, x.more + y.more)
-        terms = _terms(e)
-        spread, more = ZERO, ZERO
-        for term, depth in terms:
+            relative = x.relative if y.relative is ZERO else y.relative
+            more = x.more + y.more
+            if ZERO is not x.relative is not y.relative is not ZERO:
+                relative = ZERO
+                for bound, a in zip((x, y), e.args, strict=True):
+                    more = more + self._times(a, bound.relative)
+            ks = (b.k - s for b, s in zip((x, y), self._saved(e), strict=True))
+            return Bound(max(ks) + 1, more, relative)
+        terms = self._terms(e)
+        own = Fraction(1)
+        if len(terms) == 2:  # |a| <= |b| + |a+b|
+            terms.sort(key=lambda term: (ir.rational(term[0]) is None, term[1]))
+            (a, k), (b, more_k) = terms
+            if more_k <= CHEAP and self.bounds[b].relative is ZERO:
+                own, terms = own + more_k, [(a, k + more_k)]
+                return Bound(own, self._absolute(terms) + self.bounds[b].more)
+        return Bound(own, self._absolute(terms))
+
+    def _absolute(self, terms: Iterable[tuple[Expr, Fraction]]) -> Expr:
+        """The error of terms, each with its k."""
+        total = ZERO
+        for term, k in terms:
             bound = self.bounds[term]
-            spread = spread + self._scaled(bound.k + depth - 1, term)
-            more = more + bound.more
-        return Bound(Fraction(1), spread + more)
+            total = total + self._scaled(k, term) + bound.more
+            total = total + self._times(term, bound.relative)
+        return total
+
+    def _saved(self, e: Expr) -> tuple[int, int]:
+        """The roundings of the operands of a sum that do not take place."""
+        at = fused(e) if self.fuses else None
+        if at is None:
+            return 0, 0
+        product = e.args[at].args[0] if e.args[at].op is NEG else e.args[at]
+        saved = int(product.op is not MUL or not _is_power_of_two(product.args[0]))
+        return (saved, 0) if at == 0 else (0, saved)
+
+    def _terms(self, e: Expr) -> list[tuple[Expr, Fraction]]:
+        """The terms of a sum, up to signs, and the units of error that each carries but
+        for the last addition."""
+        terms = [(a, -s) for a, s in zip(e.args, self._saved(e), strict=True)]
+        while len(terms) < MAX_SUM:
+            at = next((i for i, (t, _) in enumerate(terms) if t.op in (ADD, SUB)), None)
+            if at is None:
+                break
+            inner, extra = terms[at]
+            parts = zip(inner.args, self._saved(inner), strict=True)
+            terms[at : at + 1] = [(a, extra + 1 - s) for a, s in parts]
+        return [(t, self.bounds[t].k + extra) for t, extra in terms]
 
     def _adds(self, e: Expr) -> bool:
         """Whether both terms of a sum have one sign, so that nothing cancels."""
@@ -194,15 +254,22 @@ class Doubt:
         return not (a | b) & 1 or not (a | b) & 4
 
     def _join(self, condition: Expr, x: Bound, y: Bound) -> Bound:
-        return Bound(max(x.k, y.k), ir.where(condition, x.more, y.more))
+        relative = ir.where(condition, x.relative, y.relative)
+        return Bound(max(x.k, y.k), ir.where(condition, x.more, y.more), relative)
 
     def _function(self, e: Expr, bounds: Sequence[Bound]) -> Bound:
         total: Expr = ZERO
+        relative: Expr = ZERO
         if not all(x.exact for x in bounds):
             for slope, x, a in zip(self._slopes(e), bounds, e.args, strict=True):
-                if not x.exact:
-                    total = total + slope * (self._scaled(x.k, a) + x.more)
-        return Bound(Fraction(FUNCTION_ERROR), total)
+                if x.exact:
+                    continue
+                error = self._absolute([(a, x.k)])
+                if slope is e or slope is ir.abs_(e):
+                    relative = relative + error
+                else:
+                    total = total + slope * error
+        return Bound(Fraction(FUNCTION_ERROR), total, relative)
 
     def _slopes(self, e: Expr) -> tuple[Expr, ...]:
         if e.op is POW:
@@ -222,15 +289,13 @@ class Doubt:
     # --------------------------------------------------------------- decisions
     def _decide(self, difference: Expr, args: Sequence[Expr]) -> None:
         """The sign of a difference is in doubt within the error of its terms."""
-        error: Expr = ZERO
-        for a in args:
-            error = error + self._scaled(self.bounds[a].k, a) + self.bounds[a].more
+        error = self._absolute((a, self.bounds[a].k) for a in args)
         self._near(difference, error)
 
     def _step(self, e: Expr) -> None:
         (x,) = e.args
         edge = x - FLOOR(x) - ir.HALF if e.op is ROUND else x if e.op is SIGN else x - ROUND(x)
-        self._near(edge, self._scaled(self.bounds[x].k, x) + self.bounds[x].more)
+        self._near(edge, self._absolute([(x, self.bounds[x].k)]))
 
     def _near(self, difference: Expr, error: Expr) -> None:
         if error is not ZERO:
@@ -246,7 +311,7 @@ class Doubt:
             return bound.k
         ks = [self.inherent[a] for a in args]
         if op in (ADD, SUB):
-            return max(ks) + 1
+            return max(k - s for k, s in zip(ks, self._saved(e), strict=True)) + 1
         if op in (MUL, DIV):
             return ks[0] + ks[1] + 1
         if op is POW and (q := ir.rational(args[1])) is not None:
@@ -261,13 +326,24 @@ def doubt(
     limit: int | None = None,
     dtype: str = "float64",
     facts: Iterable[Expr] = (),
+    *,
     strict: bool = False,
+    fuses: bool = False,
+    lean: bool = False,
 ) -> Expr:
     """The condition under which some output may be off by more than `limit` units of
-    rounding, or is not finite. Without a limit, an output may err by `FACTOR` times
-    what it carries without cancellation, or by no more than that if `strict`."""
+    rounding, or is not finite.
+
+    Parameters
+    ----------
+    limit : None for what rounding must cost: `FACTOR` times what an output carries
+        without cancellation, or no more than that if `strict`.
+    facts : conditions that hold on the domain.
+    fuses : whether the outputs are lowered with `fuse`.
+    lean : leave overflow, underflow and invalid operations to the processor's flags.
+    """
     outputs = tuple(dict.fromkeys(outputs))
-    work = Doubt(dtype, Signs(facts))
+    work = Doubt(dtype, Signs(facts), fuses=fuses, lean=lean)
     total, sizes = FALSE, ZERO
     unbounded: set[Expr] = set()
     for e in ir.topological(outputs):
@@ -278,15 +354,18 @@ def doubt(
         if bound.exact and not output.args:
             continue
         units = Fraction(limit or 0)
-        if limit is None:
-            factor, slack = (1, STRICT_SLACK) if strict else (FACTOR, SLACK)
-            units = factor * work.inherent[output] + slack
+        if limit is None and strict:
+            units = work.inherent[output] + STRICT_SLACK
+        elif limit is None:
+            units = max(LEAST, FACTOR * work.inherent[output] + SLACK)
         if output in unbounded:
             sizes = sizes + work.size(output)
         total = ir.or_(total, ir.not_(work.within(output, units)))
+    total = ir.or_(total, work.unsafe)
+    if lean:
+        return total
     if sizes is not ZERO:
         total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))
-    total = ir.or_(total, work.unsafe)
     return ir.or_(total, Magnitudes(dtype, work.signs).outside(outputs))
 
 
@@ -312,18 +391,6 @@ def is_exact(q: Fraction, dtype: str = "float64") -> bool:
 
 def _rounded_up(k: Fraction) -> Expr:
     return ir.const(Fraction(math.ceil(k * 4), 4))
-
-
-def _terms(e: Expr) -> list[tuple[Expr, int]]:
-    """The terms of a sum, up to signs, and how many additions each goes through."""
-    terms = [(a, 1) for a in e.args]
-    while len(terms) < MAX_SUM:
-        at = next((i for i, (t, _) in enumerate(terms) if t.op in (ADD, SUB)), None)
-        if at is None:
-            break
-        inner, depth = terms[at]
-        terms[at : at + 1] = [(a, depth + 1) for a in inner.args]
-    return terms
 
 
 def _roundings(q: Fraction) -> int:

@@ -10,13 +10,15 @@ import itertools
 import math
 import numbers
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symdiff.codegen.driver import BLOCK
+from symdiff.codegen import tiers
+from symdiff.codegen.driver import BLOCK, JOB
 from symdiff.errors import SymdiffError
 from symdiff.runtime import threads
 from symdiff.runtime.compiled import Body
@@ -97,22 +99,53 @@ def check_out(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         raise ShapeError("out is read-only")
 
 
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """What a kernel runs over arrays; see `codegen.tiers`. Each is compiled when it is
+    asked for first.
+
+    Attributes
+    ----------
+    lean, second : None if the kernel has none.
+    tested : what decides where both are there, or is alone.
+    """
+
+    tested: Callable[[], Body]
+    lean: Callable[[], Body] | None = None
+    second: Callable[[], Body] | None = None
+
+    @property
+    def repeats(self) -> bool:
+        """Whether an element may be computed again from its arguments."""
+        return self.lean is not None or self.second is not None
+
+
 class Call:
-    """One call of a body on arrays.
+    """One call of a kernel on arrays.
 
     Parameters
     ----------
-    body : for the dtype in which to compute.
+    bodies : for the dtype in which to compute.
     compute, result : the dtypes of the computation and of the results.
     cost : estimated nanoseconds per element.
     parallel : as for `Kernel`.
+
+    Attributes
+    ----------
+    left : how many elements stay flagged; counted only where there is a second tier.
     """
 
     def __init__(
-        self, body: Body, compute: np.dtype[Any], result: np.dtype[Any], cost: float, parallel: Any
+        self,
+        bodies: Bodies,
+        compute: np.dtype[Any],
+        result: np.dtype[Any],
+        cost: float,
+        parallel: Any,
     ) -> None:
-        self.body, self.compute, self.result = body, compute, result
+        self.bodies, self.compute, self.result = bodies, compute, result
         self.cost, self.parallel = cost, parallel
+        self.left = 0
 
     def run(
         self,
@@ -129,7 +162,7 @@ class Call:
         for given in out:
             if given is None:
                 target = _empty(shape, self.compute, like)
-            elif given.dtype == self.compute and not any(_clash(given, a) for a in inputs):
+            elif given.dtype == self.compute and not any(self._clash(given, a) for a in inputs):
                 target = given
             else:
                 target = np.empty(shape, self.compute)
@@ -171,22 +204,52 @@ class Call:
             self.rows(table, inputs, shape[row], shape[rows])
 
     def rows(self, table: array[int], inputs: int, row: int, rows: int) -> None:
-        """Run the body over `rows` times `row` elements, on several threads if it pays.
+        """Run the bodies over `rows` times `row` elements, on several threads if it pays.
 
         `table` lists the operands' addresses, strides along and across rows, and items.
         """
-        count, width, body = len(table) // 4, self.body.width, self.body.address
+        count, block = len(table) // 4, BLOCK
         lists = [table.buffer_info()[0] + 8 * count * k for k in range(4)]
+        bodies, left = self.bodies, []
+
+        def job(body: Body | None, memory: int) -> array[int]:
+            work = memory + (count + tiers.EXTRA) * block * 8
+            size = [0, 1] if body is None else [body.address, body.width]
+            return array("q", [size[0], *lists, inputs, count, row, 0, 0, size[1], memory, work])
 
         def part(first: int, last: int) -> None:
-            memory = np.empty(count * (BLOCK + 1), np.uint64)
-            buffers = memory.ctypes.data
-            work = buffers + count * BLOCK * 8
-            job = array("q", [body, *lists, inputs, count, row, first, last, width, buffers, work])
-            self.body.run(job.buffer_info()[0])
+            memory = np.empty((count + tiers.EXTRA) * block + count, np.uint64)
+            lean = None if bodies.lean is None else bodies.lean()
+            own = bodies.tested() if lean is None else lean
+            needed = [lean, None if lean is not None else own, None]
+            jobs = [job(body, memory.ctypes.data) for body in needed]
+            addresses = [j.buffer_info()[0] for j in jobs]
+            if lean is None:
+                addresses[0] = 0
+            if bodies.second is None:
+                addresses[2] = 0
+            record = array("q", [*addresses, first, last, 0, 0, 0])
+            while missing := own.run(record.buffer_info()[0]):
+                make = bodies.tested if missing == tiers.NEEDS_TESTED else bodies.second
+                assert make is not None
+                found = make()
+                jobs[missing][0], jobs[missing][_WIDTH] = found.address, found.width
+            left.append(record[_LEFT])
 
         elements = row * rows
         threads.run(part, elements, threads.count(elements, self.cost, self.parallel))
+        self.left += sum(left)
+
+    def _clash(self, out: Array, a: Array) -> bool:
+        """Whether writing `out` element by element may spoil elements of `a` still to be
+        read."""
+        if not np.may_share_memory(out, a):
+            return False
+        same = (out.ctypes.data, out.strides, out.shape) == (a.ctypes.data, a.strides, a.shape)
+        return self.bodies.repeats or not same
+
+
+_WIDTH, _LEFT = JOB.index("width"), tiers.RECORD.index("left")
 
 
 def _empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Array | None) -> Array:
@@ -194,14 +257,6 @@ def _empty(shape: tuple[int, ...], dtype: np.dtype[Any], like: Array | None) -> 
     if like is None:
         return np.empty(shape, dtype)
     return np.empty_like(like, dtype, subok=False)
-
-
-def _clash(out: Array, a: Array) -> bool:
-    """Whether writing `out` element by element may spoil elements of `a` still to be read."""
-    if not np.may_share_memory(out, a):
-        return False
-    same = out.ctypes.data == a.ctypes.data and out.strides == a.strides and out.shape == a.shape
-    return not same
 
 
 def _coalesce(operands: Sequence[Array]) -> tuple[list[int], list[list[int]]]:

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from symdiff.codegen import arraycall, driver, jit, llvm
+from symdiff.codegen import arraycall, driver, jit, llvm, tiers
 from symdiff.codegen.lower import MAX_CHAIN, lower
 from symdiff.functions import BUILTIN
 from symdiff.ir import OPS, Expr, encode, topological
@@ -61,6 +61,7 @@ class Spec:
     dtype : "float64" or "float32".
     accuracy : "high", "strict", "fast" or "certified".
     cache : whether object code is kept on disk.
+    fuses : whether sums are rounded together with a product in them.
     widen : makes from the outputs those of double-double arithmetic, and the condition
         under which they are suspect.
     """
@@ -71,6 +72,7 @@ class Spec:
     dtype: str
     accuracy: str
     cache: bool
+    fuses: bool = False
     widen: Widen | None = None
 
     @property
@@ -87,7 +89,8 @@ class Spec:
             outputs, suspect = self.widen(self.outputs)
             return (*outputs, suspect)
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, MAX_CHAIN)
-        return lower(self.roots(), chain=chain, divide=self.accuracy != "fast")
+        divide = self.accuracy != "fast"
+        return lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses)
 
     def key(self, kind: str, *more: object) -> str:
         """A name for the object code. What the text of the table and the printers
@@ -96,7 +99,7 @@ class Spec:
         own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
         wide = None if self.widen is None else _digest(*_WIDE)
-        how = (self.params, self.suspect is not None, self.dtype, self.accuracy, wide)
+        how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, wide)
         return cache.key(kind, rows, how, _version(), jit.host(), *more)
 
 
@@ -104,7 +107,7 @@ class Spec:
 def _version() -> str:
     """A digest of the modules that decide what is compiled."""
     names = ("ir", "functions", "codegen.lower", "codegen.llvm", "codegen.driver",
-             "codegen.arraycall", "codegen.jit")  # fmt: skip
+             "codegen.arraycall", "codegen.tiers", "codegen.jit")  # fmt: skip
     return _digest(*(f"symdiff.{name}" for name in names))
 
 
@@ -248,7 +251,7 @@ class Body:
         self.linked = link(spec.key("body", lanes.isa, sorted(lanes.library)), text, spec.cache)
         self.address = self.linked.address("body")
         self._driver = _driver(spec.cache)
-        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._driver.address("run"))
+        self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self._driver.address("tiers"))
 
     def entry(self, limit: int) -> Callable[..., Any]:
         """A builtin for arrays of at most `limit` elements; see `codegen.arraycall`."""
@@ -288,6 +291,6 @@ def _driver(keep: bool) -> jit.Linked:
 
     def text() -> str:
         call = "" if layout is None else arraycall.print_array_call(*layout)
-        return driver.print_driver() + call
+        return driver.print_driver() + tiers.print_tiers(jit.has_flags()) + call
 
     return link(cache.key("driver", _version(), jit.host(), layout), text, keep)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from symdiff.codegen.jit import has_flags
 from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
 from symdiff.runtime import arrays, threads
@@ -16,7 +18,7 @@ from symdiff.runtime.arrays import ArgumentError, Array
 from symdiff.runtime.compiled import Body, Point, Spec, Widen
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
-Doubt = Callable[[Sequence[Expr], str, bool], Expr]
+Doubt = Callable[[Sequence[Expr], str, str], Expr]
 ACCURACIES = ("high", "strict", "fast", "certified")
 
 
@@ -50,8 +52,10 @@ class Kernel:
     parallel : True, False, or "auto" to use threads where it pays.
     cache : whether compiled code is kept on disk.
     suspect : a condition under which the outputs cannot be trusted, computed along;
-        or a function that makes it from the outputs, a dtype, and whether it is for
-        one element at a time.
+        or a function that makes it from the outputs, a dtype and a kind: "point" for
+        one element, "array", or "lean" for arrays where the processor's flags tell of
+        overflow, underflow and invalid operations. Sums are then rounded together with
+        a product in them, which the function must know (`doubt` with `fuses`).
     widen : computes the outputs in double-double arithmetic instead, as
         `passes.widen` has it, and flags what even that may get wrong.
     second : a kernel of the same parameters and number of outputs that computes the
@@ -82,10 +86,10 @@ class Kernel:
         self.name, self.params, self.outputs = name, tuple(params), tuple(outputs)
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
         self.suspect, self.widen, self.second = suspect, widen, second
-        self._suspects: dict[tuple[str, bool], Expr | None] = {}
+        self._suspects: dict[tuple[str, str], Expr | None] = {}
         self._lock = RLock()
         self._point: Point | None = None
-        self._bodies: dict[str, Body] = {}
+        self._bodies: dict[tuple[str, str], Body] = {}
         self._entries: dict[str, Callable[..., Any]] = {}
         self._cost: float | None = None
 
@@ -101,13 +105,16 @@ class Kernel:
         return _rebuild, (self.name, self.params, encode(self.outputs), options)
 
     # ---------------------------------------------------------------- compiling
-    def _spec(self, dtype: str, scalar: bool = False) -> Spec:
+    def _spec(self, dtype: str, kind: str = "array") -> Spec:
         found = self.suspect
         if callable(found):
-            if (dtype, scalar) not in self._suspects:
-                self._suspects[dtype, scalar] = found(self.outputs, dtype, scalar)
-            found = self._suspects[dtype, scalar]
-        return Spec(self.params, self.outputs, found, dtype, self.accuracy, self.cache, self.widen)
+            if (dtype, kind) not in self._suspects:
+                self._suspects[dtype, kind] = found(self.outputs, dtype, kind)
+            found = self._suspects[dtype, kind]
+        return Spec(
+            self.params, self.outputs, found, dtype, self.accuracy, self.cache,
+            fuses=callable(self.suspect), widen=self.widen,
+        )  # fmt: skip
 
     @property
     def _flagged(self) -> bool:
@@ -120,18 +127,27 @@ class Kernel:
             with self._lock:
                 if self._point is None:
                     dtype = "float64" if self.widen is not None else self.dtype or "float64"
-                    self._point = Point(self._spec(dtype, scalar=True))
+                    self._point = Point(self._spec(dtype, "point"))
         return self._point
 
-    def body(self, dtype: str) -> Body:
-        """The kernel for arrays that computes in this dtype."""
-        found = self._bodies.get(dtype)
+    def body(self, dtype: str, kind: str = "array") -> Body:
+        """The kernel for arrays that computes in this dtype, with tests of this kind."""
+        found = self._bodies.get((dtype, kind))
         if found is None:
             with self._lock:
-                found = self._bodies.get(dtype)
+                found = self._bodies.get((dtype, kind))
                 if found is None:
-                    found = self._bodies[dtype] = Body(self._spec(dtype))
+                    found = self._bodies[dtype, kind] = Body(self._spec(dtype, kind))
         return found
+
+    def _tiers(self, dtype: str) -> arrays.Bodies:
+        """What computes arrays; single precision leaves the second tier to `_again`."""
+        lean = second = None
+        if callable(self.suspect) and has_flags():
+            lean = functools.partial(self.body, dtype, "lean")
+        if self.second is not None and dtype == "float64":
+            second = functools.partial(self.second.body, dtype)
+        return arrays.Bodies(functools.partial(self.body, dtype), lean, second)
 
     @property
     def fast(self) -> Callable[..., Any]:
@@ -146,9 +162,13 @@ class Kernel:
         threads may pay."""
         found = self._entries.get(dtype)
         if found is None:
-            limit = int(threads.GRAIN / self.cost)
-            found = self._entries[dtype] = self.body(dtype).entry(limit)
+            found = self._entries[dtype] = self.body(dtype).entry(self._small)
         return found
+
+    @property
+    def _small(self) -> int:
+        """Elements up to which arrays go through the builtin."""
+        return int(threads.GRAIN / self.cost)
 
     @property
     def cost(self) -> float:
@@ -218,11 +238,14 @@ class Kernel:
                 arrays.check_out(place, shape, result)
         if shape == () and not given and compute == np.float64:
             return self._numpy_scalar(values)
-        call = arrays.Call(self.body(compute.name), compute, result, self.cost, self.parallel)
+        bodies = self._tiers(compute.name)
+        call = arrays.Call(bodies, compute, result, self.cost, self.parallel)
         results, flags = call.run(values, shape, places, self._flagged)
-        suspects = 0 if flags is None else int(np.count_nonzero(flags))
-        if flags is not None and suspects and self.second is not None:
-            suspects = self._again(values, results, flags)
+        suspects = call.left
+        if flags is not None and bodies.second is None:
+            suspects = int(np.count_nonzero(flags))
+            if suspects and self.second is not None:
+                suspects = self._again(values, results, flags)
         flags = flags if suspects else None
         if shape == ():
             results = [r if p is not None else r[()] for r, p in zip(results, places, strict=True)]
@@ -269,6 +292,8 @@ class Kernel:
             return None
         name = "float64" if first.dtype is _FLOAT64 else "float32"
         if first.dtype not in (_FLOAT64, _FLOAT32) or self.dtype not in (None, name):
+            return None
+        if first.size > self._small:
             return None
         if self.widen is not None and name == "float32":
             return None
