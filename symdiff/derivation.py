@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import SymdiffError
-from symdiff.frontend import Parameters, Shapes
+from symdiff.frontend import Parameters, Shapes, SymArray
 from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, decode, encode, topological
 from symdiff.program import Emission, Program, Tree
@@ -202,8 +202,11 @@ def shapes_of(names: Sequence[str], values: Sequence[Any]) -> Shapes:
     """The dimensions and kinds of the arguments of a call."""
     found = {}
     for name, v in zip(names, values, strict=False):
-        if isinstance(v, (float, int)):
+        if isinstance(v, (float, int, Expr)):
             found[name] = 0, "f"
+            continue
+        if isinstance(v, SymArray):
+            found[name] = len(v.shape), v.kind
             continue
         array = v if hasattr(v, "ndim") and hasattr(v, "dtype") else np.asarray(v)
         found[name] = array.ndim, "i" if array.dtype.kind in "iub" else "f"

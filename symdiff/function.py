@@ -18,7 +18,7 @@ from symdiff import ir
 from symdiff.arraykernels import ArrayKernels
 from symdiff.derivation import Source, Step, kept, shapes_of, static_key
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.frontend import Inlined, Parameters, Shapes, capture, runs_when_traced
+from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_when_traced
 from symdiff.ir import Expr
 from symdiff.options import Domain, Options
 from symdiff.program import Emission, Program, flatten_like, map_objects, map_tree
@@ -287,8 +287,11 @@ class SymbolicFunction:
         real, static = self._source.parameters.bind(args, kwargs)
         return self._inlined(real, static)
 
-    def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined:
-        program = self._source.program(static)
+    def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
+        shapes = shapes_of(self._source.parameters.real, real)
+        program = self._source.program(static, shapes)
+        if isinstance(program, Structured) or any(n for n, _ in shapes.values()):
+            return Placed(program, tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
         outputs = ir.substitute((*program.outputs, *program.domain), mapping)
@@ -393,9 +396,9 @@ class CotangentProduct(Product):
     ) -> Any:
         return self._multiply(primals, cotangents, out, kwargs)
 
-    def _entries(self, vector: Any, static: Mapping[str, Any]) -> list[Any]:
+    def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         assert self._parent is not None
-        program = self._parent._source.program(static)
+        program = self._parent._source.program(static, shapes)
         return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
 
 

@@ -471,6 +471,8 @@ def renamed(block: Block, names: Names) -> tuple[Block, dict[Expr, Expr]]:
         old.update(defined(s))
         old.update(inner(s))
     new = {n: names.fresh(n) for n in old}
+    loops = [s for s in walk(block) if isinstance(s, Loop)]
+    tapes = {v.tape: names.fresh(v.tape) for s in loops for v in s.saves}
     mapping = {
         **{var(n): var(m) for n, m in new.items()},
         **{index(n): index(m) for n, m in new.items()},
@@ -492,7 +494,10 @@ def renamed(block: Block, names: Names) -> tuple[Block, dict[Expr, Expr]]:
                     carried=tuple(
                         replace(c, name=new[c.name], result=new[c.result]) for c in s.carried
                     ),
-                    restores=tuple(replace(r, name=new[r.name]) for r in s.restores),
+                    saves=tuple(replace(v, tape=tapes[v.tape]) for v in s.saves),
+                    restores=tuple(
+                        replace(r, name=new[r.name], tape=tapes[r.tape]) for r in s.restores
+                    ),
                 )  # fmt: skip
             case Call():
                 s = replace(s, results=tuple((new[n], t) for n, t in s.results))

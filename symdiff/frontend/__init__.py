@@ -2,7 +2,18 @@
 
 from symdiff.frontend.calls import Inlined, runs_when_traced
 from symdiff.frontend.capture import capture
+from symdiff.frontend.inlining import Placed
 from symdiff.frontend.parameters import Shapes
 from symdiff.frontend.signature import Array, Parameters
+from symdiff.frontend.values import SymArray
 
-__all__ = ["Array", "Inlined", "Parameters", "Shapes", "capture", "runs_when_traced"]
+__all__ = [
+    "Array",
+    "Inlined",
+    "Parameters",
+    "Placed",
+    "Shapes",
+    "SymArray",
+    "capture",
+    "runs_when_traced",
+]

@@ -99,7 +99,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return implementation(t, *args, **kwargs)
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
-        return _traced(function, args, kwargs)
+        return _traced(t, function, args, kwargs)
     if kind in (FunctionType, MethodType) and hasattr(function, _RUNS):
         return _executed(t, function, args, kwargs)
     if (op := getattr(function, "__symdiff_op__", None)) is not None:
@@ -375,7 +375,7 @@ def _executed(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str,
         return t.wrap(function(*map(plain, args), **known))
 
 
-def _traced(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Inline an object that can express itself in terms of its arguments."""
     defined = TRUE
     for v in (*args, *kwargs.values()):
@@ -385,6 +385,10 @@ def _traced(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         result = function.__symdiff_trace__(
             tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
         )
+    from symdiff.frontend.inlining import Placed, inline
+
+    if isinstance(result, Placed):
+        return inline(t, result)
     tree = result
     if isinstance(result, Inlined):
         tree = result.tree

@@ -1,0 +1,123 @@
+"""Programs inside of a function that is being traced: of numbers, applied to each element
+of arrays, and with statements of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir, structure
+from symdiff.frontend import scalars, symbolic
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import Cell, Real, Refused, Scalar, SymArray, as_real, is_number
+from symdiff.ir import Expr
+from symdiff.program import Program, map_objects
+from symdiff.structure import Structured
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A program to be inlined, and its real arguments in order; what `__symdiff_trace__`
+    may return.
+
+    An argument is an expression, a traced array, or a nested sequence or NumPy object array
+    of expressions.
+    """
+
+    program: Program | Structured
+    values: tuple[Any, ...]
+
+
+def inline(t: Tracer, placed: Placed) -> Any:
+    """The traced value of a program for these arguments."""
+    if isinstance(placed.program, Structured):
+        return _statements(t, placed.program, placed.values)
+    return _elements(placed.program, placed.values)
+
+
+def _elements(program: Program, values: Sequence[Any]) -> Any:
+    """A program of numbers for each element of its arguments."""
+    from symdiff.frontend.arrays import elementwise
+
+    names = [ir.var(n) for n in program.params]
+    traced = [Real(v) if isinstance(v, Expr) else v for v in values]
+
+    def output(k: int) -> Any:
+        roots = (program.outputs[k], *program.domain)
+
+        def apply(*args: Any) -> Real:
+            given = [as_real(a) for a in args]
+            mapping = dict(zip(names, (a.expr for a in given), strict=True))
+            e, *domain = ir.substitute(roots, mapping)
+            inside = ir.TRUE
+            for c in (*(a.defined for a in given), *domain):
+                inside = ir.and_(inside, c)
+            return Real(e, inside)
+
+        return elementwise(apply, *traced)
+
+    return map_objects(output, program.tree)
+
+
+def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
+    """A program with arrays or loops: its statements are run here."""
+    mapping: dict[Expr, Expr] = {}
+    for p, v in zip(program.params, values, strict=True):
+        if not p.type.shape:
+            if not isinstance(v, (Expr, Scalar, int)):
+                raise Refused(f"an array is passed for the number '{p.name}'")
+            mapping[p.leaf] = v if isinstance(v, Expr) else as_real(v).expr
+            continue
+        array = symbolic.symbolic(t, _traced(v))
+        if len(array.shape) != len(p.type.shape):
+            raise Refused(f"'{p.name}' has {len(p.type.shape)} dimensions, not {len(array.shape)}")
+        mapping[p.leaf] = symbolic.leaf_of(t, array)
+        for axis, n in zip(p.type.shape, array.shape, strict=True):
+            known = mapping.setdefault(axis, n)
+            if axis.op is ir.CONST:
+                symbolic.same_size(t, axis, n)
+            elif known is not n:
+                symbolic.same_size(t, known, n)
+    for name, data in program.data.items():
+        kind = "i" if data.dtype.kind in "iu" else "f"
+        mapping[structure.array(name, kind)] = symbolic.constant(t, data, kind)
+    block, names = structure.renamed(program.block, t.names)
+    for s in structure.replaced(block, mapping):
+        t.emit(s)
+    types = structure.types(program)
+    outputs = ir.substitute(ir.substitute(program.outputs, names), mapping)
+    count = iter(zip(program.outputs, outputs, strict=True))
+    made = [_output(before, after, types, {**names, **mapping}) for before, after in count]
+    return map_objects(made.__getitem__, program.tree)
+
+
+def _output(
+    before: Expr, after: Expr, types: Mapping[str, structure.Type], mapping: Mapping[Expr, Expr]
+) -> Any:
+    """An output of an inlined program as a traced value."""
+    if after.op is not structure.ARRAY:
+        return scalars.whole(after) if structure.kind_of(before) == "i" else Real(after)
+    type = types[structure.name_of(before)]
+    shape = ir.substitute(ir.substitute(type.shape, mapping), mapping)
+    return symbolic.view_of(Cell(after, shape), type.kind)
+
+
+def _traced(value: Any) -> Any:
+    """An argument as the tracer has it."""
+    if isinstance(value, Expr):
+        return Real(value)
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return [_traced(v) for v in value]
+    if isinstance(value, (list, tuple)):
+        return [_traced(v) for v in value]
+    return value if is_number(value) or isinstance(value, SymArray) else symbolic_constant(value)
+
+
+def symbolic_constant(value: Any) -> Any:
+    """Data of the user's as the tracer has it."""
+    from symdiff.frontend.values import from_outside
+
+    return from_outside(value)
