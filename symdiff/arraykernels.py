@@ -6,13 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from symdiff.derivation import Source
+from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.options import Options
-from symdiff.program import flatten_like, map_tree
+from symdiff.program import flatten_like, map_objects, map_tree
 from symdiff.structure import Structured
 
 if TYPE_CHECKING:
+    from symdiff.blocks.sparse import Entries
     from symdiff.runtime.structured import StructuredKernel
 
 
@@ -22,6 +26,7 @@ class ArrayKernels:
     def __init__(self, source: Source, options: Options) -> None:
         self._source, self._options = source, options
         self._kernels: dict[int, tuple[Structured, StructuredKernel]] = {}
+        self._sparse: dict[int, tuple[StructuredKernel, tuple[Entries, ...]]] = {}
 
     def __call__(
         self,
@@ -44,10 +49,52 @@ class ArrayKernels:
         """The program of a captured one that is emitted, and its kernel."""
         found = self._kernels.get(id(raw))
         if found is None:
-            from symdiff.runtime.structured import StructuredKernel
-
             program = self._source.final(static, shapes)
-            o = self._options
-            kernel = StructuredKernel(program, dtype=o.dtype, parallel=o.parallel, cache=o.cache)
-            found = self._kernels[id(raw)] = program, kernel
+            found = self._kernels[id(raw)] = program, self._kernel(program)
         return found
+
+    def _kernel(self, program: Structured) -> StructuredKernel:
+        from symdiff.runtime.structured import StructuredKernel
+
+        o = self._options
+        return StructuredKernel(program, dtype=o.dtype, parallel=o.parallel, cache=o.cache)
+
+    def sparse(self, raw: Structured, values: Sequence[Any], wrt: Sequence[str]) -> Any:
+        """The Jacobian as SciPy CSR matrices: a row for each element of an output, a
+        column for each element of a parameter; nested as the Jacobian is."""
+        kernel, entries = self._sparse_kernel(raw, wrt)
+        results = kernel(values)
+        sizes = {p.name: np.size(v) for p, v in zip(raw.params, values, strict=True)}
+        made: dict[int, list[Any]] = {}
+        for e in entries:
+            made.setdefault(e.output, []).append(_matrix(e, results, sizes[e.parameter]))
+        one = len(made[0]) == 1 if made else True
+        return map_objects(lambda k: made[k][0] if one else tuple(made[k]), raw.tree)
+
+    def _sparse_kernel(
+        self, raw: Structured, wrt: Sequence[str]
+    ) -> tuple[StructuredKernel, tuple[Entries, ...]]:
+        found = self._sparse.get(id(raw))
+        if found is None:
+            from symdiff.blocks.derive import value
+            from symdiff.blocks.sparse import sparse_jacobian
+
+            real = {p.name for p in raw.params if p.type.kind == "f"}
+            program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
+            found = self._sparse[id(raw)] = self._kernel(value(program)), entries
+        return found
+
+
+def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
+    """The entries of one output by one parameter as a CSR matrix."""
+    try:
+        from scipy.sparse import csr_array
+    except ImportError:
+        raise SymdiffError("sparse matrices are SciPy's", hint="pip install scipy") from None
+    at = [np.ravel(results[k]) for k, _ in e.pairs]
+    slopes = [np.ravel(results[k]) for _, k in e.pairs]
+    rows = np.tile(np.arange(at[0].size), len(at))
+    entries = (np.concatenate(slopes), (rows, np.concatenate(at).astype(np.int64)))
+    if not columns:
+        return csr_array((at[0].size, 0))
+    return csr_array(entries, shape=(at[0].size, columns))

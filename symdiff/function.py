@@ -144,8 +144,9 @@ class SymbolicFunction:
 
     @property
     def jacobian(self) -> SymbolicFunction:
-        """d output / d parameter, nested as the outputs, then as the parameters."""
-        return self._derive("jacobian", ("jacobian", self._wrt()))
+        """d output / d parameter, nested as the outputs, then as the parameters; called with
+        `sparse=True`, as SciPy CSR matrices of the flattened outputs and parameters."""
+        return self._derive("jacobian", ("jacobian", self._wrt()), JacobianFunction)
 
     @property
     def hessian(self) -> SymbolicFunction:
@@ -321,6 +322,24 @@ class SymbolicFunction:
             f"{self.__name__} is a method",
             hint="decorate a function, and pass what it reads of self",
         )
+
+
+class JacobianFunction(SymbolicFunction):
+    """`f.jacobian(...)`, dense or sparse."""
+
+    def __call__(self, *args: Any, sparse: bool = False, out: Any = None, **kwargs: Any) -> Any:
+        if not sparse:
+            return super().__call__(*args, out=out, **kwargs)
+        if out is not None:
+            raise SymdiffError("a sparse Jacobian takes no out=")
+        real, static = self._source.parameters.bind(args, kwargs)
+        raw = self._source.raw(static, shapes_of(self._source.parameters.real, real))
+        if not isinstance(raw, Structured):
+            raise SymdiffError(
+                f"{raw.name} is a function of numbers, whose Jacobian is not sparse",
+                hint="leave out sparse=True",
+            )
+        return self._arrays.sparse(raw, real, self._source.path[-1][1])
 
 
 class Product(SymbolicFunction):
