@@ -43,6 +43,14 @@ class CudaKernels:
             return None
         return kwargs.pop("stream", None)
 
+    def located(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments of a call, with those on a device located."""
+        if self.options.target == "cpu":
+            return values
+        from symdiff.runtime import cudacall
+
+        return cudacall.located(values)
+
     def placed(self, values: Sequence[Any], out: Any, stream: Any) -> tuple[Any, ...] | None:
         """The arguments with those on a device located; None if the CPU is to compute."""
         if self.options.target == "cpu":
@@ -91,7 +99,6 @@ class CudaKernels:
         kernel = CudaKernel(
             emission.params,
             emission.outputs,
-            emission.reference,
             accuracy=options.accuracy,
             cache=options.cache,
             suspect=None if options.accuracy == "fast" else self._suspects(kind),

@@ -16,6 +16,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.arraykernels import ArrayKernels
+from symdiff.cudakernels import CudaKernels
 from symdiff.derivation import Source, Step, kept, shapes_of, static_key
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_when_traced
@@ -57,6 +58,8 @@ class SymbolicFunction:
         self._source, self._options, self._parent = source, options, parent
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._arrays = ArrayKernels(source, options)
+        suspect = functools.partial(_suspect, options.cache)
+        self._cuda = CudaKernels(source, options, suspect, _widen, _always_wide)
         self._fast: Callable[..., Any] = _not_compiled
         self._derived: dict[Step, SymbolicFunction] = {}
         if wrapped is not None:
@@ -69,10 +72,16 @@ class SymbolicFunction:
             result = self._fast(*args)
             if result is not NotImplemented:
                 return result
+        stream = self._cuda.stream(kwargs)
         real, static = self._source.parameters.bind(args, kwargs)
-        return self._run(real, static, out)
+        return self._run(real, static, out, stream)
 
-    def _run(self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any) -> Any:
+    def _run(
+        self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None
+    ) -> Any:
+        placed = self._cuda.placed(real, out, stream)
+        if placed is not None:
+            return self._cuda(placed, static, out, stream)
         if static_key(static) not in self._emitted:
             shapes = shapes_of(self._source.parameters.real, real)
             raw = self._source.raw(static, shapes)
@@ -91,7 +100,7 @@ class SymbolicFunction:
             emission = self._source.emission(static)
             kernel = self._emit(emission)
             found = self._emitted[key] = (emission, kernel)
-            always = self._options.accuracy == "certified"
+            always = self._options.accuracy == "certified" or self._options.target == "cuda"
             if not (self._source.parameters.static or self._options.dtype or always):
                 self._use_fast(emission, kernel.kernel)
         return found
@@ -233,8 +242,9 @@ class SymbolicFunction:
         return map_objects(to_sympy(readable_forms(program.outputs)).__getitem__, program.tree)
 
     def source(self, target: str = "cpu") -> str:
-        """Readable source of the kernel: "cpu" (Numba), "c" or "llvm"."""
+        """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba), "c" or "llvm"."""
         from symdiff.codegen.c import c_source
+        from symdiff.codegen.cudapython import cuda_source
         from symdiff.codegen.python import function_source
 
         emission, kernel = self._compiled(self._default_static())
@@ -242,11 +252,20 @@ class SymbolicFunction:
         name = self.__name__.replace("<lambda>", "function")
         if target == "cpu":
             return function_source(name, emission.params, emission.outputs, dtype=dtype)
+        if target == "cuda":
+            return cuda_source(name, emission.params, emission.outputs, dtype=dtype)
         if target == "c":
             return c_source(name, emission.params, emission.outputs, dtype=dtype)
         if target == "llvm":
             return kernel.kernel.llvm()
-        raise TargetError(f"no source for target {target!r}", hint='use "cpu", "c" or "llvm"')
+        raise TargetError(
+            f"no source for target {target!r}", hint='use "cpu", "cuda", "c" or "llvm"'
+        )
+
+    def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:
+        """The PTX of the CUDA kernel for arrays, for a compute capability; no device is
+        needed. It computes in `dtype`, by default the function's own or float64."""
+        return self._cuda.ptx(self._default_static(), cc, dtype)
 
     def latex(self) -> str:
         """The simplified expression in LaTeX."""
@@ -355,11 +374,14 @@ class Product(SymbolicFunction):
     ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
         args = primals if isinstance(primals, (tuple, list)) else (primals,)
         real, static = self._source.parameters.bind(tuple(args), kwargs)
+        real = self._cuda.located(real)
         shapes = shapes_of(self._source.parameters.real, real)
         return (*real, *self._entries(vector, static, shapes)), static
 
     def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:
-        return self._run(*self._bound(primals, vector, kwargs), out)
+        given = dict(kwargs)
+        stream = self._cuda.stream(given)
+        return self._run(*self._bound(primals, vector, given), out, stream)
 
     def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
         """Products are called with nested arguments; there is no flat entry."""

@@ -62,18 +62,18 @@ class CudaKernel:
     Parameters
     ----------
     params, outputs, accuracy, cache : as for `runtime.kernel.Kernel`.
-    reference : the outputs in closed form, for double-double arithmetic.
     suspect : makes from outputs and a dtype the condition under which they cannot be
         trusted; None trusts them.
-    widen : computes outputs in double-double arithmetic, as `passes.widen` has it.
-    complete : whether every function of the reference has a double-double version.
+    widen : computes outputs in double-double arithmetic, as `passes.widen` has it. It is
+        given what the first tier computes, series around completed points included: there
+        is no third tier to find a limit.
+    complete : whether every function of some outputs has a double-double version.
     """
 
     def __init__(
         self,
         params: Sequence[str],
         outputs: Sequence[Expr],
-        reference: Sequence[Expr] = (),
         *,
         accuracy: str = "high",
         cache: bool = True,
@@ -82,7 +82,6 @@ class CudaKernel:
         complete: Callable[[Sequence[Expr]], bool] = lambda outputs: True,
     ) -> None:
         self.params, self.outputs = tuple(params), tuple(outputs)
-        self.reference = tuple(reference) or self.outputs
         self.accuracy, self.cache = accuracy, cache
         self.suspect, self.widen, self.complete = suspect, widen, complete
         self._groups: dict[Any, tuple[Group, ...]] = {}
@@ -141,9 +140,8 @@ class CudaKernel:
         part = Part(f"symdiff_{members[0]}", first)
         if not part.tested or dtype == "float32" or self.widen is None:
             return part
-        reference = [self.reference[k] for k in members]
-        second = Tier(*self.widen(reference))
-        return replace(part, second=second, complete=self.complete(reference))
+        second = Tier(*self.widen(outputs))
+        return replace(part, second=second, complete=self.complete(outputs))
 
     def _measured(self, group: Group, dtype: str, cc: tuple[int, int]) -> cudacompile.Code:
         """What the kernel for dense operands uses."""

@@ -90,7 +90,7 @@ class OnDevice:
                 arrays.check_out(g, shape, dtype)
         work = np.dtype(np.float32) if dtype.itemsize < 8 else np.dtype(np.float64)
         results = [np.empty(shape, work) for _ in range(count)]
-        device = cudadriver.device()
+        device = cudadriver.device(0)
         handle = 0 if stream is None else stream_handle(stream)
         with device.current(), contextlib.ExitStack() as stack:
             places = [

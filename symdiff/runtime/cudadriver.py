@@ -175,7 +175,7 @@ class Device:
 
 
 @functools.cache
-def device(ordinal: int = 0) -> Device:
+def device(ordinal: int) -> Device:
     """The device of this number."""
     return Device(ordinal)
 
