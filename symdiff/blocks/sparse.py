@@ -84,7 +84,7 @@ def sparse_jacobian(
                 by = Build(names.fresh("slope"), build.type, build.indices, slope)
                 pairs.append((len(results), len(results) + 1))
                 for b in (where, by):
-                    fresh = tuple(names.fresh(i) for i in b.indices)
+                    fresh = tuple(names.fresh("ijklmnpq"[axis]) for axis in range(len(b.indices)))
                     mapping = {index(i): index(j) for i, j in zip(b.indices, fresh, strict=True)}
                     b = replace(b, indices=fresh, value=substitute((b.value,), mapping)[0])
                     statements.append(b)

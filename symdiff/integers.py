@@ -1,0 +1,86 @@
+"""What can be said of integers that are not known when compiling: indices and sizes.
+
+An index is in range if it is so at both ends of the loops that it depends on, which is a
+matter of sums in which like terms are collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import ONE, WHERE, Expr
+from symdiff.structure import FLOORDIV, INDEX, MOD
+
+
+def linear(e: Expr) -> Expr:
+    """A sum of terms with like ones collected, if it is one; so that differences cancel."""
+    terms: dict[Expr, Fraction] = {}
+    stack = [(e, Fraction(1))]
+    while stack:
+        n, c = stack.pop()
+        if n.op in (ir.ADD, ir.SUB):
+            stack += [(n.args[0], c), (n.args[1], c if n.op is ir.ADD else -c)]
+        elif n.op is ir.NEG:
+            stack.append((n.args[0], -c))
+        elif n.op is ir.MUL and (q := ir.rational(n.args[0])) is not None:
+            stack.append((n.args[1], c * q))
+        elif n.op is ir.MUL and n.args[0].op in (ir.ADD, ir.SUB):
+            a, b = n.args[0].args
+            stack += [
+                (ir.mul(a, n.args[1]), c),
+                (ir.mul(b, n.args[1]), c if n.args[0].op is ir.ADD else -c),
+            ]
+        else:
+            q = ir.rational(n)
+            key, weight = (ONE, q) if q is not None else (n, Fraction(1))
+            terms[key] = terms.get(key, Fraction(0)) + c * weight
+    result = ir.const(terms.pop(ONE, 0))
+    for n, c in terms.items():
+        result = ir.add(result, ir.mul(ir.const(c), n)) if c else result
+    return result
+
+
+def least(e: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
+    """The least value of an integer over loops, given the number of iterations of each
+    index, the outermost first; itself where it is not linear in them."""
+    for leaf, count in reversed(list(ranges.items())):
+        e = _at_least(e, leaf, count)
+    return e
+
+
+def _at_least(e: Expr, leaf: Expr, count: Expr) -> Expr:
+    if leaf not in set(ir.topological((e,))):
+        return e
+    at = [ir.substitute((e,), {leaf: ir.const(k)})[0] for k in (0, 1, 2)]
+    step = ir.rational(linear(ir.sub(at[1], at[0])))
+    if step is None or ir.rational(linear(ir.sub(at[2], at[1]))) != step:
+        return e
+    return at[0] if step >= 0 else ir.substitute((e,), {leaf: ir.sub(count, ONE)})[0]
+
+
+def nonnegative(e: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
+    """Whether an integer is visibly not negative, inside of loops and given that sizes
+    are not."""
+    low = linear(least(linear(e), ranges))
+    stack = [low]
+    while stack:
+        n = stack.pop()
+        if (q := ir.rational(n)) is not None:
+            if q < 0:
+                return False
+        elif n.op in (ir.ADD, ir.MUL, FLOORDIV):
+            stack += n.args
+        elif n.op is MOD:
+            stack.append(n.args[1])
+        elif n.op is WHERE:
+            stack += n.args[1:]
+        elif n.op is not INDEX or (n not in sizes and n not in ranges):
+            return False
+    return True
+
+
+def in_range(i: Expr, n: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
+    """Whether `0 <= i < n` holds in every iteration."""
+    return nonnegative(i, ranges, sizes) and nonnegative(ir.sub(ir.sub(n, ONE), i), ranges, sizes)
