@@ -353,24 +353,27 @@ class Writer:
         return text if width == 1 else "<" + ", ".join([f"{element} {text}"] * width) + ">"
 
     def operation(self, e: Expr) -> list[str]:
-        name, op = self.names[e], e.op
         args = [self.operand(a) for a in e.args]
+        return [f"{self.names[e]} = {self.instruction(e, args)}"]
+
+    def instruction(self, e: Expr, args: Sequence[str]) -> str:
+        """What computes a node from the names of its operands."""
+        op = e.op
         if op in _ARITHMETIC:
-            return [f"{name} = {_ARITHMETIC[op]} {self.value} {args[0]}, {args[1]}"]
+            return f"{_ARITHMETIC[op]} {self.value} {args[0]}, {args[1]}"
         if op is NEG:
-            return [f"{name} = fneg {self.value} {args[0]}"]
+            return f"fneg {self.value} {args[0]}"
         if op in _COMPARISONS:
-            return [f"{name} = fcmp {_COMPARISONS[op]} {self.value} {args[0]}, {args[1]}"]
+            return f"fcmp {_COMPARISONS[op]} {self.value} {args[0]}, {args[1]}"
         if op in _LOGIC:
-            return [f"{name} = {_LOGIC[op]} {self.condition} {args[0]}, {args[1]}"]
+            return f"{_LOGIC[op]} {self.condition} {args[0]}, {args[1]}"
         if op is NOT:
-            return [f"{name} = xor {self.condition} {args[0]}, {self.splat('i1', 'true')}"]
+            return f"xor {self.condition} {args[0]}, {self.splat('i1', 'true')}"
         if op is WHERE:
-            kinds = (self.condition, self.value, self.value)
-            return [f"{name} = select " + _typed(kinds, args)]
+            return "select " + _typed((self.condition, self.value, self.value), args)
         if op is POW and e.args[1] is HALF:
-            return [f"{name} = {self.call(self.intrinsic('llvm.sqrt', 1), args[:1])}"]
-        return [f"{name} = {self.call(self.function(op), args)}"]
+            return self.call(self.intrinsic("llvm.sqrt", 1), args[:1])
+        return self.call(self.function(op), args)
 
     def call(self, function: str, args: Sequence[str]) -> str:
         typed = _typed([self.value] * len(args), args)

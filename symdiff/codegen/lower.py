@@ -47,6 +47,7 @@ from symdiff.ir import (
     raw,
     topological,
 )
+from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD
 
 MAX_CHAIN = 12
 """Integer powers up to this are multiplied out (at most 5.5 ulp, about 2 on average);
@@ -59,6 +60,7 @@ FUSED_POWERS = (2, 3, 4)
 
 _NATIVE = frozenset(
     (ADD, SUB, MUL, DIV, NEG, POW, LT, LE, EQ, NOT, AND, OR, WHERE, CONST, VAR, BOOL)
+    + (INDEX, ARRAY, LOAD, FLOORDIV, MOD)
 )
 _COMMUTATIVE = frozenset((ADD, MUL, EQ, AND, OR))
 
