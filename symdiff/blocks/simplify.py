@@ -1,14 +1,147 @@
-"""Simplify a block."""
+"""Simplify the expressions of a program with arrays and loops, block by block.
+
+Before:  for i in range(n): s = s + (exp(x[i]) - 1)/x[i]
+After:   for i in range(n): s = s + completed(x[i])
+
+Requires: a valid program.
+Ensures: the same values wherever the program was defined. The real expressions of one
+block are simplified together, as the outputs of a scalar program are: elements of
+arrays and integers stand for variables. Integer expressions stay as they are. What
+nothing depends on any more is left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
-from symdiff.ir import Expr
-from symdiff.structure import Block, pruned
+from symdiff import ir
+from symdiff.blocks.rewrite import rewritten
+from symdiff.ir import Expr, substitute, var
+from symdiff.passes.cancel import cancel
+from symdiff.passes.complete import complete, expand_completed
+from symdiff.passes.guards import guards
+from symdiff.passes.stabilise import stabilise
+from symdiff.structure import (
+    FLOORDIV,
+    INDEX,
+    LOAD,
+    MOD,
+    Block,
+    Build,
+    Loop,
+    Statement,
+    expressions,
+    kind_of,
+    mapped,
+    pruned,
+)
 
 
 def simplified(
     block: Block, roots: Sequence[Expr], *, late: bool = False
 ) -> tuple[Block, tuple[Expr, ...]]:
-    return pruned(block, roots), tuple(roots)
+    """A block and the expressions after it, simplified.
+
+    Parameters
+    ----------
+    late : after differentiation, when singularities have been filled already.
+    """
+    block, roots = rewritten(block, tuple(roots))
+    block, roots = _with_passes(block, roots, _late if late else _early)
+    block, roots = rewritten(block, roots)
+    return pruned(block, roots), roots
+
+
+def final(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+    """The form to be emitted, when nothing is to be differentiated any more: completed
+    operations are written out, and sums and quotients keep their digits."""
+    return _with_passes(block, tuple(roots), _last)
+
+
+def _with_passes(
+    block: Block, roots: tuple[Expr, ...], passes: Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+) -> tuple[Block, tuple[Expr, ...]]:
+    new: dict[Expr, Expr] = {}
+    for group in _groups(block, roots):
+        todo = tuple(dict.fromkeys(e for e in group if e not in new and _is_real(e)))
+        new.update(zip(todo, passes(todo), strict=True))
+
+    def one(e: Expr) -> Expr:
+        return new.get(e, e)
+
+    def go(b: Block) -> Block:
+        return tuple(mapped(s, one, go) for s in b)
+
+    return go(block), tuple(map(one, roots))
+
+
+def _groups(block: Block, roots: Iterable[Expr]) -> Iterator[list[Expr]]:
+    """The expressions of each block, with those after it that belong to it."""
+    yield [*(e for s in block for e in _outside(s)), *roots]
+    for s in block:
+        if isinstance(s, (Build, Loop)):
+            yield from _groups(s.body, _inside(s))
+
+
+def _outside(s: Statement) -> tuple[Expr, ...]:
+    """The expressions of a statement that are evaluated outside of its block."""
+    match s:
+        case Build():
+            return ()
+        case Loop():
+            return tuple(c.init for c in s.carried)
+    return expressions(s)
+
+
+def _inside(s: Build | Loop) -> list[Expr]:
+    """The expressions of a statement that are evaluated in its block."""
+    outside = set(_outside(s))
+    return [e for e in expressions(s) if e not in outside]
+
+
+def _is_real(e: Expr) -> bool:
+    return bool(e.args) and e.op is not LOAD and kind_of(e) != "i"
+
+
+# ------------------------------------------------------------------------ passes
+@lru_cache(maxsize=512)
+def _early(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
+    outputs = guards(substitute(outputs, names), ())
+    outputs = complete(stabilise(cancel(outputs), early=True))
+    return substitute(outputs, _inverse(names))
+
+
+@lru_cache(maxsize=512)
+def _late(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
+    return substitute(cancel(substitute(outputs, names)), _inverse(names))
+
+
+@lru_cache(maxsize=512)
+def _last(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
+    outputs = stabilise(expand_completed(substitute(outputs, names)))
+    return substitute(outputs, _inverse(names))
+
+
+def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
+    """Variables for the topmost elements of arrays and for integers."""
+    names: dict[Expr, Expr] = {}
+    seen: set[Expr] = set()
+    stack = list(reversed(outputs))
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        seen.add(e)
+        if e.op in (LOAD, INDEX, FLOORDIV, MOD):
+            names[e] = var(f"leaf {len(names)}")
+        else:
+            stack.extend(reversed(e.args))
+    return names
+
+
+def _inverse(names: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
+    return {v: e for e, v in names.items()}
