@@ -92,9 +92,10 @@ def save_module(
     *,
     hessian: bool = False,
     dtype: Any = None,
+    targets: Sequence[str] = ("cpu",),
 ) -> None:
     """Write `module_text` to a file, whole or not at all."""
-    write_text(path, module_text(program, wrt, hessian=hessian, dtype=dtype))
+    write_text(path, module_text(program, wrt, hessian=hessian, dtype=dtype, targets=targets))
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

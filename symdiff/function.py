@@ -288,7 +288,11 @@ class SymbolicFunction:
         """Write a standalone module with the value, gradient and both together."""
         from symdiff.export import save_module
 
-        save_module(path, self.raw_program, self._wrt(), hessian=hessian, dtype=self._options.dtype)
+        targets = ("cpu",) if self._options.target == "cpu" else ("cpu", "cuda")
+        save_module(
+            path, self.raw_program, self._wrt(), hessian=hessian, dtype=self._options.dtype,
+            targets=targets,
+        )  # fmt: skip
 
     def _default_static(self) -> dict[str, Any]:
         parameters = self._source.parameters

@@ -177,8 +177,8 @@ def test_long_derivatives_name_their_shared_parts() -> None:
             "stabilise-value, complete, differentiate, cancel, expand, stabilise, emit\n",
         ),
         (
-            ["compile", "x", "--target", "cuda"],
-            "CUDA modules are not available yet\nhint: use the target cpu\n",
+            ["compile", "x", "--target", "cpu,tpu"],
+            "unknown target 'tpu'\nhint: cpu or cuda\n",
         ),
         (["compile", "x", "--name", "a b"], "--name: 'a b' is not a name for a function\n"),
         (

@@ -81,29 +81,36 @@ def rounded(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
 
 
 def device_function(
-    name: str, params: Sequence[str], outputs: Sequence[Expr], dtype: str = "float64"
+    name: str,
+    params: Sequence[str],
+    outputs: Sequence[Expr],
+    dtype: str = "float64",
+    decorator: str = "@cuda.jit(device=True)",
 ) -> tuple[str, dict[str, str]]:
     """The source of a device function of one element, and what it uses of libdevice: by
     name, with the function that simulates it."""
     writer = CudaWriter(dtype)
     local = local_names(params, TAKEN)
     roots = rounded(lower(rename(params, local, outputs)))
-    text = function_text(name, local, roots, writer, decorator="@cuda.jit(device=True)")
+    text = function_text(name, local, roots, writer, decorator=decorator)
     return text, writer.used
+
+
+def simulation(used: dict[str, str]) -> str:
+    """What takes the place of libdevice under the simulator."""
+    pairs = ", ".join(f"{name}={used[name]}" for name in sorted(used))
+    return f'type("libdevice", (), dict({pairs}))'
 
 
 def imports(used: dict[str, str]) -> str:
     """What stands before device functions."""
-    text = "from numba import cuda\n"
-    if used:
-        pairs = ", ".join(f"{name}={used[name]}" for name in sorted(used))
-        text = (
-            "from numba import config, cuda\nfrom numba.cuda import libdevice\n\n"
-            "if config.ENABLE_CUDASIM:  # the simulator has no libdevice\n"
-            "    import types\n\n"
-            f"    libdevice = types.SimpleNamespace({pairs})\n"
-        )
-    return text
+    if not used:
+        return "from numba import cuda\n"
+    return (
+        "from numba import config, cuda\nfrom numba.cuda import libdevice\n\n"
+        "if config.ENABLE_CUDASIM:  # the simulator has no libdevice\n"
+        f"    libdevice = {simulation(used)}\n"
+    )
 
 
 def cuda_source(

@@ -12,12 +12,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from symdiff.codegen.cudamodule import (
+    cuda_evaluate,
+    cuda_header,
+    cuda_kernel,
+    cuda_name,
+    cuda_wrapper,
+)
 from symdiff.codegen.python import DTYPES, docstring, function_source, local_names
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.ir import Expr
 from symdiff.program import Tree
 
-_IMPORTED = {"math", "np", "njit", "prange"}
+TARGETS = ("cpu", "cuda")
+_IMPORTED = {"math", "np", "njit", "prange", "cuda", "libdevice", "config"}
 
 
 class Function(NamedTuple):
@@ -61,7 +69,8 @@ def module_source(
     facts : headed lists for the docstring, such as {"Formula": ["h(x) = x + 2"]}.
     version : symdiff's version.
     dtype : "float64" or "float32".
-    targets : which processors; only "cpu" is there.
+    targets : "cpu", which is always there, and "cuda" for functions with `_cuda` at the
+        end of their names, which compute on a device.
 
     Raises
     ------
@@ -69,10 +78,8 @@ def module_source(
     SymdiffError : if a name cannot be used in a module.
     """
     for target in targets:
-        if target == "cuda":
-            raise TargetError("CUDA modules are not available yet", hint="use the target cpu")
-        if target != "cpu":
-            raise TargetError(f"unknown target '{target}'", hint="use the target cpu")
+        if target not in TARGETS:
+            raise TargetError(f"unknown target '{target}'", hint=" or ".join(TARGETS))
     if dtype not in DTYPES:
         raise SymdiffError(f"unknown dtype '{dtype}'", hint=f"one of {', '.join(DTYPES)}")
     if not name.isidentifier() or keyword.iskeyword(name) or name in _IMPORTED:
@@ -80,10 +87,11 @@ def module_source(
             f"'{name}' is not a name for a function of a module", hint="give the function a name"
         )
     names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
+    on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
     parts = [
-        _module_docstring(name, params, facts, version, dtype),
+        _module_docstring(name, params, facts, version, dtype, bool(on_device)),
         "import math\n\nimport numpy as np\nfrom numba import njit, prange\n",
-        "__all__ = [" + ", ".join(f'"{n}"' for n in names) + "]\n"
+        "__all__ = [" + ", ".join(f'"{n}"' for n in [*names, *on_device]) + "]\n"
         f'__version__ = "{version}"\n\n'
         "_PARALLEL = 1 << 15  # arrays with at least so many elements use all cores\n",
     ]
@@ -95,11 +103,37 @@ def module_source(
     parts.append("\n" + _evaluate_source(dtype))
     if any(_has_array(f.tree) for f in functions):
         parts.append("\n" + _STACK)
+    if on_device:
+        parts += _cuda_parts(names, params, functions, dtype)
     return "\n".join(parts)
 
 
+def _cuda_parts(
+    names: Sequence[str], params: Sequence[str], functions: Sequence[Function], dtype: str
+) -> list[str]:
+    """The same functions for CUDA devices."""
+    kernels = [
+        cuda_kernel(n, params, f.outputs, dtype) for n, f in zip(names, functions, strict=True)
+    ]
+    used = {name: python for _, names in kernels for name, python in names.items()}
+    parts = ["\n" + cuda_header(used)]
+    for full, function, (text, _) in zip(names, functions, kernels, strict=True):
+        results = _nested(function.tree).replace("_stack(", "_stack_cuda(")
+        wrapper = cuda_wrapper(full, params, len(function.outputs), function.summary, results)
+        parts += ["\n" + text, "\n" + wrapper]
+    parts.append("\n" + cuda_evaluate(dtype))
+    if any(_has_array(f.tree) for f in functions):
+        parts.append("\n" + _STACK_CUDA)
+    return parts
+
+
 def _module_docstring(
-    name: str, params: Sequence[str], facts: Mapping[str, Sequence[str]], version: str, dtype: str
+    name: str,
+    params: Sequence[str],
+    facts: Mapping[str, Sequence[str]],
+    version: str,
+    dtype: str,
+    cuda: bool,
 ) -> str:
     precision = (
         "Everything is computed and returned in single precision."
@@ -114,6 +148,8 @@ def _module_docstring(
         if items:
             lines += [f"{heading}:", *(f"    {item}" for item in items), ""]
     lines += ["Scalars or arrays; arrays broadcast and give arrays.", precision]
+    if cuda:
+        lines += ["Functions with _cuda at the end compute on a CUDA device; they need numba-cuda."]
     return docstring("\n".join(lines)) + "\n"
 
 
@@ -222,4 +258,14 @@ _STACK = '''
 def _stack(values, shape):
     """Results as one array with the leading axes of `shape`."""
     return np.stack(np.broadcast_arrays(*values)).reshape(shape + np.shape(values[0]))
+'''.lstrip("\n")
+
+_STACK_CUDA = '''
+def _stack_cuda(values, shape):
+    """Results as one array, or on the device as an array of arrays."""
+    if not hasattr(values[0], "copy_to_host"):
+        return _stack(values, shape)
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made.reshape(shape)
 '''.lstrip("\n")

@@ -1,0 +1,145 @@
+"""The part of a standalone module that computes on CUDA devices.
+
+Kernels are Numba-CUDA Python, as readable as those for the CPU. A module can be imported
+where there is neither numba-cuda nor a device; only calling its CUDA functions fails then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import indent
+
+from symdiff.codegen.cudapython import TAKEN, device_function, simulation
+from symdiff.codegen.python import docstring, local_names
+from symdiff.codegen.statements import WIDTH
+from symdiff.ir import Expr
+
+DECORATOR = "@_device"
+
+
+def cuda_name(full: str) -> str:
+    """What the CUDA version of a function is called."""
+    return f"{full}_cuda"
+
+
+def cuda_header(used: dict[str, str]) -> str:
+    """What stands before the kernels; `used` are the functions of libdevice."""
+    names = "config, cuda" if used else "cuda"
+    library = "    from numba.cuda import libdevice\n" if used else ""
+    simulated = (
+        f"if cuda is not None and config.ENABLE_CUDASIM:  # the simulator has no libdevice\n"
+        f"    libdevice = {simulation(used)}\n"
+        if used
+        else ""
+    )
+    return _HEADER.format(names=names, library=library, simulated=simulated)
+
+
+def cuda_kernel(
+    full: str, params: Sequence[str], outputs: Sequence[Expr], dtype: str
+) -> tuple[str, dict[str, str]]:
+    """The function of one element and the loop over arrays, and what they use of
+    libdevice. An argument that is one number for all elements has the step 0."""
+    inner, used = device_function(f"_{full}_cuda", params, outputs, dtype, decorator=DECORATOR)
+    out = [f"out{k}" for k in range(len(outputs))]
+    steps = {p: f"{p}_step" for p in params}
+    local = local_names(params, {*out, *TAKEN, *steps.values(), "r", f"_{full}_cuda"})
+    given = ", ".join(f"np.{dtype}({q}[i*{steps[p]}])" for p, q in zip(params, local, strict=True))
+    pairs = [name for p, q in zip(params, local, strict=True) for name in (q, steps[p])]
+    call = f"_{full}_cuda({given})"
+    targets = ", ".join(f"{o}[i]" for o in out)
+    store = f"{targets} = {call}"
+    if len(store) > WIDTH:
+        store = (
+            "r = "
+            + call
+            + "\n"
+            + "\n".join(
+                f"{o}[i] = r[{k}]" if len(out) > 1 else f"{o}[i] = r" for k, o in enumerate(out)
+            )
+        )
+    loop = (
+        f"@_kernel\n"
+        f"def _{full}_cuda_loop({', '.join([*pairs, *out])}):\n"
+        f"    for i in range(cuda.grid(1), out0.size, cuda.gridsize(1)):\n"
+        + indent(store + "\n", "        ")
+    )
+    return f"{inner}\n\n{loop}", used
+
+
+def cuda_wrapper(full: str, params: Sequence[str], count: int, summary: str, results: str) -> str:
+    """The function that is called; `results` nests the flat list `r`."""
+    loop = f"_{full}_cuda_loop"
+    local = local_names(params, {loop, "_evaluate_cuda", "_stack_cuda", "r", "stream"})
+    call = ", ".join([loop, str(count), "stream", *local])
+    body = [docstring(f"{summary[:-1]}, on a CUDA device."), f"r = _evaluate_cuda({call})"]
+    body.append(f"return {results}")
+    head = f"def {cuda_name(full)}({', '.join([*local, '*', 'stream=0'])}):"
+    return head + "\n" + indent("\n".join(body), "    ") + "\n"
+
+
+def cuda_evaluate(dtype: str) -> str:
+    """The function that brings arguments to the device, launches and returns results."""
+    if dtype == "float32":
+        work, result = "np.dtype(np.float32)", "np.dtype(np.float32)"
+    else:
+        work = "np.dtype(np.float32 if result.itemsize <= 4 else np.float64)"
+        result = 'kind if kind.kind == "f" else np.dtype(np.float64)'
+    return _EVALUATE.format(work=work, result=result)
+
+
+_HEADER = '''
+try:
+    from numba import {names}
+{library}except ImportError as error:
+    cuda, _NO_CUDA = None, str(error)
+{simulated}
+
+def _device(function):
+    """A function that kernels call."""
+    return function if cuda is None else cuda.jit(device=True)(function)
+
+
+def _kernel(function):
+    """A kernel, compiled when it is launched first."""
+    return function if cuda is None else cuda.jit(function)
+'''.lstrip("\n")
+
+_EVALUATE = '''
+def _evaluate_cuda(loop, count, stream, *args):
+    """The results of a kernel: on the device if an argument is, else on the host."""
+    if cuda is None or not cuda.is_available():
+        reason = _NO_CUDA if cuda is None else str(cuda.cuda_error()).strip()
+        raise RuntimeError(f"there is no CUDA device that Numba can use: {{reason}}")
+    plain = [type(a) in (float, int) for a in args]
+    there = [hasattr(a, "__cuda_array_interface__") or hasattr(a, "__cuda_ndarray__") for a in args]
+    args = [a if p or t else np.asarray(a) for a, p, t in zip(args, plain, there)]
+    args = [cuda.as_cuda_array(a) if hasattr(a, "__cuda_array_interface__") else a for a in args]
+    kind = np.result_type(*(a if p else a.dtype for a, p in zip(args, plain)), np.float16)
+    if kind.kind != "f":
+        raise TypeError(f"arguments must be real numbers, not {{kind}}")
+    if all(plain) or any(a.dtype.kind in "iub" for a, p in zip(args, plain) if not p):
+        kind = np.dtype(np.float64)
+    result = {result}
+    work = {work}
+    shape = np.broadcast_shapes(*(() if p else a.shape for a, p in zip(args, plain)))
+    size = int(np.prod(shape))
+    given = []
+    for a, t in zip(args, there):
+        if t:
+            if a.shape != shape or not a.is_c_contiguous():
+                raise ValueError("arrays on a device must be contiguous and of one shape")
+            given += [a.reshape(size), 1]
+        elif np.shape(a) == ():
+            given += [cuda.to_device(np.full(1, a, work), stream), 0]
+        else:
+            flat = np.ascontiguousarray(np.broadcast_to(a, shape), dtype=work).reshape(size)
+            given += [cuda.to_device(flat, stream), 1]
+    out = [cuda.device_array(size, dtype=work, stream=stream) for _ in range(count)]
+    if size:
+        loop[min(-(-size // 256), 65535), 256, stream](*given, *out)
+    if any(there):
+        return [o.reshape(shape) for o in out]
+    found = [o.copy_to_host(stream=stream).reshape(shape).astype(result, copy=False) for o in out]
+    return [float(f) for f in found] if all(plain) else [f[()] for f in found]
+'''.lstrip("\n")
