@@ -38,9 +38,12 @@ from symdiff.structure import (
     Type,
     Update,
     defined,
+    expressions,
     free,
     index,
+    inner,
     kind_of,
+    leaves,
     name_of,
     types,
     uses,
@@ -120,6 +123,7 @@ class _Printer:
         self.ranges: dict[Expr, Expr] = {}
         self.sizes: set[Expr] = set()
         self.owned: set[str] = set()
+        self.kept: dict[Expr, str] = {}
 
     # -------------------------------------------------------------------- names
     def name(self, name: str) -> str:
@@ -181,11 +185,35 @@ class _Printer:
     def block(self, block: Block, after: Sequence[Expr]) -> None:
         """Statements; `after` are the expressions that follow them."""
         outer, self.owned = self.owned, set(self.owned)
-        live = [free(block[k + 1 :], after) for k in range(len(block))]
-        for s, later in zip(block, live, strict=True):
+        for k, s in enumerate(block):
+            later = free(block[k + 1 :], after)
+            if isinstance(s, Update) and s.source in self.owned and s.source in later:
+                later -= self.keep(s.source, block[k + 1 :], after)
             self.statement(s, later)
             self.owned |= {n for n, t in defined(s) if t.shape}
         self.owned = outer
+
+    def keep(self, source: str, rest: Block, after: Sequence[Expr]) -> set[str]:
+        """Read the elements of an array that are used after it is changed, if that is
+        all that is used; then it is not needed any more."""
+        roots = [*after, *(e for s in walk(rest) for e in expressions(s))]
+        inside = {n for s in walk(rest) for n, _ in (*defined(s), *inner(s))}
+        reads: list[Expr] = []
+        for e in topological(roots):
+            if e.op is ARRAY or source not in [name_of(a) for a in e.args if a.op is ARRAY]:
+                continue
+            if e.op is not LOAD or inside & {name_of(n) for n in leaves(e.args[1:])}:
+                return set()
+            reads.append(e)
+        whole = any(e.op is ARRAY and name_of(e) == source for e in roots)
+        if whole or any(isinstance(s, Update) and s.source == source for s in walk(rest)):
+            return set()
+        for e in reads:
+            if e not in self.kept:
+                name = self.name(f"{name_of(e.args[0])} before {len(self.kept)}")
+                self.line(f"{name} = {self.element_of(e)}")
+                self.kept[e] = name
+        return {source}
 
     def statement(self, s: Statement, later: set[str]) -> None:
         match s:
@@ -347,8 +375,8 @@ class _Printer:
                 result[k] = text
             else:
                 rest[k] = e
-        leaves = self.leaves(list(rest.values()))
-        lowered = lower(substitute(list(rest.values()), leaves))
+        names = self.leaves(list(rest.values()))
+        lowered = lower(substitute(list(rest.values()), names))
         assignments, texts = statements(lowered, self.writer, self.taken)
         for a in assignments:
             self.taken.add(a.name)
@@ -381,6 +409,8 @@ class _Printer:
 
     def element_of(self, e: Expr) -> str:
         """An element of an array, at an index that is in range."""
+        if e in self.kept:
+            return self.kept[e]
         name = name_of(e.args[0])
         at = []
         for axis, (i, n) in enumerate(zip(e.args[1:], self.types[name].shape, strict=True)):
