@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from symdiff import ir
 from symdiff.codegen.lower import lower
 from symdiff.codegen.python import PythonWriter, docstring
-from symdiff.codegen.statements import statements
+from symdiff.codegen.statements import Writer, statements
 from symdiff.errors import UnsupportedError
 from symdiff.integers import in_range, nonnegative
 from symdiff.ir import TRUE, Expr, substitute, topological, var
@@ -95,7 +95,7 @@ def nest_source(
     program : in the form that is emitted; see `symdiff.blocks.derive`.
     dtype : "float64" or "float32"; of the real numbers it computes with.
     """
-    printer = _Printer(program, dtype)
+    printer = Printer(program, dtype)
     body = printer.function()
     lines = [decorator] if decorator else []
     lines.append(f"def {name}({', '.join(printer.parameters)}):")
@@ -105,13 +105,13 @@ def nest_source(
     return text, tuple(h for h in HELPERS if f"{h}(" in text)
 
 
-class _Printer:
+class Printer:
     """Prints one program; `lines` are those of the function's body so far."""
 
     def __init__(self, program: Structured, dtype: str) -> None:
         self.program, self.dtype = program, dtype
         self.real = "np.float32" if dtype == "float32" else "np.float64"
-        self.writer = PythonWriter(dtype)
+        self.writer: Writer = PythonWriter(dtype)
         self.types = types(program)
         self.lines: list[str] = []
         self.depth = 0
@@ -376,14 +376,18 @@ class _Printer:
             else:
                 rest[k] = e
         names = self.leaves(list(rest.values()))
-        lowered = lower(substitute(list(rest.values()), names))
-        assignments, texts = statements(lowered, self.writer, self.taken)
+        plain = self.lowered(substitute(list(rest.values()), names))
+        assignments, texts = statements(plain, self.writer, self.taken)
         for a in assignments:
             self.taken.add(a.name)
             self.line(f"{a.name} = {a.text}")
         for k, text in zip(rest, texts, strict=True):
             result[k] = f"int({text})" if kinds and kinds[k] == "i" else text
         return [result[k] for k in range(len(roots))]
+
+    def lowered(self, roots: Sequence[Expr]) -> Sequence[Expr]:
+        """Expressions in the operations that the language has."""
+        return lower(roots)
 
     def leaves(self, roots: Sequence[Expr]) -> dict[Expr, Expr]:
         """Elements of arrays and integers, as variables that are named by their text."""
@@ -441,7 +445,8 @@ class _Printer:
             elif n.op in _SIGNS and all(args):
                 left = _wrapped(n.args[0], args[0], n.op is not ir.ADD and n.op is not ir.SUB)
                 right = _wrapped(n.args[1], args[1], n.op is not ir.ADD)
-                text[n] = f"{left} {_SIGNS[n.op]} {right}"
+                negative = n.op is ir.ADD and right.startswith("-")
+                text[n] = f"{left} - {right[1:]}" if negative else f"{left} {_SIGNS[n.op]} {right}"
             elif n.op is ir.NEG and all(args):
                 text[n] = f"-{_wrapped(n.args[0], args[0], True)}"
             elif n.op is ir.WHERE and all(args):
