@@ -349,6 +349,7 @@ TANH: Op = Op(
     "tanh", 1,
     sign="same",
     partials=lambda x: (div(ONE, power(COSH(x), 2)),),
+    by_value=lambda y: (mul(ONE - y, ONE + y),),
     slope=lambda x: (ONE - power(TANH(x), 2) + const(Fraction(1, 2**50)),),
     simplify=_odd("tanh"), fold=_at_zero(0),
     names=("math.tanh", "numpy.tanh"),

@@ -48,6 +48,8 @@ class Op:
     boolean : whether the result is a truth value.
     partials : `(*args) -> derivative with respect to each argument` (None: none).
     slope : `(*args) -> cheap upper bounds of the sizes of the partials`; None: those.
+    by_value : `(value) -> partials` in terms of the function's own value, for a value
+        that is stored while the arguments would have to be computed again.
     live : `(*args) -> condition under which each argument counts`; for max and
         min, where an argument that is not taken must not leak into the derivative.
     domain : `(*args) -> closed condition` outside of which the value is nan.
@@ -73,6 +75,7 @@ class Op:
     boolean: bool = False
     partials: Callable[..., tuple[Expr | None, ...]] | None = None
     slope: Callable[..., tuple[Expr, ...]] | None = None
+    by_value: Callable[[Expr], tuple[Expr, ...]] | None = None
     live: Callable[..., tuple[Expr, ...]] | None = None
     domain: Callable[..., Expr] | None = None
     simplify: Callable[..., Expr | None] | None = None

@@ -26,6 +26,12 @@ from symdiff.structure import (
 )
 
 
+def names_of(program: Structured) -> Names:
+    """New names for a program: none of its own, and none of its tapes."""
+    loops = [s for s in walk(program.block) if isinstance(s, Loop)]
+    return Names((*types(program), *(v.tape for s in loops for v in s.saves)))
+
+
 class Context:
     """The names of a program, and which of them depend on the inputs of a derivative.
 
@@ -38,9 +44,7 @@ class Context:
 
     def __init__(self, program: Structured, wrt: Iterable[str]) -> None:
         self.types: dict[str, Type] = types(program)
-        loops = [s for s in walk(program.block) if isinstance(s, Loop)]
-        tapes = {v.tape for s in loops for v in s.saves}
-        self.names = Names((*self.types, *tapes))
+        self.names = names_of(program)
         self.tape_bars: dict[str, str] = {}
         self._active = set(wrt)
         self._known: dict[Expr, bool] = {}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from symdiff.blocks.context import Context
+from symdiff.blocks.context import Context, names_of
 from symdiff.blocks.pullback import Sweep
 from symdiff.blocks.simplify import simplified
 from symdiff.errors import SymdiffError
@@ -54,12 +54,12 @@ def _swept(
 
 
 def _simplified(program: Structured) -> Structured:
-    block, outputs = simplified(program.block, program.outputs)
+    block, outputs = simplified(program.block, program.outputs, names_of(program))
     return replace(program, block=block, outputs=outputs)
 
 
 def _finished(program: Structured) -> Structured:
-    block, outputs = simplified(program.block, program.outputs, late=True)
+    block, outputs = simplified(program.block, program.outputs, names_of(program), late=True)
     return _pruned(replace(program, block=block, outputs=outputs))
 
 

@@ -97,6 +97,7 @@ class Sweep:
     ----------
     out : the statements of the reverse sweep.
     forward : the block, whose loops save what `out` restores.
+    stored : expressions whose values are elements of arrays that there are.
     """
 
     def __init__(
@@ -114,6 +115,7 @@ class Sweep:
         self.starts: dict[str, str] = {}
         self.adjoint: dict[str, str] = {}
         self.pending: dict[Expr, dict[Path, Expr]] = {}
+        self.stored: dict[Expr, Expr] = {}
         self.levels = self._leveled([*roots, *(e for s in block for e in expressions(s))])
 
     def _leveled(self, roots: Sequence[Expr]) -> list[list[Expr]]:
@@ -212,10 +214,16 @@ class Sweep:
             if e.op is LOAD:
                 self._add_to(name_of(e.args[0]), e.args[1:], bar, all_of(path))
                 continue
-            for child, partial, gate in local_partials(e):
+            for child, partial, gate in self._partials(e):
                 if self.context.active(child) and partial is not ZERO:
                     deeper = path if gate is TRUE or gate in path else (*path, gate)
                     accumulate(self.pending, child, deeper, bar * partial)
+
+    def _partials(self, e: Expr) -> Iterable[tuple[Expr, Expr, Expr]]:
+        if e in self.stored and e.op.by_value is not None:
+            partials = e.op.by_value(self.stored[e])
+            return [(a, p, TRUE) for a, p in zip(e.args, partials, strict=True)]
+        return local_partials(e)
 
     def _add_to(self, name: str, place: tuple[Expr, ...], bar: Expr, guard: Expr) -> None:
         source = self.array(name)
@@ -252,15 +260,14 @@ class Sweep:
             return
         at = [index(i) for i in s.indices]
         sweep = Sweep(self.context, s.body, s.indices, (s.value,), self.fragile)
+        if s.body and _costly(s.value):
+            sweep.stored[s.value] = load(array(s.name), *at)
         sweep.seed(s.value, load(array(bar), *at))
         sweep.run()
         added = sweep.accumulators()
-        body = (*sweep.forward, *sweep.out)
-        ends = [a.end for a in added]
-        if _costly(s.value):
-            again = {s.value: load(array(s.name), *at)}
-            body = (*sweep.forward, *replaced(tuple(sweep.out), again))
-            ends = list(ir.substitute(ends, again))
+        again = {s.value: load(array(s.name), *at)} if _costly(s.value) else {}
+        body = (*sweep.forward, *replaced(tuple(sweep.out), again))
+        ends = ir.substitute([a.end for a in added], again)
         body, new = self._copied(body, s.indices)
         added = [replace(a, end=e) for a, e in zip(added, ir.substitute(ends, new), strict=True)]
         axes = [ir.substitute((index(i),), new)[0] for i in s.indices]
@@ -370,7 +377,7 @@ class Sweep:
                 saves.append(Save(tape, r.type, end))
         added = sweep.accumulators()
         roots = (*nexts, *(a.end for a in added), *(v.value for v in saves))
-        body, roots = simplified(tuple(sweep.out), roots, late=True)
+        body, roots = simplified(tuple(sweep.out), roots, context.names, late=True)
         keep = kept(context, s, body, roots, self.fragile)
         body, roots = replaced(keep.body, keep.mapping), ir.substitute(roots, keep.mapping)
         ends = iter(roots)

@@ -17,7 +17,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from symdiff import ir
-from symdiff.ir import ADD, CONST, MUL, NEG, SUB, TRUE, WHERE, ZERO, Expr, substitute, topological
+from symdiff.ir import (
+    ADD,
+    CONST,
+    LE,
+    LT,
+    MUL,
+    NEG,
+    SUB,
+    TRUE,
+    WHERE,
+    ZERO,
+    Expr,
+    substitute,
+    topological,
+)
 from symdiff.structure import (
     ARRAY,
     INDEX,
@@ -64,6 +78,7 @@ class _Rewriter:
     leaves : what stands for a name now.
     loaded, used : the arrays that are loaded from, and how often each is used otherwise.
     changed : arrays that some statement changes in place.
+    counts : how many values an index takes, from 0.
     """
 
     def __init__(self, block: Block, roots: Sequence[Expr]) -> None:
@@ -71,6 +86,7 @@ class _Rewriter:
         self.here: set[str] = set()
         self.leaves: dict[Expr, Expr] = {}
         self.known: dict[Expr, Expr] = {}
+        self.counts: dict[Expr, Expr] = {}
         everything = [*roots, *(e for s in walk(block) for e in expressions(s))]
         nodes = topological(everything)
         self.loaded = {name_of(e.args[0]) for e in nodes if e.op is LOAD}
@@ -98,6 +114,11 @@ class _Rewriter:
         """A statement with its block rewritten first."""
         if isinstance(s, Loop):
             s = self._without_constants(s)
+            if s.count is not None:
+                self.counts[index(s.index)] = self.expression(s.count)
+        if isinstance(s, Build):
+            sizes = map(self.expression, s.type.shape)
+            self.counts.update(zip(map(index, s.indices), sizes, strict=True))
         body = self.block(s.body) if isinstance(s, Build | Loop) else ()
         s = mapped(s, self.expression, lambda _: body)
         return self._merged(s) if isinstance(s, Update) else s
@@ -132,9 +153,7 @@ class _Rewriter:
             value = before.value + ir.where(s.guard, s.value, ZERO)
             return replace(s, source=before.source, value=value, guard=TRUE, add=before.add)
         if before.guard is s.guard:
-            return replace(
-                s, source=before.source, value=before.value + s.value, add=before.add
-            )
+            return replace(s, source=before.source, value=before.value + s.value, add=before.add)
         return s
 
     # --------------------------------------------------------------- expressions
@@ -144,8 +163,21 @@ class _Rewriter:
             new = self.leaves.get(n)
             if new is None:
                 new = ir.rebuild(n, tuple(self.known[a] for a in n.args))
-            self.known[n] = self._read(new) if new.op is LOAD else new
+            if new.op is LOAD:
+                new = self._read(new)
+            elif new.op in ir.COMPARISONS:
+                new = self._decided(new)
+            self.known[n] = new
         return self.known[e]
+
+    def _decided(self, e: Expr) -> Expr:
+        """A condition on an index that its range decides."""
+        a, b = e.args
+        if e.op is LE and a is ZERO and b in self.counts:
+            return TRUE
+        if e.op is LT and a in self.counts and self.counts[a] is b:
+            return TRUE
+        return e
 
     def _read(self, e: Expr) -> Expr:
         """An element, without loading it where that can be."""

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from symdiff import ir
+from symdiff.blocks.gather import gathered
+from symdiff.blocks.promote import promoted
 from symdiff.blocks.rewrite import rewritten
 from symdiff.ir import Expr, substitute, var
 from symdiff.passes.cancel import cancel
@@ -30,6 +31,7 @@ from symdiff.structure import (
     Block,
     Build,
     Loop,
+    Names,
     Statement,
     expressions,
     kind_of,
@@ -39,16 +41,18 @@ from symdiff.structure import (
 
 
 def simplified(
-    block: Block, roots: Sequence[Expr], *, late: bool = False
+    block: Block, roots: Sequence[Expr], names: Names, *, late: bool = False
 ) -> tuple[Block, tuple[Expr, ...]]:
     """A block and the expressions after it, simplified.
 
     Parameters
     ----------
+    names : of the program.
     late : after differentiation, when singularities have been filled already.
     """
     block, roots = rewritten(block, tuple(roots))
     block, roots = _with_passes(block, roots, _late if late else _early)
+    block = gathered(promoted(pruned(block, roots), names), names)
     block, roots = rewritten(block, roots)
     return pruned(block, roots), roots
 
