@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from symdiff import ir
+from symdiff.blocks.context import names_of
 from symdiff.blocks.simplify import simplified
 from symdiff.errors import SymdiffError
 from symdiff.ir import ONE, TRUE, ZERO, Expr, substitute, topological
@@ -64,7 +65,7 @@ def sparse_jacobian(
     ------
     SymdiffError : if an output is not built element by element.
     """
-    block, outputs = simplified(program.block, program.outputs)
+    block, outputs = simplified(program.block, program.outputs, names_of(program))
     known = types(replace(program, block=block))
     builds = _formulas(block)
     names = Names(known)
