@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import indent
 
-from symdiff.codegen.cudapython import TAKEN, device_function, simulation
+from symdiff.codegen.cudapython import kernel_source, simulation
 from symdiff.codegen.python import docstring, local_names
-from symdiff.codegen.statements import WIDTH
 from symdiff.ir import Expr
-
-DECORATOR = "@_device"
 
 
 def cuda_name(full: str) -> str:
@@ -38,40 +35,15 @@ def cuda_header(used: dict[str, str]) -> str:
 def cuda_kernel(
     full: str, params: Sequence[str], outputs: Sequence[Expr], dtype: str
 ) -> tuple[str, dict[str, str]]:
-    """The function of one element and the loop over arrays, and what they use of
-    libdevice. An argument that is one number for all elements has the step 0."""
-    inner, used = device_function(f"_{full}_cuda", params, outputs, dtype, decorator=DECORATOR)
-    out = [f"out{k}" for k in range(len(outputs))]
-    steps = {p: f"{p}_step" for p in params}
-    local = local_names(params, {*out, *TAKEN, *steps.values(), "r", f"_{full}_cuda"})
-    given = ", ".join(f"np.{dtype}({q}[i*{steps[p]}])" for p, q in zip(params, local, strict=True))
-    pairs = [name for p, q in zip(params, local, strict=True) for name in (q, steps[p])]
-    call = f"_{full}_cuda({given})"
-    targets = ", ".join(f"{o}[i]" for o in out)
-    store = f"{targets} = {call}"
-    if len(store) > WIDTH:
-        store = (
-            "r = "
-            + call
-            + "\n"
-            + "\n".join(
-                f"{o}[i] = r[{k}]" if len(out) > 1 else f"{o}[i] = r" for k, o in enumerate(out)
-            )
-        )
-    loop = (
-        f"@_kernel\n"
-        f"def _{full}_cuda_loop({', '.join([*pairs, *out])}):\n"
-        f"    for i in range(cuda.grid(1), out0.size, cuda.gridsize(1)):\n"
-        + indent(store + "\n", "        ")
-    )
-    return f"{inner}\n\n{loop}", used
+    """The kernel over arrays, and what it uses of libdevice."""
+    return kernel_source(f"_{full}_cuda", params, outputs, dtype, steps=True, decorator="@_kernel")
 
 
 def cuda_wrapper(full: str, params: Sequence[str], count: int, summary: str, results: str) -> str:
     """The function that is called; `results` nests the flat list `r`."""
-    loop = f"_{full}_cuda_loop"
-    local = local_names(params, {loop, "_evaluate_cuda", "_stack_cuda", "r", "stream"})
-    call = ", ".join([loop, str(count), "stream", *local])
+    kernel = f"_{full}_cuda"
+    local = local_names(params, {kernel, "_evaluate_cuda", "_stack_cuda", "r", "stream"})
+    call = ", ".join([kernel, str(count), "stream", *local])
     body = [docstring(f"{summary[:-1]}, on a CUDA device."), f"r = _evaluate_cuda({call})"]
     body.append(f"return {results}")
     head = f"def {cuda_name(full)}({', '.join([*local, '*', 'stream=0'])}):"
@@ -95,18 +67,13 @@ try:
     cuda, _NO_CUDA = None, str(error)
 {simulated}
 
-def _device(function):
-    """A function that kernels call."""
-    return function if cuda is None else cuda.jit(device=True)(function)
-
-
 def _kernel(function):
     """A kernel, compiled when it is launched first."""
     return function if cuda is None else cuda.jit(function)
 '''.lstrip("\n")
 
 _EVALUATE = '''
-def _evaluate_cuda(loop, count, stream, *args):
+def _evaluate_cuda(kernel, count, stream, *args):
     """The results of a kernel: on the device if an argument is, else on the host."""
     if cuda is None or not cuda.is_available():
         reason = _NO_CUDA if cuda is None else str(cuda.cuda_error()).strip()
@@ -137,7 +104,7 @@ def _evaluate_cuda(loop, count, stream, *args):
             given += [cuda.to_device(flat, stream), 1]
     out = [cuda.device_array(size, dtype=work, stream=stream) for _ in range(count)]
     if size:
-        loop[min(-(-size // 256), 65535), 256, stream](*given, *out)
+        kernel[min(-(-size // 256), 65535), 256, stream](*given, *out)
     if any(there):
         return [o.reshape(shape) for o in out]
     found = [o.copy_to_host(stream=stream).reshape(shape).astype(result, copy=False) for o in out]

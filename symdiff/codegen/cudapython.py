@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from textwrap import indent
 
 from symdiff.codegen.lower import lower
-from symdiff.codegen.python import PythonWriter, function_text, local_names, rename
+from symdiff.codegen.python import PythonWriter, function_body, local_names, rename
 from symdiff.codegen.statements import ATOM, Text
 from symdiff.errors import UnsupportedError
 from symdiff.ir import ADD, MUL, NEG, SUB, Expr, Op, raw, topological
@@ -80,20 +80,41 @@ def rounded(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     return tuple(new[o] for o in outputs)
 
 
-def device_function(
+def kernel_source(
     name: str,
     params: Sequence[str],
     outputs: Sequence[Expr],
     dtype: str = "float64",
-    decorator: str = "@cuda.jit(device=True)",
+    *,
+    steps: bool = False,
+    decorator: str = "@cuda.jit",
 ) -> tuple[str, dict[str, str]]:
-    """The source of a device function of one element, and what it uses of libdevice: by
-    name, with the function that simulates it."""
+    """The source of a kernel over arrays, and what it uses of libdevice: by name, with the
+    function that simulates it.
+
+    With `steps`, each array is followed by the step from one element to the next, 0 where
+    it holds one number for all.
+    """
+    out = [f"out{k}" for k in range(len(outputs))]
+    local = local_names(params, {*TAKEN, *out, name})
     writer = CudaWriter(dtype)
-    local = local_names(params, TAKEN)
     roots = rounded(lower(rename(params, local, outputs)))
-    text = function_text(name, local, roots, writer, decorator=decorator)
-    return text, writer.used
+    arrays = [f"{p.rstrip('_')}_array" for p in local]
+    while set(arrays) & {*local, *out}:
+        arrays = [f"{a}_" for a in arrays]
+    taken, lines = [*local, *arrays, *out, *TAKEN], []
+    for p, a in zip(local, arrays, strict=True):
+        lines.append(f"{p} = np.{dtype}({a}[i*{p}_step])" if steps else f"{p} = {a}[i]")
+    if steps:
+        arrays = [name for p, a in zip(local, arrays, strict=True) for name in (a, f"{p}_step")]
+        taken += arrays
+    body, results = function_body(taken, roots, writer)
+    lines += [*body, *(f"{o}[i] = {r}" for o, r in zip(out, results, strict=True))]
+    text = (
+        f"{decorator}\ndef {name}({', '.join([*arrays, *out])}):\n"
+        f"    for i in range(cuda.grid(1), {out[0]}.size, cuda.gridsize(1)):\n"
+    )
+    return text + indent("\n".join(lines) + "\n", "        "), writer.used
 
 
 def simulation(used: dict[str, str]) -> str:
@@ -125,27 +146,12 @@ def cuda_source(
     --------
     >>> from symdiff.ir import var
     >>> print(cuda_source("f", ["x"], [var("x") ** 2 + 1]).partition("@")[2])
-    cuda.jit(device=True)
-    def _f(x):
-        return libdevice.dmul_rn(x, x) + 1.0
-    <BLANKLINE>
-    <BLANKLINE>
-    @cuda.jit
-    def f(x, out0):
+    cuda.jit
+    def f(x_array, out0):
         for i in range(cuda.grid(1), out0.size, cuda.gridsize(1)):
-            out0[i] = _f(x[i])
+            x = x_array[i]
+            out0[i] = libdevice.dmul_rn(x, x) + 1.0
     <BLANKLINE>
     """
-    inner, used = device_function(f"_{name}", params, outputs, dtype)
-    outs = [f"out{k}" for k in range(len(outputs))]
-    local = local_names(params, {*TAKEN, *outs, name, f"_{name}"})
-    targets = ", ".join(f"{o}[i]" for o in outs)
-    call = f"_{name}({', '.join(f'{p}[i]' for p in local)})"
-    loop = (
-        "@cuda.jit\n"
-        f"def {name}({', '.join([*local, *outs])}):\n"
-        f"    for i in range(cuda.grid(1), {outs[0]}.size, cuda.gridsize(1)):\n"
-        + indent(f"{targets} = {call}\n", "        ")
-    )
-    head = "import math\n\nimport numpy as np\n" + imports(used)
-    return f"{head}\n\n{inner}\n\n{loop}"
+    text, used = kernel_source(name, params, outputs, dtype)
+    return f"import math\n\nimport numpy as np\n{imports(used)}\n\n{text}"

@@ -118,33 +118,12 @@ def function_source(
     <BLANKLINE>
     """
     local = local_names(params)
-    roots = lower(rename(params, local, outputs))
-    return function_text(name, local, roots, PythonWriter(dtype), doc=doc, decorator=decorator)
-
-
-def rename(params: Sequence[str], local: Sequence[str], outputs: Sequence[Expr]) -> Sequence[Expr]:
-    """The outputs over parameters of other names."""
-    renamed = {var(p): var(q) for p, q in zip(params, local, strict=True) if p != q}
-    return substitute(outputs, renamed) if renamed else outputs
-
-
-def function_text(
-    name: str,
-    local: Sequence[str],
-    roots: Sequence[Expr],
-    writer: PythonWriter,
-    *,
-    doc: str = "",
-    decorator: str = "",
-) -> str:
-    """The source of a function of parameters with these names that returns lowered
-    outputs."""
-    assignments, results = statements(roots, writer, {*_TAKEN, *local})
-    body = [f"{a.name} = {a.text}" for a in assignments]
+    body, results = function_body(local, lower(rename(params, local, outputs)), PythonWriter(dtype))
     if len(results) > 1:  # Numba refuses branches inside a long tuple
+        taken = {*local, *(line.partition(" = ")[0] for line in body)}
         for k, result in enumerate(results):
             if " if " in result:
-                name_k = _fresh(f"r{k}", {*local, *(a.name for a in assignments)})
+                name_k = _fresh(f"r{k}", taken)
                 body.append(f"{name_k} = {result}")
                 results[k] = name_k
     body.append(_return(results))
@@ -154,6 +133,20 @@ def function_text(
         lines.append(indent(docstring(doc), "    "))
     lines.append(indent("\n".join(body), "    "))
     return "\n".join(lines) + "\n"
+
+
+def rename(params: Sequence[str], local: Sequence[str], outputs: Sequence[Expr]) -> Sequence[Expr]:
+    """The outputs over parameters of other names."""
+    renamed = {var(p): var(q) for p, q in zip(params, local, strict=True) if p != q}
+    return substitute(outputs, renamed) if renamed else outputs
+
+
+def function_body(
+    local: Sequence[str], roots: Sequence[Expr], writer: PythonWriter
+) -> tuple[list[str], list[str]]:
+    """The assignments and the results of lowered outputs over variables of these names."""
+    assignments, results = statements(roots, writer, {*_TAKEN, *local})
+    return [f"{a.name} = {a.text}" for a in assignments], results
 
 
 def local_names(params: Sequence[str], taken: Collection[str] = ()) -> list[str]:

@@ -53,7 +53,7 @@ def compiler() -> Any:
     except (ImportError, RuntimeError, OSError) as error:
         reason = str(error).strip().splitlines()
         raise TargetError(
-            f"CUDA kernels need NVIDIA's compiler NVRTC: {reason[0] if reason else error!r}",
+            f"CUDA kernels need NVIDIA's compiler NVRTC: {reason[0] if reason else type(error).__name__}",
             hint=INSTALL,
         ) from None
     return nvrtc

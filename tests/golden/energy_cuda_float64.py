@@ -113,72 +113,58 @@ if cuda is not None and config.ENABLE_CUDASIM:  # the simulator has no libdevice
     libdevice = type("libdevice", (), dict(cos=np.cos, dmul_rn=np.multiply, sin=np.sin))
 
 
-def _device(function):
-    """A function that kernels call."""
-    return function if cuda is None else cuda.jit(device=True)(function)
-
-
 def _kernel(function):
     """A kernel, compiled when it is launched first."""
     return function if cuda is None else cuda.jit(function)
 
 
-@_device
-def _energy_cuda(x, y):
-    return libdevice.dmul_rn(x, libdevice.sin(y)) + 2.0
-
-
 @_kernel
-def _energy_cuda_loop(x, x_step, y, y_step, out0):
+def _energy_cuda(x_array, x_step, y_array, y_step, out0):
     for i in range(cuda.grid(1), out0.size, cuda.gridsize(1)):
-        out0[i] = _energy_cuda(np.float64(x[i*x_step]), np.float64(y[i*y_step]))
+        x = np.float64(x_array[i*x_step])
+        y = np.float64(y_array[i*y_step])
+        out0[i] = libdevice.dmul_rn(x, libdevice.sin(y)) + 2.0
 
 
 def energy_cuda(x, y, *, stream=0):
     """The value of energy, on a CUDA device."""
-    r = _evaluate_cuda(_energy_cuda_loop, 1, stream, x, y)
+    r = _evaluate_cuda(_energy_cuda, 1, stream, x, y)
     return r[0]
 
 
-@_device
-def _energy_grad_cuda(x, y):
-    return libdevice.sin(y), x*libdevice.cos(y)
-
-
 @_kernel
-def _energy_grad_cuda_loop(x, x_step, y, y_step, out0, out1):
+def _energy_grad_cuda(x_array, x_step, y_array, y_step, out0, out1):
     for i in range(cuda.grid(1), out0.size, cuda.gridsize(1)):
-        out0[i], out1[i] = _energy_grad_cuda(np.float64(x[i*x_step]), np.float64(y[i*y_step]))
+        x = np.float64(x_array[i*x_step])
+        y = np.float64(y_array[i*y_step])
+        out0[i] = libdevice.sin(y)
+        out1[i] = x*libdevice.cos(y)
 
 
 def energy_grad_cuda(x, y, *, stream=0):
     """The gradient of energy by x, y, on a CUDA device."""
-    r = _evaluate_cuda(_energy_grad_cuda_loop, 2, stream, x, y)
+    r = _evaluate_cuda(_energy_grad_cuda, 2, stream, x, y)
     return (r[0], r[1])
 
 
-@_device
-def _energy_value_and_grad_cuda(x, y):
-    t0 = libdevice.sin(y)
-    return libdevice.dmul_rn(x, t0) + 2.0, t0, x*libdevice.cos(y)
-
-
 @_kernel
-def _energy_value_and_grad_cuda_loop(x, x_step, y, y_step, out0, out1, out2):
+def _energy_value_and_grad_cuda(x_array, x_step, y_array, y_step, out0, out1, out2):
     for i in range(cuda.grid(1), out0.size, cuda.gridsize(1)):
-        r = _energy_value_and_grad_cuda(np.float64(x[i*x_step]), np.float64(y[i*y_step]))
-        out0[i] = r[0]
-        out1[i] = r[1]
-        out2[i] = r[2]
+        x = np.float64(x_array[i*x_step])
+        y = np.float64(y_array[i*y_step])
+        t0 = libdevice.sin(y)
+        out0[i] = libdevice.dmul_rn(x, t0) + 2.0
+        out1[i] = t0
+        out2[i] = x*libdevice.cos(y)
 
 
 def energy_value_and_grad_cuda(x, y, *, stream=0):
     """(value, gradient by x, y) of energy, on a CUDA device."""
-    r = _evaluate_cuda(_energy_value_and_grad_cuda_loop, 3, stream, x, y)
+    r = _evaluate_cuda(_energy_value_and_grad_cuda, 3, stream, x, y)
     return (r[0], (r[1], r[2]))
 
 
-def _evaluate_cuda(loop, count, stream, *args):
+def _evaluate_cuda(kernel, count, stream, *args):
     """The results of a kernel: on the device if an argument is, else on the host."""
     if cuda is None or not cuda.is_available():
         reason = _NO_CUDA if cuda is None else str(cuda.cuda_error()).strip()
@@ -209,7 +195,7 @@ def _evaluate_cuda(loop, count, stream, *args):
             given += [cuda.to_device(flat, stream), 1]
     out = [cuda.device_array(size, dtype=work, stream=stream) for _ in range(count)]
     if size:
-        loop[min(-(-size // 256), 65535), 256, stream](*given, *out)
+        kernel[min(-(-size // 256), 65535), 256, stream](*given, *out)
     if any(there):
         return [o.reshape(shape) for o in out]
     found = [o.copy_to_host(stream=stream).reshape(shape).astype(result, copy=False) for o in out]
