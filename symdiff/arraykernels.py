@@ -59,6 +59,10 @@ class ArrayKernels:
         o = self._options
         return StructuredKernel(program, dtype=o.dtype, parallel=o.parallel, cache=o.cache)
 
+    def llvm(self, program: Structured) -> str:
+        """The LLVM IR of a program."""
+        return str(self._kernel(program).llvm())
+
     def sparse(self, raw: Structured, values: Sequence[Any], wrt: Sequence[str]) -> Any:
         """The Jacobian as SciPy CSR matrices: a row for each element of an output, a
         column for each element of a parameter; nested as the Jacobian is."""

@@ -97,6 +97,12 @@ def diff(target: str, wrt: str | None, order: int, style: str) -> None:
 
     subject = resolve(target)
     program, names = subject.program, subject.variables(wrt)
+    if subject.has_arrays:
+        from symdiff.arraytext import derived, printed
+
+        name, dtype = f"{program.name}_grad", subject.dtype or "float64"
+        click.echo(printed(derived(program, names, order), name, style, dtype), nl=False)
+        return
     orders = list(combinations_with_replacement(names, order))
     parts = [pipeline.derivative(program, by) for by in orders]
     outputs = [e for part in parts for e in part.outputs]
@@ -125,6 +131,13 @@ def simplify(target: str, style: str) -> None:
     from symdiff.targets import resolve
 
     subject = resolve(target)
+    if subject.has_arrays:
+        from symdiff.arraytext import printed
+        from symdiff.blocks.derive import value
+
+        name, dtype = subject.program.name, subject.dtype or "float64"
+        click.echo(printed(value(subject.program), name, style, dtype), nl=False)
+        return
     program = pipeline.value(subject.program)
     count = len(program.outputs)
     labels = [f"[{i}]" for i in range(count)]
@@ -158,14 +171,16 @@ def compile_module(
     from symdiff.export import module_text, write_text
     from symdiff.targets import resolve
 
-    subject = resolve(target, name)
-    text = module_text(
-        subject.program,
-        subject.variables(wrt),
-        hessian="hessian" in extras,
-        dtype=dtype or subject.dtype,
-        targets=[t.strip() for t in targets.split(",")],
-    )
+    subject, wanted = resolve(target, name), [t.strip() for t in targets.split(",")]
+    by, more, real = subject.variables(wrt), "hessian" in extras, dtype or subject.dtype
+    if not subject.has_arrays:
+        text = module_text(subject.program, by, hessian=more, dtype=real, targets=wanted)
+    else:
+        from symdiff.arraytext import array_module
+
+        if wanted != ["cpu"]:
+            raise SymdiffError("functions with arrays are compiled for the CPU only")
+        text = array_module(subject.program, by, hessian=more, dtype=real)
     if output in (None, "-"):
         click.echo(text, nl=False)
     else:
@@ -187,6 +202,11 @@ def show(target: str, wrt: str | None, order: int, stage: str | None, timings: b
     from symdiff.targets import resolve
 
     subject = resolve(target)
+    if subject.has_arrays:
+        raise SymdiffError(
+            f"the stages of {subject.program.name} are not shown: it has arrays or loops",
+            hint="use 'symdiff diff' or 'symdiff simplify'",
+        )
     done = list(pipeline.stages(subject.program, subject.variables(wrt), order))
     last, start = done[-1].program, time.perf_counter()
     source = function_source(last.name, last.params, last.outputs, dtype=subject.dtype or "float64")
@@ -330,7 +350,7 @@ def _print_results(
     from symdiff.codegen.text import format_latex, formula_lines
     from symdiff.compile import expand_completed, readable_forms
 
-    params, dtype = subject.program.params, subject.dtype or "float64"
+    params, dtype = subject.params, subject.dtype or "float64"
     if style in ("python", "c"):
         outputs = expand_completed(outputs)
     else:

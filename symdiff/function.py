@@ -221,7 +221,9 @@ class SymbolicFunction:
     @property
     def program(self) -> Program:
         """The simplified program, static parameters at their defaults."""
-        return self._source.final(self._default_static())
+        self._source.scalar(self._default_static())
+        program: Program = self._source.final(self._default_static())
+        return program
 
     @property
     def raw_program(self) -> Program:
@@ -229,12 +231,17 @@ class SymbolicFunction:
         from symdiff.compile import closed_forms
 
         self._source.scalar(self._default_static())
-        program = self._source.program(self._default_static())
+        program: Program = self._source.program(self._default_static())
         return replace(program, outputs=closed_forms(program.outputs))
 
     @property
     def expr(self) -> Any:
-        """The simplified expression (SymPy), nested as the result is."""
+        """The simplified expression (SymPy), nested as the result is; arrays are functions of
+        their indices, sums are `Sum`."""
+        if (structured := self._structured()) is not None:
+            from symdiff.arraytext import expression
+
+            return expression(structured)
         from symdiff.codegen.symbolic import to_sympy
         from symdiff.compile import readable_forms
 
@@ -247,9 +254,20 @@ class SymbolicFunction:
         from symdiff.codegen.cudapython import cuda_source
         from symdiff.codegen.python import function_source
 
-        emission, kernel = self._compiled(self._default_static())
         dtype = np.dtype(self._options.dtype or np.float64).name
         name = self.__name__.replace("<lambda>", "function")
+        if (structured := self._structured()) is not None:
+            from symdiff import arraytext
+
+            if target == "llvm":
+                return self._arrays.llvm(structured)
+            if target != "cpu":
+                raise TargetError(
+                    f"no source for target {target!r} of a function with arrays",
+                    hint='use "cpu" or "llvm"',
+                )
+            return arraytext.source(name, structured, dtype)
+        emission, kernel = self._compiled(self._default_static())
         if target == "cpu":
             return function_source(name, emission.params, emission.outputs, dtype=dtype)
         if target == "cuda":
@@ -269,6 +287,10 @@ class SymbolicFunction:
 
     def latex(self) -> str:
         """The simplified expression in LaTeX."""
+        if (structured := self._structured()) is not None:
+            from symdiff import arraytext
+
+            return arraytext.latex(structured)
         from symdiff.codegen.symbolic import to_sympy
         from symdiff.codegen.text import format_latex
         from symdiff.compile import readable_forms
@@ -279,6 +301,11 @@ class SymbolicFunction:
     def report(self) -> Report:
         """What was traced, cancelled and found, and the measured accuracy: see
         `symdiff.report.Report`."""
+        raw = self._source.raw(self._default_static())
+        if isinstance(raw, Structured):
+            from symdiff.arraytext import array_report
+
+            return array_report(raw, self._wrt())
         from symdiff.certify import accuracy
         from symdiff.report import report
 
@@ -286,13 +313,26 @@ class SymbolicFunction:
 
     def save(self, path: Any, *, hessian: bool = False) -> None:
         """Write a standalone module with the value, gradient and both together."""
-        from symdiff.export import save_module
+        from symdiff.export import save_module, write_text
 
+        raw = self._source.program(self._default_static())
+        if isinstance(raw, Structured):
+            from symdiff.arraytext import array_module
+
+            dtype = self._options.dtype
+            write_text(path, array_module(raw, self._wrt(), hessian=hessian, dtype=dtype))
+            return
         targets = ("cpu",) if self._options.target == "cpu" else ("cpu", "cuda")
         save_module(
             path, self.raw_program, self._wrt(), hessian=hessian, dtype=self._options.dtype,
             targets=targets,
         )  # fmt: skip
+
+    def _structured(self) -> Structured | None:
+        """The program of a function with arrays or loops, as it is emitted."""
+        static = self._default_static()
+        raw = self._source.raw(static)
+        return self._source.final(static) if isinstance(raw, Structured) else None
 
     def _default_static(self) -> dict[str, Any]:
         parameters = self._source.parameters

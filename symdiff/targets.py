@@ -25,6 +25,7 @@ from symdiff.frontend.expression import parse
 from symdiff.function import SymbolicFunction
 from symdiff.options import Options
 from symdiff.program import Program
+from symdiff.structure import Structured
 
 _FILE = re.compile(r"(.+\.py)(?::([^:\s]+))?")
 _MODULE = re.compile(r"([^\W\d][\w.]*):([^\W\d]\w*)")
@@ -34,7 +35,7 @@ _MODULE = re.compile(r"([^\W\d][\w.]*):([^\W\d]\w*)")
 class Subject:
     """A captured program and how its user asked for it to be differentiated."""
 
-    program: Program
+    program: Any
     wrt: tuple[str, ...]
     dtype: str | None = None
     formula: bool = False
@@ -42,6 +43,17 @@ class Subject:
     @property
     def _title(self) -> str:
         return "the expression" if self.formula else self.program.name
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether it is a program with arrays or loops."""
+        return isinstance(self.program, Structured)
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """The names of the parameters."""
+        p = self.program
+        return tuple(q.name for q in p.params) if isinstance(p, Structured) else p.params
 
     def variables(self, text: str | None) -> tuple[str, ...]:
         """The variables that `--wrt` names; without it, the default ones."""
@@ -56,10 +68,10 @@ class Subject:
         for name in names:
             if not name.isidentifier() or keyword.iskeyword(name):
                 raise SymdiffError(f"--wrt: '{name}' is not the name of a variable")
-            if name not in self.program.params and not self.formula:
+            if name not in self.params and not self.formula:
                 raise SymdiffError(
                     f"--wrt: {self.program.name} has no real parameter '{name}'",
-                    hint=f"it has {', '.join(self.program.params) or 'none'}",
+                    hint=f"it has {', '.join(self.params) or 'none'}",
                 )
         return names
 
@@ -89,7 +101,9 @@ def resolve(target: str, name: str | None = None) -> Subject:
 
 
 def _subject(function: SymbolicFunction, name: str | None) -> Subject:
-    program = function.raw_program
+    program = function._source.program(function._default_static())
+    if isinstance(program, Program):
+        program = function.raw_program
     if name is not None:
         program = replace(program, name=name)
     dtype = function._options.dtype

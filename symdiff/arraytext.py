@@ -1,0 +1,126 @@
+"""Functions with arrays and loops for people: formulas, sources, modules and reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff.blocks import derive
+from symdiff.codegen.nestmodule import ArrayFunction, array_module_source
+from symdiff.codegen.nestpython import HELPERS, IMPORTS, nest_source
+from symdiff.codegen.nestsymbolic import structured_to_sympy
+from symdiff.codegen.nesttext import nest_lines
+from symdiff.codegen.text import format_latex
+from symdiff.errors import SymdiffError, TargetError
+from symdiff.program import map_objects
+from symdiff.report import Finding, Report
+from symdiff.structure import ARRAY, Call, Check, Loop, Structured, walk
+
+
+def derived(program: Structured, wrt: Sequence[str], order: int) -> Structured:
+    """The derivatives of a captured program of an order, 1 or 2, as they are emitted."""
+    wrt = _real(program, wrt)
+    scalar = isinstance(program.tree, int) and program.outputs[0].op is not ARRAY
+    if order == 1:
+        return (derive.gradient if scalar else derive.jacobian)(program, wrt)
+    if order == 2 and scalar:
+        return derive.hessian(program, wrt)
+    raise SymdiffError(f"derivatives of order {order} of a function with arrays are not printed")
+
+
+def _real(program: Structured, wrt: Sequence[str]) -> tuple[str, ...]:
+    real = {p.name for p in program.params if p.type.kind == "f"}
+    return tuple(n for n in wrt if n in real)
+
+
+def expression(program: Structured) -> Any:
+    """The outputs as SymPy expressions, nested as the result is."""
+    return map_objects(structured_to_sympy(program).__getitem__, program.tree)
+
+
+def latex(program: Structured) -> str:
+    """The outputs in LaTeX."""
+    texts = [format_latex(e) for e in structured_to_sympy(program)]
+    return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
+
+
+def source(name: str, program: Structured, dtype: str = "float64") -> str:
+    """Readable Numba Python of an emitted program."""
+    text, helpers = nest_source(name, program, dtype=dtype)
+    return "\n\n".join([IMPORTS, *(HELPERS[h] for h in helpers), text])
+
+
+def printed(program: Structured, name: str, style: str, dtype: str = "float64") -> str:
+    """An emitted program in one of the formats of the command line."""
+    if style == "python":
+        return source(name, program, dtype)
+    if style == "latex":
+        return latex(program) + "\n"
+    if style == "c":
+        raise TargetError("functions with arrays are not printed as C", hint="use --format python")
+    statements, results = nest_lines(program)
+    if style == "json":
+        document = {
+            "name": name,
+            "params": [p.name for p in program.params],
+            "definitions": statements,
+            "results": [{"text": text} for text in results],
+        }
+        return json.dumps(document, indent=2) + "\n"
+    return "\n".join([*statements, *results]) + "\n"
+
+
+def array_module(
+    program: Structured, wrt: Sequence[str], *, hessian: bool = False, dtype: Any = None
+) -> str:
+    """The source of a standalone module of a captured program."""
+    from symdiff.version import __version__
+
+    wrt, name = _real(program, wrt), program.name
+    by = ", ".join(wrt)
+    parts = [ArrayFunction("", derive.value(program), f"The value of {name}.")]
+    if isinstance(program.tree, int) and program.outputs[0].op is not ARRAY:
+        slopes, both = derive.gradient(program, wrt), derive.value_and_gradient(program, wrt)
+        parts += [
+            ArrayFunction("grad", slopes, f"The gradient of {name} by {by}."),
+            ArrayFunction("value_and_grad", both, f"(value, gradient by {by}) of {name}."),
+        ]
+        if hessian:
+            second = derive.hessian(program, wrt)
+            parts.append(
+                ArrayFunction("hessian", second, f"The second derivatives of {name} by {by}.")
+            )
+    else:
+        slopes = derive.jacobian(program, wrt)
+        parts.append(ArrayFunction("jacobian", slopes, f"The derivatives of {name} by {by}."))
+    return array_module_source(
+        name, parts, version=__version__, dtype=np.dtype(dtype or np.float64).name
+    )
+
+
+def array_report(program: Structured, wrt: Sequence[str]) -> Report:
+    """What became of a captured program: its loops, what its gradient keeps, its checks."""
+    value, slopes = derive.value(program), derived(program, wrt, 1)
+    findings = []
+    for s in walk(slopes.block):
+        if isinstance(s, Loop):
+            for v in s.saves:
+                what = "an array" if v.type.shape else "a number"
+                text = f"{what} in each iteration of the loop over {s.index}"
+                findings.append(Finding("kept for the gradient", text))
+        elif isinstance(s, Call):
+            findings.append(Finding("routine", s.routine))
+    for s in walk(value.block):
+        if isinstance(s, Check):
+            findings.append(Finding("checked when run", s.message, s.location))
+    (lines, texts), (more, slope_texts) = nest_lines(value), nest_lines(slopes)
+    return Report(
+        program.name,
+        tuple(p.name for p in program.params),
+        (*lines, *texts),
+        (*more, *slope_texts),
+        tuple(dict.fromkeys(findings)),
+    )
