@@ -1,224 +1,214 @@
-"""Elementwise value and gradient on large arrays, beside kernels written by hand.
+"""Elementwise values and all derivatives on large arrays, beside JAX and C by hand.
 
-    python benchmarks/throughput.py [--size 2000000] [--accuracy high]
+    python benchmarks/throughput.py [--size 4000000] [--rounds 9] [--only chain,morse]
 
-For each function the same run times, on one thread where not said otherwise:
-
-- symdiff's `value_and_grad`;
-- NumPy, value and gradient written by hand with common subexpressions shared;
-- C, the same by hand in one loop, compiled with `gcc -O3 -march=native`, and with
-  `-ffast-math` (which calls glibc's vector library), where gcc is there.
-
-The table gives nanoseconds per element of symdiff and the time of the others over it.
+The twelve functions of `workloads.py`, on one thread: symdiff with `accuracy="fast"` and by
+default, JAX's `jit(vmap(value_and_grad(f)))`, and C written by hand, compiled with
+`gcc -O3 -march=native -ffast-math` and glibc's vector library; they take turns, and the
+shortest time of each counts. symdiff and C write into arrays that are there, JAX makes new
+ones, as it always does. The last columns are symdiff's default on two threads; what memory
+alone would take, by the time of `c = a + 3*b` in the same run (a word written is a word
+read as well); and the packed and scalar arithmetic instructions of symdiff's fast kernel.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import math
-import shutil
-import subprocess
 import tempfile
-import time
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from peers import TRIAD, Arrays, Jax, gcc, packed, source
+from timing import clock, geometric_mean, race
+from workloads import WORKLOADS, Workload
 
 from symdiff import symgrad
+from symdiff.codegen import jit
 
-Arrays = Sequence[np.ndarray]
-
-
-@dataclass(frozen=True)
-class Workload:
-    """A function, its hand-written twins, and the ranges of its inputs."""
-
-    name: str
-    fun: Callable[..., float]
-    ranges: tuple[tuple[float, float], ...]
-    numpy: Callable[..., Arrays]
-    c: str
-    """Statements that read x, y, ... and write f and d0, d1, ..."""
+NEAR_MEMORY = 1.5
+"""A C kernel below this multiple of what memory takes counts as bound by memory."""
 
 
-def rosenbrock(x, y):
-    return (1 - x) ** 2 + 100 * (y - x * x) ** 2
+@dataclass
+class Result:
+    """One line of the table: seconds by competitor, and instructions."""
+
+    work: Workload
+    size: int
+    seconds: dict[str, float]
+    memory: float
+    instructions: tuple[int, int]
+    kernels: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def ratio(self, one: str, other: str) -> float:
+        """The time of one over that of the other; nan if either is missing."""
+        return self.seconds.get(one, math.nan) / self.seconds.get(other, math.nan)
+
+    @property
+    def near_memory(self) -> bool:
+        return self.seconds.get("C", math.inf) < NEAR_MEMORY * self.memory
 
 
-def rosenbrock_numpy(x, y):
-    a, b = 1 - x, y - x * x
-    return a * a + 100 * (b * b), -2 * a - 400 * (x * b), 200 * b
+def ours(work: Workload, **options: Any) -> Callable[..., Any]:
+    """What the workload asks for as one symdiff function."""
+    f = symgrad(work.fun, wrt=work.by, **options)
+    if work.outputs == 1 and work.second is None:
+        return f.value_and_grad
+    first = f.value_and_grad if work.outputs == 1 else None
+    jacobian = f.jacobian
+    second = f.diff(work.second, work.second) if work.second else None
+    params = ", ".join(work.params)
+    parts = [f"first({params})"] if first else [f"value({params})", f"jacobian({params})"]
+    parts += [f"second({params})"] if second else []
+    return symgrad(
+        _written(f"def {work.name}({params}):\n    return {', '.join(parts)}\n",
+                 first=first, value=f, jacobian=jacobian, second=second),
+        **options,
+    )  # fmt: skip
 
 
-def softplus(x):
-    return math.log(1 + math.exp(x))
+def _written(text: str, **names: Any) -> Callable[..., Any]:
+    """The function of a Python text, whose source can be read."""
+    import linecache
+
+    name = f"<benchmark {len(linecache.cache)}>"
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    exec(compile(text, name, "exec"), names)
+    found: Callable[..., Any] = names[text.split("(")[0].removeprefix("def ")]
+    return found
 
 
-def softplus_numpy(x):
-    e = np.exp(x)
-    d = 1 + e
-    return np.log(d), e / d
+def nested(work: Workload, out: Arrays) -> Any:
+    """Arrays for the results, nested as symdiff returns them."""
+    count, by = work.outputs, len(work.by)
+    if count > 1:
+        rows = (tuple(out[count + r * by : count + (r + 1) * by]) for r in range(count))
+        return tuple(out[:count]), tuple(rows)
+    slopes = tuple(out[1 : 1 + by]) if by > 1 else out[1]
+    return (out[0], slopes) if work.second is None else ((out[0], slopes), out[-1])
 
 
-def lennard_jones(x, y, z):
-    s6 = (0.81 / (x * x + y * y + z * z)) ** 3
-    return 5.2 * (s6 * s6 - s6)
+def inputs(work: Workload, size: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    return [rng.uniform(*r, size) for r in work.ranges]
 
 
-def lennard_jones_numpy(x, y, z):
-    r = 1 / (x * x + y * y + z * z)
-    u = 0.81 * r
-    s6 = u * u * u
-    k = -31.2 * (2 * s6 * s6 - s6) * r
-    return 5.2 * (s6 * s6 - s6), k * x, k * y, k * z
+def instructions(call: Callable[[], object]) -> tuple[int, int]:
+    """Packed and scalar arithmetic of the array kernel that a first call compiles."""
+    texts: list[str] = []
+    original = jit.compile_object
+
+    def noting(text: str, *options: Any) -> bytes:
+        texts.append(text)
+        return original(text, *options)
+
+    jit.compile_object = noting  # type: ignore[assignment]
+    try:
+        call()
+    finally:
+        jit.compile_object = original
+    body = next(t for t in texts if "@body(" in t)
+    return packed(jit.assembly(body))
 
 
-def morse(x, y, z):
-    e = math.exp(-1.7 * (math.sqrt(x * x + y * y + z * z) - 1.1))
-    return 2.3 * (1 - e) ** 2
-
-
-def morse_numpy(x, y, z):
-    r = np.sqrt(x * x + y * y + z * z)
-    e = np.exp(-1.7 * (r - 1.1))
-    w = 1 - e
-    k = 7.82 * w * e / r
-    return 2.3 * w * w, k * x, k * y, k * z
-
-
-def gauss(x, mu, s):
-    u = (x - mu) / s
-    return -u * u / 2 - math.log(s)
-
-
-def gauss_numpy(x, mu, s):
-    i = 1 / s
-    u = (x - mu) * i
-    d = u * i
-    return -0.5 * (u * u) - np.log(s), -d, d, (u * u - 1) * i
-
-
-WORKLOADS = (
-    Workload(
-        "rosenbrock", rosenbrock, ((-2, 2), (-2, 2)), rosenbrock_numpy,
-        "double a = 1 - x, b = y - x*x; f = a*a + 100*(b*b); d0 = -2*a - 400*(x*b); d1 = 200*b;",
-    ),
-    Workload(
-        "softplus", softplus, ((-20, 20),), softplus_numpy,
-        "double e = exp(x), d = 1 + e; f = log(d); d0 = e/d;",
-    ),
-    Workload(
-        "lennard_jones", lennard_jones, ((0.8, 2),) * 3, lennard_jones_numpy,
-        "double r = 1/(x*x + y*y + z*z), u = 0.81*r, s = u*u*u, k = -31.2*(2*s*s - s)*r;"
-        "f = 5.2*(s*s - s); d0 = k*x; d1 = k*y; d2 = k*z;",
-    ),
-    Workload(
-        "morse", morse, ((0.5, 2),) * 3, morse_numpy,
-        "double r = sqrt(x*x + y*y + z*z), e = exp(-1.7*(r - 1.1)), w = 1 - e, k = 7.82*w*e/r;"
-        "f = 2.3*w*w; d0 = k*x; d1 = k*y; d2 = k*z;",
-    ),
-    Workload(
-        "gauss", gauss, ((-3, 3), (-1, 1), (0.5, 2)), gauss_numpy,
-        "double i = 1/z, u = (x - y)*i, d = u*i; f = -0.5*(u*u) - log(z);"
-        "d0 = -d; d1 = d; d2 = (u*u - 1)*i;",
-    ),
-)  # fmt: skip
-
-
-def compiled(work: Workload, folder: Path, *flags: str) -> Callable[..., Arrays] | None:
-    """The C loop as a function of arrays; None without gcc."""
-    gcc = shutil.which("gcc")
-    if gcc is None:
-        return None
-    count = len(work.ranges)
-    ins, outs = "xyz"[:count], ["f", *(f"d{i}" for i in range(count))]
-    arguments = [f"const double *restrict p_{v}" for v in ins]
-    arguments += [f"double *restrict p_{v}" for v in outs]
-    reads = "".join(f"double {v} = p_{v}[i_]; " for v in ins)
-    writes = "".join(f"p_{v}[i_] = {v}; " for v in outs)
-    source, library = folder / "kernel.c", folder / f"kernel{'_'.join(flags)}.so"
-    source.write_text(
-        f"#include <math.h>\nvoid kernel(long n_, {', '.join(arguments)}) {{\n"
-        f"for (long i_ = 0; i_ < n_; i_++) {{ {reads}double {', '.join(outs)};\n{work.c}\n{writes}}}}}\n"
-    )
-    command = [
-        gcc,
-        "-O3",
-        "-march=native",
-        *flags,
-        "-shared",
-        "-fPIC",
-        "-o",
-        library,
-        source,
-        "-lm",
-    ]
-    subprocess.run(command, check=True)
-    kernel = ctypes.CDLL(str(library)).kernel
-
-    def call(*arrays: np.ndarray, out: Arrays) -> Arrays:
-        pointers = (ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *out))
-        kernel(ctypes.c_long(arrays[0].size), *pointers)
-        return out
-
-    return call
-
-
-def best(function: Callable[..., object], *args: np.ndarray, **options: object) -> float:
-    """The shortest of five times, in seconds, after one call to warm up."""
-    function(*args, **options)
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        function(*args, **options)
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def check(work: Workload, found: Arrays, expected: Arrays) -> None:
-    """Both compute the same thing, up to what the plain formula loses."""
+def agree(name: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
+    """Both compute the same thing, up to what plain formulas lose."""
     for a, b in zip(found, expected, strict=True):
-        assert np.allclose(a, b, rtol=1e-6, atol=1e-9), work.name
-        a[:] = 0
+        assert np.allclose(a, b, rtol=1e-6, atol=1e-9), name
+
+
+def measure(work: Workload, size: int, rounds: int, jax: Jax | None, folder: Path) -> Result:
+    """Every competitor on one workload."""
+    arrays = inputs(work, size)
+    out = [np.empty(size) for _ in range(work.results)]
+    places = nested(work, out)
+    clocks = {}
+    functions = {
+        "fast": ours(work, accuracy="fast", parallel=False),
+        "symdiff": ours(work, parallel=False),
+        "threads": ours(work, parallel=True),
+    }
+    few = [a[:1000] for a in arrays]
+    counted = ours(work, accuracy="fast", parallel=False, cache=False)
+    counts = instructions(lambda: counted(*few))
+    for name, function in functions.items():
+        clocks[name] = clock(lambda f=function: f(*arrays, out=places))
+    functions["symdiff"](*arrays, out=places)
+    expected = [o[:1000].copy() for o in out]
+    kernels = {"fast": counts}
+    if (found := gcc(source(work), folder)) is not None:
+        kernel, assembly = found
+        kernels["C"] = packed(assembly)
+        kernel(few, [o[:1000] for o in out])
+        agree(work.name, [o[:1000] for o in out], expected)
+        clocks["C"] = clock(lambda: kernel(arrays, out))
+        triad, _ = gcc(TRIAD, folder)  # type: ignore[misc]
+        three = [np.ones(size) for _ in range(3)]
+        clocks["triad"] = clock(lambda: triad(three[:2], three[2:]))
+    if jax is not None:
+        answer = jax.ask(do="prepare", name=work.name, size=size)
+        agree(work.name, answer, [e[:3] for e in expected])
+        clocks["JAX"] = jax.clock()
+    seconds = race(clocks, rounds)
+    words = len(arrays) + 2 * work.results
+    memory = seconds.get("triad", math.nan) * words / 4
+    return Result(work, size, seconds, memory, counts, kernels)
+
+
+def results(size: int = 4_000_000, rounds: int = 9, only: Sequence[str] = ()) -> Iterator[Result]:
+    """The lines of the table as they come."""
+    jax = Jax.start()
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder:
+        for work in WORKLOADS:
+            if not only or work.name in only:
+                yield measure(work, size, rounds, jax, Path(folder))
+    if jax is not None:
+        jax.stop()
+
+
+def line(r: Result) -> str:
+    per = 1e9 / r.size
+    cells = [f"{r.seconds['fast'] * per:.2f}", f"{r.seconds['symdiff'] * per:.2f}"]
+    cells += [f"{r.ratio('JAX', 'symdiff'):.1f}x", f"{r.ratio('fast', 'C'):.2f}x"]
+    cells += [f"{r.ratio('symdiff', 'C'):.2f}x", f"{r.ratio('symdiff', 'threads'):.2f}x"]
+    cells += [f"{r.seconds['fast'] / r.memory:.2f}x", "/".join(map(str, r.instructions))]
+    return f"| {r.work.name} | {' | '.join(cells)} |"
+
+
+HEAD = (
+    "| function | fast, ns | default, ns | JAX / default | fast / C | default / C | "
+    "two threads | fast / memory | packed/scalar |"
+)
+
+
+def summary(found: Sequence[Result]) -> str:
+    def mean(one: str, other: str) -> str:
+        return f"{geometric_mean(r.ratio(one, other) for r in found):.2f}x"
+
+    cells = ["", "", mean("JAX", "symdiff"), mean("fast", "C"), mean("symdiff", "C"), "", "", ""]
+    return f"| geometric mean | {' | '.join(cells)} |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Elementwise value and gradient.")
-    parser.add_argument("--size", type=int, default=2_000_000)
-    parser.add_argument("--accuracy", default="high")
+    parser = argparse.ArgumentParser(description="Elementwise values and derivatives.")
+    parser.add_argument("--size", type=int, default=4_000_000)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--only", default="")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    rng = np.random.default_rng(0)
-    print(
-        "| function | symdiff, ns | all cores | NumPy | C | C, fast-math |\n|---|---|---|---|---|---|"
-    )
-    for work in WORKLOADS:
-        arrays = [rng.uniform(a, b, options.size) for a, b in work.ranges]
-        results = [np.empty(options.size) for _ in range(len(arrays) + 1)]
-        slopes = tuple(results[1:]) if len(arrays) > 1 else results[1]
-        ours = {
-            cores: symgrad(work.fun, accuracy=options.accuracy, parallel=cores).value_and_grad
-            for cores in (False, True)
-        }
-        one, all_cores = (best(f, *arrays, out=(results[0], slopes)) for f in ours.values())
-        expected = work.numpy(*arrays)
-        check(work, results, expected)
-        others = [best(work.numpy, *arrays)]
-        with tempfile.TemporaryDirectory() as folder:
-            for flags in ((), ("-ffast-math",)):
-                kernel = compiled(work, Path(folder), *flags)
-                if kernel is None:
-                    others.append(math.nan)
-                    continue
-                others.append(best(kernel, *arrays, out=results))
-                check(work, results, expected)
-        cells = [f"{one / options.size * 1e9:.2f}", f"{all_cores / options.size * 1e9:.2f}"]
-        cells += [f"{t / one:.2f}x" for t in others]
-        print(f"| {work.name} | {' | '.join(cells)} |", flush=True)
+    print(f"{HEAD}\n{'|---' * HEAD.count(' | ')}|---|")
+    found = []
+    for result in results(
+        options.size, options.rounds, tuple(filter(None, options.only.split(",")))
+    ):
+        found.append(result)
+        print(line(result), flush=True)
+    print(summary(found))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,95 @@
+"""Times JAX for another process: one JSON request a line on stdin, one answer on stdout.
+
+The first line it prints is JAX's version. Requests, by `do`:
+
+- `prepare`, with `name` and `size`: compile a workload for arrays of this size, drawn as
+  `throughput.py` draws them; the answer is the first three elements of each result;
+- `scalar`, with `name`: the same for one number each, not mapped;
+- `run`, with `repeat`: call what was prepared, the answer is the mean in seconds;
+- `compile`, with `module` and `point`: seconds from importing a file with a function of
+  `math` named `f` to its first value and gradient.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from types import SimpleNamespace
+from typing import Any
+
+if hasattr(os, "sched_setaffinity"):  # one thread
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import erf
+from workloads import WORKLOADS, Workload
+
+jax.config.update("jax_enable_x64", True)
+NAMES = SimpleNamespace(sin=jnp.sin, cos=jnp.cos, exp=jnp.exp, log=jnp.log, sqrt=jnp.sqrt, erf=erf)
+BY_NAME = {w.name: w for w in WORKLOADS}
+
+
+def derivatives(work: Workload) -> Any:
+    """Values, derivatives row by row, and the second derivative, as a flat tuple."""
+    f = work.under(NAMES)
+    places = tuple(work.params.index(p) for p in work.by)
+
+    def several(*x: Any) -> Any:
+        rows = jax.jacfwd(lambda *v: jnp.stack(f(*v)), argnums=places)(*x)
+        return (*f(*x), *(column[k] for k in range(work.outputs) for column in rows))
+
+    def one(*x: Any) -> Any:
+        value, slopes = jax.value_and_grad(f, argnums=places)(*x)
+        if work.second is None:
+            return (value, *slopes)
+        k = work.params.index(work.second)
+        return (value, *slopes, jax.grad(jax.grad(f, k), k)(*x))
+
+    return several if work.outputs > 1 else one
+
+
+def prepared(work: Workload, size: int) -> tuple[Any, list[Any]]:
+    rng = np.random.default_rng(0)
+    xs = [jnp.asarray(rng.uniform(*r, size)) for r in work.ranges]
+    return jax.jit(jax.vmap(derivatives(work))).lower(*xs).compile(), xs
+
+
+def main() -> None:
+    print(jax.__version__, flush=True)
+    function: Any = None
+    xs: list[Any] = []
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer: Any = None
+        if request["do"] == "prepare":
+            function, xs = prepared(BY_NAME[request["name"]], request["size"])
+            answer = [[float(v) for v in o[:3]] for o in function(*xs)]
+        elif request["do"] == "scalar":
+            work = BY_NAME[request["name"]]
+            xs = [float(sum(r)) / 2 for r in work.ranges]
+            function = jax.jit(derivatives(work))
+            answer = [float(o) for o in function(*xs)]
+        elif request["do"] == "run":
+            start = time.perf_counter()
+            for _ in range(request["repeat"]):
+                jax.block_until_ready(function(*xs))
+            answer = (time.perf_counter() - start) / request["repeat"]
+        elif request["do"] == "compile":
+            text = open(request["module"]).read()
+            names: dict[str, Any] = {}
+            exec(compile(text, request["module"], "exec"), names)
+            names["math"] = NAMES
+            start = time.perf_counter()
+            places = tuple(range(len(request["point"])))
+            jitted = jax.jit(jax.value_and_grad(names["f"], argnums=places))
+            jax.block_until_ready(jitted(*request["point"]))
+            answer = time.perf_counter() - start
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
