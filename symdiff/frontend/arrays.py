@@ -12,6 +12,7 @@ from symdiff.frontend import scalars
 from symdiff.frontend.tracer import active
 from symdiff.frontend.values import (
     Cond,
+    Listed,
     Masked,
     Real,
     Refused,
@@ -67,7 +68,7 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
     """A scalar function applied to numbers and arrays, with broadcasting."""
     if all(is_number(v) for v in values):
         return f(*values)
-    if any(isinstance(v, (SymArray, Selected)) for v in values):
+    if any(isinstance(v, (SymArray, Selected, Listed)) for v in values):
         from symdiff.frontend import symbolic
 
         return symbolic.elementwise(active.get(), f, *values)

@@ -22,13 +22,14 @@ import numpy as np
 
 from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, scalars, symbolic
+from symdiff.frontend import calls, symbolic
+from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
 from symdiff.frontend.tracer import Retrace, Tracer, active
-from symdiff.frontend.values import Refused, Scalar, SmallArray, SymArray, as_real, describe, join
-from symdiff.ir import TRUE, ZERO, Expr
+from symdiff.frontend.values import Listed, Refused, Scalar, Selected, SmallArray, SymArray, as_real, describe, join
+from symdiff.ir import TRUE, Expr
 from symdiff.program import Program, Tree
 from symdiff.structure import Structured
 
@@ -173,6 +174,8 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any]) -> Tree:
         first = len(outputs)
         outputs += [as_real(v) for v in value.items.ravel()]
         return np.arange(first, len(outputs)).reshape(value.items.shape)
+    if isinstance(value, (Listed, Selected)):
+        value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray):
         outputs.append(symbolic.leaf_of(t, value))
         return len(outputs) - 1
@@ -185,7 +188,9 @@ def _structured(
     t: Tracer, parameters: Parameters, plan: Arrays, outputs: list[Any], tree: Tree
 ) -> Structured:
     """The program with its statements; of the numbers, only what arrays need."""
-    roots = tuple(v.expr if isinstance(v, Scalar) else v for v in outputs)
+    roots = tuple(
+        masked(v.expr, v.defined, t.facts) if isinstance(v, Scalar) else v for v in outputs
+    )
     block = structure.pruned((*t.checks.values(), *t.block), roots)
     inside = (e for s in structure.walk(block) for e in structure.expressions(s))
     locations = _locate(t.locations, (*roots, *inside))
@@ -202,49 +207,10 @@ def _program(
     for v in outputs:
         defined = join(defined, v.defined)
     assumptions = tuple(dict.fromkeys(t.assumptions))
-    taken = set()
-    for a in assumptions:
-        taken.update(scalars.consequences(a))
-    conditions = []
-    for c in scalars.conjuncts(defined):
-        known = scalars.cond(c)
-        if known is not True and not scalars.follows(c, taken) and not _trivial(c):
-            conditions.append(c)
+    conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    return Program(name, params, roots, tree, tuple(conditions), assumptions, locations=locations)
-
-
-def _trivial(condition: Expr) -> bool:
-    """Whether a condition says that a sum of squares and the like is not negative."""
-    c = scalars.canonical(condition)
-    return c.op is ir.LE and c.args[0] is ZERO and is_nonnegative(c.args[1])
-
-
-def is_nonnegative(e: Expr) -> bool:
-    """Whether an expression is visibly never negative."""
-    stack, budget = [e], 64
-    while stack and budget:
-        n, budget = stack.pop(), budget - 1
-        q = ir.rational(n)
-        if q is not None:
-            if q < 0:
-                return False
-        elif n.op in (ir.ADD, ir.MUL, ir.DIV):
-            if n.op is ir.MUL and n.args[0] is n.args[1]:
-                continue
-            stack += n.args
-        elif n.op is ir.WHERE:
-            stack += n.args[1:]
-        elif n.op is ir.POW:
-            k = ir.integer(n.args[1])
-            if ir.rational(n.args[1]) is None or (k is not None and k % 2):
-                stack.append(n.args[0])
-        elif n.op.sign == "same":
-            stack += n.args
-        elif not n.op.sign:
-            return False
-    return not stack
+    return Program(name, params, roots, tree, conditions, assumptions, locations=locations)
 
 
 def _locate(

@@ -6,19 +6,22 @@ from collections.abc import ItemsView, KeysView, ValuesView
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend import arrays, symbolic
+from symdiff.frontend import arrays, selecting, symbolic
 from symdiff.frontend.tracer import Retrace, Tracer, active
 from symdiff.frontend.values import (
     Choice,
     Cond,
+    Listed,
     Masked,
     Real,
     Refused,
     Scalar,
+    Selected,
     Sequence,
     SmallArray,
     Stream,
     SymArray,
+    Unlisted,
     Whole,
     describe,
 )
@@ -88,13 +91,17 @@ def elements(t: Tracer, value: Any) -> list[Any]:
         used_as_array(value, "it is iterated over")
         raise Refused(f"{_what(value)} is iterated over")
     if isinstance(value, Sequence):
-        raise Refused(
+        raise Unlisted(
             "a range whose length is not known when traced is listed", "loop over it with 'for'"
         )
+    if isinstance(value, Listed):
+        value = value.items
+    if isinstance(value, Selected):
+        value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray):
         if value.shape and (n := ir.integer(value.shape[0])) is not None:
-            return [symbolic.subscript(t, value, k) for k in range(n)]
-        raise Refused(
+            return [selecting.subscript(t, value, k) for k in range(n)]
+        raise Unlisted(
             "the elements of an array whose size is not known when traced are listed",
             "loop over it with 'for'",
         )
@@ -115,7 +122,7 @@ def _what(value: Any) -> str:
 def used_as_array(value: Any, what: str, rank: int = 1) -> None:
     """Trace again with a parameter as an array, if a number that was made of it is used
     as one."""
-    if not isinstance(value, Real):
+    if not isinstance(value, Scalar):
         return
     t = active.get()
     for v in ir.variables((value.expr,)):
@@ -126,10 +133,13 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
 
 def subscript(t: Tracer, owner: Any, index: Any) -> Any:
     """`owner[index]`."""
-    if isinstance(owner, SymArray):
-        return symbolic.subscript(t, owner, index)
+    if isinstance(owner, (SymArray, Selected)):
+        return selecting.subscript(t, symbolic.symbolic(t, owner), index)
+    if isinstance(owner, Listed):
+        found = selecting.subscript(t, owner.items, index)
+        return Listed(symbolic.snapshot(found)) if isinstance(index, slice) else found
     if isinstance(owner, SmallArray):
-        if symbolic.is_symbolic(index):
+        if selecting.is_symbolic(index):
             raise Retrace(what="a small array is indexed by what is not known when traced")
         return arrays.load(owner, index)
     if isinstance(owner, (list, tuple, range, str)):
@@ -143,11 +153,17 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
             raise Refused(f"key {_show(k)} is not in the dictionary")
         return t.wrap(owner[k])
     if isinstance(owner, Scalar):
-        used_as_array(owner, "it is indexed", len(index) if isinstance(index, tuple) else 1)
+        used_as_array(owner, "it is indexed", rank_of(index))
         raise Refused(f"{_what(owner)} is indexed")
     if isinstance(owner, Masked):
         raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
     raise Refused(f"{describe(owner)} is indexed")
+
+
+def rank_of(index: Any) -> int:
+    """How many dimensions an index says that there are."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return max(sum(k is not None and k is not Ellipsis for k in parts), 1)
 
 
 def _show(k: Any) -> str:

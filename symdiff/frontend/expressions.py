@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend import arrays, attributes, calls, scalars
+from symdiff.frontend import arrays, attributes, calls, comprehensions, scalars
 from symdiff.frontend.containers import elements, key, position, subscript
 from symdiff.frontend.operators import binary, compare, truth
 from symdiff.frontend.tracer import Tracer
@@ -16,7 +16,6 @@ from symdiff.frontend.values import (
     UNBOUND,
     Choice,
     Cond,
-    Masked,
     Maybe,
     Real,
     Refused,
@@ -204,7 +203,7 @@ def _conditional(t: Tracer, node: ast.IfExp) -> Any:
 
 
 def _walrus(t: Tracer, node: ast.NamedExpr) -> Any:
-    if t.frame.name == COMPREHENSION:
+    if t.frame.name == comprehensions.NAME:
         t.refuse("':=' inside of a comprehension", "assign the name in a loop", node)
     value = evaluate(t, node.value)
     t.frame.env[node.target.id] = value
@@ -270,103 +269,6 @@ def _attribute(t: Tracer, node: ast.Attribute) -> Any:
     return attributes.attribute(t, owner, node.attr)
 
 
-# --------------------------------------------------------------- comprehensions
-COMPREHENSION = "<comprehension>"
-
-
-class _Comprehension:
-    """The clauses of one comprehension and the elements found so far."""
-
-    def __init__(self, t: Tracer, node: Any, emit: Callable[[], Any]) -> None:
-        self.t, self.clauses, self.emit = t, node.generators, emit
-        self.items: list[Any] = []
-        self.present: list[Any] = []
-
-    def run(self, first: list[Any]) -> Any:
-        """The elements; `Masked` if a condition on real values filters them."""
-        t, caller = self.t, self.t.frame
-        t.frame = calls.child_frame(caller, COMPREHENSION)
-        self._loop(0, first, True)
-        t.frame = caller
-        if all(p is True for p in self.present):
-            return self.items
-        return Masked(tuple(self.items), tuple(self.present))
-
-    def _loop(self, depth: int, values: list[Any], guard: Any) -> None:
-        from symdiff.frontend.statements import assign
-
-        clause = self.clauses[depth]
-        if clause.is_async:
-            self.t.refuse("'async' is not supported", node=clause.target)
-        for value in values:
-            self.t.step(clause.target)
-            assign(self.t, clause.target, value)
-            self._filter(depth, 0, guard)
-
-    def _filter(self, depth: int, i: int, guard: Any) -> None:
-        """Apply the i-th `if` of a clause, then the next clause or the element."""
-        t, clause = self.t, self.clauses[depth]
-        if i < len(clause.ifs):
-            c = condition(t, clause.ifs[i])
-            if isinstance(c, bool):
-                if c:
-                    self._filter(depth, i + 1, guard)
-                return
-            t.need(c)
-            region = t.enter(c.expr)
-            self._filter(depth, i + 1, scalars.conjunction(guard, c))
-            if t.leave(region):
-                raise Refused("a filtered comprehension changes a container", "use a loop")
-        elif depth + 1 < len(self.clauses):
-            iterable = evaluate(t, self.clauses[depth + 1].iter)
-            t.at = self.clauses[depth + 1].iter
-            self._loop(depth + 1, elements(t, iterable), guard)
-        else:
-            self.items.append(self.emit())
-            self.present.append(guard)
-
-
-def _generate(t: Tracer, node: Any, emit: Callable[[], Any]) -> Any:
-    """The elements of a comprehension, at once."""
-    first = evaluate(t, node.generators[0].iter)
-    t.at = node.generators[0].iter
-    return _Comprehension(t, node, emit).run(elements(t, first))
-
-
-def _list_comprehension(t: Tracer, node: ast.ListComp) -> Any:
-    found = _generate(t, node, lambda: evaluate(t, node.elt))
-    return t.own(found) if isinstance(found, list) else found
-
-
-def _generator(t: Tracer, node: ast.GeneratorExp) -> Any:
-    first = elements(t, evaluate(t, node.generators[0].iter))
-    home = t.frame
-
-    def compute() -> Any:
-        caller, t.frame = t.frame, home
-        found = _Comprehension(t, node, lambda: evaluate(t, node.elt)).run(first)
-        t.frame = caller
-        return found
-
-    return t.stream(compute)
-
-
-def _set_comprehension(t: Tracer, node: ast.SetComp) -> Any:
-    found = _generate(t, node, lambda: key(evaluate(t, node.elt)))
-    return t.own(set(_unfiltered(found)))
-
-
-def _dict_comprehension(t: Tracer, node: ast.DictComp) -> Any:
-    found = _generate(t, node, lambda: (key(evaluate(t, node.key)), evaluate(t, node.value)))
-    return t.own(dict(_unfiltered(found)))
-
-
-def _unfiltered(found: Any) -> list[Any]:
-    if isinstance(found, Masked):
-        raise Refused("a set or dictionary is filtered by a condition on real values")
-    return list(found)
-
-
 # ---------------------------------------------------------------------- strings
 def _fstring(t: Tracer, node: ast.JoinedStr) -> str:
     parts = []
@@ -425,10 +327,10 @@ EXPRESSIONS: dict[type[ast.expr], Handler] = {
     ast.List: _list,
     ast.Set: _set,
     ast.Dict: _dict,
-    ast.ListComp: _list_comprehension,
-    ast.GeneratorExp: _generator,
-    ast.SetComp: _set_comprehension,
-    ast.DictComp: _dict_comprehension,
+    ast.ListComp: comprehensions.of_list,
+    ast.GeneratorExp: comprehensions.of_generator,
+    ast.SetComp: comprehensions.of_set,
+    ast.DictComp: comprehensions.of_dict,
     ast.JoinedStr: _fstring,
     ast.Lambda: _lambda,
 }

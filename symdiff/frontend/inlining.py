@@ -11,8 +11,9 @@ import numpy as np
 
 from symdiff import ir, structure
 from symdiff.frontend import scalars, symbolic
+from symdiff.frontend.extents import same_size
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Cell, Real, Refused, Scalar, SymArray, as_real, is_number
+from symdiff.frontend.values import Real, Refused, Scalar, SymArray, as_real, is_number
 from symdiff.ir import Expr
 from symdiff.program import Program, map_objects
 from symdiff.structure import Structured
@@ -78,9 +79,9 @@ def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
         for axis, n in zip(p.type.shape, array.shape, strict=True):
             known = mapping.setdefault(axis, n)
             if axis.op is ir.CONST:
-                symbolic.same_size(t, axis, n)
+                same_size(t, axis, n)
             elif known is not n:
-                symbolic.same_size(t, known, n)
+                same_size(t, known, n)
     for name, data in program.data.items():
         kind = "i" if data.dtype.kind in "iu" else "f"
         mapping[structure.array(name, kind)] = symbolic.constant(t, data, kind)
@@ -102,7 +103,7 @@ def _output(
         return scalars.whole(after) if structure.kind_of(before) == "i" else Real(after)
     type = types[structure.name_of(before)]
     shape = ir.substitute(ir.substitute(type.shape, mapping), mapping)
-    return symbolic.view_of(Cell(after, shape), type.kind)
+    return symbolic.in_cell(after, shape, type.kind)
 
 
 def _traced(value: Any) -> Any:

@@ -30,12 +30,14 @@ def find(function: Any) -> Implementation | None:
     return found[1] if found is not None and found[0] is function else None
 
 
-def _sized(name: str, small: Implementation) -> Implementation:
-    """The version for arrays of unknown size where an argument is one."""
+def _sized(name: str, small: Implementation | None) -> Implementation:
+    """The version for arrays of unknown size where an argument is one, or where there is
+    no other."""
     from symdiff.frontend import large_names
 
     large = large_names.TABLE.get(name)
     if large is None:
+        assert small is not None
         return small
 
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
@@ -43,7 +45,7 @@ def _sized(name: str, small: Implementation) -> Implementation:
             return large(t, *args, **kwargs)
         if name not in large_names.NO_USE:
             large_names.numbers_as_arrays(args)
-        return small(t, *args, **kwargs)
+        return (small or large)(t, *args, **kwargs)
 
     return implementation
 
@@ -52,14 +54,17 @@ def _sized(name: str, small: Implementation) -> Implementation:
 def _table(with_scipy: bool) -> Mapping[int, tuple[Any, Implementation]]:
     """Implementations by the identity of what they implement. The elementary
     functions first: where a traced version exists too, it wins."""
+    from symdiff.frontend import large_names
+
     entries: dict[str, Implementation] = {}
     for op in functions.TABLE:
         entries |= {name: _elementary(op) for name in op.names}
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
     entries |= python_names.TABLE | library_names.TABLE
     entries |= numpy_names.TABLE
+    names = dict.fromkeys((*entries, *large_names.TABLE))
     table: dict[int, tuple[Any, Implementation]] = {}
-    for name, implementation in entries.items():
+    for name in names:
         module, _, attribute = name.rpartition(".")
         if module.startswith("scipy") and not with_scipy:
             continue
@@ -68,7 +73,7 @@ def _table(with_scipy: bool) -> Mapping[int, tuple[Any, Implementation]]:
             owner = owner.linalg
         function = getattr(owner, attribute, None)
         if function is not None:
-            table[id(function)] = function, _sized(name, implementation)
+            table[id(function)] = function, _sized(name, entries.get(name))
     return table
 
 

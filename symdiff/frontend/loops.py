@@ -17,6 +17,8 @@ import numpy as np
 
 from symdiff import ir, structure
 from symdiff.frontend import scalars, symbolic
+from symdiff.frontend.defined import masked
+from symdiff.frontend.extents import same_size
 from symdiff.frontend.tracer import Flow, Retrace, Tracer, tuple_like
 from symdiff.frontend.values import (
     UNBOUND,
@@ -47,13 +49,15 @@ class Slot:
     type: Type
     init: Any
     name: str = ""
+    fixed: tuple[str, str] | None = None
 
     def value(self, name: str) -> Any:
         """The carried value of this name, as the tracer has it."""
         if self.type.shape:
-            return symbolic.view_of(
-                Cell(structure.array(name, self.type.kind), self.type.shape), self.type.kind
-            )
+            leaf = structure.array(name, self.type.kind)
+            found = symbolic.in_cell(leaf, self.type.shape, self.type.kind)
+            found.cell.fixed = self.fixed
+            return found
         if self.type.kind == "f":
             return Real(ir.var(name))
         whole = structure.index(name)
@@ -85,7 +89,7 @@ class Ends:
     env: dict[str, Any]
     flow: Flow
     containers: dict[int, tuple[Any, Any]]
-    cells: dict[Cell, Expr]
+    cells: dict[Cell, Expr | None]
     block: list[structure.Statement]
     condition: Expr
 
@@ -220,15 +224,15 @@ def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
     if slot.type.shape:
         array = symbolic.symbolic(t, value)
         for n, m in zip(slot.type.shape, array.shape, strict=True):
-            symbolic.same_size(t, n, m)
-        if array.kind != slot.type.kind and array.kind == "b":
-            array = symbolic.elementwise(t, as_real, array)
-        if array.cell is None or array.kind != slot.type.kind:
-            return symbolic.leaf_of(t, symbolic.build(t, slot.type.shape, slot.type.kind, symbolic.formula(array)))  # fmt: skip
+            same_size(t, n, m)
+        kind = slot.type.kind
+        if array.kind != kind:
+            array = symbolic.lazy(array.shape, kind, symbolic.as_kind(array, kind), symbolic.needs(array))  # fmt: skip
         return symbolic.leaf_of(t, array)
     if slot.type.kind == "b":
         return ir.where(scalars.as_cond(value).expr, ONE, ZERO)
-    return as_real(value).expr
+    x = as_real(value)
+    return masked(x.expr, x.defined, t.facts)
 
 
 # --------------------------------------------------------------------- the loop
@@ -241,6 +245,22 @@ def trace_for(
     condition that it ended by a `return`.
     """
     return _trace(t, count, start, lambda: TRUE, body, index)
+
+
+def trace_element(
+    t: Tracer, count: Expr, start: Callable[[Expr], None], value: Callable[[], Any]
+) -> tuple[Expr, structure.Block, Any]:
+    """One iteration that changes nothing: its index, its statements, and a value."""
+    letter = t.names.fresh("i")
+    found: list[Any] = []
+
+    def body() -> None:
+        found.append(value())
+
+    ends = _once(t, Plan(), letter, count, start, lambda: TRUE, body)
+    if ends.containers or ends.cells:
+        raise Refused("a comprehension changes a container", "use a loop")
+    return structure.index(letter), tuple(ends.block), found[0]
 
 
 def trace_while(t: Tracer, test: Callable[[], Expr], body: Callable[[], None]) -> Expr:
@@ -278,15 +298,17 @@ def _once(
     body: Callable[[], None],
 ) -> Ends:
     """Trace the body once, on the carried values that the plan knows of."""
-    frame, block, path, flow = t.frame, t.block, t.path, t.frame.flow
+    frame, block, path, flow, depth = t.frame, t.block, t.path, t.frame.flow, t.depth
     env, assumed, birth = frame.env, len(t.assumptions), next(births)
+    t.levels.append((birth, block))
+    t.counts.append(count)
     leaf = structure.index(letter)
     t.block, t.frame.flow, t.frame.env = [], Flow(), dict(env)
     region, always = t.enter(TRUE), t.always
     t.always, t.path = always and t.path is TRUE, TRUE
     if count is not None:
         t.ranges[leaf] = count
-    log: dict[Cell, Expr] = {}
+    log: dict[Cell, Expr | None] = {}
     t.cells.append(log)
     saved = {key: (c, _contents(c)) for key, (c, _) in plan.containers.items()}
     restored = {cell: cell.leaf for cell in plan.cells}
@@ -299,6 +321,7 @@ def _once(
             _set_contents(c, _filled(tree, lambda s: s.value(s.name)))
         for cell, slot in plan.cells.items():
             cell.leaf = structure.array(slot.name, slot.type.kind)
+            cell.fixed = cell.fixed or slot.fixed
         entry = t.frame.env.copy()
         starts = {cell: cell.leaf for cell in plan.cells}
         condition = test()
@@ -329,8 +352,10 @@ def _once(
         for cell, old in {**log, **restored}.items():
             cell.leaf = old
         t.cells.pop()
+        t.levels.pop()
+        t.counts.pop()
         t.ranges.pop(leaf, None)
-        t.block, t.frame, t.path, t.always = block, frame, path, always
+        t.block, t.frame, t.path, t.always, t.depth = block, frame, path, always, depth
         frame.env, frame.flow = env, flow
         del t.assumptions[assumed:]
 
@@ -372,7 +397,7 @@ def _grow(t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends) -> bool:
             grew |= _widen(t, slot, v, "an element")
     for cell in ends.cells:
         if cell not in plan.cells:
-            plan.cells[cell] = Slot(Type(cell.shape, cell.leaf.value[1]), cell)
+            plan.cells[cell] = Slot(Type(cell.shape, cell.kind), cell)
             grew = True
     return grew
 

@@ -42,7 +42,7 @@ _DTYPES: dict[Any, str] = {
 }  # fmt: skip
 
 
-def _kind(dtype: Any) -> str | None:
+def dtype_kind(dtype: Any) -> str | None:
     if dtype is None:
         return None
     if isinstance(dtype, np.dtype):
@@ -77,12 +77,12 @@ def _as_list(t: Tracer, values: Any) -> list[Any]:
 
 # --------------------------------------------------------------------- creation
 def _array(t: Tracer, values: Any, dtype: Any = None, copy: Any = True) -> Any:
-    return t.own(_copied(_converted(asarray(values), _kind(dtype))))
+    return t.own(_copied(_converted(asarray(values), dtype_kind(dtype))))
 
 
 def _asarray(t: Tracer, values: Any, dtype: Any = None) -> Any:
     if isinstance(values, SmallArray):
-        return _converted(values, _kind(dtype))
+        return _converted(values, dtype_kind(dtype))
     return _array(t, values, dtype)
 
 
@@ -94,11 +94,11 @@ def _shape_of(shape: Any) -> tuple[int, ...]:
 
 
 def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
-    from symdiff.frontend import large_names
+    from symdiff.frontend import large_making, large_names
 
     parts = shape if isinstance(shape, (tuple, list)) else (shape,)
     if large_names.involved(parts) or math.prod(map(int, parts)) > t.size_limit:
-        return large_names.filled(t, shape, value, kind)
+        return large_making.filled(t, shape, value, kind)
     size = _shape_of(shape)
     array = array_of([value] * int(np.prod(size, dtype=int)), size)
     return t.own(_converted(array, kind))  # type: ignore[no-any-return]
@@ -106,7 +106,7 @@ def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
 
 def _full_like(t: Tracer, model: Any, value: Any, dtype: Any) -> SmallArray:
     array = asarray(model)
-    return _filled(t, array.items.shape, value, _kind(dtype) or array.kind)
+    return _filled(t, array.items.shape, value, dtype_kind(dtype) or array.kind)
 
 
 def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
@@ -122,7 +122,7 @@ def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = T
 
 
 def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
-    kind = _kind(dtype)
+    kind = dtype_kind(dtype)
     if all(isinstance(b, int) for b in bounds):
         values: list[Any] = list(range(*bounds))
         return t.own(_converted(SmallArray(np.array(values, object), "i"), kind))
@@ -209,7 +209,7 @@ def _on_each(f: Function) -> Function:
 # -------------------------------------------------------------------- reductions
 def _reduction(f: Callable[[Any], Any]) -> Function:
     def implementation(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, dtype: Any = None) -> Any:  # fmt: skip
-        _kind(dtype)
+        dtype_kind(dtype)
         return reduce(f, _countable(value), axis, keepdims)
 
     return implementation
@@ -381,7 +381,7 @@ def _reshape(t: Tracer, value: Any, *shape: Any) -> Any:
 
 
 def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
-    return t.own(_copied(_converted(asarray(value), _kind(dtype))))
+    return t.own(_copied(_converted(asarray(value), dtype_kind(dtype))))
 
 
 def _flatten(t: Tracer, value: Any) -> Any:
@@ -452,7 +452,7 @@ def _finfo(t: Tracer, dtype: Any) -> Any:
 
 
 def _nan_like(t: Tracer, shape: Any, dtype: Any = None) -> Any:
-    return _filled(t, shape, Real(ir.NAN, ir.FALSE), _kind(dtype) or "f")
+    return _filled(t, shape, Real(ir.NAN, ir.FALSE), dtype_kind(dtype) or "f")
 
 
 _sum = _reduction(_sum_of)
@@ -465,9 +465,9 @@ _mean = _reduction(_mean_of)
 
 TABLE: dict[str, Function] = {
     "numpy.array": _array, "numpy.asarray": _asarray, "numpy.copy": _array,
-    "numpy.zeros": lambda t, shape, dtype=None: _filled(t, shape, 0, _kind(dtype) or "f"),
-    "numpy.ones": lambda t, shape, dtype=None: _filled(t, shape, 1, _kind(dtype) or "f"),
-    "numpy.full": lambda t, shape, value, dtype=None: _filled(t, shape, value, _kind(dtype)),
+    "numpy.zeros": lambda t, shape, dtype=None: _filled(t, shape, 0, dtype_kind(dtype) or "f"),
+    "numpy.ones": lambda t, shape, dtype=None: _filled(t, shape, 1, dtype_kind(dtype) or "f"),
+    "numpy.full": lambda t, shape, value, dtype=None: _filled(t, shape, value, dtype_kind(dtype)),
     "numpy.empty": _nan_like,
     "numpy.zeros_like": lambda t, a, dtype=None: _full_like(t, a, 0, dtype),
     "numpy.ones_like": lambda t, a, dtype=None: _full_like(t, a, 1, dtype),

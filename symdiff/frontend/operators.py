@@ -12,6 +12,7 @@ from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Choice,
     Cond,
+    Listed,
     Masked,
     Refused,
     Scalar,
@@ -23,7 +24,7 @@ from symdiff.frontend.values import (
     is_number,
 )
 
-_SYMBOLIC = (SymArray, Selected)
+_SYMBOLIC = (SymArray, Selected, Listed)
 
 
 def truth(t: Tracer, value: Any) -> Cond | bool:

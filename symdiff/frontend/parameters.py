@@ -15,7 +15,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.frontend import symbolic
 from symdiff.frontend.signature import Parameters
 from symdiff.frontend.tracer import MAX_UNROLL, Retrace, Tracer
-from symdiff.frontend.values import MAX_ARRAY, Cell, Real
+from symdiff.frontend.values import MAX_ARRAY, Real
 from symdiff.structure import Parameter, Type
 
 Shapes = Mapping[str, tuple[int, str]]
@@ -93,6 +93,7 @@ class Arrays:
         t.names = structure.Names(self.arrays)
         for type in self.arrays.values():
             t.sizes.update(n for n in type.shape if n.op is structure.INDEX)
+        t.parameter_sizes = frozenset(t.sizes)
         for n in t.sizes:
             t.names.fresh(str(n.value))
 
@@ -102,7 +103,7 @@ class Arrays:
         if type is None:
             return Real(ir.var(name))
         leaf = structure.array(name, type.kind)
-        return symbolic.view_of(Cell(leaf, type.shape), type.kind)
+        return symbolic.in_cell(leaf, type.shape, type.kind)
 
     def parameter(self, name: str) -> Parameter:
         return Parameter(name, self.arrays.get(name, structure.REAL))

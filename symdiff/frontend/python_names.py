@@ -11,19 +11,24 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, constants, scalars, sequences
+from symdiff.frontend import arrays, constants, scalars, sequences, symbolic
 from symdiff.frontend.containers import elements, integer_hint, plain, used_as_array
+from symdiff.frontend.extents import extent
 from symdiff.frontend.operators import binary, truth
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
+    Listed,
     Masked,
     Real,
     Refused,
     Scalar,
+    Selected,
+    Sequence,
     SmallArray,
     Stream,
     SymArray,
+    Unlisted,
     Whole,
     as_real,
     describe,
@@ -48,7 +53,10 @@ def call_back(t: Tracer, function: Any, *args: Any) -> Any:
 
 def total(t: Tracer, values: Any, start: Any = 0) -> Any:
     """`sum(values, start)`, of numbers or of anything that can be added."""
-    items = countable(t, values)
+    try:
+        items = countable(t, values)
+    except Unlisted:
+        return _accumulated(t, values, start, lambda a, b: binary(t, ast.Add, a, b))
     if isinstance(items, Masked):
         items = list(arrays.counted(items, 0))
     if all(map(is_number, (*items, start))):
@@ -65,7 +73,12 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
         return scalars.apply(op, a, b)
 
     def implementation(t: Tracer, *args: Any, key: Any = None, default: Any = missing) -> Any:
-        items = list(args) if len(args) > 1 else countable(t, args[0])
+        try:
+            items = list(args) if len(args) > 1 else countable(t, args[0])
+        except Unlisted:
+            if key is not None or default is not missing:
+                raise
+            return _extreme_of(t, args[0], op)
         if not isinstance(items, Masked) and not items and default is not missing:
             return default
         if key is not None:
@@ -83,6 +96,20 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
         return arrays.extreme(pick, items)
 
     return implementation
+
+
+def _accumulated(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], Any]) -> Any:
+    """What has a length that is not known when traced, one element after the other."""
+    from symdiff.frontend.comprehensions import visit
+
+    return visit(t, values, start, step)
+
+
+def _extreme_of(t: Tracer, values: Any, op: ir.Op) -> Any:
+    least = ir.neg(ir.INF) if op is functions.MAXIMUM else ir.INF
+    found = _accumulated(t, values, Real(least), lambda a, b: scalars.apply(op, a, b))
+    t.require(ir.ne(found.expr, least), "value", "the maximum or minimum of nothing")
+    return found
 
 
 maximum = _extreme(functions.MAXIMUM, lambda a, b: a > b)
@@ -178,8 +205,12 @@ def _isinstance(t: Tracer, value: Any, types: Any) -> bool:
 
 
 def _len(t: Tracer, value: Any) -> Any:
+    if isinstance(value, Sequence):
+        return scalars.whole(extent(t, value.count))
+    if isinstance(value, (Listed, Selected)):
+        value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray) and value.shape:
-        return scalars.whole(value.shape[0])
+        return scalars.whole(extent(t, value.shape[0]))
     if isinstance(value, SmallArray) and value.items.ndim:
         return len(value.items)
     if isinstance(value, (list, tuple, dict, set, frozenset, str, range)):
@@ -222,6 +253,9 @@ def _zip(t: Tracer, *columns: Any, strict: bool = False) -> Any:
 
 
 def _map(t: Tracer, function: Any, *columns: Any) -> Any:
+    if any(sequences.of(c) is not None for c in columns):
+        rows = sequences.together(columns)
+        return Sequence(rows.count, lambda k: call_back(t, function, *rows.item(k)))
     lists = [elements(t, c) for c in columns]
     return t.stream(lambda: [call_back(t, function, *row) for row in zip(*lists, strict=False)])
 
@@ -272,11 +306,36 @@ def sorted_list(t: Tracer, values: Any, key: Any = None, reverse: bool = False) 
 
 
 def _list(t: Tracer, values: Any = ()) -> Any:
-    return t.own(list(elements(t, values)))
+    try:
+        return t.own(list(elements(t, values)))
+    except Unlisted:
+        return _listed(t, values)
 
 
 def _tuple(t: Tracer, values: Any = ()) -> Any:
-    return tuple(elements(t, values))
+    try:
+        return tuple(elements(t, values))
+    except Unlisted:
+        return _listed(t, values)
+
+
+def _listed(t: Tracer, values: Any) -> Any:
+    """A list whose length is not known when traced."""
+    from symdiff.frontend.comprehensions import Comprehension, array_of_elements
+    from symdiff.frontend.loops import trace_element
+
+    if isinstance(values, Stream) and isinstance(values.generator, Comprehension):
+        t.spend_generator(values)
+        return values.generator.listed()
+    found = sequences.of(values)
+    assert found is not None
+    items: list[Any] = []
+
+    def start(k: ir.Expr) -> None:
+        items.append(found.item(k))
+
+    made = trace_element(t, found.count, start, lambda: (items[-1], True))
+    return array_of_elements(t, found.count, *made)
 
 
 def _set(t: Tracer, values: Any = ()) -> Any:
@@ -293,11 +352,17 @@ def dictionary(t: Tracer, *args: Any, **kwargs: Any) -> Any:
 
 
 def _any(t: Tracer, values: Any) -> Any:
-    return arrays.some(countable(t, values))
+    try:
+        return arrays.some(countable(t, values))
+    except Unlisted:
+        return _accumulated(t, values, False, scalars.disjunction)
 
 
 def _all(t: Tracer, values: Any) -> Any:
-    return arrays.every(countable(t, values))
+    try:
+        return arrays.every(countable(t, values))
+    except Unlisted:
+        return _accumulated(t, values, True, scalars.conjunction)
 
 
 def _str(t: Tracer, value: Any = "") -> str:

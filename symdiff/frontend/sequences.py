@@ -7,8 +7,10 @@ from collections.abc import Sequence as PySequence
 from typing import Any
 
 from symdiff import ir, structure
-from symdiff.frontend import scalars, symbolic
-from symdiff.frontend.values import Refused, Sequence, SymArray, Whole, as_real, describe
+from symdiff.frontend import scalars, selecting, symbolic
+from symdiff.frontend.tracer import active
+from symdiff.frontend.values import Listed, Refused, Selected, Sequence, SymArray, Whole, as_real, describe
+from symdiff.integers import linear
 from symdiff.ir import ONE, ZERO, Expr
 
 
@@ -16,13 +18,15 @@ def of(value: Any) -> Sequence | None:
     """The sequence that a loop over this value runs over; None if its length is known."""
     if isinstance(value, Sequence):
         return value
+    if isinstance(value, Listed):
+        value = value.items
+    if isinstance(value, Selected):
+        value = symbolic.symbolic(active.get(), value)
     if isinstance(value, SymArray):
         if not value.shape:
             raise Refused("a loop over an array without dimensions")
-        from symdiff.frontend.tracer import active
-
         t = active.get()
-        return Sequence(value.shape[0], lambda k: symbolic.subscript(t, value, Whole(k)))
+        return Sequence(value.shape[0], lambda k: selecting.subscript(t, value, Whole(k)))
     return None
 
 
@@ -41,7 +45,7 @@ def symbolic_range(*bounds: Any) -> Sequence:
     if not isinstance(step, int) or step == 0:
         raise Refused("the step of a range must be an integer known when traced, and not 0")
     first, last = as_real(start).expr, as_real(stop).expr
-    span = symbolic.linear(ir.sub(last, first) if step > 0 else ir.sub(first, last))
+    span = linear(ir.sub(last, first) if step > 0 else ir.sub(first, last))
     k = abs(step)
     if k > 1:
         span = ir.apply(structure.FLOORDIV, ir.add(span, ir.const(k - 1)), ir.const(k))
@@ -69,8 +73,6 @@ def together(columns: PySequence[Any]) -> Sequence:
 
 
 def _of_known(column: Any) -> Sequence:
-    from symdiff.frontend.tracer import active
-
     if isinstance(column, range):
         return of_range(column)
     array = symbolic.symbolic(active.get(), column)

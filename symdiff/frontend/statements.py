@@ -19,6 +19,7 @@ from symdiff.frontend import (
     loops,
     operators,
     scalars,
+    selecting,
     sequences,
     symbolic,
 )
@@ -116,7 +117,7 @@ def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
 def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
     """`owner[index] = value`."""
     if isinstance(owner, SymArray):
-        symbolic.store(t, owner, index, value)
+        selecting.store(t, owner, index, value)
     elif isinstance(owner, SmallArray):
         t.mutate(owner)
         arrays.store(owner, index, value)
@@ -127,6 +128,7 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
             value = containers.elements(t, value)
         owner[key] = value
     else:
+        containers.used_as_array(owner, "its element is assigned", containers.rank_of(index))
         raise Refused(f"an element of {describe(owner)} is assigned")
 
 
@@ -146,7 +148,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
             return
         new = operators.binary(t, op, old, value)
         if isinstance(old, SymArray):
-            symbolic.store(t, old, Ellipsis, new)
+            selecting.store(t, old, Ellipsis, new)
             new = old
         elif isinstance(old, SmallArray):
             t.mutate(old)
@@ -282,7 +284,8 @@ def _iterate(t: Tracer, node: ast.For, items: list[Any], iterable: Any) -> None:
 def _while(t: Tracer, node: ast.While) -> None:
     """Unrolled while its end is known when traced, else kept as a loop."""
     env, flow, steps = dict(t.frame.env), t.frame.flow, t.steps
-    block, log, assumed = len(t.block), dict[Cell, ir.Expr](), len(t.assumptions)
+    block, log, assumed = len(t.block), dict[Cell, ir.Expr | None](), len(t.assumptions)
+    written = len(t.written)
     t.cells.append(log)
     region = t.enter(TRUE)
     known = _unrolled(t, node)
@@ -300,7 +303,9 @@ def _while(t: Tracer, node: ast.While) -> None:
     t.cells.pop()
     for cell, leaf in log.items():
         cell.leaf = leaf
-    del t.block[block:], t.assumptions[assumed:]
+    for cell in t.written[written:]:
+        cell.leaf = None
+    del t.block[block:], t.assumptions[assumed:], t.written[written:]
     t.frame.env, t.frame.flow, t.steps = env, flow, steps
 
     def test() -> ir.Expr:

@@ -36,6 +36,7 @@ from symdiff.frontend.values import (
     Scalar,
     SmallArray,
     Stream,
+    SymArray,
     array_of,
     describe,
     from_outside,
@@ -185,11 +186,15 @@ class Tracer:
         self.ranges: dict[Expr, Expr] = {}
         self.checks: dict[Expr, structure.Check] = {}
         self.always = True
+        self.counts: list[Expr | None] = []
+        self.levels: list[tuple[int, list[structure.Statement]]] = []
+        self.written: list[Cell] = []
         self.sizes: set[Expr] = set()
+        self.parameter_sizes: frozenset[Expr] = frozenset()
         self.shapes: Mapping[str, tuple[int, str]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
         self.data: dict[str, np.ndarray[Any, Any]] = {}
-        self.cells: list[dict[Cell, Expr]] = []
+        self.cells: list[dict[Cell, Expr | None]] = []
         self.size_limit = MAX_ARRAY
         self.unroll_limit = MAX_UNROLL
 
@@ -233,6 +238,8 @@ class Tracer:
             for v in value.items.ravel():
                 if isinstance(v, Scalar) and v.expr.args:
                     self.locations.setdefault(v.expr, (self.frame.source, node))
+        elif isinstance(value, SymArray) and value.cell.element.args:
+            self.locations.setdefault(value.cell.element, (self.frame.source, node))
         return value
 
     def wrap(self, value: Any) -> Any:
@@ -245,9 +252,22 @@ class Tracer:
         if isinstance(value, np.ndarray):
             found = self._outside.get(id(value))
             if found is None:
-                found = self._outside[id(value)] = value, from_outside(value)
+                found = self._outside[id(value)] = value, self._data(value)
             return found[1]
         return from_outside(value)
+
+    def _data(self, value: np.ndarray[Any, Any]) -> Any:
+        """An array of the user's that is known when traced."""
+        if value.size <= self.size_limit or not value.ndim:
+            return from_outside(value)
+        from symdiff.frontend.symbolic import of_data
+
+        array = of_data(self, value)
+        array.cell.fixed = (
+            "an array that was not made in the function is changed",
+            "change a copy; a function to differentiate has no side effects",
+        )
+        return array
 
     def own(self, container: Any) -> Any:
         """Register a list, dict, set or array that the trace itself made."""
@@ -284,6 +304,10 @@ class Tracer:
         items, stream.items = stream.items or [], []
         return list(items)
 
+    def spend_generator(self, stream: Stream) -> None:
+        """A generator is used up by a loop."""
+        stream.compute, stream.items = None, []
+
     def stream(self, compute: Callable[[], Any]) -> Stream:
         return Stream(compute, self.regions[-1] if self.regions else None)
 
@@ -292,20 +316,32 @@ class Tracer:
         """Append a statement to the block that is being traced."""
         self.block.append(statement)
 
+    def emit_where_made(self, cell: Cell, statement: structure.Statement) -> None:
+        """Append the statement that writes a formula down where the formula was made:
+        outside of the loops that it is older than."""
+        blocks = (block for birth, block in self.levels if cell.birth < birth)
+        next(blocks, self.block).append(statement)
+        self.written.append(cell)
+
     def require(self, condition: Expr, error: str, message: str) -> None:
         """A condition that must hold at run time wherever this is reached; one on sizes
         alone is checked once, before everything else."""
         if condition is TRUE or scalars.follows(condition, self.facts):
             return
         location = self.frame.source.location(self.at)
-        leaves = structure.leaves((condition,))
-        if self.always and self.path is TRUE and all(e in self.sizes for e in leaves):
-            check = structure.Check(condition, error, message, location)
-            self.checks.setdefault(condition, check)
-            self.facts = self.facts.union(scalars.consequences(condition))
-            return
-        condition = ir.or_(ir.not_(self.path), condition)
-        self.emit(structure.Check(condition, error, message, location))
+        fact = condition
+        if self.always and self.path is TRUE and None not in self.counts:
+            for n in self.counts:
+                assert n is not None
+                condition = ir.or_(ir.lt(n, ir.ONE), condition)  # reached if the loop runs
+            if all(e in self.parameter_sizes for e in structure.leaves((condition,))):
+                check = structure.Check(condition, error, message, location)
+                self.checks.setdefault(condition, check)
+                self.facts = self.facts.union(scalars.consequences(fact))
+                return
+        held = ir.or_(ir.not_(self.path), fact)
+        self.emit(structure.Check(held, error, message, location))
+        self.facts = self.facts.union(scalars.consequences(fact))
 
     def set_cell(self, cell: Cell, leaf: Expr) -> None:
         """Memory is changed: it is another array from here on."""
@@ -574,6 +610,8 @@ class Tracer:
             if type(a) is type(b) and isinstance(a, int) and a == b:
                 return a
             return scalars.select(c, self.defined(c), a, b)
+        if isinstance(a, SymArray) or isinstance(b, SymArray):
+            return self._merge_arrays(c, a, b)
         if type(a) is not type(b):
             return Choice(c, a, b)
         if isinstance(a, SmallArray) and a.items.shape == b.items.shape:
@@ -589,6 +627,15 @@ class Tracer:
         if isinstance(a, (str, bytes, range, frozenset)) and a == b:
             return a
         return Choice(c, a, b)
+
+    def _merge_arrays(self, c: Expr, a: Any, b: Any) -> Any:
+        """One of two arrays, of which one at least has a size that is not known."""
+        from symdiff.frontend.symbolic import merged
+
+        if isinstance(a, SmallArray) or isinstance(b, SmallArray):
+            raise Retrace(what="an array has elements traced one by one on one side only")
+        found = merged(c, a, b) if type(a) is type(b) else None
+        return Choice(c, a, b) if found is None else found
 
     def _merge_bound(self, c: Expr, a: Any, b: Any) -> Any:
         """Merge where a side is not bound, or not on all of its paths."""

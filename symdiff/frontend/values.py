@@ -65,52 +65,79 @@ births = itertools.count()
 class Cell:
     """The memory of an array that is not traced element by element: its state now.
 
+    A formula is memory that is not written yet: its elements are computed where they are
+    used, until something is stored in it.
+
     Attributes
     ----------
-    leaf : the array as it is now, as of `symdiff.structure.array`.
     shape : its axes, integer expressions.
+    kind : "b" for truth values, "i" for integers, "f" for reals.
+    leaf : the array as it is now, as of `symdiff.structure.array`; None of a formula.
+    element : of a formula, the element at the indices `symbolic.SLOTS`.
+    defined : of a formula, where the operations that led to the element are defined.
+    fixed : why nothing may be stored in it, and what to do; None if it may.
     birth : larger than that of every cell made before.
     """
 
-    __slots__ = ("birth", "leaf", "shape")
-
-    def __init__(self, leaf: Expr, shape: tuple[Expr, ...]) -> None:
-        self.leaf, self.shape, self.birth = leaf, shape, next(births)
-
-
-class SymArray:
-    """An array whose size is not known when traced: a view of memory, or a formula.
-
-    Attributes
-    ----------
-    shape : integer expressions.
-    kind : "b" for truth values, "i" for integers, "f" for reals.
-    cell : the memory that this is a view of; None for a formula.
-    element : of a formula, the element at the indices `symbolic.SLOTS`.
-    where : of a view, the index in the memory of the element at `symbolic.SLOTS`.
-    """
-
-    __slots__ = ("cell", "element", "kind", "shape", "where")
+    __slots__ = ("birth", "defined", "element", "fixed", "kind", "leaf", "shape")
 
     def __init__(
         self,
         shape: tuple[Expr, ...],
         kind: str,
-        *,
-        cell: Cell | None = None,
-        where: tuple[Expr, ...] = (),
-        element: Expr | None = None,
+        leaf: Expr | None = None,
+        element: Expr = ZERO,
+        defined: Expr = TRUE,
+    ) -> None:
+        self.shape, self.kind, self.leaf = shape, kind, leaf
+        self.element, self.defined = element, defined
+        self.fixed: tuple[str, str] | None = None
+        self.birth = next(births)
+
+
+class SymArray:
+    """An array whose size is not known when traced: a view of memory, or, where a
+    condition decides between two arrays, the one or the other.
+
+    Attributes
+    ----------
+    shape : integer expressions.
+    kind : "b" for truth values, "i" for integers, "f" for reals.
+    cell : the memory that this is a view of.
+    where : the index in the memory of the element at `symbolic.SLOTS`.
+    sides : a condition, the array where it holds, and the one where it does not.
+    """
+
+    __slots__ = ("cell", "kind", "shape", "sides", "where")
+
+    def __init__(
+        self,
+        shape: tuple[Expr, ...],
+        kind: str,
+        cell: Cell,
+        where: tuple[Expr, ...],
+        sides: tuple[Expr, SymArray, SymArray] | None = None,
     ) -> None:
         self.shape, self.kind, self.cell = shape, kind, cell
-        self.where, self.element = where, element
+        self.where, self.sides = where, sides
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selected:
-    """Elements of a formula of which only those count whose condition holds."""
+    """Elements of an array of which only those count whose condition holds: `a[a > 0]`.
+
+    The condition is one on the first axes of the array, which become one axis.
+    """
 
     items: SymArray
     present: SymArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """A list whose length is not known when traced; it does not change."""
+
+    items: SymArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,13 +178,24 @@ class Masked:
     present: tuple[Any, ...]
 
 
+class Generator:
+    """What a stream runs through, where its length is not known when traced."""
+
+    __slots__ = ()
+
+
+class Unlisted(Refused):
+    """The refusal to list what has a length that is not known when traced."""
+
+
 class Stream:
     """An iterator: its elements, computed at the first use, each used up once."""
 
-    __slots__ = ("compute", "items", "region")
+    __slots__ = ("compute", "generator", "items", "region")
 
     def __init__(self, compute: Callable[[], Any], region: object) -> None:
         self.compute: Callable[[], Any] | None = compute
+        self.generator: Generator | None = None
         self.items: Any = None
         self.region = region
 
@@ -229,6 +267,8 @@ def describe(value: Any) -> str:
             return "an array"
         case Sequence():
             return "a range that is not known when traced"
+        case Listed():
+            return "a list whose length is not known when traced"
         case Masked() | Selected():
             return "a selection by a condition"
         case Stream():
@@ -283,7 +323,7 @@ def _from_numpy(value: Any) -> Any:
     raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")
 
 
-KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Whole: "f"}
+KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Whole: "i"}
 
 
 def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
@@ -314,9 +354,9 @@ def cast(value: Any, kind: str) -> Any:
     """A scalar as an element of an array of this kind."""
     if kind == "f":
         return as_real(value)
-    if kind == "i" and not isinstance(value, int):
+    if kind == "i" and not isinstance(value, (int, Whole)):
         raise Refused(
             "a real number is stored in an array of integers",
             "make the array one of floats, such as np.zeros(n)",
         )
-    return int(value) if kind == "i" else value
+    return int(value) if kind == "i" and isinstance(value, int) else value

@@ -1,0 +1,356 @@
+"""Products of arrays whose size is not known when traced, and linear algebra."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symdiff import ir, structure
+from symdiff.frontend import arrays, folding, scalars, symbolic
+from symdiff.frontend.extents import same_size
+from symdiff.frontend.large_reductions import axes_of, norm, total
+from symdiff.frontend.large_shapes import diagonal, divided, expanded, moved, ravel
+from symdiff.frontend.symbolic import SLOTS, as_kind, formula, lazy, placed
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import Refused, SymArray, describe, is_number
+from symdiff.integers import linear
+from symdiff.ir import ONE, ZERO, Expr
+
+Function = Callable[..., Any]
+
+
+def _arrays(t: Tracer, *values: Any) -> list[SymArray]:
+    return [symbolic.symbolic(t, v) for v in values]
+
+
+def dot(t: Tracer, a: Any, b: Any) -> Any:
+    x, y = _arrays(t, a, b)
+    if not x.shape or not y.shape:
+        return symbolic.elementwise(t, arrays.multiply, a, b)
+    if len(x.shape) <= 2 and len(y.shape) <= 2:
+        return folding.matmul(t, x, y)
+    return _tensordot(t, x, y, ((len(x.shape) - 1,), (max(len(y.shape) - 2, 0),)))
+
+
+def _inner(t: Tracer, a: Any, b: Any) -> Any:
+    x, y = _arrays(t, a, b)
+    if not x.shape or not y.shape:
+        return symbolic.elementwise(t, arrays.multiply, a, b)
+    return _tensordot(t, x, y, ((len(x.shape) - 1,), (len(y.shape) - 1,)))
+
+
+def _vdot(t: Tracer, a: Any, b: Any) -> Any:
+    return folding.matmul(t, ravel(t, a), ravel(t, b))
+
+
+def _outer(t: Tracer, a: Any, b: Any) -> Any:
+    x, y = ravel(t, a), ravel(t, b)
+    return symbolic.elementwise(t, arrays.multiply, expanded(t, x, 1), y)
+
+
+def _trace(t: Tracer, value: Any, offset: Any = 0) -> Any:
+    return total(t, diagonal(t, value, offset), -1)
+
+
+# -------------------------------------------------------------------- contractions
+def contracted(t: Tracer, parts: Sequence[tuple[str, SymArray]], output: str) -> Any:
+    """The sum over all letters but those of the output of a product of elements, each at
+    the indices that its letters name."""
+    sizes: dict[str, Expr] = {}
+    for letters, a in parts:
+        for c, n in zip(letters, a.shape, strict=True):
+            if sizes.get(c, ONE) is ONE:
+                sizes[c] = n
+            elif n is not ONE:
+                same_size(t, sizes[c], n)
+    summed = [c for c in sizes if c not in output]
+    order = [*output, *summed]
+    shape = tuple(sizes[c] for c in order)
+    spread = []
+    for letters, a in parts:
+        if len(set(letters)) < len(order):
+            symbolic.reused(t, a)
+        at = [ZERO if n is ONE else SLOTS[order.index(c)] for c, n in zip(letters, a.shape, strict=True)]  # fmt: skip
+        spread.append(symbolic.gathered(a, shape, at))
+    found = spread[0]
+    for a in spread[1:]:
+        found = symbolic.elementwise(t, arrays.multiply, found, a)
+    if not summed:
+        return found if shape else symbolic.element(found, ())
+    return folding.fold(t, found, range(len(output), len(order)), ZERO, ir.add, "total")
+
+
+def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) -> Any:
+    if not isinstance(subscripts, str):
+        raise Refused("np.einsum() without a string of subscripts")
+    text = subscripts.replace(" ", "")
+    if "." in text:
+        raise Refused("an ellipsis in np.einsum()", "name every axis")
+    left, arrow, output = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        raise Refused(f"np.einsum() of {len(terms)} terms and {len(operands)} arrays")
+    if not arrow:
+        output = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
+    parts = list(zip(terms, _arrays(t, *operands), strict=True))
+    for letters, a in parts:
+        if len(letters) != len(a.shape):
+            raise Refused(f"'{letters}' of np.einsum() is an array of {len(a.shape)} dimensions")
+    if any(c not in left for c in output):
+        raise Refused(f"the output '{output}' of np.einsum() has a letter of its own")
+    while len(parts) > 2:  # two at a time: fewer steps than all letters at once
+        (p, a), (q, b), *rest = parts
+        later = set(output).union(*(letters for letters, _ in rest))
+        inner = "".join(dict.fromkeys(c for c in p + q if c in later))
+        parts = [(inner, symbolic.symbolic(t, contracted(t, [(p, a), (q, b)], inner))), *rest]
+    return contracted(t, parts, output)
+
+
+def _tensordot(t: Tracer, a: Any, b: Any, axes: Any = 2) -> Any:
+    x, y = _arrays(t, a, b)
+    if isinstance(axes, int):
+        rank = len(x.shape)
+        axes = tuple(range(rank - axes, rank)), tuple(range(axes))
+    first, second = ((k,) if isinstance(k, int) else tuple(k) for k in axes)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    p = list(letters[: len(x.shape)])
+    q = list(letters[len(x.shape) : len(x.shape) + len(y.shape)])
+    for i, j in zip(first, second, strict=True):
+        q[j] = p[i]
+    output = [c for c in p if c not in q] + [c for c in q if c not in p]
+    return contracted(t, [("".join(p), x), ("".join(q), y)], "".join(output))
+
+
+def _kron(t: Tracer, a: Any, b: Any) -> Any:
+    x, y = _arrays(t, a, b)
+    rank = max(len(x.shape), len(y.shape))
+    x, y = (expanded(t, v, tuple(range(rank - len(v.shape)))) if len(v.shape) < rank else v for v in (x, y))  # fmt: skip
+    shape = tuple(ir.mul(n, m) for n, m in zip(x.shape, y.shape, strict=True))
+    over = [divided(SLOTS[k], n) for k, n in enumerate(y.shape)]
+    rest = [ZERO if n is ONE else ir.apply(structure.MOD, SLOTS[k], n) for k, n in enumerate(y.shape)]  # fmt: skip
+    return symbolic.elementwise(
+        t, arrays.multiply,
+        symbolic.gathered(symbolic.reused(t, x), shape, over),
+        symbolic.gathered(symbolic.reused(t, y), shape, rest),
+    )  # fmt: skip
+
+
+def _cross(t: Tracer, a: Any, b: Any, axis: Any = -1) -> Any:
+    x, y = (moved(t, v, axis, 0) for v in (a, b))
+    for v in (x, y):
+        if v.shape[0] is not ir.const(3):
+            t.require(ir.eq(v.shape[0], ir.const(3)), "value", "np.cross() of axes that are not 3")
+
+    def minor(i: int, j: int) -> Any:
+        p = arrays.elementwise(arrays.multiply, _row(x, i), _row(y, j))
+        q = arrays.elementwise(arrays.multiply, _row(x, j), _row(y, i))
+        return arrays.elementwise(lambda u, v: scalars.binary(ast.Sub, u, v), p, q)
+
+    rows = [symbolic.symbolic(t, minor(i, j)) for i, j in ((1, 2), (2, 0), (0, 1))]
+    return moved(t, symbolic.stacked(t, rows), 0, axis)
+
+
+def _row(a: SymArray, k: int) -> Any:
+    at = [ir.const(k), *SLOTS[: len(a.shape) - 1]]
+    return symbolic.viewed(a, a.shape[1:], at) if len(a.shape) > 1 else symbolic.element(a, at)
+
+
+def _convolve(t: Tracer, a: Any, v: Any, mode: Any = "full") -> Any:
+    x, y = (symbolic.reused(t, s) for s in _arrays(t, a, v))
+    n, m = x.shape[0], y.shape[0]
+    least, most = ir.where(ir.lt(n, m), n, m), ir.where(ir.lt(n, m), m, n)
+    for size in (n, m):
+        t.require(ir.lt(ZERO, size), "value", "np.convolve() of an empty array")
+    if mode not in ("full", "same", "valid"):
+        raise Refused(f"the mode {mode!r} of np.convolve()")
+    first, count = {
+        "full": (ZERO, ir.sub(ir.add(n, m), ONE)),
+        "same": (divided(ir.sub(least, ONE), ir.const(2)), most),
+        "valid": (ir.sub(least, ONE), ir.add(ir.sub(most, least), ONE)),
+    }[mode]
+    k = ir.sub(ir.add(SLOTS[0], first), SLOTS[1])
+    inside = ir.and_(ir.le(ZERO, k), ir.lt(k, n))
+    product = ir.mul(placed(as_kind(x, "f"), [k]), placed(as_kind(y, "f"), [SLOTS[1]]))
+    terms = lazy((linear(count), m), "f", ir.where(inside, product, ZERO))
+    return folding.fold(t, terms, (1,), ZERO, ir.add, "total")
+
+
+# --------------------------------------------------------------------- polynomials
+def _polyval(t: Tracer, coefficients: Any, x: Any) -> Any:
+    """By Horner's scheme."""
+    p, points = _arrays(t, coefficients, x)
+    rank = len(points.shape)
+    grid = lazy((*points.shape, p.shape[0]), "f", ZERO)
+    c = placed(as_kind(symbolic.reused(t, p), "f"), [SLOTS[rank]])
+    v = folding.numbers(symbolic.reused(t, points))
+
+    def one(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Any], list[Expr]]:
+        return [], [ir.add(ir.mul(now[0], placed(v, at)), placed(c, at))]
+
+    (found,) = folding.reduce(t, grid, (rank,), [("value", structure.REAL, ZERO)], one)
+    return found
+
+
+def _vander(t: Tracer, value: Any, N: Any = None, increasing: Any = False) -> Any:
+    a = symbolic.symbolic(t, value)
+    if not isinstance(N, int):
+        raise Refused("np.vander() without a number of columns", "say how many: np.vander(x, 4)")
+    powers = range(N) if increasing else range(N)[::-1]
+    columns = [
+        symbolic.symbolic(t, arrays.elementwise(lambda v, k=k: scalars.binary(ast.Pow, v, k), a))
+        for k in powers
+    ]
+    columns = [symbolic.broadcast(t, c, a.shape) for c in columns]
+    return moved(t, symbolic.stacked(t, columns), 0, 1)
+
+
+# ------------------------------------------------------------------ linear algebra
+def _routine(t: Tracer, name: str, shapes: Sequence[tuple[Sequence[Expr], str]], *args: Any) -> list[Any]:  # fmt: skip
+    """The results of a library routine."""
+    results = []
+    for shape, kind in shapes:
+        results.append((t.names.fresh(name), structure.Type(tuple(shape), kind)))
+    leaves = tuple(a if isinstance(a, Expr) else symbolic.leaf_of(t, a) for a in args)
+    t.emit(structure.Call(name, tuple(results), leaves))
+    found = []
+    for n, type in results:
+        if type.shape:
+            found.append(symbolic.in_cell(structure.array(n, type.kind), type.shape, type.kind))
+        else:
+            found.append(symbolic.scalar_of(structure.scalar(n, type.kind), type.kind))
+    return found
+
+
+def _real(t: Tracer, value: Any) -> SymArray:
+    """An array of reals."""
+    a = symbolic.symbolic(t, value)
+    if a.kind == "f":
+        return a
+    return lazy(a.shape, "f", as_kind(a, "f"), symbolic.needs(a))
+
+
+def _square(t: Tracer, value: Any, what: str) -> SymArray:
+    a = _real(t, value)
+    if len(a.shape) != 2:
+        raise Refused(f"{what} of an array of {len(a.shape)} dimensions", "use one matrix")
+    same_size(t, a.shape[0], a.shape[1])
+    return a
+
+
+def _solve(t: Tracer, a: Any, b: Any) -> Any:
+    matrix, right = _square(t, a, "np.linalg.solve()"), _real(t, b)
+    if not 1 <= len(right.shape) <= 2:
+        raise Refused("np.linalg.solve() of an array of more than two dimensions")
+    same_size(t, matrix.shape[0], right.shape[0])
+    return _routine(t, "solve", [(right.shape, "f")], matrix, right)[0]
+
+
+def _inverse(t: Tracer, value: Any) -> Any:
+    a = _square(t, value, "np.linalg.inv()")
+    return _routine(t, "inv", [(a.shape, "f")], a)[0]
+
+
+def _determinant(t: Tracer, value: Any) -> Any:
+    a = _square(t, value, "np.linalg.det()")
+    return _routine(t, "det", [((), "f")], a)[0]
+
+
+def _slogdet(t: Tracer, value: Any) -> Any:
+    a = _square(t, value, "np.linalg.slogdet()")
+    return tuple(_routine(t, "slogdet", [((), "f"), ((), "f")], a))
+
+
+def _cholesky(t: Tracer, value: Any) -> Any:
+    a = _square(t, value, "np.linalg.cholesky()")
+    return _routine(t, "cholesky", [(a.shape, "f")], a)[0]
+
+
+def _eigh(t: Tracer, value: Any) -> Any:
+    a = _square(t, value, "np.linalg.eigh()")
+    return tuple(_routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
+
+
+def _pinv(t: Tracer, value: Any) -> Any:
+    """Of a matrix of full rank: by the smaller of the two normal equations."""
+    raise Refused("np.linalg.pinv()", "use np.linalg.solve with the normal equations")
+
+
+def _matrix_power(t: Tracer, value: Any, n: Any) -> Any:
+    if not isinstance(n, int):
+        raise Refused(f"np.linalg.matrix_power() with {describe(n)}", "the power must be known")
+    a = _square(t, value, "np.linalg.matrix_power()")
+    if n == 0:
+        from symdiff.frontend.large_making import eye
+
+        return eye(t, scalars.whole(a.shape[0]))
+    if n < 0:
+        a, n = _inverse(t, a), -n
+    result: SymArray | None = None
+    while n:
+        if n & 1:
+            result = a if result is None else folding.matmul(t, result, a)
+        n >>= 1
+        if n:
+            a = folding.matmul(t, a, a)
+    return result
+
+
+def _multi_dot(t: Tracer, values: Any) -> Any:
+    from symdiff.frontend.containers import elements
+
+    found, *rest = _arrays(t, *elements(t, values))
+    for a in rest:
+        found = folding.matmul(t, found, a)
+    return found
+
+
+# ------------------------------------------------------------------------- sorting
+def _argsort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> SymArray:
+    a = symbolic.symbolic(t, value)
+    if axis is None:
+        a, axis = ravel(t, a), 0
+    if len(a.shape) != 1:
+        raise Refused("an array of more than one dimension is sorted", "sort its rows in a loop")
+    axes_of(a, axis)
+    return _routine(t, "argsort", [(a.shape, "i")], _real(t, a))[0]  # type: ignore[no-any-return]
+
+
+def _sort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
+    a = symbolic.reused(t, symbolic.symbolic(t, value))
+    if axis is None:
+        a = ravel(t, a)
+    order = _argsort(t, a)
+    return symbolic.gathered(a, a.shape, [placed(formula(order), SLOTS)])
+
+
+def _median(t: Tracer, value: Any) -> Any:
+    a = ravel(t, value)
+    n = a.shape[0]
+    t.require(ir.lt(ZERO, n), "value", "the median of nothing")
+    ordered = _sort(t, a)
+    low, high = divided(ir.sub(n, ONE), ir.const(2)), divided(n, ir.const(2))
+    x, y = (symbolic.element(ordered, [k]) for k in (low, high))
+    return scalars.binary(ast.Div, arrays.add(x, y), 2)
+
+
+def _matmul(t: Tracer, a: Any, b: Any) -> Any:
+    for v in (a, b):
+        if is_number(v):
+            raise Refused(f"'@' of {describe(v)}")
+    return folding.matmul(t, *_arrays(t, a, b))
+
+
+TABLE: dict[str, Function] = {
+    "numpy.dot": dot, "numpy.vdot": _vdot, "numpy.inner": _inner, "numpy.outer": _outer,
+    "numpy.matmul": _matmul, "numpy.trace": _trace, "numpy.einsum": _einsum,
+    "numpy.tensordot": _tensordot, "numpy.kron": _kron, "numpy.cross": _cross,
+    "numpy.convolve": _convolve, "numpy.polyval": _polyval, "numpy.vander": _vander,
+    "numpy.linalg.solve": _solve, "numpy.linalg.inv": _inverse, "numpy.linalg.det": _determinant,
+    "numpy.linalg.slogdet": _slogdet, "numpy.linalg.cholesky": _cholesky,
+    "numpy.linalg.eigh": _eigh, "numpy.linalg.eigvalsh": lambda t, a: _eigh(t, a)[0],
+    "numpy.linalg.pinv": _pinv, "numpy.linalg.matrix_power": _matrix_power,
+    "numpy.linalg.multi_dot": _multi_dot, "numpy.linalg.vector_norm": norm,
+    "numpy.sort": _sort, "numpy.argsort": _argsort, "numpy.median": _median,
+}  # fmt: skip
+"""Traced versions, by the dotted name of what they implement."""

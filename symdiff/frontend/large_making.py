@@ -1,0 +1,228 @@
+"""NumPy's functions that make arrays whose size is not known when traced, or copies."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir, structure
+from symdiff.frontend import arrays, scalars, selecting, sequences, symbolic
+from symdiff.frontend.extents import common_shape, dims, shape_of, size
+from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import Real, Refused, SymArray, as_real, describe
+from symdiff.ir import ONE, ZERO
+from symdiff.structure import FLOORDIV, Build, Carried, Loop, Type, array, index
+
+Function = Callable[..., Any]
+
+
+def kind_of_dtype(dtype: Any) -> str | None:
+    """The kind of a dtype that the user gives."""
+    from symdiff.frontend.numpy_names import dtype_kind
+
+    return dtype_kind(dtype)
+
+
+def converted(a: SymArray, kind: str | None) -> SymArray:
+    """The array as one of another kind."""
+    if kind is None or kind == a.kind:
+        return a
+    if kind == "i" and a.kind == "f":
+        raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
+    return lazy(a.shape, kind, symbolic.as_kind(a, kind), needs(a))
+
+
+def copied(t: Tracer, value: Any, dtype: Any = None, copy: Any = True) -> SymArray:
+    """A new array with the same elements."""
+    a = symbolic.symbolic(t, value)
+    kind = kind_of_dtype(dtype)
+    return symbolic.snapshot(a if kind is None or kind == a.kind else converted(a, kind))
+
+
+def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
+    return converted(symbolic.symbolic(t, value), kind_of_dtype(dtype))
+
+
+def filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> SymArray:
+    """A new array with the same number everywhere."""
+    if isinstance(value, SymArray):
+        axes = shape_of(shape)
+        return symbolic.snapshot(converted(symbolic.broadcast(t, value, axes), kind))
+    return converted(from_formula(shape_of(shape), value), kind)
+
+
+def _like(value: Any) -> Function:
+    """`np.zeros_like` and the like; None: the value comes second."""
+
+    def implementation(t: Tracer, model: Any, *fill: Any, dtype: Any = None, shape: Any = None) -> Any:  # fmt: skip
+        a = symbolic.symbolic(t, model)
+        kind = kind_of_dtype(dtype) or a.kind
+        axes = dims(t, a.shape) if shape is None else shape
+        return filled(t, axes, fill[0] if fill else value, kind)
+
+    return implementation
+
+
+EMPTY = Real(ir.NAN, ir.FALSE)
+"""An element of an array that is not written yet."""
+
+
+def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
+    """`np.arange` of integers."""
+    for v in bounds:
+        if not scalars.is_whole(v):
+            raise Refused(
+                f"np.arange() of {describe(v)} that is not known when traced",
+                "its number of elements must not depend on real values: use np.linspace",
+            )
+    found = sequences.symbolic_range(*bounds)
+    value = found.item(SLOTS[0])
+    return converted(from_formula((found.count,), value), kind_of_dtype(dtype))
+
+
+def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
+    (count,) = shape_of(num)
+    steps = ir.sub(count, ONE) if endpoint else count
+    steps = ir.where(ir.lt(ONE, steps), steps, ONE) if steps.op is not ir.CONST else steps
+
+    def value(a: Any, b: Any) -> Any:
+        part = scalars.binary(ast.Div, as_real(scalars.whole(SLOTS[0])), Real(steps))
+        return arrays.add(as_real(a), arrays.multiply(scalars.binary(ast.Sub, as_real(b), as_real(a)), part))  # fmt: skip
+
+    return from_formula((count,), value(start, stop))
+
+
+def eye(t: Tracer, n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Any:
+    rows, columns = shape_of((n, n if m is None else m))
+    on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), as_real(k).expr)
+    return lazy((rows, columns), kind_of_dtype(dtype) or "f", ir.where(on, ONE, ZERO))
+
+
+def _meshgrid(t: Tracer, *values: Any, indexing: Any = "xy") -> Any:
+    parts = [symbolic.symbolic(t, v) for v in values]
+    order = list(range(len(parts)))
+    if indexing == "xy" and len(parts) > 1:
+        order[:2] = [1, 0]
+    shape = [p.shape[0] for p in parts]
+    for k, p in zip(order, parts, strict=True):
+        shape[k] = p.shape[0]
+    return t.own([symbolic.gathered(p, shape, [SLOTS[k]]) for k, p in zip(order, parts, strict=True)])  # fmt: skip
+
+
+def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
+    """Only the side that is taken counts."""
+    chosen = arrays.elementwise(scalars.truth, condition)
+    if not sides:
+        return tuple(selecting.places(t, symbolic.symbolic(t, chosen)))
+    if len(sides) != 2:
+        raise Refused("np.where() without its two values", "use np.where(condition, a, b)")
+    return arrays.elementwise(arrays.choose, chosen, *sides)
+
+
+def _nonzero(t: Tracer, value: Any) -> Any:
+    return _where(t, value)
+
+
+def _flatnonzero(t: Tracer, value: Any) -> Any:
+    from symdiff.frontend.large_shapes import ravel
+
+    return _where(t, ravel(t, value))[0]
+
+
+def _extract(t: Tracer, condition: Any, value: Any) -> Any:
+    mask = symbolic.symbolic(t, arrays.elementwise(scalars.truth, condition))
+    return selecting.subscript(t, symbolic.symbolic(t, value), mask)
+
+
+def _add_at(t: Tracer, a: Any, indices: Any, value: Any) -> None:
+    if not isinstance(a, SymArray):
+        raise Refused(f"np.add.at() of {describe(a)}")
+    selecting.add_at(t, a, indices, value)
+
+
+def _copyto(t: Tracer, target: Any, value: Any) -> None:
+    selecting.store(t, symbolic.symbolic(t, target), Ellipsis, value)
+
+
+# ------------------------------------------------------------------------ searching
+def searched(t: Tracer, sorted_values: Any, values: Any, side: Any = "left") -> Any:
+    """`np.searchsorted`, by bisection."""
+    a, v = symbolic.reused(t, symbolic.symbolic(t, sorted_values)), symbolic.symbolic(t, values)
+    if side not in ("left", "right"):
+        raise Refused(f"the side {side!r} of np.searchsorted()")
+    found = bisected(t, a, v, side == "left")
+    return found if v.shape else symbolic.element(found, ())
+
+
+def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
+    """For every value the number of elements before its place in a sorted array."""
+    letters = symbolic.fresh_letters(t, len(v.shape))
+    at = [index(n) for n in letters]
+    value = placed(symbolic.stored(v, "f" if v.kind == "f" else "i"), at)
+    low, high, low_end, high_end = (t.names.fresh(n) for n in ("low", "high", "low", "high"))
+    i, j = index(low), index(high)
+    middle = ir.apply(FLOORDIV, ir.add(i, j), ir.const(2))
+    here = placed(formula(a), [middle])
+    before = ir.lt(here, value) if left else ir.le(here, value)
+    number = structure.INTEGER
+    carried = (
+        Carried(low, number, ZERO, ir.where(before, ir.add(middle, ONE), i), low_end),
+        Carried(high, number, a.shape[0], ir.where(before, j, middle), high_end),
+    )  # fmt: skip
+    loop = Loop(
+        t.names.fresh("step"), None, carried, (), t.names.fresh("trips"), ir.lt(i, j)
+    )
+    result = index(low_end)
+    if not v.shape:
+        t.emit(loop)
+        return lazy((), "i", result)
+    name = t.names.fresh("places")
+    t.emit(Build(name, Type(v.shape, "i"), letters, result, (loop,)))
+    return symbolic.in_cell(array(name, "i"), v.shape, "i")
+
+
+def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
+    """Straight lines between points; beyond the ends, the ends."""
+    grid, heights = (symbolic.reused(t, symbolic.symbolic(t, v)) for v in (xp, fp))
+    common_shape(t, [grid.shape, heights.shape])
+    points = symbolic.symbolic(t, x)
+    n = grid.shape[0]
+    t.require(ir.lt(ZERO, n), "value", "np.interp() of no points")
+    places = bisected(t, grid, points, False)
+    last = ir.sub(n, ONE)
+
+    def value(p: Any, k: Any) -> Any:
+        e, i = as_real(p).expr, as_real(k).expr
+        lower = ir.where(ir.lt(ZERO, i), ir.sub(i, ONE), ZERO)
+        x0, x1 = (placed(formula(grid), [m]) for m in (lower, ir.add(lower, ONE)))
+        y0, y1 = (placed(formula(heights), [m]) for m in (lower, ir.add(lower, ONE)))
+        slope = ir.div(ir.sub(y1, y0), ir.sub(x1, x0))
+        line = ir.add(y0, ir.mul(slope, ir.sub(e, x0)))
+        first, end = (placed(formula(heights), [m]) for m in (ZERO, last))
+        beyond = ir.le(n, i)
+        return Real(ir.where(ir.eq(i, ZERO), first, ir.where(beyond, end, line)))
+
+    return symbolic.elementwise(t, value, points, places)
+
+
+TABLE: dict[str, Function] = {
+    "numpy.array": copied, "numpy.copy": copied, "numpy.asarray": _asarray,
+    "numpy.ascontiguousarray": _asarray,
+    "numpy.where": _where, "numpy.nonzero": _nonzero, "numpy.flatnonzero": _flatnonzero,
+    "numpy.extract": _extract, "numpy.copyto": _copyto,
+    "numpy.zeros_like": _like(0), "numpy.ones_like": _like(1), "numpy.empty_like": _like(EMPTY),
+    "numpy.full_like": _like(None), "numpy.arange": ranged, "numpy.linspace": _linspace,
+    "numpy.eye": eye, "numpy.identity": lambda t, n, dtype=None: eye(t, n, dtype=dtype),
+    "numpy.meshgrid": _meshgrid, "numpy.searchsorted": searched, "numpy.interp": _interp,
+    "numpy.shape": lambda t, a: dims(t, symbolic.symbolic(t, a).shape),
+    "numpy.size": lambda t, a: size(t, symbolic.symbolic(t, a).shape),
+    "numpy.ndim": lambda t, a: len(symbolic.symbolic(t, a).shape),
+}  # fmt: skip
+"""Traced versions, by the dotted name of what they implement."""
+
+UFUNC_METHODS: dict[tuple[Any, str], Function] = {(np.add, "at"): _add_at}
+"""Methods of NumPy's functions."""

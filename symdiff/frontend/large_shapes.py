@@ -1,0 +1,520 @@
+"""NumPy's functions that rearrange arrays whose size is not known when traced: new shapes,
+views, joining. Each says where the element at the slots comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symdiff import ir, structure
+from symdiff.frontend import scalars, selecting, symbolic
+from symdiff.frontend.containers import elements
+from symdiff.frontend.extents import extent, nonnegative, product, shape_of
+from symdiff.frontend.symbolic import SLOTS, formula, lazy, needs, placed
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import Listed, Refused, SymArray, as_real, describe
+from symdiff.integers import linear
+from symdiff.ir import ONE, ZERO, Expr
+
+Function = Callable[..., Any]
+
+
+def _axis(rank: int, axis: Any) -> int:
+    if not isinstance(axis, int) or not -rank <= axis < rank:
+        raise Refused(f"axis {axis} of an array of {rank} dimensions")
+    return axis % rank
+
+
+def _known(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Refused(f"{what} is {describe(value)}", "it must be an integer known when traced")
+    return value
+
+
+def sliced(t: Tracer, a: SymArray, axis: int, start: Any, stop: Any) -> SymArray:
+    """`a[..., start:stop, ...]` along an axis."""
+    found = selecting.subscript(t, a, (*[slice(None)] * axis, slice(start, stop)))
+    assert isinstance(found, SymArray)
+    return found
+
+
+# ---------------------------------------------------------------------- reshaping
+def divided(a: Expr, b: Expr) -> Expr:
+    """`a // b` of integers, where it is visible without a division."""
+    if b is ONE:
+        return a
+    if a.op is ir.MUL and b in a.args:
+        return a.args[1] if a.args[0] is b else a.args[0]
+    return ir.apply(structure.FLOORDIV, a, b)
+
+
+def _factors(shape: Sequence[Expr]) -> list[Expr]:
+    """The sizes that are multiplied, with the constant ones as one; in a fixed order."""
+    known, rest = 1, list[Expr]()
+    stack = list(shape)
+    while stack:
+        n = stack.pop()
+        if n.op is ir.MUL:
+            stack += n.args
+        elif (k := ir.integer(n)) is not None:
+            known *= k
+        else:
+            rest.append(n)
+    return [ir.const(known), *sorted(rest, key=id)]
+
+
+def _same_product(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
+    return _factors(a) == _factors(b)
+
+
+def _new_shape(t: Tracer, a: SymArray, shape: Any) -> tuple[Expr, ...]:
+    """The shape to reshape to, with the size that is given as -1."""
+    wanted = list(shape_of(shape))
+    total = product(t, a.shape)
+    open_axes = [k for k, n in enumerate(wanted) if n is ir.const(-1)]
+    if len(open_axes) > 1:
+        raise Refused("more than one size of a shape is -1")
+    if open_axes:
+        k = open_axes[0]
+        others = [n for i, n in enumerate(wanted) if i != k]
+        left = _quotient(a.shape, others)
+        wanted[k] = left if left is not None else divided(total, product(t, others))
+        if left is not None:
+            return tuple(wanted)
+    if not _same_product(a.shape, wanted):
+        difference = linear(ir.sub(total, product(t, wanted)))
+        if difference.op is ir.CONST and difference is not ZERO:
+            raise Refused("an array is reshaped to another number of elements")
+        same = ir.eq(total, product(t, wanted))
+        t.require(same, "value", "an array is reshaped to another number of elements")
+    return tuple(wanted)
+
+
+def _quotient(shape: Sequence[Expr], others: Sequence[Expr]) -> Expr | None:
+    """The product of a shape divided by others, if they are among its factors."""
+    (c, *up), (d, *down) = _factors(shape), _factors(others)
+    for n in down:
+        if n not in up:
+            return None
+        up.remove(n)
+    p, q = ir.integer(c), ir.integer(d)
+    if not p or not q or p % q:
+        return None
+    left = ir.const(p // q)
+    for n in up:
+        left = ir.mul(left, n)
+    return left
+
+
+def _groups(
+    old: Sequence[Expr], new: Sequence[Expr]
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Stretches of axes that become stretches of as many elements: the shortest ones."""
+    found = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        ends = [
+            (p, q)
+            for p in range(i, len(old) + 1)
+            for q in range(j, len(new) + 1)
+            if (p, q) != (i, j) and _same_product(old[i:p], new[j:q])
+        ]
+        p, q = min(ends, key=lambda e: (e[0] - i + e[1] - j, e), default=(len(old), len(new)))
+        found.append(((i, p), (j, q)))
+        i, j = p, q
+    return found
+
+
+def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
+    """A view with the same elements in the same order."""
+    new = _new_shape(t, a, shape)
+    at: list[Expr] = []
+    for (i, p), (j, q) in _groups(a.shape, new):
+        if p == i:
+            continue
+        place = ZERO
+        for k in range(j, q):
+            place = ir.add(ir.mul(place, new[k]), SLOTS[k])
+        inner: list[Expr] = []
+        for k in range(p - 1, i, -1):
+            inner.append(ZERO if a.shape[k] is ONE else ir.apply(structure.MOD, place, a.shape[k]))
+            place = divided(place, a.shape[k])
+        at += [place, *reversed(inner)]
+    return symbolic.viewed(a, new, at)
+
+
+def _reshape(t: Tracer, value: Any, *shape: Any, order: Any = "C") -> Any:
+    if order != "C":
+        raise Refused(f"the order {order!r} of a reshaped array", "only 'C' is supported")
+    wanted = shape[0] if len(shape) == 1 else shape
+    a = symbolic.symbolic(t, value)
+    return a if wanted == () and not a.shape else reshaped(t, a, wanted)
+
+
+def ravel(t: Tracer, value: Any) -> SymArray:
+    a = symbolic.symbolic(t, value)
+    return a if len(a.shape) == 1 else reshaped(t, a, -1)
+
+
+def _flatten(t: Tracer, value: Any) -> Any:
+    return symbolic.snapshot(ravel(t, value))
+
+
+# -------------------------------------------------------------------------- views
+def permuted(a: SymArray, order: Sequence[int]) -> SymArray:
+    """A view with its axes in another order."""
+    at = [ZERO] * len(a.shape)
+    for new, old in enumerate(order):
+        at[old] = SLOTS[new]
+    return symbolic.viewed(a, tuple(a.shape[k] for k in order), at)
+
+
+def transpose(t: Tracer, value: Any, *axes: Any) -> Any:
+    a = symbolic.symbolic(t, value)
+    rank = len(a.shape)
+    order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+    if not order or order[0] is None:
+        return permuted(a, range(rank)[::-1])
+    return permuted(a, [_axis(rank, k) for k in order])
+
+
+def _swapaxes(t: Tracer, value: Any, first: Any, second: Any) -> Any:
+    a = symbolic.symbolic(t, value)
+    order = list(range(len(a.shape)))
+    i, j = _axis(len(order), first), _axis(len(order), second)
+    order[i], order[j] = order[j], order[i]
+    return permuted(a, order)
+
+
+def moved(t: Tracer, value: Any, source: Any, destination: Any) -> SymArray:
+    """`np.moveaxis`."""
+    a = symbolic.symbolic(t, value)
+    rank = len(a.shape)
+    old = [_axis(rank, k) for k in (source if isinstance(source, tuple) else (source,))]
+    new = [_axis(rank, k) for k in (destination if isinstance(destination, tuple) else (destination,))]  # fmt: skip
+    order = [k for k in range(rank) if k not in old]
+    for n, o in sorted(zip(new, old, strict=True)):
+        order.insert(n, o)
+    return permuted(a, order)
+
+
+def _squeeze(t: Tracer, value: Any, axis: Any = None) -> Any:
+    a = symbolic.symbolic(t, value)
+    rank = len(a.shape)
+    if axis is None:
+        gone = [k for k, n in enumerate(a.shape) if n is ONE]
+    else:
+        gone = [_axis(rank, k) for k in (axis if isinstance(axis, tuple) else (axis,))]
+        for k in gone:
+            if a.shape[k] is not ONE:
+                t.require(ir.eq(a.shape[k], ONE), "value", "an axis that is squeezed is not 1")
+    at, shape = [], list[Expr]()
+    for k, n in enumerate(a.shape):
+        at.append(ZERO if k in gone else SLOTS[len(shape)])
+        if k not in gone:
+            shape.append(n)
+    return symbolic.viewed(a, shape, at) if shape else symbolic.element(a, at)
+
+
+def expanded(t: Tracer, value: Any, axis: Any) -> SymArray:
+    """`np.expand_dims`."""
+    a = symbolic.symbolic(t, value)
+    given = axis if isinstance(axis, tuple) else (axis,)
+    new = {_axis(len(a.shape) + len(given), k) for k in given}
+    old = iter(a.shape)
+    shape = [ONE if k in new else next(old) for k in range(len(a.shape) + len(given))]
+    return symbolic.viewed(a, shape, [SLOTS[k] for k in range(len(shape)) if k not in new])
+
+
+def shape_like(a: SymArray, model: SymArray, axis: int) -> SymArray:
+    """A vector along one axis of a model."""
+    shape = [a.shape[0] if k == axis else ONE for k in range(len(model.shape))]
+    return symbolic.viewed(a, shape, [SLOTS[axis]])
+
+
+def _at_least(rank: int) -> Function:
+    def implementation(t: Tracer, value: Any) -> Any:
+        a = symbolic.symbolic(t, value)
+        missing = rank - len(a.shape)
+        return expanded(t, a, tuple(range(missing))) if missing > 0 else a
+
+    return implementation
+
+
+def _broadcast_to(t: Tracer, value: Any, shape: Any) -> Any:
+    a, wanted = symbolic.symbolic(t, value), shape_of(shape)
+    for n, m in zip(reversed(a.shape), reversed(wanted), strict=False):
+        if n is not ONE:
+            selecting.same_size(t, n, m)
+    return symbolic.broadcast(t, a, wanted)
+
+
+def _flipped(*fixed: int) -> Function:
+    def implementation(t: Tracer, value: Any, axis: Any = None) -> Any:
+        a = symbolic.symbolic(t, value)
+        given = fixed or (range(len(a.shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,))  # fmt: skip
+        axes = {_axis(len(a.shape), k) for k in given}
+        at = [
+            ir.sub(ir.sub(n, ONE), SLOTS[k]) if k in axes else SLOTS[k]
+            for k, n in enumerate(a.shape)
+        ]
+        return symbolic.viewed(a, a.shape, at)
+
+    return implementation
+
+
+# ------------------------------------------------------------------------- copies
+def _rolled(t: Tracer, value: Any, shift: Any, axis: Any = None) -> Any:
+    a = symbolic.symbolic(t, value)
+    if axis is None and len(a.shape) > 1:
+        return reshaped(t, _rolled(t, ravel(t, a), shift, 0), tuple(map(scalars.whole, a.shape)))
+    pairs = zip(shift, axis, strict=True) if isinstance(axis, tuple) else [(shift, axis or 0)]
+    at: list[Expr] = list(SLOTS[: len(a.shape)])
+    for s, k in pairs:
+        k = _axis(len(a.shape), k)
+        if not scalars.is_whole(s):
+            raise Refused(f"{describe(s)} is the shift of an array", "use an integer")
+        at[k] = ir.apply(structure.MOD, ir.sub(at[k], as_real(s).expr), a.shape[k])
+    return symbolic.gathered(a, a.shape, at)
+
+
+def _tiled(t: Tracer, value: Any, times: Any) -> Any:
+    a, counts = symbolic.symbolic(t, value), list(shape_of(times))
+    rank = max(len(a.shape), len(counts))
+    counts = [ONE] * (rank - len(counts)) + counts
+    sizes = (*[ONE] * (rank - len(a.shape)), *a.shape)
+    shape = [ir.mul(c, n) for c, n in zip(counts, sizes, strict=True)]
+    at = []
+    for k, n in enumerate(sizes):
+        if k >= rank - len(a.shape):
+            at.append(SLOTS[k] if counts[k] is ONE else ir.apply(structure.MOD, SLOTS[k], n))
+    return symbolic.gathered(a, shape, at)
+
+
+def _repeated(t: Tracer, value: Any, times: Any, axis: Any = None) -> Any:
+    a = symbolic.symbolic(t, value)
+    if axis is None:
+        a, axis = ravel(t, a), 0
+    k = _axis(len(a.shape), axis)
+    if not scalars.is_whole(times):
+        raise Refused("np.repeat() by several counts", "repeat by one integer")
+    count = as_real(times).expr
+    shape, at = list(a.shape), list(SLOTS[: len(a.shape)])
+    shape[k], at[k] = ir.mul(count, a.shape[k]), divided(SLOTS[k], count)
+    return symbolic.gathered(a, shape, at)
+
+
+def taken_along(t: Tracer, value: Any, indices: Any, axis: Any = -1) -> Any:
+    """`np.take_along_axis`."""
+    a, places = symbolic.symbolic(t, value), symbolic.symbolic(t, indices)
+    k = _axis(len(a.shape), axis)
+    at = [SLOTS[i] if i != k else placed(formula(places), SLOTS) for i in range(len(a.shape))]
+    at = [ZERO if n is ONE and i != k else e for i, (n, e) in enumerate(zip(a.shape, at, strict=True))]  # fmt: skip
+    shape = tuple(
+        m if i == k or n is ONE else n
+        for i, (n, m) in enumerate(zip(a.shape, places.shape, strict=True))
+    )
+    return symbolic.gathered(a, shape, at)
+
+
+def _taken(t: Tracer, value: Any, indices: Any, axis: Any = None) -> Any:
+    a = symbolic.symbolic(t, value)
+    if axis is None:
+        a, axis = ravel(t, a), 0
+    return selecting.subscript(t, a, (*[slice(None)] * _axis(len(a.shape), axis), indices))
+
+
+# ------------------------------------------------------------------------ joining
+def parts_of(t: Tracer, values: Any) -> list[SymArray]:
+    """The arrays to be joined."""
+    if isinstance(values, (SymArray, Listed)):
+        a = symbolic.symbolic(t, values)
+        if ir.integer(a.shape[0]) is None:
+            raise Refused("the rows of an array whose size is not known when traced are joined")
+        return [symbolic.symbolic(t, v) for v in elements(t, a)]
+    found = [symbolic.symbolic(t, v) for v in elements(t, values)]
+    if not found:
+        raise Refused("no arrays are joined")
+    return found
+
+
+def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
+    """Arrays one after the other along an axis."""
+    rank = len(parts[0].shape)
+    if any(len(p.shape) != rank for p in parts) or not rank:
+        raise Refused("arrays of different dimensions are joined")
+    k = _axis(rank, axis)
+    kind = symbolic.common_kind(parts)
+    shape = list(parts[0].shape)
+    for p in parts[1:]:
+        for i in range(rank):
+            if i != k:
+                selecting.same_size(t, shape[i], p.shape[i])
+    ends = [ZERO]
+    for p in parts:
+        symbolic.reused(t, p)
+        ends.append(ir.add(ends[-1], extent(t, p.shape[k])))
+    shape[k] = linear(ends[-1])
+    value, defined = None, ir.TRUE
+    for p, start, end in reversed(list(zip(parts, ends, ends[1:], strict=False))):
+        at = list(SLOTS[:rank])
+        at[k] = ir.sub(SLOTS[k], linear(start))
+        e, d = placed(symbolic.as_kind(p, kind), at), placed(needs(p), at)
+        here = ir.lt(SLOTS[k], linear(end))
+        defined = d if value is None else scalars.guarded(here, d, defined)
+        value = e if value is None else ir.where(here, e, value)
+    assert value is not None
+    return lazy(shape, kind, value, defined)
+
+
+def _concatenate(t: Tracer, values: Any, axis: Any = 0) -> Any:
+    parts = parts_of(t, values)
+    if axis is None:
+        return joined(t, [ravel(t, p) for p in parts], 0)
+    return joined(t, parts, axis)
+
+
+def _stack(t: Tracer, values: Any, axis: Any = 0) -> Any:
+    found = symbolic.stacked(t, parts_of(t, values))
+    return moved(t, found, 0, axis)
+
+
+def _hstack(t: Tracer, values: Any) -> Any:
+    parts = [_at_least(1)(t, p) for p in parts_of(t, values)]
+    return joined(t, parts, 0 if len(parts[0].shape) == 1 else 1)
+
+
+def _vstack(t: Tracer, values: Any) -> Any:
+    return joined(t, [_at_least(2)(t, p) for p in parts_of(t, values)], 0)
+
+
+def _column_stack(t: Tracer, values: Any) -> Any:
+    parts = parts_of(t, values)
+    return joined(t, [expanded(t, p, 1) if len(p.shape) == 1 else p for p in parts], 1)
+
+
+def _append(t: Tracer, value: Any, more: Any, axis: Any = None) -> Any:
+    return _concatenate(t, [value, _at_least(1)(t, more)], axis)
+
+
+def _split(t: Tracer, value: Any, sections: Any, axis: Any = 0) -> Any:
+    a = symbolic.symbolic(t, value)
+    k = _axis(len(a.shape), axis)
+    n = a.shape[k]
+    if isinstance(sections, int):
+        size = divided(n, ir.const(sections))
+        even = ir.eq(ir.mul(size, ir.const(sections)), n)
+        t.require(even, "value", "an array is split into parts of different sizes")
+        ends = [scalars.whole(ir.mul(size, ir.const(i))) for i in range(1, sections)]
+    else:
+        ends = elements(t, sections)
+    edges = [0, *ends, None]
+    return t.own([sliced(t, a, k, i, j) for i, j in zip(edges, edges[1:], strict=False)])
+
+
+_PADDING: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "edge": lambda i, n: ir.where(
+        ir.lt(i, ZERO), ZERO, ir.where(ir.lt(i, n), i, ir.sub(n, ONE))
+    ),
+    "wrap": lambda i, n: ir.apply(structure.MOD, i, n),
+    "reflect": lambda i, n: ir.where(
+        ir.lt(i, ZERO), ir.neg(i),
+        ir.where(ir.lt(i, n), i, ir.sub(ir.mul(ir.const(2), ir.sub(n, ONE)), i)),
+    ),
+}  # fmt: skip
+"""Where an element outside of an axis of n elements comes from."""
+
+
+def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:  # fmt: skip
+    a = symbolic.symbolic(t, value)
+    pairs = list(width) if isinstance(width, (tuple, list)) else [width]
+    if not any(isinstance(p, (tuple, list)) for p in pairs):
+        pairs = [(pairs[0], pairs[-1])]
+    pairs = pairs * len(a.shape) if len(pairs) == 1 else pairs
+    shape, at, inside = [], [], ir.TRUE
+    for k, ((before, after), n) in enumerate(zip(pairs, a.shape, strict=True)):
+        first, last = shape_of((before, after))
+        i = ir.sub(SLOTS[k], first)
+        shape.append(linear(ir.add(n, ir.add(first, last))))
+        if mode == "constant":
+            inside = ir.and_(inside, ir.and_(ir.le(ZERO, i), ir.lt(i, n)))
+        elif mode not in _PADDING:
+            raise Refused(f"the mode {mode!r} of np.pad()", f"{', '.join(_PADDING)} are supported")
+        at.append(i if mode == "constant" else _PADDING[mode](i, n))
+    found = symbolic.gathered(a, shape, at)
+    if mode != "constant":
+        return found
+    fill = as_real(constant_values)
+    e = ir.where(inside, symbolic.as_kind(found, found.kind), fill.expr)
+    return lazy(shape, found.kind, e, scalars.guarded(inside, needs(found), fill.defined))
+
+
+# ---------------------------------------------------------------------- diagonals
+def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymArray:
+    """A view of the diagonals of two axes, which come last."""
+    a = symbolic.symbolic(t, value)
+    rank = len(a.shape)
+    if rank < 2:
+        raise Refused(f"the diagonal of an array of {rank} dimensions")
+    i, j = _axis(rank, axis1), _axis(rank, axis2)
+    shift = _known(offset, "the offset of a diagonal")
+    rest = [k for k in range(rank) if k not in (i, j)]
+    rows = ir.add(a.shape[i], ir.const(min(shift, 0)))
+    columns = ir.sub(a.shape[j], ir.const(max(shift, 0)))
+    same = linear(ir.sub(rows, columns)) is ZERO
+    length = rows if same else _least(t, rows, columns)
+    slot = SLOTS[len(rest)]
+    at = [ZERO] * rank
+    for new, old in enumerate(rest):
+        at[old] = SLOTS[new]
+    at[i], at[j] = ir.sub(slot, ir.const(min(shift, 0))), ir.add(slot, ir.const(max(shift, 0)))
+    return symbolic.viewed(a, (*(a.shape[k] for k in rest), length), at)
+
+
+def _least(t: Tracer, a: Expr, b: Expr) -> Expr:
+    if nonnegative(t, ir.sub(b, a)):
+        return a
+    return b if nonnegative(t, ir.sub(a, b)) else ir.where(ir.lt(a, b), a, b)
+
+
+def _diag(t: Tracer, value: Any, k: Any = 0) -> Any:
+    a = symbolic.symbolic(t, value)
+    if len(a.shape) == 2:
+        return symbolic.snapshot(diagonal(t, a, k))
+    shift = _known(k, "the offset of a diagonal")
+    n = ir.add(a.shape[0], ir.const(abs(shift)))
+    row = ir.sub(SLOTS[0], ir.const(max(-shift, 0)))
+    on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), ir.const(shift))
+    e = ir.where(on, placed(symbolic.as_kind(a, a.kind), [row]), ZERO)
+    return lazy((n, n), a.kind, e, scalars.guarded(on, placed(needs(a), [row]), ir.TRUE))
+
+
+def _triangle(upper: bool) -> Function:
+    def implementation(t: Tracer, value: Any, k: Any = 0) -> Any:
+        a = symbolic.symbolic(t, value)
+        rank = len(a.shape)
+        shift = ir.sub(SLOTS[rank - 1], SLOTS[rank - 2])
+        edge = ir.const(_known(k, "the offset of a triangle"))
+        stays = ir.le(edge, shift) if upper else ir.le(shift, edge)
+        e = ir.where(stays, symbolic.as_kind(a, a.kind), ZERO)
+        return lazy(a.shape, a.kind, e, scalars.guarded(stays, needs(a), ir.TRUE))
+
+    return implementation
+
+
+TABLE: dict[str, Function] = {
+    "numpy.reshape": _reshape, "numpy.ravel": ravel, "numpy.transpose": transpose,
+    "numpy.matrix_transpose": lambda t, a: _swapaxes(t, a, -1, -2),
+    "numpy.permute_dims": transpose,
+    "numpy.swapaxes": _swapaxes, "numpy.moveaxis": moved, "numpy.squeeze": _squeeze,
+    "numpy.expand_dims": expanded, "numpy.broadcast_to": _broadcast_to, "numpy.flip": _flipped(),
+    "numpy.flipud": _flipped(0), "numpy.fliplr": _flipped(1), "numpy.roll": _rolled,
+    "numpy.tile": _tiled, "numpy.repeat": _repeated, "numpy.take": _taken,
+    "numpy.take_along_axis": taken_along, "numpy.atleast_1d": _at_least(1),
+    "numpy.atleast_2d": _at_least(2), "numpy.stack": _stack, "numpy.concatenate": _concatenate,
+    "numpy.concat": _concatenate,
+    "numpy.hstack": _hstack, "numpy.vstack": _vstack, "numpy.column_stack": _column_stack,
+    "numpy.append": _append, "numpy.split": _split, "numpy.pad": _padded, "numpy.diag": _diag,
+    "numpy.diagonal": diagonal, "numpy.triu": _triangle(True), "numpy.tril": _triangle(False),
+}  # fmt: skip
+"""Traced versions, by the dotted name of what they implement."""

@@ -1,0 +1,449 @@
+"""Elements of arrays whose size is not known when traced: indices, slices, masks, gathers,
+and storing through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir, structure
+from symdiff.frontend import nests, scalars, symbolic
+from symdiff.frontend.extents import common_shape, nonnegative, same_size
+from symdiff.frontend.symbolic import SLOTS, formula, placed
+from symdiff.frontend.tracer import Retrace, Tracer
+from symdiff.frontend.values import (
+    Listed,
+    Refused,
+    Scalar,
+    Selected,
+    SmallArray,
+    SymArray,
+    Whole,
+    as_real,
+    describe,
+)
+from symdiff.integers import linear
+from symdiff.ir import ONE, TRUE, ZERO, Expr
+from symdiff.structure import Check, Statement, Type, Update, array, load
+
+
+def is_symbolic(key: Any) -> bool:
+    """Whether an index is not known when traced."""
+    parts = key if isinstance(key, tuple) else (key,)
+    ends = [e for k in parts for e in ((k.start, k.stop, k.step) if isinstance(k, slice) else (k,))]
+    return any(isinstance(e, (Whole, SymArray, Listed, Selected)) for e in ends)
+
+
+# ----------------------------------------------------------------------- indices
+def position(t: Tracer, i: Any, n: Expr) -> Expr:
+    """An integer index as one that counts from the start, checked to be in range."""
+    from symdiff.frontend.containers import integer_hint
+
+    if isinstance(i, bool) or not scalars.is_whole(i):
+        hint = integer_hint(i) or "an index must be an integer"
+        raise Refused(f"{describe(i)} is used as an index", hint)
+    if isinstance(i, int):
+        e = ir.const(i) if i >= 0 else ir.sub(n, ir.const(-i))
+        enough = ir.const(i + 1 if i >= 0 else -i)
+        if not nonnegative(t, ir.sub(n, enough)):
+            t.require(ir.le(enough, n), "index", f"index {i} is out of range")
+        return e
+    e = i.expr
+    if not nonnegative(t, e):
+        t.require(ir.le(ir.neg(n), e), "index", "an index is out of range")
+        e = ir.where(ir.lt(e, ZERO), ir.add(e, n), e)
+    if not nonnegative(t, ir.sub(n, ir.add(i.expr, ONE))):
+        t.require(ir.lt(i.expr, n), "index", "an index is out of range")
+    return e
+
+
+def _whole(value: Any) -> Expr:
+    """An end of a slice."""
+    if not scalars.is_whole(value) or isinstance(value, bool):
+        raise Refused(f"{describe(value)} is the end of a slice", "use an integer")
+    return as_real(value).expr
+
+
+def _clipped(t: Tracer, value: Any, n: Expr, low: Expr, high: Expr) -> Expr:
+    """An end of a slice, counted from the start of the axis and moved into a range."""
+    e = _whole(value)
+    if isinstance(value, int) and value < 0:
+        e = ir.add(n, e)
+    elif not nonnegative(t, e):
+        e = ir.where(ir.lt(e, ZERO), ir.add(e, n), e)
+    if not nonnegative(t, ir.sub(e, low)):
+        e = ir.where(ir.lt(e, low), low, e)
+    return e if nonnegative(t, ir.sub(high, e)) else ir.where(ir.lt(high, e), high, e)
+
+
+def _slice(t: Tracer, s: slice, n: Expr) -> tuple[Expr, int, Expr]:
+    """(first, step, count) of a slice of an axis of n elements; a negative count means
+    that there are none."""
+    step = 1 if s.step is None else s.step
+    if isinstance(step, bool) or not isinstance(step, int) or step == 0:
+        raise Refused("the step of a slice must be an integer known when traced, and not 0")
+    if step > 0:
+        first = ZERO
+        if isinstance(s.start, int) and s.start >= 0:
+            first = _whole(s.start)
+        elif s.start is not None:
+            first = _clipped(t, s.start, n, ZERO, n)
+        if s.stop is None:
+            last = n
+        elif isinstance(s.stop, int) and s.stop < 0:
+            last = ir.add(n, _whole(s.stop))
+        else:
+            last = _clipped(t, s.stop, n, ZERO, n)
+        span = ir.sub(last, first)
+    else:
+        top, below = ir.sub(n, ONE), ir.const(-1)
+        first = top if s.start is None else _clipped(t, s.start, n, below, top)
+        last = below if s.stop is None else _clipped(t, s.stop, n, below, top)
+        span = ir.sub(first, last)
+    span = linear(span)
+    k = abs(step)
+    if k > 1:
+        span = ir.apply(structure.FLOORDIV, ir.add(span, ir.const(k - 1)), ir.const(k))
+    return first, step, span
+
+
+# --------------------------------------------------------------------- selecting
+@dataclass(slots=True)
+class Target:
+    """What an index selects: where the elements are, and whether by index arrays.
+
+    `mask` is the condition that selects among the first axes of it, if there is one.
+    """
+
+    shape: list[Expr]
+    at: list[Expr]
+    gather: bool = False
+    mask: SymArray | None = None
+
+
+def subscript(t: Tracer, a: SymArray, key: Any) -> Any:
+    """`a[key]`: an element, a view for integers and slices, a formula for arrays."""
+    target = select(t, a, key)
+    if not target.shape:
+        return symbolic.element(a, target.at)
+    make = symbolic.gathered if target.gather else symbolic.viewed
+    found = make(a, target.shape, target.at)
+    return found if target.mask is None else Selected(symbolic.snapshot(found), target.mask)
+
+
+def select(t: Tracer, a: SymArray, key: Any) -> Target:
+    """Where the elements of `a[key]` are."""
+    keys = [_array_key(t, k) for k in (key if isinstance(key, tuple) else (key,))]
+    keys, mask = _without_mask(t, a, keys)
+    used = sum(k is not None and k is not Ellipsis for k in keys)
+    if used > len(a.shape):
+        raise Refused(f"{used} indices for an array of {len(a.shape)} dimensions")
+    if not any(k is Ellipsis for k in keys):
+        keys.append(Ellipsis)
+    expanded: list[Any] = []
+    for k in keys:
+        expanded += [slice(None)] * (len(a.shape) - used) if k is Ellipsis else [k]
+    if not any(isinstance(k, SymArray) for k in expanded):
+        return _basic(t, a, expanded, mask)
+    return _advanced(t, a, expanded)
+
+
+def _basic(t: Tracer, a: SymArray, keys: Sequence[Any], mask: SymArray | None) -> Target:
+    """Integers, slices and new axes."""
+    found = Target([], [], mask=mask)
+    axes = iter(a.shape)
+    for k in keys:
+        if k is None:
+            found.shape.append(ONE)
+            continue
+        n = next(axes)
+        if isinstance(k, slice):
+            first, step, count = _slice(t, k, n)
+            found.at.append(ir.add(first, ir.mul(ir.const(step), SLOTS[len(found.shape)])))
+            found.shape.append(count)
+        else:
+            found.at.append(position(t, k, n))
+    return found
+
+
+def _advanced(t: Tracer, a: SymArray, keys: Sequence[Any]) -> Target:
+    """Index arrays among the indices: their axes come where the first of them is, or
+    first of all if they are not next to each other; as NumPy has it."""
+    which = [i for i, k in enumerate(keys) if isinstance(k, (SymArray, Whole, int))]
+    grids = [k for k in keys if isinstance(k, SymArray)]
+    together = common_shape(t, [g.shape for g in grids])
+    adjacent = which == list(range(which[0], which[0] + len(which)))
+    start = which[0] if adjacent else 0
+    found = Target([], [], gather=True)
+    axes, done = iter(a.shape), False
+    if not adjacent:
+        found.shape, done = list(together), True
+    for k in keys:
+        if k is None:
+            found.shape.append(ONE)
+            continue
+        n = next(axes)
+        if isinstance(k, slice):
+            first, step, count = _slice(t, k, n)
+            found.at.append(ir.add(first, ir.mul(ir.const(step), SLOTS[len(found.shape)])))
+            found.shape.append(count)
+            continue
+        if not done:
+            found.shape, done = [*found.shape, *together], True
+        if isinstance(k, SymArray):
+            grid = symbolic.broadcast(t, k, together)
+            found.at.append(_checked(t, placed(formula(grid), SLOTS[start:]), grid, n))
+        else:
+            found.at.append(position(t, k, n))
+    return found
+
+
+def _without_mask(t: Tracer, a: SymArray, keys: list[Any]) -> tuple[list[Any], SymArray | None]:
+    """A mask that comes first, with slices in its place; any other as the indices of what
+    it selects."""
+    masks = [k for k in keys if isinstance(k, SymArray) and k.kind == "b"]
+    if not masks:
+        return keys, None
+    first, rest = keys[0], keys[1:]
+    plain = all(k is Ellipsis or isinstance(k, (int, Whole, slice)) for k in rest)
+    if first is masks[0] and len(masks) == 1 and plain:
+        if len(first.shape) > len(a.shape):
+            raise Refused("a mask and the array that it selects from differ in shape")
+        for n, m in zip(first.shape, a.shape, strict=False):
+            same_size(t, n, m)
+        return [*[slice(None)] * len(first.shape), *rest], first
+    found: list[Any] = []
+    for k in keys:
+        found += places(t, k) if isinstance(k, SymArray) and k.kind == "b" else [k]
+    return found, None
+
+
+def _checked(t: Tracer, e: Expr, indices: SymArray, n: Expr) -> Expr:
+    """The formula of an index array, counted from the start of an axis of n elements."""
+    low = nonnegative(t, e)
+    if not (low and nonnegative(t, ir.sub(n, ir.add(e, ONE)))):
+        _check_all(t, indices, n)
+    return e if low else ir.where(ir.lt(e, ZERO), ir.add(e, n), e)
+
+
+def _check_all(t: Tracer, indices: SymArray, n: Expr) -> None:
+    """Every element must be an index of an axis of n elements."""
+    location = t.frame.source.location(t.at)
+
+    def check(at: tuple[Expr, ...], _: Any) -> tuple[list[Statement], list[Expr]]:
+        e = placed(formula(indices), at)
+        inside = ir.and_(ir.le(ir.neg(n), e), ir.lt(e, n))
+        fine = ir.or_(ir.not_(t.path), inside)
+        return [Check(fine, "index", "an index is out of range", location)], []
+
+    for s in nests.loops(t, indices.shape, (), check)[0]:
+        t.emit(s)
+
+
+def _array_key(t: Tracer, k: Any) -> Any:
+    if isinstance(k, (list, SmallArray, np.ndarray, Listed, Selected)):
+        k = symbolic.symbolic(t, k)
+    if isinstance(k, SymArray) and k.kind == "f":
+        if k.shape == (ZERO,):
+            return symbolic.lazy(k.shape, "i", ZERO)
+        _retrace_integers(t, k)
+        raise Refused("an array of real numbers is used as an index")
+    if isinstance(k, SymArray) and not k.shape:
+        k = symbolic.element(k, ())
+    if isinstance(k, Scalar) and not isinstance(k, Whole):
+        position(t, k, ONE)
+    return k
+
+
+def _retrace_integers(t: Tracer, k: SymArray) -> None:
+    """Trace again with a parameter as an array of integers, if this is one."""
+    if k.cell.leaf is None:
+        return
+    name = structure.name_of(k.cell.leaf)
+    if name in t.array_parameters and (t.shapes is None or t.shapes[name][1] == "i"):
+        raise Retrace(name, integers=True)
+
+
+# ------------------------------------------------------------------------- masks
+def places(t: Tracer, mask: SymArray) -> list[SymArray]:
+    """The indices where a condition holds, by axis, as np.nonzero gives them."""
+    symbolic.settle(t, mask, "mask")
+    count = t.names.fresh("count")
+    total = nests.folded(
+        t, mask.shape, ZERO, "i", count,
+        lambda at, k: ir.add(k, ir.where(placed(formula(mask), at), ONE, ZERO)),
+    )  # fmt: skip
+    empty = symbolic.build(t, (total,), "i", ZERO, "places")
+    leaf, type = empty.cell.leaf, Type((total,), "i")
+    assert leaf is not None
+
+    def step(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Statement], list[Expr]]:
+        k, found = now
+        here = ZERO
+        for i, n in zip(at, mask.shape, strict=True):
+            here = ir.add(ir.mul(here, n), i)
+        holds = placed(formula(mask), at)
+        name = t.names.fresh("places")
+        update = Update(name, structure.name_of(found), type, (k,), here, holds)
+        return [update], [ir.where(holds, ir.add(k, ONE), k), array(name, "i")]
+
+    states = (("count", structure.INTEGER, ZERO), ("places", type, leaf))
+    block, (_, last) = nests.loops(t, mask.shape, states, step)
+    for s in block:
+        t.emit(s)
+    e = load(last, SLOTS[0])
+    result: list[SymArray] = []
+    for n in reversed(mask.shape):
+        inner = e if len(result) == len(mask.shape) - 1 else ir.apply(structure.MOD, e, n)
+        result.append(symbolic.lazy((total,), "i", inner))
+        e = ir.apply(structure.FLOORDIV, e, n)
+    t.sizes.add(total)
+    return result[::-1]
+
+
+def compacted(t: Tracer, chosen: Selected) -> SymArray:
+    """The elements that a condition selects as an array, whose size depends on values."""
+    indices = places(t, chosen.present)
+    rank = len(chosen.present.shape)
+    rest = chosen.items.shape[rank:]
+    at = [placed(formula(i), SLOTS[:1]) for i in indices]
+    at += [SLOTS[k + 1] for k in range(len(rest))]
+    return symbolic.gathered(chosen.items, (*indices[0].shape, *rest), at)
+
+
+# ----------------------------------------------------------------------- storing
+def store(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
+    """`a[key] = value`."""
+    target = select(t, a, key)
+    view = symbolic.viewed(a, target.shape, target.at)
+    if target.mask is not None:
+        new = _where_present(t, view, target.mask, value)
+        if new is not None:
+            write(t, view, new, formula(target.mask))
+            return
+        view = compacted_view(t, view, target.mask)
+    new = symbolic.symbolic(t, value)
+    if len(new.shape) > len(view.shape):
+        extra = new.shape[: len(new.shape) - len(view.shape)]
+        if any(n is not ONE for n in extra):
+            raise Refused("an array is stored in fewer dimensions than it has")
+        new = symbolic.gathered(
+            new, new.shape[len(extra) :], [*[ZERO] * len(extra), *SLOTS[: len(view.shape)]]
+        )
+    for n, m in zip(reversed(new.shape), reversed(view.shape), strict=False):
+        if n is not ONE:
+            same_size(t, m, n)
+    write(t, view, symbolic.broadcast(t, new, view.shape))
+
+
+def _where_present(t: Tracer, view: SymArray, mask: SymArray, value: Any) -> SymArray | None:
+    """What is stored where a mask selects, if it needs no count of what is selected."""
+    if isinstance(value, Selected):
+        same = formula(value.present) is formula(mask)
+        fits = same and len(value.items.shape) == len(view.shape)
+        return value.items if fits else None
+    new = symbolic.symbolic(t, value)
+    if len(new.shape) > len(view.shape) - len(mask.shape):
+        return None
+    return symbolic.broadcast(t, new, view.shape)
+
+
+def compacted_view(t: Tracer, view: SymArray, mask: SymArray) -> SymArray:
+    """A view of the elements that a mask selects."""
+    indices = places(t, mask)
+    rest = view.shape[len(mask.shape) :]
+    at = [formula(i) for i in indices] + [SLOTS[k + 1] for k in range(len(rest))]
+    return symbolic.viewed(view, (*indices[0].shape, *rest), at)
+
+
+def write(
+    t: Tracer, target: SymArray, new: SymArray, guard: Expr = TRUE, add: bool = False
+) -> None:
+    """Store a formula in a view under the path and where a guard of the slots holds."""
+    if target.sides is None:
+        _write(t, target, new, ir.and_(t.path, guard), add)
+        return
+    c, x, y = target.sides
+    new = symbolic.build(t, new.shape, new.kind, symbolic.stored(new, new.kind)) if new.shape else new  # fmt: skip
+    write(t, x, new, ir.and_(c, guard), add)
+    write(t, y, new, ir.and_(ir.not_(c), guard), add)
+
+
+def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -> None:
+    cell = target.cell
+    if cell.fixed is not None:
+        raise Refused(*cell.fixed)
+    symbolic.write_down(t, cell)
+    assert cell.leaf is not None
+    kind, own = cell.kind, Type(cell.shape, cell.kind)
+    value = symbolic.stored(new, kind)
+    whole = target.where == SLOTS[: len(cell.shape)] and target.shape == cell.shape
+    if target.shape and whole:
+        old = load(cell.leaf, *target.where)
+        value = ir.where(guard, ir.add(old, value) if add else value, old)
+        s = symbolic.statement(t, cell.shape, kind, value, structure.name_of(cell.leaf))
+        t.emit(s)
+        t.set_cell(cell, array(s.name, kind))
+        return
+    if target.shape and _reads_elsewhere((value, guard), cell.leaf, target):
+        # as NumPy: all is read before anything is stored
+        value = formula(symbolic.build(t, target.shape, "f" if kind == "f" else "i", value))
+        if _reads_elsewhere((guard,), cell.leaf, target):
+            held = symbolic.build(t, target.shape, "b", ir.where(guard, ONE, ZERO))
+            guard = formula(held)
+
+    def step(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Statement], list[Expr]]:
+        name = t.names.fresh(structure.name_of(now[0]))
+        where = tuple(placed(w, at) for w in target.where)
+        source = structure.name_of(now[0])
+        e, here = placed(value, at), placed(guard, at)
+        return [Update(name, source, own, where, e, here, add)], [array(name, kind)]
+
+    states = ((structure.name_of(cell.leaf), own, cell.leaf),)
+    block, (last,) = nests.loops(t, target.shape, states, step)
+    for s in block:
+        t.emit(s)
+    t.set_cell(cell, last)
+
+
+def _reads_elsewhere(roots: Iterable[Expr], leaf: Expr, target: SymArray) -> bool:
+    """Whether storing one element may change what another one is made of."""
+    loads = [n for n in ir.topological(tuple(roots)) if n.args and n.args[0] is leaf]
+    if all(n.args[1:] == target.where for n in loads):
+        return bool(loads) and not _one_to_one(target)
+    return True
+
+
+def _one_to_one(target: SymArray) -> bool:
+    """Whether the elements of a view are visibly at different places."""
+    found = set()
+    for w in target.where:
+        slots = [n for n in ir.topological((w,)) if n in SLOTS]
+        if len(slots) != 1:
+            continue
+        at = [placed(w, [ir.const(k)] * len(SLOTS)) for k in (0, 1, 2)]
+        steps = [ir.rational(linear(ir.sub(at[k + 1], at[k]))) for k in (0, 1)]
+        if steps[0] and steps[0] == steps[1]:
+            found.add(slots[0])
+    return all(SLOTS[k] in found for k in range(len(target.shape)))
+
+
+def add_at(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
+    """`np.add.at(a, key, value)`: every element of the value counts."""
+    target = select(t, a, key)
+    view = symbolic.viewed(a, target.shape, target.at)
+    guard = TRUE if target.mask is None else formula(target.mask)
+    new = symbolic.broadcast(t, symbolic.symbolic(t, value), view.shape)
+    write(t, view, new, guard, add=True)
+
+
+def count_of(t: Tracer, chosen: Selected) -> Expr:
+    """The number of elements that a condition selects."""
+    e = formula(chosen.present)
+    return nests.folded(
+        t, chosen.present.shape, ZERO, "i", "count",
+        lambda at, k: ir.add(k, ir.where(placed(e, at), ONE, ZERO)),
+    )  # fmt: skip
