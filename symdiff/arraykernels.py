@@ -4,6 +4,7 @@ numbers of dimensions, whatever the sizes."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.options import Options
 from symdiff.program import flatten_like, map_objects, map_tree
+from symdiff.runtime.threads import processors
 from symdiff.structure import Structured
 
 if TYPE_CHECKING:
@@ -59,6 +61,43 @@ class ArrayKernels:
         o = self._options
         return StructuredKernel(program, dtype=o.dtype, parallel=o.parallel, cache=o.cache)
 
+    def map(
+        self,
+        raw: Structured,
+        values: Sequence[Any],
+        mapped: Sequence[bool],
+        static: Mapping[str, Any],
+        shapes: Shapes,
+    ) -> Any:
+        """Results for each row of the mapped values, stacked along a leading axis."""
+        program, kernel = self.compiled(raw, static, shapes)
+        sizes = {len(v) for v, m in zip(values, mapped, strict=True) if m}
+        if len(sizes) != 1:
+            raise SymdiffError(f"the leading axes that map() runs over have sizes {sorted(sizes)}")
+        count = sizes.pop()
+        if count == 0:
+            raise SymdiffError("map() over an axis of size 0", hint="there is no result to stack")
+
+        def row(k: int) -> Sequence[Any]:
+            return kernel([v[k] if m else v for v, m in zip(values, mapped, strict=True)])
+
+        first = row(0)
+        stacked = [np.empty((count, *np.shape(v)), np.asarray(v).dtype) for v in first]
+
+        def fill(start: int, stop: int) -> None:
+            for k in range(start, stop):
+                for place, v in zip(stacked, first if k == 0 else row(k), strict=True):
+                    place[k] = v
+
+        workers = 1 if self._options.parallel is False else min(processors(), count)
+        ends = [count * w // workers for w in range(workers + 1)]
+        if workers == 1:
+            fill(0, count)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(fill, ends[:-1], ends[1:]))
+        return _nested(program.tree, stacked)
+
     def llvm(self, program: Structured) -> str:
         """The LLVM IR of a program."""
         return str(self._kernel(program).llvm())
@@ -87,6 +126,18 @@ class ArrayKernels:
             program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
             found = self._sparse[id(raw)] = self._kernel(value(program)), entries
         return found
+
+
+def _nested(tree: Any, stacked: Sequence[Any]) -> Any:
+    """Stacked results nested as a tree; the axis of rows stays the first."""
+    if isinstance(tree, np.ndarray):
+        parts = np.stack([stacked[int(i)] for i in tree.ravel()], axis=1)
+        return parts.reshape(len(parts), *tree.shape, *parts.shape[2:])
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_nested(t, stacked) for t in tree)
+    if isinstance(tree, dict):
+        return {k: _nested(t, stacked) for k, t in tree.items()}
+    return stacked[int(tree)]
 
 
 def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:

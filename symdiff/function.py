@@ -328,6 +328,37 @@ class SymbolicFunction:
             targets=targets,
         )  # fmt: skip
 
+    def map(self, *args: Any, axes: Sequence[int | None] | None = None, **kwargs: Any) -> Any:
+        """The results for each entry of the arguments' leading axis, stacked; on all cores.
+
+        Parameters
+        ----------
+        args, kwargs : as for a call, with one more axis in front where they are mapped.
+        axes : for each real argument 0 if it is mapped and None if it is passed as it is;
+            by default arrays are mapped and numbers are not.
+        """
+        real, static = self._source.parameters.bind(args, kwargs)
+        real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
+        if axes is None:
+            axes = [0 if np.ndim(v) else None for v in real]
+        if len(axes) != len(real) or any(a not in (0, None) for a in axes):
+            raise SymdiffError(f"axes is {axes!r}", hint="0 or None for each real argument")
+        mapped = [a == 0 for a in axes]
+        if any(m and not np.ndim(v) for m, v in zip(mapped, real, strict=True)):
+            raise SymdiffError("map() over a number", hint="its entry of axes should be None")
+        shapes = {
+            name: (rank - m, kind)
+            for m, (name, (rank, kind)) in zip(
+                mapped, shapes_of(self._source.parameters.real, real).items(), strict=True
+            )
+        }
+        raw = self._source.raw(static, shapes)
+        if not isinstance(raw, Structured):
+            return self(*args, **kwargs)
+        if not any(mapped):
+            raise SymdiffError("map() of nothing", hint="an argument must have a leading axis")
+        return self._arrays.map(raw, real, mapped, static, shapes)
+
     def _structured(self) -> Structured | None:
         """The program of a function with arrays or loops, as it is emitted."""
         static = self._default_static()
