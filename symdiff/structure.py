@@ -507,16 +507,21 @@ def renamed(block: Block, names: Names) -> tuple[Block, dict[Expr, Expr]]:
 
 
 # ----------------------------------------------------------------------- pruning
-def pruned(block: Block, wanted: Iterable[Expr]) -> Block:
+def pruned(block: Block, wanted: Iterable[Expr], tapes: Iterable[str] = ()) -> Block:
     """The block without what nothing that is wanted depends on: statements, carried
-    values, saves to tapes that nobody reads."""
-    read = {r.tape for s in walk(block) if isinstance(s, Loop) for r in s.restores}
+    values, saves to tapes that nobody reads; `tapes` are read elsewhere."""
+    elsewhere = set(tapes)
+    read = _read(block) | elsewhere
     while True:
         smaller = _pruned(block, {name_of(e) for e in leaves(wanted)}, read)
-        left = {r.tape for s in walk(smaller) if isinstance(s, Loop) for r in s.restores}
+        left = _read(smaller) | elsewhere
         if left == read:
             return smaller
         block, read = smaller, left
+
+
+def _read(block: Block) -> set[str]:
+    return {r.tape for s in walk(block) if isinstance(s, Loop) for r in s.restores}
 
 
 def _pruned(block: Block, needed: set[str], read: set[str]) -> Block:

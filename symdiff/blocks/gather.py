@@ -63,7 +63,7 @@ def gathered(block: Block, names: Names) -> Block:
 
 def _builds(s: Loop, names: Names) -> list[Build] | None:
     """The arrays that a nest of loops makes."""
-    if not plain(s) or any(isinstance(b, Check) for b in walk(s.body)):
+    if not plain(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
         return None
     found = []
     for c in s.carried:
@@ -169,7 +169,7 @@ class _Gather:
         needed = pruned(replaced((*block, *after), mapping), roots)
         here = {index(a.loop.index): k - a.shift for a, k in zip(axes, self.at, strict=True)}
         own = {n for n, _ in _all_inside(self.s)} - {name_of(i) for i in here}
-        if free(needed, roots) & own or any(map(_has_tapes, walk(needed))):
+        if free(needed, roots) & own:
             return None
         copy, new = renamed(needed, self.names)
         body += replaced(copy, here)

@@ -330,7 +330,7 @@ class Sweep:
     def _loop(self, s: Loop) -> Loop:
         """Reverse a loop; the forward loop, with what it saves."""
         live = {c.name for c in s.carried if self.reached(c.result)}
-        if not live and not any(v.tape in self.context.tape_bars for v in s.saves):
+        if not live and not any(v.tape in self.context.tape_bars for v in _saves(s)):
             return s
         fragile = self.fragile | fragile_names(s)
         while True:
@@ -377,7 +377,9 @@ class Sweep:
                 saves.append(Save(tape, r.type, end))
         added = sweep.accumulators()
         roots = (*nexts, *(a.end for a in added), *(v.value for v in saves))
-        body, roots = simplified(tuple(sweep.out), roots, context.names, late=True)
+        body, roots = simplified(
+            tuple(sweep.out), roots, context.names, late=True, tapes=context.tape_bars.values()
+        )
         keep = kept(context, s, body, roots, self.fragile)
         body, roots = replaced(keep.body, keep.mapping), ir.substitute(roots, keep.mapping)
         ends = iter(roots)
@@ -413,6 +415,10 @@ class Sweep:
         bar = array(self.array(c.result))
         del self.adjoint[c.result]
         return bar
+
+
+def _saves(s: Loop) -> list[Save]:
+    return [v for b in (s, *walk(s.body)) if isinstance(b, Loop) for v in b.saves]
 
 
 def _costly(value: Expr) -> bool:

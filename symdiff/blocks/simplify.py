@@ -41,7 +41,12 @@ from symdiff.structure import (
 
 
 def simplified(
-    block: Block, roots: Sequence[Expr], names: Names, *, late: bool = False
+    block: Block,
+    roots: Sequence[Expr],
+    names: Names,
+    *,
+    late: bool = False,
+    tapes: Iterable[str] = (),
 ) -> tuple[Block, tuple[Expr, ...]]:
     """A block and the expressions after it, simplified.
 
@@ -49,12 +54,13 @@ def simplified(
     ----------
     names : of the program.
     late : after differentiation, when singularities have been filled already.
+    tapes : that are read elsewhere.
     """
     block, roots = rewritten(block, tuple(roots))
     block, roots = _with_passes(block, roots, _late if late else _early)
-    block = gathered(promoted(pruned(block, roots), names), names)
+    block = gathered(promoted(pruned(block, roots, tapes), names), names)
     block, roots = rewritten(block, roots)
-    return pruned(block, roots), roots
+    return pruned(block, roots, tapes), roots
 
 
 def final(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
