@@ -135,20 +135,34 @@ def _machine(opt: int) -> Any:
     return target.create_target_machine(cpu=h.cpu, features=h.features, opt=opt, jit=True)
 
 
-def compile_object(text: str, opt: int = 2) -> bytes:
-    """Object code of a module."""
+def compile_object(text: str, opt: int = 2, tidy: bool = False) -> bytes:
+    """Object code of a module; `tidy` is for code that has variables in memory and loops."""
     with _lock:
         machine = _machine(opt)
         module = llvm.parse_assembly(text)
         module.triple = llvm.get_process_triple()
+        if tidy:
+            _tidy(module, machine)
         return bytes(machine.emit_object(module))
 
 
-def assembly(text: str, opt: int = 2) -> str:
+def _tidy(module: Any, machine: Any) -> None:
+    """LLVM's passes, without those that vectorise or unroll loops."""
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = options.loop_interleaving = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+
+
+def assembly(text: str, opt: int = 2, tidy: bool = False) -> str:
     """The assembly of a module, for people and tests."""
     with _lock:
         machine = _machine(opt)
-        return str(machine.emit_assembly(llvm.parse_assembly(text)))
+        module = llvm.parse_assembly(text)
+        if tidy:
+            _tidy(module, machine)
+        return str(machine.emit_assembly(module))
 
 
 class Linked:

@@ -98,21 +98,21 @@ class Spec:
         roots = self.roots()
         own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
-        wide = None if self.widen is None else _digest(*_WIDE)
+        wide = None if self.widen is None else digest(*_WIDE)
         how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, wide)
-        return cache.key(kind, rows, how, _version(), jit.host(), *more)
+        return cache.key(kind, rows, how, version(), jit.host(), *more)
 
 
 @functools.cache
-def _version() -> str:
+def version() -> str:
     """A digest of the modules that decide what is compiled."""
     names = ("ir", "functions", "codegen.lower", "codegen.llvm", "codegen.driver",
              "codegen.arraycall", "codegen.tiers", "codegen.jit")  # fmt: skip
-    return _digest(*(f"symdiff.{name}" for name in names))
+    return digest(*(f"symdiff.{name}" for name in names))
 
 
 @functools.cache
-def _digest(*names: str) -> str:
+def digest(*names: str) -> str:
     """A digest of modules' sources."""
     digest = hashlib.blake2b(digest_size=16)
     for name in names:
@@ -121,7 +121,7 @@ def _digest(*names: str) -> str:
     return digest.hexdigest()
 
 
-def link(key: str, text: Callable[[], str], keep: bool) -> jit.Linked:
+def link(key: str, text: Callable[[], str], keep: bool, tidy: bool = False) -> jit.Linked:
     """The code with this key: already in memory, from disk, or compiled from text."""
     with _lock:
         found = _linked.get(key)
@@ -131,7 +131,7 @@ def link(key: str, text: Callable[[], str], keep: bool) -> jit.Linked:
         if stored is None:
             source = text()
             externals = tuple(sorted(set(map(_external, _DECLARED.findall(source)))))
-            code = jit.compile_object(source)
+            code = jit.compile_object(source, tidy=tidy)
             if keep:
                 cache.store(key, code, externals)
         else:
@@ -149,9 +149,9 @@ def _provide(symbol: str, keep: bool) -> None:
         return
     from symdiff.codegen import pairs
 
-    lanes = _registers("float64") if pairs.width_of(symbol) > 1 else llvm.Lanes()
+    lanes = registers("float64") if pairs.width_of(symbol) > 1 else llvm.Lanes()
     how = (symbol, lanes.isa, sorted(lanes.library), jit.host())
-    key = cache.key("pairs", _digest(*_WIDE), _version(), how)
+    key = cache.key("pairs", digest(*_WIDE), version(), how)
     linked = link(key, lambda: pairs.print_function(symbol, lanes), keep)
     jit.define_symbol(symbol, linked.address(symbol))
     _provided[symbol] = linked
@@ -267,10 +267,10 @@ class Body:
 
 def _lanes(spec: Spec) -> llvm.Lanes:
     """As it is said for a kernel; double-double code corrects what functions err."""
-    return _registers(spec.dtype, spec.accuracy == "strict" and spec.widen is None)
+    return registers(spec.dtype, spec.accuracy == "strict" and spec.widen is None)
 
 
-def _registers(dtype: str, plain: bool = False) -> llvm.Lanes:
+def registers(dtype: str, plain: bool = False) -> llvm.Lanes:
     """The SIMD registers of this machine, and its functions of them unless `plain`."""
     host = jit.host()
     single = dtype == "float32"
@@ -293,4 +293,4 @@ def _driver(keep: bool) -> jit.Linked:
         call = "" if layout is None else arraycall.print_array_call(*layout)
         return driver.print_driver() + tiers.print_tiers(jit.has_flags()) + call
 
-    return link(cache.key("driver", _version(), jit.host(), layout), text, keep)
+    return link(cache.key("driver", version(), jit.host(), layout), text, keep)

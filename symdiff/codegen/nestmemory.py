@@ -1,0 +1,326 @@
+"""Arrays of a kernel in memory: addresses of elements, places for new arrays, tapes.
+
+Arrays lie row by row without gaps. An index is moved into its axis unless it is proved to
+be within it. Places are allocated as far out as their sizes are known, and kept in a list,
+so that an error frees them too. A tape is a buffer that grows; a loop that is counted
+reserves its part of it before it starts, and its iterations use it like an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symdiff.codegen.nestscope import Expressions, Scope, Slot, Stored
+from symdiff.integers import in_range as provably_in_range
+from symdiff.ir import Expr
+from symdiff.structure import index, name_of
+
+NO_MEMORY = 1
+"""What a kernel returns if there is no memory."""
+
+PRELUDE = """
+declare ptr @malloc(i64)
+declare ptr @realloc(ptr, i64)
+declare void @free(ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @llvm.smax.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
+declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
+
+define internal i64 @floordiv(i64 %a, i64 %b) alwaysinline #1 {
+  %zero = icmp eq i64 %b, 0
+  %minus = icmp eq i64 %b, -1
+  %odd = or i1 %zero, %minus
+  %d = select i1 %odd, i64 1, i64 %b
+  %q = sdiv i64 %a, %d
+  %p = mul i64 %q, %d
+  %r = sub i64 %a, %p
+  %some = icmp ne i64 %r, 0
+  %signs = xor i64 %r, %d
+  %differ = icmp slt i64 %signs, 0
+  %down = and i1 %some, %differ
+  %less = zext i1 %down to i64
+  %f = sub i64 %q, %less
+  %n = sub i64 0, %a
+  %g = select i1 %minus, i64 %n, i64 %f
+  %h = select i1 %zero, i64 0, i64 %g
+  ret i64 %h
+}
+define internal i64 @floormod(i64 %a, i64 %b) alwaysinline #1 {
+  %q = call i64 @floordiv(i64 %a, i64 %b)
+  %p = mul i64 %q, %b
+  %r = sub i64 %a, %p
+  %zero = icmp eq i64 %b, 0
+  %s = select i1 %zero, i64 0, i64 %r
+  ret i64 %s
+}
+define internal i64 @bytes(i64 %a, i64 %b) alwaysinline #1 {
+  %both = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %a, i64 %b)
+  %product = extractvalue {i64, i1} %both, 0
+  %over = extractvalue {i64, i1} %both, 1
+  %r = select i1 %over, i64 9223372036854775807, i64 %product
+  ret i64 %r
+}
+define internal ptr @take(ptr %list, i64 %bytes) noinline #0 {
+  %large = icmp ugt i64 %bytes, 4611686018427387904
+  br i1 %large, label %none, label %try
+try:
+  %all = add i64 %bytes, 192
+  %raw = call ptr @malloc(i64 %all)
+  %failed = icmp eq ptr %raw, null
+  br i1 %failed, label %none, label %link
+link:
+  %before = load ptr, ptr %list
+  store ptr %before, ptr %raw
+  store ptr %raw, ptr %list
+  %first = ptrtoint ptr %raw to i64
+  %past = add i64 %first, 127
+  %line = and i64 %past, -64
+  %p = inttoptr i64 %line to ptr
+  ret ptr %p
+none:
+  ret ptr null
+}
+define internal void @release(ptr %list, ptr %mark) noinline #0 {
+entry:
+  br label %next
+next:
+  %p = load ptr, ptr %list
+  %done = icmp eq ptr %p, %mark
+  br i1 %done, label %end, label %drop
+drop:
+  %before = load ptr, ptr %p
+  store ptr %before, ptr %list
+  call void @free(ptr %p)
+  br label %next
+end:
+  ret void
+}
+define internal i1 @reserve(ptr %tape, i64 %more) noinline #0 {
+  %used.p = getelementptr i64, ptr %tape, i64 1
+  %room.p = getelementptr i64, ptr %tape, i64 2
+  %data = load ptr, ptr %tape
+  %used = load i64, ptr %used.p
+  %room = load i64, ptr %room.p
+  %large = icmp ugt i64 %more, 4611686018427387904
+  br i1 %large, label %bad, label %check
+check:
+  %need = add i64 %used, %more
+  %enough = icmp sle i64 %need, %room
+  br i1 %enough, label %good, label %grow
+grow:
+  %twice = mul i64 %room, 2
+  %size = call i64 @llvm.smax.i64(i64 %need, i64 %twice)
+  %new = call ptr @realloc(ptr %data, i64 %size)
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %bad, label %keep
+keep:
+  store ptr %new, ptr %tape
+  store i64 %size, ptr %room.p
+  br label %good
+good:
+  ret i1 true
+bad:
+  ret i1 false
+}
+"""
+"""Functions of every kernel: whole division rounded down, memory that is in a list, and
+tapes of (data, bytes used, bytes there are)."""
+
+
+@dataclass(slots=True)
+class Tape:
+    """A tape: the name of its record, and of the array it is in a counted loop.
+
+    Attributes
+    ----------
+    record : address of (data, bytes used, bytes there are).
+    size : bytes of one value.
+    base, total : address and bytes of the values of the loop, if it is counted.
+    """
+
+    record: str
+    size: str
+    base: str | None = None
+    total: str = "0"
+
+
+class Memory(Expressions):
+    """Prints loads, stores, allocations."""
+
+    entry: list[str]
+    allocation: str = "%allocations"
+    tapes: dict[str, str]
+    sizes: set[Expr]
+
+    # --------------------------------------------------------------- addresses
+    def element_type(self, kind: str) -> str:
+        return {"f": self.real, "i": "i64", "b": "i8"}[kind]
+
+    def element_bytes(self, kind: str) -> int:
+        return {"f": 4 if self.real == "float" else 8, "i": 8, "b": 1}[kind]
+
+    def in_range(self, i: Expr, n: Expr) -> bool:
+        """Whether an index is known to be within an axis, here."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if (i, n) in scope.assumed:
+                return True
+            scope = scope.parent
+        return provably_in_range(i, n, self.ranges(), self.sizes)
+
+    def ranges(self) -> dict[Expr, Expr]:
+        """How many values the indices have that are known here, the outermost first."""
+        found: dict[Expr, Expr] = {}
+        scope: Scope | None = self.scope
+        while scope is not None:
+            found = {**{index(k): v for k, v in scope.ranges.items()}, **found}
+            scope = scope.parent
+        return found
+
+    def inside(self, i: Expr, n: Expr) -> str:
+        """An index, moved into its axis where it may be outside."""
+        if self.in_range(i, n):
+            return self.scalar(i)
+
+        def make(at: Scope) -> str:
+            value, size = self.scalar(i), self.scalar(n)
+            last = self.emit("i64", f"sub i64 {size}, 1", at)
+            low = self.emit("i64", f"call i64 @llvm.smin.i64(i64 {value}, i64 {last})", at)
+            return self.emit("i64", f"call i64 @llvm.smax.i64(i64 {low}, i64 0)", at)
+
+        return self.shared(("inside", i, n), (i, n), make)
+
+    def offset(self, shape: Sequence[Expr], indices: Sequence[Expr]) -> str:
+        """How many elements lie before one."""
+        safe = tuple(self.in_range(i, n) for i, n in zip(indices, shape, strict=True))
+        total = self.inside(indices[0], shape[0])
+        for k in range(1, len(indices)):
+            i, n, so_far = indices[k], shape[k], total
+
+            def make(at: Scope, i: Expr = i, n: Expr = n, so_far: str = so_far) -> str:
+                rows = self.emit("i64", f"mul nsw i64 {so_far}, {self.scalar(n)}", at)
+                return self.emit("i64", f"add nsw i64 {rows}, {self.inside(i, n)}", at)
+
+            key = ("offset", *indices[: k + 1], *shape[: k + 1], safe[: k + 1])
+            total = self.shared(key, (*indices[: k + 1], *shape[: k + 1]), make)
+        return total
+
+    def place(self, a: Stored, indices: Sequence[Expr], scope: Scope | None = None) -> str:
+        """The address of an element."""
+        before = self.offset(a.shape, indices)
+        kind = self.element_type(a.kind)
+        return self.emit("ptr", f"getelementptr {kind}, ptr {a.address}, i64 {before}", scope)
+
+    def element(self, n: Expr, scope: Scope) -> str:
+        a = self.stored(name_of(n.args[0]))
+        address = self.place(a, n.args[1:], scope)
+        value = self.emit(self.element_type(a.kind), self.load(a.kind, address), scope)
+        return self.emit("i64", f"zext i8 {value} to i64", scope) if a.kind == "b" else value
+
+    def load(self, kind: str, address: str) -> str:
+        return f"load {self.element_type(kind)}, ptr {address}, align {self.element_bytes(kind)}"
+
+    def store(self, kind: str, value: str, address: str) -> None:
+        """Print a store of one element."""
+        of = self.element_type(kind)
+        self.scope.lines.append(
+            f"store {of} {value}, ptr {address}, align {self.element_bytes(kind)}"
+        )
+
+    # ------------------------------------------------------------- allocations
+    def variable(self, kind: str) -> str:
+        """A variable of the function."""
+        name = self.fresh("ptr")
+        self.entry.append(f"{name} = alloca {kind}, align 8")
+        return name
+
+    def bytes_of(self, shape: Sequence[Expr], kind: str) -> str:
+        """The size of an array, at least 0."""
+
+        def make(at: Scope) -> str:
+            total = str(self.element_bytes(kind))
+            for n in shape:
+                axis = self.scalar(n)
+                if n not in self.sizes:
+                    axis = self.emit("i64", f"call i64 @llvm.smax.i64(i64 {axis}, i64 0)", at)
+                total = self.emit("i64", f"call i64 @bytes(i64 {total}, i64 {axis})", at)
+            return total
+
+        return self.shared(("bytes", kind, *shape), shape, make)
+
+    def allocate(self, shape: tuple[Expr, ...], kind: str) -> Slot:
+        """A place for an array, in the outermost scope that knows its size."""
+        size = self.bytes_of(shape, kind)
+        scope = self.home(*shape)
+        scope.allocates = True
+        address = self.emit("ptr", f"call ptr @take(ptr {self.allocation}, i64 {size})", scope)
+        self.require(f"icmp ne ptr {address}, null", NO_MEMORY, scope)
+        slot = Slot(self.variable("ptr"), scope.depth)
+        scope.lines.append(f"store ptr {address}, ptr {slot.pointer}")
+        return slot
+
+    def require(self, test: str, code: int, scope: Scope | None = None) -> None:
+        """Leave the kernel with a code unless a test holds."""
+        scope = scope or self.scope
+        good = self.label()
+        fine = self.emit("i1", test, scope)
+        bad = self.fail(code)
+        scope.lines += [f"br i1 {fine}, label %{good}, label %{bad}, !prof !1", f"{good}:"]
+
+    def fail(self, code: int) -> str:
+        """The label where the kernel leaves with a code."""
+        raise NotImplementedError
+
+    def new(self, shape: tuple[Expr, ...], kind: str) -> Stored:
+        """A new array, whose elements are not set yet."""
+        slot = self.allocate(shape, kind)
+        address = self.emit("ptr", f"load ptr, ptr {slot.pointer}")
+        return Stored(address, shape, kind, slot)
+
+    def copy(self, to: str, of: Stored) -> None:
+        """Copy a whole array to an address."""
+        size = self.bytes_of(of.shape, of.kind)
+        self.scope.lines.append(
+            f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {of.address}, i64 {size}, i1 false)"
+        )
+
+    def copied(self, a: Stored) -> Stored:
+        """A copy that may be changed."""
+        made = self.new(a.shape, a.kind)
+        self.copy(made.address, a)
+        return made
+
+    # -------------------------------------------------------------------- tapes
+    def tape(self, name: str) -> str:
+        """The record of a tape."""
+        if name not in self.tapes:
+            record = self.fresh("ptr")
+            self.entry.append(f"{record} = alloca [3 x i64], align 8")
+            self.entry.append(f"store [3 x i64] zeroinitializer, ptr {record}")
+            self.tapes[name] = record
+        return self.tapes[name]
+
+    def used(self, tape: Tape) -> tuple[str, str]:
+        """How many bytes of a tape are used, and where that stands."""
+        place = self.emit("ptr", f"getelementptr i64, ptr {tape.record}, i64 1")
+        return self.emit("i64", f"load i64, ptr {place}"), place
+
+    def reserve(self, tape: Tape, size: str) -> None:
+        """Make room on a tape."""
+        call = f"call i1 @reserve(ptr {tape.record}, i64 {size})"
+        self.require(f"icmp eq i1 {self.emit('i1', call)}, true", NO_MEMORY)
+
+    def top(self, tape: Tape) -> str:
+        """The address of the end of a tape."""
+        used, _ = self.used(tape)
+        data = self.emit("ptr", f"load ptr, ptr {tape.record}")
+        return self.emit("ptr", f"getelementptr i8, ptr {data}, i64 {used}")
+
+    def move(self, tape: Tape, size: str, sign: str) -> None:
+        """Say that a tape is longer ("add") or shorter ("sub")."""
+        used, place = self.used(tape)
+        now = self.emit("i64", f"{sign} i64 {used}, {size}")
+        self.scope.lines.append(f"store i64 {now}, ptr {place}")
+

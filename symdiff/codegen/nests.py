@@ -1,0 +1,289 @@
+"""LLVM IR of a program with arrays and loops: one function, `i32 @kernel(ptr cells)`.
+
+The cells are 64 bits each and lie as `Layout` says: addresses of arrays, sizes of axes,
+numbers. The function returns 0, or why it failed: 1 for no memory, 2 for a routine that
+raised an error, 3 and more for the checks, counted as `Layout.checks` lists them.
+
+Sums over the lanes of a register are added up at the end of a loop, so that the order of
+a sum is that of its lanes; apart from that every value is rounded as it stands in the
+program, and no fast-math flag is ever printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from symdiff.codegen.llvm import Lanes
+from symdiff.codegen.lower import MAX_CHAIN, lower
+from symdiff.codegen.nestlife import wishes
+from symdiff.codegen.nestloops import NO_MEMORY, Statements, Wish
+from symdiff.codegen.nestmemory import PRELUDE
+from symdiff.codegen.nestscope import Stored
+from symdiff.ir import Expr, const, topological
+from symdiff.structure import (
+    ARRAY,
+    INDEX,
+    Block,
+    Call,
+    Check,
+    Parameter,
+    Structured,
+    Type,
+    expressions,
+    index,
+    kind_of,
+    mapped,
+    name_of,
+    types,
+    walk,
+)
+
+FIXED = ("allocations", "routine", "parallel")
+"""The first cells: the list of allocations, and two functions that the kernel may call:
+`i32 routine(i64 call, ptr record)` and `void parallel(ptr part, ptr frame, i64 count)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the arguments and the results of a kernel stand among its cells.
+
+    Attributes
+    ----------
+    params : the parameters, and the arrays known when traced.
+    places : of each of them: of the number, or of the array's address.
+    sizes : the places of sizes by their names.
+    outputs : the type of each output; a shape in terms of the sizes, or, if it is only
+        known when computed, one of unknown sizes (None).
+    results : the place of each output: of the number, or of the address where the array
+        should be. If the shape is not known the kernel puts the address there, and the
+        sizes of the axes after it.
+    count : how many cells there are.
+    checks, calls : what may fail, and the routines that are called, by their numbers.
+    """
+
+    params: tuple[Parameter, ...]
+    places: tuple[int, ...]
+    sizes: Mapping[str, int]
+    outputs: tuple[Type, ...]
+    known: tuple[bool, ...]
+    results: tuple[int, ...]
+    count: int
+    checks: tuple[Check, ...]
+    calls: tuple[Call, ...]
+
+
+def lowered(program: Structured, accuracy: str = "high") -> Structured:
+    """The program in operations that every CPU has."""
+    found: dict[Expr, None] = {}
+    for s in walk(program.block):
+        found.update((e, None) for e in expressions(s) if e.op is not ARRAY)
+    found.update((e, None) for e in program.outputs if e.op is not ARRAY)
+    chain = {"strict": 4, "fast": 64}.get(accuracy, MAX_CHAIN)
+    roots = lower(tuple(found), chain=chain, divide=accuracy != "fast")
+    new = dict(zip(found, roots, strict=True))
+
+    def one(e: Expr) -> Expr:
+        return new.get(e, e)
+
+    def go(block: Block) -> Block:
+        return tuple(mapped(s, one, go) for s in block)
+
+    return Structured(
+        program.name, program.params, go(program.block), tuple(map(one, program.outputs)),
+        program.tree, program.data, program.locations,
+    )  # fmt: skip
+
+
+def layout_of(program: Structured) -> Layout:
+    """The cells of a program's kernel."""
+    held = tuple(
+        Parameter(n, Type(tuple(const(k) for k in a.shape), "i" if a.dtype.kind in "iu" else "f"))
+        for n, a in program.data.items()
+    )
+    params = (*program.params, *held)
+    at = len(FIXED)
+    places = []
+    for _ in params:
+        places.append(at)
+        at += 1
+    sizes: dict[str, int] = {}
+    for p in params:
+        for n in p.type.shape:
+            if n.op is INDEX and name_of(n) not in sizes:
+                sizes[name_of(n)] = at
+                at += 1
+    numbers = {name_of(p.leaf) for p in params if not p.type.shape and p.type.kind != "f"}
+    outputs = output_types(program)
+    known, results = [], []
+    for t in outputs:
+        results.append(at)
+        names = {name_of(e) for e in topological(t.shape) if e.op is INDEX}
+        known.append(names <= set(sizes) - numbers)
+        at += 1 if known[-1] else 1 + len(t.shape)
+    statements = list(walk(program.block))
+    checks = tuple(s for s in statements if isinstance(s, Check))
+    calls = tuple(s for s in statements if isinstance(s, Call))
+    return Layout(
+        params, tuple(places), sizes, outputs, tuple(known), tuple(results), at, checks, calls
+    )
+
+
+def output_types(program: Structured) -> tuple[Type, ...]:
+    """The type of each output."""
+    known = types(program)
+    return tuple(
+        known[name_of(e)] if e.op is ARRAY else Type((), kind_of(e)) for e in program.outputs
+    )
+
+
+class Kernel(Statements):
+    """Prints the function of one program."""
+
+    def __init__(self, program: Structured, dtype: str, lanes: Lanes) -> None:
+        super().__init__(dtype, lanes)
+        self.program, self.layout = program, layout_of(program)
+        self.entry, self.tapes, self.wish, self.taken = [], {}, {}, set()
+        self.checks, self.calls = list(self.layout.checks), list(self.layout.calls)
+        self.sizes = {index(n) for n in self.layout.sizes}
+        self.failures: dict[int, str] = {}
+        self.functions: list[str] = []
+
+    def cell(self, place: int) -> str:
+        """The address of a cell."""
+        return self.emit("ptr", f"getelementptr i64, ptr %cells, i64 {place}")
+
+    def read(self, place: int, kind: str) -> str:
+        return self.emit(kind, f"load {kind}, ptr {self.cell(place)}, !invariant.load !0")
+
+    def fail(self, code: int) -> str:
+        return self.failures.setdefault(code, f"fail.{code}")
+
+    def bind(self) -> None:
+        """Name the parameters."""
+        names = self.scope.names
+        for name, place in self.layout.sizes.items():
+            names[name] = self.read(place, "i64")
+        for p, place in zip(self.layout.params, self.layout.places, strict=True):
+            if p.type.shape:
+                names[p.name] = Stored(self.read(place, "ptr"), p.type.shape, p.type.kind)
+            elif p.type.kind == "f":
+                names[p.name] = self.rounded(self.read(place, "double"))
+            else:
+                names[p.name] = self.read(place, "i64")
+
+    def print(self) -> str:
+        self.bind()
+        self.scope.lines.append("%routine.p = getelementptr i64, ptr %cells, i64 1")
+        self.scope.lines.append("%routine = load ptr, ptr %routine.p")
+        targets: dict[str, str] = {}
+        for e, known, place in zip(
+            self.program.outputs, self.layout.known, self.layout.results, strict=True
+        ):
+            if e.op is ARRAY and known and name_of(e) not in targets:
+                targets[name_of(e)] = self.read(place, "ptr")
+        self.wish.update(wishes(
+            self.program.block, {n: Wish(address=p) for n, p in targets.items()}
+        ))  # fmt: skip
+        self.block(self.program.block, self.program.outputs)
+        self.results(targets)
+        return self.text()
+
+    def results(self, targets: Mapping[str, str]) -> None:
+        """Put the outputs where they are wanted."""
+        moved: dict[int, str] = {}
+        places = list(zip(self.program.outputs, self.layout.known, self.layout.results, strict=True))
+        outs = [self.read(at, "ptr") if e.op is ARRAY and known else "" for e, known, at in places]
+        for k, (e, known, at) in enumerate(places):
+            if e.op is not ARRAY:
+                self.number_out(e, at)
+            elif not known:
+                a = self.copied(self.stored(name_of(e)))
+                self.scope.lines.append(f"store ptr {a.address}, ptr {self.cell(at)}")
+                for axis, n in enumerate(a.shape):
+                    size = self.at_least_zero(n)
+                    self.scope.lines.append(f"store i64 {size}, ptr {self.cell(at + 1 + axis)}")
+            else:
+                moved[k] = self.aside(self.stored(name_of(e)), outs[k], outs)
+        for k, address in moved.items():
+            a = self.stored(name_of(places[k][0]))
+            self.unless_same(address, outs[k], lambda a=a, k=k, p=address: self.copy(
+                outs[k], Stored(p, a.shape, a.kind)
+            ))  # fmt: skip
+
+    def aside(self, a: Stored, out: str, outs: list[str]) -> str:
+        """Where an array is that does not lie where the result of another output goes."""
+        others = [o for o in outs if o and o != out]
+        if not others:
+            return a.address
+        variable = self.variable("ptr")
+        self.scope.lines.append(f"store ptr {a.address}, ptr {variable}")
+        for other in others:
+            yes, end = self.label(), self.label()
+            same = self.emit("i1", f"icmp eq ptr {a.address}, {other}")
+            self.scope.lines += [f"br i1 {same}, label %{yes}, label %{end}", f"{yes}:"]
+            size = self.bytes_of(a.shape, a.kind)
+            new = self.emit("ptr", f"call ptr @take(ptr {self.allocation}, i64 {size})")
+            self.require(f"icmp ne ptr {new}, null", NO_MEMORY)
+            self.copy(new, a)
+            self.scope.lines += [f"store ptr {new}, ptr {variable}", f"br label %{end}", f"{end}:"]
+        return self.emit("ptr", f"load ptr, ptr {variable}")
+
+    def unless_same(self, a: str, b: str, act: object) -> None:
+        yes, end = self.label(), self.label()
+        same = self.emit("i1", f"icmp eq ptr {a}, {b}")
+        self.scope.lines += [f"br i1 {same}, label %{end}, label %{yes}", f"{yes}:"]
+        act()  # type: ignore[operator]
+        self.scope.lines += [f"br label %{end}", f"{end}:"]
+
+    def number_out(self, e: Expr, at: int) -> None:
+        kind = self.kind(e)
+        if kind == "f":
+            zero = self.emit(self.real, f"fadd {self.real} {self.number(e)}, 0.0")  # no sign
+            self.scope.lines.append(f"store double {self.doubled(zero)}, ptr {self.cell(at)}")
+        else:
+            value = self.typed(e, "i")
+            self.scope.lines.append(f"store i64 {value}, ptr {self.cell(at)}")
+
+    def text(self) -> str:
+        """The whole module."""
+        tapes = [
+            line for k, record in enumerate(self.tapes.values())
+            for line in (f"%data.{k} = load ptr, ptr {record}", f"call void @free(ptr %data.{k})")
+        ]  # fmt: skip
+        keep = not all(self.layout.known)
+        release = "call void @release(ptr %allocations, ptr null)"
+        lines = [
+            "define i32 @kernel(ptr %cells) #0 {",
+            "%allocations = getelementptr i64, ptr %cells, i64 0",
+            "store ptr null, ptr %allocations",
+            "%status = alloca i32",
+            *self.entry,
+            *self.root.lines,
+            *([] if keep else [release]),
+            "store i32 0, ptr %status",
+            "br label %leave",
+        ]
+        for code, label in self.failures.items():
+            lines += [f"{label}:", f"store i32 {code}, ptr %status", release, "br label %leave"]
+        lines += ["leave:", *tapes, "%code = load i32, ptr %status", "ret i32 %code", "}"]
+        lines += ["define void @finish(ptr %cells) #0 {", f"{release.replace('%allocations', '%cells')}",
+                  "ret void", "}"]  # fmt: skip
+        text = self.scalars.module([*self.functions, *lines])
+        return PRELUDE + text + '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
+
+
+def print_nests(program: Structured, dtype: str, lanes: Lanes, accuracy: str = "high") -> str:
+    """The module with the kernel of a program.
+
+    Parameters
+    ----------
+    program : what is computed; its completed operations are written out already.
+    dtype : "float64" or "float32".
+    lanes : the registers and their functions; of width 1 for scalar code.
+    accuracy : as for `Kernel` of scalar programs.
+    """
+    return Kernel(lowered(program, accuracy), dtype, lanes).print()
+
+
+__all__ = ["FIXED", "Layout", "layout_of", "print_nests"]

@@ -1,0 +1,446 @@
+"""Values of expressions in LLVM IR, each where it is needed first and as far out as it goes.
+
+A scope is the function or the body of one loop. An expression is printed in the outermost
+scope that knows all names in it, at the statement that needs it first: what does not change
+in a loop is computed before it, and what two statements need is computed once. Expressions
+are pure and loads are safe, so nothing is spoiled by computing it too early.
+
+In a scope that is vectorised over an index, a value that depends on the index is a vector of
+consecutive ones; the others stay numbers. The number of a node that varies is that of the
+first lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from symdiff.codegen.llvm import Lanes, Writer
+from symdiff.functions import CONSTANT_VALUES
+from symdiff.ir import (
+    ABS,
+    ADD,
+    BOOL,
+    CONST,
+    EQ,
+    HALF,
+    LE,
+    LT,
+    MUL,
+    NEG,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    Expr,
+    topological,
+)
+from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD, kind_of, name_of
+
+_WHOLE = {ADD: "add", SUB: "sub", MUL: "mul"}
+_COMPARISONS = {LT: "slt", LE: "sle", EQ: "eq"}
+_ROUNDED = {FLOORDIV: "floordiv", MOD: "floormod"}
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place for an array, and the variable that holds its address.
+
+    Attributes
+    ----------
+    pointer : name of the variable.
+    depth : of the scope in which it is allocated.
+    """
+
+    pointer: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An array in memory, row by row without gaps.
+
+    Attributes
+    ----------
+    address : of the first element.
+    shape, kind : as of its type.
+    slot : the place that it may be changed in; None if it must not be changed.
+    """
+
+    address: str
+    shape: tuple[Expr, ...]
+    kind: str
+    slot: Slot | None = None
+
+
+Bound = str | Stored
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """The function, or the body of a loop.
+
+    Attributes
+    ----------
+    lines : the instructions so far.
+    names : what the names mean that are defined here.
+    values, vectors : names of values by what they are the value of.
+    varying : the names that have one value for each lane.
+    ranges : how many values an index has, from 0.
+    assumed : indices that are known to be within a size.
+    """
+
+    parent: Scope | None = None
+    lines: list[str] = field(default_factory=list)
+    names: dict[str, Bound] = field(default_factory=dict)
+    values: dict[Hashable, str] = field(default_factory=dict)
+    vectors: dict[Hashable, str] = field(default_factory=dict)
+    homes: dict[Expr, Scope] = field(default_factory=dict)
+    varying: set[str] = field(default_factory=set)
+    varies: dict[Expr, bool] = field(default_factory=dict)
+    ranges: dict[str, Expr] = field(default_factory=dict)
+    assumed: set[tuple[Expr, Expr]] = field(default_factory=set)
+    allocates: bool = False
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        self.depth = 0 if self.parent is None else self.parent.depth + 1
+
+
+class Expressions:
+    """Prints expressions; what a load is, is left to `Memory`."""
+
+    def __init__(self, dtype: str, lanes: Lanes) -> None:
+        self.scalars, self.packed = Writer(dtype, Lanes()), Writer(dtype, lanes)
+        self.packed.declared = self.scalars.declared
+        self.width = lanes.width
+        self.real = self.scalars.real
+        self.root = self.scope = Scope()
+        self.kinds: dict[Expr, str] = {}
+        self.types: dict[str, str] = {}
+        self._count = 0
+
+    # ------------------------------------------------------------------- names
+    def fresh(self, kind: str) -> str:
+        """A new name for a value of an LLVM type."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self.types[name] = kind
+        return name
+
+    def label(self) -> str:
+        self._count += 1
+        return f"b{self._count}"
+
+    def emit(self, kind: str, instruction: str, scope: Scope | None = None) -> str:
+        """Print an instruction; returns the name of its value."""
+        name = self.fresh(kind)
+        (scope or self.scope).lines.append(f"{name} = {instruction}")
+        return name
+
+    def kind(self, e: Expr) -> str:
+        return kind_of(e, self.kinds)
+
+    def find(self, name: str) -> tuple[Scope, Bound]:
+        """What a name means here, and where it is defined."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if name in scope.names:
+                return scope, scope.names[name]
+            scope = scope.parent
+        raise KeyError(name)
+
+    def stored(self, name: str) -> Stored:
+        """The array of a name."""
+        found = self.find(name)[1]
+        assert isinstance(found, Stored)
+        return found
+
+    def home(self, *nodes: Expr) -> Scope:
+        """The outermost scope that knows every name in the nodes."""
+        known = self.scope.homes
+        deepest = self.root
+        for n in topological(nodes, known):
+            if n.op in (VAR, INDEX, ARRAY):
+                known[n] = self.find(name_of(n))[0]
+            else:
+                known[n] = max((known[a] for a in n.args), key=_depth, default=self.root)
+        for n in nodes:
+            if known[n].depth > deepest.depth:
+                deepest = known[n]
+        return deepest
+
+    def is_known(self, e: Expr) -> bool:
+        """Whether an expression can be computed here."""
+        try:
+            self.home(e)
+        except KeyError:
+            return False
+        return True
+
+    def varies(self, e: Expr) -> bool:
+        """Whether an expression has a value for each lane."""
+        known = self.scope.varies
+        for n in topological((e,), known):
+            if n.op in (VAR, INDEX, ARRAY):
+                name = name_of(n)
+                known[n] = name in self.find(name)[0].varying
+            else:
+                known[n] = any(known[a] for a in n.args)
+        return known[e]
+
+    def shared(
+        self, key: Hashable, nodes: Sequence[Expr], make: Callable[[Scope], str], wide: bool = False
+    ) -> str:
+        """A value that depends on nodes, made once where they are known."""
+        scope = self.home(*nodes)
+        table = scope.vectors if wide else scope.values
+        found = table.get(key)
+        if found is None:
+            found = table[key] = make(scope)
+        return found
+
+    # ----------------------------------------------------------------- numbers
+    def scalar(self, e: Expr) -> str:
+        """The value of an expression, of its own kind; of the first lane if it varies."""
+        if not e.args:
+            return self._leaf(e)
+        found = self.home(e).values.get(e)
+        if found is not None:
+            return found
+        for n in self._missing(e, lambda n: self.home(n).values, lambda n: n.args):
+            scope = self.home(n)
+            if n.op is LOAD:
+                scope.values[n] = self.element(n, scope)
+            else:
+                scope.values[n] = self._operation(n, self.scalars, self.scalar, self.number, scope)
+        return self.home(e).values[e]
+
+    def _missing(
+        self,
+        e: Expr,
+        table: Callable[[Expr], dict[Hashable, str]],
+        below: Callable[[Expr], Sequence[Expr]],
+    ) -> list[Expr]:
+        """What must be printed for a node, children first."""
+        order: list[Expr] = []
+        seen: set[Expr] = set()
+        stack = [(e, False)]
+        while stack:
+            n, ready = stack.pop()
+            if ready:
+                order.append(n)
+            elif n.args and n not in seen and n not in table(n):
+                seen.add(n)
+                stack.append((n, True))
+                stack += [(a, False) for a in reversed(below(n)) if a.op is not ARRAY]
+        return order
+
+    def _leaf(self, e: Expr) -> str:
+        if e.op in (VAR, INDEX):
+            found = self.find(name_of(e))[1]
+            assert isinstance(found, str)
+            return found
+        if e.op is BOOL:
+            return "true" if e.value else "false"
+        if self.kind(e) == "i":
+            return str(int(e.value))
+        return self.scalars.literal(e)
+
+    def number(self, e: Expr) -> str:
+        """The value of an expression as a real number."""
+        kind = self.kind(e)
+        if e.op is CONST or e.op in CONSTANT_VALUES:
+            return self.scalars.literal(e)
+        value = self.scalar(e)
+        if kind == "f":
+            return value
+        convert = "sitofp i64" if kind == "i" else "uitofp i1"
+        return self.shared(
+            ("real", e), (e,),
+            lambda at: self.emit(self.real, f"{convert} {value} to {self.real}", at),
+        )  # fmt: skip
+
+    def typed(self, e: Expr, kind: str) -> str:
+        """The value of an expression as one of a kind; "b" is a byte."""
+        if kind == "f":
+            return self.number(e)
+        value, own = self.scalar(e), self.kind(e)
+        if own == "b":
+            to = "i64" if kind == "i" else "i8"
+            return self.emit(to, f"zext i1 {value} to {to}")
+        return value if kind == "i" else self.emit("i8", f"trunc i64 {value} to i8")
+
+    # ----------------------------------------------------------------- vectors
+    def vector(self, e: Expr) -> str:
+        """The values of an expression in all lanes, of its own kind."""
+        if not self.varies(e):
+            return self.splat(e, self.kind(e))
+        if not e.args:
+            return self._lanes_of(e)
+        table = lambda n: self.home(n).vectors
+        for n in self._missing(e, table, self._below):
+            if not self.varies(n):
+                continue
+            scope = self.home(n)
+            if n.op is LOAD:
+                scope.vectors[n] = self.elements(n, scope)
+            else:
+                scope.vectors[n] = self._operation(n, self.packed, self.vector, self.reals, scope)
+        return table(e)[e]
+
+    def _below(self, n: Expr) -> Sequence[Expr]:
+        """What a vector needs as vectors; a load sees to its indices itself."""
+        return () if n.op is LOAD or not self.varies(n) else n.args
+
+    def splat(self, e: Expr, kind: str) -> str:
+        """One value in all lanes."""
+        width = self.width
+        element = {"f": self.real, "i": "i64", "b": "i1"}[kind]
+        value = self.number(e) if kind == "f" else self.scalar(e)
+        if not value.startswith("%"):
+            return f"<{', '.join([f'{element} {value}'] * width)}>"
+
+        def make(at: Scope) -> str:
+            whole = f"<{width} x {element}>"
+            one = self.emit(whole, f"insertelement {whole} poison, {element} {value}, i64 0", at)
+            zeros = f"<{width} x i32> zeroinitializer"
+            return self.emit(whole, f"shufflevector {whole} {one}, {whole} poison, {zeros}", at)
+
+        return self.shared(("splat", kind, e), (e,), make, wide=True)
+
+    def _lanes_of(self, e: Expr) -> str:
+        """The vector of a name: of an index, consecutive numbers."""
+        scope, found = self.find(name_of(e))
+        made = scope.vectors.get(e)
+        if made is None:
+            assert e.op is INDEX and isinstance(found, str)
+            steps = ", ".join(f"i64 {k}" for k in range(self.width))
+            base = self._spread("i64", found, scope)
+            made = self.emit(f"<{self.width} x i64>", f"add {self._ints} {base}, <{steps}>", scope)
+            scope.vectors[e] = made
+        return made
+
+    @property
+    def _ints(self) -> str:
+        return f"<{self.width} x i64>"
+
+    def _spread(self, element: str, value: str, scope: Scope) -> str:
+        whole = f"<{self.width} x {element}>"
+        one = self.emit(whole, f"insertelement {whole} poison, {element} {value}, i64 0", scope)
+        zeros = f"<{self.width} x i32> zeroinitializer"
+        return self.emit(whole, f"shufflevector {whole} {one}, {whole} poison, {zeros}", scope)
+
+    def reals(self, e: Expr) -> str:
+        """The values of an expression in all lanes, as real numbers."""
+        if not self.varies(e):
+            return self.splat(e, "f")
+        value, kind = self.vector(e), self.kind(e)
+        if kind == "f":
+            return value
+        if e.op is INDEX and not self.scalars.single:  # exact below 2**53
+            return self.shared(("real", e), (e,), lambda at: self._ramp(e, at), wide=True)
+        convert = f"sitofp {self._ints}" if kind == "i" else f"uitofp {self.packed.condition}"
+        whole = self.packed.value
+        return self.shared(
+            ("real", e), (e,),
+            lambda at: self.emit(whole, f"{convert} {value} to {whole}", at),
+            wide=True,
+        )  # fmt: skip
+
+    def _ramp(self, e: Expr, scope: Scope) -> str:
+        """Consecutive integers as real numbers."""
+        first = self.emit(self.real, f"sitofp i64 {self.scalar(e)} to {self.real}", scope)
+        base = self._spread(self.real, first, scope)
+        steps = ", ".join(f"{self.real} {float(k)}" for k in range(self.width))
+        whole = self.packed.value
+        return self.emit(whole, f"fadd {whole} {base}, <{steps}>", scope)
+
+    def packed_as(self, e: Expr, kind: str) -> str:
+        """The values in all lanes as ones of a kind; "b" is a byte."""
+        if kind == "f":
+            return self.reals(e)
+        value, own = self.vector(e), self.kind(e)
+        to = f"<{self.width} x {'i64' if kind == 'i' else 'i8'}>"
+        if own == "b":
+            return self.emit(to, f"zext {self.packed.condition} {value} to {to}")
+        return value if kind == "i" else self.emit(to, f"trunc {self._ints} {value} to {to}")
+
+    # -------------------------------------------------------------- operations
+    def _operation(
+        self,
+        e: Expr,
+        w: Writer,
+        own: Callable[[Expr], str],
+        real: Callable[[Expr], str],
+        scope: Scope,
+    ) -> str:
+        """Print one operation on numbers or vectors; `own` and `real` name its operands."""
+        op, whole = e.op, w.vector("i64")
+        kinds = [self.kind(a) for a in e.args]
+        if op in _COMPARISONS and all(k == kinds[0] != "f" for k in kinds):
+            a, b = map(own, e.args)
+            of = whole if kinds[0] == "i" else w.condition
+            return self.emit(w.condition, f"icmp {_COMPARISONS[op]} {of} {a}, {b}", scope)
+        if op is WHERE and self.kind(e) == "i":
+            c, a, b = map(own, e.args)
+            choice = f"select {w.condition} {c}, {whole} {a}, {whole} {b}"
+            return self.emit(whole, choice, scope)
+        if self.kind(e) == "i":
+            return self._integer(e, w, own, real, scope)
+        args = [own(a) if k == "b" else real(a) for a, k in zip(e.args, kinds, strict=True)]
+        kind = w.condition if op.boolean else w.value
+        if op is POW and e.args[1] is HALF:
+            return self.emit(kind, w.call(w.intrinsic("llvm.sqrt", 1), args[:1]), scope)
+        return self.emit(kind, w.instruction(e, args), scope)
+
+    def _integer(
+        self,
+        e: Expr,
+        w: Writer,
+        own: Callable[[Expr], str],
+        real: Callable[[Expr], str],
+        scope: Scope,
+    ) -> str:
+        op, whole = e.op, w.vector("i64")
+        if op is POW:
+            power = self.emit(w.value, w.instruction(e, [real(a) for a in e.args]), scope)
+            return self.emit(whole, f"fptosi {w.value} {power} to {whole}", scope)
+        args = [own(a) for a in e.args]
+        if op in _WHOLE:
+            return self.emit(whole, f"{_WHOLE[op]} {whole} {args[0]}, {args[1]}", scope)
+        if op is NEG:
+            zero = "0" if w is self.scalars else "zeroinitializer"
+            return self.emit(whole, f"sub {whole} {zero}, {args[0]}", scope)
+        if op is ABS:
+            suffix = "i64" if w is self.scalars else f"v{self.width}i64"
+            w.declared["llvm.abs." + suffix] = f"declare {whole} @llvm.abs.{suffix}({whole}, i1)"
+            return self.emit(whole, f"call {whole} @llvm.abs.{suffix}({whole} {args[0]}, i1 0)", scope)
+        function = _ROUNDED[op]
+        if w is self.scalars:
+            return self.emit("i64", f"call i64 @{function}(i64 {args[0]}, i64 {args[1]})", scope)
+        return self._lane_by_lane(function, args, scope)
+
+    def _lane_by_lane(self, function: str, args: Sequence[str], scope: Scope) -> str:
+        last = "poison"
+        for k in range(self.width):
+            parts = [
+                self.emit("i64", f"extractelement {self._ints} {a}, i64 {k}", scope) for a in args
+            ]
+            one = self.emit("i64", f"call i64 @{function}(i64 {parts[0]}, i64 {parts[1]})", scope)
+            last = self.emit(
+                self._ints, f"insertelement {self._ints} {last}, i64 {one}, i64 {k}", scope
+            )
+        return last
+
+    def element(self, n: Expr, scope: Scope) -> str:
+        """Print the load of one element."""
+        raise NotImplementedError
+
+    def elements(self, n: Expr, scope: Scope) -> str:
+        """Print the load of one element for each lane."""
+        raise NotImplementedError
+
+
+def _depth(scope: Scope) -> int:
+    return scope.depth
