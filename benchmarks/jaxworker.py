@@ -16,6 +16,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -79,7 +80,7 @@ def main() -> None:
                 jax.block_until_ready(function(*xs))
             answer = (time.perf_counter() - start) / request["repeat"]
         elif request["do"] == "compile":
-            text = open(request["module"]).read()
+            text = Path(request["module"]).read_text()
             names: dict[str, Any] = {}
             exec(compile(text, request["module"], "exec"), names)
             names["math"] = NAMES

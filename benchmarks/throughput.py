@@ -79,7 +79,7 @@ def _written(text: str, **names: Any) -> Callable[..., Any]:
     name = f"<benchmark {len(linecache.cache)}>"
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     exec(compile(text, name, "exec"), names)
-    found: Callable[..., Any] = names[text.split("(")[0].removeprefix("def ")]
+    found: Callable[..., Any] = names[text.partition("(")[0].removeprefix("def ")]
     return found
 
 
@@ -103,9 +103,9 @@ def instructions(call: Callable[[], object]) -> tuple[int, int]:
     texts: list[str] = []
     original = jit.compile_object
 
-    def noting(text: str, *options: Any) -> bytes:
+    def noting(text: str, **options: Any) -> bytes:
         texts.append(text)
-        return original(text, *options)
+        return original(text, **options)
 
     jit.compile_object = noting  # type: ignore[assignment]
     try:

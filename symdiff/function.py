@@ -89,7 +89,8 @@ class SymbolicFunction:
                 return self._arrays(raw, real, static, shapes, out)
         emission, kernel = self._compiled(static)
         if out is None:
-            return map_tree(kernel(real).__getitem__, emission.tree)
+            values = kernel.interpreted(real) if self._has_fast() else None
+            return map_tree((kernel(real) if values is None else values).__getitem__, emission.tree)
         kernel(real, flatten_like(emission.tree, out, len(emission.outputs), "out"))
         return out
 
@@ -100,10 +101,14 @@ class SymbolicFunction:
             emission = self._source.emission(static)
             kernel = self._emit(emission)
             found = self._emitted[key] = (emission, kernel)
-            always = self._options.accuracy == "certified" or self._options.target == "cuda"
-            if not (self._source.parameters.static or self._options.dtype or always):
-                self._use_fast(emission, kernel.kernel)
+        if found[1].pays and self._fast is _not_compiled and self._has_fast():
+            self._use_fast(found[0], found[1].kernel)
         return found
+
+    def _has_fast(self) -> bool:
+        """Whether calls with Python floats may go straight to a compiled entry."""
+        always = self._options.accuracy == "certified" or self._options.target == "cuda"
+        return not (self._source.parameters.static or self._options.dtype or always)
 
     def _emit(self, emission: Emission) -> Tiered:
         """The tiers of run time: double arithmetic with tests, double-double, balls."""

@@ -1,19 +1,32 @@
-"""The last tier: elements that a kernel could not settle, in ball arithmetic."""
+"""The last tier: elements that a kernel could not settle, in ball arithmetic.
+
+It is the first as well, for numbers that are given to a large function: compiling that
+takes seconds, so at first its values are interpreted, until the time this took would have
+compiled it. Whatever is called how often, at most twice the better choice is spent.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from symdiff.ir import Expr
+from symdiff.errors import UnsupportedError
+from symdiff.ir import Expr, encode, topological
+from symdiff.runtime import arrays, cache
 from symdiff.runtime.kernel import Kernel
 
 SECONDS = 20.0
 """Time that one call may spend on the elements its kernel could not settle."""
+
+LARGE = 300
+"""Operations above which a function is interpreted at first."""
+COMPILING = 1e-3
+"""Seconds that compiling takes for each operation, about."""
 
 
 class AccuracyWarning(RuntimeWarning):
@@ -39,6 +52,44 @@ class Tiered:
         self.kernel, self.reference = kernel, tuple(reference)
         self.always = always
         self._certified: Any = None
+        self._patience = self._seconds_to_compile()
+
+    def _seconds_to_compile(self) -> float:
+        """Zero if that is short, or if an earlier process found that it pays."""
+        operations = len(topological(self.kernel.outputs))
+        if operations <= LARGE or (self.kernel.cache and cache.load(self._mark) is not None):
+            return 0.0
+        return COMPILING * operations
+
+    @property
+    def _mark(self) -> str:
+        """The name under which the cache notes that compiling pays."""
+        return cache.key("compiled", self.kernel.params, encode(self.kernel.outputs))
+
+    @property
+    def pays(self) -> bool:
+        """Whether a kernel for numbers should be compiled by now."""
+        return self._patience <= 0
+
+    def interpreted(self, args: Sequence[Any]) -> Sequence[float] | None:
+        """The outputs at a point of Python numbers without a kernel, as the last tier has
+        them; None if compiling pays, or where that has nothing to say."""
+        if self.pays:
+            return None
+        values = [arrays.prepare(n, a) for n, a in zip(self.kernel.params, args, strict=True)]
+        if not all(isinstance(v, float) for v in values):
+            return None
+        start = time.perf_counter()
+        try:
+            answers = self._reference().at_with_status(values)
+        except UnsupportedError:
+            answers = ()
+        self._patience -= time.perf_counter() - start
+        if not answers or any(a.status == "budget" and not isfinite(a.value) for a in answers):
+            self._patience = 0.0
+        if self.pays and self.kernel.cache:
+            cache.store(self._mark, b"", ())
+        return [a.value for a in answers] if not self.pays else None
 
     def __call__(self, args: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
         """The outputs as a flat list; see `Kernel.evaluate`."""
@@ -53,12 +104,15 @@ class Tiered:
         self._repair(args, result.values, None if self.always else result.flags)
         return result.values
 
-    def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
+    def _reference(self) -> Any:
         if self._certified is None:
             from symdiff.interpret import Certified
 
             self._certified = Certified(self.kernel.params, self.reference)
-        answers: Sequence[float] = self._certified.at(point, dtype)
+        return self._certified
+
+    def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
+        answers: Sequence[float] = self._reference().at(point, dtype)
         return answers
 
     def _repair(self, args: Sequence[Any], values: list[Any], flags: Any) -> None:

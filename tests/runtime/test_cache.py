@@ -29,9 +29,9 @@ def cold(monkeypatch):
     compiled_texts = []
     original = jit.compile_object
 
-    def counting(text, opt=2):
+    def counting(text, **options):
         compiled_texts.append(text)
-        return original(text, opt)
+        return original(text, **options)
 
     def forget():
         monkeypatch.setattr(compiled, "_linked", {})
