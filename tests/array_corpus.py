@@ -356,7 +356,7 @@ def reshape_stores(x):
 
 @case(x="n m p")
 def axes_moved(x):
-    return np.moveaxis(x, 0, -1) + np.swapaxes(x, 0, 2).transpose(1, 0, 2).transpose((0, 2, 1)).swapaxes(0, 1).transpose(1, 2, 0) * 0 if False else np.moveaxis(x, 0, -1)
+    return np.moveaxis(x, 0, -1) * np.swapaxes(x, 0, 2).transpose(1, 0, 2).transpose((0, 2, 1)).swapaxes(1, 2)
 
 
 @case(x="n m")
@@ -406,7 +406,7 @@ def stacks(x, y):
 
 @case(x="n", y="n")
 def rows_of_list(x, y):
-    return np.array([x, y, x * y])
+    return np.array([x, y, x * y]) + x @ y
 
 
 @case(x="n")
@@ -973,7 +973,7 @@ def array_of_comprehension(x):
     return np.array([np.sin(v) * i for i, v in enumerate(x)])
 
 
-@case(x="n m")
+@case(x="n m", least=1)
 def array_of_rows(x):
     return np.array([row * np.sum(row) for row in x])
 

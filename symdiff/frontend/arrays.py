@@ -28,6 +28,7 @@ from symdiff.frontend.values import (
     is_number,
     join,
 )
+from symdiff.ir import CONST
 
 Items = np.ndarray[Any, Any]
 
@@ -74,6 +75,7 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
         return symbolic.elementwise(active.get(), f, *values)
     if any(isinstance(v, Masked) for v in values):
         return _elementwise_masked(f, values)
+    _beside_data(values)
     arrays = [asarray(v).items for v in values]
     try:
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -83,6 +85,26 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
     rows = zip(*(np.broadcast_to(a, shape).ravel() for a in arrays), strict=True)
     result = array_of([f(*row) for row in rows], shape)
     return result if shape else result.items.item()
+
+
+def _beside_data(values: Sequence[Any]) -> None:
+    """A parameter that meets data is an array itself where it is one in the call."""
+    t = active.get()
+    if t.shapes is None or not any(isinstance(v, SmallArray) and _is_data(v) for v in values):
+        return
+    from symdiff.frontend.containers import used_as_array
+
+    for v in values:
+        if isinstance(v, Scalar):
+            used_as_array(v, "it meets an array")
+
+
+def _is_data(array: SmallArray) -> bool:
+    """Whether the elements of an array of some size are known when traced."""
+    return array.items.size > 1 and all(
+        isinstance(v, int) or (isinstance(v, Scalar) and v.expr.op is CONST)
+        for v in array.items.ravel()
+    )
 
 
 def _elementwise_masked(f: Callable[..., Any], values: Sequence[Any]) -> Masked:

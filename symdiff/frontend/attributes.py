@@ -13,6 +13,7 @@ import numpy as np
 from symdiff.frontend import known, large_names
 from symdiff.frontend.calls import Method, call
 from symdiff.frontend.containers import used_as_array
+from symdiff.frontend.large_making import UFUNC_METHODS
 from symdiff.frontend.numpy_names import ARRAY_METHODS, ARRAY_PROPERTIES
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -74,6 +75,8 @@ def _of_scalar(owner: Scalar, name: str) -> Any:
 
 def _of_object(t: Tracer, owner: Any, name: str) -> Any:
     """Data and methods of an object that runs no hidden code when read."""
+    if isinstance(owner, np.ufunc) and (owner, name) in UFUNC_METHODS:
+        return Method(lambda t, _, *args: UFUNC_METHODS[owner, name](t, *args), owner, name)
     if hasattr(type(owner), "__symdiff_trace__") or isinstance(owner, (FunctionType, np.finfo, np.iinfo)):  # fmt: skip
         found = getattr(owner, name, None)
         if found is None and not hasattr(owner, name):

@@ -28,7 +28,17 @@ from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
 from symdiff.frontend.tracer import Retrace, Tracer, active
-from symdiff.frontend.values import Listed, Refused, Scalar, Selected, SmallArray, SymArray, as_real, describe, join
+from symdiff.frontend.values import (
+    Listed,
+    Refused,
+    Scalar,
+    Selected,
+    SmallArray,
+    SymArray,
+    as_real,
+    describe,
+    join,
+)
 from symdiff.ir import TRUE, Expr
 from symdiff.program import Program, Tree
 from symdiff.structure import Structured

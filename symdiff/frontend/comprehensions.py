@@ -57,6 +57,7 @@ class Comprehension(Generator):
     # ------------------------------------------------------------ element by element
     def run(self) -> Any:
         """The elements; `Masked` if a condition on real values filters them."""
+        self.items, self.present = [], []
         caller, self.t.frame = self.t.frame, calls.child_frame(self.home, NAME)
         self._loop(0, elements(self.t, self.first), True)
         self.t.frame = caller
@@ -271,9 +272,7 @@ def _over(count: Expr, leaf: Expr, value: Any) -> SymArray:
     return symbolic.lazy((count, *a.shape), a.kind, e, d)
 
 
-def _rows(
-    t: Tracer, count: Expr, leaf: Expr, block: structure.Block, row: SymArray
-) -> SymArray:
+def _rows(t: Tracer, count: Expr, leaf: Expr, block: structure.Block, row: SymArray) -> SymArray:
     """Rows that a block defines, one after the other in memory."""
     if any(leaf in set(ir.topological((n,))) for n in row.shape):
         raise Refused("the rows of an array have different lengths")

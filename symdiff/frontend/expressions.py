@@ -20,6 +20,7 @@ from symdiff.frontend.values import (
     Real,
     Refused,
     SmallArray,
+    Unusable,
     as_real,
     describe,
     is_number,
@@ -101,7 +102,7 @@ def load(t: Tracer, node: ast.Name) -> Any:
     if kind is Real or kind is int or kind is Cond:
         return value
     t.at = node
-    if kind is Choice or kind is Maybe:
+    if kind is Choice or kind is Maybe or kind is Unusable:
         return t.resolve(value, f"name '{name}'")
     return t.wrap(value)
 

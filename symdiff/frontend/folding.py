@@ -72,7 +72,7 @@ def reduce(
         return [scalars.whole(e) if k == "i" else Real(e) for e, k in zip(totals, kinds, strict=True)]  # fmt: skip
     shape = tuple(a.shape[k] for k in kept)
     names = tuple(structure.name_of(i) for i in outer)
-    found = []
+    found: list[SymArray] = []
     for e, kind, (stem, _, _) in zip(totals, kinds, states, strict=False):
         name = t.names.fresh(stem)
         body, letters, value = block, names, e
@@ -187,6 +187,5 @@ def contract(t: Tracer, a: SymArray, b: SymArray) -> Any:
 
 
 def _times(x: Any, y: Any) -> Any:
-
 
     return scalars.binary(ast.Mult, x, y)

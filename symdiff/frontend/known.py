@@ -43,8 +43,7 @@ def _sized(name: str, small: Implementation | None) -> Implementation:
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
         if large_names.involved((*args, *kwargs.values())):
             return large(t, *args, **kwargs)
-        if name not in large_names.NO_USE:
-            large_names.numbers_as_arrays(args)
+        large_names.numbers_as_arrays(t, name, args)
         return (small or large)(t, *args, **kwargs)
 
     return implementation

@@ -173,9 +173,7 @@ def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
         Carried(low, number, ZERO, ir.where(before, ir.add(middle, ONE), i), low_end),
         Carried(high, number, a.shape[0], ir.where(before, j, middle), high_end),
     )  # fmt: skip
-    loop = Loop(
-        t.names.fresh("step"), None, carried, (), t.names.fresh("trips"), ir.lt(i, j)
-    )
+    loop = Loop(t.names.fresh("step"), None, carried, (), t.names.fresh("trips"), ir.lt(i, j))
     result = index(low_end)
     if not v.shape:
         t.emit(loop)

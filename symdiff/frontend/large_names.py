@@ -19,7 +19,7 @@ from symdiff.frontend.extents import dims, size
 from symdiff.frontend.large_making import converted, copied, kind_of_dtype
 from symdiff.frontend.large_shapes import transpose
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Listed, Real, Refused, Selected, Sequence, SymArray, Whole
+from symdiff.frontend.values import Listed, Refused, Scalar, Selected, Sequence, SymArray, Whole
 
 Function = Callable[..., Any]
 
@@ -40,13 +40,22 @@ NO_USE = {
 """Functions that a number may be passed to: it is not an array because of that."""
 
 
-def numbers_as_arrays(values: Iterable[Any]) -> None:
-    """Where numbers are used as arrays, trace again with their parameters as arrays."""
+JOINS = frozenset(
+    f"numpy.{name}" for name in ("stack", "concatenate", "hstack", "vstack", "column_stack")
+)
+"""Functions that join arrays: a number is one where the call says so."""
+
+
+def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any]) -> None:
+    """Where numbers are used as arrays by a function, trace again with their parameters as
+    arrays."""
+    if name in NO_USE and not (name in JOINS and t.shapes is not None):
+        return
     for v in values:
-        if isinstance(v, Real):
+        if isinstance(v, Scalar):
             used_as_array(v, "it is reduced")
         elif isinstance(v, (list, tuple)):
-            numbers_as_arrays(v)
+            numbers_as_arrays(t, name, v)
 
 
 def involved(values: Iterable[Any]) -> bool:

@@ -10,7 +10,7 @@ from symdiff import functions, ir
 from symdiff.frontend import arrays, folding, library_names, scalars, selecting, symbolic
 from symdiff.frontend.extents import positive, product
 from symdiff.frontend.large_shapes import ravel, shape_like, sliced, taken_along
-from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
+from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Refused, Selected, SymArray, as_real, number
 from symdiff.ir import ONE, ZERO, Expr
@@ -100,9 +100,7 @@ def count(t: Tracer, value: Any, axis: Any = None) -> Any:
 
 
 def divide(a: Any, b: Any) -> Any:
-    return arrays.elementwise(
-        lambda x, y: scalars.binary(ast.Div, as_real(x), as_real(y)), a, b
-    )
+    return arrays.elementwise(lambda x, y: scalars.binary(ast.Div, as_real(x), as_real(y)), a, b)
 
 
 def mean(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None) -> Any:  # fmt: skip

@@ -3,13 +3,14 @@ views, joining. Each says where the element at the slots comes from."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import scalars, selecting, symbolic
 from symdiff.frontend.containers import elements
-from symdiff.frontend.extents import extent, nonnegative, product, shape_of
+from symdiff.frontend.extents import extent, nonnegative, product, same_size, shape_of
 from symdiff.frontend.symbolic import SLOTS, formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Listed, Refused, SymArray, as_real, describe
@@ -245,7 +246,7 @@ def _broadcast_to(t: Tracer, value: Any, shape: Any) -> Any:
     a, wanted = symbolic.symbolic(t, value), shape_of(shape)
     for n, m in zip(reversed(a.shape), reversed(wanted), strict=False):
         if n is not ONE:
-            selecting.same_size(t, n, m)
+            same_size(t, n, m)
     return symbolic.broadcast(t, a, wanted)
 
 
@@ -349,7 +350,7 @@ def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
     for p in parts[1:]:
         for i in range(rank):
             if i != k:
-                selecting.same_size(t, shape[i], p.shape[i])
+                same_size(t, shape[i], p.shape[i])
     ends = [ZERO]
     for p in parts:
         symbolic.reused(t, p)
@@ -409,7 +410,7 @@ def _split(t: Tracer, value: Any, sections: Any, axis: Any = 0) -> Any:
     else:
         ends = elements(t, sections)
     edges = [0, *ends, None]
-    return t.own([sliced(t, a, k, i, j) for i, j in zip(edges, edges[1:], strict=False)])
+    return t.own([sliced(t, a, k, i, j) for i, j in itertools.pairwise(edges)])
 
 
 _PADDING: dict[str, Callable[[Expr, Expr], Expr]] = {

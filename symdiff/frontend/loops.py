@@ -10,27 +10,25 @@ flag that ends the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from symdiff import ir, structure
-from symdiff.frontend import scalars, symbolic
+from symdiff.frontend import scalars, slots, symbolic
 from symdiff.frontend.defined import masked
 from symdiff.frontend.extents import same_size
-from symdiff.frontend.tracer import Flow, Retrace, Tracer, tuple_like
+from symdiff.frontend.slots import Slot
+from symdiff.frontend.tracer import Flow, Retrace, Tracer
 from symdiff.frontend.values import (
     UNBOUND,
     Cell,
-    Cond,
     Maybe,
-    Real,
     Refused,
     Scalar,
     SmallArray,
     SymArray,
-    Whole,
+    Unusable,
     as_real,
     births,
     describe,
@@ -43,42 +41,22 @@ MAX_TRACES = 12
 
 
 @dataclass(slots=True)
-class Slot:
-    """One number or array that is carried: its type so far, and its names."""
-
-    type: Type
-    init: Any
-    name: str = ""
-    fixed: tuple[str, str] | None = None
-
-    def value(self, name: str) -> Any:
-        """The carried value of this name, as the tracer has it."""
-        if self.type.shape:
-            leaf = structure.array(name, self.type.kind)
-            found = symbolic.in_cell(leaf, self.type.shape, self.type.kind)
-            found.cell.fixed = self.fixed
-            return found
-        if self.type.kind == "f":
-            return Real(ir.var(name))
-        whole = structure.index(name)
-        return scalars.cond(ir.eq(whole, ONE)) if self.type.kind == "b" else Whole(whole)
-
-
-@dataclass(slots=True)
 class Plan:
-    """What a loop carries: names, containers and cells, each as a tree of slots; and the
-    names whose values before it do not reach into it, since they change their form."""
+    """What a loop carries: names, containers and cells, each as a tree of slots; the
+    names that it cannot carry, with the reason; and the containers of which the inner ones
+    are replaced."""
 
     names: dict[str, Any] = field(default_factory=dict)
     containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     cells: dict[Cell, Slot] = field(default_factory=dict)
-    dropped: set[str] = field(default_factory=set)
+    dropped: dict[str, Unusable] = field(default_factory=dict)
+    deep: set[Any] = field(default_factory=set)
 
     def slots(self) -> Iterator[Slot]:
         for tree in self.names.values():
-            yield from _slots(tree)
+            yield from slots.slots(tree)
         for _, tree in self.containers.values():
-            yield from _slots(tree)
+            yield from slots.slots(tree)
         yield from self.cells.values()
 
 
@@ -92,120 +70,26 @@ class Ends:
     cells: dict[Cell, Expr | None]
     block: list[structure.Statement]
     condition: Expr
+    birth: int
 
 
-# ------------------------------------------------------------------ trees of slots
-def _slots(tree: Any) -> Iterator[Slot]:
-    if isinstance(tree, Slot):
-        yield tree
-    elif isinstance(tree, dict):
-        for v in tree.values():
-            yield from _slots(v)
-    elif isinstance(tree, (list, tuple)):
-        for v in tree:
-            yield from _slots(v)
-    elif isinstance(tree, np.ndarray):
-        for v in tree.ravel():
-            yield from _slots(v)
-
-
-def _tree(value: Any, what: str) -> Any:
-    """A value as a tree of slots, with what is not a number or an array as it is."""
-    if isinstance(value, (Scalar, int)):
-        return Slot(Type((), _kind(value)), value)
-    if isinstance(value, SymArray):
-        return Slot(Type(value.shape, value.kind), value)
-    if isinstance(value, SmallArray):
-        return SmallArray(_tree(value.items, what), value.kind)
-    if isinstance(value, np.ndarray):
-        items = np.empty(value.shape, object)
-        for k, v in np.ndenumerate(value):
-            items[k] = _tree(v, what)
-        return items
-    if isinstance(value, list):
-        return [_tree(v, what) for v in value]
-    if isinstance(value, tuple):
-        return tuple_like(value, [_tree(v, what) for v in value])
-    if isinstance(value, dict):
-        return {k: _tree(v, what) for k, v in value.items()}
-    raise Refused(
-        f"{what} is {describe(value)} that changes in a loop whose length is not known when traced",
-        "carry numbers and arrays from one iteration to the next",
-    )
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, (Cond, bool)):
-        return "b"
-    return "i" if scalars.is_whole(value) else "f"
-
-
-def _filled(tree: Any, value: Callable[[Slot], Any]) -> Any:
-    """The tree with a value in place of each slot."""
-    if isinstance(tree, Slot):
-        return value(tree)
-    if isinstance(tree, SmallArray):
-        return SmallArray(_filled(tree.items, value), tree.kind)
-    if isinstance(tree, np.ndarray):
-        items = np.empty(tree.shape, object)
-        for k, v in np.ndenumerate(tree):
-            items[k] = _filled(v, value)
-        return items
-    if isinstance(tree, list):
-        return [_filled(v, value) for v in tree]
-    if isinstance(tree, tuple):
-        return tuple_like(tree, [_filled(v, value) for v in tree])
-    if isinstance(tree, dict):
-        return {k: _filled(v, value) for k, v in tree.items()}
-    return tree
-
-
-def _pairs(tree: Any, value: Any, what: str) -> Iterator[tuple[Slot, Any]]:
-    """Each slot with the value that stands there after the body."""
-    if isinstance(tree, Slot):
-        yield tree, value
-        return
-    if type(tree) is type(value):
-        if isinstance(tree, SmallArray):
-            yield from _pairs(tree.items, value.items, what)
-            return
-        if isinstance(tree, np.ndarray) and tree.shape == value.shape:
-            for a, b in zip(tree.ravel(), value.ravel(), strict=True):
-                yield from _pairs(a, b, what)
-            return
-        if isinstance(tree, (list, tuple)) and len(tree) == len(value):
-            for a, b in zip(tree, value, strict=True):
-                yield from _pairs(a, b, what)
-            return
-        if isinstance(tree, dict) and tree.keys() == value.keys():
-            for k in tree:
-                yield from _pairs(tree[k], value[k], what)
-            return
-    raise Refused(
-        f"{what} changes its form in a loop whose length is not known when traced",
-        "it must have the same type and size in every iteration",
-    )
-
-
-def _widen(t: Tracer, slot: Slot, value: Any, what: str) -> bool:
+# ------------------------------------------------------------------------- types
+def _widen(slot: Slot, value: Any, what: str) -> bool:
     """Make a slot's type hold a value too; whether that changed it."""
-    if (
-        isinstance(value, SymArray)
-        and not slot.type.shape
-        and isinstance(slot.init, (SmallArray, list))
-    ):
-        raise Retrace()
-    if slot.type.shape:
-        array = symbolic.symbolic(t, value)
-        if len(array.shape) != len(slot.type.shape):
+    if isinstance(value, SmallArray) and slot.type.shape:
+        raise Retrace(what="an array has elements traced one by one in a loop")
+    if slot.type.shape and isinstance(value, SymArray):
+        if len(value.shape) != len(slot.type.shape):
             raise Refused(f"{what} changes its number of dimensions in a loop")
-        kind = _wider(slot.type.kind, array.kind)
-    elif isinstance(value, (Scalar, int)):
-        kind = _wider(slot.type.kind, _kind(value))
+        kind = _wider(slot.type.kind, value.kind)
+    elif not slot.type.shape and isinstance(value, (Scalar, int)):
+        kind = _wider(slot.type.kind, slots.kind_of(value))
     else:
+        hint = "it must have the same type and size in every iteration"
+        if isinstance(value, SymArray):
+            hint = "start with an array of its size, such as np.zeros(n)"
         raise Refused(
-            f"{what} is {describe(slot.init)} before a loop and {describe(value)} in it",
-            "it must have the same type and size in every iteration",
+            f"{what} is {describe(slot.init)} before a loop and {describe(value)} in it", hint
         )
     if kind == slot.type.kind:
         return False
@@ -222,7 +106,7 @@ def _wider(a: str, b: str) -> str:
 def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
     """A value as an expression of the slot's type; an array as a name."""
     if slot.type.shape:
-        array = symbolic.symbolic(t, value)
+        array = _whole(value) if isinstance(value, Cell) else symbolic.symbolic(t, value)
         for n, m in zip(slot.type.shape, array.shape, strict=True):
             same_size(t, n, m)
         kind = slot.type.kind
@@ -233,6 +117,10 @@ def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
         return ir.where(scalars.as_cond(value).expr, ONE, ZERO)
     x = as_real(value)
     return masked(x.expr, x.defined, t.facts)
+
+
+def _whole(cell: Cell) -> SymArray:
+    return SymArray(cell.shape, cell.kind, cell, symbolic.SLOTS[: len(cell.shape)])
 
 
 # --------------------------------------------------------------------- the loop
@@ -314,11 +202,10 @@ def _once(
     restored = {cell: cell.leaf for cell in plan.cells}
     try:
         for name, tree in plan.names.items():
-            t.frame.env[name] = _filled(tree, lambda s: s.value(s.name))
-        for name in plan.dropped:
-            t.frame.env.pop(name, None)
+            t.frame.env[name] = slots.filled(t, tree, lambda s: s.value(s.name))
+        t.frame.env.update(plan.dropped)
         for c, tree in plan.containers.values():
-            _set_contents(c, _filled(tree, lambda s: s.value(s.name)))
+            _set_contents(c, slots.filled(t, tree, lambda s: s.value(s.name)))
         for cell, slot in plan.cells.items():
             cell.leaf = structure.array(slot.name, slot.type.kind)
             cell.fixed = cell.fixed or slot.fixed
@@ -342,7 +229,7 @@ def _once(
         touched = {key: (c, _contents(c)) for key, (c, _) in region.log.items()}
         touched |= {key: (c, _contents(c)) for key, (c, _) in plan.containers.items()}
         cells = {c: c.leaf for c in (*log, *starts) if c.birth < birth}
-        return Ends(changed, t.frame.flow, touched, cells, t.block, condition)
+        return Ends(changed, t.frame.flow, touched, cells, t.block, condition, birth)
     finally:
         while t.regions and t.regions[-1] is not region:
             t.leave(t.regions[-1])
@@ -350,7 +237,8 @@ def _once(
         for c, contents in saved.values():
             _set_contents(c, contents)
         for cell, old in {**log, **restored}.items():
-            cell.leaf = old
+            if cell.birth < birth:
+                cell.leaf = old
         t.cells.pop()
         t.levels.pop()
         t.counts.pop()
@@ -374,32 +262,105 @@ def _grow(t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends) -> bool:
     """Add what the body changed to the plan, and widen its types; whether it grew."""
     grew = False
     for name, value in ends.env.items():
-        if name in plan.dropped or name not in before or isinstance(before[name], Maybe):
+        if name in plan.dropped or name not in before:
             continue
-        what = f"name '{name}'"
+        if isinstance(before[name], (Maybe, Unusable)):
+            continue
         try:
-            if name not in plan.names:
-                plan.names[name] = _tree(t.wrap(before[name]), what)
-                grew = True
-                continue
-            for slot, v in _pairs(plan.names[name], value, what):
-                grew |= _widen(t, slot, v, what)
-        except Refused:
+            grew |= _grow_name(t, plan, name, before[name], value)
+        except Refused as refusal:
             plan.names.pop(name, None)
-            plan.dropped.add(name)
+            plan.dropped[name] = Unusable(refusal.message, refusal.hint)
             grew = True
     for key, (container, contents) in ends.containers.items():
         if key not in plan.containers:
-            plan.containers[key] = container, _tree(_contents(container), "a container")
+            what = slots.tree_of(_contents(container), "a container", deep=False)
+            plan.containers[key] = container, what
             grew = True
             continue
-        for slot, v in _pairs(plan.containers[key][1], contents, "a container"):
-            grew |= _widen(t, slot, v, "an element")
+        try:
+            for slot, v in slots.pairs(plan.containers[key][1], contents, "a list or dict"):
+                grew |= _widen(slot, v, "an element")
+        except slots.Replaced:
+            plan.containers[key] = container, slots.tree_of(_contents(container), "a container")
+            grew = True
     for cell in ends.cells:
         if cell not in plan.cells:
             plan.cells[cell] = Slot(Type(cell.shape, cell.kind), cell)
             grew = True
-    return grew
+    return grew or _shared(plan, ends)
+
+
+def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> bool:
+    what = f"name '{name}'"
+    if name not in plan.names:
+        plan.names[name] = slots.tree_of(t.wrap(before), what, name in plan.deep)
+        return True
+    try:
+        found = list(slots.pairs(plan.names[name], value, what))
+    except slots.Replaced:
+        plan.deep.add(name)
+        del plan.names[name]
+        return True
+    return sum(_widen(slot, v, what) for slot, v in found) > 0
+
+
+def _shared(plan: Plan, ends: Ends) -> bool:
+    """Forbid to change arrays that two names share after an iteration: which of them are
+    the same is not known in the next one. Whether more of them are known now."""
+    users: dict[Cell, list[Slot]] = {c: [s] for c, s in plan.cells.items()}
+    lists: set[int] = set(plan.containers)
+    for name, tree in plan.names.items():
+        value = ends.env.get(name, UNBOUND)
+        for c in slots.containers(value):
+            if id(c) in lists and not isinstance(tree, slots.Held):
+                raise Refused(
+                    f"name '{name}' shares a list with another one in a loop",
+                    "make a copy of it first",
+                )
+            lists.add(id(c))
+        for slot, v in slots.pairs(tree, value, name):
+            for a in slots.arrays(v):
+                users.setdefault(a.cell, []).append(slot)
+    found = False
+    for cell, sharing in users.items():
+        outside = cell.birth < ends.birth
+        if len(sharing) > 1 or (outside and cell not in plan.cells):
+            for slot in sharing:
+                found |= slot.fixed is None
+                slot.fixed = slots.SHARED
+            if outside:
+                cell.fixed = cell.fixed or slots.SHARED
+    return found
+
+
+def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Expr]]:
+    """What every slot has at the end of the body."""
+    nexts: list[tuple[Slot, Expr]] = []
+    for name, tree in plan.names.items():
+        value = ends.env.get(name, UNBOUND)
+        nexts += [(s, _expr(t, s, v)) for s, v in slots.pairs(tree, value, f"name '{name}'")]
+    for key, (_, tree) in plan.containers.items():
+        changed = slots.pairs(tree, ends.containers[key][1], "a container")
+        nexts += [(s, _expr(t, s, v)) for s, v in changed]
+    for cell, slot in plan.cells.items():
+        leaf = ends.cells[cell]
+        assert leaf is not None
+        nexts.append((slot, leaf))
+    return nexts
+
+
+@contextmanager
+def _memory(cells: dict[Cell, Expr | None]) -> Iterator[None]:
+    """Memory as it is at the end of the body."""
+    held = {c: c.leaf for c in cells}
+    for c, leaf in cells.items():
+        c.leaf = leaf
+    try:
+        yield
+    finally:
+        for c, leaf in held.items():
+            c.leaf = leaf
 
 
 def _finish(
@@ -407,13 +368,6 @@ def _finish(
 ) -> Expr:
     """Emit the loop of the last trace, and bind what it leaves."""
     outer, t.block = t.block, ends.block
-    nexts: list[tuple[Slot, Expr]] = []
-    for name, tree in plan.names.items():
-        value = ends.env.get(name, UNBOUND)
-        nexts += [(s, _expr(t, s, v)) for s, v in _pairs(tree, value, f"name '{name}'")]
-    for key, (_, tree) in plan.containers.items():
-        nexts += [(s, _expr(t, s, v)) for s, v in _pairs(tree, ends.containers[key][1], "a container")]  # fmt: skip
-    nexts += [(slot, ends.cells[cell]) for cell, slot in plan.cells.items()]
     flow = ends.flow
     left = ir.or_(flow.broken, flow.returned)
     flags = {n: t.names.fresh(n) for n in ("left", "returned", "value")}
@@ -426,12 +380,14 @@ def _finish(
 
     if left is not FALSE:
         carry(flags["left"], structure.INTEGER, ZERO, ir.where(left, ONE, ZERO))
-    returned = _returned(t, flow, flags, carry)
-    last = {n: _last(t, n, v, carry) for n, v in ends.env.items() if n not in plan.names}  # fmt: skip
+    with _memory(ends.cells), _levels(t, ends, outer):
+        nexts = _at_the_end(t, plan, ends)
+        returned = _returned(t, flow, flags, carry, outer)
+        last = {n: _last(t, n, v, carry) for n, v in ends.env.items() if n not in plan.names}
     body, t.block = tuple(t.block), outer
     carried = []
     for slot, next in nexts:
-        init = slot.init.leaf if isinstance(slot.init, Cell) else _expr(t, slot, slot.init)
+        init = _expr(t, slot, slot.init)
         results[slot.name] = t.names.fresh(slot.name)
         carried.append(Carried(slot.name, slot.type, init, next, results[slot.name]))
     condition = ends.condition
@@ -451,21 +407,45 @@ def _finish(
     if returned is None:
         return stopped
     came_back = ir.eq(structure.index(results[flags["returned"]]), ONE)
-    t.frame.flow = Flow(came_back, value=_filled(returned, lambda s: s.value(results[s.name])))
+    t.frame.flow = Flow(
+        came_back, value=slots.filled(t, returned, lambda s: s.value(results[s.name]))
+    )
     return FALSE if flow.broken is FALSE else ir.and_(stopped, ir.not_(came_back))
 
 
-def _returned(t: Tracer, flow: Flow, flags: dict[str, str], carry: Callable[..., None]) -> Any:
+@contextmanager
+def _levels(t: Tracer, ends: Ends, outer: list[structure.Statement]) -> Iterator[None]:
+    """Formulas older than the loop are written down in front of it."""
+    t.levels.append((ends.birth, outer))
+    try:
+        yield
+    finally:
+        t.levels.pop()
+
+
+def _returned(
+    t: Tracer,
+    flow: Flow,
+    flags: dict[str, str],
+    carry: Callable[..., None],
+    outer: list[structure.Statement],
+) -> Any:
     """Carry a `return` in the body: whether it was met, and what it gives."""
     if flow.returned is FALSE:
         return None
     carry(flags["returned"], structure.INTEGER, ZERO, ir.where(flow.returned, ONE, ZERO))
-    tree = _tree(flow.value, "what is returned")
-    for slot, value in list(_pairs(tree, flow.value, "what is returned")):
+    tree = slots.tree_of(flow.value, "what is returned")
+    for slot, value in list(slots.pairs(tree, flow.value, "what is returned")):
         slot.name = t.names.fresh(flags["value"])
+        init = ZERO
         if slot.type.shape:
-            raise Refused("an array is returned from within a loop", "return after the loop")
-        carry(slot.name, slot.type, ZERO, _expr(t, slot, value))
+            inside = {n for s in structure.walk(tuple(t.block)) for n, _ in (*structure.defined(s), *structure.inner(s))}  # fmt: skip
+            if any(structure.name_of(e) in inside for e in structure.leaves(slot.type.shape)):
+                raise Refused("an array whose size a loop decides is returned from within it")
+            blank = symbolic.statement(t, slot.type.shape, slot.type.kind, ZERO, "blank")
+            outer.append(blank)
+            init, slot.fixed = structure.array(blank.name, slot.type.kind), slots.SHARED
+        carry(slot.name, slot.type, init, _expr(t, slot, value))
     return tree
 
 
@@ -473,7 +453,7 @@ def _last(t: Tracer, name: str, value: Any, carry: Callable[..., None]) -> Any:
     """A name that is bound in the body only has its last value after the loop."""
     if not isinstance(value, (Scalar, int)) or isinstance(value, bool):
         return None
-    slot = Slot(Type((), _kind(value)), value, t.names.fresh(name))
+    slot = Slot(Type((), slots.kind_of(value)), value, t.names.fresh(name))
     carry(slot.name, slot.type, ZERO, _expr(t, slot, value))
     return slot
 
@@ -487,14 +467,13 @@ def _bind(
         return slot.value(results[slot.name])
 
     for name, tree in plan.names.items():
-        t.frame.env[name] = _filled(tree, result)
+        t.frame.env[name] = slots.filled(t, tree, result)
     for container, tree in plan.containers.values():
         t.mutate_owned(container)
-        _set_contents(container, _filled(tree, result))
+        _set_contents(container, slots.filled(t, tree, result))
     for cell, slot in plan.cells.items():
         t.set_cell(cell, structure.array(results[slot.name], slot.type.kind))
-    for name in plan.dropped:
-        t.frame.env.pop(name, None)
+    t.frame.env.update(plan.dropped)
     for name, slot in last.items():
         if slot is not None:
             t.frame.env[name] = Maybe(result(slot), ir.lt(ZERO, trips))

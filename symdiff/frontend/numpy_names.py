@@ -14,7 +14,7 @@ import numpy as np
 from symdiff import functions, ir
 from symdiff.frontend import arrays, library_names, python_names, scalars
 from symdiff.frontend.arrays import asarray, elementwise, reduce, unpack
-from symdiff.frontend.containers import elements, plain
+from symdiff.frontend.containers import elements, plain, used_as_array
 from symdiff.frontend.python_names import call_back
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -101,10 +101,10 @@ def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
         return large_making.filled(t, shape, value, kind)
     size = _shape_of(shape)
     array = array_of([value] * int(np.prod(size, dtype=int)), size)
-    return t.own(_converted(array, kind))  # type: ignore[no-any-return]
+    return t.own(_converted(array, kind))
 
 
-def _full_like(t: Tracer, model: Any, value: Any, dtype: Any) -> SmallArray:
+def _full_like(t: Tracer, model: Any, value: Any, dtype: Any) -> Any:
     array = asarray(model)
     return _filled(t, array.items.shape, value, dtype_kind(dtype) or array.kind)
 
@@ -143,6 +143,8 @@ def _truth(value: Any) -> Any:
 
 def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
     """Only the side that is taken counts."""
+    if not sides:
+        used_as_array(condition, "its true elements are found")
     if len(sides) != 2:
         raise Refused("np.where() without its two values", "use np.where(condition, a, b)")
     return elementwise(arrays.choose, _truth(condition), *sides)

@@ -50,6 +50,8 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         return symbolic.binary(t, op, a, b)
     if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
         if op is ast.MatMult:
+            for v in (a, b):
+                used_as_array(v, "'@'")
             return arrays.dot(a, b)
         return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
     if op is ast.Add and isinstance(a, (list, tuple)) and type(a) is type(b):

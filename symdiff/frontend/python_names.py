@@ -54,7 +54,8 @@ def call_back(t: Tracer, function: Any, *args: Any) -> Any:
 def total(t: Tracer, values: Any, start: Any = 0) -> Any:
     """`sum(values, start)`, of numbers or of anything that can be added."""
     try:
-        items = countable(t, values)
+        with t.attempt(transparent=True):
+            items = countable(t, values)
     except Unlisted:
         return _accumulated(t, values, start, lambda a, b: binary(t, ast.Add, a, b))
     if isinstance(items, Masked):
@@ -74,7 +75,8 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
 
     def implementation(t: Tracer, *args: Any, key: Any = None, default: Any = missing) -> Any:
         try:
-            items = list(args) if len(args) > 1 else countable(t, args[0])
+            with t.attempt(transparent=True):
+                items = list(args) if len(args) > 1 else countable(t, args[0])
         except Unlisted:
             if key is not None or default is not missing:
                 raise
@@ -307,14 +309,17 @@ def sorted_list(t: Tracer, values: Any, key: Any = None, reverse: bool = False) 
 
 def _list(t: Tracer, values: Any = ()) -> Any:
     try:
-        return t.own(list(elements(t, values)))
+        with t.attempt(transparent=True):
+            items = list(elements(t, values))
+        return t.own(items)
     except Unlisted:
         return _listed(t, values)
 
 
 def _tuple(t: Tracer, values: Any = ()) -> Any:
     try:
-        return tuple(elements(t, values))
+        with t.attempt(transparent=True):
+            return tuple(elements(t, values))
     except Unlisted:
         return _listed(t, values)
 
@@ -353,14 +358,16 @@ def dictionary(t: Tracer, *args: Any, **kwargs: Any) -> Any:
 
 def _any(t: Tracer, values: Any) -> Any:
     try:
-        return arrays.some(countable(t, values))
+        with t.attempt(transparent=True):
+            return arrays.some(countable(t, values))
     except Unlisted:
         return _accumulated(t, values, False, scalars.disjunction)
 
 
 def _all(t: Tracer, values: Any) -> Any:
     try:
-        return arrays.every(countable(t, values))
+        with t.attempt(transparent=True):
+            return arrays.every(countable(t, values))
     except Unlisted:
         return _accumulated(t, values, True, scalars.conjunction)
 

@@ -43,6 +43,8 @@ def position(t: Tracer, i: Any, n: Expr) -> Expr:
     from symdiff.frontend.containers import integer_hint
 
     if isinstance(i, bool) or not scalars.is_whole(i):
+        if isinstance(i, Scalar):
+            _retrace_integers(t, i.expr)
         hint = integer_hint(i) or "an index must be an integer"
         raise Refused(f"{describe(i)} is used as an index", hint)
     if isinstance(i, int):
@@ -249,7 +251,7 @@ def _array_key(t: Tracer, k: Any) -> Any:
     if isinstance(k, SymArray) and k.kind == "f":
         if k.shape == (ZERO,):
             return symbolic.lazy(k.shape, "i", ZERO)
-        _retrace_integers(t, k)
+        _retrace_integers(t, formula(k))
         raise Refused("an array of real numbers is used as an index")
     if isinstance(k, SymArray) and not k.shape:
         k = symbolic.element(k, ())
@@ -258,13 +260,14 @@ def _array_key(t: Tracer, k: Any) -> Any:
     return k
 
 
-def _retrace_integers(t: Tracer, k: SymArray) -> None:
-    """Trace again with a parameter as an array of integers, if this is one."""
-    if k.cell.leaf is None:
-        return
-    name = structure.name_of(k.cell.leaf)
-    if name in t.array_parameters and (t.shapes is None or t.shapes[name][1] == "i"):
-        raise Retrace(name, integers=True)
+def _retrace_integers(t: Tracer, e: Expr) -> None:
+    """Trace again with a parameter as an array of integers, if an index is made of one."""
+    for n in structure.leaves((e,)):
+        if n.op is not structure.ARRAY or n.value[1] != "f":
+            continue
+        name = structure.name_of(n)
+        if name in t.array_parameters and (t.shapes is None or t.shapes[name][1] == "i"):
+            raise Retrace(name, integers=True)
 
 
 # ------------------------------------------------------------------------- masks
@@ -404,8 +407,8 @@ def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -
 
     states = ((structure.name_of(cell.leaf), own, cell.leaf),)
     block, (last,) = nests.loops(t, target.shape, states, step)
-    for s in block:
-        t.emit(s)
+    for statement in block:
+        t.emit(statement)
     t.set_cell(cell, last)
 
 

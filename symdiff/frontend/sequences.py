@@ -9,7 +9,16 @@ from typing import Any
 from symdiff import ir, structure
 from symdiff.frontend import scalars, selecting, symbolic
 from symdiff.frontend.tracer import active
-from symdiff.frontend.values import Listed, Refused, Selected, Sequence, SymArray, Whole, as_real, describe
+from symdiff.frontend.values import (
+    Listed,
+    Refused,
+    Selected,
+    Sequence,
+    SymArray,
+    Whole,
+    as_real,
+    describe,
+)
 from symdiff.integers import linear
 from symdiff.ir import ONE, ZERO, Expr
 

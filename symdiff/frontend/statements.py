@@ -25,9 +25,8 @@ from symdiff.frontend import (
 )
 from symdiff.frontend.calls import Closure
 from symdiff.frontend.expressions import evaluate
-from symdiff.frontend.tracer import Flow, Tracer, restore
+from symdiff.frontend.tracer import Flow, Tracer
 from symdiff.frontend.values import (
-    Cell,
     Cond,
     Masked,
     Refused,
@@ -253,11 +252,10 @@ def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
 
 def _kept(t: Tracer, node: ast.For, found: Unknown) -> bool:
     """Try to keep a long loop as a loop; whether that was possible."""
-    steps = t.steps
     try:
-        _loop(t, node, found)
+        with t.attempt():
+            _loop(t, node, found)
     except (Refused, UnsupportedError):
-        t.steps = steps
         return False
     return True
 
@@ -283,30 +281,14 @@ def _iterate(t: Tracer, node: ast.For, items: list[Any], iterable: Any) -> None:
 
 def _while(t: Tracer, node: ast.While) -> None:
     """Unrolled while its end is known when traced, else kept as a loop."""
-    env, flow, steps = dict(t.frame.env), t.frame.flow, t.steps
-    block, log, assumed = len(t.block), dict[Cell, ir.Expr | None](), len(t.assumptions)
-    written = len(t.written)
-    t.cells.append(log)
-    region = t.enter(TRUE)
-    known = _unrolled(t, node)
-    if known:
-        changes = t.leave(region)
-        for container, _, after in changes.values():
-            t.mutate_owned(container)
-            restore(container, after)
-        t.cells.pop()
+    try:
+        with t.attempt():
+            if not _unrolled(t, node):
+                raise _Kept
         _after_loop(t, node.orelse)
         return
-    while t.regions[-1] is not region:
-        t.leave(t.regions[-1])
-    t.leave(region)
-    t.cells.pop()
-    for cell, leaf in log.items():
-        cell.leaf = leaf
-    for cell in t.written[written:]:
-        cell.leaf = None
-    del t.block[block:], t.assumptions[assumed:], t.written[written:]
-    t.frame.env, t.frame.flow, t.steps = env, flow, steps
+    except _Kept:
+        pass
 
     def test() -> ir.Expr:
         c = expressions.condition(t, node.test)
@@ -315,6 +297,10 @@ def _while(t: Tracer, node: ast.While) -> None:
 
     t.frame.flow.broken = loops.trace_while(t, test, lambda: run_block(t, node.body))
     _after_loop(t, node.orelse)
+
+
+class _Kept(Exception):  # noqa: N818
+    """A loop stays a loop."""
 
 
 def _unrolled(t: Tracer, node: ast.While) -> bool:

@@ -11,7 +11,8 @@ changes are logged and restored, then their contents are merged like names.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -37,6 +38,7 @@ from symdiff.frontend.values import (
     SmallArray,
     Stream,
     SymArray,
+    Unusable,
     array_of,
     describe,
     from_outside,
@@ -131,6 +133,7 @@ class Region:
     skip: Expr = FALSE
     env: dict[str, Any] = field(default_factory=dict)
     flow: Flow = field(default_factory=Flow)
+    transparent: bool = False
 
 
 Changes = Mapping[int, tuple[Container, Any, Any]]
@@ -291,8 +294,7 @@ class Tracer:
 
     def spend(self, stream: Stream) -> list[Any] | Masked:
         """The elements of an iterator, which are used up."""
-        region = self.regions[-1] if self.regions else None
-        if stream.region is not region:
+        if stream.region is not self._place():
             raise Refused(
                 "an iterator made outside of this branch or loop step is used up in it",
                 "make a list of it first",
@@ -309,7 +311,11 @@ class Tracer:
         stream.compute, stream.items = None, []
 
     def stream(self, compute: Callable[[], Any]) -> Stream:
-        return Stream(compute, self.regions[-1] if self.regions else None)
+        return Stream(compute, self._place())
+
+    def _place(self) -> Region | None:
+        """The branch or loop step that is being traced."""
+        return next((r for r in reversed(self.regions) if not r.transparent), None)
 
     # ----------------------------------------------------- statements and memory
     def emit(self, statement: structure.Statement) -> None:
@@ -394,6 +400,8 @@ class Tracer:
         if isinstance(value, Maybe):
             self._check_bound(value.bound, name)
             value = value.value
+        if isinstance(value, Unusable):
+            raise Refused(value.message, value.hint)
         whole = value
         while isinstance(value, Choice):
             side = self.known(Cond(value.condition))
@@ -476,6 +484,41 @@ class Tracer:
         self.facts = self.facts.union(scalars.consequences(literal))
         self.regions.append(region)
         return region
+
+    @contextmanager
+    def attempt(self, transparent: bool = False) -> Iterator[None]:
+        """What is refused in here leaves no trace, if the refusal is caught; but iterators
+        are used up, if it is transparent to them."""
+        frame, env, flow, path = self.frame, self.frame.env, self.frame.flow, self.path
+        depth, always, levels, cells = self.depth, self.always, len(self.levels), len(self.cells)
+        counts, assumed, ranges = len(self.counts), len(self.assumptions), dict(self.ranges)
+        block, statements, steps, written = self.block, len(self.block), self.steps, len(self.written)  # fmt: skip
+        log: dict[Cell, Expr | None] = {}
+        self.cells.append(log)
+        frame.env = dict(env)
+        region = self.enter(TRUE)
+        region.transparent = transparent
+        try:
+            yield
+        except BaseException:
+            while self.regions[-1] is not region:
+                self.leave(self.regions[-1])
+            self.leave(region)
+            frame.env, frame.flow = env, flow
+            self.frame, self.path, self.depth, self.always = frame, path, depth, always
+            self.block, self.steps, self.ranges = block, steps, ranges
+            for cell, leaf in log.items():
+                cell.leaf = leaf
+            for cell in self.written[written:]:
+                cell.leaf = None
+            del self.block[statements:], self.written[written:], self.assumptions[assumed:]
+            del self.levels[levels:], self.cells[cells:], self.counts[counts:]
+            raise
+        changes = self.leave(region)
+        for container, _, after in changes.values():
+            self.mutate_owned(container)
+            restore(container, after)
+        self.cells.pop()
 
     def leave(self, region: Region) -> Changes:
         """End a region; containers get back the contents they had before it."""

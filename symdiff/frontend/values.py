@@ -219,6 +219,14 @@ class Choice:
     other: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """The value of a name that a loop cannot carry: why, and what to do."""
+
+    message: str
+    hint: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Maybe:
     """The value of a name that is bound on some paths only, and where it is."""
