@@ -148,6 +148,7 @@ def compile_object(text: str, opt: int = 2, tidy: bool = False) -> bytes:
 
 def _tidy(module: Any, machine: Any) -> None:
     """LLVM's passes, without those that vectorise or unroll loops."""
+    module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = options.slp_vectorization = False
     options.loop_unrolling = options.loop_interleaving = False

@@ -157,15 +157,8 @@ class Statements(Memory):
             self.change(s, a, value)
             return
         self.place(a, s.index)
-        yes, end = self.label(), self.label()
-        inner = Scope(self.scope)
-        self.scope.lines.append(f"br i1 {guard}, label %{yes}, label %{end}")
-        self.scope.lines.append(f"{yes}:")
-        self.scope = inner
-        self.change(s, a, value)
-        assert inner.parent is not None
-        self.scope = inner.parent
-        self.scope.lines += [*inner.lines, f"br label %{end}", f"{end}:"]
+        with self.branch(guard):
+            self.change(s, a, value)
 
     def change(self, s: Update, a: Stored, value: str) -> None:
         """Replace an element in memory, or add to it."""
@@ -177,6 +170,19 @@ class Statements(Memory):
         self.store(a.kind, value, address)
 
     # -------------------------------------------------------------------- loops
+    @contextmanager
+    def branch(self, condition: str) -> Iterator[None]:
+        """What is printed inside is done only if a condition holds."""
+        yes, end = self.label(), self.label()
+        outer, inner = self.scope, Scope(self.scope)
+        self.scope = inner
+        yield
+        self.scope = outer
+        outer.lines += [
+            f"br i1 {condition}, label %{yes}, label %{end}", f"{yes}:", *inner.lines,
+            f"br label %{end}", f"{end}:",
+        ]  # fmt: skip
+
     @contextmanager
     def counted(self, name: str, count: Expr) -> Iterator[Scope]:
         """A loop of an index over an axis."""

@@ -207,9 +207,8 @@ class Kernel(Statements):
                 moved[k] = self.aside(self.stored(name_of(e)), outs[k], outs)
         for k, address in moved.items():
             a = self.stored(name_of(places[k][0]))
-            self.unless_same(address, outs[k], lambda a=a, k=k, p=address: self.copy(
-                outs[k], Stored(p, a.shape, a.kind)
-            ))  # fmt: skip
+            with self.branch(self.emit("i1", f"icmp ne ptr {address}, {outs[k]}")):
+                self.copy(outs[k], Stored(address, a.shape, a.kind))
 
     def aside(self, a: Stored, out: str, outs: list[str]) -> str:
         """Where an array is that does not lie where the result of another output goes."""
@@ -218,23 +217,14 @@ class Kernel(Statements):
             return a.address
         variable = self.variable("ptr")
         self.scope.lines.append(f"store ptr {a.address}, ptr {variable}")
+        size = self.bytes_of(a.shape, a.kind)
         for other in others:
-            yes, end = self.label(), self.label()
-            same = self.emit("i1", f"icmp eq ptr {a.address}, {other}")
-            self.scope.lines += [f"br i1 {same}, label %{yes}, label %{end}", f"{yes}:"]
-            size = self.bytes_of(a.shape, a.kind)
-            new = self.emit("ptr", f"call ptr @take(ptr {self.allocation}, i64 {size})")
-            self.require(f"icmp ne ptr {new}, null", NO_MEMORY)
-            self.copy(new, a)
-            self.scope.lines += [f"store ptr {new}, ptr {variable}", f"br label %{end}", f"{end}:"]
+            with self.branch(self.emit("i1", f"icmp eq ptr {a.address}, {other}")):
+                new = self.emit("ptr", f"call ptr @take(ptr {self.allocation}, i64 {size})")
+                self.require(f"icmp ne ptr {new}, null", NO_MEMORY)
+                self.copy(new, a)
+                self.scope.lines.append(f"store ptr {new}, ptr {variable}")
         return self.emit("ptr", f"load ptr, ptr {variable}")
-
-    def unless_same(self, a: str, b: str, act: object) -> None:
-        yes, end = self.label(), self.label()
-        same = self.emit("i1", f"icmp eq ptr {a}, {b}")
-        self.scope.lines += [f"br i1 {same}, label %{end}, label %{yes}", f"{yes}:"]
-        act()  # type: ignore[operator]
-        self.scope.lines += [f"br label %{end}", f"{end}:"]
 
     def number_out(self, e: Expr, at: int) -> None:
         kind = self.kind(e)

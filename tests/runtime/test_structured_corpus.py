@@ -1,0 +1,59 @@
+"""Compiled programs with arrays and loops do what Python and the reference interpreter do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff.blocks import derive
+from symdiff.frontend import capture
+from symdiff.interpret.blocks import Precise, run
+from symdiff.runtime.structured import StructuredKernel
+from symdiff.structure import ARRAY, Structured
+from tests.array_corpus import CASES, Case
+
+
+def traced(case: Case) -> Structured:
+    program = capture(case.fun, case.static, case.kinds())
+    if not isinstance(program, Structured):
+        pytest.skip("elementwise: a scalar program")
+    return program
+
+
+def check(program: Structured, case: Case, choices: tuple[int, ...] = (0, 1, 2, 7)) -> None:
+    kernel = StructuredKernel(program)
+    for seed, sizes in enumerate(case.sizes(choices)):
+        args = case.arguments(sizes, seed)
+        held = [np.copy(a) for a in args]
+        want = run(program, args, Precise(120))
+        for a, b in zip(kernel(args), want, strict=True):
+            close(a, b, sizes)
+        for a, b in zip(args, held, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def close(got: Any, want: Any, sizes: Any) -> None:
+    want = np.array([float(v) for v in np.asarray(want).ravel()]).reshape(np.shape(want))
+    assert np.shape(got) == want.shape, sizes
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-11, err_msg=str(sizes))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_value(case: Case) -> None:
+    check(derive.final(derive.value(traced(case))), case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_as_traced(case: Case) -> None:
+    check(traced(case), case, (1, 19))
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=lambda c: c.name)
+def test_gradient(case: Case) -> None:
+    program = traced(case)
+    if len(program.outputs) != 1 or program.outputs[0].op is ARRAY:
+        pytest.skip("not a number")
+    wrt = [p.name for p in program.params if p.type.kind == "f"]
+    check(derive.final(derive.gradient(program, wrt)), case)
