@@ -338,7 +338,11 @@ def histogram(x, k):
 @case(x="n m")
 def reshapes(x):
     n, m = x.shape
-    return x.reshape(m, n) + x.ravel().reshape((m, n)) + x.reshape(-1).reshape(m, -1) if n * m else x.reshape(m, n)
+    return (
+        x.reshape(m, n) + x.ravel().reshape((m, n)) + x.reshape(-1).reshape(m, -1)
+        if n * m
+        else x.reshape(m, n)
+    )
 
 
 @case(x="n 3")
@@ -356,7 +360,9 @@ def reshape_stores(x):
 
 @case(x="n m p")
 def axes_moved(x):
-    return np.moveaxis(x, 0, -1) * np.swapaxes(x, 0, 2).transpose(1, 0, 2).transpose((0, 2, 1)).swapaxes(1, 2)
+    return np.moveaxis(x, 0, -1) * np.swapaxes(x, 0, 2).transpose(1, 0, 2).transpose(
+        (0, 2, 1)
+    ).swapaxes(1, 2)
 
 
 @case(x="n m")
@@ -401,7 +407,11 @@ def stacks_of_rows(x, y):
 
 @case(x="n", y="n")
 def stacks(x, y):
-    return np.stack([x, y]) @ np.column_stack([x, y]) + np.hstack([x, y]).sum() + np.vstack((x, y)).sum()
+    return (
+        np.stack([x, y]) @ np.column_stack([x, y])
+        + np.hstack([x, y]).sum()
+        + np.vstack((x, y)).sum()
+    )
 
 
 @case(x="n", y="n")
@@ -448,7 +458,12 @@ def broadcast_to(x):
 # ----------------------------------------------------------------------- reductions
 @case(x="n m")
 def sums(x):
-    return x.sum(axis=0).sum() + np.sum(x, axis=1, keepdims=True) + np.sum(x, axis=(0, 1)) + x.sum(-1)[:, None]
+    return (
+        x.sum(axis=0).sum()
+        + np.sum(x, axis=1, keepdims=True)
+        + np.sum(x, axis=(0, 1))
+        + x.sum(-1)[:, None]
+    )
 
 
 @case(x="n", positive=True)
@@ -494,10 +509,7 @@ def truths(x):
 @case(x="n", least=1)
 def norms(x):
     return (
-        np.linalg.norm(x)
-        + np.linalg.norm(x, 1)
-        + np.linalg.norm(x, np.inf)
-        + np.linalg.norm(x, 3)
+        np.linalg.norm(x) + np.linalg.norm(x, 1) + np.linalg.norm(x, np.inf) + np.linalg.norm(x, 3)
     )
 
 
@@ -574,7 +586,9 @@ def cross_products(x, y):
 
 @case(x="n", y="m", least=1)
 def convolutions(x, y):
-    return np.convolve(x, y).sum() + np.convolve(x, y, "same").sum() + np.convolve(x, y, "valid").sum()
+    return (
+        np.convolve(x, y).sum() + np.convolve(x, y, "same").sum() + np.convolve(x, y, "valid").sum()
+    )
 
 
 @case(c="n", x="m")
@@ -950,12 +964,18 @@ def cumulative_in_loop(x):
 @case(x="n")
 def comprehensions(x):
     n = len(x)
-    return sum(x[i] ** 2 for i in range(n)) + sum([np.sin(v) for v in x]) + sum(x[i] * x[j] for i in range(n) for j in range(i))
+    return (
+        sum(x[i] ** 2 for i in range(n))
+        + sum([np.sin(v) for v in x])
+        + sum(x[i] * x[j] for i in range(n) for j in range(i))
+    )
 
 
 @case(x="n")
 def filtered_comprehensions(x):
-    return sum(v for v in x if v > 0) + sum(1 for v in x if v < 0) + sum([v * v for v in x if v > -1])
+    return (
+        sum(v for v in x if v > 0) + sum(1 for v in x if v < 0) + sum([v * v for v in x if v > -1])
+    )
 
 
 @case(x="n", least=1)

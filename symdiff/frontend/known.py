@@ -71,7 +71,7 @@ def _table(with_scipy: bool) -> Mapping[int, tuple[Any, Implementation]]:
         if module == "numpy.linalg":
             owner = owner.linalg
         function = getattr(owner, attribute, None)
-        if function is not None:
+        if function is not None and (name in entries or id(function) not in table):
             table[id(function)] = function, _sized(name, entries.get(name))
     return table
 

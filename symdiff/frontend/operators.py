@@ -47,6 +47,9 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     if is_number(a) and is_number(b) and op is not ast.MatMult:
         return scalars.binary(op, a, b)
     if isinstance(a, _SYMBOLIC) or isinstance(b, _SYMBOLIC):
+        if op is ast.MatMult:
+            for v in (a, b):
+                used_as_array(v, "'@'")
         return symbolic.binary(t, op, a, b)
     if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
         if op is ast.MatMult:

@@ -55,36 +55,6 @@ def define(text: str, path: str = "model.py") -> Callable[..., Any]:
 
 
 REFUSED: dict[str, tuple[str, str]] = {
-    "while_loop": (
-        """
-def f(x):
-    while x > 1:
-        x = x / 2
-    return x
-""",
-        """
-model.py:2:5: a 'while' loop whose end depends on real values
-    while x > 1:
-    ^
-hint: use 'for' over a range that is known when traced, with 'break' inside
-""",
-    ),
-    "while_true": (
-        """
-def f(x):
-    while True:
-        x = x / 2
-        if x < 1:
-            break
-    return x
-""",
-        """
-model.py:2:5: a 'while' loop whose end depends on real values
-    while True:
-    ^
-hint: use 'for' over a range that is known when traced, with 'break' inside
-""",
-    ),
     "for_range": (
         """
 def f(x):
@@ -98,79 +68,6 @@ model.py:3:14: range() of a real number
     for i in range(x):
              ^
 hint: if it is an integer known in the call, annotate it: x: int
-""",
-    ),
-    "for_parameter": (
-        """
-def f(x):
-    return sum(v for v in x)
-""",
-        """
-model.py:2:12: parameter 'x' is iterated over
-    return sum(v for v in x)
-           ^
-hint: arrays as parameters are not supported yet
-""",
-    ),
-    "indexed_parameter": (
-        """
-def f(x):
-    return x[0] + x[1]
-""",
-        """
-model.py:2:12: parameter 'x' is indexed
-    return x[0] + x[1]
-           ^
-hint: arrays as parameters are not supported yet
-""",
-    ),
-    "len_of_parameter": (
-        """
-def f(x):
-    return len(x) * 2.0
-""",
-        """
-model.py:2:12: parameter 'x' is used as an array: len()
-    return len(x) * 2.0
-           ^
-hint: arrays as parameters are not supported yet
-""",
-    ),
-    "shape_of_parameter": (
-        """
-def f(x):
-    n = x.shape[0]
-    return n
-""",
-        """
-model.py:2:9: parameter 'x' is used as an array: attribute 'shape'
-    n = x.shape[0]
-        ^
-hint: arrays as parameters are not supported yet
-""",
-    ),
-    "matmul_of_parameters": (
-        """
-def f(x, y):
-    return x @ y
-""",
-        """
-model.py:2:12: '@' of a real number and a real number
-    return x @ y
-           ^
-hint: arrays as parameters are not supported yet
-""",
-    ),
-    "annotated_array": (
-        """
-def f(x: "Array['n']"):
-    return x
-""",
-        """
-model.py:1:7: parameter 'x' is an array
-    def f(x: "Array['n']"):
-          ^
-hint: arrays as parameters are not supported yet; pass its elements one by one
 """,
     ),
     "star_args": (
@@ -1134,18 +1031,6 @@ model.py:2:18: ':=' inside of a comprehension
     return sum([(y := x * k) for k in range(3)]) + y
                  ^
 hint: assign the name in a loop
-""",
-    ),
-    "np_where_alone": (
-        """
-def f(x):
-    return np.where(x > 0)
-""",
-        """
-model.py:2:12: np.where() without its two values
-    return np.where(x > 0)
-           ^
-hint: use np.where(condition, a, b)
 """,
     ),
     "missing_module_attribute": (

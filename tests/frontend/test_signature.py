@@ -83,20 +83,23 @@ def test_wrong_calls(args: tuple[Any, ...], kwargs: dict[str, Any], message: str
         Parameters(plain).bind(args, kwargs)
 
 
-def test_array_annotations_are_refused() -> None:
-    def f(x: Array["n", 3]):
+def test_array_annotations() -> None:
+    def f(x: Array["n", 3], y: Array["n"]):
         return x
 
     def g(x: "Array"):
         return x
 
-    def h(x: Array):
+    def h(x: Array, n: int):
         return x
 
-    for fun in (f, g, h):
-        with pytest.raises(UnsupportedError, match="parameter 'x' is an array"):
-            Parameters(fun)
-    assert Array["n", 3].shape == ("n", 3) and Array["n"].shape == ("n",)
+    def k(x: "Array['n', 3]", y: 'symdiff.Array["m"]'):  # noqa: F821
+        return x
+
+    assert Parameters(f).arrays == {"x": ("n", 3), "y": ("n",)}
+    assert Parameters(g).arrays == {"x": ()} == Parameters(h).arrays
+    assert Parameters(h).real == ("x",) and Parameters(h).static == ("n",)
+    assert Parameters(k).arrays == {"x": ("n", 3), "y": ("m",)}
 
 
 def test_binding_is_cheap() -> None:
