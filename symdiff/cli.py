@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symdiff.errors import SymdiffError
+from symdiff.progress import progress
 from symdiff.version import __version__
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ FORMATS = ("text", "latex", "python", "c", "json")
 
 
 class _Command(click.Command):
-    """TARGET may start with a minus: `symdiff diff "-x**2"`."""
+    """TARGET may start with a minus: `symdiff diff "-x**2"`. What takes long has a bar."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with progress(str(ctx.params.get("target", self.name))):
+            return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, self._separated(ctx, args))
