@@ -20,6 +20,7 @@ from symdiff.blocks.chains import Chain, Site, chain, names_used, plain
 from symdiff.ir import ADD, SUB, TRUE, ZERO, Expr, substitute, topological, var
 from symdiff.structure import (
     INDEX,
+    LOAD,
     REAL,
     Block,
     Build,
@@ -45,7 +46,10 @@ from symdiff.structure import (
 )
 
 MAX_REPEATED = 1.3
-"""How much more work several arrays may be than one loop."""
+MAX_FOR_ONE = 2.2
+FEW = 16
+"""How much more work several arrays, or one, may be than the loop; and what always is
+worth it."""
 
 
 def gathered(block: Block, names: Names) -> Block:
@@ -70,19 +74,23 @@ def _builds(s: Loop, names: Names) -> list[Build] | None:
         if not c.type.shape or (build := _Gather(s, c, names).build()) is None:
             return None
         found.append(build)
-    if len(found) > 1 and sum(map(_work, found)) > MAX_REPEATED * _work(s):
+    factor = MAX_FOR_ONE if len(found) == 1 else MAX_REPEATED
+    if sum(map(_work, found)) > factor * _work(s) + FEW:
         return None
     return found or None
 
 
-def _work(s: Build | Loop) -> int:
-    """The costly operations of a statement, each counted once; a loop weighs more."""
+def _work(s: Build | Loop) -> float:
+    """The operations of a statement, each counted once; a loop weighs more."""
     roots = [e for b in (s, *walk(s.body)) for e in expressions(b)]
-    nodes = sum(e.op not in _CHEAP and bool(e.args) for e in topological(roots))
-    return 1 + nodes + 20 * sum(isinstance(b, Loop | Call) for b in walk(s.body))
+    nodes = sum(_WEIGHTS.get(e.op, 0 if not e.args else 20) for e in topological(roots))
+    return nodes + 100 * sum(isinstance(b, Loop | Call) for b in walk(s.body))
 
 
-_CHEAP = frozenset(ir.ARITHMETIC) - {ir.DIV, ir.POW}
+_WEIGHTS: dict[ir.Op, float] = {
+    **dict.fromkeys(ir.ARITHMETIC, 1), ir.DIV: 4, ir.LT: 1, ir.LE: 1, ir.EQ: 1, ir.NOT: 0,
+    ir.AND: 0, ir.OR: 0, ir.WHERE: 1, LOAD: 1,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
