@@ -24,6 +24,7 @@ from symdiff.frontend.values import (
     SmallArray,
     Stream,
     SymArray,
+    Whole,
     describe,
 )
 
@@ -66,6 +67,10 @@ def _of_array(owner: SmallArray | Masked, name: str) -> Any:
 def _of_scalar(owner: Scalar, name: str) -> Any:
     if name in ("real", "T"):
         return owner
+    if name == "dtype":
+        return np.dtype(
+            bool if isinstance(owner, Cond) else int if isinstance(owner, Whole) else float
+        )
     if name in ARRAY_PROPERTIES or name in ARRAY_METHODS:
         used_as_array(owner, f"attribute '{name}'")
     if name in ARRAY_METHODS:

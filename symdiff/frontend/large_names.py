@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from symdiff.frontend import (
     large_algebra,
     large_making,
@@ -92,6 +94,7 @@ PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
     "T": transpose,
     "mT": lambda t, a: large_shapes.TABLE["numpy.swapaxes"](t, a, -1, -2),
     "real": lambda t, a: a,
+    "dtype": lambda t, a: np.dtype({"f": float, "i": int, "b": bool}[a.kind]),
     "flat": large_shapes.ravel,
 }
 """Attributes of an array."""

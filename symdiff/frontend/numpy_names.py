@@ -522,6 +522,7 @@ ARRAY_PROPERTIES: dict[str, Callable[[SmallArray], Any]] = {
     "ndim": lambda a: a.items.ndim,
     "T": lambda a: SmallArray(a.items.T, a.kind),
     "real": lambda a: a,
+    "dtype": lambda a: np.dtype({"f": float, "i": int, "b": bool}[a.kind]),
 }
 """Attributes of an array."""
 

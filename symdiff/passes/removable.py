@@ -83,6 +83,8 @@ class Removable:
         self._bands: dict[tuple[int, int], list[Band]] = {}
         self._written: dict[tuple[int, int], Expr] = {}
         self._tapes: dict[int, Tape] = {}
+        self.spelled: dict[tuple[Callable[..., Expr], int], tuple[Expr, ...]] = {}
+        self._last: dict[int, tuple[tuple[Any, ...], Any]] = {}
 
     @classmethod
     def of(cls, closed: Expr, centres: Sequence[Centre]) -> Removable:
@@ -189,8 +191,11 @@ class Removable:
                 return arb("nan")
         if order not in self._tapes:
             self._tapes[order] = Tape([VARIABLE], [self.plain_form(order)])
-        tape = self._tapes[order]
-        return tape.run([x], ctx.prec)[tape.roots[0]]
+        tape, key = self._tapes[order], (ctx.prec, x.mid(), x.rad())
+        known = self._last.get(order)
+        if known is None or known[0] != key:  # the functions inside meet the same point often
+            known = self._last[order] = key, tape.run([x], ctx.prec)[tape.roots[0]]
+        return known[1]
 
 
 def _derivative(e: Expr) -> Expr:
@@ -270,7 +275,11 @@ def _in_closed_form(
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         if e.op not in _ORDERS:
             return ir.rebuild(e, args)
-        inner = _in_closed_form((form(*_ORDERS[e.op]),), form)
+        removable, order = _ORDERS[e.op]
+        inner = removable.spelled.get((form, order))
+        if inner is None:
+            inner = _in_closed_form((form(removable, order),), form)
+            removable.spelled[form, order] = inner
         return ir.substitute(inner, {VARIABLE: args[0]})[0]
 
     return ir.transform(outputs, rule)

@@ -201,6 +201,10 @@ def _degree(nodes: Iterable[Expr]) -> int:
     return sum(int(abs(q)) + 1 for q in exponents if q is not None)
 
 
+MAX_BITS = 1 << 14
+"""A rational value with more digits than this is not known: iterated squares double them."""
+
+
 class AtPoint:
     """Values of nodes at the point itself, as the formula is written."""
 
@@ -260,6 +264,8 @@ class AtPoint:
             if not e.args:
                 return None if e.op is ir.VAR else number(e)
             args = [self.values[a] for a in e.args]
-            return None if None in args else applied(e.op, args)
+            found = None if None in args else applied(e.op, args)
+            too_long = isinstance(found, fmpq) and found.height_bits() > MAX_BITS
+            return None if too_long else found
         except (Undefined, Undecided, ArithmeticError, NotImplementedError):
             return None
