@@ -36,6 +36,7 @@ from symdiff.passes.differentiate import (
     gated,
     local_partials,
 )
+from symdiff.routines import ROUTINES, Writer
 from symdiff.structure import (
     ARRAY,
     INDEX,
@@ -44,6 +45,7 @@ from symdiff.structure import (
     REAL,
     Block,
     Build,
+    Call,
     Carried,
     Loop,
     Restore,
@@ -240,6 +242,8 @@ class Sweep:
                 self._build(s)
             case Loop():
                 self.forward[position] = self._loop(s)
+            case Call():
+                self._call(s)
 
     def _update(self, s: Update) -> None:
         bar = self.adjoint.pop(s.name, None)
@@ -252,6 +256,25 @@ class Sweep:
             self.out.append(Update(new, bar, s.type, s.index, ZERO, s.guard))
             bar = new
         self.give(s.source, bar)
+
+    def _call(self, s: Call) -> None:
+        """By the rule of the routine."""
+        if not any(self.reached(n) for n, _ in s.results):
+            return
+        bars = []
+        for name, t in s.results:
+            if not t.shape:
+                bars.append(self.scalar(name))
+            elif name in self.adjoint:
+                bars.append(array(self.adjoint.pop(name)))
+            else:
+                bars.append(ZERO)
+        writer = Writer(self.context.fresh, self.context.types)
+        found = ROUTINES[s.routine].vjp(writer, s, bars)
+        self.out += writer.out
+        for e, bar in zip(s.args, found, strict=True):
+            if bar is not ZERO:
+                self.cotangent(e, bar)
 
     def _build(self, s: Build) -> None:
         """One element after the other: its body again, and its reverse."""

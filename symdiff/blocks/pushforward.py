@@ -19,12 +19,14 @@ from symdiff import ir
 from symdiff.blocks.context import Context
 from symdiff.ir import VAR, WHERE, ZERO, Expr, topological, var
 from symdiff.passes.differentiate import local_partials
+from symdiff.routines import ROUTINES, Writer
 from symdiff.structure import (
     ARRAY,
     INTEGER,
     LOAD,
     Block,
     Build,
+    Call,
     Carried,
     Loop,
     Restore,
@@ -95,6 +97,8 @@ class Duals:
                     result += self._update(s)
                 case Loop():
                     result += self._loop(s)
+                case Call():
+                    result += self._call(s)
                 case _:
                     result.append(s)
         return tuple(result)
@@ -142,6 +146,17 @@ class Duals:
         out.append(replace(s, name=name, source=name_of(source), value=value))
         self._set(s.name, array(name))
         return [*out, s]
+
+    def _call(self, s: Call) -> list[Statement]:
+        """By the rule of the routine."""
+        dots = [self.of(e) for e in s.args]
+        if all(dot is ZERO for dot in dots):
+            return [s]
+        writer = Writer(self.context.fresh, self.context.types)
+        for (name, _), dot in zip(s.results, ROUTINES[s.routine].jvp(writer, s, dots), strict=True):
+            if dot is not ZERO:
+                self._set(name, dot)
+        return [s, *writer.out]
 
     # --------------------------------------------------------------------- loops
     def _loop(self, s: Loop) -> list[Statement]:
