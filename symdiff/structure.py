@@ -529,7 +529,7 @@ def _pruned(block: Block, needed: set[str], read: set[str]) -> Block:
     for s in reversed(block):
         if isinstance(s, Loop):
             s = _pruned_loop(s, needed, read)
-            live = bool(s.carried or s.saves) or s.trips in needed or _checks(s.body)
+            live = bool(s.carried or s.saves) or s.trips in needed or _acts(s.body)
         else:
             live = isinstance(s, Check) or any(n in needed for n, _ in defined(s))
         if not live:
@@ -541,8 +541,9 @@ def _pruned(block: Block, needed: set[str], read: set[str]) -> Block:
     return tuple(reversed(kept))
 
 
-def _checks(block: Block) -> bool:
-    return any(isinstance(s, Check) for s in walk(block))
+def _acts(block: Block) -> bool:
+    """Whether a block does more than to define values: it checks, or saves on tapes."""
+    return any(isinstance(s, Check) or (isinstance(s, Loop) and s.saves) for s in walk(block))
 
 
 def _pruned_loop(s: Loop, needed: set[str], read: set[str]) -> Loop:
