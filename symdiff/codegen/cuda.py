@@ -52,6 +52,11 @@ from symdiff.ir import (
 
 FMA = OPS["fma"]
 
+LOGIC = (AND, OR, NOT)
+MAX_LOGIC = 32
+"""With more connectives in a function, the compiler must not see through them: what it
+would make of them can take minutes."""
+
 _FORMATS: dict[Op, str] = {
     ADD: "{0} + {1}",
     SUB: "{0} - {1}",
@@ -150,7 +155,9 @@ class _Printer:
         position = {name: k for k, name in enumerate(params)}
         lines: list[str] = []
         calls: dict[tuple[Any, ...], str] = {}
-        for e in topological(roots):
+        order = topological(roots)
+        hidden = sum(e.op in LOGIC for e in order) > MAX_LOGIC
+        for e in order:
             if e.op is VAR:
                 names[e] = f"x{position[e.value]}"
             elif not e.args:
@@ -165,8 +172,11 @@ class _Printer:
                 names[e] = f"{calls[key]}.{('hi', 'lo')[half]}"
             else:
                 names[e] = f"t{len(lines)}"
-                kind = "bool" if e.op.boolean else self.real
                 text = self.operation(e, [names[a] for a in e.args])
+                if hidden and e.op in LOGIC:
+                    lines.append(f'int {names[e]} = {text}; asm("" : "+r"({names[e]}));')
+                    continue
+                kind = "bool" if e.op.boolean else self.real
                 lines.append(f"const {kind} {names[e]} = {text};")
         return lines, [names[r] for r in roots]
 

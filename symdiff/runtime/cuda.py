@@ -134,7 +134,10 @@ class CudaKernel:
         suspect = None
         if self.suspect is not None:
             suspect = self.suspect(outputs, dtype)
-        spec = Spec(self.params, outputs, suspect, dtype, self.accuracy, self.cache)
+        spec = Spec(
+            self.params, outputs, suspect, dtype, self.accuracy, self.cache,
+            fuses=self.suspect is not None,
+        )  # fmt: skip
         roots = spec.lowered()
         first = Tier(roots[: len(outputs)], FALSE if suspect is None else roots[-1])
         part = Part(f"symdiff_{members[0]}", first)

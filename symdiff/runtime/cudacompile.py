@@ -8,6 +8,7 @@ the defaults.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from symdiff.errors import TargetError
 from symdiff.runtime import cache
 
 INSTALL = 'python -m pip install "symdiff[cuda]"'
-OPTIONS = ("--fmad=false", "--std=c++17", "--device-as-default-execution-space")
+OPTIONS = ("--std=c++17",)
 OLDEST = (5, 0)
 _USED = re.compile(
     r"Function properties for (\w+)\s+[^\d]*(\d+) bytes stack frame, (\d+) bytes spill stores"
@@ -64,9 +65,12 @@ def ptx(text: str, cc: tuple[int, int], keep: bool = True) -> str:
     return _compile(text, _architecture("compute", cc), keep)[0].rstrip(b"\0").decode()
 
 
-def machine_code(text: str, cc: tuple[int, int], keep: bool = True) -> Code:
-    """The code of a translation unit for devices of a compute capability."""
-    image, log = _compile(text, _architecture("sm", cc), keep)
+def machine_code(
+    text: str, cc: tuple[int, int], keep: bool = True, *, contract: bool = False
+) -> Code:
+    """The code of a translation unit for devices of a compute capability; only with
+    `contract` are products and sums contracted."""
+    image, log = _compile(text, _architecture("sm", cc), keep, contract)
     registers = {name: int(count) for name, count in _ENTRY.findall(log)}
     spills = {name: int(count) for name, _, count in _USED.findall(log)}
     return Code(image, registers, spills)
@@ -82,29 +86,29 @@ def _architecture(kind: str, cc: tuple[int, int]) -> str:
     return f"{kind}_{major}{minor}"
 
 
-def _compile(text: str, architecture: str, keep: bool) -> tuple[bytes, str]:
+def _compile(text: str, architecture: str, keep: bool, contract: bool = False) -> tuple[bytes, str]:
     """What is compiled and what the compiler says of it; from disk if it was before."""
     nvrtc = compiler()
-    key = cache.key("cuda", text, architecture, OPTIONS, nvrtc.nvrtcVersion()[1:])
+    options = [f"--gpu-architecture={architecture}", f"--fmad={str(contract).lower()}", *OPTIONS]
+    options += ["--ptxas-options=--verbose"] if architecture.startswith("sm_") else []
+    key = cache.key("cuda", text, options, nvrtc.nvrtcVersion()[1:])
     stored = cache.load(key) if keep else None
     if stored is not None:
         log, _, code = stored[0].partition(b"\0")
         return code, log.decode()
-    code, log_text = _run(nvrtc, text, architecture)
+    code, log_text = _run(nvrtc, text, architecture, options)
     if keep:
         cache.store(key, log_text.encode() + b"\0" + code, ())
     return code, log_text
 
 
-def _run(nvrtc: Any, text: str, architecture: str) -> tuple[bytes, str]:
+def _run(nvrtc: Any, text: str, architecture: str, options: Sequence[str]) -> tuple[bytes, str]:
     def check(result: tuple[Any, ...]) -> Any:
         if int(result[0]):
             raise TargetError(f"NVRTC failed: {nvrtc.nvrtcGetErrorString(result[0])[1].decode()}")
         return result[1] if len(result) > 1 else None
 
     machine = architecture.startswith("sm_")
-    options = [f"--gpu-architecture={architecture}", *OPTIONS]
-    options += ["--ptxas-options=--verbose"] if machine else []
     program = check(nvrtc.nvrtcCreateProgram(text.encode(), b"symdiff.cu", 0, [], []))
     try:
         encoded = [o.encode() for o in options]

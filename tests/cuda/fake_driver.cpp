@@ -38,7 +38,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t)
 {
     *blocks = 1;
-    return contexts != 1;
+    return contexts < 1;
 }
 int cuLaunchKernel(thread_t run, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned,
                    unsigned, unsigned, void *, void **args, void *)
@@ -46,28 +46,38 @@ int cuLaunchKernel(thread_t run, unsigned blocks, unsigned, unsigned, unsigned t
     launches++;
     for (unsigned b = 0; b < blocks; b++)
         for (unsigned t = 0; t < threads; t++) run(args, b, t, blocks);
-    return contexts != 1;
+    return contexts < 1;
 }
 int cuMemAlloc_v2(uint64_t *address, size_t size)
 {
     allocated++;
     *address = (uint64_t)aligned_alloc(256, (size + 255) / 256 * 256);
     memset((void *)*address, 0xff, size);
-    return contexts != 1;
+    return contexts < 1;
 }
-int cuMemFree_v2(uint64_t address) { allocated--; free((void *)address); return contexts != 1; }
+int cuMemFree_v2(uint64_t address) { allocated--; free((void *)address); return contexts < 1; }
 int cuMemAllocAsync(uint64_t *address, size_t size, void *) { return cuMemAlloc_v2(address, size); }
 int cuMemFreeAsync(uint64_t address, void *) { return cuMemFree_v2(address); }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *)
 {
     memcpy((void *)to, from, size);
-    return contexts != 1;
+    return contexts < 1;
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *)
 {
     memcpy(to, (void *)from, size);
-    return contexts != 1;
+    return contexts < 1;
 }
-int cuStreamSynchronize(void *) { return contexts != 1; }
+int cuStreamSynchronize(void *) { return contexts < 1; }
 int cuPointerGetAttribute(int *value, int, uint64_t) { *value = 0; return 0; }
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *)
+{
+    memcpy((void *)to, (void *)from, size);
+    return contexts < 1;
+}
+int cuMemGetInfo_v2(size_t *free, size_t *total) { *free = *total = 1 << 28; return contexts < 1; }
+int cuEventCreate(void **event, unsigned) { *event = (void *)1; return contexts < 1; }
+int cuEventRecord(void *, void *) { return contexts < 1; }
+int cuEventSynchronize(void *) { return contexts < 1; }
+int cuEventElapsedTime(float *ms, void *, void *) { *ms = 1; return contexts < 1; }
 }

@@ -103,7 +103,7 @@ def fake_device(monkeypatch: pytest.MonkeyPatch, host_folder: Path) -> Any:
     source = (Path(__file__).parent / "fake_driver.cpp").read_text(encoding="utf-8")
     driver = ctypes.CDLL(str(compile_library(source, host_folder)))
 
-    def machine_code(text: str, cc: tuple[int, int], keep: bool = True) -> cudacompile.Code:
+    def machine_code(text: str, *_: Any, **__: Any) -> cudacompile.Code:
         path = compile_library(for_host(text), host_folder)
         return cudacompile.Code(str(path).encode() + b"\0", {}, {})
 

@@ -1,0 +1,141 @@
+"""CUDA kernels on a real device: skipped where there is none."""
+
+from __future__ import annotations
+
+import importlib
+import math
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.runtime import cudadriver
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not cudadriver.available(), reason="there is no CUDA device"),
+]
+
+
+def h(x):
+    return (x**2 - 4) / (x - 2)
+
+
+def cancelling(x):
+    return math.exp(x) - 1 - x - x * x / 2
+
+
+def wave(x, y):
+    return math.sin(x * y) * math.exp(-x * x) + math.cos(y) / math.sqrt(1 + x * x)
+
+
+def to_cupy(array):
+    return importlib.import_module("cupy").asarray(array)
+
+
+def to_torch(array):
+    return importlib.import_module("torch").from_numpy(np.ascontiguousarray(array)).cuda()
+
+
+def to_numba(array):
+    return importlib.import_module("numba.cuda").to_device(array)
+
+
+def to_jax(array):
+    jax = importlib.import_module("jax")
+    jax.config.update("jax_enable_x64", True)
+    return jax.device_put(array, jax.devices("cuda")[0])
+
+
+LIBRARIES = {"numba": to_numba, "cupy": to_cupy, "torch": to_torch, "jax": to_jax}
+
+
+@pytest.fixture(params=LIBRARIES)
+def put(request):
+    """Copies an array to the device, as one of a library."""
+    pytest.importorskip(request.param)
+    return LIBRARIES[request.param]
+
+
+def get(array):
+    """The elements on the host."""
+    for name in ("copy_to_host", "get"):
+        if hasattr(array, name):
+            return getattr(array, name)()
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n", [1, 5, 1_000_003])
+def test_values_and_gradients(put, dtype, n):
+    rng = np.random.default_rng(n)
+    x, y = (rng.uniform(-2, 2, n).astype(dtype) for _ in range(2))
+    f = symgrad(wave, target="cuda")
+    value, slopes = f.value_and_grad(put(x), put(y))
+    assert type(value) is type(put(x))
+    expected = symgrad(wave).value_and_grad(x, y)
+    loose = 1e-14 if dtype == "float64" else 1e-5
+    for a, b in zip((value, *slopes), (expected[0], *expected[1]), strict=True):
+        assert get(a).dtype == dtype
+        np.testing.assert_allclose(get(a), b, rtol=loose, atol=loose)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_doubtful_elements(put, dtype):
+    x = np.geomspace(1e-4, 3, 4001).astype(dtype)
+    got = get(symgrad(cancelling, target="cuda")(put(x)))
+    expected = symgrad(cancelling)(x)
+    np.testing.assert_allclose(got, expected, rtol=4 * np.finfo(dtype).eps)
+
+
+def test_float32_is_rounded_as_on_the_cpu(put):
+    x = np.float32(np.linspace(-3, 3, 10_001))
+
+    def rational(x):
+        return (x * x * x + 3 * x - 1) / (x * x + 2) + math.sqrt(x * x + 1)
+
+    got = get(symgrad(rational, target="cuda", accuracy="fast")(put(x)))
+    np.testing.assert_allclose(got, symgrad(rational)(x), rtol=4e-7, atol=1e-7)
+
+
+def test_out_strides_and_broadcasting(put):
+    f = symgrad(wave, target="auto")
+    x, y = np.linspace(0, 1, 7), np.linspace(0, 1, 5)[:, None]
+    np.testing.assert_allclose(get(f(put(x), put(y))), symgrad(wave)(x, y), rtol=1e-14)
+    np.testing.assert_allclose(get(f(put(x), 0.5)), symgrad(wave)(x, 0.5), rtol=1e-14)
+    wide = put(np.arange(40.0).reshape(5, 8) / 40)
+    if not hasattr(wide, "block_until_ready"):  # JAX's slices are copies, and not written to
+        np.testing.assert_allclose(
+            get(f(wide[1:, ::2], 0.5)), symgrad(wave)(get(wide)[1:, ::2], 0.5), rtol=1e-14
+        )
+        out = put(np.zeros(7))
+        assert f(put(x), 0.5, out=out) is out
+        np.testing.assert_allclose(get(out), symgrad(wave)(x, 0.5), rtol=1e-14)
+
+
+def test_host_arrays_and_numbers():
+    f = symgrad(h, target="cuda")
+    assert f(2.0) == 4.0
+    x = np.linspace(0, 4, 100_001)
+    np.testing.assert_array_equal(f(x), x + 2)
+    np.testing.assert_array_equal(f.grad(np.float32(x)), np.ones_like(x))
+
+
+def test_streams():
+    from numba import cuda
+
+    x = cuda.to_device(np.linspace(0, 4, 1_000_000))
+    stream = cuda.stream()
+    got = symgrad(h, target="cuda")(x, stream=stream)
+    stream.synchronize()
+    np.testing.assert_array_equal(got.copy_to_host(), x.copy_to_host() + 2)
+
+
+def test_a_generated_module(tmp_path):
+    from tests.codegen.test_module import load
+
+    symgrad(wave, target="cuda").save(tmp_path / "wave_kernels.py")
+    module = load((tmp_path / "wave_kernels.py").read_text(), tmp_path, "wave_kernels")
+    x = np.linspace(-1, 1, 1001)
+    for a, b in zip(module.wave_grad_cuda(x, 0.5), module.wave_grad(x, 0.5), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-14, atol=1e-15)
