@@ -69,6 +69,7 @@ class Statements(Memory):
     checks: list[Check]
     calls: list[Call]
     wish: dict[str, object]
+    part: int = 0
     taken: set[str]
 
     def block(
@@ -126,7 +127,10 @@ class Statements(Memory):
         if later is None or not all(self.is_known(e) for e in later):
             return False
         for e in later:
-            self.scalar(e)
+            if self.varies(e):
+                self.vector(e)
+            else:
+                self.scalar(e)
         return True
 
     def build(self, s: Build) -> None:
@@ -298,7 +302,9 @@ class Statements(Memory):
             if value is not None:
                 of = self.element_type(v.type.kind)
                 self.scope.lines.append(f"store {of} {value}, ptr {place}")
-        self.pass_on([(v, p) for v, p in zip(s.carried, places, strict=True) if isinstance(p, Slot)])
+        self.pass_on(
+            [(v, p) for v, p in zip(s.carried, places, strict=True) if isinstance(p, Slot)]
+        )
 
     def start(self, s: Loop, which: int, point: Point) -> str | Slot:
         """The variable or the place of a carried value, which it starts in."""

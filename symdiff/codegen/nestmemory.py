@@ -323,4 +323,3 @@ class Memory(Expressions):
         used, place = self.used(tape)
         now = self.emit("i64", f"{sign} i64 {used}, {size}")
         self.scope.lines.append(f"store i64 {now}, ptr {place}")
-

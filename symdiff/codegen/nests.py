@@ -12,14 +12,16 @@ program, and no fast-math flag is ever printed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from symdiff.codegen.llvm import Lanes
 from symdiff.codegen.lower import MAX_CHAIN, lower
 from symdiff.codegen.nestlife import wishes
-from symdiff.codegen.nestloops import NO_MEMORY, Statements, Wish
+from symdiff.codegen.nestloops import NO_MEMORY, Wish
 from symdiff.codegen.nestmemory import PRELUDE
 from symdiff.codegen.nestscope import Stored
+from symdiff.codegen.nestspans import Spans
 from symdiff.ir import Expr, const, topological
 from symdiff.structure import (
     ARRAY,
@@ -27,7 +29,9 @@ from symdiff.structure import (
     Block,
     Call,
     Check,
+    Loop,
     Parameter,
+    Statement,
     Structured,
     Type,
     expressions,
@@ -87,11 +91,26 @@ def lowered(program: Structured, accuracy: str = "high") -> Structured:
         return new.get(e, e)
 
     def go(block: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in block)
+        return tuple(_whole(mapped(s, one, go)) for s in block)
 
     return Structured(
         program.name, program.params, go(program.block), tuple(map(one, program.outputs)),
         program.tree, program.data, program.locations,
+    )  # fmt: skip
+
+
+def _whole(s: Statement) -> Statement:
+    """A statement in which truth values that are passed on are integers."""
+
+    def typed(v: Any) -> Any:
+        flag = not v.type.shape and v.type.kind == "b"
+        return replace(v, type=Type((), "i")) if flag else v
+
+    if not isinstance(s, Loop):
+        return s
+    return replace(
+        s, carried=tuple(map(typed, s.carried)), saves=tuple(map(typed, s.saves)),
+        restores=tuple(map(typed, s.restores)),
     )  # fmt: skip
 
 
@@ -137,7 +156,7 @@ def output_types(program: Structured) -> tuple[Type, ...]:
     )
 
 
-class Kernel(Statements):
+class Kernel(Spans):
     """Prints the function of one program."""
 
     def __init__(self, program: Structured, dtype: str, lanes: Lanes) -> None:
@@ -192,7 +211,9 @@ class Kernel(Statements):
     def results(self, targets: Mapping[str, str]) -> None:
         """Put the outputs where they are wanted."""
         moved: dict[int, str] = {}
-        places = list(zip(self.program.outputs, self.layout.known, self.layout.results, strict=True))
+        places = list(
+            zip(self.program.outputs, self.layout.known, self.layout.results, strict=True)
+        )
         outs = [self.read(at, "ptr") if e.op is ARRAY and known else "" for e, known, at in places]
         for k, (e, known, at) in enumerate(places):
             if e.op is not ARRAY:

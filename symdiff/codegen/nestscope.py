@@ -316,7 +316,7 @@ class Expressions:
         if made is None:
             assert e.op is INDEX and isinstance(found, str)
             steps = ", ".join(f"i64 {k}" for k in range(self.width))
-            base = self._spread("i64", found, scope)
+            base = self.spread("i64", found, scope)
             made = self.emit(f"<{self.width} x i64>", f"add {self._ints} {base}, <{steps}>", scope)
             scope.vectors[e] = made
         return made
@@ -325,7 +325,7 @@ class Expressions:
     def _ints(self) -> str:
         return f"<{self.width} x i64>"
 
-    def _spread(self, element: str, value: str, scope: Scope) -> str:
+    def spread(self, element: str, value: str, scope: Scope) -> str:
         whole = f"<{self.width} x {element}>"
         one = self.emit(whole, f"insertelement {whole} poison, {element} {value}, i64 0", scope)
         zeros = f"<{self.width} x i32> zeroinitializer"
@@ -351,7 +351,7 @@ class Expressions:
     def _ramp(self, e: Expr, scope: Scope) -> str:
         """Consecutive integers as real numbers."""
         first = self.emit(self.real, f"sitofp i64 {self.scalar(e)} to {self.real}", scope)
-        base = self._spread(self.real, first, scope)
+        base = self.spread(self.real, first, scope)
         steps = ", ".join(f"{self.real} {float(k)}" for k in range(self.width))
         whole = self.packed.value
         return self.emit(whole, f"fadd {whole} {base}, <{steps}>", scope)
@@ -415,7 +415,9 @@ class Expressions:
         if op is ABS:
             suffix = "i64" if w is self.scalars else f"v{self.width}i64"
             w.declared["llvm.abs." + suffix] = f"declare {whole} @llvm.abs.{suffix}({whole}, i1)"
-            return self.emit(whole, f"call {whole} @llvm.abs.{suffix}({whole} {args[0]}, i1 0)", scope)
+            return self.emit(
+                whole, f"call {whole} @llvm.abs.{suffix}({whole} {args[0]}, i1 0)", scope
+            )
         function = _ROUNDED[op]
         if w is self.scalars:
             return self.emit("i64", f"call i64 @{function}(i64 {args[0]}, i64 {args[1]})", scope)

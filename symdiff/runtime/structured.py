@@ -38,12 +38,10 @@ from symdiff.structure import (
     walk,
 )
 
-_FLOAT64, _FLOAT32, _INT64, _BYTE = (
-    np.dtype(n) for n in ("float64", "float32", "int64", "uint8")
-)
+_FLOAT64, _FLOAT32, _INT64, _BYTE = (np.dtype(n) for n in ("float64", "float32", "int64", "uint8"))
 _SOURCES = ("symdiff.structure", "symdiff.integers", "symdiff.codegen.nests",
             "symdiff.codegen.nestloops", "symdiff.codegen.nestmemory", "symdiff.codegen.nestscope",
-            "symdiff.codegen.nestlife")  # fmt: skip
+            "symdiff.codegen.nestlife", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
 _NOTHING = np.zeros(8)
 """Where arrays without elements are said to lie: what is loaded from there does not count."""
 
@@ -256,9 +254,7 @@ class _Code:
         status = self.function(ctypes.addressof(buffer))
         if status:
             self.fail(status)
-        results = [
-            self.output(k, target, memory, result) for k, target in enumerate(targets)
-        ]
+        results = [self.output(k, target, memory, result) for k, target in enumerate(targets)]
         if not all(layout.known):
             self.finish(ctypes.addressof(buffer))
         if out is not None:
@@ -291,9 +287,7 @@ class _Code:
                 found.append(np.empty(shape, dtype))
         return found
 
-    def output(
-        self, k: int, target: Array | None, memory: bytearray, result: np.dtype[Any]
-    ) -> Any:
+    def output(self, k: int, target: Array | None, memory: bytearray, result: np.dtype[Any]) -> Any:
         """One output, as it is handed out."""
         t, at = self.layout.outputs[k], 8 * self.layout.results[k]
         if not t.shape:

@@ -1,0 +1,449 @@
+"""Vectorised loops in LLVM IR: a loop on vectors between two without SIMD.
+
+The loop on vectors runs where its loads are within their arrays; the iterations before it,
+the ones after it, and those too few for a vector, are made one by one, in a loop that is
+printed once and entered twice. What a loop collects is collected in each lane, and put
+together after the loop on vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from symdiff import ir
+from symdiff.codegen.nestlanes import Choice, Plan, Reduction, reduction
+from symdiff.codegen.nestlife import Point, last_uses
+from symdiff.codegen.nestloops import FIRST_CHECK, Statements
+from symdiff.codegen.nestmemory import Tape
+from symdiff.codegen.nestscope import Scope, Slot, Stored
+from symdiff.ir import TRUE, Expr
+from symdiff.structure import (
+    Build,
+    Carried,
+    Check,
+    Loop,
+    Statement,
+    Update,
+    index,
+    name_of,
+    scalar,
+)
+
+
+class Spans(Statements, Choice):
+    """Prints builds and loops on vectors where that pays."""
+
+    # -------------------------------------------------------------------- spans
+    def spans(
+        self, v: str, count: Expr, plan: Plan, one: Callable[[], None], packed: Callable[[], None],
+        before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """Iterations of an index over an axis: `packed` prints those of all lanes, `one`
+        a single one; `before` and `after` stand around the loop on vectors."""
+        total = self.at_least_zero(count)
+        step = self.width * plan.unroll
+        if not plan.bounds:
+            middle = self.emit("i64", f"and i64 {total}, {-step}")
+            self.lanes(v, count, plan, "0", middle, packed, before, after)
+            self.singles(v, count, middle, total, one)
+            return
+        low, high = self.interior(v, plan, total)
+        length = self.emit("i64", f"sub i64 {high}, {low}")
+        whole = self.emit("i64", f"and i64 {length}, {-step}")
+        middle = self.emit("i64", f"add i64 {low}, {whole}")
+        c = self.begin("2")
+        self.test(c, ())
+        again = self.emit("i1", f"icmp eq i64 {c.order}, 1")
+        first = self.emit("i64", f"select i1 {again}, i64 {middle}, i64 0")
+        last = self.emit("i64", f"select i1 {again}, i64 {total}, i64 {low}")
+        self.singles(v, count, first, last, one)
+        with self.branch(self.emit("i1", f"icmp eq i64 {c.order}, 0")):
+            self.lanes(v, count, plan, low, middle, packed, before, after)
+        self.finish(c)
+
+    def interior(self, v: str, plan: Plan, total: str) -> tuple[str, str]:
+        """The iterations in which what the lanes load is within its array."""
+        low, high = "0", total
+        for b in plan.bounds:
+            at = self.scalar(ir.substitute((b.at,), {index(v): ir.ZERO})[0])
+            size = self.scalar(b.size)
+            if b.step == 1:  # 0 <= at + v < size
+                least = self.emit("i64", f"sub i64 0, {at}")
+                past = self.emit("i64", f"sub i64 {size}, {at}")
+            else:  # 0 <= at - v < size
+                past = self.emit("i64", f"add i64 {at}, 1")
+                least = self.emit("i64", f"sub i64 {past}, {size}")
+            low = self.emit("i64", f"call i64 @llvm.smax.i64(i64 {low}, i64 {least})")
+            high = self.emit("i64", f"call i64 @llvm.smin.i64(i64 {high}, i64 {past})")
+        low = self.emit("i64", f"call i64 @llvm.smin.i64(i64 {low}, i64 {total})")
+        high = self.emit("i64", f"call i64 @llvm.smax.i64(i64 {high}, i64 {low})")
+        return low, high
+
+    def singles(self, v: str, count: Expr, first: str, last: str, one: Callable[[], None]) -> None:
+        """The loop over single iterations."""
+        c = self.begin(last, first)
+        c.scope.names[v] = c.order
+        c.scope.ranges[v] = count
+        self.test(c, ())
+        one()
+        self.finish(c)
+
+    def lanes(
+        self, v: str, count: Expr, plan: Plan, first: str, last: str, packed: Callable[[], None],
+        before: Callable[[], None], after: Callable[[], None],
+    ) -> None:  # fmt: skip
+        """The loop on vectors."""
+        before()
+        c = self.begin(last, first)
+        self.test(c, ())
+        for k in range(plan.unroll):
+            part = Scope(c.scope)
+            self.scope = part
+            base = self.emit("i64", f"add nuw nsw i64 {c.order}, {k * self.width}")
+            part.names[v] = base
+            part.varying.add(v)
+            part.ranges[v] = count
+            part.assumed.update((b.at, b.size) for b in plan.bounds)
+            self.part = k
+            packed()
+            self.scope = c.scope
+            c.scope.lines += part.lines
+        self.finish(c, str(self.width * plan.unroll))
+        after()
+
+    # ------------------------------------------------------------------- builds
+    def elements_of(self, s: Build, a: Stored, axis: int) -> None:
+        if axis != len(s.indices) - 1:
+            super().elements_of(s, a, axis)
+            return
+        plan = self.plan_build(s)
+        if plan is None or not self.better(s, plan):
+            super().elements_of(s, a, axis)
+            return
+        places = [index(i) for i in s.indices]
+
+        def one() -> None:
+            self.block(s.body, (s.value,))
+            value = self.typed(s.value, a.kind)
+            self.store(a.kind, value, self.place(a, places))
+
+        def packed() -> None:
+            self.inner(s.body, (s.value,))
+            value = self.packed_as(s.value, a.kind)
+            self.store_lanes(a.kind, value, self.place(a, places))
+
+        self.spans(s.indices[-1], s.type.shape[-1], plan, one, packed)
+
+    def better(self, s: Build, plan: Plan) -> bool:
+        """Whether a build is better vectorised itself than the loops in it."""
+        loops = [b for b in s.body if isinstance(b, Loop)]
+        if not loops:
+            return True
+        ranges = dict(zip(s.indices, s.type.shape, strict=True))
+        with self.trial(ranges, ()):
+            inside = [self.plan_loop(b) for b in loops]
+        if any(p is None for p in inside):
+            return True
+        return plan.cost < 1.1 * sum(16.0 * p.cost for p in inside if p is not None)
+
+    # -------------------------------------------------------------------- loops
+    def loop(self, s: Loop, point: Point) -> None:
+        plan = self.plan_loop(s)
+        if plan is None or s.count is None:
+            super().loop(s, point)
+            return
+        count = s.count
+        places = [self.start(s, k, point) for k in range(len(s.carried))]
+        tapes = self.open_tapes(s, self.at_least_zero(count))
+        sums = {c.name: found for c in s.carried if (found := reduction(c)) is not None}
+        lanes = {
+            name: [self.variable(self.lane_type(r.carried)) for _ in range(plan.unroll)]
+            for name, r in sums.items()
+        }
+        variable = {c.name: p for c, p in zip(s.carried, places, strict=True)}
+
+        def before() -> None:
+            for name, r in sums.items():
+                for place in lanes[name]:
+                    self.scope.lines.append(
+                        f"store {self.lane_type(r.carried)} {self.neutral(r, variable[name])}, "
+                        f"ptr {place}"
+                    )
+
+        def after() -> None:
+            for name, r in sums.items():
+                self.together(r, lanes[name], str(variable[name]))
+
+        def one() -> None:
+            self.single(s, places, tapes)
+
+        def packed() -> None:
+            self.packed_iteration(s, places, tapes, sums, lanes)
+
+        self.spans(s.index, count, plan, one, packed, before, after)
+        for c, place in zip(s.carried, places, strict=True):
+            self.scope.names[c.result] = self.held(c, place)
+        self.close_tapes(s, tapes)
+        self.scope.names[s.trips] = self.at_least_zero(count)
+
+    def single(self, s: Loop, places: Sequence[str | Slot], tapes: Mapping[str, Tape]) -> None:
+        """One iteration of a loop whose order does not matter."""
+        at = self.scalar(index(s.index))
+        for c, place in zip(s.carried, places, strict=True):
+            self.scope.names[c.name] = self.held(c, place)
+        for r in s.restores:
+            of = self.element_type(r.type.kind)
+            address = self.slice(tapes[r.tape], at)
+            self.scope.names[r.name] = self.emit(of, self.load(r.type.kind, address))
+        self.block(s.body, (*(c.next for c in s.carried), *(v.value for v in s.saves)))
+        for v in s.saves:
+            value = self.typed(v.value, v.type.kind)
+            self.store(v.type.kind, value, self.slice(tapes[v.tape], at))
+        for c, place in zip(s.carried, places, strict=True):
+            if not c.type.shape:
+                value = self.typed(c.next, c.type.kind)
+                self.scope.lines.append(
+                    f"store {self.element_type(c.type.kind)} {value}, ptr {place}"
+                )
+
+    def packed_iteration(
+        self, s: Loop, places: Sequence[str | Slot], tapes: Mapping[str, Tape],
+        sums: Mapping[str, Reduction], lanes: Mapping[str, Sequence[str]],
+    ) -> None:  # fmt: skip
+        """As many iterations of a loop as there are lanes."""
+        at = self.scalar(index(s.index))
+        for c, place in zip(s.carried, places, strict=True):
+            if c.type.shape:
+                self.scope.names[c.name] = self.held(c, place)
+        for r in s.restores:
+            of = self.lane_type_of(r.type.kind)
+            address = self.slice(tapes[r.tape], at)
+            self.name_lanes(
+                r.name, r.type.kind, self.emit(of, self.load_lanes(r.type.kind, address))
+            )
+        roots = [r.term for r in sums.values()]
+        roots += [c.next for c in s.carried if c.type.shape] + [v.value for v in s.saves]
+        part = self.part
+        self.inner(s.body, roots)
+        for v in s.saves:
+            value = self.packed_as(v.value, v.type.kind)
+            self.store_lanes(v.type.kind, value, self.slice(tapes[v.tape], at))
+        for name, r in sums.items():
+            of, place = self.lane_type(r.carried), lanes[name][part]
+            old = self.emit(of, f"load {of}, ptr {place}")
+            new = self.collect(r, old, self.packed_as(r.term, r.carried.type.kind), of)
+            self.scope.lines.append(f"store {of} {new}, ptr {place}")
+
+    def inner(self, block: Sequence[Statement], roots: Sequence[Expr]) -> None:
+        """The statements of a vectorised body."""
+        last = last_uses(tuple(block), roots)
+        for k, s in enumerate(block):
+            point = Point(tuple(block), k, tuple(roots), last)
+            if isinstance(s, Loop):
+                self.inner_loop(s)
+            elif isinstance(s, Update):
+                self.update_lanes(s, point)
+            elif isinstance(s, Check):
+                self.check_lanes(s)
+            else:
+                raise TypeError(f"{type(s).__name__} in a vectorised loop")
+
+    def inner_loop(self, s: Loop) -> None:
+        """A sum over all iterations, of vectors."""
+        assert s.count is not None
+        of = self.packed.value
+        variables = []
+        for c in s.carried:
+            variables.append(self.variable(of))
+            self.scope.lines.append(f"store {of} {self.reals(c.init)}, ptr {variables[-1]}")
+        counter = self.begin(self.at_least_zero(s.count))
+        for c, variable in zip(s.carried, variables, strict=True):
+            self.name_lanes(c.name, "f", self.emit(of, f"load {of}, ptr {variable}"))
+        self.test(counter, ())
+        self.scope.names[s.index] = self.position(s, counter)
+        self.scope.ranges[s.index] = s.count
+        self.inner(s.body, [c.next for c in s.carried])
+        values = [self.reals(c.next) for c in s.carried]
+        for value, variable in zip(values, variables, strict=True):
+            self.scope.lines.append(f"store {of} {value}, ptr {variable}")
+        self.finish(counter)
+        for c, variable in zip(s.carried, variables, strict=True):
+            self.name_lanes(c.result, "f", self.emit(of, f"load {of}, ptr {variable}"))
+        self.scope.names[s.trips] = self.at_least_zero(s.count)
+
+    def update_lanes(self, s: Update, point: Point) -> None:
+        """Elements that lie side by side, replaced or added to."""
+        value = self.packed_as(s.value, s.type.kind)
+        guard = None if s.guard is TRUE else self.vector(s.guard)
+        a = self.stored(s.source)
+        changeable = self.dies(s.source, point)
+        assert changeable
+        self.scope.names[s.name] = a
+        address, of = self.first_of(a, s.index), self.lane_type_of(a.kind)
+        backwards = self.step(s.index[-1], self.lane_index()) == -1
+        if s.add or guard is not None:
+            old = self.emit(of, self.load_lanes(a.kind, address))
+            old = self.reversed_lanes(old, of) if backwards else old
+            if s.add:
+                value = self.emit(of, f"{'fadd' if a.kind == 'f' else 'add'} {of} {old}, {value}")
+            if guard is not None:
+                choice = f"select {self.packed.condition} {guard}, {of} {value}, {of} {old}"
+                value = self.emit(of, choice)
+        value = self.reversed_lanes(value, of) if backwards else value
+        self.store_lanes(a.kind, value, address)
+
+    def check_lanes(self, s: Check) -> None:
+        if self.proved(s.condition):
+            return
+        if not self.varies(s.condition):
+            self.check(s)
+            return
+        name = f"llvm.vector.reduce.and.v{self.width}i1"
+        mask = self.packed.condition
+        self.packed.declared[name] = f"declare i1 @{name}({mask})"
+        good = self.emit("i1", f"call i1 @{name}({mask} {self.vector(s.condition)})")
+        self.require(f"icmp eq i1 {good}, true", FIRST_CHECK + self.checks.index(s))
+
+    # -------------------------------------------------------------------- lanes
+    def lane_index(self) -> str:
+        """The index whose values the lanes have."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            for name in scope.varying:
+                if name in scope.ranges:
+                    return name
+            scope = scope.parent
+        raise KeyError("no lanes here")
+
+    def lane_type_of(self, kind: str) -> str:
+        return f"<{self.width} x {self.element_type(kind)}>"
+
+    def lane_type(self, c: Carried) -> str:
+        return self.lane_type_of(c.type.kind)
+
+    def name_lanes(self, name: str, kind: str, value: str) -> None:
+        """Let a name mean a vector."""
+        self.scope.names[name] = value
+        self.scope.varying.add(name)
+        self.scope.vectors[scalar(name, kind)] = value
+
+    def load_lanes(self, kind: str, address: str) -> str:
+        return f"load {self.lane_type_of(kind)}, ptr {address}, align {self.element_bytes(kind)}"
+
+    def store_lanes(self, kind: str, value: str, address: str) -> None:
+        of, align = self.lane_type_of(kind), self.element_bytes(kind)
+        self.scope.lines.append(f"store {of} {value}, ptr {address}, align {align}")
+
+    def reversed_lanes(self, value: str, of: str, scope: Scope | None = None) -> str:
+        order = ", ".join(f"i32 {k}" for k in reversed(range(self.width)))
+        mask = f"<{self.width} x i32> <{order}>"
+        return self.emit(of, f"shufflevector {of} {value}, {of} poison, {mask}", scope)
+
+    def first_of(self, a: Stored, indices: Sequence[Expr], scope: Scope | None = None) -> str:
+        """The address of the element that lies first among those of the lanes."""
+        address = self.place(a, indices, scope)
+        if self.step(indices[-1], self.lane_index()) == 1:
+            return address
+        back = f"getelementptr {self.element_type(a.kind)}, ptr {address}, i64 {1 - self.width}"
+        return self.emit("ptr", back, scope)
+
+    def elements(self, n: Expr, scope: Scope) -> str:
+        a, indices = self.stored(name_of(n.args[0])), n.args[1:]
+        v = self.lane_index()
+        last = indices[-1]
+        step = None if any(self.varies(i) for i in indices[:-1]) else self.step(last, v)
+        of = self.lane_type_of(a.kind)
+        if step in (1, -1) and self.in_range(last, a.shape[-1]):
+            address = self.first_of(a, indices, scope)
+            value = self.emit(of, self.load_lanes(a.kind, address), scope)
+            value = self.reversed_lanes(value, of, scope) if step == -1 else value
+        else:
+            value = self.gather(a, indices, scope)
+        if a.kind != "b":
+            return value
+        whole = f"<{self.width} x i64>"
+        return self.emit(whole, f"zext {of} {value} to {whole}", scope)
+
+    def gather(self, a: Stored, indices: Sequence[Expr], scope: Scope) -> str:
+        """Elements that do not lie side by side, one by one."""
+        whole, element = f"<{self.width} x i64>", self.element_type(a.kind)
+        before = ""
+        for i, n in zip(indices, a.shape, strict=True):
+            at = self.safe_lanes(i, n, whole, scope)
+            if before:
+                rows = self.emit(whole, f"mul {whole} {before}, {self.splat(n, 'i')}", scope)
+                at = self.emit(whole, f"add {whole} {rows}, {at}", scope)
+            before = at
+        of, last = self.lane_type_of(a.kind), "poison"
+        for k in range(self.width):
+            one = self.emit("i64", f"extractelement {whole} {before}, i64 {k}", scope)
+            place = self.emit("ptr", f"getelementptr {element}, ptr {a.address}, i64 {one}", scope)
+            value = self.emit(element, self.load(a.kind, place), scope)
+            last = self.emit(of, f"insertelement {of} {last}, {element} {value}, i64 {k}", scope)
+        return last
+
+    def safe_lanes(self, i: Expr, n: Expr, whole: str, scope: Scope) -> str:
+        """The values of an index in the lanes, moved into the axis."""
+        if not self.varies(i):
+            return self.spread("i64", self.inside(i, n), scope)
+        value = self.vector(i)
+        if self.in_range(i, n):
+            return value
+        size = self.scalar(n)
+        last = self.emit("i64", f"sub i64 {size}, 1", scope)
+        top, zero = self.spread("i64", last, scope), "zeroinitializer"
+        for which, bound in (("smin", top), ("smax", zero)):
+            name = f"llvm.{which}.v{self.width}i64"
+            self.packed.declared[name] = f"declare {whole} @{name}({whole}, {whole})"
+            call = f"call {whole} @{name}({whole} {value}, {whole} {bound})"
+            value = self.emit(whole, call, scope)
+        return value
+
+    # ----------------------------------------------------------------- collecting
+    def neutral(self, r: Reduction, place: object) -> str:
+        """What the lanes collect from at first."""
+        kind = r.carried.type.kind
+        element = self.element_type(kind)
+        if r.kind == "add":
+            return "zeroinitializer"
+        if r.kind == "mul":
+            text = "1.0" if kind == "f" else "1"
+            return f"<{', '.join([f'{element} {text}'] * self.width)}>"
+        value = self.emit(element, f"load {element}, ptr {place}")
+        return self.spread(element, value, self.scope)
+
+    def collect(self, r: Reduction, old: str, new: str, of: str) -> str:
+        """A term put to what was collected, in vectors or in numbers."""
+        real = r.carried.type.kind == "f"
+        if r.kind in ("add", "mul"):
+            return self.emit(of, f"{'f' if real else ''}{r.kind} {of} {old}, {new}")
+        greater = r.kind == "max"
+        if real:
+            test = f"fcmp {'ogt' if greater else 'olt'} {of} {new}, {old}"
+        else:
+            test = f"icmp {'sgt' if greater else 'slt'} {of} {new}, {old}"
+        mask = f"<{self.width} x i1>" if of.startswith("<") else "i1"
+        better = self.emit(mask, test)
+        return self.emit(of, f"select {mask} {better}, {of} {new}, {of} {old}")
+
+    def together(self, r: Reduction, lanes: Sequence[str], place: str) -> None:
+        """Put what the lanes collected into the carried value."""
+        of, element = self.lane_type(r.carried), self.element_type(r.carried.type.kind)
+        values = [self.emit(of, f"load {of}, ptr {v}") for v in lanes]
+        parts = self.pairwise(r, values, of)
+        numbers = [
+            self.emit(element, f"extractelement {of} {parts}, i64 {k}") for k in range(self.width)
+        ]
+        found = self.pairwise(r, numbers, element)
+        old = self.emit(element, f"load {element}, ptr {place}")
+        self.scope.lines.append(
+            f"store {element} {self.collect(r, old, found, element)}, ptr {place}"
+        )
+
+    def pairwise(self, r: Reduction, values: Sequence[str], of: str) -> str:
+        """Values collected two by two."""
+        while len(values) > 1:
+            pairs = zip(values[::2], values[1::2], strict=False)
+            odd = list(values[-1:]) if len(values) % 2 else []
+            values = [self.collect(r, a, b, of) for a, b in pairs] + odd
+        return values[0]
