@@ -49,12 +49,18 @@ from symdiff.ir import (
 )
 from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD
 
-MAX_CHAIN = 12
+MAX_CHAIN, ARRAY_CHAIN = 12, 16
 """Integer powers up to this are multiplied out (at most 5.5 ulp, about 2 on average);
-above it libm's pow, which is within 1 ulp, is used."""
+above it libm's pow, which is within 1 ulp, is used. On arrays that takes longer."""
 
 FMA = Op("fma", 3, intrinsic="llvm.fma", python="symdiff_fma({0}, {1}, {2})")
 """`a*b + c`, rounded once."""
+SHARP = Op("sharp", 1, intrinsic="-", ball=lambda x: x)
+CORRECTION = Op("correction", 1, intrinsic="-", ball=lambda x: x * 0)
+SHARP_EXP = Op("sharp_exp", 1, intrinsic="-", ball=lambda x: x.exp(), sign="positive")
+SHARP_EXPM1 = Op("sharp_expm1", 1, intrinsic="-", ball=lambda x: x.expm1())
+"""A sum that `codegen.sharp` computes with the errors of its terms, what these were, and
+exponentials of such a sum."""
 FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
 
@@ -175,6 +181,8 @@ def _is_exact_product(e: Expr) -> bool:
 
 def _fuse(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Sums with a product in them as one operation."""
+    from symdiff.codegen.sharp import BUILDS
+
     new: dict[Expr, Expr] = {}
 
     def built(e: Expr) -> Expr:
@@ -184,6 +192,9 @@ def _fuse(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
     for e in topological(roots):
         at = fused(e)
+        if e.op in BUILDS:
+            new[e] = BUILDS[e.op](e.args[0])
+            continue
         if at is None:
             args = tuple(new[a] for a in e.args)
             new[e] = e if args == e.args else raw(e.op, args, e.value)

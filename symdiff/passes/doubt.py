@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.codegen.lower import MAX_CHAIN, fused
+from symdiff.codegen.lower import CORRECTION, MAX_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1, fused
 from symdiff.functions import (
     ATAN,
     CEIL,
@@ -43,6 +43,7 @@ from symdiff.functions import (
     SIN,
     TANH,
     TRUNC,
+    UNIT,
 )
 from symdiff.ir import (
     ABS,
@@ -53,6 +54,7 @@ from symdiff.ir import (
     INF,
     MUL,
     NEG,
+    ONE,
     POW,
     SIGN,
     SUB,
@@ -61,6 +63,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
+from symdiff.passes.extent import largest
 from symdiff.passes.magnitude import Magnitudes
 from symdiff.passes.signs import Signs
 
@@ -72,11 +75,15 @@ CHEAP = 2
 """A term with no more units of error is bounded by the other and the sum."""
 MAX_SUM = 16
 """Terms of a sum that are bounded together."""
-FUNCTION_ERROR = 2
-"""Units by which a library function may miss the exact value."""
-FACTOR, SLACK, LEAST = Fraction(3, 2), 3, Fraction(10)
-"""An output may err by `FACTOR` times its inherent rounding and `SLACK` units, or by
-`LEAST`: worst cases, of which a quarter is rare."""
+FUNCTION_ERROR, VECTOR_ERROR = 2, 3
+"""Units by which a library function may miss the exact value, and one of SIMD."""
+SLACK = 10
+"""An output may err by so many units beyond its inherent rounding, through cancellation
+and arguments of functions: a worst case, of which half is rare."""
+SECOND_ORDER = Fraction(1, 2**40)
+"""What is left of the error of a sum that is computed with the errors of its terms."""
+LARGEST_CORRECTION = Fraction(1, 2**20)
+"""A correction of so much of the sum leaves nothing of the error of the terms."""
 UNITS = {"float64": 52, "float32": 23}
 """Two to the minus this bounds a unit of rounding, relative to the value."""
 
@@ -120,33 +127,81 @@ class Doubt:
     unsafe: Expr = FALSE
     fuses: bool = False
     lean: bool = False
+    chain: int = MAX_CHAIN
+    strict: bool = False
+    choices: set[Expr] = field(default_factory=set)
 
     def of(self, e: Expr) -> Bound:
         for node in ir.topological((e,), self.bounds):
             self.bounds[node] = self._local(node)
-            self.inherent[node] = self._inherent(node)
+            bound, inherent = self.bounds[node], self._inherent(node)
+            self.inherent[node] = min(inherent, bound.k) if bound.static else inherent
         return self.bounds[e]
 
-    def within(self, e: Expr, units: Fraction) -> Expr:
-        """The condition under which the error of a node is at most so many units.
+    def within(self, tests: Iterable[tuple[Expr, Fraction]]) -> Expr:
+        """The condition under which the error of each node is at most so many units.
 
         A product is as wrong, relative to itself, as its factors together; so its
-        condition is that of the one factor whose error is not known statically."""
-        bound = self.of(e)
-        while (more := self.bounds[e].more) is not ZERO:
-            loose = [a for a in e.args if self.bounds[a].more is not ZERO]
-            if e.op not in (MUL, DIV, NEG, ABS) or len(loose) != 1 or e.args[0] is e.args[-1]:
-                break
-            e = loose[0]
-        if bound.static and units >= bound.k:
-            return ir.TRUE
-        left = ir.const(max(units - bound.k, Fraction(0)))
-        if more is ZERO:
-            return ir.le(bound.relative, left)
-        allowed = ir.sub(left, bound.relative) * self.size(e)
+        condition is that of the one factor whose error is not known statically. Of
+        several conditions on one factor the strictest is enough."""
+        left: dict[tuple[Expr, Expr], Fraction] = {}
+        for e, units in tests:
+            bound = self.of(e)
+            factor = self.loose(e)
+            if self.bounds[factor].more is ZERO:
+                factor = ONE
+            if bound.static and units >= bound.k:
+                continue
+            key = factor, bound.relative
+            left[key] = min(left.get(key, units), max(units - bound.k, Fraction(0)))
+        total = ir.TRUE
+        for (factor, relative), units in left.items():
+            harder = (units < u for (f, r), u in left.items() if f is factor and r is not relative)
+            if relative is not ZERO or all(harder):
+                total = ir.and_(total, self._small(factor, relative, units))
+        return total
+
+    def _small(self, factor: Expr, relative: Expr, units: Fraction) -> Expr:
+        left = ir.const(units)
+        if factor is ONE:
+            return ir.le(relative, left)
+        allowed = ir.sub(left, relative) * self.size(factor)
         if self.lean:
-            return ir.le(more, allowed)
-        return ir.lt(more, allowed + ir.const(TINY[self.dtype]))
+            return ir.le(self.bounds[factor].more, allowed)
+        return ir.lt(self.bounds[factor].more, allowed + ir.const(TINY[self.dtype]))
+
+    def loose(self, e: Expr) -> Expr:
+        """The one factor of a product that makes its error unknown statically."""
+        while self.bounds[e].more is not ZERO:
+            found = [a for a in e.args if self.bounds[a].more is not ZERO]
+            if e.op not in (MUL, DIV, NEG, ABS) or len(found) != 1 or e.args[0] is e.args[-1]:
+                break
+            e = found[0]
+        return e
+
+    def margin(self, e: Expr) -> Expr:
+        """The part of a node's error that is not known statically, over what is allowed
+        of it: an element is in doubt above 1."""
+        bound = self.of(e)
+        left = ir.const(max(self.allowed(e) - bound.k, Fraction(1)))
+        return (bound.relative + bound.more / ir.abs_(e)) / left
+
+    def allowed(self, e: Expr) -> Fraction:
+        """Units by which an output may be off."""
+        return self.rounding(e) + SLACK
+
+    def rounding(self, e: Expr) -> Fraction:
+        """Units that an output carries if nothing cancels."""
+        return max(self.of(e).k, self.inherent[e])
+
+    def _roundings(self, q: Fraction) -> int:
+        """Units that a constant power adds to the error of its base: those of repeated
+        squaring, or of a library function."""
+        if q == Fraction(1, 2):
+            return 1
+        if q.denominator == 1 and q <= self.chain:
+            return int(q) - 1
+        return FUNCTION_ERROR
 
     def size(self, e: Expr) -> Expr:
         """|e|, without the bars where they change nothing."""
@@ -166,6 +221,10 @@ class Doubt:
         bounds = [self.bounds[a] for a in args]
         if op is NEG or op is ABS:
             return bounds[0]
+        if op is SHARP:
+            return self._corrected(e, bounds[0])
+        if op in (SHARP_EXP, SHARP_EXPM1):
+            return Bound(Fraction(self._own_error(e) + 2))
         if op in (ADD, SUB):
             return self._sum(e, *bounds)
         if op is MUL:
@@ -173,20 +232,21 @@ class Doubt:
             more = self._times(a, y.more) + self._times(b, x.more)
             rounding = 0 if _is_power_of_two(a) else 1
             return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
-        if op is DIV:
+        if op in (DIV, UNIT):
             x, y = bounds
             more = x.more + self._times(e, y.more)
             more = more if more is ZERO else more / ir.abs_(args[1])
-            return Bound(x.k + y.k + 1, more, x.relative + y.relative)
+            rounding = 0 if _is_power_of_two(args[1]) else 1
+            return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
         if op is POW and (q := ir.rational(args[1])) is not None:
-            k, more, relative = abs(q) * bounds[0].k + _roundings(q), bounds[0].more, ZERO
+            k, more, relative = abs(q) * bounds[0].k + self._roundings(q), bounds[0].more, ZERO
             if more is not ZERO:
                 more = ir.const(abs(q)) * ir.abs_(e) * (more / ir.abs_(args[0]))
             if bounds[0].relative is not ZERO:
                 relative = ir.const(abs(q)) * bounds[0].relative
             return Bound(k, more, relative)
         if op is WHERE:
-            return self._join(args[0], *bounds[1:])
+            return self._join(args[0], self._settled(e, bounds[1]), bounds[2])
         if op in (MAXIMUM, MINIMUM):
             self._decide(args[0] - args[1], args)
             return self._join(ir.lt(*args) if op is MINIMUM else ir.lt(args[1], args[0]), *bounds)
@@ -253,6 +313,29 @@ class Doubt:
             b = self.signs.of(ir.neg(e.args[1]))
         return not (a | b) & 1 or not (a | b) & 4
 
+    def _corrected(self, e: Expr, plain: Bound) -> Bound:
+        """What is left of the error is in proportion to the correction, unless parts of
+        that cancel; strictly, to the sum of their sizes."""
+        if plain.static:
+            return Bound(Fraction(1))
+        if self.strict or e in self.choices:
+            return Bound(Fraction(2), ir.const(SECOND_ORDER) * plain.more)
+        small = ir.le(ir.abs_(ir.raw(CORRECTION, e.args)) / LARGEST_CORRECTION, self.size(e))
+        self.unsafe = ir.or_(self.unsafe, ir.not_(small))
+        return Bound(Fraction(2))
+
+    def _settled(self, e: Expr, bound: Bound) -> Bound:
+        """The error of a series in a band, where it is bounded over the whole band."""
+        if bound.static:
+            return bound
+        e, node = e.args[1], e
+        more = self.loose(e)
+        worst = largest(bound.relative + self.bounds[more].more / ir.abs_(more), node)
+        if worst is None:
+            return bound
+        self.inherent[e] = min(self.inherent[e], bound.k + worst)
+        return Bound(bound.k + worst)
+
     def _join(self, condition: Expr, x: Bound, y: Bound) -> Bound:
         relative = ir.where(condition, x.relative, y.relative)
         return Bound(max(x.k, y.k), ir.where(condition, x.more, y.more), relative)
@@ -269,7 +352,11 @@ class Doubt:
                     relative = relative + error
                 else:
                     total = total + slope * error
-        return Bound(Fraction(FUNCTION_ERROR), total, relative)
+        return Bound(Fraction(self._own_error(e)), total, relative)
+
+    def _own_error(self, e: Expr) -> int:
+        scalar = self.strict or not (e.op.vector or e.op is SHARP_EXP)
+        return FUNCTION_ERROR if scalar else VECTOR_ERROR
 
     def _slopes(self, e: Expr) -> tuple[Expr, ...]:
         if e.op is POW:
@@ -288,7 +375,10 @@ class Doubt:
 
     # --------------------------------------------------------------- decisions
     def _decide(self, difference: Expr, args: Sequence[Expr]) -> None:
-        """The sign of a difference is in doubt within the error of its terms."""
+        """The sign of a difference is in doubt within the error of its terms; that of a
+        term alone is not, if its relative error is known."""
+        if any(a is ZERO for a in args) and all(self.bounds[a].static for a in args):
+            return
         error = self._absolute((a, self.bounds[a].k) for a in args)
         self._near(difference, error)
 
@@ -312,13 +402,14 @@ class Doubt:
         ks = [self.inherent[a] for a in args]
         if op in (ADD, SUB):
             return max(k - s for k, s in zip(ks, self._saved(e), strict=True)) + 1
-        if op in (MUL, DIV):
-            return ks[0] + ks[1] + 1
+        if op in (MUL, DIV, UNIT):
+            exact = _is_power_of_two(args[0] if op is MUL else args[1])
+            return ks[0] + ks[1] + (not exact)
         if op is POW and (q := ir.rational(args[1])) is not None:
-            return abs(q) * ks[0] + _roundings(q)
-        if op in (NEG, ABS, WHERE, MAXIMUM, MINIMUM):
+            return abs(q) * ks[0] + self._roundings(q)
+        if op in (NEG, ABS, SHARP, WHERE, MAXIMUM, MINIMUM):
             return max(ks)
-        return max(ks) + FUNCTION_ERROR
+        return max(ks) + self._own_error(e)
 
 
 def doubt(
@@ -330,21 +421,25 @@ def doubt(
     strict: bool = False,
     fuses: bool = False,
     lean: bool = False,
+    chain: int = MAX_CHAIN,
 ) -> Expr:
     """The condition under which some output may be off by more than `limit` units of
     rounding, or is not finite.
 
     Parameters
     ----------
-    limit : None for what rounding must cost: `FACTOR` times what an output carries
-        without cancellation, or no more than that if `strict`.
+    limit : None for what rounding must cost, and `SLACK`; if `strict` what it would cost
+        without cancellation, and `STRICT_SLACK`.
     facts : conditions that hold on the domain.
-    fuses : whether the outputs are lowered with `fuse`.
+    fuses, chain : how the outputs are lowered.
     lean : leave overflow, underflow and invalid operations to the processor's flags.
     """
     outputs = tuple(dict.fromkeys(outputs))
-    work = Doubt(dtype, Signs(facts), fuses=fuses, lean=lean)
-    total, sizes = FALSE, ZERO
+    work = Doubt(
+        dtype, Signs(facts), fuses=fuses, lean=lean, chain=chain, strict=strict,
+        choices=_below_branches(outputs),
+    )  # fmt: skip
+    tests, sizes = [], ZERO
     unbounded: set[Expr] = set()
     for e in ir.topological(outputs):
         if _may_be_infinite(e) or any(a in unbounded for a in e.args):
@@ -357,11 +452,11 @@ def doubt(
         if limit is None and strict:
             units = work.inherent[output] + STRICT_SLACK
         elif limit is None:
-            units = max(LEAST, FACTOR * work.inherent[output] + SLACK)
+            units = work.allowed(output)
         if output in unbounded:
             sizes = sizes + work.size(output)
-        total = ir.or_(total, ir.not_(work.within(output, units)))
-    total = ir.or_(total, work.unsafe)
+        tests.append((output, units))
+    total = ir.or_(ir.not_(work.within(tests)), work.unsafe)
     if lean:
         return total
     if sizes is not ZERO:
@@ -379,6 +474,11 @@ def _may_be_infinite(e: Expr) -> bool:
     return bool(e.args) and not e.op.boolean and e.op not in FINITE
 
 
+def _below_branches(outputs: Iterable[Expr]) -> set[Expr]:
+    sides = [a for e in ir.topological(outputs) if e.op is WHERE for a in e.args[1:]]
+    return set(ir.topological(sides))
+
+
 def is_exact(q: Fraction, dtype: str = "float64") -> bool:
     """Whether a rational is a number of the type."""
     bits, low, high = (53, -1074, 1024) if dtype == "float64" else (24, -149, 128)
@@ -391,16 +491,6 @@ def is_exact(q: Fraction, dtype: str = "float64") -> bool:
 
 def _rounded_up(k: Fraction) -> Expr:
     return ir.const(Fraction(math.ceil(k * 4), 4))
-
-
-def _roundings(q: Fraction) -> int:
-    """Units that a constant power adds to the error of its base: those of repeated
-    squaring, or of a library function."""
-    if q == Fraction(1, 2):
-        return 1
-    if q.denominator == 1 and q <= MAX_CHAIN:
-        return int(q) - 1
-    return FUNCTION_ERROR
 
 
 def _is_power_of_two(e: Expr) -> bool:

@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from symdiff.codegen import arraycall, driver, jit, llvm, tiers
-from symdiff.codegen.lower import MAX_CHAIN, lower
+from symdiff.codegen.lower import ARRAY_CHAIN, MAX_CHAIN, lower
 from symdiff.functions import BUILTIN
 from symdiff.ir import OPS, Expr, encode, topological
 from symdiff.runtime import builtin, cache
@@ -62,6 +62,7 @@ class Spec:
     accuracy : "high", "strict", "fast" or "certified".
     cache : whether object code is kept on disk.
     fuses : whether sums are rounded together with a product in them.
+    arrays : whether it is for arrays.
     widen : makes from the outputs those of double-double arithmetic, and the condition
         under which they are suspect.
     """
@@ -73,6 +74,7 @@ class Spec:
     accuracy: str
     cache: bool
     fuses: bool = False
+    arrays: bool = False
     widen: Widen | None = None
 
     @property
@@ -88,7 +90,8 @@ class Spec:
         if self.widen is not None:
             outputs, suspect = self.widen(self.outputs)
             return (*outputs, suspect)
-        chain = {"strict": 4, "fast": 64}.get(self.accuracy, MAX_CHAIN)
+        chain = ARRAY_CHAIN if self.arrays and self.fuses else MAX_CHAIN
+        chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
         return lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses)
 
@@ -99,15 +102,15 @@ class Spec:
         own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
         wide = None if self.widen is None else digest(*_WIDE)
-        how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, wide)
+        how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, self.arrays, wide)
         return cache.key(kind, rows, how, version(), jit.host(), *more)
 
 
 @functools.cache
 def version() -> str:
     """A digest of the modules that decide what is compiled."""
-    names = ("ir", "functions", "codegen.lower", "codegen.llvm", "codegen.driver",
-             "codegen.arraycall", "codegen.tiers", "codegen.jit")  # fmt: skip
+    names = ("ir", "functions", "codegen.lower", "codegen.sharp", "codegen.llvm",
+             "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.jit")  # fmt: skip
     return digest(*(f"symdiff.{name}" for name in names))
 
 

@@ -18,6 +18,7 @@ from symdiff.runtime.arrays import ArgumentError, Array
 from symdiff.runtime.compiled import Body, Point, Spec, Widen
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
+Refine = Callable[[Sequence[Expr]], tuple[Expr, ...]]
 Doubt = Callable[[Sequence[Expr], str, str], Expr]
 ACCURACIES = ("high", "strict", "fast", "certified")
 
@@ -56,6 +57,7 @@ class Kernel:
         one element, "array", or "lean" for arrays where the processor's flags tell of
         overflow, underflow and invalid operations. Sums are then rounded together with
         a product in them, which the function must know (`doubt` with `fuses`).
+    refine : the outputs as they are computed on arrays, if `suspect` is a function.
     widen : computes the outputs in double-double arithmetic instead, as
         `passes.widen` has it, and flags what even that may get wrong.
     second : a kernel of the same parameters and number of outputs that computes the
@@ -73,6 +75,7 @@ class Kernel:
         parallel: bool | str = "auto",
         cache: bool = True,
         suspect: Expr | Doubt | None = None,
+        refine: Refine | None = None,
         widen: Widen | None = None,
         second: Kernel | None = None,
     ) -> None:
@@ -86,6 +89,8 @@ class Kernel:
         self.name, self.params, self.outputs = name, tuple(params), tuple(outputs)
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
         self.suspect, self.widen, self.second = suspect, widen, second
+        self.refine = refine
+        self._refined: tuple[Expr, ...] | None = None
         self._suspects: dict[tuple[str, str], Expr | None] = {}
         self._lock = RLock()
         self._point: Point | None = None
@@ -99,21 +104,23 @@ class Kernel:
     def __reduce__(self) -> tuple[Any, ...]:
         options = {
             "dtype": self.dtype, "accuracy": self.accuracy, "parallel": self.parallel,
-            "cache": self.cache, "suspect": self.suspect, "widen": self.widen,
-            "second": self.second,
+            "cache": self.cache, "suspect": self.suspect, "refine": self.refine,
+            "widen": self.widen, "second": self.second,
         }  # fmt: skip
         return _rebuild, (self.name, self.params, encode(self.outputs), options)
 
     # ---------------------------------------------------------------- compiling
     def _spec(self, dtype: str, kind: str = "array") -> Spec:
-        found = self.suspect
+        found, outputs = self.suspect, self.outputs
         if callable(found):
+            if self.refine is not None and kind != "point":
+                outputs = self._refined = self._refined or self.refine(outputs)
             if (dtype, kind) not in self._suspects:
-                self._suspects[dtype, kind] = found(self.outputs, dtype, kind)
+                self._suspects[dtype, kind] = found(outputs, dtype, kind)
             found = self._suspects[dtype, kind]
         return Spec(
-            self.params, self.outputs, found, dtype, self.accuracy, self.cache,
-            fuses=callable(self.suspect), widen=self.widen,
+            self.params, outputs, found, dtype, self.accuracy, self.cache,
+            fuses=callable(self.suspect), widen=self.widen, arrays=kind != "point",
         )  # fmt: skip
 
     @property

@@ -20,7 +20,7 @@ CANCELS = (1 - f.COS(X)) / X**2
 NEAR = 1e-4
 
 
-def small(outputs: Sequence[Expr], dtype: str, scalar: bool) -> Expr:
+def small(outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
     """A stand-in for the analysis: |x| below a bound that depends on the dtype."""
     return ir.lt(ir.abs_(X), ir.const(1e-2 if dtype == "float64" else 0.5))
 

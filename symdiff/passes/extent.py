@@ -1,0 +1,57 @@
+"""How large does a function of one variable become in a band?
+
+Before:  (|t**2/24| + ...)/|1/2 - t**2/24 + ...|, with |t| < 1/2
+After:   at most 1.1
+
+Requires: an expression in the variable of a band alone.
+Ensures: a proven bound, from ball arithmetic on pieces of the band; or None.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from flint import arb
+
+from symdiff import ir
+from symdiff.interpret import exclusive
+from symdiff.interpret.tape import Tape
+from symdiff.ir import ABS, LT, WHERE, Expr
+
+PIECES = 128
+"""Intervals into which a band is divided."""
+USEFUL = 64.0
+"""A larger bound is none."""
+
+
+def largest(e: Expr, branch: Expr) -> Fraction | None:
+    """A bound of `e` >= 0 where the first side of `branch` is taken, rounded up; None if
+    that is no band, or there is none."""
+    band = _band(branch)
+    if band is None:
+        return None
+    h, radius = band
+    t = ir.var("?h")
+    (inside,) = ir.substitute((e,), {h: t})
+    if any(v is not t for v in ir.variables((inside,))):
+        return None
+    worst = 0.0
+    with exclusive():
+        tape = Tape([t], [inside])
+        for k in range(-PIECES, PIECES):
+            middle = arb(2 * k + 1) * radius / (2 * PIECES)
+            value = tape.run([middle + arb(0, radius / (2 * PIECES))], 64)[tape.roots[0]]
+            if not isinstance(value, arb) or not value < USEFUL:
+                return None
+            worst = max(worst, float(value.upper()))
+    return Fraction(math.ceil(worst * 4), 4)
+
+
+def _band(e: Expr) -> tuple[Expr, float] | None:
+    """h and r of where(abs(h) < r, ..., ...)."""
+    if e.op is not WHERE or e.args[0].op is not LT:
+        return None
+    size, radius = e.args[0].args
+    r = ir.rational(radius)
+    return (size.args[0], float(r)) if size.op is ABS and r is not None and r > 0 else None

@@ -1,0 +1,100 @@
+"""Compute sums that may cancel together with the errors of their terms.
+
+Before:  (x*(x*x - 2) + 1)/(x*x + 1)
+After:   sharp(x*(x*x - 2) + 1)/(x*x + 1)
+
+Requires: outputs to be lowered with `fuse`.
+Ensures: the same values. `sharp` stands at sums whose errors can all be computed (see
+`codegen.sharp`), if that takes less time than computing the elements in doubt again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from symdiff import ir
+from symdiff.codegen.lower import ARRAY_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1, lower
+from symdiff.codegen.sharp import is_sharp
+from symdiff.functions import EXP, EXPM1
+from symdiff.ir import ADD, SUB, Expr
+from symdiff.passes.doubt import Doubt
+from symdiff.passes.samples import shares
+
+AGAIN = 600
+"""Operations that take as long as an element in doubt."""
+TESTS = 12
+"""Operations that the tests of an exponential take."""
+MAX_PRICE, MAX_NODES = 32, 200
+"""Longer sums stay as they are: they tend to share their errors with other factors."""
+
+LONG = 8
+"""Powers of inputs from this on are sharp, which costs few operations."""
+_EXPONENTIALS = {EXP: SHARP_EXP, EXPM1: SHARP_EXPM1}
+
+
+def sharpen(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs with `sharp` at the outermost sums that may cancel."""
+    outputs = tuple(outputs)
+    work = Doubt(fuses=True, chain=ARRAY_CHAIN)
+    new: dict[Expr, Expr] = {}
+    doubts = shares(outputs)
+    if doubts is None:
+        return outputs
+    for e in _outermost(outputs, work):
+        op = _EXPONENTIALS.get(e.op)
+        users = (d for o, d in zip(outputs, doubts, strict=True) if e in ir.topological((o,)))
+        if _is_long_power(e):
+            new[e] = ir.raw(SHARP, (e,))
+            continue
+        gain = AGAIN * max(users) + (TESTS if op is not None else 0)
+        sharp = ir.raw(op or SHARP, e.args if op is not None else (e,))
+        if _price(e, sharp) < min(gain, MAX_PRICE if op is None else math.inf):
+            new[e] = sharp
+    return _replaced(outputs, new) if new else outputs
+
+
+def _outermost(outputs: tuple[Expr, ...], work: Doubt) -> list[Expr]:
+    """Sums that may cancel, and whose errors can be computed, above all others."""
+    found: dict[Expr, None] = {}
+    seen: set[Expr] = set()
+    stack = list(reversed(outputs))
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        seen.add(e)
+        inner = e.args[0] if e.op in _EXPONENTIALS else e
+        loose = e.op in _EXPONENTIALS or e.op in (ADD, SUB)
+        loose = loose and not work.of(e).static and bool(inner.args)
+        loose = loose or _is_long_power(e)
+        if loose and is_sharp(inner) and len(ir.topological((inner,))) <= MAX_NODES:
+            found[e] = None
+        else:
+            stack.extend(e.args)
+    return list(found)
+
+
+def _is_long_power(e: Expr) -> bool:
+    """Whether an input is raised to a power whose roundings add up."""
+    if e.op is not ir.POW or e.args[0].op is not ir.VAR:
+        return False
+    return LONG <= (ir.integer(e.args[1]) or 0) <= ARRAY_CHAIN
+
+
+def _price(e: Expr, sharp: Expr) -> int:
+    """Operations that sharpness costs."""
+    sizes = [
+        sum(bool(n.args) for n in ir.topological(lower((root,), fuse=True, chain=ARRAY_CHAIN)))
+        for root in (sharp, e)
+    ]
+    return sizes[0] - sizes[1]
+
+
+def _replaced(outputs: tuple[Expr, ...], new: dict[Expr, Expr]) -> tuple[Expr, ...]:
+    known: dict[Expr, Expr] = dict(new)
+    for e in ir.topological(outputs):
+        if e not in known:
+            args = tuple(known[a] for a in e.args)
+            known[e] = e if args == e.args else ir.raw(e.op, args, e.value)
+    return tuple(known[o] for o in outputs)

@@ -1,0 +1,101 @@
+"""Arrays in three tiers: what the processor's flags report is computed again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdiff import ir, symgrad
+from symdiff.codegen.tiers import CHUNK
+from symdiff.interpret import Certified, ulp_error
+
+X = ir.var("x")
+SIZE = 40_000
+"""More than goes through the builtin for small arrays."""
+ARRAYS = 8
+"""Ulps that results on arrays may be off."""
+
+
+def norm(x, y):
+    return np.sqrt(x * x + y * y)
+
+
+def quotient(x):
+    return (x * x - 4) / (x - 2)
+
+
+def rational(x):
+    return (x**3 - 2 * x + 1) / (x**2 + 1)
+
+
+def picked(x):
+    return np.where(x > 0, np.log(x), x * x)
+
+
+@pytest.fixture(scope="module")
+def points() -> np.ndarray:
+    return np.random.default_rng(0).uniform(-3, 3, SIZE)
+
+
+def test_overflow_in_the_middle(points) -> None:
+    x, y = points.copy(), points[::-1].copy()
+    x[777], y[777] = 3e200, 4e200
+    x[778], y[778] = 3e-200, 4e-200
+    got = symgrad(norm)(x, y)
+    assert got[777:779] == pytest.approx([5e200, 5e-200], rel=1e-15)
+    np.testing.assert_allclose(got, np.hypot(x, y), rtol=1e-15)
+
+
+def test_a_kernel_whose_flags_are_always_up(points) -> None:
+    expected = np.where(points > 0, np.log(np.abs(points)), points * points)
+    np.testing.assert_allclose(symgrad(picked)(points), expected, rtol=1e-14)
+
+
+def test_nan_and_inf_go_their_own_way(points) -> None:
+    x = points.copy()
+    x[5], x[CHUNK + 1], x[-1] = np.nan, np.inf, -np.inf
+    got = symgrad(rational)(x)
+    assert np.isnan(got[5]) and np.isfinite(got[6:CHUNK]).all()
+    assert got[0] == symgrad(rational)(float(x[0])) or abs(got[0]) > 0
+
+
+def test_in_place_and_strided_and_broadcast(points) -> None:
+    g = symgrad(rational).grad
+    expected = g(points)
+    spread = np.empty((SIZE, 3))
+    spread[:, 1] = points
+    np.testing.assert_array_equal(g(spread[:, 1]), expected)
+    np.testing.assert_array_equal(g(points.reshape(100, -1).T).T.ravel(), expected)
+    target = points.copy()
+    assert g(target, out=target) is target
+    np.testing.assert_array_equal(target, expected)
+    both = symgrad(norm)(points.reshape(200, -1), points[:200].reshape(-1, 1))
+    np.testing.assert_allclose(
+        both, np.hypot(points.reshape(200, -1), points[:200, None]), rtol=1e-15
+    )
+
+
+def test_elements_in_doubt_are_put_right() -> None:
+    x = np.linspace(-3, 3, SIZE)
+    near = np.array([1.0 + 2.0**-k for k in range(20, 52)])
+    x[1000 : 1000 + len(near)] = near
+    got = symgrad(rational)(x)
+    reference = Certified(["x"], [(X**3 - 2 * X + 1) / (X**2 + 1)])
+    for k in range(990, 1050):
+        (answer,) = reference.at_with_status([x[k]])
+        assert ulp_error(got[k], answer.ball) <= ARRAYS, x[k]
+
+
+def test_threads_agree_with_one(points) -> None:
+    x = np.concatenate([points] * 5)
+    x[::501] = 1 + 1e-12
+    one, all_cores = (symgrad(rational, parallel=p).value_and_grad(x) for p in (False, True))
+    for a, b in zip(one, all_cores, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_single_precision(points) -> None:
+    x = points.astype(np.float32)
+    got = symgrad(quotient)(x)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, x + np.float32(2), rtol=1e-6)
