@@ -140,16 +140,18 @@ class Source:
         return emission
 
 
-def kept(kind: str, outputs: Sequence[Expr], keep: bool, compute: Callable[[], Expr]) -> Expr:
-    """An expression that is computed from outputs, from disk if it was before."""
+def kept(
+    kind: str, outputs: Sequence[Expr], keep: bool, compute: Callable[[], Sequence[Expr]]
+) -> tuple[Expr, ...]:
+    """Expressions that are computed from outputs, from disk if they were before."""
     if not keep or any(e.op not in BUILTIN for e in topological(outputs)):
-        return compute()
+        return tuple(compute())
     key = cache.key(kind, encode(outputs), _code())
     stored = cache.load(key)
     if stored is not None:
-        return decode(marshal.loads(stored[0]))[0]
-    found = compute()
-    cache.store(key, marshal.dumps(encode((found,))), ())
+        return tuple(decode(marshal.loads(stored[0])))
+    found = tuple(compute())
+    cache.store(key, marshal.dumps(encode(found)), ())
     return found
 
 

@@ -124,10 +124,12 @@ class SymbolicFunction:
         found = wide = kernel(emission.reference, widen=_widen)
         if options.accuracy != "strict" or not _always_wide(emission.reference):
             tested = options.accuracy in ("high", "strict")
-            suspect = functools.partial(_suspect, options.cache)
-            found = kernel(
-                emission.outputs, **({"suspect": suspect, "second": wide} if tested else {})
-            )
+            tiers: dict[str, Any] = {}
+            if tested:
+                suspect = functools.partial(_suspect, options.cache)
+                refine = functools.partial(_refine, options.cache)
+                tiers = {"suspect": suspect, "refine": refine, "second": wide}
+            found = kernel(emission.outputs, **tiers)
         return Tiered(found, emission.reference, options.accuracy == "certified")
 
     def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
@@ -526,12 +528,27 @@ class CotangentProduct(Product):
 def _suspect(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
     """What makes an element go to the second tier; see `Kernel` for the kinds."""
 
-    def compute() -> Expr:
+    def compute() -> tuple[Expr]:
+        from symdiff.codegen.lower import ARRAY_CHAIN, MAX_CHAIN
         from symdiff.passes.doubt import doubt
 
-        return doubt(outputs, dtype=dtype, fuses=True, strict=kind == "point", lean=kind == "lean")
+        scalar, lean = kind == "point", kind == "lean"
+        chain = MAX_CHAIN if scalar else ARRAY_CHAIN
+        return (doubt(outputs, None, dtype, fuses=True, strict=scalar, lean=lean, chain=chain),)
 
-    return kept(f"doubt-{dtype}-{kind}", outputs, keep, compute)
+    return kept(f"doubt-{dtype}-{kind}", outputs, keep, compute)[0]
+
+
+def _refine(keep: bool, outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The outputs as the first tier computes them."""
+
+    def compute() -> tuple[Expr, ...]:
+        from symdiff.passes.gather import gather
+        from symdiff.passes.sharpen import sharpen
+
+        return sharpen(gather(outputs))
+
+    return kept("refine", outputs, keep, compute)
 
 
 def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
