@@ -119,12 +119,12 @@ class ArrayKernels:
     ) -> tuple[StructuredKernel, tuple[Entries, ...]]:
         found = self._sparse.get(id(raw))
         if found is None:
-            from symdiff.blocks.derive import value
+            from symdiff.blocks.derive import final, value
             from symdiff.blocks.sparse import sparse_jacobian
 
             real = {p.name for p in raw.params if p.type.kind == "f"}
             program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
-            found = self._sparse[id(raw)] = self._kernel(value(program)), entries
+            found = self._sparse[id(raw)] = self._kernel(final(value(program))), entries
         return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from symdiff.codegen.nestpython import HELPERS, IMPORTS, nest_source
 from symdiff.codegen.nestsymbolic import structured_to_sympy
 from symdiff.codegen.nesttext import nest_lines
 from symdiff.codegen.text import format_latex
+from symdiff.compile import readable_forms
 from symdiff.errors import SymdiffError, TargetError
+from symdiff.ir import Expr
 from symdiff.program import map_objects
 from symdiff.report import Finding, Report
-from symdiff.structure import ARRAY, Call, Check, Loop, Structured, walk
+from symdiff.structure import ARRAY, Block, Call, Check, Loop, Structured, mapped, walk
 
 
 def derived(program: Structured, wrt: Sequence[str], order: int) -> Structured:
@@ -36,14 +39,26 @@ def _real(program: Structured, wrt: Sequence[str]) -> tuple[str, ...]:
     return tuple(n for n in wrt if n in real)
 
 
+def readable(program: Structured) -> Structured:
+    """The program with completed functions as closed formulas, as people read them."""
+
+    def one(e: Expr) -> Expr:
+        return readable_forms((e,))[0]
+
+    def go(block: Block) -> Block:
+        return tuple(mapped(s, one, go) for s in block)
+
+    return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
+
+
 def expression(program: Structured) -> Any:
     """The outputs as SymPy expressions, nested as the result is."""
-    return map_objects(structured_to_sympy(program).__getitem__, program.tree)
+    return map_objects(structured_to_sympy(readable(program)).__getitem__, program.tree)
 
 
 def latex(program: Structured) -> str:
     """The outputs in LaTeX."""
-    texts = [format_latex(e) for e in structured_to_sympy(program)]
+    texts = [format_latex(e) for e in structured_to_sympy(readable(program))]
     return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
 
 
@@ -56,12 +71,12 @@ def source(name: str, program: Structured, dtype: str = "float64") -> str:
 def printed(program: Structured, name: str, style: str, dtype: str = "float64") -> str:
     """An emitted program in one of the formats of the command line."""
     if style == "python":
-        return source(name, program, dtype)
+        return source(name, derive.final(program), dtype)
     if style == "latex":
         return latex(program) + "\n"
     if style == "c":
         raise TargetError("functions with arrays are not printed as C", hint="use --format python")
-    statements, results = nest_lines(program)
+    statements, results = nest_lines(readable(program))
     if style == "json":
         document = {
             "name": name,
@@ -96,6 +111,9 @@ def array_module(
     else:
         slopes = derive.jacobian(program, wrt)
         parts.append(ArrayFunction("jacobian", slopes, f"The derivatives of {name} by {by}."))
+    parts = [
+        p._replace(program=readable(p.program), emitted=derive.final(p.program)) for p in parts
+    ]
     return array_module_source(
         name, parts, version=__version__, dtype=np.dtype(dtype or np.float64).name
     )
@@ -116,7 +134,8 @@ def array_report(program: Structured, wrt: Sequence[str]) -> Report:
     for s in walk(value.block):
         if isinstance(s, Check):
             findings.append(Finding("checked when run", s.message, s.location))
-    (lines, texts), (more, slope_texts) = nest_lines(value), nest_lines(slopes)
+    lines, texts = nest_lines(readable(value))
+    more, slope_texts = nest_lines(readable(slopes))
     return Report(
         program.name,
         tuple(p.name for p in program.params),

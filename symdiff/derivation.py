@@ -108,15 +108,20 @@ class Source:
     def final(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """The program that is emitted: the value is masked outside its domain."""
         program = self.program(static, shapes)
-        if self.path:
-            return program
         if isinstance(program, Program):
             from symdiff import compile as pipeline
 
-            return pipeline.value(program)
+            return program if self.path else pipeline.value(program)
         from symdiff.blocks import derive
 
-        return derive.value(program)
+        return derive.final(program if self.path else derive.value(program))
+
+    def shown(self, static: Mapping[str, Any]) -> Structured:
+        """The program of a function with arrays or loops, simplified, for people."""
+        from symdiff.blocks import derive
+
+        program: Structured = self.program(static)
+        return program if self.path else derive.value(program)
 
     def emission(self, static: Mapping[str, Any]) -> Emission:
         """What to compile, from disk if this was emitted before."""

@@ -124,12 +124,17 @@ class SymbolicFunction:
         found = wide = kernel(emission.reference, widen=_widen)
         if options.accuracy != "strict" or not _always_wide(emission.reference):
             tested = options.accuracy in ("high", "strict")
+            suspect = functools.partial(_suspect, options.cache)
+            outputs = emission.outputs
+            if options.accuracy == "fast":
+                from symdiff.codegen.hasten import hasten
+
+                outputs = hasten(outputs)
             tiers: dict[str, Any] = {}
             if tested:
-                suspect = functools.partial(_suspect, options.cache)
                 refine = functools.partial(_refine, options.cache)
                 tiers = {"suspect": suspect, "refine": refine, "second": wide}
-            found = kernel(emission.outputs, **tiers)
+            found = kernel(outputs, **tiers)
         return Tiered(found, emission.reference, options.accuracy == "certified")
 
     def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
@@ -137,6 +142,14 @@ class SymbolicFunction:
         count, fast, tree = len(emission.outputs), kernel.fast, emission.tree
         if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
             self._fast = fast
+            return
+
+        def pair(*args: Any) -> Any:
+            result = fast(*args)
+            return result if result is NotImplemented else (result[0], result[1:])
+
+        if tree == (0, tuple(range(1, count))):
+            self._fast = pair
             return
 
         def nested(*args: Any) -> Any:
@@ -263,17 +276,18 @@ class SymbolicFunction:
 
         dtype = np.dtype(self._options.dtype or np.float64).name
         name = self.__name__.replace("<lambda>", "function")
-        if (structured := self._structured()) is not None:
+        if self._structured() is not None:
             from symdiff import arraytext
 
             if target == "llvm":
-                return self._arrays.llvm(structured)
+                return self._arrays.llvm(self._source.final(self._default_static()))
             if target != "cpu":
                 raise TargetError(
                     f"no source for target {target!r} of a function with arrays",
                     hint='use "cpu" or "llvm"',
                 )
-            return arraytext.source(name, structured, dtype)
+            emitted = self._source.final(self._default_static())
+            return arraytext.source(name, emitted, dtype)
         emission, kernel = self._compiled(self._default_static())
         if target == "cpu":
             return function_source(name, emission.params, emission.outputs, dtype=dtype)
@@ -370,7 +384,7 @@ class SymbolicFunction:
         """The program of a function with arrays or loops, as it is emitted."""
         static = self._default_static()
         raw = self._source.raw(static)
-        return self._source.final(static) if isinstance(raw, Structured) else None
+        return self._source.shown(static) if isinstance(raw, Structured) else None
 
     def _default_static(self) -> dict[str, Any]:
         parameters = self._source.parameters
@@ -540,7 +554,7 @@ def _suspect(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr
 
 
 def _refine(keep: bool, outputs: Sequence[Expr]) -> tuple[Expr, ...]:
-    """The outputs as the first tier computes them."""
+    """The outputs as the first tier computes them on arrays."""
 
     def compute() -> tuple[Expr, ...]:
         from symdiff.passes.gather import gather

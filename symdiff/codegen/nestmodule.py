@@ -26,13 +26,15 @@ class ArrayFunction(NamedTuple):
     Attributes
     ----------
     suffix : what is appended to the module's name: "", "grad", "value_and_grad", ...
-    program : in the form that is emitted.
+    program : as people read it.
     summary : first line of its docstring.
+    emitted : the program in the form that is emitted; None for the same.
     """
 
     suffix: str
     program: Structured
     summary: str
+    emitted: Structured | None = None
 
 
 def array_module_source(
@@ -47,7 +49,7 @@ def array_module_source(
     kernels: list[str] = []
     needed: set[str] = set()
     for full, f in zip(names, functions, strict=True):
-        text, helpers = nest_source(f"_{full}", f.program, dtype=dtype)
+        text, helpers = nest_source(f"_{full}", f.emitted or f.program, dtype=dtype)
         needed.update(helpers)
         kernels.append(text + "\n\n" + _wrapper(full, f, dtype))
     data = {n: v for f in functions for n, v in f.program.data.items()}

@@ -50,7 +50,7 @@ from symdiff.ir import FALSE, TRUE, Expr
 MAX_STEPS = 2_000_000
 """Statements and calls after which a trace gives up."""
 
-MAX_UNROLL = 1000
+MAX_UNROLL = 100
 """Iterations that are traced one by one; a longer loop is kept as one, if it can be."""
 
 MAX_TEXT = 200
