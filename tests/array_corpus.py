@@ -298,9 +298,9 @@ def gather_rows(x, k):
     return x[k] * 2
 
 
-@case(x="n m", k="i n p", l="i m p", least=1)
-def gather_pairs(x, k, l):
-    return x[k, l]
+@case(x="n m", k="i n p", j="i m p", least=1)
+def gather_pairs(x, k, j):
+    return x[k, j]
 
 
 @case(x="n m", k="i m p", least=1)
@@ -606,6 +606,57 @@ def matrix_power(a, k: int):
     return np.linalg.matrix_power(a / (1 + np.abs(a).sum()), k)
 
 
+# --------------------------------------------------------------------- linear algebra
+@case(a="n n", b="n", least=1)
+def solve(a, b):
+    return np.linalg.solve(a + 5 * np.eye(len(b)), b)
+
+
+@case(a="n n", b="n m", least=1)
+def solve_many(a, b):
+    m = a @ a.T + np.eye(len(b))
+    return np.linalg.inv(m) @ np.linalg.solve(m, b)
+
+
+@case(a="n n", least=1)
+def determinants(a):
+    sign, log = np.linalg.slogdet(a @ a.T + np.eye(len(a)))
+    return np.linalg.det(a) + sign * log
+
+
+@case(a="n n", least=1)
+def cholesky(a):
+    return np.linalg.cholesky(a @ a.T + np.eye(len(a)))
+
+
+@case(a="n n", least=1)
+def eigenvalues(a):
+    w, v = np.linalg.eigh(a + a.T)
+    return w + np.sum(v**2) + np.linalg.eigvalsh(a + a.T)
+
+
+@case(a="n n", c="", least=1)
+def solve_in_branch(a, c):
+    if c > 0:
+        return np.linalg.inv(a * 0 + np.eye(len(a)) * c)
+    return a
+
+
+@case(x="n")
+def sorted_values(x):
+    return np.sort(x) * np.arange(len(x)) + x[np.argsort(x)]
+
+
+@case(x="n", least=1)
+def median(x):
+    return np.median(x)
+
+
+@case(a="n m", b="m p", c="p n")
+def chained_products(a, b, c):
+    return np.linalg.multi_dot([a, b, c])
+
+
 # -------------------------------------------------------------------------- creation
 @case(x="n")
 def made(x):
@@ -769,7 +820,7 @@ def strided_loop(x):
 @case(x="n", y="m")
 def zipped(x, y):
     s = 0.0
-    for k, (a, b) in enumerate(zip(x, y)):
+    for k, (a, b) in enumerate(zip(x, y, strict=False)):
         s += (k + 1) * a * b
     return s
 

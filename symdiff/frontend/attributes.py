@@ -17,6 +17,7 @@ from symdiff.frontend.large_making import UFUNC_METHODS
 from symdiff.frontend.numpy_names import ARRAY_METHODS, ARRAY_PROPERTIES
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
+    Cond,
     Masked,
     Refused,
     Scalar,

@@ -151,6 +151,9 @@ def matmul(t: Tracer, a: SymArray, b: SymArray) -> Any:
     same_size(t, a.shape[-1], b.shape[-2] if len(b.shape) > 1 else b.shape[0])
     if len(a.shape) == 1 or len(b.shape) == 1:
         return _with_vector(t, a, b)
+    if len(a.shape) == 2 == len(b.shape) and _by_library(t, a, b):
+        result = (a.shape[0], b.shape[1]), "f"
+        return routine(t, "matmul", [result], reals(a), reals(b))[0]
     stack = common_shape(t, [a.shape[:-2], b.shape[:-2]])
     rank = len(stack) + 2
     rows, columns, k = SLOTS[rank - 2], SLOTS[rank - 1], SLOTS[rank]
@@ -158,6 +161,34 @@ def matmul(t: Tracer, a: SymArray, b: SymArray) -> Any:
     left = symbolic.gathered(symbolic.reused(t, a), shape, [*_stack(a, stack), rows, k])
     right = symbolic.gathered(symbolic.reused(t, b), shape, [*_stack(b, stack), k, columns])
     return contract(t, left, right)
+
+
+def _by_library(t: Tracer, a: SymArray, b: SymArray) -> bool:
+    """Whether a product is left to a library: not in loops, and not of small matrices."""
+    known = [ir.integer(n) for n in (*a.shape, *b.shape)]
+    return not t.levels and all(n is None or n > LARGE for n in known)
+
+
+def reals(a: SymArray) -> SymArray:
+    """An array of reals."""
+    if a.kind == "f":
+        return a
+    return symbolic.lazy(a.shape, "f", symbolic.as_kind(a, "f"), symbolic.needs(a))
+
+
+def routine(
+    t: Tracer, name: str, results: Sequence[tuple[Sequence[Expr], str]], *args: SymArray
+) -> list[Any]:
+    """The results of a routine of a library, of these shapes and kinds."""
+    made = [(t.names.fresh(name), Type(tuple(shape), kind)) for shape, kind in results]
+    leaves = tuple(symbolic.leaf_of(t, a) for a in args)
+    t.emit(structure.Call(name, tuple(made), leaves))
+    return [
+        symbolic.in_cell(array(n, type.kind), type.shape, type.kind)
+        if type.shape
+        else symbolic.scalar_of(structure.scalar(n, type.kind), type.kind)
+        for n, type in made
+    ]
 
 
 def _with_vector(t: Tracer, a: SymArray, b: SymArray) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 from symdiff import ir, structure
 from symdiff.frontend import arrays, folding, scalars, symbolic
 from symdiff.frontend.extents import same_size
+from symdiff.frontend.folding import reals, routine
 from symdiff.frontend.large_reductions import axes_of, norm, total
 from symdiff.frontend.large_shapes import diagonal, divided, expanded, moved, ravel
 from symdiff.frontend.symbolic import SLOTS, as_kind, formula, lazy, placed
@@ -206,69 +207,49 @@ def _vander(t: Tracer, value: Any, N: Any = None, increasing: Any = False) -> An
 
 
 # ------------------------------------------------------------------ linear algebra
-def _routine(t: Tracer, name: str, shapes: Sequence[tuple[Sequence[Expr], str]], *args: Any) -> list[Any]:  # fmt: skip
-    """The results of a library routine."""
-    results = []
-    for shape, kind in shapes:
-        results.append((t.names.fresh(name), structure.Type(tuple(shape), kind)))
-    leaves = tuple(a if isinstance(a, Expr) else symbolic.leaf_of(t, a) for a in args)
-    t.emit(structure.Call(name, tuple(results), leaves))
-    found = []
-    for n, type in results:
-        if type.shape:
-            found.append(symbolic.in_cell(structure.array(n, type.kind), type.shape, type.kind))
-        else:
-            found.append(symbolic.scalar_of(structure.scalar(n, type.kind), type.kind))
-    return found
-
-
-def _real(t: Tracer, value: Any) -> SymArray:
-    """An array of reals."""
-    a = symbolic.symbolic(t, value)
-    if a.kind == "f":
-        return a
-    return lazy(a.shape, "f", as_kind(a, "f"), symbolic.needs(a))
-
-
 def _square(t: Tracer, value: Any, what: str) -> SymArray:
-    a = _real(t, value)
+    a = reals(symbolic.symbolic(t, value))
     if len(a.shape) != 2:
         raise Refused(f"{what} of an array of {len(a.shape)} dimensions", "use one matrix")
     same_size(t, a.shape[0], a.shape[1])
-    return a
+    if t.path is ir.TRUE:
+        return a
+    one = ir.where(ir.eq(SLOTS[0], SLOTS[1]), ONE, ZERO)  # on the side that is not taken
+    e = ir.where(t.path, formula(a), one)
+    return lazy(a.shape, "f", e, scalars.guarded(t.path, symbolic.needs(a), ir.TRUE))
 
 
 def _solve(t: Tracer, a: Any, b: Any) -> Any:
-    matrix, right = _square(t, a, "np.linalg.solve()"), _real(t, b)
+    matrix, right = _square(t, a, "np.linalg.solve()"), reals(symbolic.symbolic(t, b))
     if not 1 <= len(right.shape) <= 2:
         raise Refused("np.linalg.solve() of an array of more than two dimensions")
     same_size(t, matrix.shape[0], right.shape[0])
-    return _routine(t, "solve", [(right.shape, "f")], matrix, right)[0]
+    return routine(t, "solve", [(right.shape, "f")], matrix, right)[0]
 
 
 def _inverse(t: Tracer, value: Any) -> Any:
     a = _square(t, value, "np.linalg.inv()")
-    return _routine(t, "inv", [(a.shape, "f")], a)[0]
+    return routine(t, "inv", [(a.shape, "f")], a)[0]
 
 
 def _determinant(t: Tracer, value: Any) -> Any:
     a = _square(t, value, "np.linalg.det()")
-    return _routine(t, "det", [((), "f")], a)[0]
+    return routine(t, "det", [((), "f")], a)[0]
 
 
 def _slogdet(t: Tracer, value: Any) -> Any:
     a = _square(t, value, "np.linalg.slogdet()")
-    return tuple(_routine(t, "slogdet", [((), "f"), ((), "f")], a))
+    return tuple(routine(t, "slogdet", [((), "f"), ((), "f")], a))
 
 
 def _cholesky(t: Tracer, value: Any) -> Any:
     a = _square(t, value, "np.linalg.cholesky()")
-    return _routine(t, "cholesky", [(a.shape, "f")], a)[0]
+    return routine(t, "cholesky", [(a.shape, "f")], a)[0]
 
 
 def _eigh(t: Tracer, value: Any) -> Any:
     a = _square(t, value, "np.linalg.eigh()")
-    return tuple(_routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
+    return tuple(routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
 
 
 def _pinv(t: Tracer, value: Any) -> Any:
@@ -306,14 +287,14 @@ def _multi_dot(t: Tracer, values: Any) -> Any:
 
 
 # ------------------------------------------------------------------------- sorting
-def _argsort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> SymArray:
+def _argsort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
     a = symbolic.symbolic(t, value)
     if axis is None:
         a, axis = ravel(t, a), 0
     if len(a.shape) != 1:
         raise Refused("an array of more than one dimension is sorted", "sort its rows in a loop")
     axes_of(a, axis)
-    return _routine(t, "argsort", [(a.shape, "i")], _real(t, a))[0]  # type: ignore[no-any-return]
+    return routine(t, "argsort", [(a.shape, "i")], reals(a))[0]
 
 
 def _sort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
