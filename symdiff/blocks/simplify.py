@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from symdiff.blocks.fuse import fused
 from symdiff.blocks.gather import gathered
 from symdiff.blocks.promote import promoted
 from symdiff.blocks.rewrite import rewritten
@@ -60,6 +61,7 @@ def simplified(
     block, roots = _with_passes(block, roots, _late if late else _early)
     block = gathered(promoted(pruned(block, roots, tapes), names), names)
     block, roots = rewritten(block, roots)
+    block = fused(pruned(block, roots, tapes), roots, late=late)
     return pruned(block, roots, tapes), roots
 
 
