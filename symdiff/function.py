@@ -22,7 +22,7 @@ from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_when_traced
 from symdiff.ir import Expr
 from symdiff.options import Domain, Options
-from symdiff.program import Emission, Program, flatten_like, map_objects, map_tree
+from symdiff.program import Emission, Program, Tree, flatten_like, map_objects, map_tree
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 from symdiff.structure import Structured
@@ -148,7 +148,7 @@ class SymbolicFunction:
             result = fast(*args)
             return result if result is NotImplemented else (result[0], result[1:])
 
-        if tree == (0, tuple(range(1, count))):
+        if _is_pair(tree, count):
             self._fast = pair
             return
 
@@ -582,6 +582,16 @@ def _always_wide(outputs: Sequence[Expr]) -> bool:
 def _is_flat(tree: tuple[Any, ...]) -> bool:
     """Whether the result is the tuple of all outputs in order."""
     return len(tree) > 1 and all(isinstance(t, int) and t == i for i, t in enumerate(tree))
+
+
+def _is_pair(tree: Tree, count: int) -> bool:
+    """Whether the result is the first output, and the tuple of the others in order."""
+    if not (isinstance(tree, tuple) and len(tree) == 2 and isinstance(tree[0], int)):
+        return False
+    rest = tree[1]
+    if not isinstance(rest, tuple) or not all(isinstance(t, int) for t in rest):
+        return False
+    return (tree[0], *rest) == tuple(range(count))
 
 
 def _global(module: str, name: str) -> Any:

@@ -18,6 +18,7 @@ from flint import arb
 
 from symdiff import ir
 from symdiff.codegen.lower import ARRAY_CHAIN
+from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
@@ -30,14 +31,18 @@ EVENLY = 0.3
 
 
 def shares(forms: Sequence[Expr]) -> list[float] | None:
-    """The estimated share of elements in doubt of each form; None without points."""
+    """The estimated share of elements in doubt of each form; None if it
+    is not known."""
     work = Doubt(fuses=True, chain=ARRAY_CHAIN)
     margins = [work.margin(e) for e in forms]
     inputs = ir.variables(margins)
     rng = random.Random(len(inputs))
     totals, count = [0.0] * len(forms), 0
     with exclusive():
-        tape = Tape(inputs, margins)
+        try:
+            tape = Tape(inputs, margins)
+        except UnsupportedError:  # a user's own function
+            return None
         for i in range(POINTS):
             values = tape.run(_point(rng, len(inputs), close=i % 4 == 0), 64)
             found = [values[k] for k in tape.roots]
