@@ -25,9 +25,11 @@ from symdiff.structure import (
     FLOORDIV,
     LOAD,
     MOD,
+    REAL,
     Build,
     Carried,
     Loop,
+    Statement,
     Update,
     index,
     leaves,
@@ -107,8 +109,9 @@ def _sum(e: Expr, leaf: Expr, kind: str) -> Expr | None:
             return b if e.op is ADD else ir.raw(ir.NEG, (b,))
         return ir.raw(e.op, (rest, b))
     if e.op is WHERE and not _uses(e.args[0], leaf):
-        a, b = (_sum(x, leaf, kind) for x in e.args[1:])
-        return None if a is None or b is None else ir.raw(WHERE, (e.args[0], a, b))
+        either = [_sum(x, leaf, kind) for x in e.args[1:]]
+        terms = [x for x in either if x is not None]
+        return ir.raw(WHERE, (e.args[0], *terms)) if len(terms) == 2 else None
     return None
 
 
@@ -165,7 +168,8 @@ class Choice(Memory):
         """How a loop is vectorised."""
         if s.count is None or s.condition is not TRUE:
             return None
-        if any(v.type.shape for v in (*s.saves, *s.restores)) or (s.reverse and s.saves):
+        arrays = [v.type.shape for v in s.saves] + [v.type.shape for v in s.restores]
+        if any(arrays) or (s.reverse and s.saves):
             return None
         if s.restores and not s.reverse:
             return None
@@ -186,13 +190,13 @@ class Choice(Memory):
         restored = tuple(r.name for r in s.restores)
         return self.plan(s.index, {s.index: s.count}, inner, roots, updates, restored)
 
-    def nested(self, block: Sequence[object]) -> list[Loop] | None:
+    def nested(self, block: Sequence[Statement]) -> list[Loop] | None:
         """The loops of a block and inside of them, if they are sums over all iterations."""
         found: list[Loop] = []
         for s in block:
             if not isinstance(s, Loop) or s.count is None or s.condition is not TRUE:
                 return None
-            if s.saves or s.restores or any(c.type.shape or c.type.kind != "f" for c in s.carried):
+            if s.saves or s.restores or any(c.type != REAL for c in s.carried):
                 return None
             inside = self.nested(s.body)
             if inside is None:

@@ -103,9 +103,9 @@ def moves(places: Sequence[str], sources: Sequence[str | None]) -> Moves:
     """
     claimed: dict[str, str] = {}
     copies = []
-    for k, (place, source) in enumerate(zip(places, sources, strict=True)):
+    for place, source in zip(places, sources, strict=True):
         if source == place:
-            claimed[source] = place
+            claimed[place] = place
     for k, (place, source) in enumerate(zip(places, sources, strict=True)):
         if source == place:
             continue

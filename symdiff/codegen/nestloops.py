@@ -14,8 +14,9 @@ from functools import partial
 from types import MappingProxyType
 
 from symdiff.codegen.nestlife import Point, last_uses, moves, shares, wishes
-from symdiff.codegen.nestmemory import NO_MEMORY, Memory, Tape
+from symdiff.codegen.nestmemory import NO_MEMORY
 from symdiff.codegen.nestscope import Scope, Slot, Stored
+from symdiff.codegen.nesttapes import Tape, Tapes
 from symdiff.integers import nonnegative
 from symdiff.ir import AND, LE, LT, ONE, TRUE, Expr, sub
 from symdiff.structure import (
@@ -26,8 +27,6 @@ from symdiff.structure import (
     Carried,
     Check,
     Loop,
-    Restore,
-    Save,
     Statement,
     Type,
     Update,
@@ -63,7 +62,7 @@ class Counter:
     start: int = 0
 
 
-class Statements(Memory):
+class Statements(Tapes):
     """Prints the statements of a program."""
 
     checks: list[Check]
@@ -257,7 +256,7 @@ class Statements(Memory):
         if s.count is not None:
             self.scope.ranges[s.index] = s.count
         for r in s.restores:
-            self.restore(r, tapes[r.tape], c)
+            self.restore(r, tapes[r.tape], c.order, c.count)
         self.iteration(s, places, tapes, c)
         self.finish(c)
         for v, place in zip(s.carried, places, strict=True):
@@ -289,18 +288,18 @@ class Statements(Memory):
         later: dict[str, list[Callable[[], None]]] = {}
         for v in arrays:
             if self.is_known(v.value):
-                self.save(v, tapes[v.tape], c)
+                self.save(v, tapes[v.tape], c.order)
             else:
                 later.setdefault(name_of(v.value), []).append(
-                    partial(self.save, v, tapes[v.tape], c)
+                    partial(self.save, v, tapes[v.tape], c.order)
                 )
         self.block(s.body, (*nexts, *(v.value for v in numbers)), later)
         for v in numbers:
-            self.save(v, tapes[v.tape], c)
-        values = [None if v.type.shape else self.typed(v.next, v.type.kind) for v in s.carried]
-        for v, place, value in zip(s.carried, places, values, strict=True):
+            self.save(v, tapes[v.tape], c.order)
+        values = [None if x.type.shape else self.typed(x.next, x.type.kind) for x in s.carried]
+        for x, place, value in zip(s.carried, places, values, strict=True):
             if value is not None:
-                of = self.element_type(v.type.kind)
+                of = self.element_type(x.type.kind)
                 self.scope.lines.append(f"store {of} {value}, ptr {place}")
         self.pass_on(
             [(v, p) for v, p in zip(s.carried, places, strict=True) if isinstance(p, Slot)]
@@ -347,66 +346,6 @@ class Statements(Memory):
             target = self.emit("ptr", f"load ptr, ptr {arrays[k][1].pointer}")
             self.copy(target, found[k])
 
-    # -------------------------------------------------------------------- tapes
-    def open_tapes(self, s: Loop, count: str | None) -> dict[str, Tape]:
-        """The tapes of a loop; in a counted loop they are made as long as they get."""
-        found: dict[str, Tape] = {}
-        for v in (*s.saves, *s.restores):
-            tape = Tape(self.tape(v.tape), "")
-            found[v.tape] = tape
-            if not all(self.is_known(n) for n in v.type.shape):
-                continue
-            tape.size = self.bytes_of(v.type.shape, v.type.kind)
-            if count is None:
-                continue
-            tape.total = self.emit("i64", f"call i64 @bytes(i64 {tape.size}, i64 {count})")
-            if isinstance(v, Save):
-                self.reserve(tape, tape.total)
-            else:
-                self.move(tape, tape.total, "sub")
-            tape.base = self.top(tape)
-        return found
-
-    def close_tapes(self, s: Loop, tapes: Mapping[str, Tape]) -> None:
-        for v in s.saves:
-            tape = tapes[v.tape]
-            if tape.base is not None:
-                self.move(tape, tape.total, "add")
-
-    def save(self, v: Save, tape: Tape, c: Counter) -> None:
-        """Put a value on the end of a tape."""
-        size = tape.size or self.bytes_of(v.type.shape, v.type.kind)
-        if tape.base is None:
-            self.reserve(tape, size)
-            address = self.top(tape)
-            self.move(tape, size, "add")
-        else:
-            address = self.slice(tape, c.order)
-        if v.type.shape:
-            self.copy(address, self.stored(name_of(v.value)))
-        else:
-            self.store(v.type.kind, self.typed(v.value, v.type.kind), address)
-
-    def restore(self, r: Restore, tape: Tape, c: Counter) -> None:
-        """Take a value off the end of a tape."""
-        if tape.base is None:
-            self.move(tape, tape.size or self.bytes_of(r.type.shape, r.type.kind), "sub")
-            address = self.top(tape)
-        else:
-            last = self.emit("i64", f"sub i64 {c.count}, 1")
-            address = self.slice(tape, self.emit("i64", f"sub i64 {last}, {c.order}"))
-        if r.type.shape:
-            self.scope.names[r.name] = Stored(address, r.type.shape, r.type.kind)
-            return
-        of = self.element_type(r.type.kind)
-        value = self.emit(of, self.load(r.type.kind, address))
-        self.scope.names[r.name] = value
-
-    def slice(self, tape: Tape, which: str) -> str:
-        """The address of one of the values of a counted loop."""
-        before = self.emit("i64", f"mul nsw i64 {which}, {tape.size}")
-        return self.emit("ptr", f"getelementptr i8, ptr {tape.base}, i64 {before}")
-
     # ------------------------------------------------------------ checks, calls
     def check(self, s: Check) -> None:
         if not self.proved(s.condition):
@@ -442,8 +381,8 @@ class Statements(Memory):
                 cells.append(("double", self.doubled(self.number(e))))
             else:
                 cells.append(("i64", self.typed(e, "i")))
-        for a, (_, t) in zip(arrays, s.results, strict=True):
-            cells.append(("i64", "0") if a is None else ("ptr", a.address))
+        for made, (_, t) in zip(arrays, s.results, strict=True):
+            cells.append(("i64", "0") if made is None else ("ptr", made.address))
             cells += [("i64", self.at_least_zero(n)) for n in t.shape]
         record = self.variable(f"[{max(1, len(cells))} x i64]")
         for k, (kind, value) in enumerate(cells):
@@ -453,10 +392,10 @@ class Statements(Memory):
         done = self.emit("i32", f"call i32 %routine(i64 {which}, ptr {record})")
         self.require(f"icmp eq i32 {done}, 0", NO_ROUTINE)
         place_of = len(cells)
-        for a, (name, t) in reversed(list(zip(arrays, s.results, strict=True))):
+        for made, (name, t) in reversed(list(zip(arrays, s.results, strict=True))):
             place_of -= 1 + len(t.shape)
-            if a is not None:
-                self.scope.names[name] = a
+            if made is not None:
+                self.scope.names[name] = made
                 continue
             place = self.emit("ptr", f"getelementptr i64, ptr {record}, i64 {place_of}")
             of = "i64" if t.kind != "f" else "double"

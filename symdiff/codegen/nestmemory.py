@@ -9,7 +9,6 @@ reserves its part of it before it starts, and its iterations use it like an arra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from symdiff.codegen.nestscope import Expressions, Scope, Slot, Stored
 from symdiff.integers import in_range as provably_in_range
@@ -129,29 +128,11 @@ bad:
 tapes of (data, bytes used, bytes there are)."""
 
 
-@dataclass(slots=True)
-class Tape:
-    """A tape: the name of its record, and of the array it is in a counted loop.
-
-    Attributes
-    ----------
-    record : address of (data, bytes used, bytes there are).
-    size : bytes of one value.
-    base, total : address and bytes of the values of the loop, if it is counted.
-    """
-
-    record: str
-    size: str
-    base: str | None = None
-    total: str = "0"
-
-
 class Memory(Expressions):
     """Prints loads, stores, allocations."""
 
     entry: list[str]
     allocation: str = "%allocations"
-    tapes: dict[str, str]
     sizes: set[Expr]
 
     # --------------------------------------------------------------- addresses
@@ -291,35 +272,3 @@ class Memory(Expressions):
         made = self.new(a.shape, a.kind)
         self.copy(made.address, a)
         return made
-
-    # -------------------------------------------------------------------- tapes
-    def tape(self, name: str) -> str:
-        """The record of a tape."""
-        if name not in self.tapes:
-            record = self.fresh("ptr")
-            self.entry.append(f"{record} = alloca [3 x i64], align 8")
-            self.entry.append(f"store [3 x i64] zeroinitializer, ptr {record}")
-            self.tapes[name] = record
-        return self.tapes[name]
-
-    def used(self, tape: Tape) -> tuple[str, str]:
-        """How many bytes of a tape are used, and where that stands."""
-        place = self.emit("ptr", f"getelementptr i64, ptr {tape.record}, i64 1")
-        return self.emit("i64", f"load i64, ptr {place}"), place
-
-    def reserve(self, tape: Tape, size: str) -> None:
-        """Make room on a tape."""
-        call = f"call i1 @reserve(ptr {tape.record}, i64 {size})"
-        self.require(f"icmp eq i1 {self.emit('i1', call)}, true", NO_MEMORY)
-
-    def top(self, tape: Tape) -> str:
-        """The address of the end of a tape."""
-        used, _ = self.used(tape)
-        data = self.emit("ptr", f"load ptr, ptr {tape.record}")
-        return self.emit("ptr", f"getelementptr i8, ptr {data}, i64 {used}")
-
-    def move(self, tape: Tape, size: str, sign: str) -> None:
-        """Say that a tape is longer ("add") or shorter ("sub")."""
-        used, place = self.used(tape)
-        now = self.emit("i64", f"{sign} i64 {used}, {size}")
-        self.scope.lines.append(f"store i64 {now}, ptr {place}")

@@ -278,8 +278,7 @@ class Expressions:
             return self.splat(e, self.kind(e))
         if not e.args:
             return self._lanes_of(e)
-        table = lambda n: self.home(n).vectors
-        for n in self._missing(e, table, self._below):
+        for n in self._missing(e, lambda n: self.home(n).vectors, self._below):
             if not self.varies(n):
                 continue
             scope = self.home(n)
@@ -287,7 +286,7 @@ class Expressions:
                 scope.vectors[n] = self.elements(n, scope)
             else:
                 scope.vectors[n] = self._operation(n, self.packed, self.vector, self.reals, scope)
-        return table(e)[e]
+        return self.home(e).vectors[e]
 
     def _below(self, n: Expr) -> Sequence[Expr]:
         """What a vector needs as vectors; a load sees to its indices itself."""

@@ -14,8 +14,8 @@ from symdiff import ir
 from symdiff.codegen.nestlanes import Choice, Plan, Reduction, reduction
 from symdiff.codegen.nestlife import Point, last_uses
 from symdiff.codegen.nestloops import FIRST_CHECK, Statements
-from symdiff.codegen.nestmemory import Tape
 from symdiff.codegen.nestscope import Scope, Slot, Stored
+from symdiff.codegen.nesttapes import Tape
 from symdiff.ir import TRUE, Expr
 from symdiff.structure import (
     Build,
@@ -228,10 +228,11 @@ class Spans(Statements, Choice):
         for v in s.saves:
             value = self.packed_as(v.value, v.type.kind)
             self.store_lanes(v.type.kind, value, self.slice(tapes[v.tape], at))
-        for name, r in sums.items():
-            of, place = self.lane_type(r.carried), lanes[name][part]
+        for name, found in sums.items():
+            of, place = self.lane_type(found.carried), lanes[name][part]
             old = self.emit(of, f"load {of}, ptr {place}")
-            new = self.collect(r, old, self.packed_as(r.term, r.carried.type.kind), of)
+            term = self.packed_as(found.term, found.carried.type.kind)
+            new = self.collect(found, old, term, of)
             self.scope.lines.append(f"store {of} {new}, ptr {place}")
 
     def inner(self, block: Sequence[Statement], roots: Sequence[Expr]) -> None:
