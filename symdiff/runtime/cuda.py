@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,6 +36,7 @@ MAX_BLOCKS = 4
 WAVES = 8
 """A grid is at most so many times what the device holds at once."""
 VECTOR_BYTES = 16
+MAX_PLANS = 256
 LONGEST = 256
 """Operations in a loop body for which neighbouring elements are taken together."""
 
@@ -54,6 +56,26 @@ class Group:
     members: tuple[int, ...]
     blocks: int = 0
     repair: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One kernel, and the one that repairs what it marks: each with how many blocks fit at
+    once. `used` are the operands it takes, `tail` dimensions and strides."""
+
+    kernel: tuple[Any, int]
+    repair: tuple[Any, int] | None
+    used: tuple[int, ...]
+    tail: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is launched for operands that lie in some way."""
+
+    size: int
+    width: int
+    launches: tuple[Launch, ...]
 
 
 class CudaKernel:
@@ -85,6 +107,7 @@ class CudaKernel:
         self.accuracy, self.cache = accuracy, cache
         self.suspect, self.widen, self.complete = suspect, widen, complete
         self._groups: dict[Any, tuple[Group, ...]] = {}
+        self._plans: dict[Any, Plan] = {}
         self._loaded: dict[Any, dict[str, tuple[Any, int]]] = {}
 
     # ------------------------------------------------------------------- compiling
@@ -197,43 +220,41 @@ class CudaKernel:
 
         The device's context must be current. Inputs that a place overlaps are safe.
         """
-        operands = [v if isinstance(v, float) else v.broadcast_to(shape) for v in values]
         if 0 in shape:
             return
+        operands = [v if isinstance(v, float) else v.broadcast_to(shape) for v in values]
         regions = [o for o in operands if isinstance(o, Region)]
+        groups = self.groups(compute, device.capability)
+        again = len(groups) > 1 or any(g.repair for g in groups)
         with contextlib.ExitStack() as stack:
             targets = []
             for place in places:
                 target = place
-                if any(self._spoils(place, o, compute) for o in regions):
+                if any(place.clashes(o, again) for o in regions):
                     size = place.size * place.dtype.itemsize
                     address = stack.enter_context(scratch(device, size, stream))
                     target = dense(address, shape, place.dtype)
                 targets.append(target)
-            self._launch(device, operands, targets, shape, compute, stream)
+            key = device.ordinal, compute, *(_kind(o) for o in (*operands, *targets))
+            plan = self._plans.get(key)
+            if plan is None:
+                if len(self._plans) >= MAX_PLANS:
+                    self._plans.clear()
+                plan = self._plans[key] = self._plan(device, operands, targets, shape, compute)
+            self._start(device, plan, [*operands, *targets], compute, stream)
             for target, place in zip(targets, places, strict=True):
                 if target is not place:
                     copy(device, target, place, stream)
 
-    def _spoils(self, place: Region, operand: Region, compute: str) -> bool:
-        """Whether a result must not be written over an operand: where elements are read
-        again, not even element by element."""
-        if place.clashes(operand):
-            return True
-        low, high = place.span()
-        first, last = operand.span()
-        again = compute == "float32" and self.suspect is not None
-        return (again or len(self.outputs) > 1) and low < last and first < high
-
-    def _launch(
+    def _plan(
         self,
         device: Device,
         operands: Sequence[float | Region],
         targets: Sequence[Region],
         shape: tuple[int, ...],
         compute: str,
-        stream: int,
-    ) -> None:
+    ) -> Plan:
+        """The kernels for operands that lie so, compiled."""
         groups = self.groups(compute, device.capability)
         regions = [*(o for o in operands if isinstance(o, Region)), *targets]
         dims, steps = _coalesce(regions)  # type: ignore[arg-type]
@@ -244,31 +265,47 @@ class CudaKernel:
         how = "dense" if flat else "strided"
 
         def operand(o: float | Region) -> Operand:
-            return Operand("f8", "value") if isinstance(o, float) else Operand(_kind(o), how)
+            return Operand("f8", "value") if isinstance(o, float) else Operand(_element(o), how)
 
         inputs = tuple(operand(o) for o in operands)
+        outputs = [operand(t) for t in targets]
         rank = 0 if flat else max(1, len(dims))
         layouts = [
-            Layout(inputs, tuple(operand(targets[k]) for k in g.members), width, rank)
-            for g in groups
+            Layout(inputs, tuple(outputs[k] for k in g.members), width, rank) for g in groups
         ]
-        n = int(np.prod(shape, dtype=np.int64))
-        strides = {id(r): [row[k] for row in steps] for k, r in enumerate(regions)}
         kernels = self._loaded_kernels(device, groups, layouts, compute)
-        for group in groups:
-            name = group.part.name
-            used = [*operands, *(targets[m] for m in group.members)]
-            tail = [] if flat else [*dims, *(s for o in used if isinstance(o, Region)
-                                             for s in strides[id(o)])]  # fmt: skip
-            args = _arguments(used, compute == "float32")
-            if not group.repair:
-                _start(device, kernels[name], args, n, tail, width, stream)
+        strides = {id(r): [row[k] for row in steps] for k, r in enumerate(regions)}
+        launches = []
+        for g in groups:
+            used = (*range(len(operands)), *(len(operands) + m for m in g.members))
+            here = [o for o in (*operands, *(targets[m] for m in g.members))
+                    if isinstance(o, Region)]  # fmt: skip
+            tail = [] if flat else [*dims, *(s for o in here for s in strides[id(o)])]
+            name = g.part.name
+            repair = kernels[f"{name}_repair"] if g.repair else None
+            launches.append(Launch(kernels[name], repair, used, tuple(tail)))
+        return Plan(math.prod(shape), width, tuple(launches))
+
+    def _start(
+        self,
+        device: Device,
+        plan: Plan,
+        operands: Sequence[float | Region],
+        compute: str,
+        stream: int,
+    ) -> None:
+        for launch in plan.launches:
+            end = [ctypes.c_int64(v) for v in (plan.size, *launch.tail)]
+            given = [operands[k] for k in launch.used]
+            args = _arguments(given, compute == "float32")
+            if launch.repair is None:
+                _run(device, launch.kernel, [*args, *end], plan, stream)
                 continue
-            with scratch(device, -(-n // width), stream) as mask:
+            with scratch(device, -(-plan.size // plan.width), stream) as mask:
                 marks = ctypes.c_uint64(mask)
-                _start(device, kernels[name], [*args, marks], n, tail, width, stream)
-                args = [*_arguments(used, False), marks]
-                _start(device, kernels[f"{name}_repair"], args, n, tail, width, stream)
+                _run(device, launch.kernel, [*args, marks, *end], plan, stream)
+                args = _arguments(given, False)
+                _run(device, launch.repair, [*args, marks, *end], plan, stream)
 
     def _loaded_kernels(
         self, device: Device, groups: Sequence[Group], layouts: Sequence[Layout], compute: str
@@ -295,7 +332,15 @@ def _entries(groups: Sequence[Group], layouts: Sequence[Layout]) -> list[Entry]:
     return [Entry(g.part, y, g.blocks) for g, y in zip(groups, layouts, strict=True)]
 
 
-def _kind(region: Region) -> str:
+def _kind(operand: float | Region) -> Any:
+    """What of an operand a plan depends on."""
+    if isinstance(operand, float):
+        return None
+    aligned = operand.address % (4 * VECTOR_BYTES)
+    return aligned, operand.shape, operand.strides, operand.dtype
+
+
+def _element(region: Region) -> str:
     kind = region.dtype.str[1:]
     if kind not in ELEMENTS or not region.dtype.isnative:
         raise ArgumentError(
@@ -310,19 +355,12 @@ def _arguments(used: Sequence[float | Region], single: bool) -> list[Any]:
     return [number(o) if isinstance(o, float) else ctypes.c_uint64(o.address) for o in used]
 
 
-def _start(
-    device: Device,
-    kernel: tuple[Any, int],
-    args: Sequence[Any],
-    n: int,
-    tail: Sequence[int],
-    width: int,
-    stream: int,
+def _run(
+    device: Device, kernel: tuple[Any, int], args: Sequence[Any], plan: Plan, stream: int
 ) -> None:
     function, resident = kernel
-    blocks = max(1, min(-(-n // (width * THREADS)), WAVES * resident))
-    given = [*args, *(ctypes.c_int64(v) for v in (n, *tail))]
-    device.launch(function, blocks, THREADS, given, stream)
+    blocks = max(1, min(-(-plan.size // (plan.width * THREADS)), WAVES * resident))
+    device.launch(function, blocks, THREADS, args, stream)
 
 
 @contextlib.contextmanager

@@ -21,6 +21,8 @@ from symdiff.runtime.arrays import ArgumentError
 from symdiff.runtime.cudadriver import device_of
 
 _DLPACK_CUDA = 2
+_LEGACY = 1
+"""The default stream, as `__cuda_array_interface__` names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +75,16 @@ class Region:
         low, high = sum(min(0, e) for e in ends), sum(max(0, e) for e in ends)
         return self.address + low, self.address + high + self.dtype.itemsize
 
-    def clashes(self, other: Region) -> bool:
-        """Whether writing this one element by element may spoil elements of the other."""
+    def clashes(self, other: Region, again: bool = False) -> bool:
+        """Whether writing this element by element may spoil elements of the other that are
+        still to be read; `again` is whether any is read again."""
         (a, b), (c, d) = self.span(), other.span()
-        same = (self.address, self.shape, self.strides) == (
-            other.address, other.shape, other.strides,
+        if b <= c or d <= a:
+            return False
+        same = (self.address, self.shape, self.strides, self.dtype) == (
+            other.address, other.shape, other.strides, other.dtype,
         )  # fmt: skip
-        return a < d and c < b and not (same and self.dtype.itemsize == other.dtype.itemsize)
+        return again or not same
 
 
 def dense(address: int, shape: tuple[int, ...], dtype: np.dtype[Any], owner: Any = None) -> Region:
@@ -107,7 +112,9 @@ def region(value: Any, writing: bool = False) -> Region | None:
     strides = interface.get("strides")
     if strides is None:
         strides = dense(0, shape, dtype).strides
-    return Region(address or 0, shape, tuple(strides), dtype, value, interface.get("stream"))
+    stream = interface.get("stream")
+    stream = 0 if stream == _LEGACY else stream
+    return Region(address or 0, shape, tuple(strides), dtype, value, stream)
 
 
 def _by_dlpack(value: Any, writing: bool) -> Region | None:

@@ -163,7 +163,7 @@ class _Places:
         if out is None:
             if tree not in self.made:
                 self.made[tree] = self.home.empty(self.shape, self.dtype)
-                self._put(int(tree), self._checked(self.made[tree], self.shape))
+                self._put(int(tree), self._own(self.made[tree]))
             return self.made[tree]
         self._put(int(tree), self._checked(out, self.shape))
         return out
@@ -171,10 +171,16 @@ class _Places:
     def _array(self, tree: Array, out: Any) -> Any:
         shape = (*tree.shape, *self.shape)
         made = self.home.empty(shape, self.dtype) if out is None else out
-        whole = self._checked(made, shape)
+        whole = self._own(made) if out is None else self._checked(made, shape)
         for index, i in np.ndenumerate(tree):
             self._put(int(i), whole.item(index))
         return made
+
+    def _own(self, array: Any) -> Region:
+        """Where a new array lies, which its library may hold to be read-only."""
+        found = region(array)
+        assert found is not None
+        return found
 
     def _checked(self, array: Any, shape: tuple[int, ...]) -> Region:
         found = region(array, writing=True)

@@ -69,8 +69,12 @@ def machine_code(
     text: str, cc: tuple[int, int], keep: bool = True, *, contract: bool = False
 ) -> Code:
     """The code of a translation unit for devices of a compute capability; only with
-    `contract` are products and sums contracted."""
-    image, log = _compile(text, _architecture("sm", cc), keep, contract)
+    `contract` are products and sums contracted. For devices newer than the compiler it is
+    PTX, from which the driver makes code."""
+    known = compiler().nvrtcGetSupportedArchs()[1]
+    newest = divmod(max(known), 10)
+    kind, cc = ("compute", newest) if cc > newest else ("sm", cc)
+    image, log = _compile(text, _architecture(kind, cc), keep, contract)
     registers = {name: int(count) for name, count in _ENTRY.findall(log)}
     spills = {name: int(count) for name, _, count in _USED.findall(log)}
     return Code(image, registers, spills)

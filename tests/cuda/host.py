@@ -101,7 +101,7 @@ def host_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fake_device(monkeypatch: pytest.MonkeyPatch, host_folder: Path) -> Any:
     """The fake driver, in the place of NVIDIA's; what it counts are its attributes."""
     source = (Path(__file__).parent / "fake_driver.cpp").read_text(encoding="utf-8")
-    driver = ctypes.CDLL(str(compile_library(source, host_folder)))
+    driver = ctypes.PyDLL(str(compile_library(source, host_folder)))  # one thread at a time
 
     def machine_code(text: str, *_: Any, **__: Any) -> cudacompile.Code:
         path = compile_library(for_host(text), host_folder)

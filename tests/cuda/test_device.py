@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import math
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -264,6 +266,19 @@ def test_streams(fake_device):
         return 2 * stream
 
     assert on_device(flow)(stream=3.0) == 6.0
+
+
+def test_several_threads(fake_device):
+    f, x = on_device(h), np.linspace(0, 1, 300)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda k: f.grad(HostArray(x + k)).array, range(32)))
+    for k, got in enumerate(found):
+        np.testing.assert_array_equal(got, np.ones(300), err_msg=str(k))
+
+
+def test_pickling(fake_device):
+    f = pickle.loads(pickle.dumps(on_device(h)))
+    np.testing.assert_array_equal(f(HostArray(np.ones(2))).array, [3, 3])
 
 
 def test_refusals(fake_device):

@@ -152,10 +152,16 @@ def test_the_readable_source_compiles_too():
             assert "mul.rn" in ptx
 
 
+def test_devices_newer_than_the_compiler_get_ptx():
+    code = cudacompile.machine_code(table("float32").text("float32", (9, 0)), (99, 9))
+    assert b".target sm_" in code.image
+    assert cudacompile.machine_code("", (9, 0)).image.startswith(b"\x7fELF")
+
+
 def test_errors(monkeypatch):
     with pytest.raises(TargetError, match=r"compute capability 2.0 is older than 5.0"):
         symgrad(h).ptx(cc=(2, 0))
-    with pytest.raises(TargetError, match="NVRTC cannot compile for sm_999"):
+    with pytest.raises(TargetError, match="NVRTC cannot compile for compute_999"):
         symgrad(h).ptx(cc=(99, 9))
     with pytest.raises(TargetError, match="there are no kernels in float16"):
         symgrad(h).ptx(dtype="float16")
