@@ -1,132 +1,229 @@
 """How long things take before and around the arithmetic.
 
-    python benchmarks/latency.py
+    python benchmarks/latency.py [--largest 10000]
 
-- one scalar call of a compiled gradient, in nanoseconds;
-- trace, differentiate, cancel and compile to the first gradient, for a sum of about 1000
-  operations in six variables, and for nested functions of growing depth;
-- the same in a second process that finds the kernel on disk.
+- one call of a compiled scalar gradient, and of value and gradient, in nanoseconds;
+- what a call on an array of 1000 elements costs beyond its elements, beside JAX;
+- from a function to its first value and gradient, nothing on disk, for three families of
+  functions of six variables and growing size: a sum of products, a chain, and a chain
+  whose links are used twice; beside JAX, up to 1000 operations;
+- a process that finds on disk what it compiles, beside Python that imports NumPy.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import os
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
-import timeit
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from typing import Any
 
-TERMS = 100
-"""Ten operations each."""
+from peers import Jax
+from throughput import inputs, ours
+from timing import Clock, clock, race
+from workloads import WORKLOADS
 
-
-def wide(a, b, c, d, e, f):
-    """A sum of products: about 10 operations per term."""
-    x = (a, b, c, d, e, f)
-    total = 0.0
-    for k in range(TERMS):
-        u, v, w = x[k % 6], x[(5 * k + 1) % 6], x[(7 * k + 2) % 6]
-        total = total + math.sin((1 + k / 128) * u + v) * math.exp(-(w * v)) * (u + (k + 0.5))
-    return total
-
-
-POINT = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+POINT = tuple(float(x) for x in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8))
+VARIABLES = "abcdef"
+FAMILIES = ("wide", "deep", "shared")
 
 
-def nested(depth: int) -> Callable[[float], float]:
-    """v = sin(v) + cos(v)/3, again and again."""
+# ------------------------------------------------------------------ functions as text
+def text(family: str, operations: int) -> str:
+    """The source of `f(a, b, c, d, e, f_)`, written out, of about so many operations."""
+    v = [*VARIABLES[:5], "f_"]
+    lines = []
+    if family == "wide":
+        lines.append("y = 0.0")
+        for k in range(max(1, operations // 10)):
+            p, q, r = v[k % 6], v[(5 * k + 1) % 6], v[(7 * k + 2) % 6]
+            lines.append(
+                f"y = y + math.sin({1 + k / 128}*{p} + {q})*math.exp(-({r}*{q}))*({p} + {k + 0.5})"
+            )
+    elif family == "deep":
+        lines.append("y = a")
+        for k in range(max(1, operations // 5)):
+            lines.append(f"y = math.sin({0.7 + k / 8192}*y + {v[k % 6]}) + 0.1")
+    else:
+        lines.append("y = a")
+        for k in range(max(1, operations // 4)):
+            lines.append(f"y = y*math.sin(y) + {v[k % 6]}")
+    body = "\n    ".join((*lines, "return y"))
+    return f"import math\n\n\ndef f({', '.join(v)}):\n    {body}\n"
 
-    def function(v):
-        for _ in range(depth):
-            v = math.sin(v) + math.cos(v) / 3
-        return v
 
-    return function
+class Modules:
+    """Functions in files of a folder, each under a name of its own."""
 
+    def __init__(self, folder: str) -> None:
+        self.folder, self.count = Path(folder), 0
+        sys.path.insert(0, folder)
 
-def products(depth: int) -> Callable[[float], float]:
-    """y = y sin(y) + x: every step is used twice, and x in all of them."""
-
-    def function(x):
-        y = x
-        for _ in range(depth):
-            y = y * math.sin(y) + x
-        return y
-
-    return function
+    def write(self, family: str, operations: int) -> tuple[Path, Any]:
+        """A new file, and its module."""
+        self.count += 1
+        path = self.folder / f"{family}_{operations}_{self.count}.py"
+        path.write_text(text(family, operations))
+        invalidate_caches()
+        return path, import_module(path.stem)
 
 
-def first_gradient(fun: Callable[..., float], *point: float) -> float:
-    """Seconds from the decorator to the first gradient, nothing on disk."""
+# ---------------------------------------------------------------------------- compiling
+def first_gradient(function: Callable[..., float], **options: Any) -> float:
+    """Seconds from the decorator to the first value and gradient, nothing on disk."""
     from symdiff import symgrad
 
     start = time.perf_counter()
-    symgrad(fun, cache=False).grad(*point)
+    symgrad(function, cache=False, **options).value_and_grad(*POINT)
     return time.perf_counter() - start
 
 
-def call_nanoseconds(function: Callable[..., object], *point: float) -> float:
-    timer = timeit.Timer(lambda: function(*point))
-    empty = timeit.Timer(lambda: None)
-    count = 200_000
-    return (min(timer.repeat(7, count)) - min(empty.repeat(7, count))) / count * 1e9
+def compiled_gradient(function: Callable[..., float], **options: Any) -> float:
+    """The same to a kernel for numbers, however large the function is."""
+    from symdiff import symgrad
+
+    start = time.perf_counter()
+    f = symgrad(function, cache=False, **options).value_and_grad
+    f._compiled({})[1].kernel.fast(*POINT)
+    return time.perf_counter() - start
 
 
-def warm_start() -> tuple[float, float, str]:
-    """Seconds of a cold and of a warm process to the first gradient, imports included,
-    and which of SymPy and Numba the warm one imported."""
-    code = textwrap.dedent(
-        """
-        import time; start = time.perf_counter()
-        import sys; sys.path[:0] = {path!r}
-        from latency import POINT, wide
-        from symdiff import symgrad
-        symgrad(wide).grad(*POINT)
-        seconds = time.perf_counter() - start
-        print(seconds, ",".join(m for m in ("sympy", "numba") if m in sys.modules) or "neither")
-        """
-    ).format(path=sys.path)
+def compile_times(largest: int, jax: Jax | None) -> Iterator[tuple[str, int, dict[str, float]]]:
+    """Family, operations, and seconds of each way; the better of three up to 1000."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ, SYMDIFF_CACHE_DIR=folder)
-        runs = []
-        for _ in range(4):
+        modules = Modules(folder)
+        first_gradient(modules.write("wide", 20)[1].f)
+        for family in FAMILIES:
+            for operations in (100, 1000, 10_000):
+                if operations > largest:
+                    continue
+                found = {}
+                path, module = modules.write(family, operations)
+                for name, measure in (("first", first_gradient), ("kernel", compiled_gradient)):
+                    if name == "kernel" and operations > 1000:
+                        continue
+                    runs = [
+                        measure(modules.write(family, operations)[1].f)
+                        for _ in range(3 if operations <= 1000 else 2)
+                    ]
+                    found[name] = min(runs)
+                runs = [compiled_gradient(module.f, accuracy="fast")]
+                found["fast kernel"] = min(runs)
+                if jax is not None and operations <= 1000:
+                    found["JAX"] = jax.ask(do="compile", module=str(path), point=POINT)
+                yield family, operations, found
+
+
+# -------------------------------------------------------------------------------- calls
+SCALARS = ("quotient", "rosenbrock", "black_scholes", "morse")
+
+
+def call_times() -> Iterator[tuple[str, float]]:
+    """Seconds of one scalar call; `math.sin` for comparison."""
+    from symdiff import symgrad
+
+    point = {w.name: tuple(0.4 * a + 0.6 * b for a, b in w.ranges) for w in WORKLOADS}
+    functions = {w.name: symgrad(w.fun) for w in WORKLOADS if w.name in SCALARS}
+    clocks: dict[str, Clock] = {"math.sin": clock(math.sin, 0.5, repeat=20_000)}
+    for name, f in functions.items():
+        at = tuple(float(x) for x in point[name])
+        clocks[f"{name}, gradient"] = clock(f.grad, *at, repeat=20_000)
+        clocks[f"{name}, value and gradient"] = clock(f.value_and_grad, *at, repeat=20_000)
+    yield from race(clocks, 15).items()
+
+
+def overheads(jax: Jax | None) -> dict[str, float]:
+    """Seconds that a call on 1000 elements takes beyond what its elements do.
+
+    What an element takes is the slope between 1000 and 9000 elements."""
+    work = next(w for w in WORKLOADS if w.name == "rosenbrock")
+    found: dict[str, dict[int, float]] = {"symdiff": {}, "JAX": {}}
+    f = ours(work)
+    for size in (1000, 9000):
+        arrays = inputs(work, size)
+        clocks = {"symdiff": clock(f, *arrays, repeat=200)}
+        if jax is not None:
+            jax.ask(do="prepare", name=work.name, size=size)
+            clocks["JAX"] = jax.clock(200)
+        for name, seconds in race(clocks, 25).items():
+            found[name][size] = seconds
+    return {name: max(0.0, t[1000] - (t[9000] - t[1000]) / 8) for name, t in found.items() if t}
+
+
+# ---------------------------------------------------------------------------- processes
+WARM = """
+import sys
+import numpy
+{setup}
+import {module}
+from symdiff import symgrad
+symgrad({module}.f).grad(0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+print(",".join(m for m in ("sympy", "numba") if m in sys.modules))
+"""
+
+
+def warm_start(rounds: int = 7) -> dict[str, Any]:
+    """Seconds of whole processes: bare Python with NumPy, and with a gradient from disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = {}
+        for operations in (20, 100, 1000):
+            path = Path(folder) / f"wide_{operations}.py"
+            path.write_text(text("wide", operations))
+            names[operations] = path.stem
+        setup = f"sys.path[:0] = {[folder, *sys.path]!r}"
+        codes = {f"{n} operations": WARM.format(setup=setup, module=m) for n, m in names.items()}
+        codes = {"bare": f"import sys\nimport numpy\n{setup}\n", **codes}
+        environment = dict(os.environ, SYMDIFF_CACHE_DIR=str(Path(folder) / "cache"))
+
+        def run(code: str) -> str:
             done = subprocess.run(
                 [sys.executable, "-c", code], env=environment, text=True, check=True,
                 stdout=subprocess.PIPE,
             )  # fmt: skip
-            runs.append(done.stdout.split())
-    return float(runs[0][0]), min(float(r[0]) for r in runs[1:]), runs[-1][1]
+            return done.stdout.strip()
+
+        imported = {name: run(code) for name, code in codes.items()}
+        imported = {name: run(code) for name, code in codes.items()}
+        seconds = race({name: clock(run, code) for name, code in codes.items()}, rounds)
+        return {"seconds": seconds, "imported": imported}
 
 
 def main() -> None:
-    import numba  # noqa: F401  (a fair start: what the first gradient needs is imported)
-    import sympy  # noqa: F401
-
-    from symdiff import symgrad
-
-    first_gradient(lambda x: x * x, 1.0)
+    parser = argparse.ArgumentParser(description="Latency of calls, compiling and starting.")
+    parser.add_argument("--largest", type=int, default=10_000)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    jax = Jax.start()
     print("| one scalar call | ns |\n|---|---|")
-    quotient = symgrad(lambda x: (x**2 - 4) / (x - 2))
-    sine = symgrad(lambda x, y: math.sin(x) * math.exp(y))
-    print(f"| gradient of (x**2-4)/(x-2) | {call_nanoseconds(quotient.grad, 2.5):.0f} |")
-    print(f"| gradient of sin(x)*exp(y) | {call_nanoseconds(sine.grad, 0.5, 0.25):.0f} |")
-    print(f"| math.sin, for comparison | {call_nanoseconds(math.sin, 0.5):.0f} |\n")
-    print("| first gradient | seconds |\n|---|---|")
-    print(f"| 1000 operations, 6 variables | {first_gradient(wide, *POINT):.2f} |")
-    for depth in (250, 500, 1000, 2000):
-        print(
-            f"| v = sin(v) + cos(v)/3, {depth} times | {first_gradient(nested(depth), 0.5):.2f} |"
-        )
-    for depth in (75, 150, 300):
-        print(f"| y = y*sin(y) + x, {depth} times | {first_gradient(products(depth), 0.5):.2f} |")
-    cold, warm, imported = warm_start()
-    print("\n| process from start to first gradient, 1000 operations | seconds |\n|---|---|")
-    print(f"| nothing on disk | {cold:.2f} |")
-    print(f"| kernel on disk ({imported} of SymPy and Numba imported) | {warm:.2f} |")
+    for name, seconds in call_times():
+        print(f"| {name} | {seconds * 1e9:.0f} |")
+    print("\n| a call on 1000 elements, beyond its elements | microseconds |\n|---|---|")
+    for name, seconds in overheads(jax).items():
+        print(f"| {name} | {seconds * 1e6:.2f} |")
+    print(
+        "\n| first value and gradient, seconds | operations | symdiff | its kernel | "
+        'kernel, "fast" | JAX |\n|---|---|---|---|---|---|'
+    )
+    for family, operations, found in compile_times(options.largest, jax):
+        cells = [
+            f"{found[k]:.3f}" if k in found else ""
+            for k in ("first", "kernel", "fast kernel", "JAX")
+        ]
+        print(f"| {family} | {operations} | {' | '.join(cells)} |", flush=True)
+    warm = warm_start()
+    print("\n| process, everything on disk | seconds over bare | SymPy, Numba |\n|---|---|---|")
+    for name, seconds in warm["seconds"].items():
+        over = seconds - warm["seconds"]["bare"]
+        print(f"| {name} | {over:.3f} | {warm['imported'][name] or 'not imported'} |")
+    if jax is not None:
+        jax.stop()
 
 
 if __name__ == "__main__":
