@@ -82,7 +82,8 @@ class Report:
         for f in self.findings:
             place = f" at {f.location.path}:{f.location.line}" if f.location else ""
             lines.append(f"  {f.kind}: {f.text}{place}")
-        lines.append("  operations" + "".join(f"{k:>17}" for k in KINDS))
+        if self.operations:
+            lines.append("  operations" + "".join(f"{k:>17}" for k in KINDS))
         for name, counts in self.operations.items():
             lines.append(
                 f"    {name:<17}" + "".join(f"{counts[k]:>8}{'':9}" for k in KINDS).rstrip()
