@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import scalars
-from symdiff.frontend.tracer import Retrace, active
+from symdiff.frontend.tracer import active
 from symdiff.frontend.values import (
     Cond,
     Listed,
@@ -28,7 +28,7 @@ from symdiff.frontend.values import (
     is_number,
     join,
 )
-from symdiff.ir import CONST, variables
+from symdiff.ir import CONST
 
 Items = np.ndarray[Any, Any]
 
@@ -92,11 +92,10 @@ def _beside_data(values: Sequence[Any]) -> None:
     t = active.get()
     if t.shapes is None or not any(isinstance(v, SmallArray) and _is_data(v) for v in values):
         return
+    from symdiff.frontend.containers import array_in_call
+
     for v in values:
-        names = variables((v.expr,)) if isinstance(v, Scalar) else []
-        for name in (str(n.value) for n in names):
-            if t.shapes.get(name, (0, ""))[0]:
-                raise Retrace(name, what="it meets an array")
+        array_in_call(v, "it meets an array")
 
 
 def _is_data(array: SmallArray) -> bool:

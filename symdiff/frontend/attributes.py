@@ -12,7 +12,7 @@ import numpy as np
 
 from symdiff.frontend import known, large_names
 from symdiff.frontend.calls import Method, call
-from symdiff.frontend.containers import used_as_array
+from symdiff.frontend.containers import array_in_call, used_as_array
 from symdiff.frontend.large_making import UFUNC_METHODS
 from symdiff.frontend.numpy_names import ARRAY_METHODS, ARRAY_PROPERTIES
 from symdiff.frontend.tracer import Tracer
@@ -58,6 +58,8 @@ def _from_module(t: Tracer, module: ModuleType, name: str) -> Any:
 
 
 def _of_array(owner: SmallArray | Masked, name: str) -> Any:
+    if name not in ("real", "T", "dtype", "copy", "astype"):
+        array_in_call(owner, f"attribute '{name}'")
     if isinstance(owner, SmallArray) and name in ARRAY_PROPERTIES:
         return ARRAY_PROPERTIES[name](owner)
     if name in ARRAY_METHODS:

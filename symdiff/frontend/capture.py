@@ -28,6 +28,7 @@ from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
 from symdiff.frontend.tracer import Retrace, Tracer, active
+from symdiff.frontend.unify import unified
 from symdiff.frontend.values import (
     Listed,
     Refused,
@@ -201,10 +202,11 @@ def _structured(
     roots = tuple(
         masked(v.expr, v.defined, t.facts) if isinstance(v, Scalar) else v for v in outputs
     )
-    block = structure.pruned((*t.checks.values(), *t.block), roots)
+    given = [plan.parameter(n) for n in parameters.real]
+    params, block, roots = unified(given, list(t.checks.values()), tuple(t.block), roots)
+    block = structure.pruned(block, roots)
     inside = (e for s in structure.walk(block) for e in structure.expressions(s))
     locations = _locate(t.locations, (*roots, *inside))
-    params = tuple(plan.parameter(n) for n in parameters.real)
     used = structure.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     return Structured(parameters.name, params, block, roots, tree, data, locations)

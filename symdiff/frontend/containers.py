@@ -85,6 +85,7 @@ def elements(t: Tracer, value: Any) -> list[Any]:
             return [t.wrap(v) for v in value]
     if isinstance(value, SmallArray):
         if value.items.ndim == 0:
+            used_as_array(value, "it is iterated over")
             raise Refused("a loop over an array without dimensions")
         return [arrays.item(row, value.kind) for row in value.items]
     if isinstance(value, Real):
@@ -119,9 +120,17 @@ def _what(value: Any) -> str:
     return describe(value)
 
 
+def number_of(value: Any) -> Any:
+    """A number in an array without dimensions, such as np.asarray makes of it."""
+    if isinstance(value, SmallArray) and not value.items.ndim:
+        return value.items.item()
+    return value
+
+
 def used_as_array(value: Any, what: str, rank: int = 1) -> None:
     """Trace again with a parameter as an array, if a number that was made of it is used
     as one."""
+    value = number_of(value)
     if not isinstance(value, Scalar):
         return
     t = active.get()
@@ -129,6 +138,17 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
         name = str(v.value)
         if t.shapes is None or t.shapes.get(name, (0, ""))[0] or v is value.expr:
             raise Retrace(name, rank, what)
+
+
+def array_in_call(value: Any, what: str) -> None:
+    """Trace again with a parameter as an array, if a number is made of one that is an
+    array in the call."""
+    t, value = active.get(), number_of(value)
+    if t.shapes is None or not isinstance(value, Scalar):
+        return
+    for v in ir.variables((value.expr,)):
+        if t.shapes.get(str(v.value), (0, ""))[0]:
+            raise Retrace(str(v.value), what=what)
 
 
 def subscript(t: Tracer, owner: Any, index: Any) -> Any:
@@ -139,9 +159,12 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         found = selecting.subscript(t, owner.items, index)
         return Listed(symbolic.snapshot(found)) if isinstance(index, slice) else found
     if isinstance(owner, SmallArray):
+        used_as_array(owner, "it is indexed", rank_of(index))
         if selecting.is_symbolic(index):
             raise Retrace(what="a small array is indexed by what is not known when traced")
         return arrays.load(owner, index)
+    if isinstance(owner, (list, tuple)) and isinstance(index, Whole):
+        return selecting.one_of(t, [t.wrap(v) for v in owner], index)
     if isinstance(owner, (list, tuple, range, str)):
         found = owner[position(index)]
         return (

@@ -13,7 +13,7 @@ from symdiff.frontend import arrays, scalars, selecting, sequences, symbolic
 from symdiff.frontend.extents import common_shape, dims, shape_of, size
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Real, Refused, SymArray, as_real, describe
+from symdiff.frontend.values import Real, Refused, Sequence, SymArray, as_real, describe
 from symdiff.ir import ONE, ZERO
 from symdiff.structure import FLOORDIV, Build, Carried, Loop, Type, array, index
 
@@ -207,6 +207,23 @@ def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
     return symbolic.elementwise(t, value, points, places)
 
 
+def _indices(t: Tracer, *shape: Any) -> Any:
+    """`np.ndindex`."""
+    return sequences.of_shape(shape_of(shape[0] if len(shape) == 1 else shape))
+
+
+def _enumerated(t: Tracer, value: Any) -> Any:
+    """`np.ndenumerate`."""
+    a = symbolic.symbolic(t, value)
+    places = sequences.of_shape(a.shape)
+
+    def item(k: ir.Expr) -> Any:
+        place = places.item(k)
+        return place, selecting.subscript(t, a, place)
+
+    return Sequence(places.count, item)
+
+
 TABLE: dict[str, Function] = {
     "numpy.array": copied, "numpy.copy": copied, "numpy.asarray": _asarray,
     "numpy.ascontiguousarray": _asarray,
@@ -217,6 +234,7 @@ TABLE: dict[str, Function] = {
     "numpy.eye": eye, "numpy.identity": lambda t, n, dtype=None: eye(t, n, dtype=dtype),
     "numpy.meshgrid": _meshgrid, "numpy.searchsorted": searched, "numpy.interp": _interp,
     "numpy.shape": lambda t, a: dims(t, symbolic.symbolic(t, a).shape),
+    "numpy.ndindex": _indices, "numpy.ndenumerate": _enumerated,
     "numpy.size": lambda t, a: size(t, symbolic.symbolic(t, a).shape),
     "numpy.ndim": lambda t, a: len(symbolic.symbolic(t, a).shape),
 }  # fmt: skip

@@ -16,7 +16,7 @@ from symdiff.frontend import (
     symbolic,
 )
 from symdiff.frontend.calls import Method
-from symdiff.frontend.containers import used_as_array
+from symdiff.frontend.containers import array_in_call, number_of, used_as_array
 from symdiff.frontend.extents import dims, size
 from symdiff.frontend.large_making import converted, copied, kind_of_dtype
 from symdiff.frontend.large_shapes import transpose
@@ -33,29 +33,33 @@ TABLE: dict[str, Function] = (
 NO_USE = {
     f"numpy.{name}"
     for name in (
-        "where", "array", "asarray", "copy", "linspace", "arange", "stack", "concatenate",
-        "hstack", "vstack", "column_stack", "shape", "size", "ndim", "full_like", "zeros_like",
-        "ones_like", "empty_like", "eye", "identity", "broadcast_to", "atleast_1d", "atleast_2d",
-        "polyval", "interp",
+        "where", "array", "asarray", "copy", "linspace", "arange", "shape", "size", "ndim",
+        "full_like", "zeros_like", "ones_like", "empty_like", "eye", "identity", "polyval",
+        "interp",
     )
 }  # fmt: skip
 """Functions that a number may be passed to: it is not an array because of that."""
 
 
-JOINS = frozenset(
-    f"numpy.{name}" for name in ("stack", "concatenate", "hstack", "vstack", "column_stack")
-)
-"""Functions that join arrays: a number is one where the call says so."""
+IN_CALL = frozenset(
+    f"numpy.{name}"
+    for name in (
+        "stack", "concatenate", "hstack", "vstack", "column_stack", "atleast_1d", "atleast_2d",
+        "ravel", "reshape", "squeeze", "transpose", "flip", "roll", "tile", "repeat",
+        "expand_dims", "broadcast_to",
+    )
+)  # fmt: skip
+"""Functions that take numbers as well: what is passed is an array where it is in the call."""
 
 
 def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any]) -> None:
     """Where numbers are used as arrays by a function, trace again with their parameters as
     arrays."""
-    if name in NO_USE and not (name in JOINS and t.shapes is not None):
+    if name in NO_USE:
         return
     for v in values:
-        if isinstance(v, Scalar):
-            used_as_array(v, "it is reduced")
+        if isinstance(number_of(v), Scalar):
+            (array_in_call if name in IN_CALL else used_as_array)(v, "it is reduced")
         elif isinstance(v, (list, tuple)):
             numbers_as_arrays(t, name, v)
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, scalars
+from symdiff.frontend import arrays, scalars, sequences
 from symdiff.frontend.containers import elements, plain
 from symdiff.frontend.operators import binary, compare
-from symdiff.frontend.python_names import absolute, call_back, countable, total, whole
+from symdiff.frontend.python_names import absolute, accumulated, call_back, countable, total, whole
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Real, Refused, as_real, number
+from symdiff.frontend.values import Real, Refused, Sequence, Unlisted, as_real, number
 
 
 def _rounding(op: ir.Op) -> Callable[..., Any]:
@@ -42,7 +42,12 @@ def _log(t: Tracer, value: Any, *base: Any) -> Any:
 
 
 def _prod(t: Tracer, values: Any, start: Any = 1) -> Any:
-    return arrays.product(countable(t, values), start)
+    try:
+        with t.attempt(transparent=True):
+            items = countable(t, values)
+    except Unlisted:
+        return accumulated(t, values, start, arrays.multiply)
+    return arrays.product(items, start)
 
 
 def _dist(t: Tracer, p: Any, q: Any) -> Any:
@@ -125,10 +130,45 @@ def _integers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _reduce(t: Tracer, function: Any, values: Any, *initial: Any) -> Any:
-    items = [*initial, *elements(t, values)]
+    try:
+        with t.attempt(transparent=True):
+            items = [*initial, *elements(t, values)]
+    except Unlisted:
+        return _reduce_unknown(t, function, values, *initial)
     if not items:
         raise Refused("reduce() of nothing")
     return functools.reduce(lambda a, b: call_back(t, function, a, b), items)
+
+
+def _reduce_unknown(t: Tracer, function: Any, values: Any, *initial: Any) -> Any:
+    """The same where the length is not known when traced."""
+
+    def step(a: Any, b: Any) -> Any:
+        return call_back(t, function, a, b)
+
+    if initial:
+        return accumulated(t, values, initial[0], step)
+    found = sequences.of(values)
+    if found is None:
+        raise Refused("reduce() of an iterator without a start", "give it a start value")
+    t.require(ir.lt(ir.ZERO, found.count), "value", "reduce() of nothing")
+    rest = Sequence(ir.sub(found.count, ir.ONE), lambda k: found.item(ir.add(k, ir.ONE)))
+    return accumulated(t, rest, found.item(ir.ZERO), step)
+
+
+def _pairwise(t: Tracer, values: Any) -> Any:
+    if (found := sequences.of(values)) is None:
+        return _shuffle(itertools.pairwise)(t, values)
+    return Sequence(
+        ir.sub(found.count, ir.ONE), lambda k: (found.item(k), found.item(ir.add(k, ir.ONE)))
+    )
+
+
+def _product(t: Tracer, *columns: Any, repeat: int = 1) -> Any:
+    columns = columns * repeat
+    if not any(sequences.of(c) is not None for c in columns):
+        return _shuffle(itertools.product)(t, *columns)
+    return sequences.product(columns)
 
 
 def _partial(t: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -207,10 +247,10 @@ TABLE: dict[str, Callable[..., Any]] = {
     "functools.reduce": _reduce,
     "functools.partial": _partial,
     "itertools.accumulate": _accumulate,
-    "itertools.product": _shuffle(itertools.product),
+    "itertools.product": _product,
     "itertools.chain": _shuffle(itertools.chain),
     "itertools.repeat": _repeat,
-    "itertools.pairwise": _shuffle(itertools.pairwise),
+    "itertools.pairwise": _pairwise,
     "itertools.combinations": _shuffle(itertools.combinations),
     "itertools.permutations": _shuffle(itertools.permutations),
     "itertools.zip_longest": _shuffle(itertools.zip_longest),

@@ -476,4 +476,6 @@ def _bind(
     t.frame.env.update(plan.dropped)
     for name, slot in last.items():
         if slot is not None:
-            t.frame.env[name] = Maybe(result(slot), ir.lt(ZERO, trips))
+            ran = ir.lt(ZERO, trips)
+            t.texts.setdefault(ran, "the loop runs at least once")
+            t.frame.env[name] = Maybe(result(slot), ran)

@@ -57,7 +57,7 @@ def total(t: Tracer, values: Any, start: Any = 0) -> Any:
         with t.attempt(transparent=True):
             items = countable(t, values)
     except Unlisted:
-        return _accumulated(t, values, start, lambda a, b: binary(t, ast.Add, a, b))
+        return accumulated(t, values, start, lambda a, b: binary(t, ast.Add, a, b))
     if isinstance(items, Masked):
         items = list(arrays.counted(items, 0))
     if all(map(is_number, (*items, start))):
@@ -100,7 +100,7 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
     return implementation
 
 
-def _accumulated(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], Any]) -> Any:
+def accumulated(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], Any]) -> Any:
     """What has a length that is not known when traced, one element after the other."""
     from symdiff.frontend.comprehensions import visit
 
@@ -109,7 +109,7 @@ def _accumulated(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], 
 
 def _extreme_of(t: Tracer, values: Any, op: ir.Op) -> Any:
     least = ir.neg(ir.INF) if op is functions.MAXIMUM else ir.INF
-    found = _accumulated(t, values, Real(least), lambda a, b: scalars.apply(op, a, b))
+    found = accumulated(t, values, Real(least), lambda a, b: scalars.apply(op, a, b))
     t.require(ir.ne(found.expr, least), "value", "the maximum or minimum of nothing")
     return found
 
@@ -361,7 +361,7 @@ def _any(t: Tracer, values: Any) -> Any:
         with t.attempt(transparent=True):
             return arrays.some(countable(t, values))
     except Unlisted:
-        return _accumulated(t, values, False, scalars.disjunction)
+        return accumulated(t, values, False, scalars.disjunction)
 
 
 def _all(t: Tracer, values: Any) -> Any:
@@ -369,7 +369,7 @@ def _all(t: Tracer, values: Any) -> Any:
         with t.attempt(transparent=True):
             return arrays.every(countable(t, values))
     except Unlisted:
-        return _accumulated(t, values, True, scalars.conjunction)
+        return accumulated(t, values, True, scalars.conjunction)
 
 
 def _str(t: Tracer, value: Any = "") -> str:

@@ -24,6 +24,7 @@ from symdiff.frontend.values import (
     Whole,
     as_real,
     describe,
+    is_number,
 )
 from symdiff.integers import linear
 from symdiff.ir import ONE, TRUE, ZERO, Expr
@@ -315,6 +316,27 @@ def compacted(t: Tracer, chosen: Selected) -> SymArray:
     at = [placed(formula(i), SLOTS[:1]) for i in indices]
     at += [SLOTS[k + 1] for k in range(len(rest))]
     return symbolic.gathered(chosen.items, (*indices[0].shape, *rest), at)
+
+
+def one_of(t: Tracer, values: Sequence[Any], i: Any) -> Any:
+    """The element of a list at an index that is not known when traced: what is stored in
+    it is stored in the one that it is."""
+    k = position(t, i, ir.const(len(values)))
+    found = values[-1] if values else None
+    for n in range(len(values) - 2, -1, -1):
+        here = ir.eq(k, ir.const(n))
+        if isinstance(found, SymArray) and isinstance(values[n], SymArray):
+            found = symbolic.merged(here, values[n], found)
+        elif is_number(found) and is_number(values[n]):
+            found = scalars.select(here, TRUE, values[n], found)
+        else:
+            found = None
+    if not isinstance(found, SymArray) and not is_number(found):
+        raise Refused(
+            "a list is indexed by what is not known when traced",
+            "its elements must be numbers, or arrays of as many dimensions; or use an array",
+        )
+    return found
 
 
 # ----------------------------------------------------------------------- storing

@@ -81,6 +81,29 @@ def together(columns: PySequence[Any]) -> Sequence:
     return Sequence(count, lambda k: tuple(s.item(k) for s in found))
 
 
+def product(columns: PySequence[Any]) -> Sequence:
+    """Every combination, the last column running first."""
+    found = [of(c) or _of_known(c) for c in columns]
+    count = ONE
+    for s in found:
+        count = ir.mul(count, ir.where(ir.lt(s.count, ZERO), ZERO, s.count) if s.count.op is not structure.INDEX else s.count)  # fmt: skip
+
+    def item(k: Expr) -> tuple[Any, ...]:
+        values: list[Any] = []
+        for n, s in enumerate(reversed(found)):
+            last = n == len(found) - 1
+            values.append(s.item(k if last else ir.apply(structure.MOD, k, s.count)))
+            k = ir.apply(structure.FLOORDIV, k, s.count)
+        return tuple(reversed(values))
+
+    return Sequence(count, item)
+
+
+def of_shape(shape: PySequence[Expr]) -> Sequence:
+    """The indices of an array of this shape."""
+    return product([Sequence(n, scalars.whole) for n in shape])
+
+
 def _of_known(column: Any) -> Sequence:
     if isinstance(column, range):
         return of_range(column)

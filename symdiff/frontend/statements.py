@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff import ir
+from symdiff import ir, structure
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import (
     arrays,
@@ -28,11 +28,15 @@ from symdiff.frontend.expressions import evaluate
 from symdiff.frontend.tracer import Flow, Tracer
 from symdiff.frontend.values import (
     Cond,
+    Listed,
     Masked,
     Refused,
+    Scalar,
+    Selected,
     SmallArray,
     Stream,
     SymArray,
+    Whole,
     describe,
 )
 from symdiff.frontend.values import (
@@ -120,8 +124,20 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
     elif isinstance(owner, SmallArray):
         t.mutate(owner)
         arrays.store(owner, index, value)
+    elif isinstance(owner, Listed) and not isinstance(index, slice):
+        selecting.store(t, owner.items, index, value)
+    elif isinstance(owner, Selected):
+        raise Refused(
+            "an element of a selection by a condition is assigned",
+            "make an array of it first: np.array(...)",
+        )
     elif isinstance(owner, (list, dict)):
         t.mutate(owner)
+        if isinstance(owner, list) and isinstance(index, Whole):
+            raise Refused(
+                "an element of a list is assigned at an index that is not known when traced",
+                "use an array",
+            )
         key = containers.key(index) if isinstance(owner, dict) else containers.position(index)
         if isinstance(key, slice):
             value = containers.elements(t, value)
@@ -145,6 +161,8 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
             t.mutate(old)
             old.extend(more)
             return
+        if isinstance(old, Scalar) and _aliased(t, target.id, old):
+            containers.array_in_call(old, "it is changed in place")
         new = operators.binary(t, op, old, value)
         if isinstance(old, SymArray):
             selecting.store(t, old, Ellipsis, new)
@@ -165,6 +183,17 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
     if isinstance(old, list):
         raise Refused("a list inside of a container is extended", "use its method extend")
     store(t, owner, index, new)
+
+
+def _aliased(t: Tracer, name: str, value: Scalar) -> bool:
+    """Whether another name has the value too."""
+    frame, own = t.frame, name
+    while True:
+        if any(v is value and n != own for n, v in frame.env.items()):
+            return True
+        if frame.caller is None:
+            return False
+        frame, own = frame.caller[0], ""
 
 
 # --------------------------------------------------------------------- branches
@@ -201,6 +230,8 @@ def _assert(t: Tracer, node: ast.Assert) -> None:
         c = Cond(FALSE)
     if c is True:
         return
+    if all(e in t.parameter_sizes for e in structure.leaves((c.expr,))):
+        t.require(c.expr, "value", f"this does not hold: {t.text(c.expr)}")
     t.assumptions.append(ir.or_(ir.not_(t.path), c.expr))
     t.facts = t.facts.union(scalars.consequences(c.expr))
 
@@ -210,12 +241,29 @@ def _raise(t: Tracer, node: ast.Raise) -> None:
     if node.exc is not None:
         exc = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         name = " " + t.frame.source.segment(exc)
-    if t.path is TRUE:
+    if t.path is TRUE and not t.levels:
         t.refuse(f"the function raises{name} when traced", "it does so for every real argument")
+    leaves = structure.leaves((t.path,))
+    if not any(e.op is ir.VAR for e in leaves) and (leaves or t.levels):
+        _raise_when_run(t, node, name)
+        return
     t.refuse(
         f"'raise{name}' under a condition on real values",
         f"say what the arguments satisfy instead: assert {t.text(ir.not_(t.path))}",
     )
+
+
+def _raise_when_run(t: Tracer, node: ast.Raise, name: str) -> None:
+    """An error under a condition on sizes and elements of arrays is raised in the call."""
+    message = name.strip() or "an error"
+    if isinstance(node.exc, ast.Call) and node.exc.args:
+        if isinstance(text := node.exc.args[0], ast.Constant):
+            message = str(text.value)
+    fine = ir.not_(t.path)
+    kind = "index" if "IndexError" in name else "value"
+    t.emit(structure.Check(fine, kind, message, t.frame.source.location(node)))
+    t.assumptions.append(fine)
+    t.frame.flow.returned = TRUE
 
 
 # ------------------------------------------------------------------------ loops
