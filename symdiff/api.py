@@ -35,7 +35,7 @@ def symgrad(
     static : further parameters to specialise on, as Python values.
     domain : what is known of the arguments: `{"x": (0, None)}` or `"x > 0"`.
     dtype : float32 or float64, to compute in whatever the arguments are.
-    target : "cpu".
+    target : "cpu"; "cuda" computes on a CUDA device, "auto" there where arguments lie.
     accuracy : "fast", "high", "strict" or "certified".
     parallel : whether large arrays use all cores; "auto" decides by size.
     checkpoint : how loops keep their states; functions of scalars have none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -53,6 +54,14 @@ def ulps(got, f, *columns):
         unit = np.spacing(np.abs(got.dtype.type(truth)))
         worst = max(worst, abs(float(got[k]) - truth) / float(unit))
     return worst
+
+
+def test_without_the_compiler(monkeypatch):
+    for name in ("cuda", "cuda.bindings"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(TargetError, match=r"(?s)need NVIDIA's compiler.*symdiff\[cuda\]"):
+        symgrad(h, cache=False).ptx()
+    assert symgrad(h, target="auto")(2.0) == 4.0
 
 
 # ------------------------------------------------------------------------- arrays
