@@ -56,11 +56,10 @@ above it libm's pow, which is within 1 ulp, is used. On arrays that takes longer
 FMA = Op("fma", 3, intrinsic="llvm.fma", python="symdiff_fma({0}, {1}, {2})")
 """`a*b + c`, rounded once."""
 SHARP = Op("sharp", 1, intrinsic="-", ball=lambda x: x)
-CORRECTION = Op("correction", 1, intrinsic="-", ball=lambda x: x * 0)
 SHARP_EXP = Op("sharp_exp", 1, intrinsic="-", ball=lambda x: x.exp(), sign="positive")
 SHARP_EXPM1 = Op("sharp_expm1", 1, intrinsic="-", ball=lambda x: x.expm1())
-"""A sum that `codegen.sharp` computes with the errors of its terms, what these were, and
-exponentials of such a sum."""
+"""A sum that `codegen.sharp` computes with the errors of its terms, and exponentials of
+such a sum."""
 FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
 

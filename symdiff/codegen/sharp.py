@@ -19,7 +19,6 @@ from fractions import Fraction
 
 from symdiff.codegen.lower import (
     ARRAY_CHAIN,
-    CORRECTION,
     FMA,
     SHARP,
     SHARP_EXP,
@@ -190,10 +189,6 @@ def _sharp(e: Expr) -> Expr:
     return _add(*sharp(e))
 
 
-def _correction(e: Expr) -> Expr:
-    return sharp(e)[1]
-
-
 def _argument(e: Expr) -> Corrected:
     """A sum rounded to the nearest double, and the rest."""
     value, correction = _corrected((e,))[e]
@@ -213,5 +208,5 @@ def _expm1(e: Expr) -> Expr:
     return raw(ADD, (value, raw(FMA, (value, low, low))))
 
 
-BUILDS = {SHARP: _sharp, CORRECTION: _correction, SHARP_EXP: _exp, SHARP_EXPM1: _expm1}
+BUILDS = {SHARP: _sharp, SHARP_EXP: _exp, SHARP_EXPM1: _expm1}
 """How the operations on sharp sums are made of others."""

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.codegen.lower import CORRECTION, MAX_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1, fused
+from symdiff.codegen.lower import MAX_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1, fused
 from symdiff.functions import (
     ATAN,
     CEIL,
@@ -75,15 +75,13 @@ CHEAP = 2
 """A term with no more units of error is bounded by the other and the sum."""
 MAX_SUM = 16
 """Terms of a sum that are bounded together."""
-FUNCTION_ERROR, VECTOR_ERROR = 2, 3
+FUNCTION_ERROR, VECTOR_ERROR = 2, 2
 """Units by which a library function may miss the exact value, and one of SIMD."""
 SLACK = 10
 """An output may err by so many units beyond its inherent rounding, through cancellation
 and arguments of functions: a worst case, of which half is rare."""
 SECOND_ORDER = Fraction(1, 2**40)
 """What is left of the error of a sum that is computed with the errors of its terms."""
-LARGEST_CORRECTION = Fraction(1, 2**20)
-"""A correction of so much of the sum leaves nothing of the error of the terms."""
 UNITS = {"float64": 52, "float32": 23}
 """Two to the minus this bounds a unit of rounding, relative to the value."""
 
@@ -129,7 +127,7 @@ class Doubt:
     lean: bool = False
     chain: int = MAX_CHAIN
     strict: bool = False
-    choices: set[Expr] = field(default_factory=set)
+    apart: Doubt | None = None
 
     def of(self, e: Expr) -> Bound:
         for node in ir.topological((e,), self.bounds):
@@ -222,7 +220,7 @@ class Doubt:
         if op is NEG or op is ABS:
             return bounds[0]
         if op is SHARP:
-            return self._corrected(e, bounds[0])
+            return Bound(Fraction(2), ir.const(SECOND_ORDER) * self._term_by_term(args[0]))
         if op in (SHARP_EXP, SHARP_EXPM1):
             return Bound(Fraction(self._own_error(e) + 2))
         if op in (ADD, SUB):
@@ -313,16 +311,11 @@ class Doubt:
             b = self.signs.of(ir.neg(e.args[1]))
         return not (a | b) & 1 or not (a | b) & 4
 
-    def _corrected(self, e: Expr, plain: Bound) -> Bound:
-        """What is left of the error is in proportion to the correction, unless parts of
-        that cancel; strictly, to the sum of their sizes."""
-        if plain.static:
-            return Bound(Fraction(1))
-        if self.strict or e in self.choices:
-            return Bound(Fraction(2), ir.const(SECOND_ORDER) * plain.more)
-        small = ir.le(ir.abs_(ir.raw(CORRECTION, e.args)) / LARGEST_CORRECTION, self.size(e))
-        self.unsafe = ir.or_(self.unsafe, ir.not_(small))
-        return Bound(Fraction(2))
+    def _term_by_term(self, e: Expr) -> Expr:
+        """The error of a sum of which every operation is rounded by itself."""
+        if self.apart is None:
+            self.apart = Doubt(self.dtype, self.signs, chain=self.chain)
+        return self.apart.of(e).more
 
     def _settled(self, e: Expr, bound: Bound) -> Bound:
         """The error of a series in a band, where it is bounded over the whole band."""
@@ -435,10 +428,7 @@ def doubt(
     lean : leave overflow, underflow and invalid operations to the processor's flags.
     """
     outputs = tuple(dict.fromkeys(outputs))
-    work = Doubt(
-        dtype, Signs(facts), fuses=fuses, lean=lean, chain=chain, strict=strict,
-        choices=_below_branches(outputs),
-    )  # fmt: skip
+    work = Doubt(dtype, Signs(facts), fuses=fuses, lean=lean, chain=chain, strict=strict)
     tests, sizes = [], ZERO
     unbounded: set[Expr] = set()
     for e in ir.topological(outputs):
@@ -472,11 +462,6 @@ def _may_be_infinite(e: Expr) -> bool:
     if e.op is POW and (q := ir.rational(e.args[1])) is not None:
         return q.denominator != 1
     return bool(e.args) and not e.op.boolean and e.op not in FINITE
-
-
-def _below_branches(outputs: Iterable[Expr]) -> set[Expr]:
-    sides = [a for e in ir.topological(outputs) if e.op is WHERE for a in e.args[1:]]
-    return set(ir.topological(sides))
 
 
 def is_exact(q: Fraction, dtype: str = "float64") -> bool:

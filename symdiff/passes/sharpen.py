@@ -68,11 +68,31 @@ def _outermost(outputs: tuple[Expr, ...], work: Doubt) -> list[Expr]:
         loose = e.op in _EXPONENTIALS or e.op in (ADD, SUB)
         loose = loose and not work.of(e).static and bool(inner.args)
         loose = loose or _is_long_power(e)
-        if loose and is_sharp(inner) and len(ir.topological((inner,))) <= MAX_NODES:
+        if loose and is_sharp(inner) and _is_first_order(inner, e is not inner):
             found[e] = None
         else:
             stack.extend(e.args)
     return list(found)
+
+
+def _is_first_order(e: Expr, roots: bool) -> bool:
+    """Whether no two errors that may be large beside their values are multiplied; only
+    then is what remains of the errors in proportion to them."""
+    nodes = ir.topological((e,))
+    if len(nodes) > MAX_NODES:
+        return False
+    work = Doubt(chain=ARRAY_CHAIN)
+    work.of(e)
+
+    def loose(n: Expr) -> bool:
+        return work.bounds[n].more is not ir.ZERO
+
+    for n in nodes:
+        if n.op is ir.POW and (loose(n.args[0]) or (n.args[1] is ir.HALF and not roots)):
+            return False
+        if n.op is ir.MUL and all(loose(a) for a in n.args):
+            return False
+    return True
 
 
 def _is_long_power(e: Expr) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symdiff import functions as f
-from symdiff import ir
+from symdiff import ir, symgrad
 from symdiff.codegen.lower import SHARP, SHARP_EXP, SHARP_EXPM1
 from symdiff.codegen.sharp import is_sharp
 from symdiff.interpret import Certified, ulp_error
@@ -86,9 +86,22 @@ def test_only_sums_that_cancel_are_sharp() -> None:
 
 
 def test_extreme_cancellation_is_still_in_doubt() -> None:
-    e = ir.raw(SHARP, ((X * X - 2) * (X * X - 2) - Y,))
+    e = ir.raw(SHARP, (X * (X * X - 3) + 2 + Y,))
     suspect = doubt([e], fuses=True, lean=True)
     tested = Kernel("f", ["x", "y"], [e], suspect=lambda *_: suspect, cache=False)
-    root = 2**0.5
     assert tested.evaluate([1.5, 3.0]).suspects == 0
-    assert tested.evaluate([root, (root * root - 2) ** 2]).suspects == 1
+    assert tested.evaluate([1 + 1e-5, 1e-30]).suspects == 0
+    assert tested.evaluate([1 + 1e-9, 1e-30]).suspects == 1
+
+
+def test_errors_are_not_multiplied() -> None:
+    squared = (X * X - 2) * (X * X - 2) - Y
+    rooted = ir.sqrt(X * X + 1) - X
+    for e in (squared, rooted, f.EXP(squared)):
+        assert sharpen((e / X,)) == (e / X,)
+
+
+def test_roots_of_large_numbers() -> None:
+    fun = symgrad(lambda x: np.sqrt(x * x + 1) - x)
+    x = 10.0 ** np.random.default_rng(0).uniform(-20, 150, 50_000)
+    np.testing.assert_allclose(fun(x), 1 / (np.sqrt(x * x + 1) + x), rtol=1e-14)
