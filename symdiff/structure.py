@@ -465,14 +465,17 @@ def replaced(block: Block, mapping: Mapping[Expr, Expr]) -> Block:
 
 def renamed(block: Block, names: Names) -> tuple[Block, dict[Expr, Expr]]:
     """A copy of a block in which every definition has a new name; and what became of
-    the names that later statements see, by their leaves."""
+    the names that later statements see, by their leaves. A tape has a new name too if it
+    is saved and restored in the block."""
     old: dict[str, Type] = {}
     for s in walk(block):
         old.update(defined(s))
         old.update(inner(s))
     new = {n: names.fresh(n) for n in old}
     loops = [s for s in walk(block) if isinstance(s, Loop)]
-    tapes = {v.tape: names.fresh(v.tape) for s in loops for v in s.saves}
+    restored = {r.tape for s in loops for r in s.restores}
+    saved = dict.fromkeys(v.tape for s in loops for v in s.saves)
+    tapes = {t: names.fresh(t) for t in saved if t in restored}
     mapping = {
         **{var(n): var(m) for n, m in new.items()},
         **{index(n): index(m) for n, m in new.items()},
@@ -494,9 +497,10 @@ def renamed(block: Block, names: Names) -> tuple[Block, dict[Expr, Expr]]:
                     carried=tuple(
                         replace(c, name=new[c.name], result=new[c.result]) for c in s.carried
                     ),
-                    saves=tuple(replace(v, tape=tapes[v.tape]) for v in s.saves),
+                    saves=tuple(replace(v, tape=tapes.get(v.tape, v.tape)) for v in s.saves),
                     restores=tuple(
-                        replace(r, name=new[r.name], tape=tapes[r.tape]) for r in s.restores
+                        replace(r, name=new[r.name], tape=tapes.get(r.tape, r.tape))
+                        for r in s.restores
                     ),
                 )  # fmt: skip
             case Call():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from symdiff import ir
 from symdiff.ir import VAR, Expr
@@ -60,6 +60,14 @@ class Context:
         """The expression that a name is."""
         t = self.types[name]
         return array(name, t.kind) if t.shape else scalar(name, t.kind)
+
+    def adopt(self, mapping: Mapping[Expr, Expr]) -> None:
+        """Take over what is known of names for their copies."""
+        for old, new in mapping.items():
+            if (t := self.types.get(name_of(old))) is not None:
+                self.types[name_of(new)] = t
+                if name_of(old) in self._active:
+                    self._active.add(name_of(new))
 
     def active(self, e: Expr | str) -> bool:
         """Whether the real value of an expression or name depends on the inputs."""

@@ -17,6 +17,7 @@ from symdiff.blocks import simplify
 from symdiff.blocks.context import Context, names_of
 from symdiff.blocks.pullback import Sweep
 from symdiff.blocks.pushforward import Duals
+from symdiff.blocks.revolve import Checkpoint
 from symdiff.blocks.seeds import Seeds, fewer
 from symdiff.blocks.simplify import simplified
 from symdiff.blocks.trees import bundle, cells, joined
@@ -51,17 +52,19 @@ def final(program: Structured) -> Structured:
     return replace(program, block=block, outputs=outputs)
 
 
-def gradient(program: Structured, wrt: Sequence[str]) -> Structured:
+def gradient(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
     """d f/d wrt of a scalar function: one output per parameter named in wrt."""
     base = _simplified(_scalar(program, "grad"))
-    swept, slopes = _swept(base, wrt, (ONE,))
+    swept, slopes = _swept(base, wrt, (ONE,), checkpoint)
     return _finished(swept, slopes, bundle(list(range(len(wrt)))))
 
 
-def value_and_gradient(program: Structured, wrt: Sequence[str]) -> Structured:
+def value_and_gradient(
+    program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None
+) -> Structured:
     """(f, d f/d wrt), sharing one kernel."""
     base = _simplified(_scalar(program, "value_and_grad"))
-    swept, slopes = _swept(base, wrt, (ONE,))
+    swept, slopes = _swept(base, wrt, (ONE,), checkpoint)
     tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
     return _finished(swept, (*base.outputs, *slopes), tree)
 
@@ -92,36 +95,36 @@ def jvp(program: Structured, wrt: Sequence[str]) -> Structured:
     return _finished(pushed, (*base.outputs, *tangents), tree)
 
 
-def vjp(program: Structured, wrt: Sequence[str]) -> Structured:
+def vjp(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
     """(value, cotangents of wrt); the outputs' cotangents are further parameters."""
     base = _simplified(program)
     bars, checks = _cotangents(base)
     taken = replace(base, params=(*base.params, *bars), block=(*base.block, *checks))
-    swept, slopes = _swept(taken, wrt, [p.leaf for p in bars])
+    swept, slopes = _swept(taken, wrt, [p.leaf for p in bars], checkpoint)
     tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
     return _finished(swept, (*base.outputs, *slopes), tree)
 
 
-def hvp(program: Structured, wrt: Sequence[str]) -> Structured:
+def hvp(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
     """The Hessian times a vector, without the Hessian."""
-    slopes = gradient(_scalar(program, "hvp"), wrt)
+    slopes = gradient(_scalar(program, "hvp"), wrt, checkpoint)
     dots = _tangents(program, wrt)
     seeds = {n: p.leaf for n, p in zip(wrt, dots, strict=True)}
     pushed, tangents = _pushed(replace(slopes, params=(*slopes.params, *dots)), seeds)
     return _finished(pushed, tangents, slopes.tree)
 
 
-def hessian(program: Structured, wrt: Sequence[str]) -> Structured:
+def hessian(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
     """Second derivatives of a scalar function, forward over reverse: a row for each
     element of each parameter."""
-    slopes = gradient(_scalar(program, "hessian"), wrt)
+    slopes = gradient(_scalar(program, "hessian"), wrt, checkpoint)
     rows, outputs = _by_elements(slopes, wrt, first=True)
     n = len(wrt)
     tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
     return _finished(rows, outputs, tree)
 
 
-def jacobian(program: Structured, wrt: Sequence[str]) -> Structured:
+def jacobian(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
     """The derivative of every output by every parameter named in wrt, forward or in
     reverse, whichever takes fewer sweeps."""
     base = _simplified(program)
@@ -129,7 +132,7 @@ def jacobian(program: Structured, wrt: Sequence[str]) -> Structured:
     inputs = [known[n] for n in wrt]
     results = [_type(e, known) for e in base.outputs]
     if fewer(results, inputs):
-        swept, outputs = _by_outputs(base, wrt)
+        swept, outputs = _by_outputs(base, wrt, checkpoint)
     else:
         swept, columns = _by_elements(base, wrt, first=False)
         count = len(base.outputs)
@@ -144,11 +147,11 @@ def tangent_names(program: Structured, wrt: Sequence[str]) -> list[str]:
 
 # ------------------------------------------------------------------------- sweeps
 def _swept(
-    base: Structured, wrt: Sequence[str], cotangents: Sequence[Expr]
+    base: Structured, wrt: Sequence[str], cotangents: Sequence[Expr], checkpoint: Checkpoint
 ) -> tuple[Structured, tuple[Expr, ...]]:
     """The program with the reverse sweep, and the cotangents of the parameters."""
     context = Context(base, wrt)
-    sweep = Sweep(context, base.block, wrt, base.outputs)
+    sweep = Sweep(context, base.block, wrt, base.outputs, checkpoint=checkpoint)
     for output, bar in zip(base.outputs, cotangents, strict=True):
         sweep.cotangent(output, bar)
     sweep.run()
@@ -185,10 +188,12 @@ def _by_elements(
     return replace(base, block=(*base.block, *seeds.statements)), tuple(outputs)
 
 
-def _by_outputs(base: Structured, wrt: Sequence[str]) -> tuple[Structured, tuple[Expr, ...]]:
+def _by_outputs(
+    base: Structured, wrt: Sequence[str], checkpoint: Checkpoint
+) -> tuple[Structured, tuple[Expr, ...]]:
     """Cotangents of all parameters from each element of each output."""
     seeds = Seeds(base, True)
-    outputs = [e for output in base.outputs for e in seeds.cotangents(output, wrt)]
+    outputs = [e for output in base.outputs for e in seeds.cotangents(output, wrt, checkpoint)]
     return replace(base, block=(*base.block, *seeds.statements)), tuple(outputs)
 
 

@@ -50,7 +50,9 @@ def fused(block: Block, roots: Sequence[Expr], *, late: bool) -> Block:
     """
     changed = _changed(block)
     block = tuple(
-        replace(s, body=fused(s.body, expressions(s), late=late)) if isinstance(s, Build | Loop) else s
+        replace(s, body=fused(s.body, expressions(s), late=late))
+        if isinstance(s, Build | Loop)
+        else s
         for s in block
     )
     for name in [s.name for s in block if isinstance(s, Build)]:

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.blocks.context import Context
 from symdiff.blocks.needs import fragile_names, kept
+from symdiff.blocks.revolve import Checkpoint, Plan, Revolve, parts, plan_of, saves_values
 from symdiff.blocks.simplify import simplified
 from symdiff.ir import TRUE, VAR, ZERO, Expr, topological, var
 from symdiff.passes.differentiate import (
@@ -94,11 +95,11 @@ class Sweep:
         the statement that it belongs to.
     roots : the expressions after the block that have adjoints.
     fragile : arrays of the loops around that are changed element by element.
+    checkpoint : how the states of loops are kept; see `blocks.revolve`.
 
     Attributes
     ----------
     out : the statements of the reverse sweep.
-    forward : the block, whose loops save what `out` restores.
     stored : expressions whose values are elements of arrays that there are.
     """
 
@@ -109,10 +110,12 @@ class Sweep:
         local: Iterable[str] = (),
         roots: Sequence[Expr] = (),
         fragile: frozenset[str] = frozenset(),
+        checkpoint: Checkpoint = None,
     ) -> None:
         self.context, self.block, self.fragile = context, block, fragile
+        self.checkpoint = checkpoint
         self.out: list[Statement] = []
-        self.forward = list(block)
+        self.parts: list[tuple[Statement, ...]] = [(s,) for s in block]
         self.local = {*local, *(n for s in block for n, _ in defined(s))}
         self.starts: dict[str, str] = {}
         self.adjoint: dict[str, str] = {}
@@ -131,6 +134,11 @@ class Sweep:
             if self.context.active(e):
                 levels[level[e]].append(e)
         return levels
+
+    @property
+    def forward(self) -> Block:
+        """The block, whose loops save what `out` restores."""
+        return tuple(s for part in self.parts for s in part)
 
     # ------------------------------------------------------------------ adjoints
     def seed(self, e: Expr, bar: Expr, path: Path = ()) -> None:
@@ -241,7 +249,7 @@ class Sweep:
             case Build():
                 self._build(s)
             case Loop():
-                self.forward[position] = self._loop(s)
+                self.parts[position] = self._loop(s)
             case Call():
                 self._call(s)
 
@@ -350,11 +358,11 @@ class Sweep:
             self.seed(var(primal), bar)
 
     # --------------------------------------------------------------------- loops
-    def _loop(self, s: Loop) -> Loop:
+    def _loop(self, s: Loop) -> tuple[Statement, ...]:
         """Reverse a loop; the forward loop, with what it saves."""
         live = {c.name for c in s.carried if self.reached(c.result)}
         if not live and not any(v.tape in self.context.tape_bars for v in _saves(s)):
-            return s
+            return (s,)
         fragile = self.fragile | fragile_names(s)
         while True:
             bars = {c.name: self.context.fresh(f"{c.name}_bar", c.type)
@@ -386,7 +394,7 @@ class Sweep:
 
     def _reversed(
         self, s: Loop, sweep: Sweep, bars: Mapping[str, str], restores: list[Restore]
-    ) -> Loop:
+    ) -> tuple[Statement, ...]:
         context = self.context
         passed = [c for c in s.carried if c.name in bars]
         nexts = [
@@ -404,6 +412,10 @@ class Sweep:
             tuple(sweep.out), roots, context.names, late=True, tapes=context.tape_bars.values()
         )
         keep = kept(context, s, body, roots, self.fragile)
+        forward = replace(s, body=sweep.forward, saves=(*s.saves, *keep.saves))
+        plan = self._plan(s, forward)
+        if plan is not None and plan.first is not ZERO:
+            return self._in_parts(s, plan)
         body, roots = replaced(keep.body, keep.mapping), ir.substitute(roots, keep.mapping)
         ends = iter(roots)
         carried = []
@@ -416,20 +428,39 @@ class Sweep:
             carried.append(Carried(a.start, t, init, next(ends), result))
         saves = [replace(v, value=next(ends)) for v in saves]
         plain = s.condition is TRUE and s.count is not None
-        trips = context.fresh("trips", INTEGER)
-        self.out.append(
-            Loop(
-                keep.index, s.count if plain else index(s.trips),
-                (*carried, *keep.carried), body, trips,
-                reverse=not s.reverse, saves=tuple(saves),
-                restores=(*restores, *keep.restores),
-            )
+        back = Loop(
+            keep.index, s.count if plain else index(s.trips), (*carried, *keep.carried), body,
+            context.fresh("trips", INTEGER), reverse=not s.reverse, saves=tuple(saves),
+            restores=(*restores, *keep.restores),
         )  # fmt: skip
+        if plan is not None:
+            self.out += Revolve(context, s, forward, back, len(carried), plan).statements()
+            forward = s
+        else:
+            self.out.append(back)
         for a, bar in zip(added, carried[len(passed) :], strict=True):
             self._bar_becomes(a.primal, context.leaf(bar.result))
         for c, bar in zip(passed, carried, strict=False):
             self.receive(c.init, bar.result)
-        return replace(s, body=tuple(sweep.forward), saves=(*s.saves, *keep.saves))
+        return (forward,)
+
+    def _plan(self, s: Loop, forward: Loop) -> Plan | None:
+        """How the states of a loop are kept, if its values are not all saved."""
+        loops = [b for b in walk((s,)) if isinstance(b, Loop)]
+        if self.checkpoint in (None, "none") or any(b.saves or b.restores for b in loops):
+            return None
+        return plan_of(self.checkpoint, s, forward) if saves_values(forward) else None
+
+    def _in_parts(self, s: Loop, plan: Plan) -> tuple[Statement, ...]:
+        """The first steps with their values saved, the others with states kept."""
+        first, rest = parts(self.context, s, plan.first)
+        self.local |= {n for n, _ in defined(first)}
+        whole, self.checkpoint = self.checkpoint, replace(plan, first=ZERO)
+        after = self._loop(rest)
+        self.checkpoint = None
+        before = self._loop(first)
+        self.checkpoint = whole
+        return (*before, *after)
 
     def _end_bar(self, c: Carried) -> Expr:
         """The adjoint of a carried value after the loop."""

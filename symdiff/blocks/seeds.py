@@ -12,12 +12,12 @@ over the directions where that leaves one term.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from symdiff import ir
 from symdiff.blocks.context import Context
 from symdiff.blocks.pullback import Sweep
 from symdiff.blocks.pushforward import Duals
+from symdiff.blocks.revolve import Checkpoint
 from symdiff.ir import ONE, ZERO, Expr, substitute
 from symdiff.structure import (
     ARRAY,
@@ -27,9 +27,6 @@ from symdiff.structure import (
     Build,
     Carried,
     Loop,
-    Names,
-    Restore,
-    Save,
     Statement,
     Structured,
     Type,
@@ -96,14 +93,14 @@ class Seeds:
         kinds = [self._type(e) for e in self.base.outputs]
         return self._looped(ks, t, block, results, kinds)
 
-    def cotangents(self, output: Expr, wrt: Sequence[str]) -> list[Expr]:
+    def cotangents(self, output: Expr, wrt: Sequence[str], checkpoint: Checkpoint) -> list[Expr]:
         """The derivatives of an output by every parameter."""
         t = self._type(output)
         ks = [self.names.fresh("k") for _ in t.shape]
         unit, seed = self._unit(t, ks)
         context = Context(self.base, wrt)
         context.names, context.types = self.names, {**context.types, **self.context.types}
-        sweep = Sweep(context, self.base.block, wrt, self.base.outputs)
+        sweep = Sweep(context, self.base.block, wrt, self.base.outputs, checkpoint=checkpoint)
         sweep.cotangent(output, seed)
         sweep.run()
         kinds = [self.context.types[n] for n in wrt]
@@ -138,7 +135,6 @@ class Seeds:
         """Put the results of all directions into arrays."""
         own = self._own(block)
         copy, new = renamed(own, self.names)
-        copy = _with_own_tapes(copy, self.names)
         results = substitute(results, new)
         if not ks:
             self.statements += copy
@@ -222,25 +218,3 @@ def _tapes(s: Statement) -> set[str]:
     loops = [b for b in walk((s,)) if isinstance(b, Loop)]
     saved = {v.tape for b in loops for v in b.saves}
     return saved | {r.tape for b in loops for r in b.restores}
-
-
-def _with_own_tapes(block: Block, names: Names) -> Block:
-    """The block with tapes of its own."""
-    new = {x: names.fresh(x) for s in block for x in sorted(_tapes(s))}
-
-    def save(v: Save) -> Save:
-        return replace(v, tape=new[v.tape])
-
-    def restore(r: Restore) -> Restore:
-        return replace(r, tape=new[r.tape])
-
-    def go(b: Block) -> Block:
-        result = []
-        for s in b:
-            if isinstance(s, Loop):
-                saves, restores = tuple(map(save, s.saves)), tuple(map(restore, s.restores))
-                s = replace(s, saves=saves, restores=restores)
-            result.append(replace(s, body=go(s.body)) if isinstance(s, Build | Loop) else s)
-        return tuple(result)
-
-    return go(block)
