@@ -20,6 +20,7 @@ from symdiff.codegen.lower import MAX_CHAIN, lower
 from symdiff.codegen.nestlife import wishes
 from symdiff.codegen.nestloops import NO_MEMORY, Wish
 from symdiff.codegen.nestmemory import PRELUDE
+from symdiff.codegen.nestready import ready
 from symdiff.codegen.nestscope import Stored
 from symdiff.codegen.nestspans import Spans
 from symdiff.ir import Expr, const, topological
@@ -78,7 +79,8 @@ class Layout:
 
 
 def lowered(program: Structured, accuracy: str = "high") -> Structured:
-    """The program in operations that every CPU has."""
+    """The program in operations that every CPU has, rearranged for vectors."""
+    program = ready(program)
     found: dict[Expr, None] = {}
     for s in walk(program.block):
         found.update((e, None) for e in expressions(s) if e.op is not ARRAY)
