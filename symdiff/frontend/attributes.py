@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend import known, large_names
+from symdiff.frontend import known, large_names, ufuncs
 from symdiff.frontend.calls import Method, call
 from symdiff.frontend.containers import array_in_call, used_as_array
-from symdiff.frontend.large_making import UFUNC_METHODS
 from symdiff.frontend.numpy_names import ARRAY_METHODS, ARRAY_PROPERTIES
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -74,7 +73,7 @@ def _of_scalar(owner: Scalar, name: str) -> Any:
         return np.dtype(
             bool if isinstance(owner, Cond) else int if isinstance(owner, Whole) else float
         )
-    if name in ARRAY_PROPERTIES or name in ARRAY_METHODS:
+    if name in ARRAY_PROPERTIES or name in ARRAY_METHODS or name in large_names.METHODS:
         used_as_array(owner, f"attribute '{name}'")
     if name in ARRAY_METHODS:
         return Method(ARRAY_METHODS[name], owner, name)
@@ -83,8 +82,8 @@ def _of_scalar(owner: Scalar, name: str) -> Any:
 
 def _of_object(t: Tracer, owner: Any, name: str) -> Any:
     """Data and methods of an object that runs no hidden code when read."""
-    if isinstance(owner, np.ufunc) and (owner, name) in UFUNC_METHODS:
-        return Method(lambda t, _, *args: UFUNC_METHODS[owner, name](t, *args), owner, name)
+    if isinstance(owner, np.ufunc) and (made := ufuncs.method(owner, name)) is not None:
+        return Method(made, owner, name)
     if hasattr(type(owner), "__symdiff_trace__") or isinstance(owner, (FunctionType, np.finfo, np.iinfo)):  # fmt: skip
         found = getattr(owner, name, None)
         if found is None and not hasattr(owner, name):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import ItemsView, KeysView, ValuesView
 from typing import Any
 
+import numpy as np
+
 from symdiff import ir
 from symdiff.frontend import arrays, selecting, symbolic
 from symdiff.frontend.tracer import Retrace, Tracer, active
@@ -175,6 +177,10 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         if k not in owner:
             raise Refused(f"key {_show(k)} is not in the dictionary")
         return t.wrap(owner[k])
+    if owner is np.r_ or owner is np.c_:
+        from symdiff.frontend.ufuncs import joined_by_index
+
+        return joined_by_index(t, owner, index)
     if isinstance(owner, Scalar):
         used_as_array(owner, "it is indexed", rank_of(index))
         raise Refused(f"{_what(owner)} is indexed")

@@ -6,8 +6,6 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from symdiff import ir, structure
 from symdiff.frontend import arrays, scalars, selecting, sequences, symbolic
 from symdiff.frontend.extents import common_shape, dims, shape_of, size
@@ -138,12 +136,6 @@ def _extract(t: Tracer, condition: Any, value: Any) -> Any:
     return selecting.subscript(t, symbolic.symbolic(t, value), mask)
 
 
-def _add_at(t: Tracer, a: Any, indices: Any, value: Any) -> None:
-    if not isinstance(a, SymArray):
-        raise Refused(f"np.add.at() of {describe(a)}")
-    selecting.add_at(t, a, indices, value)
-
-
 def _copyto(t: Tracer, target: Any, value: Any) -> None:
     selecting.store(t, symbolic.symbolic(t, target), Ellipsis, value)
 
@@ -156,6 +148,11 @@ def searched(t: Tracer, sorted_values: Any, values: Any, side: Any = "left") -> 
         raise Refused(f"the side {side!r} of np.searchsorted()")
     found = bisected(t, a, v, side == "left")
     return found if v.shape else symbolic.element(found, ())
+
+
+def _digitized(t: Tracer, values: Any, bins: Any, right: Any = False) -> Any:
+    """`np.digitize`, of increasing bins."""
+    return searched(t, bins, values, "left" if right else "right")
 
 
 def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
@@ -233,12 +230,10 @@ TABLE: dict[str, Function] = {
     "numpy.full_like": _like(None), "numpy.arange": ranged, "numpy.linspace": _linspace,
     "numpy.eye": eye, "numpy.identity": lambda t, n, dtype=None: eye(t, n, dtype=dtype),
     "numpy.meshgrid": _meshgrid, "numpy.searchsorted": searched, "numpy.interp": _interp,
+    "numpy.digitize": _digitized,
     "numpy.shape": lambda t, a: dims(t, symbolic.symbolic(t, a).shape),
     "numpy.ndindex": _indices, "numpy.ndenumerate": _enumerated,
     "numpy.size": lambda t, a: size(t, symbolic.symbolic(t, a).shape),
     "numpy.ndim": lambda t, a: len(symbolic.symbolic(t, a).shape),
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""
-
-UFUNC_METHODS: dict[tuple[Any, str], Function] = {(np.add, "at"): _add_at}
-"""Methods of NumPy's functions."""

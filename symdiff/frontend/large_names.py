@@ -112,7 +112,7 @@ METHODS: dict[str, Function] = {
     )
 } | {
     "flatten": lambda t, a: symbolic.snapshot(large_shapes.ravel(t, a)),
-    "astype": _astype, "item": _item, "fill": _fill, "copy": copied,
+    "tolist": lambda t, a: Listed(symbolic.snapshot(a)), "astype": _astype, "item": _item, "fill": _fill, "copy": copied,
 }  # fmt: skip
 """Methods of an array."""
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symdiff import functions, ir
+from symdiff import functions, ir, structure
 from symdiff.frontend import arrays, folding, library_names, scalars, selecting, symbolic
 from symdiff.frontend.extents import positive, product
 from symdiff.frontend.large_shapes import ravel, shape_like, sliced, taken_along
-from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy
+from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Refused, Selected, SymArray, as_real, number
+from symdiff.frontend.values import Refused, Selected, SymArray, as_real, join, number
 from symdiff.ir import ONE, ZERO, Expr
 
 Function = Callable[..., Any]
@@ -121,13 +121,28 @@ def extreme(op: ir.Op, start: Expr) -> Function:
         for k in axes:
             if not positive(t, a.shape[k]):
                 t.require(ir.lt(ZERO, a.shape[k]), "value", "the maximum or minimum of nothing")
-        found = folding.fold(t, a, axes, start, lambda x, y: ir.apply(op, x, y), op.name)
+        found = _extreme_of(t, a, axes, op, start)
         if isinstance(value, Selected) and not isinstance(found, SymArray):
             some = ir.ne(as_real(found).expr, start)
             t.require(some, "value", "the maximum or minimum of nothing")
         return kept(t, found, a, axes, keepdims)
 
     return implementation
+
+
+def _extreme_of(t: Tracer, a: SymArray, axes: Sequence[int], op: ir.Op, start: Expr) -> Any:
+    """A comparison drops what is not a number: elements outside of their domain make the
+    result undefined by their conditions."""
+    value = folding.numbers(a)
+    defined = join(needs(a), scalars.domain_of((value,))[value])
+
+    def step(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Any], list[Expr]]:
+        better = ir.apply(op, now[0], placed(value, at))
+        return [], [ir.where(placed(defined, at), better, ir.NAN)]
+
+    kind = "i" if a.kind == "i" and start in (ZERO, ONE) else "f"
+    (found,) = folding.reduce(t, a, axes, [(op.name, structure.Type((), kind), start)], step)
+    return found
 
 
 largest = extreme(functions.MAXIMUM, ir.neg(ir.INF))
@@ -206,6 +221,31 @@ def _running(combine: folding.Combine, start: Expr, name: str) -> Function:
         return folding.scan(t, a, axes_of(a, axis)[0], start, combine, name)
 
     return implementation
+
+
+def gradient(t: Tracer, value: Any, h: Any = 1) -> Any:
+    """`np.gradient` of a vector: central differences, one-sided at the ends."""
+    a = symbolic.reused(t, symbolic.symbolic(t, value))
+    if len(a.shape) != 1 or isinstance(h, SymArray):
+        raise Refused("np.gradient() of a matrix or of unequal steps", "take slices")
+    n = a.shape[0]
+    t.require(ir.lt(ONE, n), "value", "np.gradient() needs two elements")
+    i = SLOTS[0]
+    before = ir.where(ir.lt(ZERO, i), ir.sub(i, ONE), i)
+    after = ir.where(ir.lt(ir.add(i, ONE), n), ir.add(i, ONE), i)
+    rise = [symbolic.gathered(a, a.shape, [k]) for k in (after, before)]
+    steps = lazy(a.shape, "i", ir.sub(after, before))
+    return arrays.elementwise(
+        lambda u, v, k: scalars.binary(
+            ast.Div, scalars.binary(ast.Sub, u, v), arrays.multiply(as_real(k), h)
+        ),
+        *rise, steps,
+    )  # fmt: skip
+
+
+def extreme_so_far(op: ir.Op, start: Expr) -> Function:
+    """`np.maximum.accumulate` and the like."""
+    return _running(lambda x, y: ir.apply(op, x, y), start, op.name)
 
 
 def difference(t: Tracer, value: Any, n: int = 1, axis: int = -1) -> Any:
@@ -364,6 +404,7 @@ TABLE: dict[str, Function] = {
     "numpy.count_nonzero": count_nonzero,
     "numpy.cumsum": _running(ir.add, ZERO, "cumsum"),
     "numpy.cumprod": _running(ir.mul, ONE, "cumprod"),
+    "numpy.gradient": gradient,
     "numpy.diff": difference, "numpy.trapezoid": trapezoid, "numpy.trapz": trapezoid,
     "numpy.linalg.norm": norm, "numpy.allclose": _allclose, "numpy.array_equal": _array_equal,
     "scipy.special.logsumexp": logsumexp, "scipy.special.softmax": _softmax,

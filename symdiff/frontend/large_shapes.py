@@ -472,6 +472,10 @@ def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any 
     return symbolic.viewed(a, (*(a.shape[k] for k in rest), length), at)
 
 
+def _fill_diagonal(t: Tracer, value: Any, number: Any) -> None:
+    selecting.store(t, diagonal(t, value), Ellipsis, number)
+
+
 def _least(t: Tracer, a: Expr, b: Expr) -> Expr:
     if nonnegative(t, ir.sub(b, a)):
         return a
@@ -516,6 +520,7 @@ TABLE: dict[str, Function] = {
     "numpy.concat": _concatenate,
     "numpy.hstack": _hstack, "numpy.vstack": _vstack, "numpy.column_stack": _column_stack,
     "numpy.append": _append, "numpy.split": _split, "numpy.pad": _padded, "numpy.diag": _diag,
+    "numpy.fill_diagonal": _fill_diagonal,
     "numpy.diagonal": diagonal, "numpy.triu": _triangle(True), "numpy.tril": _triangle(False),
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""

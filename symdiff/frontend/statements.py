@@ -16,6 +16,7 @@ from symdiff.frontend import (
     arrays,
     containers,
     expressions,
+    extents,
     loops,
     operators,
     scalars,
@@ -105,7 +106,7 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
 
 def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
     t.at = target
-    values = containers.elements(t, value)
+    values = _parts(t, target, value)
     starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
     wanted = len(target.elts)
     if starred and len(values) >= wanted - 1:
@@ -117,11 +118,25 @@ def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
         assign(t, e.value if isinstance(e, ast.Starred) else e, v)
 
 
+def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
+    """The values to unpack; of an array as many as there are names."""
+    if isinstance(value, (Listed, Selected)):
+        value = symbolic.symbolic(t, value)
+    if not isinstance(value, SymArray) or not value.shape:
+        return containers.elements(t, value)
+    size, count = value.shape[0], len(target.elts)
+    if size.op is ir.CONST or any(isinstance(e, ast.Starred) for e in target.elts):
+        return containers.elements(t, value)
+    extents.same_size(t, size, ir.const(count))
+    return [selecting.subscript(t, value, k) for k in range(count)]
+
+
 def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
     """`owner[index] = value`."""
     if isinstance(owner, SymArray):
         selecting.store(t, owner, index, value)
     elif isinstance(owner, SmallArray):
+        containers.used_as_array(owner, "its element is assigned", containers.rank_of(index))
         t.mutate(owner)
         arrays.store(owner, index, value)
     elif isinstance(owner, Listed) and not isinstance(index, slice):
@@ -168,6 +183,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
             selecting.store(t, old, Ellipsis, new)
             new = old
         elif isinstance(old, SmallArray):
+            containers.array_in_call(old, "it is changed in place")
             t.mutate(old)
             arrays.store(old, Ellipsis, new)
             new = old

@@ -1,0 +1,86 @@
+"""Methods of NumPy's elementwise functions, such as `np.add.reduce`; and its index tricks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff import functions, ir
+from symdiff.frontend import large_shapes, selecting, symbolic
+from symdiff.frontend.containers import array_in_call, number_of
+from symdiff.frontend.large_reductions import extreme_so_far
+from symdiff.frontend.python_names import call_back
+from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.values import Refused, SymArray, describe, is_number
+
+Function = Callable[..., Any]
+
+
+def _add_at(t: Tracer, function: Any, a: Any, indices: Any, value: Any) -> None:
+    if not isinstance(a, SymArray):
+        raise Refused(f"np.add.at() of {describe(a)}")
+    selecting.add_at(t, a, indices, value)
+
+
+def _outer(t: Tracer, function: Any, a: Any, b: Any) -> Any:
+    for v in (a, b):
+        array_in_call(v, "np.ufunc.outer()")
+    x, y = symbolic.symbolic(t, a), symbolic.symbolic(t, b)
+    rank = len(x.shape)
+    return call_back(t, function, large_shapes.expanded(t, x, tuple(range(rank, rank + len(y.shape)))), y)  # fmt: skip
+
+
+_REDUCTIONS: dict[Any, Any] = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+    np.logical_and: np.all, np.logical_or: np.any,
+}  # fmt: skip
+
+
+def _reduce(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
+    from symdiff.frontend.calls import call
+
+    if function not in _REDUCTIONS:
+        raise Refused(f"np.{function.__name__}.reduce()", "write it as a loop")
+    return call(t, _REDUCTIONS[function], (value,), {"axis": axis})
+
+
+def _accumulate(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
+    from symdiff.frontend.calls import call
+
+    if function in (np.add, np.multiply):
+        running = np.cumsum if function is np.add else np.cumprod
+        return call(t, running, (value,), {"axis": axis})
+    if function in (np.maximum, np.minimum):
+        array_in_call(value, "np.ufunc.accumulate()")
+        if function is np.maximum:
+            return extreme_so_far(functions.MAXIMUM, ir.neg(ir.INF))(t, value, axis)
+        return extreme_so_far(functions.MINIMUM, ir.INF)(t, value, axis)
+    raise Refused(f"np.{function.__name__}.accumulate()", "write it as a loop")
+
+
+METHODS: dict[str, Function] = {
+    "at": _add_at, "outer": _outer, "reduce": _reduce, "accumulate": _accumulate,
+}  # fmt: skip
+"""Methods, called with the function first."""
+
+
+def method(function: np.ufunc, name: str) -> Function | None:
+    """A method of one of NumPy's functions."""
+    if name not in METHODS or (name == "at" and function is not np.add):
+        return None
+    return METHODS[name]
+
+
+def joined_by_index(t: Tracer, owner: Any, key: Any) -> Any:
+    """`np.r_[...]` and `np.c_[...]`."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    if any(isinstance(p, (slice, str)) for p in parts):
+        raise Refused("a slice in np.r_[] or np.c_[]", "use np.arange or np.linspace")
+    if owner is np.c_:
+        return call_back(t, np.column_stack, parts)
+    for p in parts:
+        array_in_call(p, "np.r_[]")
+    parts = [[p] if is_number(p) else [number_of(p)] if is_number(number_of(p)) else p for p in parts]  # fmt: skip
+    return call_back(t, np.concatenate, parts)
