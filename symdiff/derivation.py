@@ -66,13 +66,13 @@ class Source:
             found = same[-1] if same and isinstance(same[-1], Structured) else None
         if found is None:
             found = self.trace(static, shapes)
-            known = isinstance(found, Program)
+            known = isinstance(found, Program) and not found.for_numbers
             self.captured[key if known else (key, _shape_key(shapes))] = found
         return found
 
-    def scalar(self, static: Mapping[str, Any]) -> Program:
+    def scalar(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Program:
         """The function as captured, which must be one of numbers."""
-        found = self.raw(static)
+        found = self.raw(static, shapes)
         if isinstance(found, Program):
             return found
         raise SymdiffError(
@@ -83,7 +83,8 @@ class Source:
     def program(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """What the path derives, to be differentiated further."""
         raw = self.raw(static, shapes)
-        key = static_key(static) if isinstance(raw, Program) else id(raw)
+        for_all = isinstance(raw, Program) and not raw.for_numbers
+        key = static_key(static) if for_all else id(raw)
         if key not in self.programs:
             self.programs[key] = self._derived(raw)
         return self.programs[key]
@@ -123,16 +124,16 @@ class Source:
         program: Structured = self.program(static)
         return program if self.path else derive.value(program)
 
-    def emission(self, static: Mapping[str, Any]) -> Emission:
+    def emission(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Emission:
         """What to compile, from disk if this was emitted before."""
-        raw = self.scalar(static)
+        raw = self.scalar(static, shapes)
         roots = (*raw.outputs, *raw.domain, *raw.assumptions)
         own = any(e.op not in BUILTIN for e in topological(roots))
 
         def emit() -> Emission:
             from symdiff import compile as pipeline
 
-            return pipeline.emission(self.final(static))
+            return pipeline.emission(self.final(static, shapes))
 
         if own or not self.keep:
             return emit()

@@ -35,6 +35,7 @@ class Program:
         defined (guarded by the branch they stand in); outside the value is nan.
     assumptions : conditions the user asserted.
     locations : first place in the source of each node that has one.
+    for_numbers : whether it holds for numbers only, as another program does for arrays.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Program:
     domain: tuple[Expr, ...] = ()
     assumptions: tuple[Expr, ...] = ()
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
+    for_numbers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,9 @@ def _program(
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    return Program(name, params, roots, tree, conditions, assumptions, locations=locations)
+    return Program(
+        name, params, roots, tree, conditions, assumptions, locations, t.for_numbers
+    )
 
 
 def _locate(

@@ -129,6 +129,10 @@ def number_of(value: Any) -> Any:
     return value
 
 
+REDUCED = "it is reduced"
+"""A use that a number has too."""
+
+
 def used_as_array(value: Any, what: str, rank: int = 1) -> None:
     """Trace again with a parameter as an array, if a number that was made of it is used
     as one."""
@@ -138,8 +142,10 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
     t = active.get()
     for v in ir.variables((value.expr,)):
         name = str(v.value)
-        if t.shapes is None or t.shapes.get(name, (0, ""))[0] or v is value.expr:
+        named = v is value.expr and what != REDUCED
+        if t.shapes is None or t.shapes.get(name, (0, ""))[0] or named:
             raise Retrace(name, rank, what)
+        t.for_numbers = True
 
 
 def array_in_call(value: Any, what: str) -> None:
@@ -151,6 +157,7 @@ def array_in_call(value: Any, what: str) -> None:
     for v in ir.variables((value.expr,)):
         if t.shapes.get(str(v.value), (0, ""))[0]:
             raise Retrace(str(v.value), what=what)
+        t.for_numbers = True
 
 
 def subscript(t: Tracer, owner: Any, index: Any) -> Any:

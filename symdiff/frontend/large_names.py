@@ -16,7 +16,7 @@ from symdiff.frontend import (
     symbolic,
 )
 from symdiff.frontend.calls import Method
-from symdiff.frontend.containers import array_in_call, number_of, used_as_array
+from symdiff.frontend.containers import REDUCED, array_in_call, number_of, used_as_array
 from symdiff.frontend.extents import dims, size
 from symdiff.frontend.large_making import converted, copied, kind_of_dtype
 from symdiff.frontend.large_shapes import transpose
@@ -59,7 +59,7 @@ def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any]) -> None:
         return
     for v in values:
         if isinstance(number_of(v), Scalar):
-            (array_in_call if name in IN_CALL else used_as_array)(v, "it is reduced")
+            (array_in_call if name in IN_CALL else used_as_array)(v, REDUCED)
         elif isinstance(v, (list, tuple)):
             numbers_as_arrays(t, name, v)
 

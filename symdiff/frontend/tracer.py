@@ -196,6 +196,7 @@ class Tracer:
         self.parameter_sizes: frozenset[Expr] = frozenset()
         self.shapes: Mapping[str, tuple[int, str]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
+        self.for_numbers = False
         self.data: dict[str, np.ndarray[Any, Any]] = {}
         self.cells: list[dict[Cell, Expr | None]] = []
         self.size_limit = MAX_ARRAY
