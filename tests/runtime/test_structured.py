@@ -12,7 +12,18 @@ from symdiff.ir import HALF, ONE, ZERO, and_, gt, le, lt, sqrt, sub, var, where
 from symdiff.runtime.arrays import ArgumentError, ShapeError
 from symdiff.runtime.structured import StructuredKernel
 from symdiff.structure import Check, Type, array, index
-from tests.blocks.programs import INTEGER, MATRIX, N, REAL, VECTOR, at, build, function, loop, update
+from tests.blocks.programs import (
+    INTEGER,
+    MATRIX,
+    N,
+    REAL,
+    VECTOR,
+    at,
+    build,
+    function,
+    loop,
+    update,
+)
 
 I, J, K = index("i"), index("j"), index("k")
 
@@ -24,9 +35,7 @@ def scaled(**params):
 
 
 def total():
-    return function(
-        {"x": VECTOR}, [loop("i", N, {"s": (0, var("s") + at("x", I))})], var("s_end")
-    )
+    return function({"x": VECTOR}, [loop("i", N, {"s": (0, var("s") + at("x", I))})], var("s_end"))
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 4, 15, 16, 17, 1000])
@@ -164,10 +173,14 @@ def test_numbers_for_each_element_of_arrays() -> None:
 
 
 def test_a_shape_known_when_computed() -> None:
-    counting = loop("i", N, {"c": (0, index("c") + where(gt(at("x", I), ZERO), ONE, ZERO), INTEGER)})
+    counting = loop(
+        "i", N, {"c": (0, index("c") + where(gt(at("x", I), ZERO), ONE, ZERO), INTEGER)}
+    )
     count = index("c_end")
     ones = build("y", "j", var("z") + J, Type((count,)))
-    kernel = StructuredKernel(function({"x": VECTOR, "z": REAL}, [counting, ones], array("y"), count))
+    kernel = StructuredKernel(
+        function({"x": VECTOR, "z": REAL}, [counting, ones], array("y"), count)
+    )
     y, c = kernel([np.array([1.0, -1.0, 2.0]), 5.0])
     np.testing.assert_array_equal(y, [5.0, 6.0])
     assert c == 2

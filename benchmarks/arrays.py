@@ -1,0 +1,227 @@
+"""Functions of arrays and their gradients, beside loops in Numba or NumPy written by hand.
+
+    python benchmarks/arrays.py [--only ewma,rnn] [--rounds 7] [--parallel]
+
+On one thread unless `--parallel`; the competitors take turns, and the shortest time of each
+counts. For the recurrences the gradient is compared with the value of the function itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+from timing import clock, race
+
+from symdiff import symgrad
+
+RNG = np.random.default_rng(0)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A function, its arguments, and values and gradients by hand.
+
+    Attributes
+    ----------
+    fun : the function.
+    wrt : the parameters of its gradient.
+    make : its arguments.
+    value, gradient : the same by hand, or None.
+    """
+
+    fun: Callable[..., Any]
+    wrt: str | tuple[str, ...]
+    make: Callable[[], tuple[Any, ...]]
+    value: Callable[..., Any] | None = None
+    gradient: Callable[..., Any] | None = None
+
+
+def fast(fun: Callable[..., Any]) -> Callable[..., Any]:
+    return numba.njit(error_model="numpy")(fun)
+
+
+# ------------------------------------------------------------------- sums over arrays
+def rosenbrock(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+@fast
+def rosenbrock_value(x):
+    s = 0.0
+    for i in range(len(x) - 1):
+        s += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1 - x[i]) ** 2
+    return s
+
+
+@fast
+def rosenbrock_gradient(x):
+    g = np.zeros_like(x)
+    for i in range(len(x) - 1):
+        t = x[i + 1] - x[i] ** 2
+        g[i] += -400.0 * t * x[i] - 2 * (1 - x[i])
+        g[i + 1] += 200.0 * t
+    return g
+
+
+def pairwise(x):
+    e = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            e += 1 / (1 + (x[i] - x[j]) ** 2)
+    return e
+
+
+@fast
+def pairwise_gradient(x):
+    g = np.zeros_like(x)
+    for i in range(len(x)):
+        for j in range(i):
+            d = x[i] - x[j]
+            r = 1 / (1 + d * d)
+            t = -2 * d * r * r
+            g[i] += t
+            g[j] -= t
+    return g
+
+
+def logistic(w, X, y):
+    z = X @ w
+    return np.sum(np.logaddexp(0.0, z) - y * z) + 0.5 * np.sum(w**2)
+
+
+def logistic_gradient(w, X, y):
+    return X.T @ (1 / (1 + np.exp(-(X @ w))) - y) + w
+
+
+def network(x, A, a, B):
+    return np.sum((B @ np.tanh(A @ x + a)) ** 2)
+
+
+def network_gradient(x, A, a, B):
+    h = np.tanh(A @ x + a)
+    r = 2 * (B @ h)
+    t = (B.T @ r) * (1 - h * h)
+    return np.outer(t, x), t, np.outer(r, h)
+
+
+def batched(X, A, a, B):
+    return np.sum((np.tanh(X @ A + a) @ B) ** 2)
+
+
+def batched_gradient(X, A, a, B):
+    h = np.tanh(X @ A + a)
+    r = 2 * (h @ B)
+    t = (r @ B.T) * (1 - h * h)
+    return X.T @ t, t.sum(axis=0), h.T @ r
+
+
+# ------------------------------------------------------------------------ recurrences
+def ewma(d):
+    e = 0.0
+    for i in range(len(d)):
+        e = 0.5 * d[i] + 0.5 * e
+    return e
+
+
+def blending(d):
+    e = 0.0
+    for i in range(len(d)):
+        e = (1 - e) * d[i] + e
+    return e
+
+
+def sines(d):
+    e = 0.0
+    for i in range(len(d)):
+        e = np.sin(e) + d[i]
+    return e
+
+
+def rnn(W, U, x, h0):
+    h = h0
+    for t in range(len(x)):
+        h = np.tanh(W @ h + U * x[t])
+    return np.sum(h)
+
+
+@fast
+def rnn_value(W, U, x, h0):
+    h, k = h0.copy(), h0.copy()
+    for t in range(len(x)):
+        for i in range(len(h)):
+            s = U[i] * x[t]
+            for j in range(len(h)):
+                s += W[i, j] * h[j]
+            k[i] = np.tanh(s)
+        h, k = k, h
+    return np.sum(h)
+
+
+def normal(*shape: int, scale: float = 1.0) -> Any:
+    return scale * RNG.normal(size=shape)
+
+
+def labels(n: int) -> Any:
+    return (RNG.uniform(size=n) < 0.5).astype(float)
+
+
+WORKS: dict[str, Work] = {
+    "rosenbrock": Work(rosenbrock, "x", lambda: (normal(10**6),), rosenbrock_value,
+                       rosenbrock_gradient),
+    "pairwise": Work(pairwise, "x", lambda: (normal(3000),), fast(pairwise), pairwise_gradient),
+    "logistic": Work(logistic, "w", lambda: (normal(100, scale=0.1), normal(20000, 100),
+                                             labels(20000)), logistic, logistic_gradient),
+    "network": Work(network, ("A", "a", "B"), lambda: (normal(500), normal(400, 500, scale=0.05),
+                                                       normal(400), normal(300, 400)),
+                    network, network_gradient),
+    "batched": Work(batched, ("A", "a", "B"), lambda: (normal(2000, 100), normal(100, 64, scale=0.1),
+                                                       normal(64), normal(64, 10)),
+                    batched, batched_gradient),
+    "ewma": Work(ewma, "d", lambda: (normal(10**6),), fast(ewma)),
+    "blending": Work(blending, "d", lambda: (RNG.uniform(size=10**6),), fast(blending)),
+    "sines": Work(sines, "d", lambda: (normal(10**6),), fast(sines)),
+    "rnn": Work(rnn, ("W", "U", "x"), lambda: (normal(16, 16, scale=0.25), normal(16),
+                                               normal(10**5), normal(16)), rnn_value),
+}  # fmt: skip
+
+
+def measure(name: str, work: Work, rounds: int, parallel: bool) -> str:
+    """One line of the table."""
+    f = symgrad(work.fun, wrt=work.wrt, parallel="auto" if parallel else False)
+    args = work.make()
+    competitors: dict[str, Callable[..., Any] | None] = {
+        "value": f, "value by hand": work.value, "gradient": f.grad,
+        "gradient by hand": work.gradient,
+    }  # fmt: skip
+    clocks = {k: clock(c, *args) for k, c in competitors.items() if c is not None}
+    t = race(clocks, rounds)
+
+    def ratio(a: str, b: str) -> str:
+        return f"{t[a] / t[b]:8.2f}" if a in t and b in t else " " * 8
+
+    return (
+        f"{name:12} {1e3 * t['value']:9.3f} {1e3 * t['gradient']:9.3f}"
+        f" {ratio('value', 'value by hand')} {ratio('gradient', 'gradient by hand')}"
+        f" {ratio('gradient', 'value')}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", default="", help="names, separated by commas")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--parallel", action="store_true", help="on all cores")
+    options = parser.parse_args()
+    chosen = options.only.split(",") if options.only else list(WORKS)
+    print("milliseconds: value, gradient; ratios: value/by hand, gradient/by hand, gradient/value")
+    for name in chosen:
+        print(measure(name, WORKS[name], options.rounds, options.parallel), flush=True)
+
+
+if __name__ == "__main__":
+    main()
