@@ -13,6 +13,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,7 @@ class CudaKernel:
         self.accuracy, self.cache = accuracy, cache
         self.suspect, self.widen, self.complete = suspect, widen, complete
         self._groups: dict[Any, tuple[Group, ...]] = {}
+        self._lock = RLock()
         self._plans: dict[Any, Plan] = {}
         self._loaded: dict[Any, dict[str, tuple[Any, int]]] = {}
 
@@ -129,8 +131,9 @@ class CudaKernel:
         """The outputs, divided so that no kernel spills if that can be."""
         key = dtype, cc
         if key not in self._groups:
-            whole = tuple(range(len(self.outputs)))
-            self._groups[key] = tuple(self._divided(whole, dtype, cc))
+            with self._lock:
+                whole = tuple(range(len(self.outputs)))
+                self._groups[key] = tuple(self._divided(whole, dtype, cc))
         return self._groups[key]
 
     def _divided(self, members: tuple[int, ...], dtype: str, cc: tuple[int, int]) -> list[Group]:
@@ -238,9 +241,11 @@ class CudaKernel:
             key = device.ordinal, compute, *(_kind(o) for o in (*operands, *targets))
             plan = self._plans.get(key)
             if plan is None:
-                if len(self._plans) >= MAX_PLANS:
-                    self._plans.clear()
-                plan = self._plans[key] = self._plan(device, operands, targets, shape, compute)
+                with self._lock:
+                    plan = self._plan(device, operands, targets, shape, compute)
+                    if len(self._plans) >= MAX_PLANS:
+                        self._plans.clear()
+                    self._plans[key] = plan
             self._start(device, plan, [*operands, *targets], compute, stream)
             for target, place in zip(targets, places, strict=True):
                 if target is not place:

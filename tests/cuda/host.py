@@ -11,9 +11,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import os
 import re
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +58,9 @@ def compile_library(text: str, folder: Path) -> Path:
         compiler = shutil.which("g++") or shutil.which("clang++")
         if compiler is None:
             pytest.skip("there is no C++ compiler")
-        subprocess.run([compiler, *FLAGS, "-o", library, source, "-ldl"], check=True)
+        made = source.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+        subprocess.run([compiler, *FLAGS, "-o", made, source, "-ldl"], check=True)
+        made.replace(library)
     return library
 
 

@@ -7,6 +7,7 @@ import math
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from flint import arb
 from symdiff import symgrad
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.interpret import Certified
-from symdiff.runtime import cudaarrays
+from symdiff.runtime import cudaarrays, cudacompile
 from symdiff.runtime.arrays import ArgumentError, ShapeError
 from tests.cuda.host import HostArray
 
@@ -217,6 +218,30 @@ def test_single_precision_is_repaired_in_double(fake_device):
         assert launches(fake_device) == before + 2
         assert got.dtype == np.float32
         assert ulps(got, f.grad, x) <= 4
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_divided_and_repaired_where_registers_spill(fake_device, monkeypatch, dtype):
+    plain = cudacompile.machine_code
+
+    def spilling(text, *args, **kwargs):
+        names = [f"symdiff_{k}" for k in range(4)]
+        return replace(plain(text, *args, **kwargs), spills=dict.fromkeys(names, 8))
+
+    monkeypatch.setattr(cudacompile, "machine_code", spilling)
+    x = np.geomspace(1e-4, 1, 41).astype(dtype)
+    f = on_device(cancelling).value_and_grad
+    kernel = f._cuda.compiled({})[1].kernel
+    groups = kernel.groups(dtype, (9, 0))
+    assert [g.members for g in groups] == [(0,), (1,)]
+    assert all(g.repair for g in groups)
+    before = launches(fake_device)
+    memory = x.copy()  # read again by every kernel, so it must not be written before
+    value, slope = HostArray(memory), HostArray(np.empty_like(x))
+    f(HostArray(memory), out=(value, slope))
+    assert launches(fake_device) == before + 5
+    assert ulps(value.array, on_device(cancelling), x) <= 4
+    assert ulps(slope.array, on_device(cancelling).grad, x) <= 4
 
 
 def test_what_double_double_cannot_settle_is_left(fake_device):
