@@ -27,6 +27,8 @@ TESTS = 12
 """Operations that the tests of an exponential take."""
 MAX_PRICE, MAX_NODES = 32, 200
 """Longer sums stay as they are: they tend to share their errors with other factors."""
+MAX_PROGRAM = 1000
+"""Nodes of a program that is looked at."""
 
 LONG = 8
 """Powers of inputs from this on are sharp, which costs few operations."""
@@ -36,14 +38,17 @@ _EXPONENTIALS = {EXP: SHARP_EXP, EXPM1: SHARP_EXPM1}
 def sharpen(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The outputs with `sharp` at the outermost sums that may cancel."""
     outputs = tuple(outputs)
+    if len(ir.topological(outputs)) > MAX_PROGRAM:
+        return outputs
     work = Doubt(fuses=True, chain=ARRAY_CHAIN)
     new: dict[Expr, Expr] = {}
     doubts = shares(outputs)
     if doubts is None:
         return outputs
+    below = [(d, set(ir.topological((o,)))) for o, d in zip(outputs, doubts, strict=True)]
     for e in _outermost(outputs, work):
         op = _EXPONENTIALS.get(e.op)
-        users = (d for o, d in zip(outputs, doubts, strict=True) if e in ir.topological((o,)))
+        users = (d for d, nodes in below if e in nodes)
         if _is_long_power(e):
             new[e] = ir.raw(SHARP, (e,))
             continue

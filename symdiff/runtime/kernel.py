@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any, NamedTuple
@@ -147,10 +148,11 @@ class Kernel:
                     found = self._bodies[dtype, kind] = Body(self._spec(dtype, kind))
         return found
 
-    def _tiers(self, dtype: str) -> arrays.Bodies:
-        """What computes arrays; single precision leaves the second tier to `_again`."""
+    def _tiers(self, dtype: str, size: int) -> arrays.Bodies:
+        """What computes arrays; single precision leaves the second tier to `_again`, and
+        small arrays go through the body that the builtin has compiled."""
         lean = second = None
-        if callable(self.suspect) and has_flags():
+        if callable(self.suspect) and has_flags() and size > self._small:
             lean = functools.partial(self.body, dtype, "lean")
         if self.second is not None and dtype == "float64":
             second = functools.partial(self.second.body, dtype)
@@ -245,7 +247,7 @@ class Kernel:
                 arrays.check_out(place, shape, result)
         if shape == () and not given and compute == np.float64:
             return self._numpy_scalar(values)
-        bodies = self._tiers(compute.name)
+        bodies = self._tiers(compute.name, math.prod(shape))
         call = arrays.Call(bodies, compute, result, self.cost, self.parallel)
         results, flags = call.run(values, shape, places, self._flagged)
         suspects = call.left
