@@ -49,7 +49,8 @@ def ready(program: Structured) -> Structured:
     tapes = [v.tape for s in loops for v in s.saves]
     names = Names((*types(program), *tapes))
     block, outputs = _kept(program.block, program.outputs)
-    return replace(program, block=_rearranged(block, names), outputs=outputs)
+    block, outputs = _kept(_rearranged(block, names), outputs)
+    return replace(program, block=block, outputs=outputs)
 
 
 # ----------------------------------------------------- what is carried and never changed
