@@ -170,11 +170,15 @@ class _Gather:
             loop, value, guard = self._summed(rest, value, guard)
             after = [loop]
         links = [*site.path, site.update]
+        shared = [b for s in outer[:-1] for b in s.body if not any(b is x for x in links)]
         block = [b for s in outer for b in s.body if not any(b is x for x in links)]
         mapping = {**_invariants(outer), **dict.fromkeys(found.loads, self.before)}
         roots = (value, guard, *(a.count for a in axes))
         roots = substitute(roots, mapping)
         needed = pruned(replaced((*block, *after), mapping), roots)
+        made = {n for b in shared for n, _ in defined(b)}
+        if any(n in made for b in needed for n, _ in defined(b)):
+            return None  # once for a row, not for each of its elements
         here = {index(a.loop.index): k - a.shift for a, k in zip(axes, self.at, strict=True)}
         own = {n for n, _ in _all_inside(self.s)} - {name_of(i) for i in here}
         if free(needed, roots) & own:

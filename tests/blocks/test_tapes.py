@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import pytest
 
+from symdiff import ir
 from symdiff.blocks import derive
-from symdiff.structure import Build, Loop, Structured, Update, array, load, name_of, walk
+from symdiff.ir import topological, var
+from symdiff.structure import (
+    LOAD,
+    Build,
+    Loop,
+    Structured,
+    Type,
+    Update,
+    array,
+    expressions,
+    index,
+    load,
+    name_of,
+    walk,
+)
 
-from .corpus import PROGRAMS
+from .corpus import PROGRAMS, J, K
+from .programs import VECTOR, M, N, at, build, function, loop, outputs
 
 
 def _gradient(name: str) -> Structured:
@@ -35,9 +51,6 @@ def test_the_forward_sweep_of_a_linear_recurrence_is_dropped() -> None:
 
 
 def _loaded(program: Structured) -> list:
-    from symdiff.ir import topological
-    from symdiff.structure import LOAD, expressions
-
     roots = [e for s in walk(program.block) for e in expressions(s)]
     return [e.args[0] for e in topological(roots) if e.op is LOAD]
 
@@ -71,8 +84,6 @@ def test_the_gradient_of_a_dot_product_is_the_other_factor() -> None:
     made = {s.name: s for s in program.block if isinstance(s, Build)}
     for bar, other in ((x_bar, "y"), (y_bar, "x")):
         s = made[name_of(bar)]
-        from symdiff.structure import index
-
         assert s.value is load(array(other), index(s.indices[0]))
     assert len(program.block) == 2
 
@@ -80,3 +91,32 @@ def test_the_gradient_of_a_dot_product_is_the_other_factor() -> None:
 @pytest.mark.parametrize("name", ["rosenbrock", "dot", "heat"])
 def test_elementwise_programs_have_no_scatter(name: str) -> None:
     assert not any(isinstance(s, Update) for s in walk(_gradient(name).block))
+
+
+def _jacobian(value, body=(), params=None) -> Structured:
+    params = params or {"x": VECTOR}
+    program = function(params, [build("y", "k", value, VECTOR, body)], array("y"))
+    return derive.jacobian(program, ["x"])
+
+
+def test_the_jacobian_of_an_elementwise_function_is_one_formula() -> None:
+    program = _jacobian(ir.power(at("x", K), 3))
+    (only,) = program.block
+    assert isinstance(only, Build)
+    i, j = map(index, only.indices)
+    assert only.value is ir.where(ir.eq(i, j), 3 * at("x", i) ** 2, 0)
+
+
+def test_the_jacobian_of_a_linear_map_is_its_matrix() -> None:
+    total = loop("j", M, {"s": (0, var("s") + at("a", K, J) * at("x", J))})
+    program = _jacobian(var("s_end"), [total], {"a": Type((N, M)), "x": Type((M,))})
+    (only,) = program.block
+    assert isinstance(only, Build)
+    assert only.value is at("a", *map(index, only.indices))
+
+
+def test_zeros_of_a_unit_direction_do_not_meet_infinities() -> None:
+    program = function({"x": VECTOR}, [build("y", "k", ir.sqrt(at("x", K)))], array("y"))
+    found = outputs(derive.jacobian(program, ["x"]), [[0.0, 4.0]])[0]
+    assert found[0, 1] == found[1, 0] == 0.0
+    assert found[1, 1] == 0.25
