@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdiff.errors import UnsupportedError
 from symdiff.frontend import Array, Parameters
 
 
@@ -93,7 +92,7 @@ def test_array_annotations() -> None:
     def h(x: Array, n: int):
         return x
 
-    def k(x: "Array['n', 3]", y: 'symdiff.Array["m"]'):  # noqa: F821
+    def k(x: "Array['n', 3]", y: 'symdiff.Array["m"]'):
         return x
 
     assert Parameters(f).arrays == {"x": ("n", 3), "y": ("n",)}

@@ -1,0 +1,308 @@
+"""More of NumPy on arrays whose size is not known when traced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.frontend.tracing import agrees_on_sizes
+
+CASES: list[Any] = []
+
+
+def case(**shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A function and the axes of its arguments."""
+
+    def register(fun: Callable[..., Any]) -> Callable[..., Any]:
+        CASES.append(pytest.param(fun, shapes, id=fun.__name__))
+        return fun
+
+    return register
+
+
+@case(x="n")
+def list_of_arrays(x):
+    acc = []
+    for k in range(3):
+        acc.append(x * k)
+    return sum(acc)
+
+
+@case(x="n")
+def starred(x):
+    a, *b = [x[0], x[1], x[2]]
+    return a + sum(b)
+
+
+@case(x="n")
+def nested_tuples(x):
+    (p, q), r = (x[0], x[1]), x[2]
+    p, q = q, p
+    return p - 2 * q + r
+
+
+@case(x="n")
+def slice_by_count(x):
+    k = int(np.sum(x > 0))
+    return x[:k].sum() + k
+
+
+@case(x="n")
+def floor_division_of_sizes(x):
+    return x[len(x) // 2] + x[len(x) // 3 :].sum() + x[-(len(x) // 2)]
+
+
+@case(x="n")
+def finite_differences(x):
+    h = 1e-3
+
+    def f(z):
+        return z[0] ** 2 + z[-1]
+
+    e = np.zeros(len(x))
+    e[0] = h
+    return (f(x + e) - f(x - e)) / (2 * h)
+
+
+@case(x="n")
+def builtins_on_arrays(x):
+    return max(x) - min(x) + max(x[0], x[1], 0.0) + sum(x) + len(x) + abs(x).sum()
+
+
+@case(x="n m")
+def normalised_rows(x):
+    return x / np.linalg.norm(x, axis=1, keepdims=True) + x.mean(axis=0) - x.max(axis=(0, 1))
+
+
+@case(x="n")
+def list_returned(x):
+    return [v * 2 for v in x]
+
+
+@case(x="n")
+def list_element_assigned(x):
+    y = [v * 2 for v in x]
+    y[0] = 1
+    return y
+
+
+@case(x="n")
+def scan_of_scan(x):
+    c = np.cumsum(x)
+    return c[1:] - c[:-1] + np.exp(c[-1])
+
+
+@case(x="n", y="n")
+def gram_of_two(x, y):
+    return np.array([[x @ x, x @ y], [y @ x, y @ y]])
+
+
+@case(x="n")
+def sizes_as_numbers(x):
+    return np.dot(x, x) ** 0.5 / np.sqrt(x.size) + x.shape[0] + x.ndim
+
+
+@case(x="n")
+def math_on_arrays(x):
+    return math.sqrt(sum(v * v for v in x)) + math.fsum(x) + math.prod(x)
+
+
+@case(x="n m", y="m")
+def row_means(x, y):
+    return (x * y[None, :]).sum(axis=1) / (1e-3 + np.abs(x).sum(axis=-1))
+
+
+@case(x="n")
+def truth_arithmetic(x):
+    b = x > 0
+    return np.sum(np.where(b, 1, 0)) + b.sum() + b.mean() + np.sum(b * x) + (~b).sum()
+
+
+@case(x="n")
+def arange_masks(x):
+    k = np.arange(len(x))
+    return np.sum(x[k % 3 == 0]) + x[k // 2].sum() + np.sum(x * k**2) + np.sum(2.0**k)
+
+
+@case(x="n")
+def power_of_arange(x):
+    return np.sum(x ** np.arange(len(x)))
+
+
+@case(x="n")
+def distance_matrix(x):
+    i = np.arange(len(x))
+    return np.exp(-np.abs(i[:, None] - i[None, :])) @ x
+
+
+@case(x="n")
+def unpacked_slice(x):
+    a, b = x[:2]
+    return a - b
+
+
+@case(x="n")
+def joined_by_index(x):
+    return np.concatenate([x[1:], x[:1]]) + np.r_[x[1:], x[0]]
+
+
+@case(x="n")
+def reshapes_back(x):
+    return x.reshape((len(x), 1)).T.reshape(-1)
+
+
+@case(x="n m")
+def rows_and_columns_listed(x):
+    return np.array([np.sum(r) for r in x]), np.array([c.max() for c in x.T])
+
+
+@case(x="n")
+def tridiagonal(x):
+    M = np.diag(x) + np.diag(x[1:], 1) + np.diag(x[:-1], -1)
+    return M @ x
+
+
+@case(x="n")
+def outer_difference(x):
+    return np.sum(x[np.newaxis, :] - x[:, np.newaxis]) + np.subtract.outer(x, x).sum()
+
+
+@case(x="n")
+def ufunc_reduce(x):
+    return np.add.reduce(x) + np.multiply.reduce(x) + np.maximum.reduce(x)
+
+
+@case(x="n")
+def ufunc_accumulate(x):
+    return np.add.accumulate(x)
+
+
+@case(x="n")
+def conversions(x):
+    return float(np.sum(x)) * 3 * True
+
+
+@case(x="n")
+def gradient(x):
+    g = np.gradient(x)
+    return g
+
+
+@case(x="n m")
+def norms_of_rows(x):
+    return np.linalg.norm(x - x.mean(0), axis=-1) @ np.ones(len(x))
+
+
+@case(x="n m")
+def standardised(x):
+    z = (x - x.mean(axis=0)) / (x.std(axis=0) + 1)
+    return z.T @ z / len(x)
+
+
+@case(x="n")
+def kernel_matrix(x):
+    d = x[:, None] - x
+    k = np.exp(-0.5 * d**2)
+    return k.sum(), np.linalg.slogdet(k + np.eye(len(x)))[1]
+
+
+@case(x="n")
+def isnan(x):
+    x = np.where(np.isnan(x), 0.0, x)
+    return np.nan_to_num(x).sum() if False else x.sum()
+
+
+@case(x="n")
+def list_of_array(x):
+    y = list(x)
+    return sum(y) + y[0]
+
+
+@case(x="n")
+def argsort_reversed(x):
+    return x[x.argsort()[::-1]][:2].sum()
+
+
+@case(x="n")
+def list_accumulated(x):
+    lst = [x, x**2, x**3]
+    s = 0
+    for k, a in enumerate(lst):
+        s = s + k * a
+    return s
+
+
+@case(x="n")
+def polyval_interp(x):
+    return np.polyval([1.0, 2.0, 3.0], x).sum() + np.interp(0.3, np.sort(x), x)
+
+
+@case(x="n")
+def searchsorted_digitize(x):
+    return np.searchsorted(np.sort(x), 0.0) + np.digitize(0.1, np.sort(x))
+
+
+@case(x="n")
+def interp_on_grid(x):
+    h = 0.1
+    n = 50
+    t_ = np.linspace(0, 1, n)
+    return np.sum(np.interp(t_, np.arange(len(x)) * h, x))
+
+
+@case(x="n")
+def tolist(x):
+    return x.tolist()
+
+
+@case(x="n")
+def where_indices(x):
+    i = np.where(x > 0)[0]
+    return x[i].sum() + len(i)
+
+
+@case(x="n")
+def array_of_counted_size(x):
+    k = (x > 0).sum()
+    y = np.zeros(k)
+    y[:] = x[x > 0]
+    return y.sum()
+
+
+@case(x="n")
+def mask_of_maximum(x):
+    return x[np.abs(x) == np.max(np.abs(x))].sum()
+
+
+@case(x="n m", y="m n")
+def trace_identities(x, y):
+    return np.trace(x @ y) + np.sum(x * y.T) + np.einsum("ij,ji", x, y)
+
+
+@case(x="n")
+def powers_as_rows(x):
+    y = np.zeros((3, len(x)))
+    for k in range(3):
+        y[k] = x**k
+    return y.T @ np.array([1.0, 2.0, 3.0])
+
+
+@case(x="n 3")
+def columns_unpacked(x):
+    a, b, c = x.T
+    return a * b + c
+
+
+@case(x="n 3")
+def rotations(x):
+    R = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    return x @ R.T + np.cross(x, x[::-1])
+
+
+@pytest.mark.parametrize(("fun", "shapes"), CASES)
+def test_as_python(fun: Any, shapes: Any) -> None:
+    agrees_on_sizes(fun, shapes)

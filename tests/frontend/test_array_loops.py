@@ -1,0 +1,438 @@
+"""Loops, comprehensions and early ends over arrays whose size is not known when traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.frontend.tracing import agrees_on_sizes
+
+CASES: list[Any] = []
+
+
+def case(**shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A function and the axes of its arguments."""
+
+    def register(fun: Callable[..., Any]) -> Callable[..., Any]:
+        CASES.append(pytest.param(fun, shapes, id=fun.__name__))
+        return fun
+
+    return register
+
+
+@case(x="n")
+def index_after_loop(x):
+    s = 0.0
+    i = 0
+    for i in range(len(x)):
+        s += x[i]
+    return s + i
+
+
+@case(x="n")
+def inner_break_else(x):
+    s = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if j > i:
+                break
+            s += x[j] * x[i]
+        else:
+            s += 100
+    return s
+
+
+@case(x="n")
+def while_else(x):
+    s = 0.0
+    n = len(x)
+    while n > 0:
+        n -= 1
+        if x[n] < 0:
+            continue
+        s += x[n]
+        if s > 2:
+            break
+    else:
+        s = -s
+    return s
+
+
+@case(x="n")
+def enumerate_from(x):
+    total = 0
+    for i, v in enumerate(x, 1):
+        total = total + i * v
+    return total
+
+
+@case(x="n")
+def backwards_triangle(x):
+    s = 0.0
+    for k in range(0, len(x), 2):
+        for j in range(k, -1, -1):
+            s += x[j]
+    return s
+
+
+@case(x="n")
+def small_array_state(x):
+    z = np.zeros(3)
+    for v in x:
+        z[0] += v
+        z[1] = z[0] * 2
+        z = z + 1
+    return z
+
+
+@case(x="n")
+def list_rebound(x):
+    z = [0.0, 0.0]
+    for v in x:
+        z = [z[0] + v, z[1] + z[0]]
+        z[0] *= 0.5
+    return z[0] + z[1]
+
+
+@case(x="n")
+def prefix_sums(x):
+    y = np.empty_like(x)
+    y[0] = x[0]
+    for i in range(1, len(x)):
+        y[i] = y[i - 1] + x[i]
+    return y
+
+
+@case(x="n")
+def flag_state(x):
+    flag = False
+    cnt = 0
+    for v in x:
+        if v > 0:
+            flag = True
+        if flag:
+            cnt += 1
+    return cnt * 1.0 if flag else -1.0
+
+
+@case(x="n")
+def previous_element(x):
+    s = 0.0
+    prev = x[0]
+    for v in x[1:]:
+        s += v * prev
+        prev = v
+    return s
+
+
+@case(x="n n")
+def gauss(x):
+    n = len(x)
+    a = x + 5 * np.eye(n)
+    for k in range(n):
+        for i in range(k + 1, n):
+            f = a[i, k] / a[k, k]
+            a[i, k:] -= f * a[k, k:]
+    d = 1.0
+    for k in range(n):
+        d *= a[k, k]
+    return d
+
+
+@case(x="n n")
+def cholesky_loops(x):
+    n = len(x)
+    a = x @ x.T + np.eye(n)
+    L = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            s = sum(L[i, k] * L[j, k] for k in range(j))
+            if i == j:
+                L[i, j] = np.sqrt(a[i, i] - s)
+            else:
+                L[i, j] = (a[i, j] - s) / L[j, j]
+    return L
+
+
+@case(x="n")
+def suffix_sums(x):
+    return np.array([x[i:].sum() for i in range(len(x))])
+
+
+@case(x="n")
+def nested_generator(x):
+    return sum(x[i] * x[j] for i in range(len(x)) for j in range(len(x)) if i != j)
+
+
+@case(x="n", y="n")
+def gram_by_loops(x, y):
+    G = np.zeros((2, 2))
+    for i, u in enumerate((x, y)):
+        for j, v in enumerate((x, y)):
+            G[i, j] = u @ v
+    return G
+
+
+@case(x="n")
+def reduced_by_function(x):
+    return reduce(lambda a, b: a * 0.5 + b, x)
+
+
+@case(x="n")
+def mapped(x):
+    def square(v):
+        return v**2
+
+    return sum(map(square, x)) + max(map(abs, x))
+
+
+@case(x="n")
+def series_with_return(x):
+    p, s = 1.0, 0.0
+    for i in range(len(x)):
+        p *= x[i] / (i + 1)
+        s += p
+        if abs(p) < 1e-3:
+            return s, i
+    return s, -1
+
+
+@case(x="n")
+def asserted(x):
+    assert len(x) > 1
+    assert np.all(x > -100)
+    if x.ndim != 1:
+        raise ValueError("no")
+    return x[0] / x[1]
+
+
+@case(x="n")
+def raises_when_short(x):
+    if len(x) < 2:
+        raise ValueError("too short")
+    return x[0] * x[1]
+
+
+@case(x="n")
+def branches_on_sizes(x):
+    if len(x) == 0:
+        return 0.0
+    if len(x) == 1:
+        return x[0]
+    m = len(x) // 2
+    return x[:m].sum() * x[m:].sum()
+
+
+@case(x="n")
+def index_modulo_size(x):
+    a = np.zeros(5)
+    for i in range(5):
+        a[i] = x[i % len(x)]
+    return a
+
+
+@case(x="n")
+def compaction_loop(x):
+    k = 0
+    out = np.zeros(len(x))
+    for v in x:
+        if v > 0:
+            out[k] = v
+            k += 1
+    return out[:k].sum() + k
+
+
+@case(x="n")
+def bisection(x):
+    lo, hi = 0, len(x)
+    y = np.sort(x)
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if y[mid] < 0.3:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo + y.sum()
+
+
+@case(x="n")
+def bubble_sort(x):
+    n = len(x)
+    a = x.copy()
+    for i in range(n):
+        for j in range(0, n - i - 1):
+            if a[j] > a[j + 1]:
+                a[j], a[j + 1] = a[j + 1], a[j]
+    return a
+
+
+@case(x="n")
+def moving_average(x):
+    w = np.ones(3) / 3
+    y = np.zeros(len(x))
+    for i in range(1, len(x) - 1):
+        y[i] = w @ x[i - 1 : i + 2]
+    return y
+
+
+@case(x="n m")
+def ndindex(x):
+    out = np.zeros(x.shape)
+    for idx in np.ndindex(x.shape):
+        out[idx] = x[idx] ** 2
+    return out
+
+
+@case(x="n")
+def running_maximum(x):
+    s = x[0]
+    for v in x[1:]:
+        s = max(s, v)
+    return s
+
+
+@case(x="n")
+def unrolled_rebinding(x):
+    u = x
+    for _ in range(3):
+        u = u[::-1] * 2
+    return u
+
+
+@case(x="n")
+def insertion_sort(x):
+    i = 0
+    while i < len(x):
+        j = i
+        while j > 0 and x[j - 1] > x[j]:
+            x[j - 1], x[j] = x[j], x[j - 1]
+            j -= 1
+        i += 1
+    return x
+
+
+@case(x="n")
+def count_of_pairs(x):
+    out = 0
+    for a in x:
+        for b in x:
+            if a < b:
+                out += 1
+    return out
+
+
+@case(x="n")
+def zipped_ranges(x):
+    return sum(x[i] * x[j] for i, j in zip(range(len(x)), range(1, len(x)), strict=False))
+
+
+@case(x="n")
+def while_norm(x):
+    it = 0
+    v = x.copy()
+    while np.linalg.norm(v) > 1e-2 and it < 100:
+        v = v * 0.5
+        it += 1
+    return v, it
+
+
+@case(x="n")
+def return_from_endless_loop(x):
+    v = x.copy()
+    while True:
+        v = v * 0.5
+        if np.max(np.abs(v)) < 1e-3:
+            return v
+
+
+@case(x="n n")
+def power_iteration(x):
+    v = np.ones(len(x))
+    A = x @ x.T + np.eye(len(x))
+    for _ in range(50):
+        v = A @ v
+        v = v / np.linalg.norm(v)
+    return v @ A @ v
+
+
+@case(x="n")
+def recursion(x):
+    def rec(k):
+        if k == 0:
+            return x[0]
+        return rec(k - 1) * 0.5 + 1
+
+    return rec(5)
+
+
+@case(x="n")
+def continue_in_loop_with_stores(x):
+    k = 0
+    for v in x:
+        if v > 0:
+            k += 1
+        elif v < -0.5:
+            k -= 1
+        else:
+            continue
+        x[0] += k
+    return x[0]
+
+
+@case(x="n")
+def branches_on_elements(x):
+    if np.any(x > 1):
+        return x.max()
+    if x.sum() > 0:
+        return x.min()
+    return 0.0
+
+
+@case(x="n")
+def reversed_ranges(x):
+    s = 0.0
+    for i in range(len(x) - 1, 0, -2):
+        s += i * x[i]
+    for i in reversed(range(len(x))):
+        s = s * 0.5 + x[i]
+    for i, v in reversed(list(enumerate(x))):
+        s += i * v
+    return s
+
+
+@case(x="n")
+def loop_over_half(x):
+    z = 0
+    for i in range(2, 2 + len(x)):
+        z += x[i - 2] * i
+    for _ in range(len(x) // 2):
+        z *= 0.9
+    return z
+
+
+@case(x="n")
+def keyword_helper(x):
+    def g(a, b=2.0, *, c=1.0):
+        return a * b + c
+
+    return sum(g(v, c=v) for v in x)
+
+
+@case(x="n")
+def two_filters(x):
+    statesum = sum(1.0 for v in x if v > 0 if v < 1)
+    return statesum + sum(v if v > 0 else -v for v in x)
+
+
+@case(x="n 3")
+def sum_over_points(x):
+    return sum(np.sqrt(p @ p) for p in x) + sum(np.linalg.norm(p) for p in x)
+
+
+@pytest.mark.parametrize(("fun", "shapes"), CASES)
+def test_as_python(fun: Any, shapes: Any) -> None:
+    agrees_on_sizes(fun, shapes)
