@@ -38,7 +38,10 @@ def symgrad(
     target : "cpu"; "cuda" computes on a CUDA device, "auto" there where arguments lie.
     accuracy : "fast", "high", "strict" or "certified".
     parallel : whether large arrays use all cores; "auto" decides by size.
-    checkpoint : how loops keep their states; functions of scalars have none.
+    checkpoint : how the gradients of loops get at earlier states. None and "none" save what
+        the simplified derivative needs, for every step; "revolve" keeps at most 64 states
+        and makes the steps between them again; a number of bytes bounds what is kept;
+        "auto" saves up to a limit, and keeps states beyond it.
     cache : whether compiled kernels are kept on disk.
 
     Returns

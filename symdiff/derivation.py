@@ -11,7 +11,7 @@ import functools
 import marshal
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class Source:
     trace : captures the function for given static values, and dimensions of arguments.
     path : the derivations applied to it, in order; none is the value.
     keep : whether emissions are kept on disk.
+    checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
     """
 
     name: str
@@ -46,13 +47,20 @@ class Source:
     trace: Callable[[Mapping[str, Any], Shapes | None], Program | Structured]
     path: tuple[Step, ...] = ()
     keep: bool = True
+    checkpoint: str | int | None = None
     captured: dict[Any, Program | Structured] = field(default_factory=dict)
     programs: dict[Any, Any] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
         path = (*self.path, step)
-        return Source(name, self.parameters, self.trace, path, self.keep, self.captured)
+        return Source(
+            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured
+        )
+
+    def keeping(self, checkpoint: str | int | None) -> Source:
+        """The same callable, whose reversed loops keep their states in this way."""
+        return replace(self, checkpoint=checkpoint, programs={})
 
     def raw(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """The function as captured: a `Program`, or with arrays or loops a `Structured`
@@ -103,7 +111,11 @@ class Source:
 
         for kind, by in self.path:
             real = {p.name for p in program.params if p.type.kind == "f"}
-            program = getattr(derive, kind)(program, tuple(n for n in by if n in real))
+            by = tuple(n for n in by if n in real)
+            if kind in _FORWARD:
+                program = getattr(derive, kind)(program, by)
+            else:
+                program = getattr(derive, kind)(program, by, self.checkpoint)
         return program
 
     def final(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
@@ -144,6 +156,10 @@ class Source:
         emission = emit()
         cache.store(key, _packed(emission), ())
         return emission
+
+
+_FORWARD = ("derivative", "jvp")
+"""Derivations that reverse no loop."""
 
 
 def kept(

@@ -55,12 +55,15 @@ class SymbolicFunction:
         wrapped: Callable[..., Any] | None = None,
         parent: SymbolicFunction | None = None,
     ) -> None:
+        if source.checkpoint != options.checkpoint:
+            source = source.keeping(options.checkpoint)
         self._source, self._options, self._parent = source, options, parent
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._arrays = ArrayKernels(source, options)
         suspect = functools.partial(_suspect, options.cache)
         self._cuda = CudaKernels(source, options, suspect, _widen, _always_wide)
         self._fast: Callable[..., Any] = _not_compiled
+        self._fast_arrays: Callable[..., Any] = _not_compiled
         self._derived: dict[Step, SymbolicFunction] = {}
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
@@ -70,6 +73,8 @@ class SymbolicFunction:
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None and not kwargs:
             result = self._fast(*args)
+            if result is NotImplemented:
+                result = self._fast_arrays(*args)
             if result is not NotImplemented:
                 return result
         stream = self._cuda.stream(kwargs)
@@ -91,7 +96,12 @@ class SymbolicFunction:
         emission, kernel = self._compiled(static, shapes)
         if out is None:
             values = kernel.interpreted(real) if self._has_fast() else None
-            return map_tree((kernel(real) if values is None else values).__getitem__, emission.tree)
+            if values is None:
+                values = kernel(real)
+                general = self._emitted.get(static_key(static)) == (emission, kernel)
+                if general and self._fast_arrays is _not_compiled and self._has_fast():
+                    self._use_fast_arrays(real, emission, kernel.kernel)
+            return map_tree(values.__getitem__, emission.tree)
         kernel(real, flatten_like(emission.tree, out, len(emission.outputs), "out"))
         return out
 
@@ -147,26 +157,13 @@ class SymbolicFunction:
 
     def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
         """Calls with Python floats go straight to the compiled entry."""
-        count, fast, tree = len(emission.outputs), kernel.fast, emission.tree
-        if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
-            self._fast = fast
-            return
+        self._fast = _shaped(kernel.fast, emission)
 
-        def pair(*args: Any) -> Any:
-            result = fast(*args)
-            return result if result is NotImplemented else (result[0], result[1:])
-
-        if _is_pair(tree, count):
-            self._fast = pair
-            return
-
-        def nested(*args: Any) -> Any:
-            result = fast(*args)
-            if result is NotImplemented:
-                return result
-            return map_tree((result,).__getitem__ if count == 1 else result.__getitem__, tree)
-
-        self._fast = nested
+    def _use_fast_arrays(self, real: Sequence[Any], emission: Emission, kernel: Kernel) -> None:
+        """Calls with small arrays of doubles as well, once there was one."""
+        arrays = [a for a in real if type(a) is np.ndarray]
+        if arrays and all(a.dtype == np.float64 for a in arrays):
+            self._fast_arrays = _shaped(kernel.fast_arrays("float64"), emission)
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -585,6 +582,25 @@ def _always_wide(outputs: Sequence[Expr]) -> bool:
     from symdiff.passes.widen import has_rules
 
     return has_rules(outputs)
+
+
+def _shaped(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
+    """A compiled entry that nests its results as the emission has them."""
+    count, tree = len(emission.outputs), emission.tree
+    if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
+        return entry
+
+    def pair(*args: Any) -> Any:
+        result = entry(*args)
+        return result if result is NotImplemented else (result[0], result[1:])
+
+    def nested(*args: Any) -> Any:
+        result = entry(*args)
+        if result is NotImplemented:
+            return result
+        return map_tree((result,).__getitem__ if count == 1 else result.__getitem__, tree)
+
+    return pair if _is_pair(tree, count) else nested
 
 
 def _is_flat(tree: tuple[Any, ...]) -> bool:
