@@ -19,6 +19,8 @@ from symdiff.structure import (
     Type,
     Update,
     array,
+    defined,
+    leaves,
     name_of,
     scalar,
     types,
@@ -30,6 +32,15 @@ def names_of(program: Structured) -> Names:
     """New names for a program: none of its own, and none of its tapes."""
     loops = [s for s in walk(program.block) if isinstance(s, Loop)]
     return Names((*types(program), *(v.tape for s in loops for v in s.saves)))
+
+
+def _by_loops(block: Block) -> set[str]:
+    """The names that loops or routines compute."""
+    found: set[str] = set()
+    for s in walk(block):
+        if isinstance(s, Loop | Call) or (isinstance(s, Build) and s.body):
+            found |= {n for n, _ in defined(s)}
+    return found
 
 
 class Context:
@@ -46,6 +57,7 @@ class Context:
         self.types: dict[str, Type] = types(program)
         self.names = names_of(program)
         self.tape_bars: dict[str, str] = {}
+        self._heavy = _by_loops(program.block)
         self._active = set(wrt)
         self._known: dict[Expr, bool] = {}
         self._spread(program.block)
@@ -60,6 +72,10 @@ class Context:
         """The expression that a name is."""
         t = self.types[name]
         return array(name, t.kind) if t.shape else scalar(name, t.kind)
+
+    def is_heavy(self, e: Expr) -> bool:
+        """Whether an expression uses what loops or routines have computed."""
+        return any(name_of(x) in self._heavy for x in leaves((e,)))
 
     def adopt(self, mapping: Mapping[Expr, Expr]) -> None:
         """Take over what is known of names for their copies."""

@@ -21,11 +21,12 @@ of the forward one is found by `blocks.needs`, after its body is simplified.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symdiff import ir
 from symdiff.blocks.context import Context
 from symdiff.blocks.needs import fragile_names, kept
+from symdiff.blocks.nest import Accumulator, nested, unchecked
 from symdiff.blocks.revolve import Checkpoint, Plan, Revolve, parts, plan_of, saves_values
 from symdiff.blocks.simplify import simplified
 from symdiff.ir import TRUE, VAR, ZERO, Expr, topological, var
@@ -52,7 +53,6 @@ from symdiff.structure import (
     Restore,
     Save,
     Statement,
-    Type,
     Update,
     array,
     block_of,
@@ -66,22 +66,6 @@ from symdiff.structure import (
     replaced,
     walk,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Accumulator:
-    """An adjoint that a loop adds to: of a name from outside of it.
-
-    Attributes
-    ----------
-    primal : the name whose adjoint it is.
-    start : the adjoint at the start of an iteration, and
-    end : at its end.
-    """
-
-    primal: str
-    start: str
-    end: Expr
 
 
 class Sweep:
@@ -201,11 +185,14 @@ class Sweep:
 
     def accumulators(self) -> list[Accumulator]:
         """The adjoints of names from outside that the block adds to."""
-        found = [Accumulator(n, b, array(self.adjoint[n])) for n, b in self.starts.items()]
+        found = [
+            Accumulator(n, self.context.types[n], b, array(self.adjoint[n]))
+            for n, b in self.starts.items()
+        ]
         for leaf in [e for e in self.pending if e.op is VAR and name_of(e) not in self.local]:
             name = name_of(leaf)
             start = self.context.fresh(f"{name}_bar", REAL)
-            found.append(Accumulator(name, start, var(start) + self.scalar(name)))
+            found.append(Accumulator(name, REAL, start, var(start) + self.scalar(name)))
         return found
 
     # ----------------------------------------------------------------- the sweep
@@ -291,18 +278,23 @@ class Sweep:
             return
         at = [index(i) for i in s.indices]
         sweep = Sweep(self.context, s.body, s.indices, (s.value,), self.fragile)
-        if s.body and _costly(s.value):
+        if _costly(s.value) and (s.body or self.context.is_heavy(s.value)):
             sweep.stored[s.value] = load(array(s.name), *at)
         sweep.seed(s.value, load(array(bar), *at))
         sweep.run()
         added = sweep.accumulators()
         again = {s.value: load(array(s.name), *at)} if _costly(s.value) else {}
-        body = (*sweep.forward, *replaced(tuple(sweep.out), again))
+        body = (*unchecked(sweep.forward), *replaced(tuple(sweep.out), again))
         ends = ir.substitute([a.end for a in added], again)
         body, new = self._copied(body, s.indices)
         added = [replace(a, end=e) for a, e in zip(added, ir.substitute(ends, new), strict=True)]
         axes = [ir.substitute((index(i),), new)[0] for i in s.indices]
-        self._nest(list(zip(map(name_of, axes), s.type.shape, strict=True)), body, added)
+        loops = list(zip(map(name_of, axes), s.type.shape, strict=True))
+        inits = [self._bar_now(a.primal) for a in added]
+        statements, results = nested(self.context, loops, body, added, inits)
+        self.out += statements
+        for a, result in zip(added, results, strict=True):
+            self._bar_becomes(a.primal, result)
 
     def _copied(self, body: Block, indices: Sequence[str]) -> tuple[Block, dict[Expr, Expr]]:
         """A copy of the body of a `Build`, and what its names became."""
@@ -314,42 +306,9 @@ class Sweep:
                 self.context.types.setdefault(name_of(new), known[name_of(old)])
         return block_of(copy), mapping
 
-    def _nest(
-        self, axes: list[tuple[str, Expr]], body: Block, added: Sequence[Accumulator]
-    ) -> None:
-        """Loops over axes around a body that adds to adjoints."""
-        ends = [a.end for a in added]
-        starts = [a.start for a in added]
-        for depth, (axis, size) in reversed(list(enumerate(axes))):
-            outer = [
-                self._bar_now(a.primal) if depth == 0 else self._leaf(a.primal, a.start)
-                for a in added
-            ]
-            results = [self._leaf(a.primal, a.start) for a in added]
-            carried = tuple(
-                Carried(start, self._bar_type(a.primal), init, end, name_of(result))
-                for a, start, init, end, result in zip(
-                    added, starts, outer, ends, results, strict=True
-                )
-            )
-            trips = self.context.fresh("trips", INTEGER)
-            body = (Loop(axis, size, carried, body, trips),)
-            ends, starts = results, [name_of(o) for o in outer if depth]
-        self.out += body
-        for a, end in zip(added, ends, strict=True):
-            self._bar_becomes(a.primal, end)
-
-    def _bar_type(self, primal: str) -> Type:
-        return self.context.types[primal]
-
-    def _leaf(self, primal: str, stem: str) -> Expr:
-        t = self._bar_type(primal)
-        name = self.context.fresh(stem, t)
-        return array(name) if t.shape else var(name)
-
     def _bar_now(self, primal: str) -> Expr:
         """Where a loop that adds to an adjoint begins: for scalars at zero."""
-        return array(self.array(primal)) if self._bar_type(primal).shape else ZERO
+        return array(self.array(primal)) if self.context.types[primal].shape else ZERO
 
     def _bar_becomes(self, primal: str, bar: Expr) -> None:
         if bar.op is ARRAY:
@@ -423,9 +382,9 @@ class Sweep:
             result = context.fresh(bars[c.name], c.type)
             carried.append(Carried(bars[c.name], c.type, self._end_bar(c), next(ends), result))
         for a in added:
-            result = context.fresh(a.start, self._bar_type(a.primal))
-            init, t = self._bar_now(a.primal), self._bar_type(a.primal)
-            carried.append(Carried(a.start, t, init, next(ends), result))
+            result = context.fresh(a.start, a.type)
+            init = self._bar_now(a.primal)
+            carried.append(Carried(a.start, a.type, init, next(ends), result))
         saves = [replace(v, value=next(ends)) for v in saves]
         plain = s.condition is TRUE and s.count is not None
         back = Loop(

@@ -22,6 +22,7 @@ from typing import cast
 
 from symdiff import ir
 from symdiff.blocks.context import Context
+from symdiff.blocks.nest import unchecked
 from symdiff.ir import ONE, TRUE, ZERO, Expr, apply, const, substitute
 from symdiff.structure import (
     FLOORDIV,
@@ -172,7 +173,9 @@ class Revolve:
     def __init__(
         self, context: Context, s: Loop, forward: Loop, back: Loop, passed: int, plan: Plan
     ) -> None:
-        self.context, self.s, self.forward, self.back = context, s, forward, back
+        self.context, self.back = context, back
+        self.s = replace(s, body=unchecked(s.body))
+        self.forward = replace(forward, body=unchecked(forward.body))
         self.passed = passed
         known = s.condition is TRUE and s.count is not None
         self.count = _at_least(ZERO, s.count if known and s.count is not None else index(s.trips))
