@@ -222,9 +222,7 @@ def _program(
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    return Program(
-        name, params, roots, tree, conditions, assumptions, locations, t.for_numbers
-    )
+    return Program(name, params, roots, tree, conditions, assumptions, locations, t.for_numbers)
 
 
 def _locate(

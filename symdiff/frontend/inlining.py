@@ -13,7 +13,7 @@ from symdiff import ir, structure
 from symdiff.frontend import scalars, symbolic
 from symdiff.frontend.extents import same_size
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Real, Refused, Scalar, SymArray, as_real, is_number
+from symdiff.frontend.values import Real, Refused, Scalar, SymArray, as_real, dimensions, is_number
 from symdiff.ir import Expr
 from symdiff.program import Program, map_objects
 from symdiff.structure import Structured
@@ -74,7 +74,7 @@ def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
             continue
         array = symbolic.symbolic(t, _traced(v))
         if len(array.shape) != len(p.type.shape):
-            raise Refused(f"'{p.name}' has {len(p.type.shape)} dimensions, not {len(array.shape)}")
+            raise Refused(f"'{p.name}' has {dimensions(len(p.type.shape))}, not {len(array.shape)}")
         mapping[p.leaf] = symbolic.leaf_of(t, array)
         for axis, n in zip(p.type.shape, array.shape, strict=True):
             known = mapping.setdefault(axis, n)

@@ -14,7 +14,7 @@ from symdiff.frontend.large_reductions import axes_of, norm, total
 from symdiff.frontend.large_shapes import diagonal, divided, expanded, moved, ravel
 from symdiff.frontend.symbolic import SLOTS, as_kind, formula, lazy, placed
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Refused, SymArray, describe, is_number
+from symdiff.frontend.values import Refused, SymArray, describe, dimensions, is_number
 from symdiff.integers import linear
 from symdiff.ir import ONE, ZERO, Expr
 
@@ -97,7 +97,7 @@ def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) ->
     parts = list(zip(terms, _arrays(t, *operands), strict=True))
     for letters, a in parts:
         if len(letters) != len(a.shape):
-            raise Refused(f"'{letters}' of np.einsum() is an array of {len(a.shape)} dimensions")
+            raise Refused(f"'{letters}' of np.einsum() is an array of {dimensions(len(a.shape))}")
     if any(c not in left for c in output):
         raise Refused(f"the output '{output}' of np.einsum() has a letter of its own")
     while len(parts) > 2:  # two at a time: fewer steps than all letters at once
@@ -210,7 +210,7 @@ def _vander(t: Tracer, value: Any, N: Any = None, increasing: Any = False) -> An
 def _square(t: Tracer, value: Any, what: str) -> SymArray:
     a = reals(symbolic.symbolic(t, value))
     if len(a.shape) != 2:
-        raise Refused(f"{what} of an array of {len(a.shape)} dimensions", "use one matrix")
+        raise Refused(f"{what} of an array of {dimensions(len(a.shape))}", "use one matrix")
     same_size(t, a.shape[0], a.shape[1])
     if t.path is ir.TRUE:
         return a
@@ -287,7 +287,7 @@ def _multi_dot(t: Tracer, values: Any) -> Any:
 
 
 # ------------------------------------------------------------------------- sorting
-def _argsort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
+def argsort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
     a = symbolic.symbolic(t, value)
     if axis is None:
         a, axis = ravel(t, a), 0
@@ -297,11 +297,11 @@ def _argsort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
     return routine(t, "argsort", [(a.shape, "i")], reals(a))[0]
 
 
-def _sort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
+def sort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
     a = symbolic.reused(t, symbolic.symbolic(t, value))
     if axis is None:
         a = ravel(t, a)
-    order = _argsort(t, a)
+    order = argsort(t, a)
     return symbolic.gathered(a, a.shape, [placed(formula(order), SLOTS)])
 
 
@@ -309,7 +309,7 @@ def _median(t: Tracer, value: Any) -> Any:
     a = ravel(t, value)
     n = a.shape[0]
     t.require(ir.lt(ZERO, n), "value", "the median of nothing")
-    ordered = _sort(t, a)
+    ordered = sort(t, a)
     low, high = divided(ir.sub(n, ONE), ir.const(2)), divided(n, ir.const(2))
     x, y = (symbolic.element(ordered, [k]) for k in (low, high))
     return scalars.binary(ast.Div, arrays.add(x, y), 2)
@@ -332,6 +332,6 @@ TABLE: dict[str, Function] = {
     "numpy.linalg.eigh": _eigh, "numpy.linalg.eigvalsh": lambda t, a: _eigh(t, a)[0],
     "numpy.linalg.pinv": _pinv, "numpy.linalg.matrix_power": _matrix_power,
     "numpy.linalg.multi_dot": _multi_dot, "numpy.linalg.vector_norm": norm,
-    "numpy.sort": _sort, "numpy.argsort": _argsort, "numpy.median": _median,
+    "numpy.sort": sort, "numpy.argsort": argsort, "numpy.median": _median,
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import ir, structure
@@ -11,7 +11,8 @@ from symdiff.frontend import arrays, scalars, selecting, sequences, symbolic
 from symdiff.frontend.extents import common_shape, dims, shape_of, size
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Real, Refused, Sequence, SymArray, as_real, describe
+from symdiff.frontend.values import Real, Refused, SymArray, as_real, describe
+from symdiff.frontend.values import Sequence as Unknown
 from symdiff.ir import ONE, ZERO
 from symdiff.structure import FLOORDIV, Build, Carried, Loop, Type, array, index
 
@@ -69,14 +70,19 @@ EMPTY = Real(ir.NAN, ir.FALSE)
 """An element of an array that is not written yet."""
 
 
+def real_ends(bounds: Sequence[Any]) -> tuple[str, str]:
+    """The refusal of a range of real numbers that are not known."""
+    end = next(v for v in bounds if not scalars.is_whole(v))
+    return (
+        f"np.arange() of {describe(end)} that is not known when traced",
+        "its number of elements must not depend on real values: use np.linspace",
+    )
+
+
 def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     """`np.arange` of integers."""
-    for v in bounds:
-        if not scalars.is_whole(v):
-            raise Refused(
-                f"np.arange() of {describe(v)} that is not known when traced",
-                "its number of elements must not depend on real values: use np.linspace",
-            )
+    if not all(map(scalars.is_whole, bounds)):
+        raise Refused(*real_ends(bounds))
     found = sequences.symbolic_range(*bounds)
     value = found.item(SLOTS[0])
     return converted(from_formula((found.count,), value), kind_of_dtype(dtype))
@@ -218,7 +224,7 @@ def _enumerated(t: Tracer, value: Any) -> Any:
         place = places.item(k)
         return place, selecting.subscript(t, a, place)
 
-    return Sequence(places.count, item)
+    return Unknown(places.count, item)
 
 
 TABLE: dict[str, Function] = {

@@ -12,7 +12,7 @@ from symdiff.frontend.extents import positive, product
 from symdiff.frontend.large_shapes import ravel, shape_like, sliced, taken_along
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Refused, Selected, SymArray, as_real, join, number
+from symdiff.frontend.values import Refused, Selected, SymArray, as_real, dimensions, join, number
 from symdiff.ir import ONE, ZERO, Expr
 
 Function = Callable[..., Any]
@@ -24,7 +24,7 @@ def axes_of(a: SymArray, axis: Any) -> tuple[int, ...]:
     given = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     for k in given:
         if not isinstance(k, int) or not -rank <= k < rank:
-            raise Refused(f"axis {k} of an array of {rank} dimensions")
+            raise Refused(f"axis {k} of an array of {dimensions(rank)}")
     return tuple(sorted(k % rank for k in given))
 
 
@@ -57,7 +57,7 @@ def _selected_axes(a: SymArray, masked: int, axis: Any) -> tuple[int, ...]:
         return axes_of(a, None)
     rank = len(a.shape) - masked + 1
     if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise Refused(f"axis {axis} of an array of {rank} dimensions")
+        raise Refused(f"axis {axis} of an array of {dimensions(rank)}")
     k = axis % rank
     return tuple(range(masked)) if k == 0 else (k + masked - 1,)
 

@@ -13,7 +13,7 @@ from symdiff.frontend.containers import elements
 from symdiff.frontend.extents import extent, nonnegative, product, same_size, shape_of
 from symdiff.frontend.symbolic import SLOTS, formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Listed, Refused, SymArray, as_real, describe
+from symdiff.frontend.values import Listed, Refused, SymArray, as_real, describe, dimensions
 from symdiff.integers import linear
 from symdiff.ir import ONE, ZERO, Expr
 
@@ -22,7 +22,7 @@ Function = Callable[..., Any]
 
 def _axis(rank: int, axis: Any) -> int:
     if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise Refused(f"axis {axis} of an array of {rank} dimensions")
+        raise Refused(f"axis {axis} of an array of {dimensions(rank)}")
     return axis % rank
 
 
@@ -456,7 +456,7 @@ def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any 
     a = symbolic.symbolic(t, value)
     rank = len(a.shape)
     if rank < 2:
-        raise Refused(f"the diagonal of an array of {rank} dimensions")
+        raise Refused(f"the diagonal of an array of {dimensions(rank)}")
     i, j = _axis(rank, axis1), _axis(rank, axis2)
     shift = _known(offset, "the offset of a diagonal")
     rest = [k for k in range(rank) if k not in (i, j)]

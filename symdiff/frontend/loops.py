@@ -407,6 +407,8 @@ def _finish(
     if returned is None:
         return stopped
     came_back = ir.eq(structure.index(results[flags["returned"]]), ONE)
+    t.texts.setdefault(came_back, "the loop returns")
+    t.texts.setdefault(ir.not_(came_back), "the loop does not return")
     if count is None and ends.condition is TRUE and flow.broken is FALSE:
         came_back = TRUE  # there is no other end
     t.frame.flow = Flow(

@@ -122,10 +122,14 @@ def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = T
 
 
 def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
+    from symdiff.frontend import large_making
+
     kind = dtype_kind(dtype)
     if all(isinstance(b, int) for b in bounds):
         values: list[Any] = list(range(*bounds))
         return t.own(_converted(SmallArray(np.array(values, object), "i"), kind))
+    if any(isinstance(b, Real) and ir.rational(b.expr) is None for b in bounds):
+        raise Refused(*large_making.real_ends(bounds))
     exact = [plain(b) for b in bounds]
     start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
     count = max(0, -((start - stop) // step))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, constants, scalars, sequences, symbolic
+from symdiff.frontend import arrays, constants, scalars, selecting, sequences, symbolic
 from symdiff.frontend.containers import elements, integer_hint, plain, used_as_array
 from symdiff.frontend.extents import extent
 from symdiff.frontend.operators import binary, truth
@@ -301,6 +301,11 @@ def _next(t: Tracer, stream: Any, *default: Any) -> Any:
 
 
 def sorted_list(t: Tracer, values: Any, key: Any = None, reverse: bool = False) -> Any:
+    if isinstance(values, (SymArray, Listed, Selected)) and key is None:
+        from symdiff.frontend.large_algebra import sort
+
+        found = sort(t, symbolic.symbolic(t, values))
+        return Listed(selecting.subscript(t, found, slice(None, None, -1)) if reverse else found)
     items = elements(t, values)
     keys = [plain(v if key is None else call_back(t, key, v)) for v in items]
     order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)

@@ -24,6 +24,7 @@ from symdiff.frontend.values import (
     Whole,
     as_real,
     describe,
+    dimensions,
     is_number,
 )
 from symdiff.integers import linear
@@ -143,7 +144,7 @@ def select(t: Tracer, a: SymArray, key: Any) -> Target:
     keys, mask = _without_mask(t, a, keys)
     used = sum(k is not None and k is not Ellipsis for k in keys)
     if used > len(a.shape):
-        raise Refused(f"{used} indices for an array of {len(a.shape)} dimensions")
+        raise Refused(f"{used} indices for an array of {dimensions(len(a.shape))}")
     if not any(k is Ellipsis for k in keys):
         keys.append(Ellipsis)
     expanded: list[Any] = []
@@ -214,7 +215,9 @@ def _without_mask(t: Tracer, a: SymArray, keys: list[Any]) -> tuple[list[Any], S
     plain = all(k is Ellipsis or isinstance(k, (int, Whole, slice)) for k in rest)
     if first is masks[0] and len(masks) == 1 and plain:
         if len(first.shape) > len(a.shape):
-            raise Refused("a mask and the array that it selects from differ in shape")
+            raise Refused(
+                "a mask and the array that it selects from differ in shape", "use np.where"
+            )
         for n, m in zip(first.shape, a.shape, strict=False):
             same_size(t, n, m)
         return [*[slice(None)] * len(first.shape), *rest], first

@@ -29,6 +29,7 @@ from symdiff.frontend.values import (
     SymArray,
     as_real,
     describe,
+    dimensions,
     is_number,
 )
 from symdiff.ir import ONE, TRUE, ZERO, Expr
@@ -107,7 +108,7 @@ def is_view(a: SymArray) -> bool:
 def lazy(shape: Sequence[Expr], kind: str, e: Expr, defined: Expr = TRUE) -> SymArray:
     """The array whose element at the slots is a formula."""
     if len(shape) > MAX_RANK:
-        raise Refused(f"an array of more than {MAX_RANK} dimensions")
+        raise Refused(f"an array of more than {dimensions(MAX_RANK)}")
     cell = Cell(tuple(shape), kind, element=e, defined=defined)
     return SymArray(cell.shape, kind, cell, SLOTS[: len(shape)])
 
@@ -344,7 +345,7 @@ def broadcast(t: Tracer, a: SymArray, shape: Sequence[Expr]) -> SymArray:
         return a
     offset = len(shape) - len(a.shape)
     if offset < 0:
-        raise Refused(f"an array of {len(a.shape)} dimensions is used as one of {len(shape)}")
+        raise Refused(f"an array of {dimensions(len(a.shape))} is used as one of {len(shape)}")
     if a.shape:
         reused(t, a)
     at = [ZERO if n is ONE else SLOTS[k + offset] for k, n in enumerate(a.shape)]

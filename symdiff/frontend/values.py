@@ -295,6 +295,11 @@ def describe(value: Any) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
+def dimensions(count: int) -> str:
+    """A number of dimensions, for error messages."""
+    return "1 dimension" if count == 1 else f"{count} dimensions"
+
+
 def from_outside(value: Any) -> Any:
     """A Python value met in the user's world, as the tracer represents it."""
     kind = type(value)

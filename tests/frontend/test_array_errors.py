@@ -1,0 +1,434 @@
+"""Every use of arrays and loops that is refused, with the exact message that says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdiff.errors import UnsupportedError
+from symdiff.frontend import capture
+from tests.frontend.test_errors import define
+
+REFUSED: dict[str, tuple[str, str]] = {
+    "list_append_in_loop": (
+        """
+def f(x):
+    out = []
+    for v in x:
+        out.append(v**2)
+    return np.array(out)
+""",
+        """
+model.py:4:9: a list or dict changes its size in a loop whose length is not known when traced
+    out.append(v**2)
+    ^
+hint: make an array of the final size before the loop, and store its elements
+""",
+    ),
+    "list_rows": (
+        """
+def f(x):
+    rows = [0.0]
+    for v in x:
+        rows = [*rows, v]
+    return rows[0]
+""",
+        """
+model.py:4:18: name 'rows' changes its size in a loop whose length is not known when traced
+    rows = [*rows, v]
+             ^
+hint: make an array of the final size before the loop, and store its elements
+""",
+    ),
+    "name_changes_form": (
+        """
+def f(x):
+    last = None
+    total = 0.0
+    for v in x:
+        if last is not None:
+            total += v * last
+        last = v
+    return total
+""",
+        """
+model.py:5:12: name 'last' changes its form in a loop whose length is not known when traced
+    if last is not None:
+       ^
+hint: it must have the same type and size in every iteration
+""",
+    ),
+    "number_becomes_array": (
+        """
+def f(x):
+    total = 0.0
+    for row in x[:, None] * x:
+        total = total + row
+    return total
+""",
+        """
+model.py:4:17: name 'total' is a real number before a loop and an array in it
+    total = total + row
+            ^
+hint: start with an array of its size, such as np.zeros(n)
+""",
+    ),
+    "name_of_a_loop_that_may_not_run": (
+        """
+def f(x):
+    for v in x:
+        last = v
+    return last
+""",
+        """
+model.py:4:12: name 'last' may be unbound here: it is assigned only when the loop runs at least once
+    return last
+           ^
+hint: assign it on every path
+""",
+    ),
+    "float_index": (
+        """
+def f(x, y):
+    return x[y] + x[0]
+""",
+        """
+model.py:2:12: a real number is used as an index
+    return x[y] + x[0]
+           ^
+hint: if it is an integer known in the call, annotate it: y: int
+""",
+    ),
+    "division_as_index": (
+        """
+def f(x):
+    return x[len(x) / 2]
+""",
+        """
+model.py:2:12: a real number is used as an index
+    return x[len(x) / 2]
+           ^
+hint: an index must be an integer
+""",
+    ),
+    "array_truth": (
+        """
+def f(x):
+    return 1.0 if x[1:] > 0 else 0.0
+""",
+        """
+model.py:2:19: the truth value of an array of several elements
+    return 1.0 if x[1:] > 0 else 0.0
+                  ^
+hint: use np.any or np.all
+""",
+    ),
+    "mask_rank": (
+        """
+def f(x):
+    return x[(x[:, None] > x)]
+""",
+        """
+model.py:2:12: a mask and the array that it selects from differ in shape
+    return x[(x[:, None] > x)]
+           ^
+hint: use np.where
+""",
+    ),
+    "shapes_that_never_fit": (
+        """
+def f(x):
+    return x[1:] * x[2:]
+""",
+        """
+model.py:2:12: axes of sizes (x_size + -1) and (x_size + -2) do not fit together
+    return x[1:] * x[2:]
+           ^
+""",
+    ),
+    "integer_array_stores_real": (
+        """
+def f(x):
+    k = np.zeros(len(x), dtype=int)
+    k[0] = x[0]
+    return k
+""",
+        """
+model.py:3:5: a real number is stored in an array of integers
+    k[0] = x[0]
+    ^
+hint: make the array one of floats, such as np.zeros(n)
+""",
+    ),
+    "constant_data_changed": (
+        """
+def f(x):
+    DATA[0] = x[0]
+    return x
+""",
+        """
+model.py:2:5: an array that was not made in the function is changed
+    DATA[0] = x[0]
+    ^
+hint: change a copy; a function to differentiate has no side effects
+""",
+    ),
+    "slice_step": (
+        """
+def f(x):
+    return x[:: len(x)]
+""",
+        """
+model.py:2:12: the step of a slice must be an integer known when traced, and not 0
+    return x[:: len(x)]
+           ^
+""",
+    ),
+    "range_step": (
+        """
+def f(x):
+    s = 0.0
+    for i in range(0, 9, len(x)):
+        s += x[i]
+    return s
+""",
+        """
+model.py:3:14: the step of a range must be an integer known when traced, and not 0
+    for i in range(0, 9, len(x)):
+             ^
+""",
+    ),
+    "arange_of_reals": (
+        """
+def f(x):
+    return np.sum(np.arange(0.0, x[0], 0.1))
+""",
+        """
+model.py:2:19: np.arange() of a real number that is not known when traced
+    return np.sum(np.arange(0.0, x[0], 0.1))
+                  ^
+hint: its number of elements must not depend on real values: use np.linspace
+""",
+    ),
+    "too_many_indices": (
+        """
+def f(x):
+    return x[:1][0, 1]
+""",
+        """
+model.py:2:12: 2 indices for an array of 1 dimension
+    return x[:1][0, 1]
+           ^
+""",
+    ),
+    "unknown_method": (
+        """
+def f(x):
+    return x[1:].partition(2)
+""",
+        """
+model.py:2:12: attribute 'partition' of an array whose size is not known when traced
+    return x[1:].partition(2)
+           ^
+""",
+    ),
+    "unknown_norm": (
+        """
+def f(x):
+    return np.linalg.norm(x[:, None] * x, 2)
+""",
+        """
+model.py:2:12: this norm of a matrix is not supported
+    return np.linalg.norm(x[:, None] * x, 2)
+           ^
+hint: the norms 'fro', 1 and np.inf are
+""",
+    ),
+    "einsum_ellipsis": (
+        """
+def f(x):
+    return np.einsum("...i,i", x, x)
+""",
+        """
+model.py:2:12: an ellipsis in np.einsum()
+    return np.einsum("...i,i", x, x)
+           ^
+hint: name every axis
+""",
+    ),
+    "array_plus_list": (
+        """
+def f(x):
+    return [v for v in x] + [1.0]
+""",
+        """
+model.py:2:12: '+' of a list whose length is not known when traced
+    return [v for v in x] + [1.0]
+           ^
+hint: make an array of it
+""",
+    ),
+    "filtered_list_of_a_loop": (
+        """
+def f(x):
+    return [sum(w * v for w in x) for v in x if v > 0]
+""",
+        """
+model.py:2:17: a filtered list whose elements take more than a formula
+    return [sum(w * v for w in x) for v in x if v > 0]
+                ^
+hint: make an array before, and store its elements in a loop
+""",
+    ),
+    "list_of_two_loops": (
+        """
+def f(x):
+    return np.array([v * w for v in x for w in x])
+""",
+        """
+model.py:2:37: a list of several loops whose length is not known when traced
+    return np.array([v * w for v in x for w in x])
+                                    ^
+hint: make an array before, and store its elements in loops
+""",
+    ),
+    "shared_in_a_loop": (
+        """
+def f(x):
+    y = x.copy()
+    for _ in range(len(x)):
+        y = x
+        y[0] += 1
+    return y
+""",
+        """
+model.py:5:9: an array that another name may share since a loop is changed
+    y[0] += 1
+    ^
+hint: make a copy of it first: np.copy(...)
+""",
+    ),
+    "set_of_array": (
+        """
+def f(x):
+    return len({v for v in x[1:]})
+""",
+        """
+model.py:2:28: the elements of an array whose size is not known when traced are listed
+    return len({v for v in x[1:]})
+                           ^
+hint: loop over it with 'for'
+""",
+    ),
+    "return_in_loop_only": (
+        """
+def f(x):
+    for v in x:
+        if v > 0:
+            return v
+""",
+        """
+model.py:2:5: 'f' returns nothing when the loop does not return
+    for v in x:
+    ^
+hint: return a value on every path
+""",
+    ),
+    "matrix_times_number": (
+        """
+def f(x):
+    return x[1:] @ 2.0
+""",
+        """
+model.py:2:12: '@' of a number
+    return x[1:] @ 2.0
+           ^
+""",
+    ),
+    "sort_of_matrix": (
+        """
+def f(x):
+    return np.sort(x[:, None] * x)
+""",
+        """
+model.py:2:12: an array of more than one dimension is sorted
+    return np.sort(x[:, None] * x)
+           ^
+hint: sort its rows in a loop
+""",
+    ),
+    "det_of_vector": (
+        """
+def f(x):
+    return np.linalg.det(x)
+""",
+        """
+model.py:2:12: np.linalg.det() of an array of 1 dimension
+    return np.linalg.det(x)
+           ^
+hint: use one matrix
+""",
+    ),
+    "dtype_of_array": (
+        """
+def f(x):
+    return x[1:].astype(complex)
+""",
+        """
+model.py:2:12: dtype complex is not supported
+    return x[1:].astype(complex)
+           ^
+hint: a traced function computes with real numbers; float, int and bool are known
+""",
+    ),
+    "float_range_of_array": (
+        """
+def f(x):
+    s = 0.0
+    for i in range(x[0]):
+        s += i
+    return s
+""",
+        """
+model.py:3:14: range() of a real number
+    for i in range(x[0]):
+             ^
+hint: the number of steps must be an integer known when traced
+""",
+    ),
+    "combinations_of_array": (
+        """
+def f(x):
+    from itertools import combinations
+    return sum(a * b for a, b in combinations(x[1:], 2))
+""",
+        """
+model.py:3:34: the elements of an array whose size is not known when traced are listed
+    return sum(a * b for a, b in combinations(x[1:], 2))
+                                 ^
+hint: loop over it with 'for'
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_exact_message(name: str) -> None:
+    text, message = (part.strip("\n") for part in REFUSED[name])
+    fun = define(text + "\n")
+    fun.__globals__["DATA"] = np.zeros(50)
+    with pytest.raises(UnsupportedError) as caught:
+        capture(fun, {})
+    assert str(caught.value) == message
+
+
+def test_a_number_is_no_array() -> None:
+    fun = define("def f(x):\n    return x[0]\n")
+    with pytest.raises(UnsupportedError) as caught:
+        capture(fun, {}, {"x": (0, "f")})
+    assert str(caught.value) == (
+        "model.py:2:12: parameter 'x' is used as an array: it is indexed\n"
+        "    return x[0]\n"
+        "           ^\n"
+        "hint: pass an array"
+    )
