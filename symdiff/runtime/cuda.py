@@ -50,12 +50,14 @@ class Group:
     ----------
     part, members : which outputs, and how.
     blocks : of the kernel, as in `codegen.cuda.Entry`.
+    width : how many elements a thread takes at most.
     repair : whether a second kernel computes the elements that this one marks.
     """
 
     part: Part
     members: tuple[int, ...]
     blocks: int = 0
+    width: int = 4
     repair: bool = False
 
 
@@ -140,20 +142,40 @@ class CudaKernel:
         """Halves of the outputs as long as registers spill and that at most doubles the
         work. The second tier has its own kernel if it would crowd out the first."""
         part = self._part(members, dtype)
-        alone = Group(replace(part, second=None), members, repair=part.tested)
-        code = self._measured(alone, dtype, cc)
+        alone, code = self._fitted(Group(replace(part, second=None), members), dtype, cc)
         if code.spills.get(part.name) and len(members) > 1:
             half = len(members) // 2
-            split = [g for m in (members[:half], members[half:])
-                     for g in self._divided(m, dtype, cc)]  # fmt: skip
+            split = [
+                g for m in (members[:half], members[half:]) for g in self._divided(m, dtype, cc)
+            ]
             if operations([g.part for g in split]) <= 2 * operations([part]):
                 return split
-        if part.second is None:
+        alone = replace(alone, repair=part.tested)
+        if part.second is None or alone.blocks < MAX_BLOCKS:
             return [alone]
-        used = -(-code.registers.get(part.name, 255) // 8) * 8
-        blocks = min(MAX_BLOCKS, REGISTERS // (THREADS * used))
-        both = Group(part, members, blocks if blocks > 1 else 0)
+        both = replace(alone, part=part, repair=False)
         return [alone if self._measured(both, dtype, cc).spills.get(part.name) else both]
+
+    def _fitted(
+        self, group: Group, dtype: str, cc: tuple[int, int]
+    ) -> tuple[Group, cudacompile.Code]:
+        """The group with as many elements for a thread as leave room for two blocks at
+        once, and a bound of registers for one block more if nothing spills then."""
+        name = group.part.name
+        width = self._width(self._dense(group, dtype), [group])
+        while True:
+            group = replace(group, width=width)
+            code = self._measured(group, dtype, cc)
+            used = -(-code.registers.get(name, 255) // 8) * 8
+            blocks = min(MAX_BLOCKS, REGISTERS // (THREADS * used))
+            if blocks < MAX_BLOCKS and not code.spills.get(name):
+                tighter = replace(group, blocks=blocks + 1)
+                found = self._measured(tighter, dtype, cc)
+                if not found.spills.get(name):
+                    return tighter, found
+            if blocks > 1 or width == 1:
+                return replace(group, blocks=blocks if blocks > 1 else 0), code
+            width //= 2
 
     def _part(self, members: Sequence[int], dtype: str) -> Part:
         outputs = tuple(self.outputs[k] for k in members)
@@ -199,8 +221,7 @@ class CudaKernel:
         """How many neighbouring elements a thread should take: 16 bytes, if that neither
         makes the body long nor misses the alignment."""
         largest = max((o.dtype.itemsize for o in operands), default=8)
-        width = max(1, VECTOR_BYTES // largest)
-        width = min(width, 4)
+        width = min(max(1, VECTOR_BYTES // largest), *(g.width for g in groups))
         longest = max(operations([g.part]) + 8 * len(g.members) for g in groups)
         while width > 1 and (
             width * longest > LONGEST

@@ -109,7 +109,8 @@ def fake_device(monkeypatch: pytest.MonkeyPatch, host_folder: Path) -> Any:
 
     def machine_code(text: str, *_: Any, **__: Any) -> cudacompile.Code:
         path = compile_library(for_host(text), host_folder)
-        return cudacompile.Code(str(path).encode() + b"\0", {}, {})
+        few = {name: 32 for name, _ in _KERNEL.findall(text)}
+        return cudacompile.Code(str(path).encode() + b"\0", few, {})
 
     package = HostArray.__module__.partition(".")[0]
     library = Library(
