@@ -137,14 +137,16 @@ class Statements(Tapes):
         self.elements_of(s, a, 0)
         self.scope.names[s.name] = a
 
-    def elements_of(self, s: Build, a: Stored, axis: int) -> None:
-        """Print the loops over the axes from one on."""
+    def elements_of(
+        self, s: Build, a: Stored, axis: int, part: tuple[str, str] | None = None
+    ) -> None:
+        """Print the loops over the axes from one on; over a part of the first."""
         if axis == len(s.indices):
             self.block(s.body, (s.value,))
             value = self.typed(s.value, a.kind)
             self.store(a.kind, value, self.place(a, [index(i) for i in s.indices]))
             return
-        with self.counted(s.indices[axis], s.type.shape[axis]):
+        with self.counted(s.indices[axis], s.type.shape[axis], part):
             self.elements_of(s, a, axis + 1)
 
     def update(self, s: Update, point: Point) -> None:
@@ -187,9 +189,12 @@ class Statements(Tapes):
         ]  # fmt: skip
 
     @contextmanager
-    def counted(self, name: str, count: Expr) -> Iterator[Scope]:
-        """A loop of an index over an axis."""
-        counter = self.begin(self.at_least_zero(count))
+    def counted(
+        self, name: str, count: Expr, part: tuple[str, str] | None = None
+    ) -> Iterator[Scope]:
+        """A loop of an index over an axis, or a part of it."""
+        first, past = part or ("0", self.at_least_zero(count))
+        counter = self.begin(past, first)
         counter.scope.names[name] = counter.order
         counter.scope.ranges[name] = count
         self.test(counter, ())

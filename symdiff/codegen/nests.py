@@ -20,9 +20,9 @@ from symdiff.codegen.lower import MAX_CHAIN, lower
 from symdiff.codegen.nestlife import wishes
 from symdiff.codegen.nestloops import NO_MEMORY, Wish
 from symdiff.codegen.nestmemory import PRELUDE
+from symdiff.codegen.nestparts import Parts
 from symdiff.codegen.nestready import ready
 from symdiff.codegen.nestscope import Stored
-from symdiff.codegen.nestspans import Spans
 from symdiff.ir import Expr, const, topological
 from symdiff.structure import (
     ARRAY,
@@ -46,7 +46,8 @@ from symdiff.structure import (
 
 FIXED = ("allocations", "routine", "parallel")
 """The first cells: the list of allocations, and two functions that the kernel may call:
-`i32 routine(i64 call, ptr record)` and `void parallel(ptr part, ptr frame, i64 count)`."""
+`i32 routine(i64 call, ptr record)` and `void parallel(ptr part, ptr frame, i64 count, double
+work)` of `nestparts`, which may be null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ def output_types(program: Structured) -> tuple[Type, ...]:
     )
 
 
-class Kernel(Spans):
+class Kernel(Parts):
     """Prints the function of one program."""
 
     def __init__(self, program: Structured, dtype: str, lanes: Lanes) -> None:
@@ -195,8 +196,9 @@ class Kernel(Spans):
 
     def print(self) -> str:
         self.bind()
-        self.scope.lines.append("%routine.p = getelementptr i64, ptr %cells, i64 1")
-        self.scope.lines.append("%routine = load ptr, ptr %routine.p")
+        for k, name in enumerate(FIXED[1:], 1):
+            self.scope.lines.append(f"%{name}.p = getelementptr i64, ptr %cells, i64 {k}")
+            self.scope.lines.append(f"%{name} = load ptr, ptr %{name}.p")
         targets: dict[str, str] = {}
         for e, known, place in zip(
             self.program.outputs, self.layout.known, self.layout.results, strict=True

@@ -37,33 +37,36 @@ class Spans(Statements, Choice):
     def spans(
         self, v: str, count: Expr, plan: Plan, one: Callable[[], None], packed: Callable[[], None],
         before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None,
+        part: tuple[str, str] | None = None,
     ) -> None:  # fmt: skip
-        """Iterations of an index over an axis: `packed` prints those of all lanes, `one`
-        a single one; `before` and `after` stand around the loop on vectors."""
-        total = self.at_least_zero(count)
+        """Iterations of an index over an axis, or a part of it: `packed` prints those of all
+        lanes, `one` a single one; `before` and `after` stand around the loop on vectors."""
+        start, total = part or ("0", self.at_least_zero(count))
         step = self.width * plan.unroll
         if not plan.bounds:
-            middle = self.emit("i64", f"and i64 {total}, {-step}")
-            self.lanes(v, count, plan, "0", middle, packed, before, after)
+            length = self.emit("i64", f"sub i64 {total}, {start}")
+            whole = self.emit("i64", f"and i64 {length}, {-step}")
+            middle = self.emit("i64", f"add i64 {start}, {whole}")
+            self.lanes(v, count, plan, start, middle, packed, before, after)
             self.singles(v, count, middle, total, one)
             return
-        low, high = self.interior(v, plan, total)
+        low, high = self.interior(v, plan, start, total)
         length = self.emit("i64", f"sub i64 {high}, {low}")
         whole = self.emit("i64", f"and i64 {length}, {-step}")
         middle = self.emit("i64", f"add i64 {low}, {whole}")
         c = self.begin("2")
         self.test(c, ())
         again = self.emit("i1", f"icmp eq i64 {c.order}, 1")
-        first = self.emit("i64", f"select i1 {again}, i64 {middle}, i64 0")
+        first = self.emit("i64", f"select i1 {again}, i64 {middle}, i64 {start}")
         last = self.emit("i64", f"select i1 {again}, i64 {total}, i64 {low}")
         self.singles(v, count, first, last, one)
         with self.branch(self.emit("i1", f"icmp eq i64 {c.order}, 0")):
             self.lanes(v, count, plan, low, middle, packed, before, after)
         self.finish(c)
 
-    def interior(self, v: str, plan: Plan, total: str) -> tuple[str, str]:
+    def interior(self, v: str, plan: Plan, start: str, total: str) -> tuple[str, str]:
         """The iterations in which what the lanes load is within its array."""
-        low, high = "0", total
+        low, high = start, total
         for b in plan.bounds:
             at = self.scalar(ir.substitute((b.at,), {index(v): ir.ZERO})[0])
             size = self.scalar(b.size)
@@ -112,13 +115,12 @@ class Spans(Statements, Choice):
         after()
 
     # ------------------------------------------------------------------- builds
-    def elements_of(self, s: Build, a: Stored, axis: int) -> None:
-        if axis != len(s.indices) - 1:
-            super().elements_of(s, a, axis)
-            return
-        plan = self.plan_build(s)
+    def elements_of(
+        self, s: Build, a: Stored, axis: int, part: tuple[str, str] | None = None
+    ) -> None:
+        plan = self.plan_build(s) if axis == len(s.indices) - 1 else None
         if plan is None or not self.better(s, plan):
-            super().elements_of(s, a, axis)
+            super().elements_of(s, a, axis, part)
             return
         places = [index(i) for i in s.indices]
 
@@ -132,7 +134,7 @@ class Spans(Statements, Choice):
             value = self.packed_as(s.value, a.kind)
             self.store_lanes(a.kind, value, self.place(a, places))
 
-        self.spans(s.indices[-1], s.type.shape[-1], plan, one, packed)
+        self.spans(s.indices[-1], s.type.shape[-1], plan, one, packed, part=part)
 
     def better(self, s: Build, plan: Plan) -> bool:
         """Whether a build is better vectorised itself than the loops in it."""

@@ -226,7 +226,11 @@ class Code:
         return view(address, shape, self.element(t)), at + 8 + 8 * len(shape)
 
     def spread(self, part: int, frame: int, count: int, cost: float) -> None:
-        """Run a part of the kernel for ranges that make up all of it."""
+        """Run a part of the kernel, of so many nanoseconds an iteration, for ranges that
+        make up all of its iterations."""
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(part)
         number = min(threads.processors(), max(1, int(count * cost / threads.GRAIN)), count)
-        threads.run(lambda a, b: function(frame, a, b), count, number)
+        units = 64 * number  # `threads.run` divides at multiples of 64
+        threads.run(
+            lambda a, b: function(frame, count * a // units, count * b // units), units, number
+        )

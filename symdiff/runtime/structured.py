@@ -23,7 +23,7 @@ from symdiff.structure import Structured, expressions, walk
 
 _SOURCES = ("symdiff.structure", "symdiff.integers", "symdiff.codegen.nests",
             "symdiff.codegen.nestloops", "symdiff.codegen.nestmemory", "symdiff.codegen.nestscope",
-            "symdiff.codegen.nestlife", "symdiff.codegen.nestready", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
+            "symdiff.codegen.nestlife", "symdiff.codegen.nestparts", "symdiff.codegen.nestready", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
 
 
 class StructuredKernel:

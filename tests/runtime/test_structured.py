@@ -9,6 +9,7 @@ import pytest
 
 from symdiff.errors import Location
 from symdiff.ir import HALF, ONE, ZERO, and_, gt, le, lt, sqrt, sub, var, where
+from symdiff.runtime import threads
 from symdiff.runtime.arrays import ArgumentError, ShapeError
 from symdiff.runtime.structured import StructuredKernel
 from symdiff.structure import Check, Type, array, index
@@ -214,3 +215,33 @@ def test_arguments_are_never_written() -> None:
     x = np.arange(3.0)
     np.testing.assert_array_equal(StructuredKernel(changed)([x])[0], [-1, 1, 2])
     np.testing.assert_array_equal(x, [0, 1, 2])
+
+
+def test_threads_share_large_builds(monkeypatch) -> None:
+    """Each element is what one thread makes of it, whatever the parts; small work is not
+    divided."""
+    shares = []
+    run = threads.run
+
+    def noted(task, elements, number):
+        shares.append(number)
+        run(task, elements, number)
+
+    monkeypatch.setattr(threads, "run", noted)
+    monkeypatch.setattr(threads, "processors", lambda: 3)
+    value = where(and_(le(ONE, i), lt(at("x", i), ONE)), sqrt(at("x", i - 1)) / (i + 1), ZERO)
+    program = function({"x": VECTOR}, [build("y", "i", value)], array("y"))
+    x = np.linspace(0, 2, 2_000_003)
+    alone = StructuredKernel(program, parallel=False)([x])[0]
+    assert not shares
+    np.testing.assert_array_equal(StructuredKernel(program)([x])[0], alone)
+    assert shares == [3]
+    body = [loop("j", index("m"), {"s": (var("c"), var("s") + at("a", i, j) * at("a", i, j))})]
+    rows = function(
+        {"a": MATRIX, "c": REAL}, [build("y", "i", var("s_end"), VECTOR, body)], array("y")
+    )
+    a = np.ones((5, 1_000_000))
+    np.testing.assert_array_equal(StructuredKernel(rows)([a, 0.5])[0], [1_000_000.5] * 5)
+    assert shares == [3, 3]
+    StructuredKernel(rows)([a[:, :10], 0.5])
+    assert shares == [3, 3]

@@ -1,0 +1,120 @@
+"""Builds that several threads share, in LLVM IR: the elements of a range, as a function.
+
+A build of the outermost block that is worth it becomes a function of a range of its first
+index, `void @part.k(ptr frame, i64 first, i64 past)`. What it uses of the kernel stands in
+the frame. The kernel calls it for all of its range, or has `parallel` divide the range.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from symdiff.codegen.nestscope import Scope, Stored
+from symdiff.codegen.nestspans import Spans
+from symdiff.ir import Expr, topological
+from symdiff.structure import Build, Loop, walk
+
+GRAIN = 200_000.0
+"""Nanoseconds of work that are worth several threads."""
+NANOSECONDS = 0.3
+"""Of an addition."""
+CELL = 64
+"""Bytes of a value in a frame: a register may be as long."""
+
+_NAME = re.compile(r"(?<!label )%[\w.]+")
+_DEFINED = re.compile(r"^(%[\w.]+) = ")
+
+
+class Parts(Spans):
+    """Prints builds as functions that threads may share."""
+
+    functions: list[str]
+
+    def build(self, s: Build) -> None:
+        if self.scope is not self.root or not self.divisible(s):
+            super().build(s)
+            return
+        a = self.made(s.name, s.type)
+        work = self.work_of(s)
+        count = self.at_least_zero(s.type.shape[0])
+        frame, part = self.part_of(s, a)
+        total = self.emit("double", f"fmul double {work}, {self.as_double(count)}")
+        large = self.emit("i1", f"fcmp ogt double {total}, {GRAIN}")
+        allowed = self.emit("i1", "icmp ne ptr %parallel, null")
+        both = self.emit("i1", f"and i1 {large}, {allowed}")
+        alone = self.emit("i1", f"xor i1 {both}, true")
+        with self.branch(both):
+            self.scope.lines.append(
+                f"call void %parallel(ptr @{part}, ptr {frame}, i64 {count}, double {work})"
+            )
+        with self.branch(alone):
+            self.scope.lines.append(f"call void @{part}(ptr {frame}, i64 0, i64 {count})")
+        self.scope.names[s.name] = a
+
+    def divisible(self, s: Build) -> bool:
+        """Whether the elements are numbers of numbers, which cannot fail."""
+        return all(
+            isinstance(b, Loop) and not b.saves and not b.restores
+            and not any(c.type.shape for c in b.carried) for b in walk(s.body)
+        )  # fmt: skip
+
+    def as_double(self, value: str) -> str:
+        return self.emit("double", f"sitofp i64 {value} to double")
+
+    def work_of(self, s: Build) -> str:
+        """Nanoseconds for the elements of one value of the first index."""
+        ranges = dict(zip(s.indices, s.type.shape, strict=True))
+        plan = self.plan_build(s)
+        with self.trial(ranges, ()):
+            inside = [self.plan_loop(b) for b in s.body if isinstance(b, Loop)]
+        alone = float(len(topological((s.value,))))
+        cost = plan.cost if plan is not None else alone + sum(
+            16.0 * p.cost if p is not None else 100.0 for p in inside
+        )  # fmt: skip
+        value = f"{NANOSECONDS * cost:.6e}"
+        sizes: list[Expr] = list(s.type.shape[1:])
+        for b in s.body:
+            if isinstance(b, Loop) and b.count is not None and self.is_known(b.count):
+                sizes.append(b.count)
+                value = f"{float(value) / 16:.6e}"
+                break
+        for n in sizes:
+            size = self.as_double(self.at_least_zero(n))
+            value = self.emit("double", f"fmul double {value}, {size}")
+        return value
+
+    def part_of(self, s: Build, a: Stored) -> tuple[str, str]:
+        """Print the function of a build; returns the names of its frame and its own."""
+        outer, entry = self.scope, self.entry
+        self.scope, self.entry = Scope(outer), []
+        inside = self.scope
+        self.elements_of(s, a, 0, ("%first", "%past"))
+        lines = [*self.entry, *inside.lines]
+        self.scope, self.entry = outer, entry
+        name = f"part.{len(self.functions)}"
+        used = self.captured(lines)
+        frame = self.fresh("ptr")
+        self.entry.append(f"{frame} = alloca [{CELL * max(1, len(used))} x i8], align {CELL}")
+        loads = []
+        for k, value in enumerate(used):
+            kind = self.types.get(value, "ptr")
+            at = f"getelementptr i8, ptr {frame}, i64 {CELL * k}"
+            place = self.emit("ptr", at)
+            self.scope.lines.append(f"store {kind} {value}, ptr {place}, align 8")
+            loads += [
+                f"%cell.{k} = getelementptr i8, ptr %frame, i64 {CELL * k}",
+                f"{value} = load {kind}, ptr %cell.{k}, align 8",
+            ]
+        self.functions += [
+            f"define internal void @{name}(ptr %frame, i64 %first, i64 %past) #0 {{",
+            *loads, *lines, "ret void", "}",
+        ]  # fmt: skip
+        return frame, name
+
+    def captured(self, lines: Sequence[str]) -> list[str]:
+        """The names that instructions use and do not define, in order."""
+        defined = {m.group(1) for line in lines if (m := _DEFINED.match(line))}
+        defined |= {"%first", "%past"}
+        used = dict.fromkeys(name for line in lines for name in _NAME.findall(line))
+        return [n for n in used if n not in defined]
