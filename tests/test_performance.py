@@ -1,0 +1,144 @@
+"""A guard against slowness: ratios to hand-written code in the same run.
+
+The bounds leave room for a noisy machine; `python benchmarks` holds the figures to tighter
+ones.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.codegen import jit
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+import latency  # noqa: E402
+import peers  # noqa: E402
+import throughput  # noqa: E402
+from timing import clock, race  # noqa: E402
+from workloads import WORKLOADS  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+WORKS = {w.name: w for w in WORKLOADS}
+X86 = jit.host().bits > 128
+needs_vectors = pytest.mark.skipif(not (X86 and jit.host().isa), reason="no AVX2 or no libmvec")
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_the_c_by_hand_computes_the_same(name, tmp_path):
+    """Otherwise the ratios would compare different things."""
+    work = WORKS[name]
+    made = peers.gcc(peers.source(work), tmp_path)
+    if made is None:
+        pytest.skip("no gcc")
+    arrays = throughput.inputs(work, 1000)
+    found, expected = ([np.empty(1000) for _ in range(work.results)] for _ in range(2))
+    made[0](arrays, found)
+    throughput.ours(work)(*arrays, out=throughput.nested(work, expected))
+    throughput.agree(name, found, expected)
+
+
+@needs_vectors
+@pytest.mark.parametrize("name", WORKS)
+def test_every_kernel_is_vectorised(name):
+    """Packed arithmetic only, and no call of a function of one number."""
+    work = WORKS[name]
+    arrays = throughput.inputs(work, 1000)
+    for accuracy in ("fast", "high"):
+        f = throughput.ours(work, accuracy=accuracy, parallel=False, cache=False)
+        packed, alone = throughput.instructions(lambda f=f: f(*arrays))
+        assert packed > 0 and alone == 0
+
+
+@needs_vectors
+@pytest.mark.parametrize("name", ["rosenbrock", "lennard_jones", "chain", "three_body", "gauss"])
+def test_fast_kernels_beside_c(name, tmp_path):
+    work, size = WORKS[name], 1_000_000
+    made = peers.gcc(peers.source(work), tmp_path)
+    if made is None:
+        pytest.skip("no gcc")
+    arrays = throughput.inputs(work, size)
+    out = [np.empty(size) for _ in range(work.results)]
+    places = throughput.nested(work, out)
+    f = throughput.ours(work, accuracy="fast", parallel=False)
+    clocks = {
+        "fast": clock(lambda: f(*arrays, out=places)),
+        "C": clock(lambda: made[0](arrays, out)),
+    }
+    found = race(clocks, 25)
+    assert found["fast"] < 1.8 * found["C"]
+
+
+@pytest.mark.parametrize("kind", ["grad", "value_and_grad"])
+def test_a_scalar_call_costs_no_more_than_a_few_of_the_math_module(kind):
+    f = getattr(symgrad(WORKS["rosenbrock"].fun), kind)
+    clocks = {
+        "ours": clock(f, 1.25, 0.75, repeat=5000),
+        "sin": clock(math.sin, 0.5, repeat=5000),
+    }
+    found = race(clocks, 25)
+    assert found["ours"] < 20 * found["sin"]
+
+
+def test_a_call_on_a_small_array_costs_no_more_than_a_few_of_numpy():
+    f, x = symgrad(WORKS["softplus"].fun, accuracy="fast").grad, np.full(8, 0.5)
+    found = race({"ours": clock(f, x, repeat=2000), "numpy": clock(np.sin, x, repeat=2000)}, 25)
+    assert found["ours"] < 8 * found["numpy"]
+
+
+@pytest.mark.parametrize("name", ["rosenbrock", "lennard_jones", "softplus", "chain"])
+def test_gradients_are_cheap(name):
+    work = WORKS[name]
+    arrays = throughput.inputs(work, 4096)
+    f = symgrad(work.fun, accuracy="fast", parallel=False)
+    clocks = {"value": clock(f, *arrays), "all": clock(f.value_and_grad, *arrays)}
+    found = race(clocks, 60)
+    assert found["all"] < 3.5 * found["value"]
+
+
+@pytest.mark.parametrize("family", latency.FAMILIES)
+def test_large_functions_answer_soon(family, tmp_path, monkeypatch):
+    """The first gradient of 1000 operations, beside what a naive tool does at least: walk
+    the syntax of the function once and compile it with Python."""
+    monkeypatch.setenv("SYMDIFF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    modules = latency.Modules(str(tmp_path))
+    source = latency.text(family, 1000)
+    latency.first_gradient(modules.write("wide", 20)[1].f)
+    functions = [modules.write(family, 1000)[1].f for _ in range(4)]
+    clocks = {
+        "ours": lambda: latency.first_gradient(functions.pop()),
+        "python": clock(compile, source, "text", "exec"),
+    }
+    found = race(clocks, 3)
+    assert found["ours"] < 300 * found["python"]
+
+
+def test_a_warm_start_takes_no_more_than_a_few_of_numpy(tmp_path):
+    (tmp_path / "warm.py").write_text(latency.text("wide", 100))
+    setup = f"import sys; sys.path[:0] = {[str(tmp_path), *sys.path]!r}\nimport numpy\n"
+    code = setup + textwrap.dedent("""
+        import warm
+        from symdiff import symgrad
+        symgrad(warm.f).grad(0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+        assert not {"sympy", "numba"} & set(sys.modules)
+    """)
+    environment = dict(os.environ, SYMDIFF_CACHE_DIR=str(tmp_path / "cache"))
+
+    def run(text: str) -> None:
+        subprocess.run([sys.executable, "-c", text], env=environment, check=True)
+
+    run(code)
+    found = race({"ours": clock(run, code), "numpy": clock(run, setup)}, 5)
+    assert found["ours"] < 5 * found["numpy"]
