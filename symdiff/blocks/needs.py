@@ -14,10 +14,10 @@ loops of the reverse body; else it is saved whole as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from symdiff.blocks.context import Context
-from symdiff.ir import VAR, Expr, topological
+from symdiff.ir import VAR, Expr, substitute, topological
 from symdiff.structure import (
     ARRAY,
     INDEX,
@@ -121,7 +121,12 @@ class _Search:
         for name in sorted(self.outer_fragile & self._needed()):
             self._loads(name, only_own=True)
         self.kept.body = (*self._copies(), *self.rest)
+        self.kept.restores = [replace(r, type=self._typed(r.type)) for r in self.kept.restores]
         return self.kept
+
+    def _typed(self, t: Type) -> Type:
+        """A type in terms of what the reversed loop has."""
+        return Type(substitute(t.shape, self.kept.mapping), t.kind) if t.shape else t
 
     def _block(self) -> Block:
         return (*self.again, *self.rest)
@@ -166,6 +171,7 @@ class _Search:
         stem = name_of(value) if value.op in (VAR, INDEX, ARRAY) else name_of(value.args[0])
         tape = self.context.names.fresh(f"{stem}_tape")
         name = self.context.fresh(stem, t)
+        self.roots += t.shape
         self.kept.saves.append(Save(tape, t, value))
         self.kept.restores.append(Restore(tape, t, name))
         self.kept.mapping[value] = leaf = self.context.leaf(name)

@@ -39,6 +39,7 @@ from symdiff.structure import (
     Block,
     Build,
     Carried,
+    Check,
     Loop,
     Statement,
     Update,
@@ -121,7 +122,18 @@ class _Rewriter:
             self.counts.update(zip(map(index, s.indices), sizes, strict=True))
         body = self.block(s.body) if isinstance(s, Build | Loop) else ()
         s = mapped(s, self.expression, lambda _: body)
+        if isinstance(s, Check):
+            self._learn(s.condition)
         return self._merged(s) if isinstance(s, Update) else s
+
+    def _learn(self, condition: Expr) -> None:
+        """Sizes that are equal have one name from then on."""
+        if condition.op is ir.EQ and all(a.op in (INDEX, CONST) for a in condition.args):
+            a, b = condition.args
+            name, other = (a, b) if a.op is INDEX else (b, a)
+            if name.op is INDEX:
+                self.leaves[name] = other
+                self.known = {}
 
     def _without_constants(self, s: Loop) -> Loop:
         """A loop does not carry what its iterations do not change."""

@@ -264,6 +264,23 @@ def history() -> Structured:
     ], var("s_end"))  # fmt: skip
 
 
+def growing() -> Structured:
+    """An array of another size in every step."""
+    some = Type((I + 1,))
+    inside = loop("j", K + 1, {"p": (var("s"), SIN(var("p")) * at("x", J))})
+    ends = loop("l", I + 1, {"r": (var("s"), var("r") + at("u", index("l")) ** 2)})
+    return function({"x": VECTOR}, [
+        loop("i", N, {"s": (1, var("r_end") / 2)}, [
+            build("u", "k", EXP(var("p_end")), some, [inside]),
+            loop("q", I + 1, {"w": (array("u"), array("v"), some)}, [
+                update("v", "w", index("q"), at("w", 0) * at("w", index("q")), some),
+            ]),
+            ends, build("z", "o", at("w_end", index("o")) * at("u", index("o")), some),
+            loop("y", I + 1, {"t": (var("r_end"), var("t") * at("z", index("y")))}),
+        ]),
+    ], var("s_end"))  # fmt: skip
+
+
 X3, X4, X5 = [0.3, 0.5, 0.7], [0.3, 0.5, 0.7, 1.1], [0.3, 0.5, 0.7, 0.2, 0.9]
 D = [[0.3, 0.5, 0.7], [1.0, 2.0, 3.0]]
 PROGRAMS: dict[str, tuple[Structured, list, list[int]]] = {
@@ -292,6 +309,7 @@ PROGRAMS: dict[str, tuple[Structured, list, list[int]]] = {
     "masked": (masked(), [1.0], [0]),
     "greatest": (greatest(), [X4], [0]),
     "rosenbrock": (rosenbrock(), [X5], [0]),
+    "growing": (growing(), [X3], [0]),
     "dot": (dot(), [X3, [1.0, 2.0, -3.0]], [0, 1]),
     "logistic": (logistic(), [D, [1.0, -1.0], X3], [2]),
     "history": (history(), [X4], [0]),
