@@ -90,8 +90,8 @@ FUNCTIONS: tuple[tuple[Callable[..., float], tuple[tuple[float, float], ...]], .
     (langevin, ((-10, 10),)),
 )
 """Functions, and the ranges that their points are uniform in."""
-BLOCK = 250_000
-"""Points that are timed together: few, so that a time without interruptions is found."""
+BLOCK = 1_000_000
+"""Points that are timed together."""
 CHECKED = 1000
 """Points at which the error is measured."""
 

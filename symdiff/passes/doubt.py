@@ -5,9 +5,9 @@ After:   and the condition 2*|cos(t)| > 7*|1 - cos(t)|, or t outside [2**-480, 2
 
 Requires: any DAG, to be computed operation by operation.
 Ensures: where `doubt` is false, every output is finite and its error is at most
-`FACTOR` times what rounding alone would make of the same operations without any
-cancellation (`Doubt.inherent`), in units of rounding; and no branch was taken on
-the strength of rounded values.
+`SLACK` units of rounding beyond what rounding alone would make of the same operations
+without any cancellation (`Doubt.inherent`); and no branch was taken on the strength of
+rounded values.
 
 The error of a node v is bounded by (k + R)*|v| + A. k is a number known when
 compiling: products, quotients, roots and sums of one sign only add to it. R and A
