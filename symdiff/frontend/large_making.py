@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import ir, structure
-from symdiff.frontend import arrays, scalars, selecting, sequences, symbolic
+from symdiff.frontend import arrays, scalars, selecting, sequences, storing, symbolic
 from symdiff.frontend.extents import common_shape, dims, shape_of, size
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
@@ -143,7 +143,7 @@ def _extract(t: Tracer, condition: Any, value: Any) -> Any:
 
 
 def _copyto(t: Tracer, target: Any, value: Any) -> None:
-    selecting.store(t, symbolic.symbolic(t, target), Ellipsis, value)
+    storing.store(t, symbolic.symbolic(t, target), Ellipsis, value)
 
 
 # ------------------------------------------------------------------------ searching

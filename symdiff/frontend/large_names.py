@@ -10,6 +10,7 @@ import numpy as np
 
 from symdiff.frontend import (
     large_algebra,
+    large_joins,
     large_making,
     large_reductions,
     large_shapes,
@@ -26,7 +27,11 @@ from symdiff.frontend.values import Listed, Refused, Scalar, Selected, Sequence,
 Function = Callable[..., Any]
 
 TABLE: dict[str, Function] = (
-    large_making.TABLE | large_reductions.TABLE | large_shapes.TABLE | large_algebra.TABLE
+    large_making.TABLE
+    | large_reductions.TABLE
+    | large_shapes.TABLE
+    | large_joins.TABLE
+    | large_algebra.TABLE
 )
 """Traced versions, by the dotted name of what they implement."""
 
@@ -86,7 +91,7 @@ def _item(t: Tracer, value: Any, *index: Any) -> Any:
 
 
 def _fill(t: Tracer, value: Any, number: Any) -> None:
-    from symdiff.frontend.selecting import store
+    from symdiff.frontend.storing import store
 
     store(t, symbolic.symbolic(t, value), Ellipsis, number)
 

@@ -3,24 +3,22 @@ views, joining. Each says where the element at the slots comes from."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import ir, structure
-from symdiff.frontend import scalars, selecting, symbolic
-from symdiff.frontend.containers import elements
-from symdiff.frontend.extents import extent, nonnegative, product, same_size, shape_of
+from symdiff.frontend import scalars, selecting, storing, symbolic
+from symdiff.frontend.extents import nonnegative, product, same_size, shape_of
 from symdiff.frontend.symbolic import SLOTS, formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Listed, Refused, SymArray, as_real, describe, dimensions
+from symdiff.frontend.values import Refused, SymArray, as_real, describe, dimensions
 from symdiff.integers import linear
 from symdiff.ir import ONE, ZERO, Expr
 
 Function = Callable[..., Any]
 
 
-def _axis(rank: int, axis: Any) -> int:
+def axis_of(rank: int, axis: Any) -> int:
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise Refused(f"axis {axis} of an array of {dimensions(rank)}")
     return axis % rank
@@ -176,13 +174,13 @@ def transpose(t: Tracer, value: Any, *axes: Any) -> Any:
     order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
     if not order or order[0] is None:
         return permuted(a, range(rank)[::-1])
-    return permuted(a, [_axis(rank, k) for k in order])
+    return permuted(a, [axis_of(rank, k) for k in order])
 
 
 def _swapaxes(t: Tracer, value: Any, first: Any, second: Any) -> Any:
     a = symbolic.symbolic(t, value)
     order = list(range(len(a.shape)))
-    i, j = _axis(len(order), first), _axis(len(order), second)
+    i, j = axis_of(len(order), first), axis_of(len(order), second)
     order[i], order[j] = order[j], order[i]
     return permuted(a, order)
 
@@ -191,8 +189,8 @@ def moved(t: Tracer, value: Any, source: Any, destination: Any) -> SymArray:
     """`np.moveaxis`."""
     a = symbolic.symbolic(t, value)
     rank = len(a.shape)
-    old = [_axis(rank, k) for k in (source if isinstance(source, tuple) else (source,))]
-    new = [_axis(rank, k) for k in (destination if isinstance(destination, tuple) else (destination,))]  # fmt: skip
+    old = [axis_of(rank, k) for k in (source if isinstance(source, tuple) else (source,))]
+    new = [axis_of(rank, k) for k in (destination if isinstance(destination, tuple) else (destination,))]  # fmt: skip
     order = [k for k in range(rank) if k not in old]
     for n, o in sorted(zip(new, old, strict=True)):
         order.insert(n, o)
@@ -205,7 +203,7 @@ def _squeeze(t: Tracer, value: Any, axis: Any = None) -> Any:
     if axis is None:
         gone = [k for k, n in enumerate(a.shape) if n is ONE]
     else:
-        gone = [_axis(rank, k) for k in (axis if isinstance(axis, tuple) else (axis,))]
+        gone = [axis_of(rank, k) for k in (axis if isinstance(axis, tuple) else (axis,))]
         for k in gone:
             if a.shape[k] is not ONE:
                 t.require(ir.eq(a.shape[k], ONE), "value", "an axis that is squeezed is not 1")
@@ -221,7 +219,7 @@ def expanded(t: Tracer, value: Any, axis: Any) -> SymArray:
     """`np.expand_dims`."""
     a = symbolic.symbolic(t, value)
     given = axis if isinstance(axis, tuple) else (axis,)
-    new = {_axis(len(a.shape) + len(given), k) for k in given}
+    new = {axis_of(len(a.shape) + len(given), k) for k in given}
     old = iter(a.shape)
     shape = [ONE if k in new else next(old) for k in range(len(a.shape) + len(given))]
     return symbolic.viewed(a, shape, [SLOTS[k] for k in range(len(shape)) if k not in new])
@@ -233,7 +231,7 @@ def shape_like(a: SymArray, model: SymArray, axis: int) -> SymArray:
     return symbolic.viewed(a, shape, [SLOTS[axis]])
 
 
-def _at_least(rank: int) -> Function:
+def at_least(rank: int) -> Function:
     def implementation(t: Tracer, value: Any) -> Any:
         a = symbolic.symbolic(t, value)
         missing = rank - len(a.shape)
@@ -254,7 +252,7 @@ def _flipped(*fixed: int) -> Function:
     def implementation(t: Tracer, value: Any, axis: Any = None) -> Any:
         a = symbolic.symbolic(t, value)
         given = fixed or (range(len(a.shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,))  # fmt: skip
-        axes = {_axis(len(a.shape), k) for k in given}
+        axes = {axis_of(len(a.shape), k) for k in given}
         at = [
             ir.sub(ir.sub(n, ONE), SLOTS[k]) if k in axes else SLOTS[k]
             for k, n in enumerate(a.shape)
@@ -272,7 +270,7 @@ def _rolled(t: Tracer, value: Any, shift: Any, axis: Any = None) -> Any:
     pairs = zip(shift, axis, strict=True) if isinstance(axis, tuple) else [(shift, axis or 0)]
     at: list[Expr] = list(SLOTS[: len(a.shape)])
     for s, k in pairs:
-        k = _axis(len(a.shape), k)
+        k = axis_of(len(a.shape), k)
         if not scalars.is_whole(s):
             raise Refused(f"{describe(s)} is the shift of an array", "use an integer")
         at[k] = ir.apply(structure.MOD, ir.sub(at[k], as_real(s).expr), a.shape[k])
@@ -296,7 +294,7 @@ def _repeated(t: Tracer, value: Any, times: Any, axis: Any = None) -> Any:
     a = symbolic.symbolic(t, value)
     if axis is None:
         a, axis = ravel(t, a), 0
-    k = _axis(len(a.shape), axis)
+    k = axis_of(len(a.shape), axis)
     if not scalars.is_whole(times):
         raise Refused("np.repeat() by several counts", "repeat by one integer")
     count = as_real(times).expr
@@ -308,7 +306,7 @@ def _repeated(t: Tracer, value: Any, times: Any, axis: Any = None) -> Any:
 def taken_along(t: Tracer, value: Any, indices: Any, axis: Any = -1) -> Any:
     """`np.take_along_axis`."""
     a, places = symbolic.symbolic(t, value), symbolic.symbolic(t, indices)
-    k = _axis(len(a.shape), axis)
+    k = axis_of(len(a.shape), axis)
     at = [SLOTS[i] if i != k else placed(formula(places), SLOTS) for i in range(len(a.shape))]
     at = [ZERO if n is ONE and i != k else e for i, (n, e) in enumerate(zip(a.shape, at, strict=True))]  # fmt: skip
     shape = tuple(
@@ -322,132 +320,7 @@ def _taken(t: Tracer, value: Any, indices: Any, axis: Any = None) -> Any:
     a = symbolic.symbolic(t, value)
     if axis is None:
         a, axis = ravel(t, a), 0
-    return selecting.subscript(t, a, (*[slice(None)] * _axis(len(a.shape), axis), indices))
-
-
-# ------------------------------------------------------------------------ joining
-def parts_of(t: Tracer, values: Any) -> list[SymArray]:
-    """The arrays to be joined."""
-    if isinstance(values, (SymArray, Listed)):
-        a = symbolic.symbolic(t, values)
-        if ir.integer(a.shape[0]) is None:
-            raise Refused("the rows of an array whose size is not known when traced are joined")
-        return [symbolic.symbolic(t, v) for v in elements(t, a)]
-    found = [symbolic.symbolic(t, v) for v in elements(t, values)]
-    if not found:
-        raise Refused("no arrays are joined")
-    return found
-
-
-def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
-    """Arrays one after the other along an axis."""
-    rank = len(parts[0].shape)
-    if any(len(p.shape) != rank for p in parts) or not rank:
-        raise Refused("arrays of different dimensions are joined")
-    k = _axis(rank, axis)
-    kind = symbolic.common_kind(parts)
-    shape = list(parts[0].shape)
-    for p in parts[1:]:
-        for i in range(rank):
-            if i != k:
-                same_size(t, shape[i], p.shape[i])
-    ends = [ZERO]
-    for p in parts:
-        symbolic.reused(t, p)
-        ends.append(ir.add(ends[-1], extent(t, p.shape[k])))
-    shape[k] = linear(ends[-1])
-    value, defined = None, ir.TRUE
-    for p, start, end in reversed(list(zip(parts, ends, ends[1:], strict=False))):
-        at = list(SLOTS[:rank])
-        at[k] = ir.sub(SLOTS[k], linear(start))
-        e, d = placed(symbolic.as_kind(p, kind), at), placed(needs(p), at)
-        here = ir.lt(SLOTS[k], linear(end))
-        defined = d if value is None else scalars.guarded(here, d, defined)
-        value = e if value is None else ir.where(here, e, value)
-    assert value is not None
-    return lazy(shape, kind, value, defined)
-
-
-def _concatenate(t: Tracer, values: Any, axis: Any = 0) -> Any:
-    parts = parts_of(t, values)
-    if axis is None:
-        return joined(t, [ravel(t, p) for p in parts], 0)
-    return joined(t, parts, axis)
-
-
-def _stack(t: Tracer, values: Any, axis: Any = 0) -> Any:
-    found = symbolic.stacked(t, parts_of(t, values))
-    return moved(t, found, 0, axis)
-
-
-def _hstack(t: Tracer, values: Any) -> Any:
-    parts = [_at_least(1)(t, p) for p in parts_of(t, values)]
-    return joined(t, parts, 0 if len(parts[0].shape) == 1 else 1)
-
-
-def _vstack(t: Tracer, values: Any) -> Any:
-    return joined(t, [_at_least(2)(t, p) for p in parts_of(t, values)], 0)
-
-
-def _column_stack(t: Tracer, values: Any) -> Any:
-    parts = parts_of(t, values)
-    return joined(t, [expanded(t, p, 1) if len(p.shape) == 1 else p for p in parts], 1)
-
-
-def _append(t: Tracer, value: Any, more: Any, axis: Any = None) -> Any:
-    return _concatenate(t, [value, _at_least(1)(t, more)], axis)
-
-
-def _split(t: Tracer, value: Any, sections: Any, axis: Any = 0) -> Any:
-    a = symbolic.symbolic(t, value)
-    k = _axis(len(a.shape), axis)
-    n = a.shape[k]
-    if isinstance(sections, int):
-        size = divided(n, ir.const(sections))
-        even = ir.eq(ir.mul(size, ir.const(sections)), n)
-        t.require(even, "value", "an array is split into parts of different sizes")
-        ends = [scalars.whole(ir.mul(size, ir.const(i))) for i in range(1, sections)]
-    else:
-        ends = elements(t, sections)
-    edges = [0, *ends, None]
-    return t.own([sliced(t, a, k, i, j) for i, j in itertools.pairwise(edges)])
-
-
-_PADDING: dict[str, Callable[[Expr, Expr], Expr]] = {
-    "edge": lambda i, n: ir.where(
-        ir.lt(i, ZERO), ZERO, ir.where(ir.lt(i, n), i, ir.sub(n, ONE))
-    ),
-    "wrap": lambda i, n: ir.apply(structure.MOD, i, n),
-    "reflect": lambda i, n: ir.where(
-        ir.lt(i, ZERO), ir.neg(i),
-        ir.where(ir.lt(i, n), i, ir.sub(ir.mul(ir.const(2), ir.sub(n, ONE)), i)),
-    ),
-}  # fmt: skip
-"""Where an element outside of an axis of n elements comes from."""
-
-
-def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:  # fmt: skip
-    a = symbolic.symbolic(t, value)
-    pairs = list(width) if isinstance(width, (tuple, list)) else [width]
-    if not any(isinstance(p, (tuple, list)) for p in pairs):
-        pairs = [(pairs[0], pairs[-1])]
-    pairs = pairs * len(a.shape) if len(pairs) == 1 else pairs
-    shape, at, inside = [], [], ir.TRUE
-    for k, ((before, after), n) in enumerate(zip(pairs, a.shape, strict=True)):
-        first, last = shape_of((before, after))
-        i = ir.sub(SLOTS[k], first)
-        shape.append(linear(ir.add(n, ir.add(first, last))))
-        if mode == "constant":
-            inside = ir.and_(inside, ir.and_(ir.le(ZERO, i), ir.lt(i, n)))
-        elif mode not in _PADDING:
-            raise Refused(f"the mode {mode!r} of np.pad()", f"{', '.join(_PADDING)} are supported")
-        at.append(i if mode == "constant" else _PADDING[mode](i, n))
-    found = symbolic.gathered(a, shape, at)
-    if mode != "constant":
-        return found
-    fill = as_real(constant_values)
-    e = ir.where(inside, symbolic.as_kind(found, found.kind), fill.expr)
-    return lazy(shape, found.kind, e, scalars.guarded(inside, needs(found), fill.defined))
+    return selecting.subscript(t, a, (*[slice(None)] * axis_of(len(a.shape), axis), indices))
 
 
 # ---------------------------------------------------------------------- diagonals
@@ -457,7 +330,7 @@ def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any 
     rank = len(a.shape)
     if rank < 2:
         raise Refused(f"the diagonal of an array of {dimensions(rank)}")
-    i, j = _axis(rank, axis1), _axis(rank, axis2)
+    i, j = axis_of(rank, axis1), axis_of(rank, axis2)
     shift = _known(offset, "the offset of a diagonal")
     rest = [k for k in range(rank) if k not in (i, j)]
     rows = ir.add(a.shape[i], ir.const(min(shift, 0)))
@@ -473,7 +346,7 @@ def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any 
 
 
 def _fill_diagonal(t: Tracer, value: Any, number: Any) -> None:
-    selecting.store(t, diagonal(t, value), Ellipsis, number)
+    storing.store(t, diagonal(t, value), Ellipsis, number)
 
 
 def _least(t: Tracer, a: Expr, b: Expr) -> Expr:
@@ -515,11 +388,8 @@ TABLE: dict[str, Function] = {
     "numpy.expand_dims": expanded, "numpy.broadcast_to": _broadcast_to, "numpy.flip": _flipped(),
     "numpy.flipud": _flipped(0), "numpy.fliplr": _flipped(1), "numpy.roll": _rolled,
     "numpy.tile": _tiled, "numpy.repeat": _repeated, "numpy.take": _taken,
-    "numpy.take_along_axis": taken_along, "numpy.atleast_1d": _at_least(1),
-    "numpy.atleast_2d": _at_least(2), "numpy.stack": _stack, "numpy.concatenate": _concatenate,
-    "numpy.concat": _concatenate,
-    "numpy.hstack": _hstack, "numpy.vstack": _vstack, "numpy.column_stack": _column_stack,
-    "numpy.append": _append, "numpy.split": _split, "numpy.pad": _padded, "numpy.diag": _diag,
+    "numpy.take_along_axis": taken_along, "numpy.atleast_1d": at_least(1),
+    "numpy.atleast_2d": at_least(2), "numpy.diag": _diag,
     "numpy.fill_diagonal": _fill_diagonal,
     "numpy.diagonal": diagonal, "numpy.triu": _triangle(True), "numpy.tril": _triangle(False),
 }  # fmt: skip

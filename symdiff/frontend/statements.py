@@ -11,37 +11,31 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir, structure
-from symdiff.errors import UnsupportedError
 from symdiff.frontend import (
     arrays,
     containers,
     expressions,
     extents,
-    loops,
+    loop_statements,
     operators,
     scalars,
     selecting,
-    sequences,
+    storing,
     symbolic,
 )
 from symdiff.frontend.calls import Closure
 from symdiff.frontend.expressions import evaluate
-from symdiff.frontend.tracer import Flow, Tracer
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
     Listed,
-    Masked,
     Refused,
     Scalar,
     Selected,
     SmallArray,
-    Stream,
     SymArray,
     Whole,
     describe,
-)
-from symdiff.frontend.values import (
-    Sequence as Unknown,
 )
 from symdiff.ir import FALSE, TRUE
 
@@ -134,13 +128,13 @@ def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
 def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
     """`owner[index] = value`."""
     if isinstance(owner, SymArray):
-        selecting.store(t, owner, index, value)
+        storing.store(t, owner, index, value)
     elif isinstance(owner, SmallArray):
         containers.used_as_array(owner, "its element is assigned", containers.rank_of(index))
         t.mutate(owner)
         arrays.store(owner, index, value)
     elif isinstance(owner, Listed) and not isinstance(index, slice):
-        selecting.store(t, owner.items, index, value)
+        storing.store(t, owner.items, index, value)
     elif isinstance(owner, Selected):
         raise Refused(
             "an element of a selection by a condition is assigned",
@@ -180,7 +174,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
             containers.array_in_call(old, "it is changed in place")
         new = operators.binary(t, op, old, value)
         if isinstance(old, SymArray):
-            selecting.store(t, old, Ellipsis, new)
+            storing.store(t, old, Ellipsis, new)
             new = old
         elif isinstance(old, SmallArray):
             containers.array_in_call(old, "it is changed in place")
@@ -282,129 +276,6 @@ def _raise_when_run(t: Tracer, node: ast.Raise, name: str) -> None:
     t.frame.flow.returned = TRUE
 
 
-# ------------------------------------------------------------------------ loops
-def _for(t: Tracer, node: ast.For) -> None:
-    iterable = evaluate(t, node.iter)
-    t.at = node.iter
-    if isinstance(iterable, Masked):
-        raise Refused(
-            "a loop over elements that a condition on real values selects",
-            "loop over all of them, with the condition inside of the loop",
-        )
-    if (found := sequences.of(iterable)) is not None:
-        _loop(t, node, found)
-        return
-    if isinstance(iterable, range) and len(iterable) > t.unroll_limit:
-        if _kept(t, node, sequences.of_range(iterable)):
-            return
-    _iterate(t, node, containers.elements(t, iterable), iterable)
-
-
-def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
-    """A loop that stays a loop."""
-    name = node.target.id if isinstance(node.target, ast.Name) else "i"
-    broken = loops.trace_for(
-        t,
-        found.count,
-        lambda k: assign(t, node.target, found.item(k)),
-        lambda: run_block(t, node.body),
-        name,
-    )
-    t.frame.flow.broken = broken
-    _after_loop(t, node.orelse)
-
-
-def _kept(t: Tracer, node: ast.For, found: Unknown) -> bool:
-    """Try to keep a long loop as a loop; whether that was possible."""
-    try:
-        with t.attempt():
-            _loop(t, node, found)
-    except (Refused, UnsupportedError):
-        return False
-    return True
-
-
-def _iterate(t: Tracer, node: ast.For, items: list[Any], iterable: Any) -> None:
-    total = t.frame.flow
-    for n, item in enumerate(items):
-        total = t.frame.flow
-        skip = ir.or_(total.broken, total.returned)
-        if skip is TRUE:
-            if isinstance(iterable, Stream):
-                iterable.items = items[n:]
-            break
-        t.step(node)
-        region = t.open(skip) if skip is not FALSE else None
-        assign(t, node.target, item)
-        run_block(t, node.body)
-        t.frame.flow.continued = FALSE
-        if region is not None:
-            t.close(region)
-    _after_loop(t, node.orelse)
-
-
-def _while(t: Tracer, node: ast.While) -> None:
-    """Unrolled while its end is known when traced, else kept as a loop."""
-    try:
-        with t.attempt():
-            if not _unrolled(t, node):
-                raise _Kept
-        _after_loop(t, node.orelse)
-        return
-    except _Kept:
-        pass
-
-    def test() -> ir.Expr:
-        c = expressions.condition(t, node.test)
-        t.at = node
-        return scalars.as_cond(c).expr
-
-    t.frame.flow.broken = loops.trace_while(t, test, lambda: run_block(t, node.body))
-    _after_loop(t, node.orelse)
-
-
-class _Kept(Exception):  # noqa: N818
-    """A loop stays a loop."""
-
-
-def _unrolled(t: Tracer, node: ast.While) -> bool:
-    """Run the iterations one by one; whether the end was known when traced."""
-    for _ in range(t.unroll_limit):
-        total = t.frame.flow
-        skip = ir.or_(total.broken, total.returned)
-        if skip is TRUE:
-            return True
-        region = t.open(skip) if skip is not FALSE else None
-        t.step(node)
-        c = expressions.condition(t, node.test)
-        if not isinstance(c, bool) or (c and skip is not FALSE):
-            return False
-        if c:
-            run_block(t, node.body)
-            t.frame.flow.continued = FALSE
-        if region is not None:
-            t.close(region)
-        if not c:
-            return True
-    return False
-
-
-def _after_loop(t: Tracer, orelse: Sequence[ast.stmt]) -> None:
-    """The loop's `else` runs where it was not broken."""
-    flow = t.frame.flow
-    broken = flow.broken
-    t.frame.flow = Flow(flow.returned, value=flow.value)
-    if not orelse or broken is TRUE or flow.returned is TRUE:
-        return
-    region = t.open(flow.returned) if flow.returned is not FALSE else None
-    if broken is FALSE:
-        run_block(t, orelse)
-    else:
-        t.either(Cond(broken), lambda: None, lambda: run_block(t, orelse))
-    if region is not None:
-        t.close(region)
-
-
 # ------------------------------------------------------------------------ others
 def _expression(t: Tracer, node: ast.Expr) -> None:
     if not isinstance(node.value, ast.Constant):
@@ -464,8 +335,8 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.AugAssign: _augmented,
     ast.If: _if,
     ast.Return: _return,
-    ast.For: _for,
-    ast.While: _while,
+    ast.For: loop_statements.run_for,
+    ast.While: loop_statements.run_while,
     ast.Break: _break,
     ast.Continue: _continue,
     ast.Assert: _assert,

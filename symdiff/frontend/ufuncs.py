@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import large_shapes, selecting, symbolic
+from symdiff.frontend import large_shapes, storing, symbolic
 from symdiff.frontend.containers import array_in_call, number_of
 from symdiff.frontend.large_reductions import extreme_so_far
 from symdiff.frontend.python_names import call_back
@@ -21,7 +21,7 @@ Function = Callable[..., Any]
 def _add_at(t: Tracer, function: Any, a: Any, indices: Any, value: Any) -> None:
     if not isinstance(a, SymArray):
         raise Refused(f"np.add.at() of {describe(a)}")
-    selecting.add_at(t, a, indices, value)
+    storing.add_at(t, a, indices, value)
 
 
 def _outer(t: Tracer, function: Any, a: Any, b: Any) -> Any:
