@@ -441,3 +441,37 @@ def test_text_source_and_module(tmp_path) -> None:
     value, slope = scope["rosenbrock_value_and_grad"](x)
     assert value == pytest.approx(f(x), rel=1e-14)
     np.testing.assert_allclose(slope, f.grad(x), rtol=1e-13)
+
+
+# ------------------------------------------------------------------- bounded memory
+RECURRENCES = (ewma, blend, blend_cell, sines, sines_cells, rnn, rnn_in_place, heat, pairwise)
+
+
+@pytest.mark.parametrize("checkpoint", ["none", "auto", "revolve", 64, 10_000])
+@pytest.mark.parametrize("fun", RECURRENCES, ids=lambda f: f.__name__)
+def test_gradients_with_checkpoints(fun, checkpoint) -> None:
+    args = dict(CASES)[fun]
+    found = as_tuple(symgrad(fun, checkpoint=checkpoint).grad(*args))
+    for k, slope in enumerate(found):
+        want = complex_gradient(fun, args, k)
+        np.testing.assert_allclose(slope, want, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("checkpoint", ["revolve", 1000])
+def test_a_long_recurrence_with_checkpoints(checkpoint) -> None:
+    d = normal(3000)
+    found = symgrad(sines, checkpoint=checkpoint).grad(d)
+    np.testing.assert_allclose(found, symgrad(sines).grad(d), rtol=1e-12, atol=1e-300)
+
+
+def test_a_while_loop_with_checkpoints() -> None:
+    def settle(a):
+        x, steps = a, 0
+        while abs(np.cos(x) - x) > 1e-12:
+            x = x + 0.1 * (np.cos(x) - x) * a
+            steps += 1
+        return x * a
+
+    want = symgrad(settle).grad(1.3)
+    for checkpoint in ("revolve", 256):
+        assert symgrad(settle, checkpoint=checkpoint).grad(1.3) == pytest.approx(want, rel=1e-12)
