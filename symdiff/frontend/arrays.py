@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import scalars
-from symdiff.frontend.tracer import active
+from symdiff.frontend.recorder import active
 from symdiff.frontend.values import (
     Cond,
     Listed,

@@ -18,8 +18,9 @@ from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import arrays, known, scalars, source
 from symdiff.frontend.containers import plain
+from symdiff.frontend.frames import Frame, tuple_like
 from symdiff.frontend.source import FunctionNode
-from symdiff.frontend.tracer import Frame, Tracer, tuple_like
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     UNBOUND,
     Cond,

@@ -25,9 +25,10 @@ from symdiff.errors import Location, SymdiffError, UnsupportedError
 from symdiff.frontend import calls, symbolic
 from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.parameters import Arrays, Shapes
+from symdiff.frontend.recorder import Retrace, active
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
-from symdiff.frontend.tracer import Retrace, Tracer, active
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.unify import unified
 from symdiff.frontend.values import (
     Listed,

@@ -14,8 +14,9 @@ from typing import Any
 from symdiff import ir, structure
 from symdiff.frontend import calls, loops, nests, scalars, sequences, symbolic
 from symdiff.frontend.containers import elements, key
+from symdiff.frontend.frames import Frame
 from symdiff.frontend.symbolic import SLOTS, placed
-from symdiff.frontend.tracer import Frame, Tracer
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
     Generator,

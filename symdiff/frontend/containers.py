@@ -9,7 +9,8 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend import arrays, selecting, symbolic
-from symdiff.frontend.tracer import Retrace, Tracer, active
+from symdiff.frontend.recorder import Retrace, active
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Choice,
     Cond,

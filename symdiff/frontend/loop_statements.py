@@ -10,7 +10,8 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import containers, expressions, loops, scalars, sequences
 from symdiff.frontend.expressions import evaluate
-from symdiff.frontend.tracer import Flow, Tracer
+from symdiff.frontend.frames import Flow
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Cond, Masked, Refused, Stream
 from symdiff.frontend.values import Sequence as Unknown
 from symdiff.ir import FALSE, TRUE

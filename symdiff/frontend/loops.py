@@ -18,8 +18,10 @@ from symdiff import ir, structure
 from symdiff.frontend import scalars, slots, symbolic
 from symdiff.frontend.defined import masked
 from symdiff.frontend.extents import same_size
+from symdiff.frontend.frames import Flow
+from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.slots import Slot
-from symdiff.frontend.tracer import Flow, Retrace, Tracer
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     UNBOUND,
     Cell,
@@ -253,7 +255,7 @@ def _contents(container: Any) -> Any:
 
 
 def _set_contents(container: Any, contents: Any) -> None:
-    from symdiff.frontend.tracer import restore
+    from symdiff.frontend.frames import restore
 
     restore(container, contents)
 

@@ -13,8 +13,9 @@ from typing import Any
 from symdiff import ir, structure
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import symbolic
+from symdiff.frontend.recorder import MAX_UNROLL, Retrace
 from symdiff.frontend.signature import Parameters
-from symdiff.frontend.tracer import MAX_UNROLL, Retrace, Tracer
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import MAX_ARRAY, Real
 from symdiff.structure import Parameter, Type
 

@@ -12,8 +12,9 @@ import numpy as np
 from symdiff import ir, structure
 from symdiff.frontend import nests, scalars, symbolic
 from symdiff.frontend.extents import common_shape, nonnegative, same_size
+from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.symbolic import SLOTS, formula, placed
-from symdiff.frontend.tracer import Retrace, Tracer
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Listed,
     Refused,

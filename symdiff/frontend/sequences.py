@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import scalars, selecting, symbolic
-from symdiff.frontend.tracer import active
+from symdiff.frontend.recorder import active
 from symdiff.frontend.values import (
     Listed,
     Refused,

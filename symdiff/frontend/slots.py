@@ -11,7 +11,8 @@ import numpy as np
 
 from symdiff import ir, structure
 from symdiff.frontend import scalars, symbolic
-from symdiff.frontend.tracer import Tracer, tuple_like
+from symdiff.frontend.frames import tuple_like
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
     Listed,
