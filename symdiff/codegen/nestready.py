@@ -114,10 +114,7 @@ def _sunk(s: Loop, names: Names) -> list[Statement]:
     for which, c in enumerate(s.carried):
         if not c.type.shape or c.type.kind != "f":
             continue
-        chain = _chain(s, c)
-        for u in chain:
-            if not _is_fixed(u, s):
-                continue
+        while (u := _fixed(s, s.carried[which])) is not None:
             collected = names.fresh("sum"), names.fresh("sum")
             term = where(u.guard, u.value, ZERO) if u.guard is not TRUE else u.value
             number = Carried(collected[0], REAL, ZERO, add(var(collected[0]), term), collected[1])
@@ -158,10 +155,11 @@ def _chain(s: Loop, c: Carried) -> list[Update]:
     return found if fits else []
 
 
-def _is_fixed(u: Update, s: Loop) -> bool:
-    """Whether every iteration of a loop adds to the same element."""
+def _fixed(s: Loop, c: Carried) -> Update | None:
+    """An addition to a carried array that goes to the same element in every iteration."""
     own = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
-    return not any(name_of(e) in own for e in leaves(u.index))
+    fixed = (u for u in _chain(s, c) if not any(name_of(e) in own for e in leaves(u.index)))
+    return next(fixed, None)
 
 
 def _split(s: Build, names: Names) -> list[Statement]:

@@ -403,6 +403,21 @@ def test_additions_to_one_element_are_collected() -> None:
         assert packed(program, "addpd") >= 1
 
 
+def test_several_additions_are_collected() -> None:
+    body = [
+        update("b", "a", i, at("x", i), add=True),
+        update("c", "b", 0, 2 * at("x", i), add=True),
+        update("d", "c", N - 1, at("x", i), guard=gt(at("x", i), ZERO), add=True),
+    ]
+    zeros = build("z", "k", ZERO)
+    block = [zeros, loop("i", N, {"a": (array("z"), array("d"), VECTOR)}, body)]
+    program = function({"x": VECTOR}, block, array("a_end"))
+    for n in SIZES[1:]:
+        agree(program, vector(n))
+    if jit.host().bits >= 256:
+        assert packed(program, "addpd") >= 1
+
+
 @pytest.mark.parametrize("name", ["dot", "indexed", "largest", "shifted"])
 def test_float32(name: str) -> None:
     following, start, _ = SUMS[name]
