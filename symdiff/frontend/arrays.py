@@ -128,6 +128,43 @@ def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return len(a) == len(b) and all(plain(x) is plain(y) for x, y in zip(a, b, strict=True))
 
 
+# ------------------------------------------------------------------------- kinds
+_DTYPES: dict[Any, str] = {
+    float: "f", np.float64: "f", "float": "f", "float64": "f", "f8": "f", "d": "f",
+    int: "i", np.int64: "i", np.int32: "i", np.intp: "i", "int": "i", "int64": "i",
+    bool: "b", np.bool_: "b", "bool": "b",
+}  # fmt: skip
+
+
+def dtype_kind(dtype: Any) -> str | None:
+    if dtype is None:
+        return None
+    if isinstance(dtype, np.dtype):
+        dtype = dtype.type
+    if dtype in _DTYPES:
+        return _DTYPES[dtype]
+    raise Refused(
+        f"dtype {getattr(dtype, '__name__', dtype)} is not supported",
+        "a traced function computes with real numbers; float, int and bool are known",
+    )
+
+
+def converted(array: SmallArray, kind: str | None) -> SmallArray:
+    if kind is None or kind == array.kind:
+        return array
+    if kind == "b":
+        return array_of([scalars.truth(v) for v in array.items.ravel()], array.items.shape)
+    if kind == "i" and array.kind == "f":
+        raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
+    items = np.empty(array.items.shape, object)
+    items.ravel()[:] = [cast(v, kind) for v in array.items.ravel()]
+    return SmallArray(items, kind)
+
+
+def copied(array: SmallArray) -> SmallArray:
+    return SmallArray(array.items.copy(), array.kind)
+
+
 # --------------------------------------------------------------------- indexing
 def _index(index: Any) -> Any:
     """An index as NumPy takes it; a symbolic mask stays a `SmallArray`."""

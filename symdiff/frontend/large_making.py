@@ -8,6 +8,7 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import arrays, scalars, selecting, sequences, storing, symbolic
+from symdiff.frontend.arrays import dtype_kind
 from symdiff.frontend.extents import common_shape, dims, shape_of, size
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
@@ -17,13 +18,6 @@ from symdiff.ir import ONE, ZERO
 from symdiff.structure import FLOORDIV, Build, Carried, Loop, Type, array, index
 
 Function = Callable[..., Any]
-
-
-def kind_of_dtype(dtype: Any) -> str | None:
-    """The kind of a dtype that the user gives."""
-    from symdiff.frontend.numpy_names import dtype_kind
-
-    return dtype_kind(dtype)
 
 
 def converted(a: SymArray, kind: str | None) -> SymArray:
@@ -38,12 +32,12 @@ def converted(a: SymArray, kind: str | None) -> SymArray:
 def copied(t: Tracer, value: Any, dtype: Any = None, copy: Any = True) -> SymArray:
     """A new array with the same elements."""
     a = symbolic.symbolic(t, value)
-    kind = kind_of_dtype(dtype)
+    kind = dtype_kind(dtype)
     return symbolic.snapshot(a if kind is None or kind == a.kind else converted(a, kind))
 
 
 def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
-    return converted(symbolic.symbolic(t, value), kind_of_dtype(dtype))
+    return converted(symbolic.symbolic(t, value), dtype_kind(dtype))
 
 
 def filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> SymArray:
@@ -59,7 +53,7 @@ def _like(value: Any) -> Function:
 
     def implementation(t: Tracer, model: Any, *fill: Any, dtype: Any = None, shape: Any = None) -> Any:  # fmt: skip
         a = symbolic.symbolic(t, model)
-        kind = kind_of_dtype(dtype) or a.kind
+        kind = dtype_kind(dtype) or a.kind
         axes = dims(t, a.shape) if shape is None else shape
         return filled(t, axes, fill[0] if fill else value, kind)
 
@@ -85,7 +79,7 @@ def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
         raise Refused(*real_ends(bounds))
     found = sequences.symbolic_range(*bounds)
     value = found.item(SLOTS[0])
-    return converted(from_formula((found.count,), value), kind_of_dtype(dtype))
+    return converted(from_formula((found.count,), value), dtype_kind(dtype))
 
 
 def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
@@ -103,7 +97,7 @@ def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = T
 def eye(t: Tracer, n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Any:
     rows, columns = shape_of((n, n if m is None else m))
     on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), as_real(k).expr)
-    return lazy((rows, columns), kind_of_dtype(dtype) or "f", ir.where(on, ONE, ZERO))
+    return lazy((rows, columns), dtype_kind(dtype) or "f", ir.where(on, ONE, ZERO))
 
 
 def _meshgrid(t: Tracer, *values: Any, indexing: Any = "xy") -> Any:

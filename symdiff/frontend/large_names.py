@@ -16,10 +16,11 @@ from symdiff.frontend import (
     large_shapes,
     symbolic,
 )
+from symdiff.frontend.arrays import dtype_kind
 from symdiff.frontend.calls import Method
 from symdiff.frontend.containers import REDUCED, array_in_call, number_of, used_as_array
 from symdiff.frontend.extents import dims, size
-from symdiff.frontend.large_making import converted, copied, kind_of_dtype
+from symdiff.frontend.large_making import converted, copied
 from symdiff.frontend.large_shapes import transpose
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Listed, Refused, Scalar, Selected, Sequence, SymArray, Whole
@@ -80,7 +81,7 @@ def involved(values: Iterable[Any]) -> bool:
 
 def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
     a = symbolic.symbolic(t, value)
-    return symbolic.snapshot(converted(a, kind_of_dtype(dtype)))
+    return symbolic.snapshot(converted(a, dtype_kind(dtype)))
 
 
 def _item(t: Tracer, value: Any, *index: Any) -> Any:

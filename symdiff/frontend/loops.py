@@ -11,15 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import scalars, slots, symbolic
 from symdiff.frontend.defined import masked
 from symdiff.frontend.extents import same_size
-from symdiff.frontend.frames import Flow
-from symdiff.frontend.recorder import Retrace
+from symdiff.frontend.frames import Flow, contents, restore
+from symdiff.frontend.plans import Ends, Plan, grow
 from symdiff.frontend.slots import Slot
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -28,81 +27,15 @@ from symdiff.frontend.values import (
     Maybe,
     Refused,
     Scalar,
-    SmallArray,
     SymArray,
-    Unusable,
     as_real,
     births,
-    describe,
 )
 from symdiff.ir import FALSE, ONE, TRUE, ZERO, Expr
 from symdiff.structure import Carried, Loop, Type
 
 MAX_TRACES = 12
 """Traces of a loop's body until what it carries is settled."""
-
-
-@dataclass(slots=True)
-class Plan:
-    """What a loop carries: names, containers and cells, each as a tree of slots; the
-    names that it cannot carry, with the reason; and the containers of which the inner ones
-    are replaced."""
-
-    names: dict[str, Any] = field(default_factory=dict)
-    containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    cells: dict[Cell, Slot] = field(default_factory=dict)
-    dropped: dict[str, Unusable] = field(default_factory=dict)
-    deep: set[Any] = field(default_factory=set)
-
-    def slots(self) -> Iterator[Slot]:
-        for tree in self.names.values():
-            yield from slots.slots(tree)
-        for _, tree in self.containers.values():
-            yield from slots.slots(tree)
-        yield from self.cells.values()
-
-
-@dataclass(slots=True)
-class Ends:
-    """What one trace of the body left behind."""
-
-    env: dict[str, Any]
-    flow: Flow
-    containers: dict[int, tuple[Any, Any]]
-    cells: dict[Cell, Expr | None]
-    block: list[structure.Statement]
-    condition: Expr
-    birth: int
-
-
-# ------------------------------------------------------------------------- types
-def _widen(slot: Slot, value: Any, what: str) -> bool:
-    """Make a slot's type hold a value too; whether that changed it."""
-    if isinstance(value, SmallArray) and slot.type.shape:
-        raise Retrace(what="an array has elements traced one by one in a loop")
-    if slot.type.shape and isinstance(value, SymArray):
-        if len(value.shape) != len(slot.type.shape):
-            raise Refused(f"{what} changes its number of dimensions in a loop")
-        kind = _wider(slot.type.kind, value.kind)
-    elif not slot.type.shape and isinstance(value, (Scalar, int)):
-        kind = _wider(slot.type.kind, slots.kind_of(value))
-    else:
-        hint = "it must have the same type and size in every iteration"
-        if isinstance(value, SymArray):
-            hint = "start with an array of its size, such as np.zeros(n)"
-        raise Refused(
-            f"{what} is {describe(slot.init)} before a loop and {describe(value)} in it", hint
-        )
-    if kind == slot.type.kind:
-        return False
-    slot.type = Type(slot.type.shape, kind)
-    return True
-
-
-def _wider(a: str, b: str) -> str:
-    if a == b:
-        return a
-    return "f" if "f" in (a, b) else "i"
 
 
 def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
@@ -173,7 +106,7 @@ def _trace(
         for slot in plan.slots():
             slot.name = t.names.fresh("state") if not slot.name else slot.name
         ends = _once(t, plan, letter, count, start, test, body)
-        if not _grow(t, plan, before, ends):
+        if not grow(t, plan, before, ends):
             return _finish(t, plan, before, ends, letter, count)
     raise Refused("what this loop carries does not settle", "use the same types in every iteration")
 
@@ -200,14 +133,14 @@ def _once(
         t.ranges[leaf] = count
     log: dict[Cell, Expr | None] = {}
     t.cells.append(log)
-    saved = {key: (c, _contents(c)) for key, (c, _) in plan.containers.items()}
+    saved = {key: (c, contents(c)) for key, (c, _) in plan.containers.items()}
     restored = {cell: cell.leaf for cell in plan.cells}
     try:
         for name, tree in plan.names.items():
             t.frame.env[name] = slots.filled(t, tree, lambda s: s.value(s.name))
         t.frame.env.update(plan.dropped)
         for c, tree in plan.containers.values():
-            _set_contents(c, slots.filled(t, tree, lambda s: s.value(s.name)))
+            restore(c, slots.filled(t, tree, lambda s: s.value(s.name)))
         for cell, slot in plan.cells.items():
             cell.leaf = structure.array(slot.name, slot.type.kind)
             cell.fixed = cell.fixed or slot.fixed
@@ -228,8 +161,8 @@ def _once(
             body()
         t.frame.flow.continued = FALSE
         changed = {n: v for n, v in t.frame.env.items() if entry.get(n, UNBOUND) is not v or n in plan.names}  # fmt: skip
-        touched = {key: (c, _contents(c)) for key, (c, _) in region.log.items()}
-        touched |= {key: (c, _contents(c)) for key, (c, _) in plan.containers.items()}
+        touched = {key: (c, contents(c)) for key, (c, _) in region.log.items()}
+        touched |= {key: (c, contents(c)) for key, (c, _) in plan.containers.items()}
         cells = {c: c.leaf for c in (*log, *starts) if c.birth < birth}
         return Ends(changed, t.frame.flow, touched, cells, t.block, condition, birth)
     finally:
@@ -237,7 +170,7 @@ def _once(
             t.leave(t.regions[-1])
         t.leave(region)
         for c, contents in saved.values():
-            _set_contents(c, contents)
+            restore(c, contents)
         for cell, old in {**log, **restored}.items():
             if cell.birth < birth:
                 cell.leaf = old
@@ -248,92 +181,6 @@ def _once(
         t.block, t.frame, t.path, t.always, t.depth = block, frame, path, always, depth
         frame.env, frame.flow = env, flow
         del t.assumptions[assumed:]
-
-
-def _contents(container: Any) -> Any:
-    return container.copy()
-
-
-def _set_contents(container: Any, contents: Any) -> None:
-    from symdiff.frontend.frames import restore
-
-    restore(container, contents)
-
-
-def _grow(t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends) -> bool:
-    """Add what the body changed to the plan, and widen its types; whether it grew."""
-    grew = False
-    for name, value in ends.env.items():
-        if name in plan.dropped or name not in before:
-            continue
-        if isinstance(before[name], (Maybe, Unusable)):
-            continue
-        try:
-            grew |= _grow_name(t, plan, name, before[name], value)
-        except Refused as refusal:
-            plan.names.pop(name, None)
-            plan.dropped[name] = Unusable(refusal.message, refusal.hint)
-            grew = True
-    for key, (container, contents) in ends.containers.items():
-        if key not in plan.containers:
-            what = slots.tree_of(_contents(container), "a container", deep=False)
-            plan.containers[key] = container, what
-            grew = True
-            continue
-        try:
-            for slot, v in slots.pairs(plan.containers[key][1], contents, "a list or dict"):
-                grew |= _widen(slot, v, "an element")
-        except slots.Replaced:
-            plan.containers[key] = container, slots.tree_of(_contents(container), "a container")
-            grew = True
-    for cell in ends.cells:
-        if cell not in plan.cells:
-            plan.cells[cell] = Slot(Type(cell.shape, cell.kind), cell)
-            grew = True
-    return grew or _shared(plan, ends)
-
-
-def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> bool:
-    what = f"name '{name}'"
-    if name not in plan.names:
-        plan.names[name] = slots.tree_of(t.wrap(before), what, name in plan.deep)
-        return True
-    try:
-        found = list(slots.pairs(plan.names[name], value, what))
-    except slots.Replaced:
-        plan.deep.add(name)
-        del plan.names[name]
-        return True
-    return sum(_widen(slot, v, what) for slot, v in found) > 0
-
-
-def _shared(plan: Plan, ends: Ends) -> bool:
-    """Forbid to change arrays that two names share after an iteration: which of them are
-    the same is not known in the next one. Whether more of them are known now."""
-    users: dict[Cell, list[Slot]] = {c: [s] for c, s in plan.cells.items()}
-    lists: set[int] = set(plan.containers)
-    for name, tree in plan.names.items():
-        value = ends.env.get(name, UNBOUND)
-        for c in slots.containers(value):
-            if id(c) in lists and not isinstance(tree, slots.Held):
-                raise Refused(
-                    f"name '{name}' shares a list with another one in a loop",
-                    "make a copy of it first",
-                )
-            lists.add(id(c))
-        for slot, v in slots.pairs(tree, value, name):
-            for a in slots.arrays(v):
-                users.setdefault(a.cell, []).append(slot)
-    found = False
-    for cell, sharing in users.items():
-        outside = cell.birth < ends.birth
-        if len(sharing) > 1 or (outside and cell not in plan.cells):
-            for slot in sharing:
-                found |= slot.fixed is None
-                slot.fixed = slots.SHARED
-            if outside:
-                cell.fixed = cell.fixed or slots.SHARED
-    return found
 
 
 def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Expr]]:
@@ -476,7 +323,7 @@ def _bind(
         t.frame.env[name] = slots.filled(t, tree, result)
     for container, tree in plan.containers.values():
         t.mutate_owned(container)
-        _set_contents(container, slots.filled(t, tree, result))
+        restore(container, slots.filled(t, tree, result))
     for cell, slot in plan.cells.items():
         t.set_cell(cell, structure.array(results[slot.name], slot.type.kind))
     t.frame.env.update(plan.dropped)

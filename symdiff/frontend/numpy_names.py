@@ -4,7 +4,6 @@ functions are not here: they come from the table in `symdiff.functions`."""
 from __future__ import annotations
 
 import ast
-import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, library_names, python_names, scalars
-from symdiff.frontend.arrays import asarray, elementwise, reduce, unpack
+from symdiff.frontend import arrays, library_names, numpy_shapes, python_names, scalars
+from symdiff.frontend.arrays import asarray, converted, copied, dtype_kind, elementwise, reduce
 from symdiff.frontend.containers import elements, plain, used_as_array
 from symdiff.frontend.python_names import call_back
 from symdiff.frontend.tracer import Tracer
@@ -26,7 +25,6 @@ from symdiff.frontend.values import (
     SmallArray,
     array_of,
     as_real,
-    cast,
     describe,
     from_outside,
     is_number,
@@ -35,54 +33,15 @@ from symdiff.frontend.values import (
 
 Function = Callable[..., Any]
 
-_DTYPES: dict[Any, str] = {
-    float: "f", np.float64: "f", "float": "f", "float64": "f", "f8": "f", "d": "f",
-    int: "i", np.int64: "i", np.int32: "i", np.intp: "i", "int": "i", "int64": "i",
-    bool: "b", np.bool_: "b", "bool": "b",
-}  # fmt: skip
-
-
-def dtype_kind(dtype: Any) -> str | None:
-    if dtype is None:
-        return None
-    if isinstance(dtype, np.dtype):
-        dtype = dtype.type
-    if dtype in _DTYPES:
-        return _DTYPES[dtype]
-    raise Refused(
-        f"dtype {getattr(dtype, '__name__', dtype)} is not supported",
-        "a traced function computes with real numbers; float, int and bool are known",
-    )
-
-
-def _converted(array: SmallArray, kind: str | None) -> SmallArray:
-    if kind is None or kind == array.kind:
-        return array
-    if kind == "b":
-        return array_of([scalars.truth(v) for v in array.items.ravel()], array.items.shape)
-    if kind == "i" and array.kind == "f":
-        raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
-    items = np.empty(array.items.shape, object)
-    items.ravel()[:] = [cast(v, kind) for v in array.items.ravel()]
-    return SmallArray(items, kind)
-
-
-def _copied(array: SmallArray) -> SmallArray:
-    return SmallArray(array.items.copy(), array.kind)
-
-
-def _as_list(t: Tracer, values: Any) -> list[Any]:
-    return elements(t, values)
-
 
 # --------------------------------------------------------------------- creation
 def _array(t: Tracer, values: Any, dtype: Any = None, copy: Any = True) -> Any:
-    return t.own(_copied(_converted(asarray(values), dtype_kind(dtype))))
+    return t.own(copied(converted(asarray(values), dtype_kind(dtype))))
 
 
 def _asarray(t: Tracer, values: Any, dtype: Any = None) -> Any:
     if isinstance(values, SmallArray):
-        return _converted(values, dtype_kind(dtype))
+        return converted(values, dtype_kind(dtype))
     return _array(t, values, dtype)
 
 
@@ -101,7 +60,7 @@ def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
         return large_making.filled(t, shape, value, kind)
     size = _shape_of(shape)
     array = array_of([value] * int(np.prod(size, dtype=int)), size)
-    return t.own(_converted(array, kind))
+    return t.own(converted(array, kind))
 
 
 def _full_like(t: Tracer, model: Any, value: Any, dtype: Any) -> Any:
@@ -127,13 +86,13 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     kind = dtype_kind(dtype)
     if all(isinstance(b, int) for b in bounds):
         values: list[Any] = list(range(*bounds))
-        return t.own(_converted(SmallArray(np.array(values, object), "i"), kind))
+        return t.own(converted(SmallArray(np.array(values, object), "i"), kind))
     if any(isinstance(b, Real) and ir.rational(b.expr) is None for b in bounds):
         raise Refused(*large_making.real_ends(bounds))
     exact = [plain(b) for b in bounds]
     start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
     count = max(0, -((start - stop) // step))
-    return t.own(_converted(array_of([number(start + i * step) for i in range(int(count))], (int(count),)), kind))  # fmt: skip
+    return t.own(converted(array_of([number(start + i * step) for i in range(int(count))], (int(count),)), kind))  # fmt: skip
 
 
 def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:
@@ -156,15 +115,15 @@ def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
 
 def _select(t: Tracer, conditions: Any, choices: Any, default: Any = 0) -> Any:
     result = default
-    pairs = zip(_as_list(t, conditions), _as_list(t, choices), strict=True)
+    pairs = zip(elements(t, conditions), elements(t, choices), strict=True)
     for c, value in reversed(list(pairs)):
         result = _where(t, c, value, result)
     return result
 
 
 def _piecewise(t: Tracer, x: Any, conditions: Any, functions: Any, *args: Any) -> Any:
-    conditions = _as_list(t, conditions if isinstance(conditions, (list, tuple)) else [conditions])
-    pieces = _as_list(t, functions)
+    conditions = elements(t, conditions if isinstance(conditions, (list, tuple)) else [conditions])
+    pieces = elements(t, functions)
     if len(pieces) not in (len(conditions), len(conditions) + 1):
         raise Refused(f"np.piecewise() of {len(conditions)} conditions and {len(pieces)} functions")
 
@@ -303,109 +262,6 @@ def _cumulative(op: type[ast.operator]) -> Function:
     return implementation
 
 
-def _diff(t: Tracer, value: Any, n: int = 1, axis: int = -1) -> Any:
-    array = asarray(value)
-    for _ in range(n):
-        moved = np.moveaxis(array.items, axis, -1)
-        upper, lower = SmallArray(moved[..., 1:], array.kind), SmallArray(moved[..., :-1], array.kind)  # fmt: skip
-        step = elementwise(lambda a, b: scalars.binary(ast.Sub, a, b), upper, lower)
-        array = SmallArray(np.moveaxis(step.items, -1, axis), step.kind)
-    return array
-
-
-# ------------------------------------------------------------- products of arrays
-def _outer(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = asarray(a).items.ravel(), asarray(b).items.ravel()
-    return array_of([arrays.multiply(u, v) for u in x for v in y], (len(x), len(y)))
-
-
-def _dot(t: Tracer, a: Any, b: Any) -> Any:
-    if is_number(a) or is_number(b):
-        return elementwise(arrays.multiply, a, b)
-    return arrays.dot(a, b)
-
-
-def _inner(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = asarray(a), asarray(b)
-    return arrays.dot(x, SmallArray(y.items.T, y.kind))
-
-
-def _cross(t: Tracer, a: Any, b: Any) -> Any:
-    x, y = asarray(a).items, asarray(b).items
-    if x.shape != (3,) or y.shape != (3,):
-        raise Refused(f"np.cross() of arrays of shapes {x.shape} and {y.shape}")
-
-    def minor(i: int, j: int) -> Any:
-        return scalars.binary(ast.Sub, arrays.multiply(x[i], y[j]), arrays.multiply(x[j], y[i]))
-
-    return array_of([minor(1, 2), minor(2, 0), minor(0, 1)], (3,))
-
-
-def _polyval(t: Tracer, coefficients: Any, x: Any) -> Any:
-    result: Any = 0
-    for c in _as_list(t, coefficients):
-        result = elementwise(lambda r, v, k: arrays.add(arrays.multiply(r, v), k), result, x, c)
-    return result
-
-
-def _trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1) -> Any:
-    values = list(asarray(y).items)
-    if x is None:
-        steps: list[Any] = [dx] * (len(values) - 1)
-    else:
-        steps = list(_diff(t, x).items)
-    means = [scalars.binary(ast.Div, arrays.add(a, b), 2) for a, b in itertools.pairwise(values)]  # fmt: skip
-    return arrays.total(map(arrays.multiply, steps, means))
-
-
-# ------------------------------------------------------------------------- shapes
-def _reshaped(f: Callable[..., Any]) -> Function:
-    """A function that only rearranges elements."""
-
-    def implementation(t: Tracer, value: Any, *args: Any, **kwargs: Any) -> Any:
-        array = asarray(value)
-        return unpack(f(array.items, *args, **kwargs), array.kind)
-
-    return implementation
-
-
-def _joined(f: Callable[..., Any]) -> Function:
-    """A function that joins several arrays into a new one."""
-
-    def implementation(t: Tracer, values: Any, *args: Any, **kwargs: Any) -> Any:
-        parts = [asarray(v) for v in _as_list(t, values)]
-        result = f([p.items for p in parts], *args, **kwargs)
-        return t.own(array_of(list(result.ravel()), result.shape))
-
-    return implementation
-
-
-def _reshape(t: Tracer, value: Any, *shape: Any) -> Any:
-    array = asarray(value)
-    size = shape[0] if len(shape) == 1 else shape
-    return SmallArray(array.items.reshape(size), array.kind)
-
-
-def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
-    return t.own(_copied(_converted(asarray(value), dtype_kind(dtype))))
-
-
-def _flatten(t: Tracer, value: Any) -> Any:
-    array = asarray(value)
-    return t.own(SmallArray(array.items.flatten(), array.kind))
-
-
-def _tolist(t: Tracer, value: Any) -> Any:
-    def nested(items: Any) -> Any:
-        return t.own([nested(v) for v in items]) if isinstance(items, np.ndarray) else items
-
-    return nested(asarray(value).items)
-
-
-def _item(t: Tracer, value: Any, *index: Any) -> Any:
-    return asarray(value).items.item(*index)
-
-
 def _round(t: Tracer, value: Any, decimals: int = 0) -> Any:
     if decimals == 0:
         return elementwise(lambda v: scalars.apply(functions.ROUND, v), value)
@@ -497,19 +353,19 @@ TABLE: dict[str, Function] = {
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),
     "numpy.count_nonzero": lambda t, a: _sum(t, _truth(asarray(a))),
     "numpy.cumsum": _cumulative(ast.Add), "numpy.cumprod": _cumulative(ast.Mult),
-    "numpy.diff": _diff, "numpy.dot": _dot, "numpy.vdot": _dot, "numpy.inner": _inner,
-    "numpy.matmul": lambda t, a, b: arrays.dot(a, b), "numpy.outer": _outer,
-    "numpy.cross": _cross, "numpy.polyval": _polyval, "numpy.trapezoid": _trapezoid,
-    "numpy.trapz": _trapezoid, "numpy.linalg.norm": _norm, "numpy.stack": _joined(np.stack),
-    "numpy.concatenate": _joined(np.concatenate), "numpy.hstack": _joined(np.hstack),
-    "numpy.vstack": _joined(np.vstack), "numpy.column_stack": _joined(np.column_stack),
-    "numpy.ravel": _reshaped(np.ravel), "numpy.transpose": _reshaped(np.transpose),
-    "numpy.reshape": _reshape, "numpy.squeeze": _reshaped(np.squeeze),
-    "numpy.flip": _reshaped(np.flip), "numpy.roll": _reshaped(np.roll),
-    "numpy.atleast_1d": _reshaped(np.atleast_1d), "numpy.diag": _reshaped(np.diag),
+    "numpy.diff": numpy_shapes.diff, "numpy.dot": numpy_shapes.dot, "numpy.vdot": numpy_shapes.dot, "numpy.inner": numpy_shapes.inner,
+    "numpy.matmul": lambda t, a, b: arrays.dot(a, b), "numpy.outer": numpy_shapes.outer,
+    "numpy.cross": numpy_shapes.cross, "numpy.polyval": numpy_shapes.polyval, "numpy.trapezoid": numpy_shapes.trapezoid,
+    "numpy.trapz": numpy_shapes.trapezoid, "numpy.linalg.norm": _norm, "numpy.stack": numpy_shapes.joined(np.stack),
+    "numpy.concatenate": numpy_shapes.joined(np.concatenate), "numpy.hstack": numpy_shapes.joined(np.hstack),
+    "numpy.vstack": numpy_shapes.joined(np.vstack), "numpy.column_stack": numpy_shapes.joined(np.column_stack),
+    "numpy.ravel": numpy_shapes.reshaped(np.ravel), "numpy.transpose": numpy_shapes.reshaped(np.transpose),
+    "numpy.reshape": numpy_shapes.reshape, "numpy.squeeze": numpy_shapes.reshaped(np.squeeze),
+    "numpy.flip": numpy_shapes.reshaped(np.flip), "numpy.roll": numpy_shapes.reshaped(np.roll),
+    "numpy.atleast_1d": numpy_shapes.reshaped(np.atleast_1d), "numpy.diag": numpy_shapes.reshaped(np.diag),
     "numpy.trace": lambda t, a: arrays.total(list(np.diagonal(asarray(a).items))),
-    "numpy.broadcast_to": _reshaped(np.broadcast_to), "numpy.expand_dims": _reshaped(np.expand_dims),
-    "numpy.tile": _reshaped(np.tile), "numpy.repeat": _reshaped(np.repeat),
+    "numpy.broadcast_to": numpy_shapes.reshaped(np.broadcast_to), "numpy.expand_dims": numpy_shapes.reshaped(np.expand_dims),
+    "numpy.tile": numpy_shapes.reshaped(np.tile), "numpy.repeat": numpy_shapes.reshaped(np.repeat),
     "numpy.shape": lambda t, a: asarray(a).items.shape,
     "numpy.size": lambda t, a: asarray(a).items.size,
     "numpy.ndim": lambda t, a: asarray(a).items.ndim, "numpy.float64": _cast_float,
@@ -532,10 +388,10 @@ ARRAY_PROPERTIES: dict[str, Callable[[SmallArray], Any]] = {
 
 ARRAY_METHODS: dict[str, Function] = {
     "sum": _sum, "prod": _prod, "mean": _mean, "max": _max, "min": _min, "any": _any,
-    "all": _all, "var": _spread(False), "std": _spread(True), "dot": _dot, "clip": _clip,
+    "all": _all, "var": _spread(False), "std": _spread(True), "dot": numpy_shapes.dot, "clip": _clip,
     "round": _round, "cumsum": _cumulative(ast.Add), "cumprod": _cumulative(ast.Mult),
-    "copy": _array, "astype": _astype, "flatten": _flatten, "tolist": _tolist, "item": _item,
-    "reshape": _reshape, "ravel": _reshaped(np.ravel), "transpose": _reshaped(np.transpose),
-    "squeeze": _reshaped(np.squeeze),
+    "copy": _array, "astype": numpy_shapes.astype, "flatten": numpy_shapes.flatten, "tolist": numpy_shapes.tolist, "item": numpy_shapes.item,
+    "reshape": numpy_shapes.reshape, "ravel": numpy_shapes.reshaped(np.ravel), "transpose": numpy_shapes.reshaped(np.transpose),
+    "squeeze": numpy_shapes.reshaped(np.squeeze),
 }  # fmt: skip
 """Methods of an array; each is called as the NumPy function of that name."""
