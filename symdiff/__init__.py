@@ -12,10 +12,11 @@ from symdiff.api import (
 from symdiff.errors import ParseError, SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Array
 from symdiff.function import SymbolicFunction
+from symdiff.progress import show_progress
 from symdiff.rules import custom_rule
 from symdiff.version import __version__
 
 __all__ = [
     "Array", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "__version__",
-    "custom_rule", "grad", "hessian", "jacobian", "jvp", "symgrad", "value_and_grad", "vjp",
+    "custom_rule", "grad", "hessian", "jacobian", "jvp", "show_progress", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

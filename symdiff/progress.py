@@ -7,16 +7,20 @@ bar goes with the first thing that is printed.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TextIO
 
 PATIENCE = 2.0
 """Seconds before anything is shown."""
 INTERVAL = 0.1
+SOON = 0.5
+"""Seconds before a loop that is watched is shown."""
 WIDTH = 24
 
 STAGES = (
@@ -56,6 +60,73 @@ def shown(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:  # closed
         return False
+
+
+_watching: ContextVar[TextIO | None] = ContextVar("watching", default=None)
+
+
+@contextlib.contextmanager
+def show_progress(stream: TextIO | None = None) -> Iterator[None]:
+    """Show how far the loops of compiled functions are that are called inside.
+
+    A call that takes longer than half a second writes the iteration of its outermost loop,
+    and how many there are if that is known, to a stream, by default `sys.stderr`.
+
+    Examples
+    --------
+    >>> import symdiff
+    >>> with symdiff.show_progress():
+    ...     pass  # f.grad(data)
+    """
+    token = _watching.set(sys.stderr if stream is None else stream)
+    try:
+        yield
+    finally:
+        _watching.reset(token)
+
+
+def is_watched() -> bool:
+    """Whether somebody watches the loops of compiled functions."""
+    return _watching.get() is not None
+
+
+@contextlib.contextmanager
+def watched(name: str, step: ctypes.c_int64, steps: ctypes.c_int64) -> Iterator[None]:
+    """Write the place of a loop that runs in compiled code, if somebody watches."""
+    stream = _watching.get()
+    if stream is None:
+        yield
+        return
+    done = threading.Event()
+
+    def draw() -> None:
+        start, pause = time.monotonic(), SOON
+        while not done.wait(pause):
+            pause = INTERVAL
+            text = place(name, step.value, steps.value, time.monotonic() - start)
+            with contextlib.suppress(OSError, ValueError):
+                stream.write(f"\r{text}\x1b[K")
+                stream.flush()
+        if pause == INTERVAL:
+            with contextlib.suppress(OSError, ValueError):
+                stream.write("\r\x1b[K")
+                stream.flush()
+
+    drawer = threading.Thread(target=draw, name="symdiff-watch", daemon=True)
+    drawer.start()
+    try:
+        yield
+    finally:
+        done.set()
+        drawer.join()
+
+
+def place(name: str, step: int, steps: int, seconds: float) -> str:
+    """A bar for a loop; without its length, the iteration alone."""
+    if steps <= 0:
+        return f"{name}: step {step}, {seconds:.0f} s"
+    full = round(WIDTH * min(step, steps) / steps)
+    return f"{name} [{'#' * full}{'.' * (WIDTH - full)}] {step} of {steps}, {seconds:.0f} s"
 
 
 class _Bar:

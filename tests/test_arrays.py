@@ -5,6 +5,7 @@ The truth is the plain Python function itself: its value, and complex-step diffe
 it (exact to rounding) for its derivatives.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -396,9 +397,7 @@ def test_singularities_in_loop_bodies_are_filled() -> None:
         return total
 
     x = np.array([0.0, 1.0, 1e-9])
-    assert symgrad(f)(x) == pytest.approx(
-        1 + np.expm1(1) + np.expm1(1e-9) / 1e-9, rel=1e-15
-    )
+    assert symgrad(f)(x) == pytest.approx(1 + np.expm1(1) + np.expm1(1e-9) / 1e-9, rel=1e-15)
     np.testing.assert_allclose(symgrad(f).grad(x), [0.5, 1.0, 0.5], rtol=1e-9)
 
 
@@ -475,3 +474,22 @@ def test_a_while_loop_with_checkpoints() -> None:
     want = symgrad(settle).grad(1.3)
     for checkpoint in ("revolve", 256):
         assert symgrad(settle, checkpoint=checkpoint).grad(1.3) == pytest.approx(want, rel=1e-12)
+
+
+def test_a_long_run_is_shown_on_request() -> None:
+    import io
+
+    def settle(d):
+        e = 0.3
+        for i in range(len(d)):
+            e = np.sin(e) + d[i] * e
+        return e
+
+    f, d = symgrad(settle), np.zeros(10**6)
+    f(d)
+    stream = io.StringIO()
+    with symdiff.show_progress(stream):
+        while not stream.getvalue():  # until a call takes long enough to be shown
+            d = np.zeros(4 * d.size)
+            f(d)
+    assert re.search(rf"settle \\[#*\\.*\\] \\d+ of {d.size}, \\d+ s", stream.getvalue())

@@ -38,6 +38,9 @@ from symdiff.structure import (
 FIRST_CHECK = 3
 """Kernels return this and more if a check fails; 2 if a routine raises an error."""
 NO_ROUTINE = 2
+STEP, STEPS = "step", "steps"
+"""Global variables: where the outermost loop that runs is, and how far it goes; 0 if that is
+not known. They are for people who watch a long run, and may be of any of several calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +256,15 @@ class Statements(Tapes):
         plain = count is not None and s.condition is TRUE
         places = [self.start(s, k, point) for k in range(len(s.carried))]
         tapes = self.open_tapes(s, count if plain else None)
+        outermost = self.scope.parent is None
+        if outermost:
+            self.scope.lines.append(f"store volatile i64 {count or 0}, ptr @{STEPS}")
         c = self.begin(count)
         for v, place in zip(s.carried, places, strict=True):
             self.scope.names[v.name] = self.held(v, place)
         self.test(c, () if s.condition is TRUE else (s.condition,))
+        if outermost:
+            self.scope.lines.append(f"store volatile i64 {c.order}, ptr @{STEP}")
         self.scope.names[s.index] = self.position(s, c)
         if s.count is not None:
             self.scope.ranges[s.index] = s.count

@@ -18,7 +18,7 @@ from typing import Any
 from symdiff.codegen.llvm import Lanes
 from symdiff.codegen.lower import MAX_CHAIN, lower
 from symdiff.codegen.nestlife import wishes
-from symdiff.codegen.nestloops import NO_MEMORY, Wish
+from symdiff.codegen.nestloops import NO_MEMORY, STEP, STEPS, Wish
 from symdiff.codegen.nestmemory import PRELUDE
 from symdiff.codegen.nestparts import Parts
 from symdiff.codegen.nestready import ready
@@ -285,7 +285,8 @@ class Kernel(Parts):
         lines += ["define void @finish(ptr %cells) #0 {", f"{release.replace('%allocations', '%cells')}",
                   "ret void", "}"]  # fmt: skip
         text = self.scalars.module([*self.functions, *lines])
-        return PRELUDE + text + '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
+        watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS))
+        return PRELUDE + watched + text + '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 
 def print_nests(program: Structured, dtype: str, lanes: Lanes, accuracy: str = "high") -> str:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen import jit
-from symdiff.codegen.nestloops import FIRST_CHECK, NO_ROUTINE
+from symdiff.codegen.nestloops import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
 from symdiff.codegen.nests import FIXED
 from symdiff.errors import SymdiffError
 from symdiff.ir import CONST, Expr
+from symdiff.progress import is_watched, watched
 from symdiff.routines import ROUTINES
 from symdiff.runtime import threads
 from symdiff.runtime.arrays import Array
@@ -48,6 +49,9 @@ class Code:
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
         self.function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(linked.address("kernel"))
+        self.step, self.steps = (
+            ctypes.c_int64.from_address(linked.address(name)) for name in (STEP, STEPS)
+        )
         self.finish = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(linked.address("finish"))
         self._failure = threading.local()
         self.routine = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p)(self.call)
@@ -124,7 +128,11 @@ class Code:
                 cells[place] = address(target)
         memory = bytearray(self.pack(*cells))
         buffer = self.buffer.from_buffer(memory)
-        status = self.function(ctypes.addressof(buffer))
+        if is_watched():
+            with watched(self.kernel.program.name, self.step, self.steps):
+                status = self.function(ctypes.addressof(buffer))
+        else:
+            status = self.function(ctypes.addressof(buffer))
         if status:
             self.fail(status)
         results = [self.output(k, t, memory, result) for k, t in enumerate(targets)]
