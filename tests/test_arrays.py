@@ -492,4 +492,4 @@ def test_a_long_run_is_shown_on_request() -> None:
         while not stream.getvalue():  # until a call takes long enough to be shown
             d = np.zeros(4 * d.size)
             f(d)
-    assert re.search(rf"settle \\[#*\\.*\\] \\d+ of {d.size}, \\d+ s", stream.getvalue())
+    assert re.search(rf"settle \[#*\.*\] \d+ of {d.size}, \d+ s", stream.getvalue())
