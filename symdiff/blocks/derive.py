@@ -172,7 +172,7 @@ def _pushed(base: Structured, seeds: dict[str, Expr]) -> tuple[Structured, tuple
 def _dense(duals: Duals, e: Expr, t: Type, block: list[Statement]) -> Expr:
     """The tangent of an output; an array of zeros where it has none."""
     dot = duals.of(e)
-    return duals.zeros(t, block) if t.shape and dot is ZERO else dot
+    return duals.zeros(Type(t.shape), block) if t.shape and dot is ZERO else dot
 
 
 def _by_elements(

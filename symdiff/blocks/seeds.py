@@ -89,8 +89,10 @@ class Seeds:
         results = []
         for e in self.base.outputs:
             dot, shape = duals.of(e), self._type(e)
-            results.append(duals.zeros(shape, block) if shape.shape and dot is ZERO else dot)
-        kinds = [self._type(e) for e in self.base.outputs]
+            results.append(
+                duals.zeros(Type(shape.shape), block) if shape.shape and dot is ZERO else dot
+            )
+        kinds = [Type(self._type(e).shape) for e in self.base.outputs]
         return self._looped(ks, t, block, results, kinds)
 
     def cotangents(self, output: Expr, wrt: Sequence[str], checkpoint: Checkpoint) -> list[Expr]:
