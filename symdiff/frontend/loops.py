@@ -169,8 +169,8 @@ def _once(
         while t.regions and t.regions[-1] is not region:
             t.leave(t.regions[-1])
         t.leave(region)
-        for c, contents in saved.values():
-            restore(c, contents)
+        for c, held in saved.values():
+            restore(c, held)
         for cell, old in {**log, **restored}.items():
             if cell.birth < birth:
                 cell.leaf = old
