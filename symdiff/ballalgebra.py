@@ -94,7 +94,8 @@ def eigh(a: Matrix) -> tuple[Any, Any]:
             break
         for i, j in left:
             _rotate(m, v, i, j)
-    order = sorted(range(n), key=lambda i: float(m[i, i].mid()))
+    diagonal: list[Any] = [m[i, i] for i in range(n)]
+    order = sorted(range(n), key=lambda i: float(diagonal[i].mid()))
     values = np.array([m[i, i] for i in order] + [None], object)[:-1]
     return values, v[:, order]
 

@@ -18,6 +18,7 @@ from symdiff.codegen import jit
 from symdiff.errors import SymdiffError
 from symdiff.frontend.capture import capture
 from symdiff.ir import OPS, Expr, Op
+from symdiff.program import Program
 
 Derivative = Callable[..., Any]
 
@@ -121,6 +122,11 @@ def _traced(rule: Derivative, args: tuple[Expr, ...]) -> Expr:
     if op is not None:
         return ir.apply(op, *args)
     program = capture(rule, {})
+    if not isinstance(program, Program):
+        raise SymdiffError(
+            f"the derivative {program.name} has arrays or loops",
+            hint="a rule is a formula of numbers",
+        )
     mapping = {ir.var(n): a for n, a in zip(program.params, args, strict=True)}
     return ir.substitute(program.outputs, mapping)[0]
 

@@ -903,7 +903,7 @@ def while_true(x):
 
 @case(x="n", y="n", static={"steps": 35})
 def swapped(x, y, steps: int):
-    for k in range(steps):
+    for _k in range(steps):
         y = y + 0.1 * x
         x, y = y, x
     return x - 2 * y

@@ -32,7 +32,6 @@ from symdiff.ir import (
     topological,
 )
 
-
 CHAIN = 64
 """Integer powers up to this are multiplied out."""
 

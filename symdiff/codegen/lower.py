@@ -64,8 +64,29 @@ FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
 
 _NATIVE = frozenset(
-    (ADD, SUB, MUL, DIV, NEG, POW, LT, LE, EQ, NOT, AND, OR, WHERE, CONST, VAR, BOOL)
-    + (INDEX, ARRAY, LOAD, FLOORDIV, MOD)
+    (
+        ADD,
+        SUB,
+        MUL,
+        DIV,
+        NEG,
+        POW,
+        LT,
+        LE,
+        EQ,
+        NOT,
+        AND,
+        OR,
+        WHERE,
+        CONST,
+        VAR,
+        BOOL,
+        INDEX,
+        ARRAY,
+        LOAD,
+        FLOORDIV,
+        MOD,
+    )
 )
 _COMMUTATIVE = frozenset((ADD, MUL, EQ, AND, OR))
 
