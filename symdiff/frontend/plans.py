@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import structure
 from symdiff.frontend import slots
-from symdiff.frontend.frames import Flow
+from symdiff.frontend.frames import Flow, contents
 from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.slots import Slot
 from symdiff.frontend.tracer import Tracer
