@@ -71,7 +71,7 @@ def build(name: str, indices: str, value: ir.Expr, shape: Type = VECTOR, body: S
 
 def update(name: str, source: str, place, value, shape: Type = VECTOR, **options):
     place = place if isinstance(place, tuple) else (place,)
-    return Update(name, source, shape, tuple(map(ir.as_expr, place)), value, **options)
+    return Update(name, source, shape, tuple(map(ir.as_expr, place)), ir.as_expr(value), **options)
 
 
 # ----------------------------------------------------------------------- the truth
