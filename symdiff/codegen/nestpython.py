@@ -75,6 +75,14 @@ def _room(tape, needed):
 """Functions that a source may call."""
 
 _TAKEN = {"math", "np", "njit", "max", "min", "abs", "range", "int", "float", *HELPERS}
+_ROUTINES = {
+    "matmul": "{0} @ {1}",
+    **{name: f"np.linalg.{name}({{0}})" for name in ("inv", "det", "slogdet", "cholesky", "eigh")},
+    "solve": "np.linalg.solve({0}, {1})",
+    "sort": "np.sort({0})",
+    "argsort": 'np.argsort({0}, kind="mergesort")',
+}
+"""Routines that Numba has (those of linear algebra if SciPy is there)."""
 _ERRORS = {"index": "IndexError", "value": "ValueError"}
 _SIGNS = {ir.ADD: "+", ir.SUB: "-", ir.MUL: "*", FLOORDIV: "//", MOD: "%"}
 
@@ -229,7 +237,10 @@ class Printer:
                 with self.indented():
                     self.line(f"raise {_ERRORS[s.error]}({s.message!r})")
             case Call():
-                raise UnsupportedError(f"'{s.routine}' cannot be written as Numba Python yet")
+                if s.routine not in _ROUTINES:
+                    raise UnsupportedError(f"'{s.routine}' cannot be written as Numba Python")
+                left = ", ".join(self.name(n) for n, _ in s.results)
+                self.line(f"{left} = {_ROUTINES[s.routine].format(*self.texts(s.args))}")
 
     def build(self, s: Build) -> None:
         sizes = [self.size(n) for n in s.type.shape]
