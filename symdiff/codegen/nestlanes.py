@@ -19,10 +19,11 @@ from symdiff import ir
 from symdiff.codegen.nestmemory import Memory
 from symdiff.codegen.nestscope import Scope
 from symdiff.integers import linear
-from symdiff.ir import ADD, DIV, LE, LT, MUL, ONE, POW, SUB, TRUE, WHERE, Expr, topological
+from symdiff.ir import ADD, DIV, LE, LT, MUL, ONE, POW, SUB, TRUE, VAR, WHERE, Expr, topological
 from symdiff.structure import (
     ARRAY,
     FLOORDIV,
+    INDEX,
     LOAD,
     MOD,
     REAL,
@@ -271,10 +272,13 @@ class Choice(Memory):
                 return None
             bounds.update(dict.fromkeys(found))
             scalar_cost, packed_cost = scalar_cost + 2, packed_cost + 2
+        inside: dict[Expr, bool] = {}
         for n in topological(exprs):
+            leaf = n.op in (VAR, INDEX, ARRAY)
+            inside[n] = name_of(n) in deep if leaf else any(inside[a] for a in n.args)
             if not n.args or not self.varies(n):
                 continue
-            weight = INNER if any(name_of(e) in deep for e in leaves((n,))) else 1.0
+            weight = INNER if inside[n] else 1.0
             if n.op is LOAD:
                 shape = self.shape_of(name_of(n.args[0]), updates)
                 found = None if shape is None else self.follows(v, n.args[1:], shape)

@@ -134,6 +134,7 @@ class Memory(Expressions):
     entry: list[str]
     allocation: str = "%allocations"
     sizes: set[Expr]
+    proofs: dict[tuple[Expr, Expr, tuple[Expr, ...]], bool]
 
     # --------------------------------------------------------------- addresses
     def element_type(self, kind: str) -> str:
@@ -149,7 +150,11 @@ class Memory(Expressions):
             if (i, n) in scope.assumed:
                 return True
             scope = scope.parent
-        return provably_in_range(i, n, self.ranges(), self.sizes)
+        ranges = self.ranges()
+        question = i, n, tuple(ranges)
+        if question not in self.proofs:
+            self.proofs[question] = provably_in_range(i, n, ranges, self.sizes)
+        return self.proofs[question]
 
     def ranges(self) -> dict[Expr, Expr]:
         """How many values the indices have that are known here, the outermost first."""

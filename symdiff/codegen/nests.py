@@ -169,6 +169,7 @@ class Kernel(Parts):
         self.checks, self.calls = list(self.layout.checks), list(self.layout.calls)
         self.sizes = {index(n) for n in self.layout.sizes}
         self.failures: dict[int, str] = {}
+        self.proofs = {}
         self.functions: list[str] = []
 
     def cell(self, place: int) -> str:
