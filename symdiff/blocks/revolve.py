@@ -16,7 +16,7 @@ loops and arrays, so that it is differentiated and compiled like any other progr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -84,7 +84,7 @@ def plan_of(checkpoint: Checkpoint, s: Loop, forward: Loop) -> Plan:
     budget = AUTOMATIC if checkpoint == "auto" else int(checkpoint or 0)
     part = const(max(budget // (4 * BYTES), 1))
     state = _size([c.type for c in s.carried])
-    step = _saved(forward, {s.index})
+    step = _saved(forward, {}, frozenset())
     states = _between(ONE, apply(FLOORDIV, part, state), const(STATES))
     return Plan(
         apply(FLOORDIV, 2 * part, step), states, _at_least(ONE, apply(FLOORDIV, part, step))
@@ -96,31 +96,41 @@ def saves_values(s: Loop) -> bool:
     return any(isinstance(b, Loop) and b.saves for b in walk((s,)))
 
 
-def _size(types: Sequence[Type]) -> Expr:
+def _size(types: Sequence[Type], largest: Callable[[Expr], Expr] = lambda n: n) -> Expr:
     """The numbers in values of some types; at least one."""
     total: Expr = ZERO
     for t in types:
         size: Expr = ONE
         for n in t.shape:
-            size = size * n
+            size = size * largest(n)
         total = total + size
     return _at_least(ONE, total)
 
 
-def _saved(s: Loop, hidden: set[str]) -> Expr:
-    """The numbers that a step saves, as far as that is known before the loop; what an
-    inner loop saves counts as often as it runs if that is known, else once."""
-    hidden = (
-        hidden
-        | {n for b in walk(s.body) for n, _ in (*defined(b), *inner(b))}
-        | {c.name for c in s.carried}
-    )
-    total = _size([v.type for v in s.saves]) if s.saves else ZERO
+def _saved(s: Loop, counts: Mapping[Expr, Expr], hidden: frozenset[str]) -> Expr:
+    """The numbers that a step saves, as far as that is known before the loop.
+
+    Parameters
+    ----------
+    counts : of the loops around the step, by their indices. A size that depends on an
+        index counts as if the loop had ended.
+    hidden : other names from inside of these loops. A size that depends on them, and the
+        number of iterations of a loop that does, counts as one.
+    """
+    own = {n for b in walk(s.body) for n, _ in (*defined(b), *inner(b))}
+    hidden |= (own | {n for n, _ in inner(s)}) - {s.index}
+
+    def largest(n: Expr) -> Expr:
+        (n,) = substitute((n,), counts)
+        return ONE if {name_of(e) for e in leaves((n,))} & (hidden | {s.index}) else n
+
+    if s.count is not None:
+        counts = {**counts, index(s.index): largest(s.count)}
+    total = _size([v.type for v in s.saves], largest) if s.saves else ZERO
     for b in s.body:
         if isinstance(b, Loop) and saves_values(b):
-            known = b.count is not None and not {name_of(e) for e in leaves((b.count,))} & hidden
-            times = b.count if known and b.count is not None else ONE
-            total = total + times * _saved(b, hidden)
+            times = ONE if b.count is None else largest(b.count)
+            total = total + times * _saved(b, counts, hidden)
     return _at_least(ONE, total)
 
 
