@@ -8,6 +8,8 @@
   functions of six variables and growing size: a sum of products, a chain, and a chain
   whose links are used twice; beside JAX, up to 1000 operations;
 - a process that finds on disk what it compiles, beside Python that imports NumPy.
+
+Processor times throughout.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from typing import Any
 
 from peers import Jax
 from throughput import inputs, ours
-from timing import Clock, clock, race
+from timing import Clock, children, clock, race
 from workloads import WORKLOADS
 
 POINT = tuple(float(x) for x in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8))
@@ -80,23 +82,26 @@ def first_gradient(function: Callable[..., float], **options: Any) -> float:
     """Seconds from the decorator to the first value and gradient, nothing on disk."""
     from symdiff import symgrad
 
-    start = time.perf_counter()
+    start = time.thread_time()
     symgrad(function, cache=False, **options).value_and_grad(*POINT)
-    return time.perf_counter() - start
+    return time.thread_time() - start
 
 
 def compiled_gradient(function: Callable[..., float], **options: Any) -> float:
     """The same to a kernel for numbers, however large the function is."""
     from symdiff import symgrad
 
-    start = time.perf_counter()
+    start = time.thread_time()
     f = symgrad(function, cache=False, **options).value_and_grad
     f._compiled({})[1].kernel.fast(*POINT)
-    return time.perf_counter() - start
+    return time.thread_time() - start
 
 
-def compile_times(largest: int, jax: Jax | None) -> Iterator[tuple[str, int, dict[str, float]]]:
-    """Family, operations, and seconds of each way; the better of three up to 1000."""
+def compile_times(
+    largest: int, jax: Jax | None, kernels: bool = True
+) -> Iterator[tuple[str, int, dict[str, float]]]:
+    """Family, operations, and seconds of each way: to the first result, and up to 1000
+    operations to a kernel, if `kernels`; the better of three."""
     with tempfile.TemporaryDirectory() as folder:
         modules = Modules(folder)
         first_gradient(modules.write("wide", 20)[1].f)
@@ -104,19 +109,17 @@ def compile_times(largest: int, jax: Jax | None) -> Iterator[tuple[str, int, dic
             for operations in (100, 1000, 10_000):
                 if operations > largest:
                     continue
-                found = {}
-                path, module = modules.write(family, operations)
-                for name, measure in (("first", first_gradient), ("kernel", compiled_gradient)):
-                    if name == "kernel" and operations > 1000:
-                        continue
-                    runs = [
-                        measure(modules.write(family, operations)[1].f)
-                        for _ in range(3 if operations <= 1000 else 2)
-                    ]
-                    found[name] = min(runs)
-                runs = [compiled_gradient(module.f, accuracy="fast")]
-                found["fast kernel"] = min(runs)
+
+                def best(measure: Callable[..., float], **options: Any) -> float:
+                    files = [modules.write(family, operations) for _ in range(3)]  # noqa: B023
+                    return min(measure(module.f, **options) for _, module in files)
+
+                found = {"first": best(first_gradient)}
+                if kernels and operations <= 1000:
+                    found["kernel"] = best(compiled_gradient)
+                    found["fast kernel"] = best(compiled_gradient, accuracy="fast")
                 if jax is not None and operations <= 1000:
+                    path, _ = modules.write(family, operations)
                     found["JAX"] = jax.ask(do="compile", module=str(path), point=POINT)
                 yield family, operations, found
 
@@ -183,7 +186,8 @@ def warm_start(rounds: int = 7) -> dict[str, Any]:
 
         imported = {name: run(code) for name, code in codes.items()}
         imported = {name: run(code) for name, code in codes.items()}
-        seconds = race({name: clock(run, code) for name, code in codes.items()}, rounds)
+        clocks = {name: clock(run, code, timer=children) for name, code in codes.items()}
+        seconds = race(clocks, rounds)
         return {"seconds": seconds, "imported": imported}
 
 
