@@ -103,9 +103,11 @@ class Comprehension(Generator):
     def visit(self, start: Any, step: Callable[[Any, Any], Any]) -> Any:
         """`start` combined with every element in turn, in loops."""
 
+        t = self.t
+
         def each(frame: Frame) -> None:
             def element() -> None:
-                frame.env[TOTAL] = step(frame.env[TOTAL], self.emit())
+                frame.env[TOTAL] = step(t.resolve(frame.env[TOTAL], WHAT), self.emit())
 
             self._each(0, self.first, element)
 
@@ -197,6 +199,8 @@ class Comprehension(Generator):
 TOTAL = "#total"
 """The name of what a loop over a generator accumulates."""
 
+WHAT = "what is accumulated"
+
 
 def accumulated(t: Tracer, home: Frame, start: Any, each: Callable[[Frame], None]) -> Any:
     """What a loop leaves in `TOTAL`, which has a scope of its own."""
@@ -229,7 +233,7 @@ def visit(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], Any]) -
         items: list[Any] = []
 
         def body() -> None:
-            frame.env[TOTAL] = step(frame.env[TOTAL], items[-1])
+            frame.env[TOTAL] = step(t.resolve(frame.env[TOTAL], WHAT), items[-1])
 
         loops.trace_for(t, found.count, lambda k: items.append(found.item(k)), body, "i")
 

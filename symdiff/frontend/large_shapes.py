@@ -124,13 +124,29 @@ def _groups(
     return found
 
 
+def _in_a_row(a: SymArray, i: int, p: int) -> bool:
+    """Whether the elements of some axes lie in memory as one axis would."""
+    axes = [k for k in range(i, p) if a.shape[k] is not ONE]
+    if len(axes) < 2:
+        return True
+    if a.sides is not None:
+        return all(_in_a_row(side, i, p) for side in a.sides[1:])
+    places = [c for k in axes for c, w in enumerate(a.where) if w is SLOTS[k]]
+    first = places[0] if places else 0
+    return places == list(range(first, first + len(axes))) and all(
+        a.shape[k] is a.cell.shape[c] for k, c in list(zip(axes, places, strict=True))[1:]
+    )
+
+
 def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
-    """A view with the same elements in the same order."""
+    """The same elements in the same order: a view where NumPy makes one, else a copy."""
     new = _new_shape(t, a, shape)
     at: list[Expr] = []
+    view = True
     for (i, p), (j, q) in _groups(a.shape, new):
         if p == i:
             continue
+        view = view and _in_a_row(a, i, p)
         place = ZERO
         for k in range(j, q):
             place = ir.add(ir.mul(place, new[k]), SLOTS[k])
@@ -139,7 +155,7 @@ def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
             inner.append(ZERO if a.shape[k] is ONE else ir.apply(structure.MOD, place, a.shape[k]))
             place = divided(place, a.shape[k])
         at += [place, *reversed(inner)]
-    return symbolic.viewed(a, new, at)
+    return (symbolic.viewed if view else symbolic.gathered)(a, new, at)
 
 
 def _reshape(t: Tracer, value: Any, *shape: Any, order: Any = "C") -> Any:

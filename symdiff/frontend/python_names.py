@@ -57,7 +57,7 @@ def total(t: Tracer, values: Any, start: Any = 0) -> Any:
         with t.attempt(transparent=True):
             items = countable(t, values)
     except Unlisted:
-        return accumulated(t, values, start, lambda a, b: binary(t, ast.Add, a, b))
+        return _total_of(t, values, start)
     if isinstance(items, Masked):
         items = list(arrays.counted(items, 0))
     if all(map(is_number, (*items, start))):
@@ -105,6 +105,33 @@ def accumulated(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], A
     from symdiff.frontend.comprehensions import visit
 
     return visit(t, values, start, step)
+
+
+def _total_of(t: Tracer, values: Any, start: Any) -> Any:
+    """The sum of what has a length that is not known when traced: of numbers, or of arrays."""
+    generator = values.generator if isinstance(values, Stream) else None
+    try:
+        with t.attempt(transparent=True):
+            return accumulated(t, values, start, lambda a, b: binary(t, ast.Add, a, b))
+    except Refused:
+        rows = _rows_of(t, values, generator)
+        if rows is None:
+            raise
+        return binary(t, ast.Add, start, rows)
+
+
+def _rows_of(t: Tracer, values: Any, generator: Any) -> Any:
+    """The sum of arrays; None if the elements are not arrays."""
+    from symdiff.frontend.large_reductions import total as array_total
+
+    try:
+        with t.attempt(transparent=True):
+            found = generator.listed() if generator is not None else _listed(t, values)
+    except Refused:
+        return None
+    if not isinstance(found, Listed) or len(found.items.shape) < 2:
+        return None
+    return array_total(t, found.items, 0)
 
 
 def _extreme_of(t: Tracer, values: Any, op: ir.Op) -> Any:

@@ -348,10 +348,21 @@ def _arguments(n: int) -> str:
     return f"{n} argument" if n == 1 else f"{n} arguments"
 
 
+_WHOLE_FUNCTIONS: dict[Op, Callable[..., Expr]] = {
+    ir.ABS: ir.abs_,
+    functions.MAXIMUM: lambda a, b: ir.where(ir.lt(a, b), b, a),
+    functions.MINIMUM: lambda a, b: ir.where(ir.lt(b, a), b, a),
+}
+"""Functions of integers that are integers."""
+
+
 def apply(op: Op, *values: Any) -> Any:
     """An operation of the table applied to scalars; its domain joins theirs."""
     if len(values) != op.arity:
         raise Refused(f"{op.name} takes {_arguments(op.arity)}, not {len(values)}")
+    if op in _WHOLE_FUNCTIONS and any(isinstance(v, Whole) for v in values):
+        if all(map(is_whole, values)):
+            return whole(_WHOLE_FUNCTIONS[op](*(as_real(v).expr for v in values)))
     args, defined = [], TRUE
     for v in values:
         x = as_real(v)

@@ -303,6 +303,108 @@ def rotations(x):
     return x @ R.T + np.cross(x, x[::-1])
 
 
+@case(x="n")
+def store_many_in_mask(x):
+    m = x > 0
+    x[m] = np.arange(np.sum(m)) + 10.0
+    return x
+
+
+@case(x="n")
+def integer_arrays(x):
+    k = np.arange(len(x))
+    i = (k * k + 1) % max(len(x), 1)
+    return x[i] + k / 2 + (k // 2) * x + k % 2
+
+
+@case(x="n")
+def ranks_by_cumsum(x):
+    k = np.cumsum(x > 0) - 1
+    y = np.zeros(len(x))
+    y[k[x > 0]] = x[x > 0]
+    return y
+
+
+@case(x="n")
+def where_of_integers(x):
+    i = np.where(x > 0, 0, len(x) - 1)
+    return x[i]
+
+
+@case(x="n")
+def ranks_by_argsort(x):
+    o = np.argsort(x)
+    r = np.empty(len(x))
+    r[o] = np.arange(len(x))
+    return r
+
+
+@case(x="n m")
+def masked_columns(x):
+    m = x > 0
+    return np.sum(np.where(m, x, 0), axis=0) / (1 + np.sum(m, axis=0)) + m.mean()
+
+
+@case(x="n m")
+def rows_all_positive(x):
+    r = x[(x > 0).all(axis=1)]
+    return r.sum(axis=0) + len(r)
+
+
+@case(x="n")
+def selection_of_selection(x):
+    z = x[x > 0] * 2 + x[x > 0] ** 2
+    return z.sum() + (z > 1).sum() + np.sum(z[z > 1])
+
+
+@case(x="n", y="n")
+def products_of_selections(x, y):
+    return np.sum(x[x > 0]) * np.sum(y[x > 0]) + x[x > 0] @ y[x > 0]
+
+
+@case(x="n")
+def small_from_large(x):
+    a = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            a[i, j] = x[(i * 3 + j) % len(x)]
+    return a @ a.T
+
+
+@case(x="n")
+def defaultotalis_bound_before(x):
+    def f(a, b=x):
+        return a * b
+
+    x = x + 1
+    return f(x)
+
+
+@case(x="n")
+def permutation_matrix(x):
+    n = len(x)
+    P = np.eye(n)
+    for i in range(n - 1):
+        P[[i, i + 1]] = P[[i + 1, i]]
+    return P @ x
+
+
+@case(x="n")
+def and_of_numbers(x):
+    return np.any(x > 1) and x[0] > 0
+
+
+@case(x="n")
+def and_or(x):
+    return (x[0] > 0 and x[1] > 0) or x[0] < -1
+
+
+@case(x="n")
+def divmod_of_sizes(x):
+    d, e = divmod(len(x), 2)
+    return x[d] + e + round(2.6) + pow(2, 3) * x[-1]
+
+
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)

@@ -433,6 +433,224 @@ def sum_over_points(x):
     return sum(np.sqrt(p @ p) for p in x) + sum(np.linalg.norm(p) for p in x)
 
 
+@case(x="n", c="")
+def helper_stores(x, c):
+    def fill(z, i):
+        if z[i] > 0:
+            z[i] = 0
+            return 1.0
+        z[i] -= 1
+        return 2.0
+
+    s = 0.0
+    for i in range(len(x)):
+        s += fill(x, i)
+    return s + x.sum()
+
+
+@case(x="n", c="")
+def array_state_in_branches(x, c):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        if x[i] > 0:
+            y = y + x
+        else:
+            y = y * 0.5
+            y[i] = 3
+    return y
+
+
+@case(x="n")
+def two_breaks(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if x[j] < -0.5:
+                break
+            y[i] += x[j]
+        if y[i] > 2:
+            break
+    return y
+
+
+@case(x="n")
+def boolean_array_written(x):
+    b = np.zeros(len(x), dtype=bool)
+    for i in range(len(x)):
+        b[i] = x[i] > 0
+    return x[b].sum() + b.sum() + x[~b].sum() * 2
+
+
+@case(x="n")
+def while_with_slices(x):
+    i = 0
+    y = x.copy()
+    while i < len(y):
+        if y[i] > 0:
+            y[i:] *= 0.5
+        i += 1
+    return y
+
+
+@case(x="n")
+def bestotaland_place(x):
+    best, arg = -np.inf, -1
+    for i, v in enumerate(x):
+        if v > best:
+            best, arg = v, i
+    return best + arg if len(x) > 0 else 0.0
+
+
+@case(x="n")
+def running_maximum_written(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        y[i] = max(y[i - 1] if i > 0 else 0.0, x[i])
+    return y
+
+
+@case(x="n")
+def listotalused_later(x):
+    y = [x[i] * 2 for i in range(len(x))]
+    return sum(y[i] * x[i] for i in range(len(y))) + len(y) + y[-1]
+
+
+@case(x="n")
+def small_matrix_state(x):
+    M = np.array([[x[0], 1.0], [2.0, x[1]]])
+    s = np.zeros(2)
+    for v in x:
+        s = M @ s * 0.1 + v
+    return s
+
+
+@case(x="n")
+def while_in_for(x):
+    s = 0.0
+    for v in x:
+        w = v
+        while w > 0.1:
+            w = w * 0.5
+            s += w
+    return s
+
+
+@case(x="n m")
+def row_views_and_return(x):
+    s = 0.0
+    for i in range(len(x)):
+        row = x[i]
+        if row[0] > 0:
+            row[1] = 7
+            continue
+        for v in row:
+            s += v
+            if v < 0:
+                return s
+    return x.sum() + s
+
+
+@case(x="n")
+def swap_in_branch(x):
+    p = 0.0
+    q = 1.0
+    for v in x:
+        p, q = q * v, p + v
+        if p > q:
+            p, q = q, p
+    return p, q
+
+
+@case(x="n")
+def history(x):
+    cur = x
+    hist = np.zeros((40, len(x)))
+    for k in range(40):
+        cur = np.sin(cur) + 0.1 * k
+        hist[k] = cur
+    return hist[-1] + hist.sum(axis=0)
+
+
+@case(x="n")
+def three_loops(x):
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            for k in range(len(x)):
+                if i < j < k:
+                    total += x[i] * x[j] * x[k]
+    return total
+
+
+@case(x="n")
+def counts_and_sums(x):
+    a, b = 0.0, 0
+    for v in x:
+        if v > 0:
+            a += v
+        else:
+            b += 1
+    return a / b if b > 0 else a
+
+
+@case(x="n")
+def integer_state(x):
+    z = 1
+    for _ in x:
+        z = z * 2
+    return z + x.sum()
+
+
+@case(x="n")
+def modular_state(x):
+    k = 0
+    for _ in x:
+        k = (k * 3 + 1) % 7
+    return x[k % len(x)] + k // 2 - (-k) // 2
+
+
+@case(x="n")
+def negative_start(x):
+    s = 0.0
+    for i in range(-2, len(x)):
+        s += x[i]
+    return s
+
+
+@case(x="n")
+def negative_total(x):
+    s = np.float64(0)
+    for v in x:
+        s += v
+    total = 0
+    for v in x:
+        total -= v
+    return s * total
+
+
+@case(x="n")
+def isnan_in_loop(x):
+    s = 0.0
+    for v in x:
+        if np.isnan(v) or v > 100:
+            continue
+        s += v
+    return s
+
+
+@case(x="n")
+def inner_while(x):
+    out = np.zeros(len(x))
+    stack = 0
+    for i in range(len(x)):
+        j = i
+        while j > 0 and x[j - 1] < x[i]:
+            j -= 1
+            stack += 1
+        out[i] = j
+    return out + stack
+
+
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)

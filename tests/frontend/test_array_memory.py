@@ -309,6 +309,119 @@ def array_and_asarray(x):
     return a - x + b
 
 
+@case(x="n", c="")
+def choice_in_loop(x, c):
+    y = x if c > 0 else x.copy()
+    for i in range(len(x)):
+        y[i] += i
+    return x + y
+
+
+@case(x="n")
+def closure_sees_changes(x):
+    y = x * 2
+
+    def g():
+        return y.sum()
+
+    a = g()
+    y[0] = 0
+    return a + g()
+
+
+@case(x="n")
+def strided_view_changed(x):
+    y = x[::-2]
+    y[::2] = 5
+    y[1:] += 1
+    return x
+
+
+@case(x="n")
+def two_rows_in_turn(x):
+    u = np.zeros((2, len(x)))
+    for _ in range(40):
+        u[1] = u[0] * 0.5 + x
+        u[0] = u[1]
+    return u
+
+
+@case(x="n")
+def buffers_in_turn(x):
+    cur, new = x.copy(), np.zeros_like(x)
+    for _ in range(40):
+        new[:] = cur * 0.5
+        new[0] += 1
+        cur, new = new, cur
+    return cur - new
+
+
+@case(x="n")
+def choice_of_views(x):
+    if x[0] > x[-1]:
+        x[0], x[-1] = x[-1], x[0]
+        y = x
+    else:
+        y = x[::-1]
+    y[0] += 100
+    return x
+
+
+@case(x="n")
+def mask_of_slice(x):
+    y = x.copy()
+    y[1:][y[1:] > 0] = 0
+    return y
+
+
+@case(x="n")
+def joins_are_copies(x):
+    y = np.concatenate([x, x])
+    y[0] = 5
+    z = np.stack([x, y[: len(x)]])
+    z[0, 0] = 9
+    return x.sum() + y.sum() + z.sum()
+
+
+@case(x="n")
+def where_is_copy(x):
+    w = np.where(x > 0, x, 0)
+    w += 1
+    v = x.T
+    v[0] = 2
+    return w + x
+
+
+@case(x="n")
+def unary_is_copy(x):
+    y = +x
+    y[0] = 3
+    z = abs(x)
+    z[0] = 1
+    return x + y * z
+
+
+@case(x="n")
+def broadcast_copy(x):
+    y = np.broadcast_to(x, (2, len(x))).copy()
+    y[0] = 1
+    return y
+
+
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
+
+
+def test_ravel_of_a_transpose_is_a_copy() -> None:
+    """Of more than one element; which of one is, cannot be seen."""
+
+    def f(x):
+        A = x[:, None] * x
+        B = A.T.ravel()
+        A[0] = 1
+        C = A.T
+        A[:, 0] = 2
+        return B.sum() + C[0].sum() + A.sum()
+
+    agrees_on_sizes(f, {"x": "n"}, (5, 3, 2))
