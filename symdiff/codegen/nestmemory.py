@@ -18,6 +18,10 @@ from symdiff.structure import index, name_of
 NO_MEMORY = 1
 """What a kernel returns if there is no memory."""
 
+PARKED = 32 * 2**20
+"""Bytes of a tape up to which its memory is kept from one call to the next, as fresh pages
+cost more than what is saved on them."""
+
 PRELUDE = """
 declare ptr @malloc(i64)
 declare ptr @realloc(ptr, i64)
@@ -96,6 +100,39 @@ drop:
 end:
   ret void
 }
+define internal void @unpark(ptr %slot, ptr %tape) noinline #0 {
+  %at = atomicrmw xchg ptr %slot, i64 0 acq_rel
+  %none = icmp eq i64 %at, 0
+  br i1 %none, label %end, label %found
+found:
+  %data = inttoptr i64 %at to ptr
+  %room = load i64, ptr %data
+  %room.p = getelementptr i64, ptr %tape, i64 2
+  store ptr %data, ptr %tape
+  store i64 %room, ptr %room.p
+  br label %end
+end:
+  ret void
+}
+define internal void @park(ptr %slot, ptr %tape) noinline #0 {
+  %data = load ptr, ptr %tape
+  %room.p = getelementptr i64, ptr %tape, i64 2
+  %room = load i64, ptr %room.p
+  %some = icmp ugt i64 %room, 7
+  %small = icmp ule i64 %room, PARKED
+  %keep = and i1 %some, %small
+  br i1 %keep, label %swap, label %drop
+swap:
+  store i64 %room, ptr %data
+  %new = ptrtoint ptr %data to i64
+  %old = atomicrmw xchg ptr %slot, i64 %new acq_rel
+  %other = inttoptr i64 %old to ptr
+  call void @free(ptr %other)
+  ret void
+drop:
+  call void @free(ptr %data)
+  ret void
+}
 define internal i1 @reserve(ptr %tape, i64 %more) noinline #0 {
   %used.p = getelementptr i64, ptr %tape, i64 1
   %room.p = getelementptr i64, ptr %tape, i64 2
@@ -123,7 +160,7 @@ good:
 bad:
   ret i1 false
 }
-"""
+""".replace("PARKED", str(PARKED))
 """Functions of every kernel: whole division rounded down, memory that is in a list, and
 tapes of (data, bytes used, bytes there are)."""
 

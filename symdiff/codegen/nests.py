@@ -264,9 +264,9 @@ class Kernel(Parts):
     def text(self) -> str:
         """The whole module."""
         tapes = [
-            line for k, record in enumerate(self.tapes.values())
-            for line in (f"%data.{k} = load ptr, ptr {record}", f"call void @free(ptr %data.{k})")
-        ]  # fmt: skip
+            f"call void @park(ptr @tape.{k}, ptr {record})"
+            for k, record in enumerate(self.tapes.values())
+        ]
         keep = not all(self.layout.known)
         release = "call void @release(ptr %allocations, ptr null)"
         lines = [
@@ -283,10 +283,19 @@ class Kernel(Parts):
         for code, label in self.failures.items():
             lines += [f"{label}:", f"store i32 {code}, ptr %status", release, "br label %leave"]
         lines += ["leave:", *tapes, "%code = load i32, ptr %status", "ret i32 %code", "}"]
+        drops = [
+            line for k in range(len(self.tapes))
+            for line in (
+                f"%at.{k} = atomicrmw xchg ptr @tape.{k}, i64 0 acq_rel",
+                f"%p.{k} = inttoptr i64 %at.{k} to ptr", f"call void @free(ptr %p.{k})",
+            )
+        ]  # fmt: skip
+        lines += ["define void @drop() #0 {", *drops, "ret void", "}"]
         lines += ["define void @finish(ptr %cells) #0 {", f"{release.replace('%allocations', '%cells')}",
                   "ret void", "}"]  # fmt: skip
         text = self.scalars.module([*self.functions, *lines])
-        watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS))
+        parked = [f"tape.{k}" for k in range(len(self.tapes))]
+        watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *parked))
         return PRELUDE + watched + text + '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 

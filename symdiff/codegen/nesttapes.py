@@ -42,6 +42,7 @@ class Tapes(Memory):
             record = self.fresh("ptr")
             self.entry.append(f"{record} = alloca [3 x i64], align 8")
             self.entry.append(f"store [3 x i64] zeroinitializer, ptr {record}")
+            self.entry.append(f"call void @unpark(ptr @tape.{len(self.tapes)}, ptr {record})")
             self.tapes[name] = record
         return self.tapes[name]
 

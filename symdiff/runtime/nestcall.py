@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,6 +42,11 @@ class ComputationError(SymdiffError, ValueError):
     """A value that the function refuses, found while computing."""
 
 
+def _drop(linked: jit.Linked) -> None:
+    """Free the memory that a kernel keeps for its next call."""
+    ctypes.CFUNCTYPE(None)(linked.address("drop"))()
+
+
 class Code:
     """The compiled code of a kernel for one dtype."""
 
@@ -53,6 +59,7 @@ class Code:
             ctypes.c_int64.from_address(linked.address(name)) for name in (STEP, STEPS)
         )
         self.finish = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(linked.address("finish"))
+        weakref.finalize(self, _drop, linked)
         self._failure = threading.local()
         self.routine = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p)(self.call)
         self.parallel = ctypes.CFUNCTYPE(
