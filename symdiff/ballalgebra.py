@@ -29,6 +29,8 @@ def _numpy(a: Any) -> Matrix:
 
 def matmul(a: Matrix, b: Matrix) -> tuple[Any]:
     """The product; one of the two may be a vector."""
+    if 0 in (*a.shape, *b.shape):  # FLINT has no matrices without rows or columns
+        return (np.full((*a.shape[:-1], *b.shape[1:]), arb(0), object),)
     if a.ndim == 1:
         return (_numpy(_flint(a.reshape(1, -1)) * _flint(b))[0],)
     if b.ndim == 1:
