@@ -74,6 +74,7 @@ def test_derivatives_are_those_of_differences(case):
         np.testing.assert_allclose(got, np.ravel(truth), rtol=4e-16, atol=1e-300)
 
 
+@pytest.mark.slow
 @every_case
 def test_products_agree_with_the_jacobian(case):
     f, program = program_of(case)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def test_reverse_mode(seed: int) -> None:
     assert all(map(close, outputs(slopes, ARGUMENTS), truth))
 
 
+@pytest.mark.slow
 @FEW
 @given(st.integers(0, 10**6))
 def test_forward_and_second_derivatives(seed: int) -> None:

@@ -12,6 +12,8 @@ import pytest
 from symdiff import symgrad
 from symdiff.runtime import cudacompile
 
+pytestmark = pytest.mark.slow  # its kernels are large
+
 PATH = Path(__file__).parents[2] / "benchmarks" / "cuda.py"
 
 
