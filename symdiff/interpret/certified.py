@@ -57,7 +57,7 @@ class Certified:
         or f, f'). A removable singularity of a derivative is filled only where
         those before it are finite: atan(1/x) jumps at 0, so it has no derivative
         there although 1/(1 + x**2) tends to 1.
-    seconds : budget for one point.
+    seconds : budget for one point, of processor time.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class _Search:
     def __init__(self, program: Certified, point: list[float], fmt: Format) -> None:
         self.program, self.tape, self.point, self.fmt = program, program.tape, point, fmt
         self.inputs = [arb(x) for x in point]
-        self.deadline = time.perf_counter() + program.seconds
+        self.deadline = time.thread_time() + program.seconds
         self.known: dict[int, Fraction | bool] | None = None
         self.found: dict[int, Answer] = {}
         self.undecided: set[int] = set()
@@ -148,7 +148,7 @@ class _Search:
             pending = pending - self.found.keys() - singular
             if not pending:
                 return singular
-            if time.perf_counter() > self.deadline:
+            if time.thread_time() > self.deadline:
                 break
         else:
             self._assume_zeros(pending)

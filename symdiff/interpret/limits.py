@@ -73,7 +73,7 @@ class Approach:
     tape : the DAG.
     point : finite floats.
     values : the values of all nodes at the point itself.
-    deadline : when to stop, in seconds of `time.perf_counter`.
+    deadline : when to stop, in seconds of `time.thread_time`.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Approach:
                 elif (reason := self.tape.trouble(root, v)) != "undecided":
                     raise _Stopped("domain" if reason == "domain" else "open")
             prec = 2 * prec or 3 * depth + 256
-            if prec > MAX_PRECISION or time.perf_counter() > self.deadline:
+            if prec > MAX_PRECISION or time.thread_time() > self.deadline:
                 raise _Stopped("open")
             ctx.prec = prec
             inputs = [
