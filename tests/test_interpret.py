@@ -420,8 +420,8 @@ def exact(e: Expr, point: dict[Expr, Fraction]) -> Fraction | None:
         a = [memo[c] for c in n.args]
         if n.op is ir.VAR:
             memo[n] = point[n]
-        elif not n.args:
-            memo[n] = n.value
+        elif not n.args:  # a constant may be a quotient by zero
+            memo[n] = None if isinstance(n.value, float) else n.value
         elif n.op is ir.WHERE:
             memo[n] = None if a[0] is None else a[1] if a[0] else a[2]
         elif None in a or (n.op is ir.DIV and a[1] == 0):
