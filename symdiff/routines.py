@@ -141,12 +141,15 @@ class Routine:
     ball : the results in ball arithmetic, from arrays of algebra.
     jvp : tangents of the results, from those of the arguments; ZERO where there is none.
     vjp : cotangents of the arguments, from those of the results; likewise.
+    python : how Numba Python writes the call; "" where it cannot. Numba's linear algebra
+        needs SciPy.
     """
 
     numpy: Callable[..., tuple[Any, ...]]
     ball: Callable[..., tuple[Any, ...]]
     jvp: Tangents
     vjp: Tangents
+    python: str = ""
 
     def exact(self, args: Sequence[Any], numbers: Any) -> list[Any]:
         """The results in an arithmetic of `symdiff.interpret.blocks`."""
@@ -354,23 +357,38 @@ def _cofactors(a: Any) -> tuple[Any]:
 
 
 ROUTINES: dict[str, Routine] = {
-    "matmul": Routine(lambda a, b: (a @ b,), algebra.matmul, _matmul_jvp, _matmul_vjp),
-    "solve": Routine(
-        lambda a, b: (np.linalg.solve(a, b),), algebra.solve, _solve_jvp, _solve_vjp
+    "matmul": Routine(
+        lambda a, b: (a @ b,), algebra.matmul, _matmul_jvp, _matmul_vjp, "{0} @ {1}"
     ),
-    "inv": Routine(lambda a: (np.linalg.inv(a),), algebra.inv, _inv_jvp, _inv_vjp),
-    "det": Routine(lambda a: (np.linalg.det(a),), algebra.det, _det_jvp, _det_vjp),
+    "solve": Routine(
+        lambda a, b: (np.linalg.solve(a, b),), algebra.solve, _solve_jvp, _solve_vjp,
+        "np.linalg.solve({0}, {1})",
+    ),
+    "inv": Routine(
+        lambda a: (np.linalg.inv(a),), algebra.inv, _inv_jvp, _inv_vjp, "np.linalg.inv({0})"
+    ),
+    "det": Routine(
+        lambda a: (np.linalg.det(a),), algebra.det, _det_jvp, _det_vjp, "np.linalg.det({0})"
+    ),
     "cofactors": Routine(_cofactors, algebra.cofactors, _cofactors_jvp, _cofactors_vjp),
     "slogdet": Routine(
-        lambda a: tuple(np.linalg.slogdet(a)), algebra.slogdet, _slogdet_jvp, _slogdet_vjp
+        lambda a: tuple(np.linalg.slogdet(a)), algebra.slogdet, _slogdet_jvp, _slogdet_vjp,
+        "np.linalg.slogdet({0})",
     ),
     "cholesky": Routine(
-        lambda a: (np.linalg.cholesky(a),), algebra.cholesky, _cholesky_jvp, _cholesky_vjp
+        lambda a: (np.linalg.cholesky(a),), algebra.cholesky, _cholesky_jvp, _cholesky_vjp,
+        "np.linalg.cholesky({0})",
     ),
-    "eigh": Routine(lambda a: tuple(np.linalg.eigh(a)), algebra.eigh, _eigh_jvp, _eigh_vjp),
+    "eigh": Routine(
+        lambda a: tuple(np.linalg.eigh(a)), algebra.eigh, _eigh_jvp, _eigh_vjp,
+        "np.linalg.eigh({0})",
+    ),
     "argsort": Routine(
-        lambda a: (np.argsort(a, kind="stable"),), algebra.argsort, _nothing, _nothing
+        lambda a: (np.argsort(a, kind="stable"),), algebra.argsort, _nothing, _nothing,
+        'np.argsort({0}, kind="mergesort")',
     ),
-    "sort": Routine(lambda a: (np.sort(a),), algebra.sort, _sort_jvp, _sort_vjp),
+    "sort": Routine(
+        lambda a: (np.sort(a),), algebra.sort, _sort_jvp, _sort_vjp, "np.sort({0})"
+    ),
 }  # fmt: skip
 """Every routine, by its name."""

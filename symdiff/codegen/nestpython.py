@@ -21,6 +21,7 @@ from symdiff.codegen.statements import Writer, statements
 from symdiff.errors import UnsupportedError
 from symdiff.integers import in_range, nonnegative
 from symdiff.ir import TRUE, Expr, substitute, topological, var
+from symdiff.routines import ROUTINES
 from symdiff.structure import (
     ARRAY,
     FLOORDIV,
@@ -75,14 +76,6 @@ def _room(tape, needed):
 """Functions that a source may call."""
 
 _TAKEN = {"math", "np", "njit", "max", "min", "abs", "range", "int", "float", *HELPERS}
-_ROUTINES = {
-    "matmul": "{0} @ {1}",
-    **{name: f"np.linalg.{name}({{0}})" for name in ("inv", "det", "slogdet", "cholesky", "eigh")},
-    "solve": "np.linalg.solve({0}, {1})",
-    "sort": "np.sort({0})",
-    "argsort": 'np.argsort({0}, kind="mergesort")',
-}
-"""Routines that Numba has (those of linear algebra if SciPy is there)."""
 _ERRORS = {"index": "IndexError", "value": "ValueError"}
 _SIGNS = {ir.ADD: "+", ir.SUB: "-", ir.MUL: "*", FLOORDIV: "//", MOD: "%"}
 
@@ -237,10 +230,11 @@ class Printer:
                 with self.indented():
                     self.line(f"raise {_ERRORS[s.error]}({s.message!r})")
             case Call():
-                if s.routine not in _ROUTINES:
+                text = ROUTINES[s.routine].python
+                if not text:
                     raise UnsupportedError(f"'{s.routine}' cannot be written as Numba Python")
                 left = ", ".join(self.name(n) for n, _ in s.results)
-                self.line(f"{left} = {_ROUTINES[s.routine].format(*self.texts(s.args))}")
+                self.line(f"{left} = {text.format(*self.texts(s.args))}")
 
     def build(self, s: Build) -> None:
         sizes = [self.size(n) for n in s.type.shape]

@@ -99,11 +99,6 @@ def element(a: SymArray, indices: Sequence[Expr]) -> Any:
     return scalar_of(placed(formula(a), indices), a.kind, placed(needs(a), indices))
 
 
-def is_view(a: SymArray) -> bool:
-    """Whether the array is written in memory, so that reading it costs nothing."""
-    return a.sides is None and a.cell.leaf is not None
-
-
 # ------------------------------------------------------------------------ making
 def lazy(shape: Sequence[Expr], kind: str, e: Expr, defined: Expr = TRUE) -> SymArray:
     """The array whose element at the slots is a formula."""
