@@ -3,7 +3,7 @@
     python benchmarks/arrays.py [--only ewma,rnn] [--rounds 7] [--parallel]
 
 On one thread unless `--parallel`; the competitors take turns, and the shortest time of each
-counts. For the recurrences the gradient is compared with the value of the function itself.
+counts. The recurrences are those of `recurrences.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
+from recurrences import RECURRENCES, fast
 from timing import clock, race
 
 from symdiff import symgrad
@@ -39,10 +39,6 @@ class Work:
     make: Callable[[], tuple[Any, ...]]
     value: Callable[..., Any] | None = None
     gradient: Callable[..., Any] | None = None
-
-
-def fast(fun: Callable[..., Any]) -> Callable[..., Any]:
-    return numba.njit(error_model="numpy")(fun)
 
 
 # ------------------------------------------------------------------- sums over arrays
@@ -120,48 +116,7 @@ def batched_gradient(X, A, a, B):
     return X.T @ t, t.sum(axis=0), h.T @ r
 
 
-# ------------------------------------------------------------------------ recurrences
-def ewma(d):
-    e = 0.0
-    for i in range(len(d)):
-        e = 0.5 * d[i] + 0.5 * e
-    return e
-
-
-def blending(d):
-    e = 0.0
-    for i in range(len(d)):
-        e = (1 - e) * d[i] + e
-    return e
-
-
-def sines(d):
-    e = 0.0
-    for i in range(len(d)):
-        e = np.sin(e) + d[i]
-    return e
-
-
-def rnn(W, U, x, h0):
-    h = h0
-    for t in range(len(x)):
-        h = np.tanh(W @ h + U * x[t])
-    return np.sum(h)
-
-
-@fast
-def rnn_value(W, U, x, h0):
-    h, k = h0.copy(), h0.copy()
-    for t in range(len(x)):
-        for i in range(len(h)):
-            s = U[i] * x[t]
-            for j in range(len(h)):
-                s += W[i, j] * h[j]
-            k[i] = np.tanh(s)
-        h, k = k, h
-    return np.sum(h)
-
-
+# --------------------------------------------------------------------- the table
 def normal(*shape: int, scale: float = 1.0) -> Any:
     return scale * RNG.normal(size=shape)
 
@@ -182,18 +137,27 @@ WORKS: dict[str, Work] = {
     "batched": Work(batched, ("A", "a", "B"), lambda: (normal(2000, 100), normal(100, 64, scale=0.1),
                                                        normal(64), normal(64, 10)),
                     batched, batched_gradient),
-    "ewma": Work(ewma, "d", lambda: (normal(10**6),), fast(ewma)),
-    "blending": Work(blending, "d", lambda: (RNG.uniform(size=10**6),), fast(blending)),
-    "sines": Work(sines, "d", lambda: (normal(10**6),), fast(sines)),
-    "rnn": Work(rnn, ("W", "U", "x"), lambda: (normal(16, 16, scale=0.25), normal(16),
-                                               normal(10**5), normal(16)), rnn_value),
 }  # fmt: skip
+for name in ("ewma", "blending", "sines", "rnn"):
+    r = RECURRENCES[name]
+    WORKS[name] = Work(r.fun, r.wrt, lambda r=r: r.make(r.steps), r.value, r.gradient)
+
+
+def agree(name: str, found: Any, wanted: Any) -> None:
+    """What is compared must be the same."""
+    if not isinstance(found, tuple):
+        found, wanted = (found,), (wanted,)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def measure(name: str, work: Work, rounds: int, parallel: bool) -> str:
     """One line of the table."""
     f = symgrad(work.fun, wrt=work.wrt, parallel="auto" if parallel else False)
     args = work.make()
+    for ours, by_hand in ((f, work.value), (f.grad, work.gradient)):
+        if by_hand is not None:
+            agree(name, ours(*args), by_hand(*args))
     competitors: dict[str, Callable[..., Any] | None] = {
         "value": f, "value by hand": work.value, "gradient": f.grad,
         "gradient by hand": work.gradient,
