@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import SymdiffError
-from symdiff.frontend import Parameters, Shapes, SymArray
+from symdiff.frontend import Parameters, Shapes
 from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, decode, encode, topological
 from symdiff.program import Emission, Program, Tree
 from symdiff.runtime import cache
+from symdiff.shapes import shapes_of, stretched
 from symdiff.structure import Structured
 
 Step = tuple[str, tuple[str, ...]]
@@ -77,6 +78,21 @@ class Source:
             known = isinstance(found, Program) and not found.for_numbers
             self.captured[key if known else (key, _shape_key(shapes))] = found
         return found
+
+    def shapes(
+        self, static: Mapping[str, Any], values: Sequence[Any], mapped: Sequence[bool] = ()
+    ) -> Shapes:
+        """What the program for these arguments depends on; of mapped ones the first axis
+        does not count."""
+        found = shapes_of(self.parameters.real, values, mapped)
+        while True:
+            raw = self.raw(static, found)
+            if not isinstance(raw, Structured) or not raw.stretches.pairs:
+                return found
+            more = stretched(raw.stretches, found, values, mapped)
+            if more is None:
+                return found
+            found = more
 
     def scalar(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Program:
         """The function as captured, which must be one of numbers."""
@@ -223,21 +239,6 @@ def _code() -> tuple[Any, ...]:
                 status = entry.stat()
                 found.append((entry.name, status.st_size, status.st_mtime_ns))
     return tuple(sorted(found))
-
-
-def shapes_of(names: Sequence[str], values: Sequence[Any]) -> Shapes:
-    """The dimensions and kinds of the arguments of a call."""
-    found = {}
-    for name, v in zip(names, values, strict=False):
-        if isinstance(v, (float, int, Expr)):
-            found[name] = 0, "f"
-            continue
-        if isinstance(v, SymArray):
-            found[name] = len(v.shape), v.kind
-            continue
-        array = v if hasattr(v, "ndim") and hasattr(v, "dtype") else np.asarray(v)
-        found[name] = array.ndim, "i" if array.dtype.kind in "iub" else "f"
-    return found
 
 
 def _shape_key(shapes: Shapes | None) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.arraykernels import ArrayKernels
 from symdiff.cudakernels import CudaKernels
-from symdiff.derivation import Source, Step, kept, shapes_of, static_key
+from symdiff.derivation import Source, Step, kept, static_key
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_when_traced
 from symdiff.ir import Expr
@@ -89,7 +89,7 @@ class SymbolicFunction:
             return self._cuda(placed, static, out, stream)
         shapes = None
         if static_key(static) not in self._emitted:
-            shapes = shapes_of(self._source.parameters.real, real)
+            shapes = self._source.shapes(static, real)
             raw = self._source.raw(static, shapes)
             if isinstance(raw, Structured):
                 return self._arrays(raw, real, static, shapes, out)
@@ -372,12 +372,7 @@ class SymbolicFunction:
         mapped = [a == 0 for a in axes]
         if any(m and not np.ndim(v) for m, v in zip(mapped, real, strict=True)):
             raise SymdiffError("map() over a number", hint="its entry of axes should be None")
-        shapes = {
-            name: (rank - m, kind)
-            for m, (name, (rank, kind)) in zip(
-                mapped, shapes_of(self._source.parameters.real, real).items(), strict=True
-            )
-        }
+        shapes = self._source.shapes(static, real, mapped)
         raw = self._source.raw(static, shapes)
         if not isinstance(raw, Structured):
             return self(*args, **kwargs)
@@ -409,9 +404,9 @@ class SymbolicFunction:
         return self._inlined(real, static)
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
-        shapes = shapes_of(self._source.parameters.real, real)
+        shapes = self._source.shapes(static, real)
         program = self._source.program(static, shapes)
-        if isinstance(program, Structured) or any(n for n, _ in shapes.values()):
+        if isinstance(program, Structured) or any(s[0] for s in shapes.values()):
             return Placed(program, tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
@@ -453,7 +448,7 @@ class JacobianFunction(SymbolicFunction):
         if out is not None:
             raise SymdiffError("a sparse Jacobian takes no out=")
         real, static = self._source.parameters.bind(args, kwargs)
-        raw = self._source.raw(static, shapes_of(self._source.parameters.real, real))
+        raw = self._source.raw(static, self._source.shapes(static, real))
         if not isinstance(raw, Structured):
             raise SymdiffError(
                 f"{raw.name} is a function of numbers, whose Jacobian is not sparse",
@@ -476,7 +471,7 @@ class Product(SymbolicFunction):
         args = primals if isinstance(primals, (tuple, list)) else (primals,)
         real, static = self._source.parameters.bind(tuple(args), kwargs)
         real = self._cuda.located(real)
-        shapes = shapes_of(self._source.parameters.real, real)
+        shapes = self._source.shapes(static, real)
         return (*real, *self._entries(vector, static, shapes)), static
 
     def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:

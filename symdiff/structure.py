@@ -281,6 +281,23 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretches:
+    """Sizes that must agree unless one of them is 1: then NumPy repeats what has it.
+
+    A program holds for sizes that agree; for others it is traced again with the size 1
+    known.
+
+    Attributes
+    ----------
+    pairs : the sizes that meet, formulas of those of the parameters.
+    axes : the axes of parameters whose sizes the names in them are.
+    """
+
+    pairs: tuple[tuple[Expr, Expr], ...] = ()
+    axes: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Structured:
     """One function with arrays or loops, specialised on its static arguments.
 
@@ -293,6 +310,7 @@ class Structured:
     tree : how the outputs nest, as of `symdiff.program.Program`.
     data : arrays known when traced (float64 or int64), by the names that the block has.
     locations : first place in the source of each node that has one.
+    stretches : where axes of size 1 would be repeated.
     """
 
     name: str
@@ -302,6 +320,7 @@ class Structured:
     tree: Tree = 0
     data: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict, compare=False)
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
+    stretches: Stretches = field(default=Stretches(), compare=False)
 
 
 # ------------------------------------------------------------------------ names

@@ -43,7 +43,7 @@ from symdiff.frontend.values import (
 )
 from symdiff.ir import TRUE, Expr
 from symdiff.program import Program, Tree
-from symdiff.structure import Structured
+from symdiff.structure import Stretches, Structured
 
 RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
@@ -61,8 +61,9 @@ def capture(
     fun : a Python function whose source can be read; or a `functools.partial` of one, a
         bound method, an object with a Python `__call__`.
     static : values of its static parameters; those left out keep their default.
-    shapes : dimensions and kinds of the real arguments, if they are known. They count
-        where a parameter is used as an array; elsewhere an array means elementwise.
+    shapes : dimensions and kinds of the real arguments, if they are known, and sizes of
+        axes that are. They count where a parameter is used as an array; elsewhere an array
+        means elementwise.
 
     Returns
     -------
@@ -210,7 +211,8 @@ def _structured(
     locations = _locate(t.locations, (*roots, *inside))
     used = structure.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
-    return Structured(parameters.name, params, block, roots, tree, data, locations)
+    stretches = Stretches(tuple(t.stretches), plan.axes())
+    return Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
 
 
 def _program(

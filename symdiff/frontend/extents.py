@@ -73,8 +73,15 @@ def same_size(t: Tracer, a: Expr, b: Expr) -> None:
     t.require(ir.eq(a, b), "value", "the sizes of two axes do not fit together")
 
 
+def stretched(t: Tracer, a: Expr, b: Expr) -> None:
+    """Two axes must have the same size, or else one of them 1; see `structure.Stretches`."""
+    t.stretch(a, b)
+    same_size(t, a, b)
+
+
 def common_shape(t: Tracer, shapes: Sequence[Sequence[Expr]]) -> tuple[Expr, ...]:
-    """The shape of an elementwise result; axes of unknown size must agree when run."""
+    """The shape of an elementwise result; axes of unknown size must agree when run, unless
+    they are found to be 1."""
     rank = max(map(len, shapes))
     result: list[Expr] = []
     for k in range(rank):
@@ -86,7 +93,7 @@ def common_shape(t: Tracer, shapes: Sequence[Sequence[Expr]]) -> tuple[Expr, ...
             if found is ONE:
                 found = n
                 continue
-            same_size(t, found, n)
+            stretched(t, found, n)
             found = found if found.op is ir.CONST else n if n.op is ir.CONST else found
         result.append(found)
     return tuple(result)

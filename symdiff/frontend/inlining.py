@@ -82,6 +82,8 @@ def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
                 same_size(t, axis, n)
             elif known is not n:
                 same_size(t, known, n)
+    for pair in program.stretches.pairs:
+        t.stretch(*ir.substitute(pair, _sizes(t, program, values)))
     for name, data in program.data.items():
         kind = "i" if data.dtype.kind in "iu" else "f"
         mapping[structure.array(name, kind)] = symbolic.constant(t, data, kind)
@@ -93,6 +95,15 @@ def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
     count = iter(zip(program.outputs, outputs, strict=True))
     made = [_output(before, after, types, {**names, **mapping}) for before, after in count]
     return map_objects(made.__getitem__, program.tree)
+
+
+def _sizes(t: Tracer, program: Structured, values: Sequence[Any]) -> dict[Expr, Expr]:
+    """The sizes of arguments by their names in the program."""
+    given = {p.name: v for p, v in zip(program.params, values, strict=True)}
+    return {
+        structure.index(size): symbolic.symbolic(t, _traced(given[name])).shape[axis]
+        for size, ((name, axis), *_) in program.stretches.axes.items()
+    }
 
 
 def _output(

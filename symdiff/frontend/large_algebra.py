@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import arrays, folding, scalars, symbolic
-from symdiff.frontend.extents import same_size
+from symdiff.frontend.extents import same_size, stretched
 from symdiff.frontend.folding import reals, routine
 from symdiff.frontend.large_reductions import axes_of, norm, total
 from symdiff.frontend.large_shapes import diagonal, divided, expanded, moved, ravel
@@ -64,7 +64,7 @@ def contracted(t: Tracer, parts: Sequence[tuple[str, SymArray]], output: str) ->
             if sizes.get(c, ONE) is ONE:
                 sizes[c] = n
             elif n is not ONE:
-                same_size(t, sizes[c], n)
+                stretched(t, sizes[c], n)
     summed = [c for c in sizes if c not in output]
     order = [*output, *summed]
     shape = tuple(sizes[c] for c in order)

@@ -9,7 +9,7 @@ from typing import Any
 from symdiff import ir, structure
 from symdiff.frontend import arrays, scalars, selecting, sequences, storing, symbolic
 from symdiff.frontend.arrays import dtype_kind
-from symdiff.frontend.extents import common_shape, dims, shape_of, size
+from symdiff.frontend.extents import dims, same_size, shape_of, size
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Real, Refused, SymArray, as_real, describe
@@ -183,7 +183,7 @@ def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
 def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
     """Straight lines between points; beyond the ends, the ends."""
     grid, heights = (symbolic.reused(t, symbolic.symbolic(t, v)) for v in (xp, fp))
-    common_shape(t, [grid.shape, heights.shape])
+    same_size(t, grid.shape[0], heights.shape[0])
     points = symbolic.symbolic(t, x)
     n = grid.shape[0]
     t.require(ir.lt(ZERO, n), "value", "np.interp() of no points")

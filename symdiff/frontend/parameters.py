@@ -19,8 +19,11 @@ from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import MAX_ARRAY, Real
 from symdiff.structure import Parameter, Type
 
-Shapes = Mapping[str, tuple[int, str]]
-"""The number of dimensions and the kind ("f", "i") of arguments, by their names."""
+Sizes = tuple[tuple[int, int], ...]
+
+Shapes = Mapping[str, tuple[int, str] | tuple[int, str, Sizes]]
+"""The number of dimensions and the kind ("f", "i") of arguments, by their names; and the
+axes of which the size is known, with it."""
 
 SMALL = 16
 """Elements of an array that is traced one by one where there are larger arrays."""
@@ -60,7 +63,10 @@ class Arrays:
         axes = shape or tuple(
             f"{name}_size{k}" if rank > 1 else f"{name}_size" for k in range(rank)
         )
-        sizes = (ir.const(n) if isinstance(n, int) else structure.index(n) for n in axes)
+        sizes = [ir.const(n) if isinstance(n, int) else structure.index(n) for n in axes]
+        known = () if self.shapes is None else self.shapes.get(name, ())[2:]
+        for axis, n in known[0] if known else ():
+            sizes[axis] = ir.const(n)
         arrays = {**self.arrays, name: Type(tuple(sizes), "f")}
         return replace(self, arrays=arrays, limit=min(self.limit, SMALL))
 
@@ -81,9 +87,9 @@ class Arrays:
                 "pass an array",
             )
         plan = self.with_array(found.name, rank)
-        for name, (dimensions, _) in self.shapes.items():
-            if dimensions and name not in plan.arrays:
-                plan = plan.with_array(name, dimensions)
+        for name, shape in self.shapes.items():
+            if shape[0] and name not in plan.arrays:
+                plan = plan.with_array(name, shape[0])
         return plan
 
     def prepare(self, t: Tracer) -> None:
@@ -105,6 +111,16 @@ class Arrays:
             return Real(ir.var(name))
         leaf = structure.array(name, type.kind)
         return symbolic.in_cell(leaf, type.shape, type.kind)
+
+    def axes(self) -> dict[str, tuple[tuple[str, int], ...]]:
+        """The axes whose sizes have names, by them."""
+        found: dict[str, tuple[tuple[str, int], ...]] = {}
+        for name, type in self.arrays.items():
+            for axis, n in enumerate(type.shape):
+                if n.op is structure.INDEX:
+                    size = structure.name_of(n)
+                    found[size] = (*found.get(size, ()), (name, axis))
+        return found
 
     def parameter(self, name: str) -> Parameter:
         return Parameter(name, self.arrays.get(name, structure.REAL))

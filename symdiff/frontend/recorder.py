@@ -97,6 +97,7 @@ class Recorder:
         self.levels: list[tuple[int, list[structure.Statement]]] = []
         self.written: list[Cell] = []
         self.sizes: set[Expr] = set()
+        self.stretches: dict[tuple[Expr, Expr], None] = {}
         self.parameter_sizes: frozenset[Expr] = frozenset()
         self.shapes: Mapping[str, tuple[int, str]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
@@ -226,6 +227,11 @@ class Recorder:
         held = ir.or_(ir.not_(self.path), fact)
         self.emit(structure.Check(held, error, message, location))
         self.facts = self.facts.union(scalars.consequences(fact))
+
+    def stretch(self, a: Expr, b: Expr) -> None:
+        """Note that two sizes meet of which one may be 1."""
+        if all(e in self.parameter_sizes for e in structure.leaves((a, b))):
+            self.stretches.setdefault((a, b))
 
     def set_cell(self, cell: Cell, leaf: Expr) -> None:
         """Memory is changed: it is another array from here on."""

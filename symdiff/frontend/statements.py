@@ -25,6 +25,7 @@ from symdiff.frontend import (
 )
 from symdiff.frontend.calls import Closure
 from symdiff.frontend.expressions import evaluate
+from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
@@ -127,10 +128,14 @@ def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
 
 def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
     """`owner[index] = value`."""
+    if isinstance(owner, (SymArray, SmallArray)) and _is_slice(index):
+        containers.array_in_call(value, "it is stored in a slice")
     if isinstance(owner, SymArray):
         storing.store(t, owner, index, value)
     elif isinstance(owner, SmallArray):
         containers.used_as_array(owner, "its element is assigned", containers.rank_of(index))
+        if isinstance(value, (SymArray, Selected, Listed)):
+            raise Retrace(what="an array is stored in a small array")
         t.mutate(owner)
         arrays.store(owner, index, value)
     elif isinstance(owner, Listed) and not isinstance(index, slice):
@@ -154,6 +159,11 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
     else:
         containers.used_as_array(owner, "its element is assigned", containers.rank_of(index))
         raise Refused(f"an element of {describe(owner)} is assigned")
+
+
+def _is_slice(index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(k is Ellipsis or isinstance(k, slice) for k in parts)
 
 
 def _augmented(t: Tracer, node: ast.AugAssign) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import nests, symbolic
-from symdiff.frontend.extents import same_size
+from symdiff.frontend.extents import stretched
 from symdiff.frontend.selecting import places, select
 from symdiff.frontend.symbolic import SLOTS, formula, placed
 from symdiff.frontend.tracer import Tracer
@@ -38,7 +38,7 @@ def store(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
         )
     for n, m in zip(reversed(new.shape), reversed(view.shape), strict=False):
         if n is not ONE:
-            same_size(t, m, n)
+            stretched(t, n, m)
     write(t, view, symbolic.broadcast(t, new, view.shape))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from symdiff import ir, structure
 from symdiff.frontend import scalars
 from symdiff.frontend.defined import masked
-from symdiff.frontend.extents import common_shape, extent
+from symdiff.frontend.extents import common_shape, extent, same_size
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cell,
@@ -172,10 +172,13 @@ def stacked(t: Tracer, rows: Sequence[SymArray]) -> SymArray:
     """Arrays of one shape as the rows of a new one."""
     if len({len(r.shape) for r in rows}) > 1:
         raise Refused("the rows of an array have different lengths")
-    shape = common_shape(t, [r.shape for r in rows])
+    shape = rows[0].shape
+    for r in rows[1:]:
+        for n, m in zip(shape, r.shape, strict=True):
+            same_size(t, n, m)
     kind = common_kind(rows)
     at = [SLOTS[k + 1] for k in range(len(shape))]
-    parts = [broadcast(t, r, shape) for r in rows]
+    parts = list(rows)
     value, defined = placed(as_kind(parts[-1], kind), at), placed(needs(parts[-1]), at)
     for k in range(len(parts) - 2, -1, -1):
         here = ir.eq(SLOTS[0], ir.const(k))
