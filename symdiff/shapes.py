@@ -67,7 +67,7 @@ def _sizes(value: Any) -> tuple[int | None, ...]:
     return () if isinstance(value, Expr) else np.shape(value)
 
 
-def _with(shape: Any, sizes: Mapping[int, int]) -> Any:
+def _with(shape: Any, sizes: dict[int, int]) -> Any:
     """A shape with more sizes that are known."""
     rank, kind, *known = shape
     together = dict(known[0] if known else ()) | sizes

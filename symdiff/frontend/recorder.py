@@ -99,7 +99,7 @@ class Recorder:
         self.sizes: set[Expr] = set()
         self.stretches: dict[tuple[Expr, Expr], None] = {}
         self.parameter_sizes: frozenset[Expr] = frozenset()
-        self.shapes: Mapping[str, tuple[int, str]] | None = None
+        self.shapes: Mapping[str, tuple[Any, ...]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
         self.for_numbers = False
         self.data: dict[str, np.ndarray[Any, Any]] = {}
