@@ -169,12 +169,16 @@ def _completed(notes: Notes, program: Program) -> list[Finding]:
         )
         text = f"{at} in {short_text(c.node)}{values}"
         found.append(Finding("filled", text, _place(c.node, program)))
+    for s in notes.complete.surfaces:
+        at = f"{short_text(s.variable)} = {short_text(s.root)}"
+        text = f"{at} in {short_text(s.node)} with {short_text(s.limit)}"
+        found.append(Finding("filled", text, _place(s.node, program)))
     for c in notes.complete.singular:
         text = f"{short_text(c.variable)} = {c.point} in {short_text(c.node)}"
         found.append(Finding(c.kind, text, _place(c.node, program)))
     for e in notes.complete.over_budget:
         found.append(Finding("not completed (budget)", short_text(e), _place(e, program)))
-    return found
+    return list(dict.fromkeys(found))  # value and gradient may have been simplified apart
 
 
 def _guards(notes: Notes, program: Program) -> list[Finding]:

@@ -271,6 +271,14 @@ class TestInspection:
         assert h.latex() == "x + 2"
         assert "cos" in energy.grad.latex()
 
+    def test_report_names_what_is_filled_across_a_surface(self):
+        def mean_slope(x, y):
+            return (math.exp(x) - math.exp(y)) / (x - y)
+
+        (found,) = [f for f in symgrad(mean_slope).report().findings if f.kind == "filled"]
+        assert found.text == "x = y in (exp(x) - exp(y))/(x - y) with exp(y)"
+        assert str(symgrad(mean_slope).expr) == "(exp(x) - exp(y))/(x - y)"
+
     def test_report(self):
         report = h.report()
         assert "x - 2 in (x**2 - 4)/(x - 2)" in str(report)

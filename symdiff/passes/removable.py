@@ -18,10 +18,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from flint import arb, ctx, fmpq
 
@@ -72,6 +72,7 @@ class Removable:
     """
 
     _known: ClassVar[dict[str, Removable]] = {}
+    variables = (VARIABLE,)
 
     def __init__(self, name: str, closed: Expr, centres: Sequence[Centre]) -> None:
         self.name, self.closed, self.centres = name, closed, tuple(centres)
@@ -83,7 +84,7 @@ class Removable:
         self._bands: dict[tuple[int, int], list[Band]] = {}
         self._written: dict[tuple[int, int], Expr] = {}
         self._tapes: dict[int, Tape] = {}
-        self.spelled: dict[tuple[Callable[..., Expr], int], tuple[Expr, ...]] = {}
+        self.spelled: dict[tuple[str, Any], tuple[Expr, ...]] = {}
         self._last: dict[int, tuple[tuple[Any, ...], Any]] = {}
 
     @classmethod
@@ -105,7 +106,7 @@ class Removable:
                 partials=lambda x: (self.operation(order + 1)(x),),
                 ball=lambda x: self._ball(order, x),
             )
-            _ORDERS[op] = self, order
+            WRITTEN[op] = self, order
         return OPS[name]
 
     def closed_form(self, order: int) -> Expr:
@@ -168,17 +169,17 @@ class Removable:
         )
         return band(lambda k: centre.coefficient(k, order), closed, bits)
 
-    def written(self, order: int, t: Expr, bits: int) -> Expr:
-        """A derivative at t: polynomials near the points, else the closed form."""
+    def written(self, order: int, args: Sequence[Expr], bits: int) -> Expr:
+        """A derivative at a point: polynomials near the centres, else the closed form."""
         key = order, bits
         if key not in self._written:
             for lower in range(order):  # so that the recursion below stays shallow
-                self.written(lower, VARIABLE, bits)
+                self.written(lower, self.variables, bits)
             (result,) = expand_completed((self.closed_form(order),), bits)
             for b in self.bands(order, bits):
                 result = b.around(VARIABLE, result)
             self._written[key] = result
-        (result,) = ir.substitute((self._written[key],), {VARIABLE: t})
+        (result,) = ir.substitute((self._written[key],), {VARIABLE: args[0]})
         return result
 
     def _ball(self, order: int, x: Any) -> Any:
@@ -243,17 +244,40 @@ def _as_fraction(e: Expr) -> tuple[Expr, Expr] | None:
     return None if denominator.op is ir.CONST else (numerator, denominator)
 
 
-_ORDERS: dict[Op, tuple[Removable, int]] = {}
+class Completed(Protocol):
+    """A completed function: a derivative of some order is an operation on as many
+    arguments as it has variables.
+
+    Attributes
+    ----------
+    variables : of its closed forms.
+    spelled : the closed forms in which nothing completed is left, by form and order.
+    """
+
+    spelled: dict[tuple[str, Any], tuple[Expr, ...]]
+
+    @property
+    def variables(self) -> Sequence[Expr]: ...
+
+    def written(self, order: Any, args: Sequence[Expr], bits: int) -> Expr: ...
+
+    def plain_form(self, order: Any) -> Expr: ...
+
+    def readable_form(self, order: Any) -> Expr: ...
+
+
+WRITTEN: dict[Op, tuple[Completed, Any]] = {}
+"""Which derivative of which function an operation is."""
 
 
 def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...]:
     """Write completed functions out, for arithmetic with that many bits."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op not in _ORDERS:
+        if e.op not in WRITTEN:
             return ir.rebuild(e, args)
-        removable, order = _ORDERS[e.op]
-        return removable.written(order, args[0], bits)
+        function, order = WRITTEN[e.op]
+        return function.written(order, args, bits)
 
     return ir.transform(outputs, rule)
 
@@ -261,28 +285,34 @@ def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...
 def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The closed form in place of each completed function, to be computed where that
     is defined."""
-    return _in_closed_form(outputs, Removable.plain_form)
+    return _in_closed_form(outputs, "plain_form")
 
 
 def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The closed form in place of each completed function, for people to read."""
-    return _in_closed_form(outputs, Removable.readable_form)
+    return _in_closed_form(outputs, "readable_form")
 
 
-def _in_closed_form(
-    outputs: Iterable[Expr], form: Callable[[Removable, int], Expr]
-) -> tuple[Expr, ...]:
+def _in_closed_form(outputs: Iterable[Expr], form: str) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op not in _ORDERS:
+        if e.op not in WRITTEN:
             return ir.rebuild(e, args)
-        removable, order = _ORDERS[e.op]
-        inner = removable.spelled.get((form, order))
+        function, order = WRITTEN[e.op]
+        inner = function.spelled.get((form, order))
         if inner is None:
-            inner = _in_closed_form((form(removable, order),), form)
-            removable.spelled[form, order] = inner
-        return ir.substitute(inner, {VARIABLE: args[0]})[0]
+            inner = _in_closed_form((getattr(function, form)(order),), form)
+            function.spelled[form, order] = inner
+        return ir.substitute(inner, dict(zip(function.variables, args, strict=True)))[0]
 
     return ir.transform(outputs, rule)
 
 
-__all__ = ["VARIABLE", "Centre", "Removable", "closed_forms", "expand_completed", "readable_forms"]
+__all__ = [
+    "VARIABLE",
+    "WRITTEN",
+    "Centre",
+    "Removable",
+    "closed_forms",
+    "expand_completed",
+    "readable_forms",
+]

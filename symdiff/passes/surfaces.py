@@ -1,15 +1,12 @@
 """Complete what is removable along a surface on which a denominator vanishes.
 
 Before:  (exp(x) - exp(y))/(x - y)
-After:   where(h is small, exp(y)*(1 + h/2 + h**2/6 + ...), as before), h = x - y
+After:   completed(x, y), an operation with derivatives of every order (`passes.across`)
 
 Requires: any DAG.
-Ensures: values change by less than 2**-`MARGIN` of themselves. A node is replaced
-if a denominator in it vanishes where one variable is a function of the others,
-v = rho(others), and the node has a power series in h = v - rho without negative
-powers; its coefficients are expressions in the others. Whether h is small
-enough is decided where it is evaluated, from the last terms of the series, with
-a margin that keeps derivatives of low orders accurate.
+Ensures: a node is replaced if a denominator in it vanishes where one variable is a
+function of the others, v = rho(others), and the node has a power series in
+h = v - rho without negative powers; its coefficients are expressions in the others.
 
 Other variables are parameters in general position: a coefficient is zero if it
 is so identically. The leading coefficient of the denominator must be a single
@@ -21,7 +18,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import partial
 
 from flint import arb, ctx, fmpq
 
@@ -29,6 +26,7 @@ from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import DIV, Expr
+from symdiff.passes.across import TESTED, Across, horner
 from symdiff.passes.roots import symbolic_roots
 from symdiff.passes.signs import Signs
 from symdiff.series import Expansion, Failure, Number, is_zero, number, to_expr
@@ -37,12 +35,12 @@ from symdiff.series.streams import Ramified
 PRECISION = 320
 TERMS = (14, 7)
 """Lengths of series that are tried."""
-MARGIN = 76
-"""The first terms left out are below 2**-MARGIN of the sum."""
 MAX_NODES = 120
 """Nodes of a formula that is expanded."""
 MAX_SERIES = 600
-"""Nodes of a series."""
+"""Nodes of a series,"""
+MAX_DERIVED = 2400
+"""and of one with some more terms, for derivatives."""
 MAX_SURFACES = 24
 MAX_CLIMB = 5
 """Operations above a quotient that is not removable itself."""
@@ -74,19 +72,23 @@ def complete_surfaces(
     for e in order:
         for a in e.args:
             parents.setdefault(a, []).append(e)
-    series: dict[Expr, tuple[Expr, Expr]] = {}
+    completed: dict[Expr, tuple[Surface, int]] = {}
     with exclusive(PRECISION):
         for (v, rho), quotients in surfaces.items():
             for e in _bounded(quotients, parents, v, rho):
-                written = None if e in series else _completed(e, v, rho, quotients)
-                if written is not None:
-                    condition, total, limit = written
-                    series[e] = condition, total
-                    found.append(Surface(e, v, rho, limit))
+                made = None if e in completed else _completed(e, v, rho, quotients)
+                if made is not None:
+                    completed[e] = made
+                    found.append(made[0])
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         rebuilt = ir.rebuild(e, args)
-        return ir.where(*series[e], rebuilt) if e in series else rebuilt
+        if e not in completed:
+            return rebuilt
+        surface, terms = completed[e]
+        return Across.of(
+            rebuilt, surface.variable, surface.root, terms, partial(_coefficients, surface)
+        ).node()
 
     return ir.transform(outputs, rule)
 
@@ -161,28 +163,35 @@ def _points(count: int, tries: int) -> list[list[arb]]:
 # ------------------------------------------------------------------------- series
 def _completed(
     e: Expr, v: Expr, rho: Expr, quotients: Sequence[Expr]
-) -> tuple[Expr, Expr, Expr] | None:
-    """(condition, series, limit); None if the node has no power series."""
+) -> tuple[Surface, int] | None:
+    """The surface, and how many terms the series has; None if the node has no power
+    series."""
     if len(ir.topological((e,))) > MAX_NODES:
         return None
     below = set(ir.topological((e,)))
     for terms in TERMS:
-        coefficients = _series(e, v, rho, terms + 2)
+        coefficients = _series(e, v, rho, terms + TESTED)
         if coefficients is None:
             continue
         if not _leads_are_simple([q.args[1] for q in quotients if q in below], v, rho):
             return None
         if _confirmed(e, v, rho, coefficients):
-            return *_written(v - rho, coefficients), coefficients[0]
+            return Surface(e, v, rho, coefficients[0]), terms
         return None
     return None
+
+
+def _coefficients(surface: Surface, count: int) -> list[Expr] | None:
+    """More coefficients of a series that was found, for its derivatives."""
+    with exclusive(PRECISION):
+        return _series(surface.node, surface.variable, surface.root, count, MAX_DERIVED)
 
 
 def _expansion(v: Expr, rho: Expr, side: int, ramification: int) -> Expansion:
     return Expansion(v, number(rho), side, ramification, generic=True)
 
 
-def _series(e: Expr, v: Expr, rho: Expr, count: int) -> list[Expr] | None:
+def _series(e: Expr, v: Expr, rho: Expr, count: int, most: int = MAX_SERIES) -> list[Expr] | None:
     """Coefficients of h**0, h**1, ... with h = v - rho; None if there are others."""
     try:
         try:
@@ -196,7 +205,7 @@ def _series(e: Expr, v: Expr, rho: Expr, count: int) -> list[Expr] | None:
             found = right if left is right or left == right else None
     except (ArithmeticError, RecursionError):
         return None
-    small = found is not None and len(ir.topological(found)) <= MAX_SERIES
+    small = found is not None and len(ir.topological(found)) <= most
     return found if small else None
 
 
@@ -229,28 +238,10 @@ def _leads_are_simple(denominators: Iterable[Expr], v: Expr, rho: Expr) -> bool:
     return True
 
 
-def _written(h: Expr, coefficients: Sequence[Expr]) -> tuple[Expr, Expr]:
-    """Where the last terms are negligible, and the sum of the others."""
-    terms, size = _sum(coefficients[:-2], h), ir.abs_(coefficients[0])
-    size = size + ir.abs_(h * coefficients[1])
-    close: Expr = ir.TRUE
-    for k in (len(coefficients) - 2, len(coefficients) - 1):
-        term = ir.abs_(coefficients[k]) * ir.power(ir.abs_(h), k)
-        close = ir.and_(close, ir.le(term, size * Fraction(1, 2**MARGIN)))
-    return close, terms
-
-
-def _sum(coefficients: Sequence[Expr], h: Expr) -> Expr:
-    total: Expr = ir.ZERO
-    for c in reversed(coefficients):
-        total = c + h * total
-    return total
-
-
 def _confirmed(e: Expr, v: Expr, rho: Expr, coefficients: Sequence[Expr]) -> bool:
     """Whether the series is the function, at points where both are defined."""
     (shifted,) = ir.substitute((e,), {v: rho + NEAR})
-    total = _sum(coefficients, NEAR)
+    total = horner(coefficients, NEAR)
     others = [x for x in ir.variables((shifted, total)) if x is not NEAR]
     tape = Tape([NEAR, *others], [shifted, total])
     agreed = 0

@@ -13,7 +13,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import ONE, Expr, abs_, const, lt, sqrt
 from symdiff.passes.cancel import cancel
-from symdiff.passes.complete import Completions, complete, expand_completed
+from symdiff.passes.complete import Completions, complete, expand_completed, readable_forms
 from symdiff.passes.differentiate import gradient, pushforward
 from symdiff.passes.surfaces import Surface, complete_surfaces
 from symdiff.runtime.kernel import Kernel
@@ -107,3 +107,34 @@ def test_value_gradient_and_hessian(
                 size = max(abs(float(true.mid())), 2.0**-30)
                 assert abs(flint.arb(got) - true) <= 16 * math.ulp(size), (i, k)
     assert all(math.isfinite(v) for v in limit)
+
+
+def test_every_order_is_there() -> None:
+    """(exp(x) - exp(y))/(x - y) is the integral of exp(y + t*(x - y)) over t from 0 to 1, so
+    by x and y, m and n times, it is exp(y)*m!*n!/(m + n + 1)! where x = y."""
+    (f,) = complete(((EXP(X) - EXP(Y)) / (X - Y),))
+    for m, n in ((4, 0), (0, 4), (3, 2), (5, 3)):
+        e = f
+        for v in (X,) * m + (Y,) * n:
+            (e,) = pushforward((e,), {v: ONE})
+        expected = math.factorial(m) * math.factorial(n) / math.factorial(m + n + 1)
+        kernel = Kernel("f", ["x", "y"], expand_completed((e,)), cache=False)
+        assert kernel([0.0, 0.0]) == [pytest.approx(expected, rel=1e-14)]
+        assert kernel([1.0, 1.0]) == [pytest.approx(expected * math.e, rel=1e-14)]
+
+
+def test_balls_are_rigorous_on_the_surface_and_beside_it() -> None:
+    (f,) = complete(((EXP(X) - EXP(Y)) / (X - Y),))
+    tape = Tape([X, Y], [f, *pushforward((f,), {X: ONE})])
+    one, wide = flint.arb(1), flint.arb(1, 1e-9)
+    with exclusive(200):
+        value, slope = (tape.run([one, one], 200)[i] for i in tape.roots)
+        assert value.contains(flint.arb.const_e()) and slope.contains(flint.arb.const_e() / 2)
+        assert all(tape.run([wide, one], 200)[i].is_nan() for i in tape.roots)
+
+
+def test_the_formula_stays_readable() -> None:
+    e = (EXP(X) - EXP(Y)) / (X - Y)
+    (f,) = complete((e,))
+    assert f is not e
+    assert readable_forms((f,)) == (e,)
