@@ -64,6 +64,7 @@ class SymbolicFunction:
         self._cuda = CudaKernels(source, options, suspect, _widen, _always_wide)
         self._fast: Callable[..., Any] = _not_compiled
         self._fast_arrays: Callable[..., Any] = _not_compiled
+        self._fast_placed: Callable[..., Any] = _not_compiled
         self._derived: dict[Step, SymbolicFunction] = {}
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
@@ -77,6 +78,8 @@ class SymbolicFunction:
                 result = self._fast_arrays(*args)
             if result is not NotImplemented:
                 return result
+        elif not kwargs and self._fast_placed(args, out) is not NotImplemented:
+            return out
         stream = self._cuda.stream(kwargs)
         real, static = self._source.parameters.bind(args, kwargs)
         return self._run(real, static, out, stream)
@@ -98,12 +101,19 @@ class SymbolicFunction:
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
                 values = kernel(real)
-                general = self._emitted.get(static_key(static)) == (emission, kernel)
-                if general and self._fast_arrays is _not_compiled and self._has_fast():
-                    self._use_fast_arrays(real, emission, kernel.kernel)
+                self._note_arrays(real, static, emission, kernel)
             return map_tree(values.__getitem__, emission.tree)
         kernel(real, flatten_like(emission.tree, out, len(emission.outputs), "out"))
+        self._note_arrays(real, static, emission, kernel)
         return out
+
+    def _note_arrays(
+        self, real: Sequence[Any], static: Mapping[str, Any], emission: Emission, kernel: Tiered
+    ) -> None:
+        """After a call of the program that calls with arrays are of."""
+        if self._fast_arrays is _not_compiled and self._has_fast():
+            if self._emitted.get(static_key(static)) == (emission, kernel):
+                self._use_fast_arrays(real, emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -163,7 +173,11 @@ class SymbolicFunction:
         """Calls with small arrays of doubles as well, once there was one."""
         arrays = [a for a in real if type(a) is np.ndarray]
         if arrays and all(a.dtype == np.float64 for a in arrays):
-            self._fast_arrays = _shaped(kernel.fast_arrays("float64"), emission)
+            self._fast_placed = _placed(kernel.fast_arrays("float64"), emission)
+            if _is_pair(emission.tree, len(emission.outputs)):
+                self._fast_arrays = kernel.fast_arrays("float64", pair=True)
+            else:
+                self._fast_arrays = _shaped(kernel.fast_arrays("float64"), emission)
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -596,6 +610,19 @@ def _shaped(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]
         return map_tree((result,).__getitem__ if count == 1 else result.__getitem__, tree)
 
     return pair if _is_pair(tree, count) else nested
+
+
+def _placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
+    """A compiled entry that writes its results to arrays nested as the emission has them."""
+    count, tree = len(emission.outputs), emission.tree
+    is_pair = _is_pair(tree, count)
+
+    def placed(args: tuple[Any, ...], out: Any) -> Any:
+        if is_pair and type(out) is tuple and len(out) == 2 and type(out[1]) is tuple:
+            return entry(*args, out[0], *out[1])
+        return entry(*args, *flatten_like(tree, out, count, "out"))
+
+    return placed
 
 
 def _is_flat(tree: tuple[Any, ...]) -> bool:

@@ -1,34 +1,44 @@
-"""LLVM IR of a builtin that runs kernels on small arrays without any Python.
+"""LLVM IR of a builtin that runs kernels on arrays without any Python.
 
 It takes what is most common, and refuses the rest by returning NotImplemented:
 arguments that are exact, C-contiguous arrays of one dtype and one shape, or exact
-Python floats; results are new arrays. The caller then takes the general path.
+Python floats. Results are new arrays; or those of this kind that follow the arguments,
+which do not overlap them, and the builtin returns None. The caller of what is refused takes
+the general path.
 """
 
 from __future__ import annotations
 
+from symdiff.codegen import tiers
 from symdiff.codegen.driver import BLOCK, JOB
 
-API = ("PyCapsule_GetPointer", "float", "NotImplemented", "ndarray", "PyArray_NewLikeArray",
-       "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef", "PyMem_RawMalloc",
-       "PyMem_RawFree")  # fmt: skip
+API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
+       "PyArray_NewFromDescr", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
+       "PyMem_RawMalloc", "PyMem_RawFree", "PyEval_SaveThread", "PyEval_RestoreThread",
+       )  # fmt: skip
 """The addresses in the global `api`, which must be filled before the first call."""
 
-RECORD = ("body", "inputs", "outputs", "flagged", "width", "item", "limit", "descr")
+RECORD = ("body", "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
+          "second_width", "pair", "long")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 body : address of the kernel's body. inputs, outputs : how many.
-flagged : 1 if the body also writes suspect flags; a call with one set is refused.
+flagged : 1 if the body also writes suspect flags; a call in which one stays set is refused.
 width, item : elements in a register, bytes in an element.
 limit : most elements; more are refused, so that the caller may use threads.
 descr : address of the dtype.
+second, second_width : body of the second tier and its register, or 0.
+pair : 1 if the result is the first output and the tuple of the others.
+long : elements from which other threads of Python may run meanwhile.
 """
 
 ARRAY = {"data": 16, "nd": 24, "dims": 32, "descr": 56, "flags": 64}
 """Where an array keeps its fields (NumPy's `PyArrayObject_fields`)."""
 
 MOST_OPERANDS = 1000
-_KEEP_ORDER = 2
+SMALLEST_ALIGNED = 2048
+"""Elements from which it pays to begin where outputs are aligned."""
+_CONTIGUOUS, _WRITEABLE = 0x1, 0x400
 
 _TEXT = """
 @api = global [{api_size} x ptr] zeroinitializer
@@ -43,11 +53,15 @@ entry:
   %n.s = alloca i64
   %k.s = alloca i64
   %d.s = alloca i64
-  %tuple.s = alloca ptr
   %job = alloca [{job_size} x i64]
+  %second_job = alloca [{job_size} x i64]
+  %tiers = alloca [{tiers_size} x i64]
   store ptr null, ptr %first.s
   store i64 0, ptr %k.s
-  %right = icmp eq i64 %nargs, %inputs
+  %all.args = add i64 %inputs, %outputs
+  %to.new = icmp eq i64 %nargs, %inputs
+  %to.given = icmp eq i64 %nargs, %all.args
+  %right = or i1 %to.new, %to.given
   %small = icmp ult i64 %count, {most}
   %go = and i1 %right, %small
   br i1 %go, label %room, label %refuse
@@ -62,7 +76,7 @@ room:
   br label %next
 next:
   %k = load i64, ptr %k.s
-  %all = icmp eq i64 %k, %inputs
+  %all = icmp eq i64 %k, %nargs
   br i1 %all, label %known, label %look
 look:
   %arg.p = getelementptr ptr, ptr %args, i64 %k
@@ -78,7 +92,9 @@ look:
   %is.array = icmp eq ptr %type, %ndarray
   br i1 %is.array, label %array, label %maybe.number
 maybe.number:
-  %is.number = icmp eq ptr %type, %float
+  %is.float = icmp eq ptr %type, %float
+  %is.read = icmp ult i64 %k, %inputs
+  %is.number = and i1 %is.float, %is.read
   br i1 %is.number, label %number, label %refuse
 number:
   %value.p = getelementptr i8, ptr %arg, i64 {value_offset}
@@ -102,8 +118,10 @@ array:
   %same.descr = icmp eq i64 %descr.a, %descr
   %flags.p = getelementptr i8, ptr %arg, i64 {flags}
   %flags = load i32, ptr %flags.p
-  %dense.bit = and i32 %flags, 1
-  %dense = icmp ne i32 %dense.bit, 0
+  %is.input = icmp ult i64 %k, %inputs
+  %needed = select i1 %is.input, i32 {contiguous}, i32 {contiguous_writeable}
+  %found = and i32 %flags, %needed
+  %dense = icmp eq i32 %found, %needed
   %usual = and i1 %same.descr, %dense
   br i1 %usual, label %shape, label %refuse
 shape:
@@ -169,11 +187,50 @@ known:
   br i1 %none, label %refuse, label %sized
 sized:
   %fits = icmp ule i64 %n, %limit
-  br i1 %fits, label %create, label %refuse
+  br i1 %fits, label %apart, label %refuse
+
+apart:
+  %bytes = mul i64 %n, %item
+  store i64 %inputs, ptr %k.s
+  br label %apart.out
+apart.out:
+  %ao = load i64, ptr %k.s
+  %are.apart = icmp uge i64 %ao, %nargs
+  br i1 %are.apart, label %create, label %apart.start
+apart.start:
+  %ao.p = getelementptr i64, ptr %operands, i64 %ao
+  %written = load i64, ptr %ao.p
+  store i64 0, ptr %d.s
+  br label %apart.in
+apart.in:
+  %ai = load i64, ptr %d.s
+  %seen = icmp eq i64 %ai, %inputs
+  br i1 %seen, label %apart.next, label %apart.one
+apart.one:
+  %ai.p = getelementptr i64, ptr %operands, i64 %ai
+  %read = load i64, ptr %ai.p
+  %gap = sub i64 %written, %read
+  %above = icmp ult i64 %gap, %bytes
+  %gap.down = sub i64 %read, %written
+  %below = icmp ult i64 %gap.down, %bytes
+  %clash = or i1 %above, %below
+  %ai1 = add i64 %ai, 1
+  store i64 %ai1, ptr %d.s
+  br i1 %clash, label %refuse, label %apart.in
+apart.next:
+  %ao1 = add i64 %ao, 1
+  store i64 %ao1, ptr %k.s
+  br label %apart.out
 
 create:
   store i64 0, ptr %k.s
-  %memory.block = mul i64 %count, {block_bytes}
+  %nd.like.p = getelementptr i8, ptr %like, i64 {nd}
+  %nd.like = load i32, ptr %nd.like.p
+  %dims.like.p = getelementptr i8, ptr %like, i64 {dims}
+  %dims.like = load ptr, ptr %dims.like.p
+  %descr.ptr = inttoptr i64 %descr to ptr
+  %with.extra = add i64 %count, {extra}
+  %memory.block = mul i64 %with.extra, {block_bytes}
   %memory.flags = mul i64 %n, %flagged
   %memory.size = add i64 %memory.block, %memory.flags
   %memory = call ptr %PyMem_RawMalloc(i64 %memory.size)
@@ -184,23 +241,29 @@ create.next:
   %created = icmp eq i64 %c, %outputs
   br i1 %created, label %flag.operand, label %create.one
 create.one:
-  %new = call ptr %PyArray_NewLikeArray(ptr %like, i32 {keep_order}, ptr null, i32 0)
-  %failed = icmp eq ptr %new, null
-  br i1 %failed, label %drop, label %create.put
-create.put:
-  %new.p = getelementptr ptr, ptr %news, i64 %c
-  store ptr %new, ptr %new.p
   %to = add i64 %inputs, %c
-  %o.p = getelementptr i64, ptr %operands, i64 %to
-  %od.p = getelementptr i8, ptr %new, i64 {data}
-  %od = load i64, ptr %od.p
-  store i64 %od, ptr %o.p
   %oi.p = getelementptr i64, ptr %inner, i64 %to
   store i64 %item, ptr %oi.p
   %oo.p = getelementptr i64, ptr %outer, i64 %to
   store i64 0, ptr %oo.p
   %ot.p = getelementptr i64, ptr %items, i64 %to
   store i64 %item, ptr %ot.p
+  br i1 %to.given, label %create.end, label %create.new
+create.new:
+  call void %Py_IncRef(ptr %descr.ptr)
+  %new = call ptr %PyArray_NewFromDescr(ptr %ndarray, ptr %descr.ptr, i32 %nd.like,
+      ptr %dims.like, ptr null, ptr null, i32 0, ptr null)
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %drop, label %create.put
+create.put:
+  %new.p = getelementptr ptr, ptr %news, i64 %c
+  store ptr %new, ptr %new.p
+  %o.p = getelementptr i64, ptr %operands, i64 %to
+  %od.p = getelementptr i8, ptr %new, i64 {data}
+  %od = load i64, ptr %od.p
+  store i64 %od, ptr %o.p
+  br label %create.end
+create.end:
   %c1 = add i64 %c, 1
   store i64 %c1, ptr %k.s
   br label %create.next
@@ -224,15 +287,42 @@ launch:
   %empty = icmp eq i64 %n, 0
   %row = select i1 %empty, i64 1, i64 %n
   %start = add i64 0, 0
-  %stop = add i64 %n, 0
+  %stop = add i64 0, 0
   %buffers = getelementptr i8, ptr %memory, i64 0
+  %stream = add i64 0, 0
   {job_stores}
-  call void @run(ptr %job)
+  {second_job_stores}
+  %out.p = getelementptr i64, ptr %operands, i64 %inputs
+  %out.a = load i64, ptr %out.p
+  %register = mul i64 %width, %item
+  %down = sub i64 0, %out.a
+  %short = urem i64 %down, %register
+  %steps = udiv i64 %short, %item
+  %large = icmp uge i64 %n, {smallest_aligned}
+  %begin = select i1 %large, i64 %steps, i64 0
+  %has.second = icmp ne i64 %second, 0
+  %second.j = select i1 %has.second, ptr %second_job, ptr null
+  {tiers_stores}
+  %slow = icmp uge i64 %n, %long
+  br i1 %slow, label %launch.free, label %launch.held
+launch.held:
+  %status.held = call i64 @tiers(ptr %tiers)
+  br label %launched
+launch.free:
+  %thread = call ptr %PyEval_SaveThread()
+  %status.free = call i64 @tiers(ptr %tiers)
+  call void %PyEval_RestoreThread(ptr %thread)
+  br label %launched
+launched:
   store i64 0, ptr %d.s
-  br label %verify
+  %left.p = getelementptr i64, ptr %tiers, i64 {left}
+  %left = load i64, ptr %left.p
+  %none.left = icmp eq i64 %left, 0
+  %to.verify = select i1 %has.second, i64 0, i64 %memory.flags
+  br i1 %none.left, label %verify, label %drop
 verify:
   %v = load i64, ptr %d.s
-  %verified = icmp eq i64 %v, %memory.flags
+  %verified = icmp eq i64 %v, %to.verify
   br i1 %verified, label %collect, label %verify.one
 verify.one:
   %flag.p = getelementptr i8, ptr %flags.at, i64 %v
@@ -243,18 +333,36 @@ verify.one:
   br i1 %fine, label %verify, label %drop
 collect:
   call void %PyMem_RawFree(ptr %memory)
+  br i1 %to.given, label %nothing, label %results
+nothing:
+  call void %Py_IncRef(ptr %None)
+  ret ptr %None
+results:
   %one = icmp eq i64 %outputs, 1
   br i1 %one, label %bare, label %pack
 bare:
   %only = load ptr, ptr %news
   ret ptr %only
 pack:
-  %tuple = call ptr %PyTuple_New(i64 %outputs)
-  store ptr %tuple, ptr %tuple.s
+  %is.pair = icmp ne i64 %pair, 0
+  %fewer = sub i64 %outputs, %pair
+  %tuple = call ptr %PyTuple_New(i64 %fewer)
   %no.tuple = icmp eq ptr %tuple, null
-  br i1 %no.tuple, label %drop.arrays, label %pack.start
+  br i1 %no.tuple, label %drop.arrays, label %pack.around
+pack.around:
+  br i1 %is.pair, label %pack.pair, label %pack.start
+pack.pair:
+  %around = call ptr %PyTuple_New(i64 2)
+  %no.around = icmp eq ptr %around, null
+  br i1 %no.around, label %drop.tuple, label %pack.two
+pack.two:
+  %lead.o = load ptr, ptr %news
+  %status.1 = call i32 %PyTuple_SetItem(ptr %around, i64 0, ptr %lead.o)
+  %status.2 = call i32 %PyTuple_SetItem(ptr %around, i64 1, ptr %tuple)
+  br label %pack.start
 pack.start:
-  store i64 0, ptr %k.s
+  %whole = phi ptr [ %tuple, %pack.around ], [ %around, %pack.two ]
+  store i64 %pair, ptr %k.s
   br label %pack.next
 pack.next:
   %p = load i64, ptr %k.s
@@ -263,18 +371,23 @@ pack.next:
 pack.one:
   %item.p = getelementptr ptr, ptr %news, i64 %p
   %item.o = load ptr, ptr %item.p
-  %status = call i32 %PyTuple_SetItem(ptr %tuple, i64 %p, ptr %item.o)
+  %at = sub i64 %p, %pair
+  %status = call i32 %PyTuple_SetItem(ptr %tuple, i64 %at, ptr %item.o)
   %p1 = add i64 %p, 1
   store i64 %p1, ptr %k.s
   br label %pack.next
 done:
-  ret ptr %tuple
+  ret ptr %whole
 
+drop.tuple:
+  call void %Py_DecRef(ptr %tuple)
+  br label %drop.arrays
 drop:
-  %why = phi i1 [ true, %create.one ], [ false, %verify.one ]
+  %why = phi i1 [ true, %create.new ], [ false, %launched ], [ false, %verify.one ]
   call void %PyMem_RawFree(ptr %memory)
-  br label %drop.next
+  br i1 %to.given, label %refuse, label %drop.next
 drop.arrays:
+  store i64 %outputs, ptr %k.s
   br label %drop.next
 drop.next:
   %error = phi i1 [ %why, %drop ], [ true, %drop.arrays ], [ %error, %drop.one ]
@@ -312,11 +425,14 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
         f"%{name}.r = getelementptr i64, ptr %record, i64 {k}\n  %{name} = load i64, ptr %{name}.r"
         for k, name in enumerate(RECORD)
     )
+    values = dict.fromkeys(tiers.RECORD, "i64 0")
+    values.update(tested="ptr %job", second="ptr %second.j", stop="i64 %n", lead="i64 %begin")
+    tiers_stores = _stores("tiers", tiers.RECORD, values)
     pointers = {"operands", "inner", "outer", "items", "buffers", "work"}
-    job_stores = "\n  ".join(
-        f"%job.{name} = getelementptr i64, ptr %job, i64 {k}\n  "
-        f"store {'ptr' if name in pointers else 'i64'} %{name}, ptr %job.{name}"
-        for k, name in enumerate(JOB)
+    values = {name: f"{'ptr' if name in pointers else 'i64'} %{name}" for name in JOB}
+    job_stores = _stores("job", JOB, values)
+    second = _stores(
+        "second_job", JOB, values | {"body": "i64 %second", "width": "i64 %second_width"}
     )
     return _TEXT.format(
         api_size=len(API),
@@ -324,10 +440,26 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
         record_loads=record_loads,
         job_size=len(JOB),
         job_stores=job_stores,
+        second_job_stores=second,
+        tiers_size=len(tiers.RECORD),
+        tiers_stores=tiers_stores,
+        left=tiers.RECORD.index("left"),
+        extra=tiers.EXTRA,
         most=MOST_OPERANDS,
         block_bytes=8 * BLOCK,
-        keep_order=_KEEP_ORDER,
+        smallest_aligned=SMALLEST_ALIGNED,
+        contiguous=_CONTIGUOUS,
+        contiguous_writeable=_CONTIGUOUS | _WRITEABLE,
         type_offset=type_offset,
         value_offset=value_offset,
         **ARRAY,
+    )
+
+
+def _stores(place: str, names: tuple[str, ...], values: dict[str, str]) -> str:
+    """Stores of all fields of a record, each an i64 or an address."""
+    return "\n  ".join(
+        f"%{place}.{name} = getelementptr i64, ptr %{place}, i64 {k}\n  "
+        f"store {values[name]}, ptr %{place}.{name}"
+        for k, name in enumerate(names)
     )

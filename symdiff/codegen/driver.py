@@ -15,7 +15,7 @@ BLOCK = 512
 """Elements that are staged at a time."""
 
 JOB = ("body", "operands", "inner", "outer", "items", "inputs", "count", "row", "start", "stop",
-       "width", "buffers", "work")  # fmt: skip
+       "width", "buffers", "work", "stream")  # fmt: skip
 """The fields of a job, each an i64 or an address, in the order in which they lie.
 
 body : address of the kernel's body.
@@ -25,6 +25,7 @@ inputs, count : how many operands are read, and how many there are.
 row : elements in a row. start, stop : the elements to compute, counted over rows.
 width : elements in a register.
 buffers : count * BLOCK * 8 bytes of memory; work : count addresses.
+stream : 0, or how the body writes outputs that are contiguous (see `llvm.print_body`).
 """
 
 _ENTRY = """
@@ -256,11 +257,15 @@ entry:
 scan:
   %j0 = phi i64 [ 0, %entry ], [ %j0n, %scan.next ]
   %all = phi i1 [ true, %entry ], [ %all1, %scan.next ]
+  %outs = phi i1 [ true, %entry ], [ %outs1, %scan.next ]
   %scanned = icmp eq i64 %j0, %count
   br i1 %scanned, label %blocks, label %scan.next
 scan.next:
   {scan_operand}
   %all1 = and i1 %all, %sc.direct
+  %sc.input = icmp ult i64 %j0, %inputs
+  %sc.fits = or i1 %sc.direct, %sc.input
+  %outs1 = and i1 %outs, %sc.fits
   %j0n = add i64 %j0, 1
   br label %scan
 blocks:
@@ -307,7 +312,9 @@ bring.next:
   %j1n = add i64 %j1, 1
   br label %bring
 compute:
-  call void %body(i64 %steps, ptr %work)
+  %outs.whole = select i1 %few, i1 false, i1 %outs
+  %past = select i1 %outs.whole, i64 %stream, i64 0
+  call void %body(i64 %steps, ptr %work, i64 %past)
   br label %take
 take:
   %j2 = phi i64 [ %inputs, %compute ], [ %j2n, %take.next ]

@@ -12,10 +12,12 @@ Two shapes are printed. `print_point` computes one element; it defines
 with `in` the parameters' values and `out` the outputs'; it returns whether the
 `suspect` condition holds. `print_body` computes `steps` registers full; it defines
 
-    void @body(i64 steps, ptr operands)
+    void @body(i64 steps, ptr operands, i64 stream)
 
 with `operands` the addresses of the parameters', the outputs' and (if there is a
-`suspect` condition) the flags' contiguous elements.
+`suspect` condition) the flags' contiguous elements. `stream` is PLAIN, or else says that
+outputs may be written past the caches: they lie at multiples of a register's size (WHOLE),
+or of PIECE bytes (PIECES).
 """
 
 from __future__ import annotations
@@ -53,6 +55,13 @@ from symdiff.ir import (
 CHUNK = 1000
 """Operations per LLVM function: instruction selection and register allocation are
 superlinear in the size of a function."""
+
+PLAIN, WHOLE, PIECES = 0, 1, 2
+PIECE = 16
+"""Bytes that are written past the caches where not all outputs are aligned."""
+MOST_STREAMED, MOST_PIECES = 16, 6
+"""Outputs up to which a body can write past the caches: they are in registers together, and
+so are the lines that pieces make up in the buffers between."""
 
 _ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
 _COMPARISONS = {LT: "olt", LE: "ole", EQ: "oeq"}
@@ -146,7 +155,7 @@ def print_body(
     lanes: Lanes,
     writer: Writer | None = None,
 ) -> str:
-    """A module with `void @body(i64 steps, ptr operands)` for arrays."""
+    """A module with `void @body(i64 steps, ptr operands, i64 stream)` for arrays."""
     writer = writer or Writer(dtype, lanes)
     real = writer.real
     count = len(params) + len(outputs) + (suspect is not None)
@@ -167,8 +176,9 @@ def print_body(
         )
     ]
     parts = writer.chunks("body", "ptr noalias readonly %operands, i64 %i", stores, pointers)
+    last = "joined" if writer.streams else "loop"
     lines = [
-        "define void @body(i64 %steps, ptr noalias readonly %operands) #0 {",
+        "define void @body(i64 %steps, ptr noalias readonly %operands, i64 %stream) #0 {",
         "entry:",
         f"%spill = alloca {writer.value}, i64 {max(1, writer.spilled)}, align 64",
         f"%end = mul i64 %steps, {lanes.width}",
@@ -176,7 +186,7 @@ def print_body(
         "%some = icmp sgt i64 %steps, 0",
         "br i1 %some, label %loop, label %done",
         "loop:",
-        "%i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+        f"%i = phi i64 [ 0, %entry ], [ %next, %{last} ]",
         *writer.inline,
         *(
             f"call void @{part}(ptr noalias readonly %operands, i64 %i, ptr %spill)"
@@ -189,7 +199,7 @@ def print_body(
         "ret void",
         "}",
     ]
-    return writer.module(lines)
+    return writer.module(lines) + "!1 = !{i32 1}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,14 +227,15 @@ class Writer:
         self.functions: list[str] = []
         self.spilled = 0
         self.inline: list[str] = []
+        self.streams = False
 
     def vector(self, element: str) -> str:
         return element if self.lanes.width == 1 else f"<{self.lanes.width} x {element}>"
 
     def module(self, lines: Iterable[str]) -> str:
         text = [*self.declared.values(), *self.functions, *lines]
-        attributes = f"attributes #0 = {{ nounwind }}\nattributes #1 = {{ {_PURE} }}\n!0 = !{{}}\n"
-        return "\n".join(text) + "\n" + attributes
+        attributes = f"attributes #0 = {{ nounwind }}\nattributes #1 = {{ {_PURE} }}\n"
+        return "\n".join(text) + "\n" + attributes + "!0 = !{}\n"
 
     # ------------------------------------------------------------------ chunks
     def chunks(
@@ -241,6 +252,7 @@ class Writer:
         """
         order = [e for e in topological(s.value for s in stores) if e.args]
         if prologue and len(order) <= CHUNK:
+            self.streams = len(stores) <= MOST_STREAMED
             self.inline = self.chunk(order, stores, {}, {})
             return []
         groups = [order[k : k + CHUNK] for k in range(0, len(order), CHUNK)] or [[]]
@@ -292,8 +304,8 @@ class Writer:
             if e in saves:
                 lines += self.save(e, saves[e])
         for k, store in enumerate(stores):
-            lines += self.store(k, store)
-        return lines
+            lines += self.result(k, store)
+        return lines + (self.either(stores) if self.streams else self.writes(stores))
 
     def slot(self, e: Expr, slot: int, tag: str) -> str:
         return f"%s{slot}.{tag} = getelementptr {self.value}, ptr %spill, i64 {slot}"
@@ -319,17 +331,59 @@ class Writer:
             f"%s{slot} = trunc {kind} %s{slot}.b to {self.condition}",
         ]
 
-    def store(self, k: int, store: _Store) -> list[str]:
-        """An output, as a real number, or a flag as a byte."""
+    def result(self, k: int, store: _Store) -> list[str]:
+        """What is stored of an output: a real number, or a flag as a byte."""
         lines = [f"%o{k}.p = {store.address}"]
         value, kind = self.operand(store.value), self.vector(store.element)
         if store.value.op.boolean:
             convert = "zext" if store.element == "i8" else "uitofp"
-            lines.append(f"%o{k} = {convert} {self.condition} {value} to {kind}")
-        else:  # the real number zero has no sign
-            zero = "zeroinitializer" if kind.startswith("<") else "0.0"
-            lines.append(f"%o{k} = fadd {kind} {value}, {zero}")
-        return [*lines, f"store {kind} %o{k}, ptr %o{k}.p, align 1"]
+            return [*lines, f"%o{k} = {convert} {self.condition} {value} to {kind}"]
+        # the real number zero has no sign
+        zero = "zeroinitializer" if kind.startswith("<") else "0.0"
+        return [*lines, f"%o{k} = fadd {kind} {value}, {zero}"]
+
+    def writes(self, stores: Sequence[_Store], how: int = PLAIN) -> list[str]:
+        """Stores of results."""
+        lines = []
+        size = 4 if self.single else 8
+        width = self.lanes.width
+        part = {PLAIN: 0, WHOLE: width, PIECES: min(width, PIECE // size)}[how]
+        for k, store in enumerate(stores):
+            kind = self.vector(store.element)
+            if store.element == "i8" or not part:
+                lines.append(f"store {kind} %o{k}, ptr %o{k}.p, align 1")
+                continue
+            past = f"align {part * size}, !nontemporal !1"
+            if part == width:
+                lines.append(f"store {kind} %o{k}, ptr %o{k}.p, {past}")
+                continue
+            for at in range(0, width, part):
+                picked = ", ".join(f"i32 {i}" for i in range(at, at + part))
+                piece, place = f"<{part} x {self.real}>", f"%o{k}.p{at}"
+                lines += [
+                    f"%o{k}.{at} = shufflevector {kind} %o{k}, {kind} poison, "
+                    f"<{part} x i32> <{picked}>",
+                    f"{place} = getelementptr {self.real}, ptr %o{k}.p, i64 {at}",
+                    f"store {piece} %o{k}.{at}, ptr {place}, {past}",
+                ]
+        return lines
+
+    def either(self, stores: Sequence[_Store]) -> list[str]:
+        """Stores as `stream` says."""
+        return [
+            f"switch i64 %stream, label %plain [ i64 {WHOLE}, label %whole "
+            f"i64 {PIECES}, label %pieces ]",
+            "whole:",
+            *self.writes(stores, WHOLE),
+            "br label %joined",
+            "pieces:",
+            *self.writes(stores, PIECES),
+            "br label %joined",
+            "plain:",
+            *self.writes(stores),
+            "br label %joined",
+            "joined:",
+        ]
 
     # -------------------------------------------------------------- operations
     def operand(self, e: Expr) -> str:

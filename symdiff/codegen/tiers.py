@@ -17,7 +17,7 @@ from symdiff.codegen.driver import BLOCK, JOB
 
 CHUNK = 4096
 """Elements between two looks at the processor's flags."""
-RECORD = ("lean", "tested", "second", "position", "stop", "left", "tried", "raised")
+RECORD = ("lean", "tested", "second", "position", "stop", "left", "tried", "raised", "lead")
 """What `tiers` takes, each an i64 or an address.
 
 lean, tested, second : jobs (see `driver.JOB`), or null; start and stop are filled in.
@@ -25,6 +25,8 @@ lean, tested, second : jobs (see `driver.JOB`), or null; start and stop are fill
 position, stop : the elements still to be computed.
 left : how many stay flagged after the second tier.
 tried, raised : chunks that the lean body computed, and those of them it failed.
+lead : elements before the first that lies at a multiple of a register's size; chunks
+    begin there, and at multiples of CHUNK elements from there.
 """
 DONE, NEEDS_TESTED, NEEDS_SECOND = 0, 1, 2
 """What `tiers` returns: finished, or which body is missing to go on."""
@@ -51,7 +53,10 @@ chunk:
   br i1 %more, label %choose, label %finish
 choose:
   %rest = sub i64 %stop, %k
-  %size = call i64 @llvm.umin.i64(i64 %rest, i64 {chunk})
+  %beyond = sub i64 %k, %lead
+  %within = urem i64 %beyond, {chunk}
+  %room = sub i64 {chunk}, %within
+  %size = call i64 @llvm.umin.i64(i64 %rest, i64 %room)
   %end = add i64 %k, %size
   %tried = load i64, ptr %tried.p
   %raised = load i64, ptr %raised.p
@@ -98,6 +103,7 @@ next:
   store i64 %end, ptr %position.p
   br label %chunk
 finish:
+  {fence}
   ret i64 {done}
 }}
 
@@ -126,7 +132,10 @@ _AFTER = """
 _DECLARED = """
 declare void @llvm.x86.sse.stmxcsr(ptr)
 declare void @llvm.x86.sse.ldmxcsr(ptr)
+declare void @llvm.x86.sse.sfence()
 """
+_FENCE = "call void @llvm.x86.sse.sfence()"
+"""What was written past the caches is there for all threads."""
 
 _REPAIR = """
 declare i64 @llvm.cttz.i64(i64, i1)
@@ -265,7 +274,7 @@ bound:
   %j1 = add i64 %j, 1
   br label %operand
 call:
-  call void %body(i64 %steps, ptr %work)
+  call void %body(i64 %steps, ptr %work, i64 0)
   br label %result
 result:
   %h = phi i64 [ %inputs, %call ], [ %h1, %column ]
@@ -346,7 +355,7 @@ def print_tiers(flags: bool) -> str:
     behind = f"\n  %behind = mul i64 %count, {block_bytes}"
     record = "".join(
         _LOAD.format(whose="record", name=name, index=k, kind="ptr" if k < 3 else "i64")
-        if k < 3 or name == "stop"
+        if k < 3 or name in ("stop", "lead")
         else f"\n  %{name}.p = getelementptr i64, ptr %record, i64 {k}"
         for k, name in enumerate(RECORD)
     )
@@ -355,6 +364,7 @@ def print_tiers(flags: bool) -> str:
         chunk=CHUNK,
         most=MOST_RAISED,
         before=_BEFORE if flags else "",
+        fence=_FENCE if flags else "",
         after=_AFTER.format(flags=_FLAGS) if flags else "%silent = icmp eq i64 0, 1",
         start=JOB.index("start"),
         stop=JOB.index("stop"),

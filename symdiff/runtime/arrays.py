@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdiff.codegen import tiers
+from symdiff.codegen.arraycall import SMALLEST_ALIGNED
 from symdiff.codegen.driver import BLOCK, JOB
+from symdiff.codegen.jit import has_flags, host
+from symdiff.codegen.llvm import MOST_PIECES, PIECE, PIECES, PLAIN, WHOLE
 from symdiff.errors import SymdiffError
 from symdiff.runtime import threads
 from symdiff.runtime.compiled import Body
@@ -27,6 +30,8 @@ Array = NDArray[Any]
 
 _FLOAT64, _FLOAT32, _FLOAT16 = (np.dtype(n) for n in ("float64", "float32", "float16"))
 _FLAG = np.dtype("uint8")
+STREAMED = 32 << 20
+"""Bytes of outputs that are written past the caches, where they would not stay."""
 
 
 class ArgumentError(SymdiffError, TypeError):
@@ -145,7 +150,7 @@ class Call:
     ) -> None:
         self.bodies, self.compute, self.result = bodies, compute, result
         self.cost, self.parallel = cost, parallel
-        self.left = 0
+        self.left, self.flagged = 0, False
 
     def run(
         self,
@@ -168,6 +173,7 @@ class Call:
                 target = np.empty(shape, self.compute)
             targets.append(target)
             results.append(target if given is None else given)
+        self.flagged = flagged
         flags = _empty(shape, _FLAG, like) if flagged else None
         operands = [np.broadcast_to(a, shape) if a.shape != shape else a for a in inputs]
         operands += targets
@@ -211,11 +217,14 @@ class Call:
         count, block = len(table) // 4, BLOCK
         lists = [table.buffer_info()[0] + 8 * count * k for k in range(4)]
         bodies, left = self.bodies, []
+        elements = row * rows
+        lead, stream = self._placed(table, inputs, elements)
 
         def job(body: Body | None, memory: int) -> array[int]:
             work = memory + (count + tiers.EXTRA) * block * 8
             size = [0, 1] if body is None else [body.address, body.width]
-            return array("q", [size[0], *lists, inputs, count, row, 0, 0, size[1], memory, work])
+            last = [size[1], memory, work, stream]
+            return array("q", [size[0], *lists, inputs, count, row, 0, 0, *last])
 
         def part(first: int, last: int) -> None:
             memory = np.empty((count + tiers.EXTRA) * block + count, np.uint64)
@@ -228,7 +237,8 @@ class Call:
                 addresses[0] = 0
             if bodies.second is None:
                 addresses[2] = 0
-            record = array("q", [*addresses, first, last, 0, 0, 0])
+            begin = first + (lead - first) % own.width
+            record = array("q", [*addresses, first, last, 0, 0, 0, begin])
             while missing := own.run(record.buffer_info()[0]):
                 make = bodies.tested if missing == tiers.NEEDS_TESTED else bodies.second
                 assert make is not None
@@ -236,9 +246,28 @@ class Call:
                 jobs[missing][0], jobs[missing][_WIDTH] = found.address, found.width
             left.append(record[_LEFT])
 
-        elements = row * rows
         threads.run(part, elements, threads.count(elements, self.cost, self.parallel))
         self.left += sum(left)
+
+    def _placed(self, table: array[int], inputs: int, elements: int) -> tuple[int, int]:
+        """The first element of which an output lies at a multiple of a register's size, and
+        how to write outputs, past the caches if they are too large for them."""
+        count, size = len(table) // 4, self.compute.itemsize
+        starts = table[inputs : count - self.flagged]
+        if elements < SMALLEST_ALIGNED or not starts:
+            return 0, PLAIN
+        register = host().bits // 8
+        short = -starts[0] % register
+        if short % size:
+            short = 0
+        if elements * size * len(starts) < STREAMED or not has_flags():
+            return short // size, PLAIN
+        how = PLAIN
+        if all((a + short) % register == 0 for a in starts):
+            how = WHOLE
+        elif len(starts) <= MOST_PIECES and all((a + short) % PIECE == 0 for a in starts):
+            how = PIECES
+        return short // size, how
 
     def _clash(self, out: Array, a: Array) -> bool:
         """Whether writing `out` element by element may spoil elements of `a` still to be

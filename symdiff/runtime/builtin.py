@@ -18,8 +18,8 @@ from symdiff.codegen import jit
 from symdiff.codegen.arraycall import API, ARRAY
 
 _METH_FASTCALL = 0x80
-_NEW_LIKE_ARRAY = 277
-"""The index of `PyArray_NewLikeArray` in NumPy's table of functions."""
+_NEW_FROM_DESCR = 94
+"""The index of `PyArray_NewFromDescr` in NumPy's table of functions."""
 
 
 class _MethodDef(ctypes.Structure):
@@ -112,16 +112,16 @@ def fill_array_api(driver: jit.Linked) -> None:
         "float": id(float),
         "NotImplemented": id(NotImplemented),
         "ndarray": id(np.ndarray),
-        "PyArray_NewLikeArray": _numpy_function(_NEW_LIKE_ARRAY),
+        "None": id(None),
+        "PyArray_NewFromDescr": _numpy_function(_NEW_FROM_DESCR),
     }
     _fill(driver, "api", *(known.get(n) or _api(n) for n in API))
 
 
 def array_builtin(
-    driver: jit.Linked, record: tuple[int, ...], *alive: object
+    driver: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
 ) -> Callable[..., Any]:
-    """The builtin that runs the body of a record (`arraycall.RECORD`) on arrays."""
-    memory = (ctypes.c_int64 * len(record))(*record)
+    """The builtin that runs the bodies of a record (`arraycall.RECORD`) on arrays."""
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
         ("PyCapsule_New", ctypes.pythonapi)
     )

@@ -256,16 +256,40 @@ class Body:
         self._driver = _driver(spec.cache)
         self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self._driver.address("tiers"))
 
-    def entry(self, limit: int) -> Callable[..., Any]:
+    def entry(self, limit: int, long: int, pair: bool = False) -> Entry:
         """A builtin for arrays of at most `limit` elements; see `codegen.arraycall`."""
-        if not builtin.arrays_are_known():
-            return lambda *args: NotImplemented
-        builtin.fill_array_api(self._driver)
-        spec, flagged = self.spec, int(self.spec.flagged)
-        counts = len(spec.params), len(spec.outputs), flagged
-        descr = id(np.dtype(spec.dtype))
-        record = (self.address, *counts, self.width, _ITEM[spec.dtype], limit, descr)
-        return builtin.array_builtin(self._driver, record, self.linked)
+        spec = self.spec
+        record = dict.fromkeys(arraycall.RECORD, 0)
+        record |= {
+            "body": self.address, "inputs": len(spec.params), "outputs": len(spec.outputs),
+            "flagged": int(spec.flagged), "width": self.width, "item": _ITEM[spec.dtype],
+            "limit": limit, "descr": id(np.dtype(spec.dtype)), "pair": int(pair), "long": long,
+        }  # fmt: skip
+        return Entry(self._driver, record, self.linked)
+
+
+class Entry:
+    """A builtin that calls a body on arrays.
+
+    Attributes
+    ----------
+    call : the builtin; it always returns NotImplemented where there can be none.
+    """
+
+    def __init__(self, driver: jit.Linked, record: dict[str, int], *alive: object) -> None:
+        self._record = (ctypes.c_int64 * len(record))(*record.values())
+        self._alive: list[object] = [*alive]
+        self.call: Callable[..., Any] = lambda *args: NotImplemented
+        if builtin.arrays_are_known():
+            builtin.fill_array_api(driver)
+            self.call = builtin.array_builtin(driver, self._record, self._alive)
+
+    def attach(self, second: Body) -> None:
+        """Let another body compute the elements that the first flags."""
+        if len(self._alive) == 1:
+            self._alive.append(second.linked)
+            self._record[arraycall.RECORD.index("second_width")] = second.width
+            self._record[arraycall.RECORD.index("second")] = second.address
 
 
 def _lanes(spec: Spec) -> llvm.Lanes:

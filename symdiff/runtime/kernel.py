@@ -11,14 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symdiff.codegen.jit import has_flags
+from symdiff.codegen.jit import has_flags, host
 from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
 from symdiff.runtime import arrays, threads
 from symdiff.runtime.arrays import ArgumentError, Array
-from symdiff.runtime.compiled import Body, Point, Spec, Widen
+from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
+HELD = 20_000.0
+"""Nanoseconds of work for which no other thread of Python need run."""
 Refine = Callable[[Sequence[Expr]], tuple[Expr, ...]]
 Doubt = Callable[[Sequence[Expr], str, str], Expr]
 ACCURACIES = ("high", "strict", "fast", "certified")
@@ -96,7 +98,7 @@ class Kernel:
         self._lock = RLock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
-        self._entries: dict[str, Callable[..., Any]] = {}
+        self._entries: dict[tuple[str, bool], Entry] = {}
         self._cost: float | None = None
 
     def __repr__(self) -> str:
@@ -165,19 +167,33 @@ class Kernel:
         anything else, their number is wrong, or the `suspect` condition holds."""
         return self.point.entry
 
-    def fast_arrays(self, dtype: str = "float64") -> Callable[..., Any]:
+    def fast_arrays(self, dtype: str = "float64", pair: bool = False) -> Callable[..., Any]:
         """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
-        floats among them. It also returns NotImplemented for arrays so large that
-        threads may pay."""
-        found = self._entries.get(dtype)
+        floats among them. Arrays for all outputs may follow; it then returns None. With
+        `pair` it returns the first output and the tuple of the others. It also returns
+        NotImplemented for arrays so large that threads may pay."""
+        found = self._entries.get((dtype, pair))
         if found is None:
-            found = self._entries[dtype] = self.body(dtype).entry(self._small)
-        return found
+            found = self.body(dtype).entry(self._small, int(HELD / self.cost), pair)
+            self._entries[dtype, pair] = found
+            self._attach()
+        return found.call
+
+    def _attach(self) -> None:
+        """Let the second tier serve the builtins, once it is compiled."""
+        if self.second is not None and (body := self.second._bodies.get(("float64", "array"))):
+            for (dtype, _), entry in self._entries.items():
+                if dtype == "float64":
+                    entry.attach(body)
 
     @property
     def _small(self) -> int:
-        """Elements up to which arrays go through the builtin."""
-        return int(threads.GRAIN / self.cost)
+        """Elements up to which arrays go through the builtin: one thread computes them, with
+        tests if there are any, and they stay in the caches."""
+        stay = arrays.STREAMED // (8 * max(1, len(self.outputs)))
+        if callable(self.suspect) and has_flags():
+            return min(stay, int(threads.GRAIN / self.cost))
+        return min(stay, threads.most_alone(self.cost, self.parallel))
 
     @property
     def cost(self) -> float:
@@ -191,8 +207,10 @@ class Kernel:
                 elif e.args:
                     operations += 1
             traffic = len(self.params) + len(self.outputs)
+            lanes = max(1, host().bits // 64)
             wide = 1 if self.widen is None else 10
-            self._cost = wide * (3.0 * functions + 0.3 * operations) + 0.6 * traffic
+            call = 10.0 if self.accuracy == "strict" else 8.0 / lanes
+            self._cost = wide * (call * functions + 0.6 / lanes * operations) + 0.4 * traffic
         return self._cost
 
     def llvm(self) -> str:
@@ -229,7 +247,7 @@ class Kernel:
             )
         if out is not None and len(out) != len(self.outputs):
             raise ArgumentError(f"out has {len(out)} entries for {len(self.outputs)} outputs")
-        if out is None and (found := self._small_arrays(args)) is not None:
+        if (found := self._small_arrays(args, out)) is not None:
             return found
         values = [arrays.prepare(n, a) for n, a in zip(self.params, args, strict=True)]
         given = out is not None and any(o is not None for o in out)
@@ -251,6 +269,8 @@ class Kernel:
         call = arrays.Call(bodies, compute, result, self.cost, self.parallel)
         results, flags = call.run(values, shape, places, self._flagged)
         suspects = call.left
+        if self._entries:
+            self._attach()
         if flags is not None and bodies.second is None:
             suspects = int(np.count_nonzero(flags))
             if suspects and self.second is not None:
@@ -294,7 +314,9 @@ class Kernel:
         flags[where] = found.suspects if found.flags is None else found.flags
         return found.suspects
 
-    def _small_arrays(self, args: Sequence[Any]) -> Result | None:
+    def _small_arrays(
+        self, args: Sequence[Any], out: Sequence[Array | None] | None
+    ) -> Result | None:
         """The builtin for arrays, where it may apply."""
         first = next((a for a in args if type(a) is np.ndarray), None)
         if first is None:
@@ -306,9 +328,11 @@ class Kernel:
             return None
         if self.widen is not None and name == "float32":
             return None
-        got = self.fast_arrays(name)(*args)
+        got = self.fast_arrays(name)(*args, *(out or ()))
         if got is NotImplemented:
             return None
+        if out is not None:
+            return Result(list(out), 0, None)
         return Result([got] if len(self.outputs) == 1 else list(got), 0, None)
 
     def _numpy_scalar(self, values: Sequence[float | Array]) -> Result:

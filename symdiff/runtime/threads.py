@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -50,6 +51,13 @@ def count(elements: int, nanoseconds: float, parallel: bool | str) -> int:
         return 1
     most = elements // 1024 if parallel is True else int(elements * nanoseconds / GRAIN)
     return max(1, min(most, processors())) if most > 1 else 1
+
+
+def most_alone(nanoseconds: float, parallel: bool | str) -> int:
+    """Elements up to which `count` says one thread, however large they are."""
+    if parallel is False or processors() == 1:
+        return sys.maxsize
+    return 2047 if parallel is True else max(2047, int(2 * GRAIN / nanoseconds) - 1)
 
 
 def run(task: Callable[[int, int], None], elements: int, threads: int) -> None:

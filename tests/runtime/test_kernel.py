@@ -406,18 +406,22 @@ def test_fast_arrays_refuses_what_it_does_not_know(plain):
 
 def test_fast_arrays_leaks_nothing(plain):
     suspicious = make(x + y, suspect=lt(x, y)).fast_arrays()
-    a = np.ones(1000)
+    a, out = np.ones(1000), np.empty(1000)
     held = sys.getrefcount(a), sys.getrefcount(a.dtype)
     tracemalloc.start()
     plain.fast_arrays()(a, a)
     before = tracemalloc.get_traced_memory()[0]
     for _ in range(200):
         plain.fast_arrays()(a, a)
+        plain.fast_arrays(pair=True)(a, a)
+        plain.fast_arrays()(a, a, out, out)
         suspicious(a, 2.0)
+        suspicious(a, 2.0, out)
         suspicious(a, "2")
     assert tracemalloc.get_traced_memory()[0] - before < 20_000
     tracemalloc.stop()
     assert (sys.getrefcount(a), sys.getrefcount(a.dtype)) == held
+    assert sys.getrefcount(out) == 2
     first, _ = plain.fast_arrays()(a, a)
     assert sys.getrefcount(first) == 2 and first.base is None and first.flags.owndata
 
