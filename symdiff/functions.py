@@ -191,6 +191,52 @@ LOGADDEXP: Op = Op(
     ball=lambda a, b: a.max(b) + (-abs(a - b)).exp().log1p(),
 )  # fmt: skip
 
+
+# ------------------------------------------------- products with a logarithm, 0 at 0
+def _times_log(log: Op, edge: int) -> dict[str, Any]:
+    """The columns of u*log(x), which is 0 where u is, though the logarithm may not exist.
+
+    An operation of its own, as `where(u == 0, 0, u*log(x))` would have the derivative 0
+    there, which is that of no product."""
+
+    def simplify(u: Expr, x: Expr) -> Expr | None:
+        if u is ZERO:
+            return ZERO
+        exists = x.op.sign == "positive" or ((q := rational(x)) is not None and q > edge)
+        return mul(u, log(x)) if exists else None
+
+    def expand(u: Expr, x: Expr) -> Expr:
+        vanishes = eq(u, ZERO)
+        if u.op is POW:  # a power may also underflow
+            vanishes = and_(eq(u.args[0], ZERO), lt(ZERO, u.args[1]))
+        if u.op is not POW or u.args[0] is not x or edge:
+            vanishes = and_(vanishes, le(x, const(edge)))
+        return where(vanishes, ZERO, mul(u, log(x)))
+
+    ball = log.ball
+    assert ball is not None
+    return {
+        "partials": lambda u, x: (log(x), div(u, x - const(edge))),
+        "domain": lambda u, x: or_(and_(eq(u, ZERO), le(x, const(edge))), le(const(edge), x)),
+        "simplify": simplify,
+        "expand": expand,
+        "ball": lambda u, x: u if u.is_zero() else u * ball(x),
+    }
+
+
+XLOGY: Op = Op(
+    "xlogy", 2,
+    names=("scipy.special.xlogy",),
+    sympy=lambda sp, u, x: sp.Piecewise((0, sp.Eq(u, 0)), (u * sp.log(x), True)),
+    **_times_log(LOG, 0),
+)  # fmt: skip
+XLOG1PY: Op = Op(
+    "xlog1py", 2,
+    names=("scipy.special.xlog1py",),
+    sympy=lambda sp, u, x: sp.Piecewise((0, sp.Eq(u, 0)), (u * sp.log(1 + x), True)),
+    **_times_log(LOG1P, -1),
+)  # fmt: skip
+
 # ------------------------------------------------------------------------ roots
 CBRT: Op = Op(
     "cbrt", 1,
@@ -652,16 +698,11 @@ MINIMUM: Op = Op(
 )  # fmt: skip
 
 TABLE: tuple[Op, ...] = (
-    PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, CBRT, UNIT, HYPOT,
+    PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, XLOGY, XLOG1PY, CBRT, UNIT, HYPOT,
     SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2, SINH, COSH, TANH, ASINH, ACOSH, ATANH, ERF, ERFC,
     GAMMA, LGAMMA, POLYGAMMA, SINC, FLOOR, CEIL, TRUNC, ROUND, FMOD, COPYSIGN, MAXIMUM, MINIMUM,
 )  # fmt: skip
 """Every elementary function, in the order of this file."""
-
-
-def _vanishing(x: Expr, undefined: Expr, product: Expr) -> Expr:
-    """x*f(y), which is 0 at x = 0 even where f is not defined."""
-    return where(and_(eq(x, ZERO), undefined), ZERO, product)
 
 
 COMPOSITES: dict[str, Callable[..., Expr]] = {
@@ -696,8 +737,6 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.expit": lambda x: div(ONE, ONE + EXP(neg(x))),
     "scipy.special.log_expit": lambda x: neg(LOGADDEXP(ZERO, neg(x))),
     "scipy.special.logit": lambda x: LOG(div(x, ONE - x)),
-    "scipy.special.xlogy": lambda x, y: _vanishing(x, le(y, ZERO), mul(x, LOG(y))),
-    "scipy.special.xlog1py": lambda x, y: _vanishing(x, le(y, const(-1)), mul(x, LOG1P(y))),
     "scipy.special.entr": lambda x: neg(mul(x, LOG(x))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
     "scipy.special.ndtr": lambda x: mul(HALF, ERFC(neg(div(x, sqrt(const(2)))))),

@@ -26,6 +26,8 @@ from symdiff.functions import (
     SIN,
     SINH,
     TANH,
+    XLOG1PY,
+    XLOGY,
 )
 from symdiff.ir import ADD, MUL, SUB, ZERO, Expr
 
@@ -86,6 +88,13 @@ def _quotients(bound: Bindings) -> Expr | None:
     return None if difference is None else difference / (bound[U] * bound[V])
 
 
+def _expanded(op: ir.Op) -> Callable[[Bindings], Expr | None]:
+    """op(u, v) in terms of other functions."""
+    assert op.expand is not None
+    expand = op.expand
+    return lambda bound: expand(bound[U], bound[V])
+
+
 RULES: tuple[Rule, ...] = (
     Rule("log-exp-1", LOG(EXP(U) + 1), _plain(LOGADDEXP(ZERO, U)), early=True),
     Rule("log-exp", LOG(EXP(U) + EXP(V)), _plain(LOGADDEXP(U, V)), early=True),
@@ -105,6 +114,8 @@ RULES: tuple[Rule, ...] = (
     Rule("squares", U**2 - V**2, _plain((U - V) * (U + V))),
     Rule("sqrt-sqrt", ir.sqrt(U) - ir.sqrt(V), _roots, positive=(U, V)),
     Rule("log-log", LOG(U) - LOG(V), _logarithms, positive=(U, V)),
+    Rule("xlogy", XLOGY(U, V), _expanded(XLOGY)),
+    Rule("xlog1py", XLOG1PY(U, V), _expanded(XLOG1PY)),
     Rule("1/u-1/v", 1 / U - 1 / V, _quotients),
 )  # fmt: skip
 """Every rule; of several that match a node, the first applies."""

@@ -25,7 +25,9 @@ Status = Literal["exact", "limit", "pole", "domain", "budget"]
 PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 """Bits tried, one after the other."""
 SECONDS = 0.2
-"""Default time for one point."""
+"""Default time for one point, at least."""
+SECONDS_PER_NODE = 3e-4
+"""Of large programs: a limit takes their values at some tens of places and precisions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Certified:
         or f, f'). A removable singularity of a derivative is filled only where
         those before it are finite: atan(1/x) jumps at 0, so it has no derivative
         there although 1/(1 + x**2) tends to 1.
-    seconds : budget for one point, of processor time.
+    seconds : budget for one point, of processor time; None: by the size of the outputs.
 
     Examples
     --------
@@ -71,16 +73,17 @@ class Certified:
         params: Sequence[Expr | str],
         outputs: Sequence[Expr],
         primals: Sequence[Expr] = (),
-        seconds: float = SECONDS,
+        seconds: float | None = None,
     ) -> None:
         variables = [ir.var(p) if isinstance(p, str) else p for p in params]
         self.outputs, self.primals = tuple(outputs), tuple(primals)
-        self.seconds = seconds
         self.arity = len(variables)
         with exclusive():
             self.tape = Tape(variables, self.outputs)
             self._variables = variables
             self._primal_tape: Certified | None = None
+        by_size = max(SECONDS, SECONDS_PER_NODE * len(self.tape.nodes))
+        self.seconds = by_size if seconds is None else seconds
 
     def at(self, point: Sequence[float], dtype: Any = "float64") -> tuple[float, ...]:
         """The value of each output at a point of floats, correctly rounded."""

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.functions import LOG, UNIT
+from symdiff.functions import UNIT, XLOGY
 from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
 
 Path = tuple[Expr, ...]
@@ -175,8 +175,7 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
         return
     yield base, exponent * ir.power(base, exponent - 1), TRUE
     if q is None:
-        at_zero = ir.and_(ir.eq(base, ZERO), ir.lt(ZERO, exponent))
-        yield exponent, ir.where(at_zero, ZERO, node * LOG(base)), TRUE
+        yield exponent, XLOGY(node, base), TRUE
 
 
 def squares(u: Expr) -> list[tuple[Fraction, Expr, int]] | None:

@@ -115,6 +115,7 @@ class Expansion:
         self.sided = ramification > 1
         self.budget = Budget(WORK)
         self._inner = 0
+        self._growing = False
 
     def of(self, e: Expr) -> Stream:
         """The series of a node; raises `Failure`."""
@@ -327,12 +328,18 @@ class Expansion:
             raise Failure(self._growth(slope)) from None
 
     def _growth(self, slope: Callable[[], Stream]) -> str:
-        """How a function without a finite value tends to infinity."""
+        """How a function without a finite value tends to infinity. That of its
+        derivatives is not asked for: they may have derivatives without end."""
+        if self._growing:
+            return "pole"
+        self._growing = True
         try:
             rate = slope()
             return "logarithm" if rate.low < 0 and rate.valuation() == -1 else "pole"
         except (Failure, Vanishes, Undecided, Circular, NotImplementedError):
-            return "pole"  # also where no order of the function's derivatives is finite
+            return "pole"
+        finally:
+            self._growing = False
 
     def _helper(self, partial: Expr) -> Stream:
         self._inner += 1

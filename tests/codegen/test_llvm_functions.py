@@ -116,9 +116,9 @@ def test_named_constants(op):
 @pytest.mark.parametrize("op", [o for o in ALL if o.domain is not None], ids=repr)
 def test_nan_outside_the_domain(op):
     kernel, _ = kernel_of(op)
-    outside = -5.0
-    assert math.isnan(kernel.fast(outside))
-    assert np.isnan(kernel((np.full(9, outside),))[0]).all()
+    outside = [-5.0] * op.arity
+    assert math.isnan(kernel.fast(*outside))
+    assert np.isnan(kernel(tuple(np.full(9, v) for v in outside))[0]).all()
 
 
 def test_strict_calls_libm_on_arrays():

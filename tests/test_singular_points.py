@@ -1,0 +1,115 @@
+"""Derivatives where a formula is singular or has a kink: those that exist are there, those
+that do not exist are not invented.
+
+The truths were derived by hand, from one-sided limits of difference quotients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+from symdiff import symgrad
+
+inf = math.inf
+
+SMOOTH_ENOUGH: dict[str, tuple[Callable[[Any], Any], tuple[float, float, float]]] = {
+    "abs(x)**3": (lambda x: abs(x) ** 3, (0, 0, 0)),
+    "abs(x)**2": (lambda x: abs(x) ** 2, (0, 0, 2)),
+    "abs(x)**2.5": (lambda x: abs(x) ** 2.5, (0, 0, 0)),
+    "abs(x)**1.5": (lambda x: abs(x) ** 1.5, (0, 0, inf)),
+    "abs(x**3)": (lambda x: abs(x**3), (0, 0, 0)),
+    "abs(sin(x))**3": (lambda x: abs(np.sin(x)) ** 3, (0, 0, 0)),
+    "x**2*abs(x)": (lambda x: x**2 * abs(x), (0, 0, 0)),
+    "abs(x)*(1-cos(x))": (lambda x: abs(x) * (1 - np.cos(x)), (0, 0, 0)),
+    "x**3*sign(x)": (lambda x: x**3 * np.sign(x), (0, 0, 0)),
+    "sqrt(x**2)**3": (lambda x: np.sqrt(x**2) ** 3, (0, 0, 0)),
+    "sqrt(x**4)": (lambda x: np.sqrt(x**4), (0, 0, 2)),
+    "sqrt(x**6)": (lambda x: np.sqrt(x**6), (0, 0, 0)),
+    "(x**2)**1.5": (lambda x: (x**2) ** 1.5, (0, 0, 0)),
+    "hypot(x, 0)**3": (lambda x: np.hypot(x, 0.0) ** 3, (0, 0, 0)),
+    "max(x, 0)**3": (lambda x: max(x, 0) ** 3, (0, 0, 0)),
+    "max(x**3, 0)": (lambda x: max(x**3, 0), (0, 0, 0)),
+    "max(x, -x)**3": (lambda x: max(x, -x) ** 3, (0, 0, 0)),
+    "min(x, 0)**4": (lambda x: min(x, 0) ** 4, (0, 0, 0)),
+    "clip(x, 0, 1)**3": (lambda x: np.clip(x, 0.0, 1.0) ** 3, (0, 0, 0)),
+    "x**3 or -x**3": (lambda x: x**3 if x > 0 else -(x**3), (0, 0, 0)),
+    "cbrt(x)**6": (lambda x: np.cbrt(x) ** 6, (0, 0, 2)),
+    "cbrt(x)**7": (lambda x: np.cbrt(x) ** 7, (0, 0, 0)),
+    "cbrt(x)**4": (lambda x: np.cbrt(x) ** 4, (0, 0, inf)),
+    "cos(abs(x))": (lambda x: np.cos(abs(x)), (1, 0, -1)),
+    "exp(-abs(x)**3)": (lambda x: np.exp(-(abs(x) ** 3)), (1, 0, 0)),
+    "x**2*log(abs(x))": (lambda x: x**2 * np.log(abs(x)), (0, 0, -inf)),
+    "x**3*log(abs(x))": (lambda x: x**3 * np.log(abs(x)), (0, 0, 0)),
+    "x**3*atan(1/x)": (lambda x: x**3 * np.arctan(1 / x), (0, 0, 0)),
+    "x**x": (lambda x: x**x, (1, -inf, inf)),
+    "x**2.5": (lambda x: x**2.5, (0, 0, 0)),
+    "x**1.5": (lambda x: x**1.5, (0, 0, inf)),
+    "xlogy(x, x)": (lambda x: scipy.special.xlogy(x, x), (0, -inf, inf)),
+    "xlogy(x**2, x)": (lambda x: scipy.special.xlogy(x**2, x), (0, 0, -inf)),
+    "xlogy(x**3, x)": (lambda x: scipy.special.xlogy(x**3, x), (0, 0, 0)),
+    "xlog1py(x, x)": (lambda x: scipy.special.xlog1py(x, x), (0, 0, 2)),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH_ENOUGH)
+def test_at_zero(name: str) -> None:
+    """f, f' and f'' at a kink or branch point of a part of f."""
+    function, truth = SMOOTH_ENOUGH[name]
+    f = symgrad(function)
+    assert (f(0.0), f.grad(0.0), f.hessian(0.0)) == truth
+    assert (f(np.zeros(3))[1], f.grad(np.zeros(3))[1], f.hessian(np.zeros(3))[1]) == truth
+
+
+@pytest.mark.parametrize(
+    ("y", "by_x", "by_y", "mixed"),
+    [
+        (3.0, 0, 0, 0),
+        (1.5, 0, 0, 0),
+        (1.0, 1, 0, -inf),
+        (0.5, inf, 0, -inf),
+        (0.0, None, -inf, inf),
+        (-1.0, -inf, -inf, inf),
+    ],
+)
+def test_powers_of_zero(y: float, by_x: float | None, by_y: float, mixed: float) -> None:
+    """x**y at x = 0, where d/dx d/dy tends to that of x**(y-1)*(1 + y*log(x))."""
+    f = symgrad(lambda x, y: x**y)
+    slopes = f.grad(0.0, y)
+    assert by_x is None or slopes[0] == by_x
+    assert slopes[1] == by_y
+    ((_, upper), (lower, _)) = f.hessian(0.0, y)
+    assert upper == lower == f.diff("x", "y")(0.0, y) == f.diff("y", "x")(0.0, y) == mixed
+
+
+def test_a_product_with_a_logarithm_is_scipys() -> None:
+    f = symgrad(lambda u, x: scipy.special.xlogy(u, x))
+    g = symgrad(lambda u, x: scipy.special.xlog1py(u, x))
+    for u, x in [(0.0, 2.0), (0.0, 0.0), (0.0, -3.0), (2.0, 0.0), (-2.0, 0.0), (1.5, 2.5)]:
+        assert f(u, x) == pytest.approx(scipy.special.xlogy(u, x), rel=1e-15)
+        assert g(u, x - 1) == pytest.approx(scipy.special.xlog1py(u, x - 1), rel=1e-15)
+    assert f.grad(0.0, 2.0) == (math.log(2), 0.0)
+    assert f.hessian(0.0, 2.0) == ((0.0, 0.5), (0.5, 0.0))
+
+
+def black_scholes(s: Any, k: Any, t: Any, sigma: Any) -> Any:
+    """A call, with the usual approximation of the normal distribution by tanh."""
+    d1 = (np.log(s / k) + sigma * sigma * t / 2) / (sigma * np.sqrt(t))
+    d2 = d1 - sigma * np.sqrt(t)
+    n1 = 0.5 * (1 + np.tanh(0.7978845608028654 * (d1 + 0.044715 * d1 * d1 * d1)))
+    n2 = 0.5 * (1 + np.tanh(0.7978845608028654 * (d2 + 0.044715 * d2 * d2 * d2)))
+    return s * n1 - k * n2
+
+
+def test_second_derivatives_of_a_large_formula_at_its_limit() -> None:
+    """At the money, with sigma = 0, the price is sigma times a bounded function of time: its
+    derivatives by time are 0. What depends on the path, such as gamma, has no value."""
+    hessian = symgrad(black_scholes).hessian(100.0, 100.0, 1.0, 0.0)
+    assert hessian[2][2] == 0
+    assert math.isnan(hessian[0][0]) and math.isnan(hessian[0][1])
+    assert symgrad(black_scholes).hessian(90.0, 100.0, 1.0, 0.0)[3][3] == 0
