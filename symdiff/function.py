@@ -23,6 +23,7 @@ from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_
 from symdiff.ir import Expr
 from symdiff.options import Domain, Options
 from symdiff.program import Emission, Program, Tree, flatten_like, map_objects, map_tree
+from symdiff.progress import compiling
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 from symdiff.structure import Structured
@@ -62,6 +63,7 @@ class SymbolicFunction:
         self._arrays = ArrayKernels(source, options)
         suspect = functools.partial(_suspect, options.cache)
         self._cuda = CudaKernels(source, options, suspect, _widen, _always_wide)
+        self._called: set[Any] = set()
         self._fast: Callable[..., Any] = _not_compiled
         self._fast_arrays: Callable[..., Any] = _not_compiled
         self._fast_placed: Callable[..., Any] = _not_compiled
@@ -82,7 +84,13 @@ class SymbolicFunction:
             return out
         stream = self._cuda.stream(kwargs)
         real, static = self._source.parameters.bind(args, kwargs)
-        return self._run(real, static, out, stream)
+        key = static_key(static)
+        if key in self._called:
+            return self._run(real, static, out, stream)
+        with compiling(self.__name__):
+            result = self._run(real, static, out, stream)
+        self._called.add(key)
+        return result
 
     def _run(
         self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None

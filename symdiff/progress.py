@@ -1,7 +1,8 @@
 """A progress bar on stderr, for what takes more than two seconds; on a terminal only.
 
-Nothing reports to it: a thread looks which pass of the pipeline the busy one is in. The
-bar goes with the first thing that is printed.
+Nothing reports to it: a thread looks which pass of the pipeline the busy one is in. That
+of a command goes with the first thing that is printed. That of a call is there while the
+call compiles, not while compiled code runs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TextIO
@@ -38,6 +39,11 @@ STAGES = (
     ("certify", ("symdiff.certify", "symdiff.interpret")),
 )
 """What the stages of the pipeline are called, in order, and the modules they are in."""
+RUNNING = ("symdiff.runtime", "symdiff.interpret")
+"""Modules in which a thread runs what is compiled, unless those of another stage are on the
+stack as well."""
+
+_busy: ContextVar[bool] = ContextVar("busy", default=False)
 
 
 @contextlib.contextmanager
@@ -46,12 +52,30 @@ def progress(what: str) -> Iterator[None]:
     if not shown(sys.stderr):
         yield
         return
+    token = _busy.set(True)
     bar = _Bar(what, sys.stderr, threading.get_ident())
     try:
         with contextlib.redirect_stdout(_Last(sys.stdout, bar)):
             yield
     finally:
         bar.stop()
+        _busy.reset(token)
+
+
+@contextlib.contextmanager
+def compiling(what: str) -> Iterator[None]:
+    """Show how far the calling thread is with compiling something, if this takes long and
+    no bar is there already."""
+    if _busy.get() or not shown(sys.stderr):
+        yield
+        return
+    token = _busy.set(True)
+    bar = _Bar(what, sys.stderr, threading.get_ident(), running=RUNNING)
+    try:
+        yield
+    finally:
+        bar.stop()
+        _busy.reset(token)
 
 
 def shown(stream: TextIO | None) -> bool:
@@ -132,9 +156,11 @@ def place(name: str, step: int, steps: int, seconds: float) -> str:
 class _Bar:
     """Draws until it is stopped."""
 
-    def __init__(self, what: str, stream: TextIO, thread: int) -> None:
-        self.what, self.stream, self.thread = what, stream, thread
-        self.at = 0
+    def __init__(
+        self, what: str, stream: TextIO, thread: int, running: tuple[str, ...] = ()
+    ) -> None:
+        self.what, self.stream, self.thread, self.running = what, stream, thread, running
+        self.at, self.drawn = 0, False
         self.start = time.monotonic()
         self.done = threading.Event()
         self.drawer = threading.Thread(target=self._draw, name="symdiff-progress", daemon=True)
@@ -146,15 +172,22 @@ class _Bar:
         self.drawer.join()
 
     def _draw(self) -> None:
-        if self.done.wait(PATIENCE):
-            return
-        while True:
+        pause = PATIENCE
+        while not self.done.wait(pause):
+            pause = INTERVAL
             frame = sys._current_frames().get(self.thread)
+            if self.running and runs(frame, self.running):
+                self._wipe()
+                continue
             self.at = reached(frame, self.at)
             self._write("\r" + line(self.what, self.at, time.monotonic() - self.start) + "\x1b[K")
-            if self.done.wait(INTERVAL):
-                self._write("\r\x1b[K")
-                return
+            self.drawn = True
+        self._wipe()
+
+    def _wipe(self) -> None:
+        if self.drawn:
+            self._write("\r\x1b[K")
+            self.drawn = False
 
     def _write(self, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):
@@ -178,16 +211,32 @@ class _Last:
 
 def reached(frame: FrameType | None, before: int) -> int:
     """The stage that a thread is in, by the outermost function of one; it never goes back."""
+    for name in reversed(_modules(frame)):
+        for k, (_, modules) in enumerate(STAGES):
+            if _within(name, modules):
+                later = [i for i, s in enumerate(STAGES) if s == STAGES[k] and i >= before]
+                return later[0] if later else before
+    return before
+
+
+def runs(frame: FrameType | None, running: tuple[str, ...]) -> bool:
+    """Whether a thread is in these modules and in no stage of the pipeline besides."""
+    names = _modules(frame)
+    stages = [m for _, modules in STAGES for m in modules if m not in running]
+    return any(_within(n, running) for n in names) and not any(_within(n, stages) for n in names)
+
+
+def _modules(frame: FrameType | None) -> list[str]:
+    """The modules of the functions on the stack, from the innermost out."""
     names: list[str] = []
     while frame is not None:
         names.append(frame.f_globals.get("__name__", ""))
         frame = frame.f_back
-    for name in reversed(names):
-        for k, (_, modules) in enumerate(STAGES):
-            if any(name == m or name.startswith(m + ".") for m in modules):
-                later = [i for i, s in enumerate(STAGES) if s == STAGES[k] and i >= before]
-                return later[0] if later else before
-    return before
+    return names
+
+
+def _within(name: str, modules: Sequence[str]) -> bool:
+    return any(name == m or name.startswith(m + ".") for m in modules)
 
 
 def line(what: str, at: int, seconds: float) -> str:

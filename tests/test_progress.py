@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import subprocess
 import sys
@@ -11,9 +12,11 @@ import textwrap
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from symdiff import progress as bars
+from symdiff import symgrad
 from symdiff.frontend import capture
 from symdiff.passes.cancel import cancel
 
@@ -96,6 +99,37 @@ def test_what_is_printed_ends_it(terminal, capsys):
         time.sleep(0.1)
     assert terminal.getvalue() == drawn and drawn.endswith("\r\x1b[K")
     assert capsys.readouterr().out == "result\n"
+
+
+def test_a_first_call_shows_it_while_it_compiles(terminal, monkeypatch):
+    """Not when it is called again."""
+
+    @symgrad(cache=False)
+    def f(x):
+        return (1 - math.cos(x)) / x**2
+
+    monkeypatch.setattr(bars, "PATIENCE", 0.0)
+    with contextlib.redirect_stderr(terminal):
+        f.hessian(np.linspace(-1, 1, 5))
+        text = terminal.getvalue()
+        f.hessian(np.linspace(-1, 1, 7))
+    assert text.startswith("\rf_hessian [") and text.endswith("\r\x1b[K")
+    assert terminal.getvalue() == text
+
+
+def test_what_is_compiled_runs_without_it(terminal):
+    """A call may take long for other reasons."""
+    names = {"__name__": "symdiff.runtime.kernel", "time": time}
+    exec("def run():\n    time.sleep(0.3)", names)
+    with contextlib.redirect_stderr(terminal), bars.compiling("f"):
+        names["run"]()
+    assert terminal.getvalue() == ""
+
+
+def test_there_is_one_at_a_time(terminal):
+    with watched(terminal), bars.compiling("inner"):
+        time.sleep(0.2)
+    assert "inner" not in terminal.getvalue()
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO()])
