@@ -25,7 +25,7 @@ inputs, count : how many operands are read, and how many there are.
 row : elements in a row. start, stop : the elements to compute, counted over rows.
 width : elements in a register.
 buffers : count * BLOCK * 8 bytes of memory; work : count addresses.
-stream : 0, or how the body writes outputs that are contiguous (see `llvm.print_body`).
+stream : 0, or how the body writes outputs that are contiguous (see `codegen.streams`).
 """
 
 _ENTRY = """

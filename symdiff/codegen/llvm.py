@@ -15,9 +15,8 @@ with `in` the parameters' values and `out` the outputs'; it returns whether the
     void @body(i64 steps, ptr operands, i64 stream)
 
 with `operands` the addresses of the parameters', the outputs' and (if there is a
-`suspect` condition) the flags' contiguous elements. `stream` is PLAIN, or else says that
-outputs may be written past the caches: they lie at multiples of a register's size (WHOLE),
-or of PIECE bytes (PIECES).
+`suspect` condition) the flags' contiguous elements, and `stream` how the outputs are written
+(see `codegen.streams`).
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symdiff.codegen import streams
 from symdiff.codegen.lower import nearest
+from symdiff.codegen.streams import Streams
 from symdiff.functions import CONSTANT_VALUES
 from symdiff.ir import (
     ADD,
@@ -55,13 +56,6 @@ from symdiff.ir import (
 CHUNK = 1000
 """Operations per LLVM function: instruction selection and register allocation are
 superlinear in the size of a function."""
-
-PLAIN, WHOLE, PIECES = 0, 1, 2
-PIECE = 16
-"""Bytes that are written past the caches where not all outputs are aligned."""
-MOST_STREAMED, MOST_PIECES = 16, 6
-"""Outputs up to which a body can write past the caches: they are in registers together, and
-so are the lines that pieces make up in the buffers between."""
 
 _ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
 _COMPARISONS = {LT: "olt", LE: "ole", EQ: "oeq"}
@@ -176,17 +170,22 @@ def print_body(
         )
     ]
     parts = writer.chunks("body", "ptr noalias readonly %operands, i64 %i", stores, pointers)
-    last = "joined" if writer.streams else "loop"
+    ways, last = writer.streams, "loop"
+    if ways is not None:
+        writer.declared.update(ways.declared())
+        last = "joined"
     lines = [
         "define void @body(i64 %steps, ptr noalias readonly %operands, i64 %stream) #0 {",
         "entry:",
         f"%spill = alloca {writer.value}, i64 {max(1, writer.spilled)}, align 64",
         f"%end = mul i64 %steps, {lanes.width}",
         *(pointers if writer.inline else []),
+        *(ways.entry() if ways else []),
         "%some = icmp sgt i64 %steps, 0",
         "br i1 %some, label %loop, label %done",
         "loop:",
         f"%i = phi i64 [ 0, %entry ], [ %next, %{last} ]",
+        *(ways.begin() if ways else []),
         *writer.inline,
         *(
             f"call void @{part}(ptr noalias readonly %operands, i64 %i, ptr %spill)"
@@ -194,7 +193,9 @@ def print_body(
         ),
         f"%next = add nuw nsw i64 %i, {lanes.width}",
         "%more = icmp slt i64 %next, %end",
-        "br i1 %more, label %loop, label %done",
+        "br i1 %more, label %loop, label %end.loop",
+        "end.loop:",
+        *(ways.end() if ways else ["br label %done"]),
         "done:",
         "ret void",
         "}",
@@ -227,7 +228,7 @@ class Writer:
         self.functions: list[str] = []
         self.spilled = 0
         self.inline: list[str] = []
-        self.streams = False
+        self.streams: Streams | None = None
 
     def vector(self, element: str) -> str:
         return element if self.lanes.width == 1 else f"<{self.lanes.width} x {element}>"
@@ -252,8 +253,9 @@ class Writer:
         """
         order = [e for e in topological(s.value for s in stores) if e.args]
         if prologue and len(order) <= CHUNK:
-            self.streams = len(stores) <= MOST_STREAMED
             self.inline = self.chunk(order, stores, {}, {})
+            if len(stores) <= streams.MOST and self.lanes.width > 1:
+                self.inline = self.inline[: -len(stores)] + self.streamed(stores)
             return []
         groups = [order[k : k + CHUNK] for k in range(0, len(order), CHUNK)] or [[]]
         home = {e: k for k, group in enumerate(groups) for e in group}
@@ -305,7 +307,7 @@ class Writer:
                 lines += self.save(e, saves[e])
         for k, store in enumerate(stores):
             lines += self.result(k, store)
-        return lines + (self.either(stores) if self.streams else self.writes(stores))
+        return lines + self.writes(stores)
 
     def slot(self, e: Expr, slot: int, tag: str) -> str:
         return f"%s{slot}.{tag} = getelementptr {self.value}, ptr %spill, i64 {slot}"
@@ -342,48 +344,18 @@ class Writer:
         zero = "zeroinitializer" if kind.startswith("<") else "0.0"
         return [*lines, f"%o{k} = fadd {kind} {value}, {zero}"]
 
-    def writes(self, stores: Sequence[_Store], how: int = PLAIN) -> list[str]:
-        """Stores of results."""
-        lines = []
-        size = 4 if self.single else 8
-        width = self.lanes.width
-        part = {PLAIN: 0, WHOLE: width, PIECES: min(width, PIECE // size)}[how]
-        for k, store in enumerate(stores):
-            kind = self.vector(store.element)
-            if store.element == "i8" or not part:
-                lines.append(f"store {kind} %o{k}, ptr %o{k}.p, align 1")
-                continue
-            past = f"align {part * size}, !nontemporal !1"
-            if part == width:
-                lines.append(f"store {kind} %o{k}, ptr %o{k}.p, {past}")
-                continue
-            for at in range(0, width, part):
-                picked = ", ".join(f"i32 {i}" for i in range(at, at + part))
-                piece, place = f"<{part} x {self.real}>", f"%o{k}.p{at}"
-                lines += [
-                    f"%o{k}.{at} = shufflevector {kind} %o{k}, {kind} poison, "
-                    f"<{part} x i32> <{picked}>",
-                    f"{place} = getelementptr {self.real}, ptr %o{k}.p, i64 {at}",
-                    f"store {piece} %o{k}.{at}, ptr {place}, {past}",
-                ]
-        return lines
+    def writes(self, stores: Sequence[_Store]) -> list[str]:
+        """Stores of results, one line each."""
+        kinds = [self.vector(store.element) for store in stores]
+        return [f"store {kind} %o{k}, ptr %o{k}.p, align 1" for k, kind in enumerate(kinds)]
 
-    def either(self, stores: Sequence[_Store]) -> list[str]:
-        """Stores as `stream` says."""
-        return [
-            f"switch i64 %stream, label %plain [ i64 {WHOLE}, label %whole "
-            f"i64 {PIECES}, label %pieces ]",
-            "whole:",
-            *self.writes(stores, WHOLE),
-            "br label %joined",
-            "pieces:",
-            *self.writes(stores, PIECES),
-            "br label %joined",
-            "plain:",
-            *self.writes(stores),
-            "br label %joined",
-            "joined:",
-        ]
+    def streamed(self, stores: Sequence[_Store]) -> list[str]:
+        """Stores of results in the body's loop, as usual or past the caches."""
+        writes = self.writes(stores)
+        reals = sum(s.element != "i8" for s in stores)
+        bases = [f"%p{len(self.inputs) + k}" for k in range(reals)]
+        self.streams = Streams(self.real, self.lanes.width, bases, writes, writes[reals:])
+        return self.streams.store()
 
     # -------------------------------------------------------------- operations
     def operand(self, e: Expr) -> str:

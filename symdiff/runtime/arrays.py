@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symdiff.codegen import tiers
+from symdiff.codegen import jit, tiers
 from symdiff.codegen.arraycall import SMALLEST_ALIGNED
 from symdiff.codegen.driver import BLOCK, JOB
-from symdiff.codegen.jit import has_flags, host
-from symdiff.codegen.llvm import MOST_PIECES, PIECE, PIECES, PLAIN, WHOLE
+from symdiff.codegen.streams import MOST, PLAIN, SHIFTED, WHOLE, granule
 from symdiff.errors import SymdiffError
 from symdiff.runtime import threads
 from symdiff.runtime.compiled import Body
@@ -256,17 +255,17 @@ class Call:
         starts = table[inputs : count - self.flagged]
         if elements < SMALLEST_ALIGNED or not starts:
             return 0, PLAIN
-        register = host().bits // 8
+        register = jit.host().bits // 8
         short = -starts[0] % register
         if short % size:
             short = 0
-        if elements * size * len(starts) < STREAMED or not has_flags():
-            return short // size, PLAIN
-        how = PLAIN
-        if all((a + short) % register == 0 for a in starts):
-            how = WHOLE
-        elif len(starts) <= MOST_PIECES and all((a + short) % PIECE == 0 for a in starts):
-            how = PIECES
+        large = elements * size * len(starts) >= STREAMED and len(starts) <= MOST
+        how, unit = PLAIN, granule(register, size)
+        if large and jit.has_flags():
+            if all((a + short) % register == 0 for a in starts):
+                how = WHOLE
+            elif unit is not None and all((a + short) % unit == 0 for a in starts):
+                how = SHIFTED
         return short // size, how
 
     def _clash(self, out: Array, a: Array) -> bool:

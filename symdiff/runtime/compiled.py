@@ -109,7 +109,7 @@ class Spec:
 @functools.cache
 def version() -> str:
     """A digest of the modules that decide what is compiled."""
-    names = ("ir", "functions", "codegen.lower", "codegen.sharp", "codegen.llvm",
+    names = ("ir", "functions", "codegen.lower", "codegen.sharp", "codegen.llvm", "codegen.streams",
              "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.jit")  # fmt: skip
     return digest(*(f"symdiff.{name}" for name in names))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symdiff.codegen.jit import has_flags, host
+from symdiff.codegen import jit
 from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
 from symdiff.runtime import arrays, threads
@@ -154,7 +154,7 @@ class Kernel:
         """What computes arrays; single precision leaves the second tier to `_again`, and
         small arrays go through the body that the builtin has compiled."""
         lean = second = None
-        if callable(self.suspect) and has_flags() and size > self._small:
+        if callable(self.suspect) and jit.has_flags() and size > self._small:
             lean = functools.partial(self.body, dtype, "lean")
         if self.second is not None and dtype == "float64":
             second = functools.partial(self.second.body, dtype)
@@ -191,7 +191,7 @@ class Kernel:
         """Elements up to which arrays go through the builtin: one thread computes them, with
         tests if there are any, and they stay in the caches."""
         stay = arrays.STREAMED // (8 * max(1, len(self.outputs)))
-        if callable(self.suspect) and has_flags():
+        if callable(self.suspect) and jit.has_flags():
             return min(stay, int(threads.GRAIN / self.cost))
         return min(stay, threads.most_alone(self.cost, self.parallel))
 
@@ -207,7 +207,7 @@ class Kernel:
                 elif e.args:
                     operations += 1
             traffic = len(self.params) + len(self.outputs)
-            lanes = max(1, host().bits // 64)
+            lanes = max(1, jit.host().bits // 64)
             wide = 1 if self.widen is None else 10
             call = 10.0 if self.accuracy == "strict" else 8.0 / lanes
             self._cost = wide * (call * functions + 0.6 / lanes * operations) + 0.4 * traffic
