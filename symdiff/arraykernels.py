@@ -3,8 +3,8 @@ numbers of dimensions, whatever the sizes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from symdiff.derivation import Source
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.options import Options
-from symdiff.program import flatten_like, map_objects, map_tree
-from symdiff.runtime.threads import processors
-from symdiff.structure import Structured
+from symdiff.program import Tree, flatten_like, map_objects, map_tree
+from symdiff.runtime import arrays, rows
+from symdiff.structure import ARRAY, Structured
 
 if TYPE_CHECKING:
     from symdiff.blocks.sparse import Entries
@@ -29,6 +29,7 @@ class ArrayKernels:
         self._source, self._options = source, options
         self._kernels: dict[int, tuple[Structured, StructuredKernel]] = {}
         self._sparse: dict[int, tuple[StructuredKernel, tuple[Entries, ...]]] = {}
+        self._by_row: dict[Any, StructuredKernel | None] = {}
 
     def __call__(
         self,
@@ -40,6 +41,8 @@ class ArrayKernels:
     ) -> Any:
         """Call the kernel of a captured program on one value per real parameter."""
         program, kernel = self.compiled(raw, static, shapes)
+        if _of_numbers(program) and any(np.ndim(v) for v in values):
+            return self._each(raw, program, values, static, shapes, out)
         if out is None:
             return map_tree(kernel(values).__getitem__, program.tree)
         kernel(values, flatten_like(program.tree, out, len(program.outputs), "out"))
@@ -55,11 +58,12 @@ class ArrayKernels:
             found = self._kernels[id(raw)] = program, self._kernel(program)
         return found
 
-    def _kernel(self, program: Structured) -> StructuredKernel:
+    def _kernel(self, program: Structured, parallel: bool | str | None = None) -> StructuredKernel:
         from symdiff.runtime.structured import StructuredKernel
 
         o = self._options
-        return StructuredKernel(program, dtype=o.dtype, parallel=o.parallel, cache=o.cache)
+        parallel = o.parallel if parallel is None else parallel
+        return StructuredKernel(program, dtype=o.dtype, parallel=parallel, cache=o.cache)
 
     def map(
         self,
@@ -70,33 +74,67 @@ class ArrayKernels:
         shapes: Shapes,
     ) -> Any:
         """Results for each row of the mapped values, stacked along a leading axis."""
-        program, kernel = self.compiled(raw, static, shapes)
         sizes = {len(v) for v, m in zip(values, mapped, strict=True) if m}
         if len(sizes) != 1:
             raise SymdiffError(f"the leading axes that map() runs over have sizes {sorted(sizes)}")
         count = sizes.pop()
         if count == 0:
             raise SymdiffError("map() over an axis of size 0", hint="there is no result to stack")
+        tree, compute = self._by_rows(raw, values, mapped, static, shapes)
+        return _nested(tree, rows.stacked(compute, count, self._options.parallel))
 
-        def row(k: int) -> Sequence[Any]:
-            return kernel([v[k] if m else v for v, m in zip(values, mapped, strict=True)])
-
-        first = row(0)
-        stacked = [np.empty((count, *np.shape(v)), np.asarray(v).dtype) for v in first]
-
-        def fill(start: int, stop: int) -> None:
-            for k in range(start, stop):
-                for place, v in zip(stacked, first if k == 0 else row(k), strict=True):
-                    place[k] = v
-
-        workers = 1 if self._options.parallel is False else min(processors(), count)
-        ends = [count * w // workers for w in range(workers + 1)]
-        if workers == 1:
-            fill(0, count)
+    def _each(
+        self,
+        raw: Structured,
+        program: Structured,
+        values: Sequence[Any],
+        static: Mapping[str, Any],
+        shapes: Shapes,
+        out: Any,
+    ) -> Any:
+        """Results for each element of the arguments of a function of numbers, as a ufunc."""
+        given = [arrays.prepare(p.name, v) for p, v in zip(program.params, values, strict=True)]
+        shape = arrays.broadcast(given)
+        mapped = [bool(np.shape(v)) for v in given]
+        flat = [
+            np.broadcast_to(v, shape).reshape(-1) if m else v
+            for m, v in zip(mapped, given, strict=True)
+        ]
+        tree, compute = self._by_rows(raw, flat, mapped, static, shapes)
+        count = math.prod(shape)
+        if count:
+            found = rows.stacked(compute, count, self._options.parallel)
         else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(fill, ends[:-1], ends[1:]))
-        return _nested(program.tree, stacked)
+            found = [np.asarray(v) for v in compute(0, 0, None)]
+        found = [v.reshape(shape) for v in found]
+        if out is None:
+            return map_tree(found.__getitem__, tree)
+        for place, v in zip(flatten_like(tree, out, len(found), "out"), found, strict=True):
+            if place is not None:
+                arrays.check_out(place, shape, v.dtype)
+                np.copyto(place, v, casting="same_kind")
+        return out
+
+    def _by_rows(
+        self,
+        raw: Structured,
+        values: Sequence[Any],
+        mapped: Sequence[bool],
+        static: Mapping[str, Any],
+        shapes: Shapes,
+    ) -> tuple[Tree, rows.Compute]:
+        """How results nest, and what computes those of rows."""
+        key = id(raw), tuple(mapped)
+        if key not in self._by_row:
+            from symdiff.blocks.derive import final
+
+            program = self._source.rows(static, shapes, mapped)
+            self._by_row[key] = None if program is None else self._kernel(final(program), False)
+        kernel = self._by_row[key]
+        if kernel is not None:
+            return kernel.program.tree, rows.of_kernel(kernel, values, mapped)
+        single, one = self.compiled(raw, static, shapes)
+        return single.tree, rows.one_by_one(one, values, mapped)
 
     def llvm(self, program: Structured) -> str:
         """The LLVM IR of a program."""
@@ -126,6 +164,13 @@ class ArrayKernels:
             program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
             found = self._sparse[id(raw)] = self._kernel(final(value(program))), entries
         return found
+
+
+def _of_numbers(program: Structured) -> bool:
+    """Whether it takes and gives numbers only."""
+    return not any(p.type.shape for p in program.params) and not any(
+        e.op is ARRAY for e in program.outputs
+    )
 
 
 def _nested(tree: Any, stacked: Sequence[Any]) -> Any:

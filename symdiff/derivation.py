@@ -145,6 +145,16 @@ class Source:
 
         return derive.final(program if self.path else derive.value(program))
 
+    def rows(
+        self, static: Mapping[str, Any], shapes: Shapes | None, which: Sequence[bool]
+    ) -> Structured | None:
+        """The program for all rows of some of its parameters at once; None where there is
+        none."""
+        from symdiff.blocks import derive
+
+        program = self.program(static, shapes)
+        return derive.rows(program if self.path else derive.value(program), which)
+
     def shown(self, static: Mapping[str, Any]) -> Structured:
         """The program of a function with arrays or loops, simplified, for people."""
         from symdiff.blocks import derive

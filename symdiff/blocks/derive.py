@@ -18,6 +18,7 @@ from symdiff.blocks.context import Context, names_of
 from symdiff.blocks.pullback import Sweep
 from symdiff.blocks.pushforward import Duals
 from symdiff.blocks.revolve import Checkpoint
+from symdiff.blocks.rows import rows as over_rows
 from symdiff.blocks.seeds import Seeds, fewer
 from symdiff.blocks.simplify import simplified
 from symdiff.blocks.trees import bundle, cells, joined
@@ -83,6 +84,12 @@ def derivative(program: Structured, names: Sequence[str]) -> Structured:
         pushed, tangents = _pushed(result, {name: ONE})
         result = _finished(pushed, tangents, result.tree)
     return result
+
+
+def rows(program: Structured, which: Sequence[bool]) -> Structured | None:
+    """The program for each row of the parameters that `which` says; see `blocks.rows`."""
+    found = over_rows(program, which)
+    return None if found is None else _finished(found, found.outputs, program.tree)
 
 
 def jvp(program: Structured, wrt: Sequence[str]) -> Structured:

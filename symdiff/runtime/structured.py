@@ -17,7 +17,7 @@ from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, encode, topological
 from symdiff.runtime import arrays, cache, compiled
 from symdiff.runtime.arrays import ArgumentError, Array
-from symdiff.runtime.nestarguments import FLOAT32, FLOAT64, INT64, dtype_of, given
+from symdiff.runtime.nestarguments import FLOAT32, FLOAT64, given
 from symdiff.runtime.nestcall import Code, ComputationError, ElementError
 from symdiff.structure import Structured, expressions, walk
 
@@ -55,9 +55,6 @@ class StructuredKernel:
         self._ranks = [
             len(p.type.shape) if p.type.kind == "f" else -1 for p in program.params
         ]  # no argument has -1 axes
-        self._elementwise = all(not p.type.shape for p in program.params) and all(
-            not t.shape for t in self.layout.outputs
-        )
 
     def __repr__(self) -> str:
         names = ", ".join(p.name for p in self.program.params)
@@ -121,8 +118,6 @@ class StructuredKernel:
             raise ArgumentError(
                 f"{self.program.name} takes {len(params)} arguments, {len(args)} were given"
             )
-        if self._elementwise and any(isinstance(a, np.ndarray) and a.shape for a in args):
-            return self._each(args, out)
         values = [given(p, a) for p, a in zip(params, args, strict=True)]
         reals = [
             v for p, v in zip(params, values, strict=True)
@@ -144,32 +139,6 @@ class StructuredKernel:
             elif type(a) is not np.ndarray or a.dtype is not FLOAT64 or a.ndim != rank or not rank:
                 return False
         return True
-
-    def _each(self, args: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:
-        """Arrays for numbers: each element by itself, as a ufunc."""
-        values = [arrays.prepare(p.name, a) for p, a in zip(self.program.params, args, strict=True)]
-        reals = [v for p, v in zip(self.program.params, values, strict=True) if p.type.kind == "f"]
-        result = arrays.result_dtype(reals, self.dtype)
-        shape = arrays.broadcast(values)
-        code = self.code("float64" if result == FLOAT64 else "float32")
-        results = []
-        for k, t in enumerate(self.layout.outputs):
-            place = None if out is None else out[k]
-            if place is not None:
-                arrays.check_out(place, shape, result if t.kind == "f" else INT64)
-            results.append(np.empty(shape, result if t.kind == "f" else dtype_of(t, result)))
-        wide = [np.broadcast_to(v, shape) for v in values]
-        for at in np.ndindex(*shape):
-            row = [given(p, v[at]) for p, v in zip(self.program.params, wide, strict=True)]
-            for target, value in zip(results, code.run(row, None, result), strict=True):
-                target[at] = value
-        if out is None:
-            return results
-        for k, place in enumerate(out):
-            if place is not None:
-                np.copyto(place, results[k], casting="same_kind")
-                results[k] = place
-        return results
 
 
 # ---------------------------------------------------------------------- caching

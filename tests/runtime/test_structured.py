@@ -164,15 +164,6 @@ def test_no_memory() -> None:
         StructuredKernel(huge)([10**6])
 
 
-def test_numbers_for_each_element_of_arrays() -> None:
-    block = [loop("i", None, {"s": (var("x"), var("s") * HALF)}, (), gt(var("s"), ONE))]
-    halved = function({"x": REAL}, block, var("s_end"))
-    kernel = StructuredKernel(halved)
-    assert kernel([12.0]) == [0.75]
-    (values,) = kernel([np.array([[12.0, 1.0], [3.0, 0.5]])])
-    np.testing.assert_array_equal(values, [[0.75, 1.0], [0.75, 0.5]])
-
-
 def test_a_shape_known_when_computed() -> None:
     counting = loop(
         "i", N, {"c": (0, index("c") + where(gt(at("x", i), ZERO), ONE, ZERO), INTEGER)}
