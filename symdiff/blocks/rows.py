@@ -47,7 +47,9 @@ def rows(program: Structured, which: Sequence[bool]) -> Structured | None:
     count, row = index(names.fresh("rows")), index(names.fresh("row"))
     known = types(program)
     sizes = {e for p in program.params for e in p.type.shape if e.op is INDEX}
-    results = [known[name_of(e)] if e.op is ARRAY else Type((), kind_of(e)) for e in program.outputs]
+    results = [
+        known[name_of(e)] if e.op is ARRAY else Type((), kind_of(e)) for e in program.outputs
+    ]
     if any(e not in sizes for t in results for e in leaves(t.shape)):
         return None
     divided = {p.name: p for p, has in zip(program.params, which, strict=True) if has}
@@ -102,9 +104,7 @@ def _of_a_row(
     return [*body, *go(program.block)], [new(e) for e in program.outputs]
 
 
-def _stored(
-    body: list[Statement], e: Expr, t: Type, start: str, row: Expr, names: Names
-) -> Expr:
+def _stored(body: list[Statement], e: Expr, t: Type, start: str, row: Expr, names: Names) -> Expr:
     """An output with what a row has of it; loops over its axes, which go to the body."""
     letters = [names.fresh("i") for _ in t.shape[1:]]
     value = load(e, *map(index, letters)) if letters else e

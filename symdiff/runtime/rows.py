@@ -72,7 +72,5 @@ def stacked(compute: Compute, count: int, parallel: bool | str) -> list[Array]:
         most = left if parallel is True else int(cost / threads.GRAIN)
         number = max(1, min(threads.processors(), most, left))
     units = 64 * number  # `threads.run` divides at multiples of 64
-    threads.run(
-        lambda a, b: fill(few + left * a // units, few + left * b // units), units, number
-    )
+    threads.run(lambda a, b: fill(few + left * a // units, few + left * b // units), units, number)
     return found

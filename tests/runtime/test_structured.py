@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from symdiff.errors import Location
-from symdiff.ir import HALF, ONE, ZERO, and_, gt, le, lt, sqrt, sub, var, where
+from symdiff.ir import ONE, ZERO, and_, gt, le, lt, sqrt, sub, var, where
 from symdiff.runtime import threads
 from symdiff.runtime.arrays import ArgumentError, ShapeError
 from symdiff.runtime.structured import StructuredKernel
