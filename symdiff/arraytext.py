@@ -17,7 +17,7 @@ from symdiff.codegen.nesttext import nest_lines
 from symdiff.codegen.text import format_latex
 from symdiff.compile import readable_forms
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.ir import Expr
+from symdiff.ir import Expr, format_expr
 from symdiff.program import map_objects
 from symdiff.report import Finding, Report
 from symdiff.structure import ARRAY, Block, Call, Check, Loop, Structured, mapped, walk
@@ -25,7 +25,7 @@ from symdiff.structure import ARRAY, Block, Call, Check, Loop, Structured, mappe
 
 def derived(program: Structured, wrt: Sequence[str], order: int) -> Structured:
     """The derivatives of a captured program of an order, 1 or 2, as they are emitted."""
-    wrt = _real(program, wrt)
+    wrt = real(program, wrt)
     scalar = isinstance(program.tree, int) and program.outputs[0].op is not ARRAY
     if order == 1:
         return (derive.gradient if scalar else derive.jacobian)(program, wrt)
@@ -34,7 +34,7 @@ def derived(program: Structured, wrt: Sequence[str], order: int) -> Structured:
     raise SymdiffError(f"derivatives of order {order} of a function with arrays are not printed")
 
 
-def _real(program: Structured, wrt: Sequence[str]) -> tuple[str, ...]:
+def real(program: Structured, wrt: Sequence[str]) -> tuple[str, ...]:
     real = {p.name for p in program.params if p.type.kind == "f"}
     return tuple(n for n in wrt if n in real)
 
@@ -88,13 +88,24 @@ def printed(program: Structured, name: str, style: str, dtype: str = "float64") 
     return "\n".join([*statements, *results]) + "\n"
 
 
+def program_text(program: Structured) -> str:
+    """A program as it stands, in index notation."""
+    params = [
+        f"{p.name}[{', '.join(map(format_expr, p.type.shape))}]" if p.type.shape else p.name
+        for p in program.params
+    ]
+    lines, texts = nest_lines(program)
+    lines = [f"{program.name}({', '.join(params)})", *(f"  {line}" for line in lines)]
+    return "\n".join([*lines, *(f"  [{i}] = {text}" for i, text in enumerate(texts))])
+
+
 def array_module(
     program: Structured, wrt: Sequence[str], *, hessian: bool = False, dtype: Any = None
 ) -> str:
     """The source of a standalone module of a captured program."""
     from symdiff.version import __version__
 
-    wrt, name = _real(program, wrt), program.name
+    wrt, name = real(program, wrt), program.name
     by = ", ".join(wrt)
     parts = [ArrayFunction("", derive.value(program), f"The value of {name}.")]
     if isinstance(program.tree, int) and program.outputs[0].op is not ARRAY:

@@ -8,6 +8,7 @@ true error is measured, and bad points next to each other become a range.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,10 +21,13 @@ from symdiff.certify import defaults_of
 from symdiff.errors import Location
 from symdiff.examiner import Examiner, Fault
 from symdiff.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
+from symdiff.formulas import Formula, formulas
 from symdiff.function import SymbolicFunction
 from symdiff.ir import FALSE, VAR, format_expr, or_, topological
 from symdiff.passes.guards import Guard
 from symdiff.samples import Lines, Point, bases, breaks, halfway, inside, spread
+from symdiff.structure import Structured
+from symdiff.targets import of_formula
 
 SECONDS = 10.0
 """Time for one function."""
@@ -35,6 +39,9 @@ BETWEEN = 12
 """Points tried to see whether two bad ones belong together."""
 STEPS = 14
 """Bisections for the end of a range."""
+MAX_INTEGER = 2.0**40
+"""Integers of functions with arrays are not larger."""
+ORDINARY_INTEGER = 3.0
 EXTREME = 1e300
 """Faults only of larger numbers, or of those below its inverse, are left out."""
 
@@ -79,6 +86,9 @@ def check(
     everything : also report digits lost where the arguments determine the result
         no better, and by underflow, and faults at sizes beyond 1e300 or below 1e-300.
     """
+    raw = function._source.program(function._default_static())
+    if isinstance(raw, Structured):
+        return _of_formulas(function.__name__, raw, wrt, seconds, everything)
     start = time.perf_counter()
     examiner = Examiner(function, wrt, everything)
     search = _Search(examiner, start + seconds)
@@ -87,6 +97,61 @@ def check(
     findings.sort(key=lambda f: (_line(f.location), order[f.output], f.low))
     elapsed = time.perf_counter() - start
     return Checked(function.__name__, findings, search.complete, elapsed)
+
+
+def _of_formulas(
+    name: str,
+    program: Structured,
+    wrt: Sequence[str] | None,
+    seconds: float,
+    everything: bool,
+) -> Checked:
+    """The same for a function with arrays or loops: of what it computes for one element or
+    in one iteration."""
+    start = time.perf_counter()
+    todo = formulas(program, wrt)
+    findings: list[Finding] = []
+    complete = True
+    for k, f in enumerate(todo):
+        left = start + seconds - time.perf_counter()
+        examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
+        found = check(
+            examined, f.wrt, seconds=left / (len(todo) - k), everything=everything
+        )
+        complete = complete and found.complete
+        findings += [_named(x, f, name) for x in found.findings if not _of_parts(x, f)]
+    findings = list(dict.fromkeys(replace(f, at=_Point(f.at)) for f in findings))
+    findings.sort(key=lambda f: (_line(f.location), f.output, f.low))
+    return Checked(name, findings, complete, time.perf_counter() - start)
+
+
+class _Point(dict[str, float]):
+    """Arguments, to be compared."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
+
+
+def _named(found: Finding, formula: Formula, name: str) -> Finding:
+    """A finding in the names of the function with arrays."""
+    known = {re.escape(n): text for n, text in formula.names.items()}
+    word = re.compile(rf"(?<![\w.])(d?)({'|'.join(known)})\b") if known else None
+
+    def text(old: str) -> str:
+        return old if word is None else word.sub(lambda m: m[1] + formula.names[m[2]], old)
+
+    return replace(
+        found, function=name, output=text(found.output), variable=text(found.variable),
+        at={text(n): x for n, x in found.at.items()}, cause=text(found.cause),
+    )  # fmt: skip
+
+
+def _of_parts(found: Finding, formula: Formula) -> bool:
+    """Whether a finding is about integers that are none, or too large ones."""
+    return any(
+        not x.is_integer() or abs(x) > MAX_INTEGER
+        for n, x in found.at.items() if n in formula.whole
+    )  # fmt: skip
 
 
 def _few(findings: Iterable[Finding], arity: int) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
@@ -202,24 +202,34 @@ def show(target: str, wrt: str | None, order: int, stage: str | None, timings: b
     """Print the program of TARGET after the stages of the pipeline."""
     import time
 
-    from symdiff import compile as pipeline
-    from symdiff.codegen.python import function_source
     from symdiff.targets import resolve
 
     subject = resolve(target)
+    names, dtype = subject.variables(wrt), subject.dtype or "float64"
+    done: list[Any]
+    written: Callable[[Any], str]
     if subject.has_arrays:
-        raise SymdiffError(
-            f"the stages of {subject.program.name} are not shown: it has arrays or loops",
-            hint="use 'symdiff diff' or 'symdiff simplify'",
-        )
-    done = list(pipeline.stages(subject.program, subject.variables(wrt), order))
+        from symdiff import arraytext
+        from symdiff.blocks import derive
+
+        written = arraytext.program_text
+        done = list(derive.stages(subject.program, arraytext.real(subject.program, names), order))
+    else:
+        from symdiff import compile as pipeline
+        from symdiff.codegen.python import function_source
+
+        written = _program_text
+        done = list(pipeline.stages(subject.program, names, order))
     last, start = done[-1].program, time.perf_counter()
-    source = function_source(last.name, last.params, last.outputs, dtype=subject.dtype or "float64")
+    if subject.has_arrays:
+        source = arraytext.source(last.name, last, dtype)
+    else:
+        source = function_source(last.name, last.params, last.outputs, dtype=dtype)
     texts = [(s.name, s.seconds, s.program) for s in done]
-    names = [*dict.fromkeys(s.name for s in done), "emit"]
-    if stage is not None and stage not in names:
+    known = [*dict.fromkeys(s.name for s in done), "emit"]
+    if stage is not None and stage not in known:
         raise SymdiffError(
-            f"there is no stage '{stage}'", hint=f"the stages are {', '.join(names)}"
+            f"there is no stage '{stage}'", hint=f"the stages are {', '.join(known)}"
         )
     emitted = time.perf_counter() - start
     if timings:
@@ -229,7 +239,7 @@ def show(target: str, wrt: str | None, order: int, stage: str | None, timings: b
         return
     for name, _, program in texts:
         if stage in (None, name):
-            click.echo(f"# {name}\n{_program_text(program)}\n")
+            click.echo(f"# {name}\n{written(program)}\n")
     if stage in (None, "emit"):
         click.echo(f"# emit\n{source}", nl=False)
 

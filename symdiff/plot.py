@@ -25,6 +25,7 @@ from symdiff.findings import Finding, number
 from symdiff.function import SymbolicFunction
 from symdiff.interpret import ulp_error
 from symdiff.samples import Array, Point, bases
+from symdiff.structure import Structured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,6 +93,11 @@ def plot(
     if path.suffix.lower() not in SUFFIXES:
         raise SymdiffError(
             f"{path}: the file is written as PNG or SVG", hint="name it *.png or *.svg"
+        )
+    if isinstance(function._source.program(function._default_static()), Structured):
+        raise SymdiffError(
+            f"{function.__name__} has arrays or loops, of which there is no picture",
+            hint="'symdiff check' says where its formulas are bad",
         )
     _need_matplotlib()
     examiner = Examiner(function, wrt, False)

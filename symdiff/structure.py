@@ -25,6 +25,7 @@ start of each.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -324,6 +325,9 @@ class Structured:
 
 
 # ------------------------------------------------------------------------ names
+_NUMBERS = re.compile(r"(_\d+)+$")
+
+
 class Names:
     """Gives names that the program does not have yet."""
 
@@ -332,9 +336,10 @@ class Names:
         self._next: dict[str, Iterator[int]] = {}
 
     def fresh(self, stem: str) -> str:
-        """The stem itself, or with a number."""
-        counter = self._next.setdefault(stem, itertools.count(1))
+        """The stem itself, or with a number in place of those that it has."""
         name = stem
+        stem = _NUMBERS.sub("", stem)
+        counter = self._next.setdefault(stem, itertools.count(1))
         while name in self._taken:
             name = f"{stem}_{next(counter)}"
         self._taken.add(name)

@@ -10,6 +10,7 @@ import keyword
 import re
 import sys
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -101,9 +102,7 @@ def resolve(target: str, name: str | None = None) -> Subject:
 
 
 def _subject(function: SymbolicFunction, name: str | None) -> Subject:
-    program = function._source.program(function._default_static())
-    if isinstance(program, Program):
-        program = function.raw_program
+    program = _raw(function)
     if name is not None:
         program = replace(program, name=name)
     dtype = function._options.dtype
@@ -129,7 +128,7 @@ def functions(target: str) -> list[SymbolicFunction | Skipped]:
     target = target.strip()
     match = _FILE.fullmatch(target) or _MODULE.fullmatch(target)
     if match is None:
-        return [_formula(parse(target))]
+        return [of_formula(parse(target))]
     is_file = _FILE.fullmatch(target) is not None
     module = _load_file(match[1]) if is_file else _load_module(match[1])
     if match[2] is not None:
@@ -157,27 +156,35 @@ def function(target: str) -> SymbolicFunction:
         return _checked(_function(_load_file(match[1]), match[2], match[1]))
     if match := _MODULE.fullmatch(target):
         return _checked(_function(_load_module(match[1]), match[2], match[1]))
-    return _formula(parse(target))
+    return of_formula(parse(target))
 
 
 def variables(function: SymbolicFunction, text: str | None) -> tuple[str, ...] | None:
     """The variables that `--wrt` names; None without it."""
     if text is None:
         return None
-    return Subject(function.raw_program, function._wrt()).variables(text)
+    return Subject(_raw(function), function._wrt()).variables(text)
+
+
+def _raw(function: SymbolicFunction) -> Program | Structured:
+    """The program as captured; of a derivative, as derived."""
+    found: Program | Structured = function._source.program(function._default_static())
+    return found if isinstance(found, Structured) else function.raw_program
 
 
 def _checked(function: SymbolicFunction) -> SymbolicFunction:
     """The function, once it is known that it can be traced and differentiated."""
-    if not function.raw_program.outputs:
+    if not _raw(function).outputs:
         raise SymdiffError(f"{function.__name__} returns no real value")
     if not function._wrt():
         raise SymdiffError(f"{function.__name__} has no real parameters")
     return function
 
 
-def _formula(program: Program) -> SymbolicFunction:
+def of_formula(program: Program, usual: Mapping[str, float] | None = None) -> SymbolicFunction:
+    """A formula as a function; `usual` are ordinary values of parameters."""
     parameters = Parameters.of_formula(program.name, program.params)
+    parameters.defaults.update(usual or {})
     return _checked(
         SymbolicFunction(Source(program.name, parameters, lambda *_: program), Options())
     )

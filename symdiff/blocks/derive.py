@@ -10,8 +10,10 @@ the output and then that of the parameter. Parameters that are integers are cons
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from symdiff.blocks import simplify
 from symdiff.blocks.context import Context, names_of
@@ -40,6 +42,15 @@ from symdiff.structure import (
     pruned,
     types,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A program after a stage of the pipeline, and the seconds that took."""
+
+    name: str
+    program: Structured
+    seconds: float
 
 
 def value(program: Structured) -> Structured:
@@ -92,6 +103,45 @@ def rows(program: Structured, which: Sequence[bool]) -> Structured | None:
     return None if found is None else _finished(found, found.outputs, program.tree)
 
 
+def stages(program: Structured, wrt: Sequence[str], order: int = 1) -> Iterator[Stage]:
+    """The program after each stage of the pipeline, for `symdiff show`: its gradient, or
+    Jacobian, or with order 2 its Hessian."""
+
+    def differentiate(p: Structured) -> Structured:
+        if not _is_scalar(p):
+            return replace(p, **_parts(_jacobian(p, wrt, None)))
+        swept, slopes = _swept(p, wrt, (ONE,), None)
+        return replace(p, **_parts((swept, slopes, bundle(list(range(len(wrt)))))))
+
+    def again(p: Structured) -> Structured:
+        return replace(p, **_parts(_hessian(p, wrt)))
+
+    def simplify_late(p: Structured) -> Structured:
+        return _finished(p, p.outputs, p.tree)
+
+    steps: list[tuple[str, Callable[[Structured], Structured]]] = [
+        ("capture", lambda p: p),
+        ("simplify-value", _simplified),
+        ("differentiate", differentiate),
+        ("simplify", simplify_late),
+    ]
+    if order > 1:
+        if order > 2 or not _is_scalar(program):
+            raise SymdiffError(f"derivatives of order {order} of {program.name} are not shown")
+        steps += [("differentiate", again), ("simplify", simplify_late)]
+    steps.append(("stabilise", final))
+    for name, step in steps:
+        start = time.perf_counter()
+        program = step(program)
+        yield Stage(name, program, time.perf_counter() - start)
+
+
+def _parts(found: tuple[Structured, Sequence[Expr], Tree]) -> dict[str, Any]:
+    """What differentiation changes of a program."""
+    program, outputs, tree = found
+    return {"block": program.block, "outputs": tuple(outputs), "tree": tree}
+
+
 def jvp(program: Structured, wrt: Sequence[str]) -> Structured:
     """(value, tangent); the tangents are further parameters, see `tangent_names`."""
     base = _simplified(program)
@@ -125,16 +175,27 @@ def hessian(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = No
     """Second derivatives of a scalar function, forward over reverse: a row for each
     element of each parameter."""
     slopes = gradient(_scalar(program, "hessian"), wrt, checkpoint)
+    return _finished(*_hessian(slopes, wrt))
+
+
+def _hessian(slopes: Structured, wrt: Sequence[str]) -> tuple[Structured, tuple[Expr, ...], Tree]:
+    """The derivatives of a gradient, how they nest, not simplified."""
     rows, outputs = _by_elements(slopes, wrt, first=True)
     n = len(wrt)
     tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
-    return _finished(rows, outputs, tree)
+    return rows, outputs, tree
 
 
 def jacobian(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
     """The derivative of every output by every parameter named in wrt, forward or in
     reverse, whichever takes fewer sweeps."""
-    base = _simplified(program)
+    return _finished(*_jacobian(_simplified(program), wrt, checkpoint))
+
+
+def _jacobian(
+    base: Structured, wrt: Sequence[str], checkpoint: Checkpoint
+) -> tuple[Structured, tuple[Expr, ...], Tree]:
+    """The derivatives of every output, how they nest, not simplified."""
     known = types(base)
     inputs = [known[n] for n in wrt]
     results = [_type(e, known) for e in base.outputs]
@@ -144,7 +205,7 @@ def jacobian(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = N
         swept, columns = _by_elements(base, wrt, first=False)
         count = len(base.outputs)
         outputs = tuple(columns[j * count + i] for i in range(count) for j in range(len(wrt)))
-    return _finished(swept, outputs, cells(base.tree, len(wrt)))
+    return swept, outputs, cells(base.tree, len(wrt))
 
 
 def tangent_names(program: Structured, wrt: Sequence[str]) -> list[str]:
@@ -257,8 +318,12 @@ def _finished(program: Structured, outputs: Sequence[Expr], tree: Tree) -> Struc
     return replace(program, block=block, outputs=roots, tree=tree)
 
 
+def _is_scalar(program: Structured) -> bool:
+    return isinstance(program.tree, int) and program.outputs[0].op is not ARRAY
+
+
 def _scalar(program: Structured, what: str) -> Structured:
-    if not isinstance(program.tree, int) or program.outputs[0].op is ARRAY:
+    if not _is_scalar(program):
         raise SymdiffError(
             f"{what} needs a function of one real value, but {program.name} returns "
             + ("an array" if isinstance(program.tree, int) else "several"),

@@ -92,7 +92,7 @@ def _capture(
     frame, node = calls.function_frame(python_function(fun))
     t = Tracer()
     t.frame, t.at = frame, node
-    plan.prepare(t)
+    plan.prepare(t, parameters)
     values: dict[str, Any] = {}
     for name in parameters.names:
         if name in parameters.real:
@@ -208,7 +208,7 @@ def _structured(
     params, block, roots = unified(given, list(t.checks.values()), tuple(t.block), roots)
     block = structure.pruned(block, roots)
     inside = (e for s in structure.walk(block) for e in structure.expressions(s))
-    locations = _locate(t.locations, (*roots, *inside))
+    locations = _locate(_anywhere(t.locations), (*roots, *inside), _at_any_index)
     used = structure.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes())
@@ -228,15 +228,44 @@ def _program(
     return Program(name, params, roots, tree, conditions, assumptions, locations, t.for_numbers)
 
 
+_ANY = structure.index("#")
+
+
+def _at_any_index(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
+    """The nodes with one name for all integers: elements of arrays are made at some indices,
+    and computed at others."""
+    found: dict[Expr, Expr] = {}
+
+    def one(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        found[e] = _ANY if e.op is structure.INDEX else ir.raw(e.op, args, e.value)
+        return found[e]
+
+    ir.transform(roots, one)
+    return found
+
+
+def _anywhere(noted: Mapping[Expr, tuple[Source, Any]]) -> dict[Expr, tuple[Source, Any]]:
+    """Places of nodes, whatever their indices."""
+    found: dict[Expr, tuple[Source, Any]] = {}
+    general = _at_any_index(tuple(noted))
+    for e, place in noted.items():
+        found.setdefault(general[e], place)
+    return found
+
+
 def _locate(
-    noted: Mapping[Expr, tuple[Source, Any]], roots: tuple[Expr, ...]
+    noted: Mapping[Expr, tuple[Source, Any]],
+    roots: tuple[Expr, ...],
+    general: Callable[[tuple[Expr, ...]], Mapping[Expr, Expr]] = lambda _: {},
 ) -> dict[Expr, Location]:
-    """First places of the nodes; a node made inside of another has its place."""
+    """First places of the nodes; a node made inside of another has its place. What they are
+    noted as, `general` says."""
+    known = general(roots)
     places: dict[int, Location] = {}
     inherited: dict[Expr, tuple[Source, Any]] = {}
     locations: dict[Expr, Location] = {}
     for e in reversed(ir.topological(roots)):
-        place = noted.get(e) or inherited.get(e)
+        place = noted.get(known.get(e, e)) or inherited.get(e)
         if place is None:
             continue
         found = places.get(id(place[1]))

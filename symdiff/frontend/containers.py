@@ -12,6 +12,7 @@ from symdiff.frontend import arrays, selecting, symbolic
 from symdiff.frontend.recorder import Retrace, active
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
+    Axes,
     Choice,
     Cond,
     Listed,
@@ -175,6 +176,8 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         return arrays.load(owner, index)
     if isinstance(owner, (list, tuple)) and isinstance(index, Whole):
         return selecting.one_of(t, [t.wrap(v) for v in owner], index)
+    if isinstance(owner, Axes) and isinstance(index, int) and index >= len(owner):
+        selecting.more_axes(t, owner.of, index + 1, "its shape is read")
     if isinstance(owner, (list, tuple, range, str)):
         found = owner[position(index)]
         return (

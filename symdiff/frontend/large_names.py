@@ -23,7 +23,16 @@ from symdiff.frontend.extents import dims, size
 from symdiff.frontend.large_making import converted, copied
 from symdiff.frontend.large_shapes import transpose
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Listed, Refused, Scalar, Selected, Sequence, SymArray, Whole
+from symdiff.frontend.values import (
+    Axes,
+    Listed,
+    Refused,
+    Scalar,
+    Selected,
+    Sequence,
+    SymArray,
+    Whole,
+)
 
 Function = Callable[..., Any]
 
@@ -98,7 +107,7 @@ def _fill(t: Tracer, value: Any, number: Any) -> None:
 
 
 PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
-    "shape": lambda t, a: dims(t, a.shape),
+    "shape": lambda t, a: Axes(dims(t, a.shape), a),
     "size": lambda t, a: size(t, a.shape),
     "ndim": lambda t, a: len(a.shape),
     "T": transpose,

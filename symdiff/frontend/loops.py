@@ -103,8 +103,8 @@ def _trace(
     before = dict(t.frame.env)
     letter = t.names.fresh(index)
     for _ in range(MAX_TRACES):
-        for slot in plan.slots():
-            slot.name = t.names.fresh("state") if not slot.name else slot.name
+        for name, slot in plan.slots():
+            slot.name = slot.name or t.names.fresh(name or "state")
         ends = _once(t, plan, letter, count, start, test, body)
         if not grow(t, plan, before, ends):
             return _finish(t, plan, before, ends, letter, count)

@@ -92,12 +92,13 @@ class Arrays:
                 plan = plan.with_array(name, shape[0])
         return plan
 
-    def prepare(self, t: Tracer) -> None:
+    def prepare(self, t: Tracer, parameters: Parameters) -> None:
         """Tell a tracer the names of the sizes, and what to trace one by one."""
         t.size_limit = self.limit
         t.unroll_limit = UNROLL if self.arrays else MAX_UNROLL
         t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
-        t.names = structure.Names(self.arrays)
+        t.guessed = self._guessed()
+        t.names = structure.Names(parameters.names)
         for type in self.arrays.values():
             t.sizes.update(n for n in type.shape if n.op is structure.INDEX)
         t.parameter_sizes = frozenset(t.sizes)
@@ -111,6 +112,15 @@ class Arrays:
             return Real(ir.var(name))
         leaf = structure.array(name, type.kind)
         return symbolic.in_cell(leaf, type.shape, type.kind)
+
+    def _guessed(self) -> frozenset[str]:
+        """The arrays whose number of dimensions neither a call nor an annotation says."""
+        if self.shapes is not None:
+            return frozenset()
+        own = {
+            n: {structure.index(f"{n}_size"), structure.index(f"{n}_size0")} for n in self.arrays
+        }
+        return frozenset(n for n, a in self.arrays.items() if a.shape and a.shape[0] in own[n])
 
     def axes(self) -> dict[str, tuple[tuple[str, int], ...]]:
         """The axes whose sizes have names, by them."""

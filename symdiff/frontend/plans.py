@@ -39,12 +39,14 @@ class Plan:
     dropped: dict[str, Unusable] = field(default_factory=dict)
     deep: set[Any] = field(default_factory=set)
 
-    def slots(self) -> Iterator[Slot]:
-        for tree in self.names.values():
-            yield from slots.slots(tree)
+    def slots(self) -> Iterator[tuple[str, Slot]]:
+        """What is carried, and what the user calls it."""
+        for name, tree in self.names.items():
+            yield from ((name.strip("_"), s) for s in slots.slots(tree))
         for _, tree in self.containers.values():
-            yield from slots.slots(tree)
-        yield from self.cells.values()
+            yield from (("", s) for s in slots.slots(tree))
+        for cell, slot in self.cells.items():
+            yield cell.name or ("" if cell.leaf is None else structure.name_of(cell.leaf)), slot
 
 
 @dataclass(slots=True)

@@ -102,6 +102,7 @@ class Recorder:
         self.shapes: Mapping[str, tuple[Any, ...]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
         self.for_numbers = False
+        self.guessed: frozenset[str] = frozenset()
         self.data: dict[str, np.ndarray[Any, Any]] = {}
         self.cells: list[dict[Cell, Expr | None]] = []
         self.size_limit = MAX_ARRAY

@@ -145,6 +145,7 @@ def select(t: Tracer, a: SymArray, key: Any) -> Target:
     keys, mask = _without_mask(t, a, keys)
     used = sum(k is not None and k is not Ellipsis for k in keys)
     if used > len(a.shape):
+        more_axes(t, a, used, "it is indexed")
         raise Refused(f"{used} indices for an array of {dimensions(len(a.shape))}")
     if not any(k is Ellipsis for k in keys):
         keys.append(Ellipsis)
@@ -154,6 +155,13 @@ def select(t: Tracer, a: SymArray, key: Any) -> Target:
     if not any(isinstance(k, SymArray) for k in expanded):
         return _basic(t, a, expanded, mask)
     return _advanced(t, a, expanded)
+
+
+def more_axes(t: Tracer, a: SymArray, rank: int, what: str) -> None:
+    """Trace again with a parameter of more dimensions, if their number is a guess."""
+    whole = a.sides is None and a.where == SLOTS[: len(a.cell.shape)]
+    if whole and a.cell.leaf is not None and structure.name_of(a.cell.leaf) in t.guessed:
+        raise Retrace(structure.name_of(a.cell.leaf), rank, what)
 
 
 def _basic(t: Tracer, a: SymArray, keys: Sequence[Any], mask: SymArray | None) -> Target:

@@ -28,6 +28,7 @@ from symdiff.frontend.expressions import evaluate
 from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
+    Axes,
     Cond,
     Listed,
     Refused,
@@ -80,6 +81,7 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
     match target:
         case ast.Name():
             if isinstance(value, SymArray):
+                value.cell.name = value.cell.name or target.id.strip("_")
                 symbolic.settle(t, value, target.id)
             t.frame.env[target.id] = value
         case ast.Tuple() | ast.List():
@@ -108,6 +110,8 @@ def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
         i, extra = starred[0], len(values) - wanted + 1
         values = [*values[:i], t.own(values[i : i + extra]), *values[i + extra :]]
     if len(values) != wanted:
+        if isinstance(value, Axes) and wanted > len(values):
+            selecting.more_axes(t, value.of, wanted, "its shape is unpacked")
         t.refuse(f"{len(values)} values are unpacked into {wanted} names")
     for e, v in zip(target.elts, values, strict=True):
         assign(t, e.value if isinstance(e, ast.Starred) else e, v)

@@ -293,7 +293,7 @@ def write_down(t: Tracer, cell: Cell, name: str = "array") -> None:
     if not cell.shape:
         raise Refused("an array without dimensions is changed", "use a number")
     e = stored(SymArray(cell.shape, cell.kind, cell, SLOTS[: len(cell.shape)]), cell.kind)
-    s = statement(t, cell.shape, cell.kind, e, name)
+    s = statement(t, cell.shape, cell.kind, e, cell.name or name)
     t.emit_where_made(cell, s)
     cell.leaf = array(s.name, cell.kind)
 

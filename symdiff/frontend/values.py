@@ -77,9 +77,10 @@ class Cell:
     defined : of a formula, where the operations that led to the element are defined.
     fixed : why nothing may be stored in it, and what to do; None if it may.
     birth : larger than that of every cell made before.
+    name : what the user calls it; "" if it has no name yet.
     """
 
-    __slots__ = ("birth", "defined", "element", "fixed", "kind", "leaf", "shape")
+    __slots__ = ("birth", "defined", "element", "fixed", "kind", "leaf", "name", "shape")
 
     def __init__(
         self,
@@ -93,6 +94,18 @@ class Cell:
         self.element, self.defined = element, defined
         self.fixed: tuple[str, str] | None = None
         self.birth = next(births)
+        self.name = ""
+
+
+class Axes(tuple[Any, ...]):
+    """The shape of an array, as Python sees it, and which array that is."""
+
+    of: SymArray
+
+    def __new__(cls, sizes: Iterable[Any], of: SymArray) -> Axes:
+        made = super().__new__(cls, sizes)
+        made.of = of
+        return made
 
 
 class SymArray:

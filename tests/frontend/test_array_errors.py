@@ -213,11 +213,11 @@ hint: its number of elements must not depend on real values: use np.linspace
     "too_many_indices": (
         """
 def f(x):
-    return x[:1][0, 1]
+    return (2 * x[:1])[0, 1]
 """,
         """
 model.py:2:12: 2 indices for an array of 1 dimension
-    return x[:1][0, 1]
+    return (2 * x[:1])[0, 1]
            ^
 """,
     ),
