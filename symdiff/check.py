@@ -115,9 +115,7 @@ def _of_formulas(
     for k, f in enumerate(todo):
         left = start + seconds - time.perf_counter()
         examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
-        found = check(
-            examined, f.wrt, seconds=left / (len(todo) - k), everything=everything
-        )
+        found = check(examined, f.wrt, seconds=left / (len(todo) - k), everything=everything)
         complete = complete and found.complete
         findings += [_named(x, f, name) for x in found.findings if not _of_parts(x, f)]
     findings = list(dict.fromkeys(replace(f, at=_Point(f.at)) for f in findings))

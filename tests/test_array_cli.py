@@ -16,7 +16,7 @@ from symdiff.formulas import formulas
 from symdiff.frontend.capture import capture
 from symdiff.verify import faults
 
-FILE = '''\
+FILE = """\
 import numpy as np
 
 
@@ -52,7 +52,7 @@ def sound(x, y):
 
 def vector(x):
     return x[1:] - x[:-1] ** 2
-'''
+"""
 
 
 @pytest.fixture
