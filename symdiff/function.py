@@ -109,19 +109,24 @@ class SymbolicFunction:
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
                 values = kernel(real)
-                self._note_arrays(real, static, emission, kernel)
+                self._note(real, static, emission, kernel)
             return map_tree(values.__getitem__, emission.tree)
         kernel(real, flatten_like(emission.tree, out, len(emission.outputs), "out"))
-        self._note_arrays(real, static, emission, kernel)
+        self._note(real, static, emission, kernel)
         return out
 
-    def _note_arrays(
+    def _note(
         self, real: Sequence[Any], static: Mapping[str, Any], emission: Emission, kernel: Tiered
     ) -> None:
-        """After a call of the program that calls with arrays are of."""
-        if self._fast_arrays is _not_compiled and self._has_fast():
-            if self._emitted.get(static_key(static)) == (emission, kernel):
-                self._use_fast_arrays(real, emission, kernel.kernel)
+        """After a call of the program that calls with arrays are of: more like it may go
+        straight to a compiled entry, if compiling pays."""
+        if not self._has_fast() or self._emitted.get(static_key(static)) != (emission, kernel):
+            return
+        if self._fast_arrays is _not_compiled:
+            self._use_fast_arrays(real, emission, kernel.kernel)
+        numbers = all(isinstance(v, (float, int)) for v in real)
+        if numbers and self._fast is _not_compiled and kernel.pays:
+            self._use_fast(emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -135,10 +140,6 @@ class SymbolicFunction:
             emission = self._source.emission(static, shapes)
             kernel = self._emit(emission)
             found = self._emitted[key] = (emission, kernel)
-        if key[1:] == ("numbers",):  # calls with arrays are another program's
-            return found
-        if found[1].pays and self._fast is _not_compiled and self._has_fast():
-            self._use_fast(found[0], found[1].kernel)
         return found
 
     def _has_fast(self) -> bool:
@@ -170,6 +171,8 @@ class SymbolicFunction:
             if tested:
                 refine = functools.partial(_refine, options.cache)
                 tiers = {"suspect": suspect, "refine": refine, "second": wide}
+                if options.dtype != "float32":
+                    tiers["correct"] = functools.partial(_correct, options.cache)
             found = kernel(outputs, **tiers)
         return Tiered(found, emission.reference, options.accuracy == "certified")
 
@@ -575,16 +578,32 @@ def _suspect(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr
     return kept(f"doubt-{dtype}-{kind}", outputs, keep, compute)[0]
 
 
-def _refine(keep: bool, outputs: Sequence[Expr]) -> tuple[Expr, ...]:
-    """The outputs as the first tier computes them on arrays."""
+def _refine(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> tuple[Expr, ...]:
+    """The outputs as the first tier computes them, for one element or arrays."""
 
     def compute() -> tuple[Expr, ...]:
+        from symdiff.passes.compensate import often_in_doubt
         from symdiff.passes.gather import gather
         from symdiff.passes.sharpen import sharpen
 
-        return sharpen(gather(outputs))
+        point = kind == "point"
+        first = tuple(outputs) if point else sharpen(gather(outputs), dtype)
+        if dtype == "float64" and often_in_doubt(first, strict=point):
+            return _correct(keep, outputs) or first
+        return first
 
-    return kept("refine", outputs, keep, compute)
+    return kept(f"refine-{dtype}-{kind}", outputs, keep, compute)
+
+
+def _correct(keep: bool, outputs: Sequence[Expr]) -> tuple[Expr, ...] | None:
+    """The outputs computed with the errors of all operations."""
+
+    def compute() -> tuple[Expr, ...]:
+        from symdiff.passes.compensate import compensate
+
+        return compensate(outputs)
+
+    return kept("correct", outputs, keep, compute) or None
 
 
 def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:

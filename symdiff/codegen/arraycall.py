@@ -19,7 +19,7 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
 """The addresses in the global `api`, which must be filled before the first call."""
 
 RECORD = ("body", "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
-          "second_width", "pair", "long")  # fmt: skip
+          "second_width", "between", "between_width", "pair", "long")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 body : address of the kernel's body. inputs, outputs : how many.
@@ -28,6 +28,7 @@ width, item : elements in a register, bytes in an element.
 limit : most elements; more are refused, so that the caller may use threads.
 descr : address of the dtype.
 second, second_width : body of the second tier and its register, or 0.
+between, between_width : those of what comes between; see `codegen.tiers`.
 pair : 1 if the result is the first output and the tuple of the others.
 long : elements from which other threads of Python may run meanwhile.
 """
@@ -55,6 +56,7 @@ entry:
   %d.s = alloca i64
   %job = alloca [{job_size} x i64]
   %second_job = alloca [{job_size} x i64]
+  %between_job = alloca [{job_size} x i64]
   %tiers = alloca [{tiers_size} x i64]
   store ptr null, ptr %first.s
   store i64 0, ptr %k.s
@@ -292,6 +294,7 @@ launch:
   %stream = add i64 0, 0
   {job_stores}
   {second_job_stores}
+  {between_job_stores}
   %out.p = getelementptr i64, ptr %operands, i64 %inputs
   %out.a = load i64, ptr %out.p
   %register = mul i64 %width, %item
@@ -302,6 +305,8 @@ launch:
   %begin = select i1 %large, i64 %steps, i64 0
   %has.second = icmp ne i64 %second, 0
   %second.j = select i1 %has.second, ptr %second_job, ptr null
+  %has.between = icmp ne i64 %between, 0
+  %between.j = select i1 %has.between, ptr %between_job, ptr null
   {tiers_stores}
   %slow = icmp uge i64 %n, %long
   br i1 %slow, label %launch.free, label %launch.held
@@ -426,21 +431,27 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
         for k, name in enumerate(RECORD)
     )
     values = dict.fromkeys(tiers.RECORD, "i64 0")
-    values.update(tested="ptr %job", second="ptr %second.j", stop="i64 %n", lead="i64 %begin")
+    values.update(
+        tested="ptr %job", between="ptr %between.j", second="ptr %second.j", stop="i64 %n",
+        lead="i64 %begin",
+    )  # fmt: skip
     tiers_stores = _stores("tiers", tiers.RECORD, values)
     pointers = {"operands", "inner", "outer", "items", "buffers", "work"}
     values = {name: f"{'ptr' if name in pointers else 'i64'} %{name}" for name in JOB}
     job_stores = _stores("job", JOB, values)
-    second = _stores(
-        "second_job", JOB, values | {"body": "i64 %second", "width": "i64 %second_width"}
-    )
+    others = {
+        f"{name}_job_stores": _stores(
+            f"{name}_job", JOB, values | {"body": f"i64 %{name}", "width": f"i64 %{name}_width"}
+        )
+        for name in ("between", "second")
+    }
     return _TEXT.format(
         api_size=len(API),
         api_loads=api_loads,
         record_loads=record_loads,
         job_size=len(JOB),
         job_stores=job_stores,
-        second_job_stores=second,
+        **others,
         tiers_size=len(tiers.RECORD),
         tiers_stores=tiers_stores,
         left=tiers.RECORD.index("left"),

@@ -21,7 +21,7 @@ from typing import Any
 
 from symdiff.codegen.cudaloop import Entry, Part, define, print_loop
 from symdiff.codegen.cudamath import SINGLE, single_functions
-from symdiff.codegen.doubledouble import POWER_OF_TWO
+from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
 from symdiff.codegen.llvm import constant
 from symdiff.codegen.pairs import PARTS, PairFunction
 from symdiff.errors import UnsupportedError
@@ -71,6 +71,7 @@ _FORMATS: dict[Op, str] = {
     NOT: "!{0}",
     WHERE: "{0} ? {1} : {2}",
     POWER_OF_TWO: "ldexp(1.0, (int){0})",
+    EXPONENT: "(double)ilogb({0})",
 }
 
 

@@ -44,8 +44,10 @@ from symdiff.ir import (
 
 LOGB = Op("logb", 1, libm="logb", python="float(math.frexp({0})[1] - 1)")
 """The exponent of a positive double: the largest k with 2**k <= x."""
-POWER_OF_TWO = Op("power_of_two", 1, python="math.ldexp(1.0, int({0}))")
+POWER_OF_TWO = Op("power_of_two", 1, intrinsic="-", python="math.ldexp(1.0, int({0}))")
 """2**k, exactly, for an integer k from -1022 to 1023."""
+EXPONENT = Op("exponent", 1, intrinsic="-", python="float(math.frexp({0})[1] - 1)")
+"""As `LOGB` of a positive normal double, in the processor's registers."""
 
 
 class Pair(NamedTuple):

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff.codegen import streams
+from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
 from symdiff.codegen.lower import nearest
 from symdiff.codegen.streams import Streams
 from symdiff.functions import CONSTANT_VALUES
@@ -380,7 +381,32 @@ class Writer:
 
     def operation(self, e: Expr) -> list[str]:
         args = [self.operand(a) for a in e.args]
+        if e.op is POWER_OF_TWO:
+            return self.power_of_two(self.names[e], args[0])
+        if e.op is EXPONENT:
+            return self.exponent(self.names[e], args[0])
         return [f"{self.names[e]} = {self.instruction(e, args)}"]
+
+    def power_of_two(self, name: str, k: str) -> list[str]:
+        """The exponent field, by a sum whose last bits hold it: 1.5*2**52 + 1023 + k."""
+        bits = self.vector("i64")
+        return [
+            f"{name}.s = fadd {self.value} {k}, {self.splat('double', '0x43380000000003FF')}",
+            f"{name}.i = bitcast {self.value} {name}.s to {bits}",
+            f"{name}.e = shl {bits} {name}.i, {self.splat('i64', '52')}",
+            f"{name} = bitcast {bits} {name}.e to {self.value}",
+        ]
+
+    def exponent(self, name: str, x: str) -> list[str]:
+        """The exponent field as the last bits of 2**52 + k + 1023."""
+        bits = self.vector("i64")
+        return [
+            f"{name}.i = bitcast {self.value} {x} to {bits}",
+            f"{name}.e = lshr {bits} {name}.i, {self.splat('i64', '52')}",
+            f"{name}.o = or {bits} {name}.e, {self.splat('i64', str(0x4330 << 48))}",
+            f"{name}.d = bitcast {bits} {name}.o to {self.value}",
+            f"{name} = fsub {self.value} {name}.d, {self.splat('double', '0x43300000000003FF')}",
+        ]
 
     def instruction(self, e: Expr, args: Sequence[str]) -> str:
         """What computes a node from the names of its operands."""

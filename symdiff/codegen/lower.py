@@ -55,11 +55,14 @@ above it libm's pow, which is within 1 ulp, is used. On arrays that takes longer
 
 FMA = Op("fma", 3, intrinsic="llvm.fma", python="symdiff_fma({0}, {1}, {2})")
 """`a*b + c`, rounded once."""
-SHARP = Op("sharp", 1, intrinsic="-", ball=lambda x: x)
+SHARP = Op("sharp", 1, intrinsic="-", ball=lambda x: x, sign="same")
 SHARP_EXP = Op("sharp_exp", 1, intrinsic="-", ball=lambda x: x.exp(), sign="positive")
 SHARP_EXPM1 = Op("sharp_expm1", 1, intrinsic="-", ball=lambda x: x.expm1())
-"""A sum that `codegen.sharp` computes with the errors of its terms, and exponentials of
-such a sum."""
+"""What `codegen.sharp` computes with the errors of all operations in it, and exponentials
+of such a sum."""
+PLAIN = Op("plain", 1, intrinsic="-", ball=lambda x: x, sign="same")
+"""The same, without those errors."""
+SHARP_OPS = (SHARP, SHARP_EXP, SHARP_EXPM1, PLAIN)
 FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
 
@@ -201,9 +204,10 @@ def _is_exact_product(e: Expr) -> bool:
 
 def _fuse(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Sums with a product in them as one operation."""
-    from symdiff.codegen.sharp import BUILDS
+    from symdiff.codegen.sharp import BUILDS, Corrected
 
     new: dict[Expr, Expr] = {}
+    known: dict[Expr, Corrected] = {}
 
     def built(e: Expr) -> Expr:
         if e not in new:  # a square that was not a node before
@@ -213,7 +217,7 @@ def _fuse(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     for e in topological(roots):
         at = fused(e)
         if e.op in BUILDS:
-            new[e] = BUILDS[e.op](e.args[0])
+            new[e] = BUILDS[e.op](e.args[0], known)
             continue
         if at is None:
             args = tuple(new[a] for a in e.args)

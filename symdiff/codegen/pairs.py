@@ -21,7 +21,7 @@ from typing import Any
 
 from symdiff.codegen import ddfunctions
 from symdiff.codegen import doubledouble as dd
-from symdiff.codegen.doubledouble import POWER_OF_TWO, Pair
+from symdiff.codegen.doubledouble import Pair
 from symdiff.codegen.llvm import Lanes, Writer
 from symdiff.ir import ZERO, Expr, Op, raw, topological, var
 
@@ -102,8 +102,6 @@ class PairWriter(Writer):
 
     def operation(self, e: Expr) -> list[str]:
         name = self.names[e]
-        if e.op is POWER_OF_TWO:
-            return self.power_of_two(name, self.operand(e.args[0]))
         if e.op not in PARTS:
             return super().operation(e)
         function, part = PARTS[e.op]
@@ -118,16 +116,6 @@ class PairWriter(Writer):
             self.declared[symbol] = f"declare {self.pair} @{symbol}({kinds}) #1"
         lines.append(f"{name} = extractvalue {self.pair} {self.results[key]}, {part}")
         return lines
-
-    def power_of_two(self, name: str, k: str) -> list[str]:
-        """The exponent field, by a sum whose last bits hold it: 1.5*2**52 + 1023 + k."""
-        bits = self.vector("i64")
-        return [
-            f"{name}.s = fadd {self.value} {k}, {self.splat('double', '0x43380000000003FF')}",
-            f"{name}.i = bitcast {self.value} {name}.s to {bits}",
-            f"{name}.e = shl {bits} {name}.i, {self.splat('i64', '52')}",
-            f"{name} = bitcast {bits} {name}.e to {self.value}",
-        ]
 
 
 def print_function(symbol: str, lanes: Lanes) -> str:

@@ -7,8 +7,9 @@ A chunk goes through the first of the bodies that serves:
    is set, the chunk is computed again by
 2. tested, which says of every element whether it is suspect.
 
-Suspect elements are then gathered, computed again by the second tier's body, whole
-registers at a time, and put back; what that body flags stays flagged.
+Suspect elements are then gathered, computed again by the bodies `between` and `second`,
+each of which takes what the one before it flags, whole registers at a time, and put back;
+what the last body flags stays flagged. So an element's result does not depend on others.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ from symdiff.codegen.driver import BLOCK, JOB
 
 CHUNK = 4096
 """Elements between two looks at the processor's flags."""
-RECORD = ("lean", "tested", "second", "position", "stop", "left", "tried", "raised", "lead")
+RECORD = ("lean", "tested", "between", "second", "position", "stop", "left", "tried", "raised",
+          "lead")  # fmt: skip
 """What `tiers` takes, each an i64 or an address.
 
-lean, tested, second : jobs (see `driver.JOB`), or null; start and stop are filled in.
-    The body of `tested` or `second` may be null until it is asked for.
+lean, tested, between, second : jobs (see `driver.JOB`), or null; start and stop are filled
+    in. The bodies of all but `lean` may be null until they are asked for.
 position, stop : the elements still to be computed.
 left : how many stay flagged after the second tier.
 tried, raised : chunks that the lean body computed, and those of them it failed.
 lead : elements before the first that lies at a multiple of a register's size; chunks
     begin there, and at multiples of CHUNK elements from there.
 """
-DONE, NEEDS_TESTED, NEEDS_SECOND = 0, 1, 2
+JOBS = 4
+"""So many entries of a record are jobs."""
+DONE, NEEDS_TESTED, NEEDS_BETWEEN, NEEDS_SECOND = 0, 1, 2, 3
 """What `tiers` returns: finished, or which body is missing to go on."""
 EXTRA = 2
 """Further blocks of memory that the second job needs behind its buffers."""
@@ -45,6 +49,7 @@ entry:
   %now = alloca i32
   {loads}
   %has.lean = icmp ne ptr %lean, null
+  %has.between = icmp ne ptr %between, null
   %has.second = icmp ne ptr %second, null
   br label %chunk
 chunk:
@@ -87,6 +92,17 @@ run:
   call void @part(ptr %tested, i64 %k, i64 %end)
   br label %repair
 repair:
+  br i1 %has.between, label %better, label %settle
+better:
+  %unsettled = call i64 @repair(ptr %between, i64 %k, i64 %end)
+  %lacks = icmp slt i64 %unsettled, 0
+  br i1 %lacks, label %ask.between, label %looked
+ask.between:
+  ret i64 {needs_between}
+looked:
+  %settled = icmp eq i64 %unsettled, 0
+  br i1 %settled, label %next, label %settle
+settle:
   br i1 %has.second, label %again, label %next
 again:
   %stays = call i64 @repair(ptr %second, i64 %k, i64 %end)
@@ -354,8 +370,8 @@ def print_tiers(flags: bool) -> str:
     )
     behind = f"\n  %behind = mul i64 %count, {block_bytes}"
     record = "".join(
-        _LOAD.format(whose="record", name=name, index=k, kind="ptr" if k < 3 else "i64")
-        if k < 3 or name in ("stop", "lead")
+        _LOAD.format(whose="record", name=name, index=k, kind="ptr" if k < JOBS else "i64")
+        if k < JOBS or name in ("stop", "lead")
         else f"\n  %{name}.p = getelementptr i64, ptr %record, i64 {k}"
         for k, name in enumerate(RECORD)
     )
@@ -369,6 +385,7 @@ def print_tiers(flags: bool) -> str:
         start=JOB.index("start"),
         stop=JOB.index("stop"),
         needs_tested=NEEDS_TESTED,
+        needs_between=NEEDS_BETWEEN,
         needs_second=NEEDS_SECOND,
         done=DONE,
     )

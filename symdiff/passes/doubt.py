@@ -28,7 +28,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.codegen.lower import MAX_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1, fused
+from symdiff.codegen.lower import (
+    ARRAY_CHAIN,
+    MAX_CHAIN,
+    PLAIN,
+    SHARP,
+    SHARP_EXP,
+    SHARP_EXPM1,
+    fused,
+)
 from symdiff.functions import (
     ATAN,
     CEIL,
@@ -64,6 +72,7 @@ from symdiff.ir import (
     Expr,
 )
 from symdiff.passes.extent import largest
+from symdiff.passes.firstorder import Left, plainly
 from symdiff.passes.magnitude import Magnitudes
 from symdiff.passes.signs import Signs
 
@@ -80,8 +89,6 @@ FUNCTION_ERROR, VECTOR_ERROR = 2, 2
 SLACK = 10
 """An output may err by so many units beyond its inherent rounding, through cancellation
 and arguments of functions: a worst case, of which half is rare."""
-SECOND_ORDER = Fraction(1, 2**40)
-"""What is left of the error of a sum that is computed with the errors of its terms."""
 UNITS = {"float64": 52, "float32": 23}
 """Two to the minus this bounds a unit of rounding, relative to the value."""
 
@@ -116,6 +123,10 @@ class Doubt:
     bounds : of every node seen.
     inherent : units of rounding each node would carry if nothing cancelled.
     unsafe : branches and steps that hang on rounded values.
+    apart : the bounds of the nodes that are rounded by themselves.
+    left : what is left of them where errors are computed along.
+    sharp, corrected : the nodes that are computed with their errors, and those of them
+        whose errors are added.
     """
 
     dtype: str = "float64"
@@ -128,6 +139,9 @@ class Doubt:
     chain: int = MAX_CHAIN
     strict: bool = False
     apart: Doubt | None = None
+    left: Left | None = None
+    sharp: set[Expr] = field(default_factory=set)
+    corrected: list[Expr] = field(default_factory=list)
 
     def of(self, e: Expr) -> Bound:
         for node in ir.topological((e,), self.bounds):
@@ -186,7 +200,8 @@ class Doubt:
 
     def allowed(self, e: Expr) -> Fraction:
         """Units by which an output may be off."""
-        return self.rounding(e) + SLACK
+        self.of(e)
+        return self.inherent[e] + STRICT_SLACK if self.strict else self.rounding(e) + SLACK
 
     def rounding(self, e: Expr) -> Fraction:
         """Units that an output carries if nothing cancels."""
@@ -197,8 +212,9 @@ class Doubt:
         squaring, or of a library function."""
         if q == Fraction(1, 2):
             return 1
-        if q.denominator == 1 and q <= self.chain:
-            return int(q) - 1
+        n = abs(q.numerator)
+        if q.denominator <= 2 and n <= self.chain:
+            return (n if q.denominator == 1 else 2 * n) - (q > 0)
         return FUNCTION_ERROR
 
     def size(self, e: Expr) -> Expr:
@@ -220,7 +236,9 @@ class Doubt:
         if op is NEG or op is ABS:
             return bounds[0]
         if op is SHARP:
-            return Bound(Fraction(2), ir.const(SECOND_ORDER) * self._term_by_term(args[0]))
+            return self._sharp(args[0])
+        if op is PLAIN:
+            return self._plain(args[0])
         if op in (SHARP_EXP, SHARP_EXPM1):
             return Bound(Fraction(self._own_error(e) + 2))
         if op in (ADD, SUB):
@@ -311,11 +329,29 @@ class Doubt:
             b = self.signs.of(ir.neg(e.args[1]))
         return not (a | b) & 1 or not (a | b) & 4
 
-    def _term_by_term(self, e: Expr) -> Expr:
-        """The error of a sum of which every operation is rounded by itself."""
+    def _term_by_term(self, e: Expr) -> Bound:
+        """The error of a node of which every operation is rounded by itself."""
         if self.apart is None:
-            self.apart = Doubt(self.dtype, self.signs, chain=self.chain)
-        return self.apart.of(e).more
+            self.apart = Doubt(self.dtype, self.signs, chain=ARRAY_CHAIN, lean=self.lean)
+        return self.apart.of(e)
+
+    def _sharp(self, e: Expr) -> Bound:
+        """Of a node that is computed with its errors."""
+        bound = self._term_by_term(e)
+        assert self.apart is not None
+        if self.left is None:
+            self.left = Left(self.apart.bounds, self.apart._slopes)
+        part, series = self.left.of(e)
+        self.corrected.append(e)
+        self.sharp.update(ir.topological((e,), self.sharp))
+        error = bound.more + self._times(e, bound.relative)
+        return Bound(max(Fraction(2), 1 + bound.k * part), ir.const(part) * error + series)
+
+    def _plain(self, e: Expr) -> Bound:
+        """Of the value of such a node without its errors."""
+        bound = self._term_by_term(e)
+        self.sharp.update(ir.topological((e,), self.sharp))
+        return bound
 
     def _settled(self, e: Expr, bound: Bound) -> Bound:
         """The error of a series in a band, where it is bounded over the whole band."""
@@ -400,7 +436,10 @@ class Doubt:
             return ks[0] + ks[1] + (not exact)
         if op is POW and (q := ir.rational(args[1])) is not None:
             return abs(q) * ks[0] + self._roundings(q)
-        if op in (NEG, ABS, SHARP, WHERE, MAXIMUM, MINIMUM):
+        if op in (SHARP, PLAIN):
+            assert self.apart is not None
+            return self.apart.inherent[args[0]]
+        if op in (NEG, ABS, WHERE, MAXIMUM, MINIMUM):
             return max(ks)
         return max(ks) + self._own_error(e)
 
@@ -438,23 +477,24 @@ def doubt(
         bound = work.of(output)
         if bound.exact and not output.args:
             continue
-        units = Fraction(limit or 0)
-        if limit is None and strict:
-            units = work.inherent[output] + STRICT_SLACK
-        elif limit is None:
-            units = work.allowed(output)
+        units = work.allowed(output) if limit is None else Fraction(limit)
         if output in unbounded:
             sizes = sizes + work.size(output)
         tests.append((output, units))
     total = ir.or_(ir.not_(work.within(tests)), work.unsafe)
-    if lean:
-        return total
-    if sizes is not ZERO:
-        total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))
-    return ir.or_(total, Magnitudes(dtype, work.signs).outside(outputs))
+    if work.apart is not None:
+        total = ir.or_(total, work.apart.unsafe)
+    if work.left is not None:
+        total = ir.or_(total, ir.not_(work.left.all_safe(work.corrected)))
+    if not lean:
+        if sizes is not ZERO:
+            total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))
+        total = ir.or_(total, Magnitudes(dtype, work.signs).outside(outputs))
+    return plainly(total, work.sharp) if work.sharp else total
 
 
-FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, MAXIMUM, MINIMUM, *STEPS)
+FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, MAXIMUM, MINIMUM, SHARP, PLAIN,
+          *STEPS)  # fmt: skip
 """Finite for finite arguments, unless they overflow."""
 
 

@@ -48,6 +48,11 @@ def largest(e: Expr, branch: Expr) -> Fraction | None:
     return Fraction(math.ceil(worst * 4), 4)
 
 
+def is_band(e: Expr) -> bool:
+    """Whether a choice takes its first side in a band around a point."""
+    return _band(e) is not None
+
+
 def _band(e: Expr) -> tuple[Expr, float] | None:
     """h and r of where(abs(h) < r, ..., ...)."""
     if e.op is not WHERE or e.args[0].op is not LT:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symdiff import ir
+from symdiff.codegen.lower import PLAIN, SHARP
 from symdiff.functions import (
     ASIN,
     ASINH,
@@ -118,7 +119,7 @@ class Magnitudes:
         if not e.args:
             return (-2, 3)
         (a, b), *rest = spans
-        if op in (NEG, ABS):
+        if op in (NEG, ABS, SHARP, PLAIN):
             return a, b
         if op in (ADD, SUB):
             return self._sum(e, (a, b), rest[0])

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from flint import arb
 
 from symdiff import ir
-from symdiff.codegen.lower import ARRAY_CHAIN
+from symdiff.codegen.lower import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
@@ -33,26 +33,41 @@ EVENLY = 0.3
 def shares(forms: Sequence[Expr]) -> list[float] | None:
     """The estimated share of elements in doubt of each form; None if it
     is not known."""
-    work = Doubt(fuses=True, chain=ARRAY_CHAIN)
+    found = _margins(forms, Doubt(fuses=True, chain=ARRAY_CHAIN))
+    if not found:
+        return None
+    sums = (
+        sum(1.0 if m > 1 else EVENLY * m for m in column) for column in zip(*found, strict=True)
+    )
+    return [total / len(found) for total in sums]
+
+
+def worst_share(outputs: Sequence[Expr], *, strict: bool = False) -> float | None:
+    """The share of sample points at which some output is in doubt; None if it is not
+    known. With `strict`, as numbers are."""
+    chain = MAX_CHAIN if strict else ARRAY_CHAIN
+    found = _margins(outputs, Doubt(fuses=True, chain=chain, strict=strict))
+    return sum(max(row) > 1 for row in found) / len(found) if found else None
+
+
+def _margins(forms: Sequence[Expr], work: Doubt) -> list[list[float]]:
+    """How much of what is allowed is used up by each form at the points where all are
+    finite."""
     margins = [work.margin(e) for e in forms]
     inputs = ir.variables(margins)
     rng = random.Random(len(inputs))
-    totals, count = [0.0] * len(forms), 0
+    rows = []
     with exclusive():
         try:
             tape = Tape(inputs, margins)
         except UnsupportedError:  # a user's own function
-            return None
+            return []
         for i in range(POINTS):
             values = tape.run(_point(rng, len(inputs), close=i % 4 == 0), 64)
             found = [values[k] for k in tape.roots]
-            if not all(isinstance(v, arb) and v.is_finite() for v in found):
-                continue
-            count += 1
-            for k, v in enumerate(found):
-                margin = abs(float(v.mid()))
-                totals[k] += 1.0 if margin > 1 else EVENLY * margin
-    return [t / count for t in totals] if count else None
+            if all(isinstance(v, arb) and v.is_finite() for v in found):
+                rows.append([abs(float(v.mid())) for v in found])
+    return rows
 
 
 def _point(rng: random.Random, count: int, *, close: bool) -> list[arb]:

@@ -110,12 +110,13 @@ class Bodies:
 
     Attributes
     ----------
-    lean, second : None if the kernel has none.
+    lean, between, second : None if the kernel has none; what `between` returns too.
     tested : what decides where both are there, or is alone.
     """
 
     tested: Callable[[], Body]
     lean: Callable[[], Body] | None = None
+    between: Callable[[], Body | None] | None = None
     second: Callable[[], Body] | None = None
 
     @property
@@ -229,20 +230,24 @@ class Call:
             memory = np.empty((count + tiers.EXTRA) * block + count, np.uint64)
             lean = None if bodies.lean is None else bodies.lean()
             own = bodies.tested() if lean is None else lean
-            needed = [lean, None if lean is not None else own, None]
-            jobs = [job(body, memory.ctypes.data) for body in needed]
-            addresses = [j.buffer_info()[0] for j in jobs]
-            if lean is None:
-                addresses[0] = 0
-            if bodies.second is None:
-                addresses[2] = 0
+            known = [lean, None if lean is not None else own, None, None]
+            makers = (bodies.lean, bodies.tested, bodies.between, bodies.second)
+            jobs = [job(body, memory.ctypes.data) for body in known]
+            addresses = [
+                0 if make is None else j.buffer_info()[0]
+                for j, make in zip(jobs, makers, strict=True)
+            ]
             begin = first + (lead - first) % own.width
-            record = array("q", [*addresses, first, last, 0, 0, 0, begin])
+            counters = len(tiers.RECORD) - tiers.JOBS - 3
+            record = array("q", [*addresses, first, last, *([0] * counters), begin])
             while missing := own.run(record.buffer_info()[0]):
-                make = bodies.tested if missing == tiers.NEEDS_TESTED else bodies.second
+                make = makers[missing]
                 assert make is not None
                 found = make()
-                jobs[missing][0], jobs[missing][_WIDTH] = found.address, found.width
+                if found is None:
+                    record[missing] = 0
+                else:
+                    jobs[missing][0], jobs[missing][_WIDTH] = found.address, found.width
             left.append(record[_LEFT])
 
         threads.run(part, elements, threads.count(elements, self.cost, self.parallel))

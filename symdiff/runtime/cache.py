@@ -24,6 +24,10 @@ _MAGIC = b"symdiff-object-1\n"
 _SUFFIX = ".kernel"
 _STALE = 3600.0
 _DIGEST = 16
+SELDOM = 64
+"""Kernels that are kept between two looks at all of them."""
+_sizes: dict[Path, tuple[int, int]] = {}
+"""Bytes in a folder as far as is known, and the kernels kept since that was counted."""
 
 
 class Info(NamedTuple):
@@ -89,7 +93,7 @@ def store(name: str, code: bytes, externals: Sequence[str]) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(_MAGIC + _checksum(name, payload) + payload)
         os.replace(temporary, directory / (name + _SUFFIX))
-        _evict(directory)
+        _grown(directory, len(payload))
     except OSError:
         if temporary is not None:
             with contextlib.suppress(OSError):
@@ -108,8 +112,19 @@ def _files(directory: Path) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]
                     yield entry, entry.stat()
 
 
-def _evict(directory: Path) -> None:
-    """Drop what was left behind half-written, then the kernels unused for longest."""
+def _grown(directory: Path, size: int) -> None:
+    """Look at all files only where they may be too many: after some kernels, as other
+    processes keep some too."""
+    total, count = _sizes.get(directory, (0, SELDOM))
+    if count < SELDOM and total + size <= limit():
+        _sizes[directory] = total + size, count + 1
+    else:
+        _sizes[directory] = _evict(directory), 0
+
+
+def _evict(directory: Path) -> int:
+    """Drop what was left behind half-written, then the kernels unused for longest.
+    Returns the size of what stays."""
     kept = []
     total = 0
     for entry, stat in _files(directory):
@@ -121,12 +136,13 @@ def _evict(directory: Path) -> None:
         total += stat.st_size
     bound = limit()
     if total <= bound:
-        return
+        return total
     for _, size, entry in sorted(kept, key=lambda item: item[0]):
         _remove(entry)
         total -= size
         if total <= 0.9 * bound:
-            return
+            break
+    return total
 
 
 def _remove(entry: os.DirEntry[str]) -> bool:

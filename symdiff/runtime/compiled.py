@@ -284,12 +284,13 @@ class Entry:
             builtin.fill_array_api(driver)
             self.call = builtin.array_builtin(driver, self._record, self._alive)
 
-    def attach(self, second: Body) -> None:
-        """Let another body compute the elements that the first flags."""
-        if len(self._alive) == 1:
-            self._alive.append(second.linked)
-            self._record[arraycall.RECORD.index("second_width")] = second.width
-            self._record[arraycall.RECORD.index("second")] = second.address
+    def attach(self, which: str, body: Body) -> None:
+        """Let another body, "between" or "second", compute what those before it flag."""
+        place = arraycall.RECORD.index(which)
+        if not self._record[place]:
+            self._alive.append(body.linked)
+            self._record[arraycall.RECORD.index(f"{which}_width")] = body.width
+            self._record[place] = body.address
 
 
 def _lanes(spec: Spec) -> llvm.Lanes:

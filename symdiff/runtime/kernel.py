@@ -21,7 +21,8 @@ from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
 HELD = 20_000.0
 """Nanoseconds of work for which no other thread of Python need run."""
-Refine = Callable[[Sequence[Expr]], tuple[Expr, ...]]
+Refine = Callable[[Sequence[Expr], str, str], tuple[Expr, ...]]
+Correct = Callable[[Sequence[Expr]], tuple[Expr, ...] | None]
 Doubt = Callable[[Sequence[Expr], str, str], Expr]
 ACCURACIES = ("high", "strict", "fast", "certified")
 
@@ -60,9 +61,12 @@ class Kernel:
         one element, "array", or "lean" for arrays where the processor's flags tell of
         overflow, underflow and invalid operations. Sums are then rounded together with
         a product in them, which the function must know (`doubt` with `fuses`).
-    refine : the outputs as they are computed on arrays, if `suspect` is a function.
+    refine : the outputs as they are computed in a dtype, of "point" or "array", if `suspect` is a function.
     widen : computes the outputs in double-double arithmetic instead, as
         `passes.widen` has it, and flags what even that may get wrong.
+    correct : the outputs, computed with the errors of all operations; None if that cannot
+        be. On arrays this comes between this kernel and the second: elements that are
+        suspect are computed that way first.
     second : a kernel of the same parameters and number of outputs that computes the
         suspect elements again, and only they; what it flags stays flagged.
     """
@@ -79,6 +83,7 @@ class Kernel:
         cache: bool = True,
         suspect: Expr | Doubt | None = None,
         refine: Refine | None = None,
+        correct: Correct | None = None,
         widen: Widen | None = None,
         second: Kernel | None = None,
     ) -> None:
@@ -92,8 +97,9 @@ class Kernel:
         self.name, self.params, self.outputs = name, tuple(params), tuple(outputs)
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
         self.suspect, self.widen, self.second = suspect, widen, second
-        self.refine = refine
-        self._refined: tuple[Expr, ...] | None = None
+        self.refine, self.correct = refine, correct
+        self._between: Kernel | bool | None = correct is not None
+        self._refined: dict[tuple[str, str], tuple[Expr, ...]] = {}
         self._suspects: dict[tuple[str, str], Expr | None] = {}
         self._lock = RLock()
         self._point: Point | None = None
@@ -108,7 +114,7 @@ class Kernel:
         options = {
             "dtype": self.dtype, "accuracy": self.accuracy, "parallel": self.parallel,
             "cache": self.cache, "suspect": self.suspect, "refine": self.refine,
-            "widen": self.widen, "second": self.second,
+            "correct": self.correct, "widen": self.widen, "second": self.second,
         }  # fmt: skip
         return _rebuild, (self.name, self.params, encode(self.outputs), options)
 
@@ -116,8 +122,11 @@ class Kernel:
     def _spec(self, dtype: str, kind: str = "array") -> Spec:
         found, outputs = self.suspect, self.outputs
         if callable(found):
-            if self.refine is not None and kind != "point":
-                outputs = self._refined = self._refined or self.refine(outputs)
+            if self.refine is not None:
+                place = dtype, "point" if kind == "point" else "array"
+                if place not in self._refined:
+                    self._refined[place] = self.refine(outputs, *place)
+                outputs = self._refined[place]
             if (dtype, kind) not in self._suspects:
                 self._suspects[dtype, kind] = found(outputs, dtype, kind)
             found = self._suspects[dtype, kind]
@@ -153,12 +162,35 @@ class Kernel:
     def _tiers(self, dtype: str, size: int) -> arrays.Bodies:
         """What computes arrays; single precision leaves the second tier to `_again`, and
         small arrays go through the body that the builtin has compiled."""
-        lean = second = None
+        lean = between = second = None
         if callable(self.suspect) and jit.has_flags() and size > self._small:
             lean = functools.partial(self.body, dtype, "lean")
         if self.second is not None and dtype == "float64":
             second = functools.partial(self.second.body, dtype)
-        return arrays.Bodies(functools.partial(self.body, dtype), lean, second)
+            if self._between is not None and self._between is not False:
+                between = self._between_body
+        return arrays.Bodies(functools.partial(self.body, dtype), lean, between, second)
+
+    def _between_body(self) -> Body | None:
+        found = self.between
+        if found is None or found.outputs == self._refined.get(("float64", "array")):
+            return None
+        return found.body("float64")
+
+    @property
+    def between(self) -> Kernel | None:
+        """The kernel that computes with the errors of all operations, if there is one."""
+        if isinstance(self._between, bool):
+            with self._lock:
+                if self._between is True:
+                    assert self.correct is not None
+                    outputs = self.correct(self.outputs)
+                    self._between = None if outputs is None else Kernel(
+                        self.name, self.params, outputs, accuracy=self.accuracy,
+                        parallel=self.parallel, cache=self.cache, suspect=self.suspect,
+                        second=self.second,
+                    )  # fmt: skip
+        return self._between or None
 
     @property
     def fast(self) -> Callable[..., Any]:
@@ -180,11 +212,13 @@ class Kernel:
         return found.call
 
     def _attach(self) -> None:
-        """Let the second tier serve the builtins, once it is compiled."""
-        if self.second is not None and (body := self.second._bodies.get(("float64", "array"))):
-            for (dtype, _), entry in self._entries.items():
-                if dtype == "float64":
-                    entry.attach(body)
+        """Let the other tiers serve the builtins, once they are compiled."""
+        kernels = {"between": self._between, "second": self.second}
+        for which, kernel in kernels.items():
+            if isinstance(kernel, Kernel) and (body := kernel._bodies.get(("float64", "array"))):
+                for (dtype, _), entry in self._entries.items():
+                    if dtype == "float64":
+                        entry.attach(which, body)
 
     @property
     def _small(self) -> int:

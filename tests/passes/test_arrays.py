@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symdiff import functions as f
 from symdiff import ir
-from symdiff.function import _refine, _suspect, _widen
+from symdiff.function import _correct, _refine, _suspect, _widen
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.passes.differentiate import gradient
@@ -30,7 +30,7 @@ def tiered(outputs: tuple[Expr, ...]) -> Kernel:
     second = Kernel("f", ["x", "y"], outputs, widen=_widen, cache=False)
     return Kernel(
         "f", ["x", "y"], outputs, suspect=partial(_suspect, False), refine=partial(_refine, False),
-        second=second, cache=False,
+        correct=partial(_correct, False), second=second, cache=False,
     )  # fmt: skip
 
 

@@ -1,0 +1,72 @@
+"""Compute outputs together with the rounding errors of all that is in them.
+
+Before:  log(x)/(x - 1), x + 1
+After:   sharp(log(x)/(x - 1)), plain(x + 1)
+
+Requires: any DAG.
+Ensures: the same values, within a few units of rounding unless `passes.doubt` says
+otherwise: `sharp` at outputs that may be off by more, where all operations have errors
+that can be computed (`codegen.sharp`). What they have in common is computed once. It is
+no program at all if that cannot be, or would take too long to compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from symdiff import ir
+from symdiff.codegen.corrections import CORRECTED
+from symdiff.codegen.lower import ARRAY_CHAIN, PLAIN, SHARP, is_native
+from symdiff.codegen.sharp import is_sharp
+from symdiff.functions import HYPOT
+from symdiff.ir import Expr
+from symdiff.passes.doubt import Doubt
+from symdiff.passes.samples import worst_share
+
+FUNCTION, OPERATION = 100, 8
+"""Operations that a function takes with its error, and any other operation."""
+MAX_OPERATIONS = 6000
+OFTEN = 0.25
+"""Share of elements in doubt from which it takes longer to compute them again."""
+MAX_SAMPLED = 600
+"""Nodes of a program of which that share is estimated."""
+
+
+def compensate(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs as they are computed with their errors; none if they cannot be."""
+    outputs = _elementary(outputs)
+    nodes = ir.topological(outputs)
+    price = sum(FUNCTION if e.op in CORRECTED else OPERATION for e in nodes if e.args)
+    if price > MAX_OPERATIONS or not all(is_sharp(o) for o in outputs):
+        return ()
+    work = Doubt(chain=ARRAY_CHAIN)
+    return tuple(_marked(o, work) for o in outputs)
+
+
+def often_in_doubt(outputs: Sequence[Expr], *, strict: bool) -> bool:
+    """Whether some output is in doubt so often that all had better be compensated."""
+    if len(ir.topological(outputs)) > MAX_SAMPLED:
+        return False
+    share = worst_share(outputs, strict=strict)
+    return share is not None and share > OFTEN
+
+
+def _marked(e: Expr, work: Doubt) -> Expr:
+    if not e.args or e.op.boolean:
+        return e
+    return ir.raw(PLAIN if work.of(e).static else SHARP, (e,))
+
+
+def _elementary(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs with functions that have no correction in terms of others."""
+    outputs = tuple(outputs)
+    new: dict[Expr, Expr] = {}
+    for e in ir.topological(outputs):
+        args = tuple(new[a] for a in e.args)
+        if e.op is HYPOT:
+            new[e] = ir.sqrt(args[0] * args[0] + args[1] * args[1])
+        elif e.op.expand is None or e.op.approximate or is_native(e.op):
+            new[e] = ir.rebuild(e, args)
+        else:
+            (new[e],) = _elementary((e.op.expand(*args),))
+    return tuple(new[o] for o in outputs)
