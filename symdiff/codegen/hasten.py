@@ -10,11 +10,11 @@ Ensures : the same real values. A shared reciprocal and a quotient of exponentia
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symdiff.codegen.lower import lower
+from symdiff.codegen.products import products
 from symdiff.functions import EXP
 from symdiff.ir import (
     ABS,
@@ -40,30 +40,12 @@ def hasten(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     """The outputs lowered, in fewer and cheaper operations."""
     roots = lower(outputs, chain=CHAIN, divide=False)
     roots = lower(_exponentials(roots), chain=CHAIN, divide=False)
-    return lower(_reciprocals(roots), chain=CHAIN, divide=False, fuse=True)
+    return lower(products(roots), chain=CHAIN, divide=False, fuse=True)
 
 
 def _rebuilt(e: Expr, new: dict[Expr, Expr]) -> Expr:
     args = tuple(new[a] for a in e.args)
     return e if args == e.args else raw(e.op, args, e.value)
-
-
-# ------------------------------------------------------------------------- divisions
-def _reciprocals(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """One division for all quotients by the same divisor."""
-    order = topological(roots)
-    uses = Counter(e.args[1] for e in order if e.op is DIV)
-    new: dict[Expr, Expr] = {}
-    inverse: dict[Expr, Expr] = {}
-    for e in order:
-        if e.op is not DIV or uses[e.args[1]] < 2:
-            new[e] = _rebuilt(e, new)
-            continue
-        a, d = e.args
-        if d not in inverse:
-            inverse[d] = raw(DIV, (ONE, new[d]))
-        new[e] = inverse[d] if a is ONE else raw(MUL, (new[a], inverse[d]))
-    return tuple(new[r] for r in roots)
 
 
 # ---------------------------------------------------------------------- exponentials
