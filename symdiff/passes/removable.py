@@ -85,7 +85,7 @@ class Removable:
         self._written: dict[tuple[int, int], Expr] = {}
         self._tapes: dict[int, Tape] = {}
         self.spelled: dict[tuple[str, Any], tuple[Expr, ...]] = {}
-        self._last: dict[int, tuple[tuple[Any, ...], Any]] = {}
+        self._last: dict[int, tuple[Any, int, Any]] = {}
 
     @classmethod
     def of(cls, closed: Expr, centres: Sequence[Centre]) -> Removable:
@@ -179,11 +179,19 @@ class Removable:
             for b in self.bands(order, bits):
                 result = b.around(VARIABLE, result)
             self._written[key] = result
+        if args[0] is VARIABLE:
+            return self._written[key]
         (result,) = ir.substitute((self._written[key],), {VARIABLE: args[0]})
         return result
 
     def _ball(self, order: int, x: Any) -> Any:
         """Rigorous: exact at a point, the closed form away from it."""
+        known = self._last.get(order)  # the functions inside meet the same point often
+        if known is None or known[0] is not x or known[1] != ctx.prec:
+            known = self._last[order] = x, ctx.prec, self._ball_anew(order, x)
+        return known[2]
+
+    def _ball_anew(self, order: int, x: Any) -> Any:
         for c in self.centres:
             p = arb(fmpq(c.point.numerator, c.point.denominator))
             if x.is_exact() and x == p:
@@ -192,11 +200,8 @@ class Removable:
                 return arb("nan")
         if order not in self._tapes:
             self._tapes[order] = Tape([VARIABLE], [self.plain_form(order)])
-        tape, key = self._tapes[order], (ctx.prec, x.mid(), x.rad())
-        known = self._last.get(order)
-        if known is None or known[0] != key:  # the functions inside meet the same point often
-            known = self._last[order] = key, tape.run([x], ctx.prec)[tape.roots[0]]
-        return known[1]
+        tape = self._tapes[order]
+        return tape.run([x], ctx.prec)[tape.roots[0]]
 
 
 def _derivative(e: Expr) -> Expr:
@@ -302,6 +307,8 @@ def _in_closed_form(outputs: Iterable[Expr], form: str) -> tuple[Expr, ...]:
         if inner is None:
             inner = _in_closed_form((getattr(function, form)(order),), form)
             function.spelled[form, order] = inner
+        if args == tuple(function.variables):
+            return inner[0]
         return ir.substitute(inner, dict(zip(function.variables, args, strict=True)))[0]
 
     return ir.transform(outputs, rule)
