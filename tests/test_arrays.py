@@ -5,6 +5,7 @@ The truth is the plain Python function itself: its value, and complex-step diffe
 it (exact to rounding) for its derivatives.
 """
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -202,18 +203,21 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
 IDS = [fun.__name__ for fun, _ in CASES]
 
 
+shared = functools.cache(symgrad)  # most tests of one function need the same kernels
+
+
 def as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
 @pytest.mark.parametrize(("fun", "args"), CASES, ids=IDS)
 def test_values(fun, args) -> None:
-    assert symgrad(fun)(*args) == pytest.approx(fun(*args), rel=1e-13)
+    assert shared(fun)(*args) == pytest.approx(fun(*args), rel=1e-13)
 
 
 @pytest.mark.parametrize(("fun", "args"), CASES, ids=IDS)
 def test_gradients(fun, args) -> None:
-    found = as_tuple(symgrad(fun).grad(*args))
+    found = as_tuple(shared(fun).grad(*args))
     assert len(found) == len(args)
     for k, slope in enumerate(found):
         want = complex_gradient(fun, args, k)
@@ -225,7 +229,7 @@ def test_gradients(fun, args) -> None:
 def test_value_and_gradient_in_single_precision(fun, args) -> None:
     single = tuple(np.asarray(a, np.float32) for a in args)
     same = tuple(np.asarray(a, np.float64) for a in single)
-    value, slopes = symgrad(fun).value_and_grad(*single)
+    value, slopes = shared(fun).value_and_grad(*single)
     assert value == pytest.approx(fun(*same), rel=1e-4)
     for k, slope in enumerate(as_tuple(slopes)):
         want = complex_gradient(fun, same, k)
@@ -235,7 +239,7 @@ def test_value_and_gradient_in_single_precision(fun, args) -> None:
 
 @pytest.mark.parametrize(("fun", "args"), CASES, ids=IDS)
 def test_tangents_and_cotangents(fun, args) -> None:
-    f = symgrad(fun)
+    f = shared(fun)
     directions = tuple(np.cos(np.arange(np.size(a)).reshape(np.shape(a))) for a in args)
     value, tangent = f.jvp(args, directions)
     slopes = as_tuple(f.grad(*args))
@@ -249,7 +253,7 @@ def test_tangents_and_cotangents(fun, args) -> None:
 
 @pytest.mark.parametrize(("fun", "args"), CASES, ids=IDS)
 def test_products_with_the_hessian(fun, args) -> None:
-    f = symgrad(fun)
+    f = shared(fun)
     directions = tuple(np.cos(np.arange(np.size(a)).reshape(np.shape(a))) for a in args)
     found = as_tuple(f.hvp(args, directions))
     h = 1e-6

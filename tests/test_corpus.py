@@ -44,8 +44,14 @@ def leaves(tree):
     return [float(tree)]
 
 
+_functions = {}
+
+
 def program_of(case):
-    f = symgrad(case.fun, static=list(case.static))
+    """The function, the same for all tests, and its program."""
+    if case.name not in _functions:
+        _functions[case.name] = symgrad(case.fun, static=list(case.static))
+    f = _functions[case.name]
     return f, f._source.program(case.static)
 
 

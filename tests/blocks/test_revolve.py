@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from math import comb
 
 import numpy as np
@@ -35,14 +36,23 @@ def _long(name: str) -> tuple[Structured, list, list[int], list[str]]:
     return program, args, wrt, [program.params[k].name for k in wrt]
 
 
-@pytest.mark.parametrize("checkpoint", [FEW, MIXED, "revolve", 400, "auto"], ids=str)
+@functools.cache
+def _gradient(name: str) -> tuple[Structured, list, list[str], list]:
+    """A program, its arguments, and its gradient with all values kept."""
+    program, args, _, names = _long(name)
+    return program, args, names, outputs(derive.gradient(program, names), args)
+
+
+LONG = [pytest.param(c, marks=pytest.mark.slow) for c in (FEW, 400, "auto")]
+
+
+@pytest.mark.parametrize("checkpoint", [MIXED, "revolve", *LONG], ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_gradient(name: str, checkpoint) -> None:
-    program, args, _, names = _long(name)
-    plain = derive.gradient(program, names)
+    program, args, names, plain = _gradient(name)
     bounded = derive.gradient(program, names, checkpoint)
     assert faults(bounded) == []
-    assert all(map(close, outputs(bounded, args), outputs(plain, args)))
+    assert all(map(close, outputs(bounded, args), plain))
 
 
 @pytest.mark.parametrize("name", ["sine", "newton", "network", "backwards", "swap", "leapfrog"])

@@ -19,6 +19,7 @@ from tests.corpus import CASES
 pytest.importorskip("cuda.bindings", reason='NVRTC is not there: install "symdiff[cuda]"')
 
 CAPABILITIES = [(7, 5), (8, 0), (9, 0)]
+EACH = [(7, 5), *(pytest.param(cc, marks=pytest.mark.slow) for cc in CAPABILITIES[1:])]
 
 
 def h(x):
@@ -43,7 +44,7 @@ def table(dtype):
     return CudaKernel(["x", "y"], [apply_to_variables(op)[0] for op in ops])
 
 
-@pytest.mark.parametrize("cc", CAPABILITIES)
+@pytest.mark.parametrize("cc", EACH)
 @pytest.mark.parametrize("f", [h, wave, cosine_ratio])
 def test_ptx_of_value_and_gradient(f, cc):
     ptx = symgrad(f).value_and_grad.ptx(cc=cc)
@@ -55,7 +56,7 @@ def test_ptx_of_value_and_gradient(f, cc):
     assert ".f64" not in single and "%fd" not in single
 
 
-@pytest.mark.parametrize("cc", CAPABILITIES)
+@pytest.mark.parametrize("cc", EACH)
 def test_every_function_of_the_table(cc):
     double = table("float64").ptx("float64", cc)
     single = table("float32").ptx("float32", cc)
@@ -114,7 +115,7 @@ def test_outputs_are_divided_where_registers_spill(monkeypatch):
     assert [len(g.members) for g in divided] == [36, 36, 36, 36]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 def test_every_layout_compiles(dtype):
     kernel = symgrad(wave).value_and_grad._cuda.compiled({})[1].kernel
     groups = kernel.groups(dtype, (8, 0))

@@ -45,6 +45,7 @@ def test_value(case: Case) -> None:
     check(derive.final(derive.value(traced(case))), case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_as_traced(case: Case) -> None:
     check(traced(case), case, (1, 19))
