@@ -38,6 +38,7 @@ from symdiff.ir import (
     or_,
     power,
     rational,
+    scaled,
     sqrt,
     where,
 )
@@ -293,11 +294,41 @@ def _hypot_simplify(x: Expr, y: Expr) -> Expr | None:
 
 
 # ----------------------------------------------------------------- trigonometric
+_TURNS = {  # of which fractions of pi sine is rational (Niven's theorem)
+    Fraction(0): ZERO, Fraction(1, 6): HALF, Fraction(1, 2): ONE, Fraction(5, 6): HALF,
+    Fraction(1): ZERO, Fraction(7, 6): neg(HALF), Fraction(3, 2): neg(ONE),
+    Fraction(11, 6): neg(HALF),
+}  # fmt: skip
+
+
+def _of_pi(x: Expr, ahead: Fraction) -> Expr | None:
+    """sin(x + ahead*pi) for a rational multiple x of pi, where that is rational."""
+    factor, rest = scaled(x)
+    return _TURNS.get((factor + ahead) % 2) if rest.op is PI else None
+
+
+def _sin_simplify(x: Expr) -> Expr | None:
+    found = _odd("sin")(x)
+    return _of_pi(x, Fraction(0)) if found is None else found
+
+
+def _cos_simplify(x: Expr) -> Expr | None:
+    found = _even("cos")(x)
+    return _of_pi(x, Fraction(1, 2)) if found is None else found
+
+
+def _tan_simplify(x: Expr) -> Expr | None:
+    factor, rest = scaled(x)
+    if rest.op is PI and 4 * factor % 4 in (0, 1, 3):
+        return const({0: 0, 1: 1, 3: -1}[int(4 * factor % 4)])
+    return _odd("tan")(x)
+
+
 SIN: Op = Op(
     "sin", 1,
     partials=lambda x: (COS(x),),
     slope=lambda x: (ONE,),
-    simplify=_odd("sin"), fold=_at_zero(0),
+    simplify=_sin_simplify, fold=_at_zero(0),
     names=("math.sin", "numpy.sin"),
     sympy=lambda sp, x: sp.sin(x),
     libm="sin", vector=True, python="math.sin({0})",
@@ -307,7 +338,7 @@ COS: Op = Op(
     "cos", 1,
     partials=lambda x: (neg(SIN(x)),),
     slope=lambda x: (ONE,),
-    simplify=_even("cos"), fold=_at_zero(1),
+    simplify=_cos_simplify, fold=_at_zero(1),
     names=("math.cos", "numpy.cos"),
     sympy=lambda sp, x: sp.cos(x),
     libm="cos", vector=True, python="math.cos({0})",
@@ -317,7 +348,7 @@ TAN: Op = Op(
     "tan", 1,
     partials=lambda x: (add(power(TAN(x), 2), ONE),),
     slope=lambda x: (ONE + power(TAN(x), 2),),
-    simplify=_odd("tan"), fold=_at_zero(0),
+    simplify=_tan_simplify, fold=_at_zero(0),
     names=("math.tan", "numpy.tan"),
     sympy=lambda sp, x: sp.tan(x),
     libm="tan", vector=True, python="math.tan({0})",

@@ -76,6 +76,18 @@ def _roots(bound: Bindings) -> Expr | None:
     return None if difference is None else difference / (ir.sqrt(u) + ir.sqrt(v))
 
 
+def _root_less_constant(bound: Bindings) -> Expr | None:
+    """w/(sqrt(w + c**2) + c), if u is w + c**2 and c > 0."""
+    u, c = bound[U], ir.rational(bound[V])
+    rest, square = _shift(u)
+    return rest / (ir.sqrt(u) + bound[V]) if c is not None and c > 0 and square == c * c else None
+
+
+def _constant_less_root(bound: Bindings) -> Expr | None:
+    less = _root_less_constant({U: bound[V], V: bound[U]})
+    return None if less is None else -less
+
+
 def _logarithms(bound: Bindings) -> Expr | None:
     """log1p((u - v)/v), if u - v is constant."""
     difference = _difference(bound[U], bound[V])
@@ -113,6 +125,8 @@ RULES: tuple[Rule, ...] = (
     Rule("1-erfc", 1 - ERFC(U), _plain(ERF(U))),
     Rule("squares", U**2 - V**2, _plain((U - V) * (U + V))),
     Rule("sqrt-sqrt", ir.sqrt(U) - ir.sqrt(V), _roots, positive=(U, V)),
+    Rule("sqrt-c", ir.sqrt(U) - V, _root_less_constant),
+    Rule("c-sqrt", U - ir.sqrt(V), _constant_less_root),
     Rule("log-log", LOG(U) - LOG(V), _logarithms, positive=(U, V)),
     Rule("xlogy", XLOGY(U, V), _expanded(XLOGY)),
     Rule("xlog1py", XLOG1PY(U, V), _expanded(XLOG1PY)),

@@ -144,7 +144,7 @@ def heat_slices(u0):
 
 def newton(a):
     x = 1.0 + 0 * a
-    for _ in range(60):
+    for _ in range(30):
         x = 0.5 * (x + a / x)
     return x
 

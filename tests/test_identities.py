@@ -38,11 +38,16 @@ def test_rule(rule):
     tried = 0
     for _ in range(400):
         point = [next(draws[e]) for e in unknowns]
-        if constant:  # the rule wants a constant difference: v = u + c
-            before = ir.substitute((rule.before,), {V: U + ir.const(point[1])})[0]
-            if (found := rewrite(before)) is None:
+        if constant:  # the rule wants a constant difference, or the square of a constant
+            c = ir.const(point[1])
+            shapes = ({V: U + c}, {U: U + c * c, V: c}, {U: c, V: U + c * c})
+            written = (ir.substitute((rule.before,), shape)[0] for shape in shapes)
+            found = next(
+                (f for e in written if (f := (e, rewrite(e)))[1] and f[1][1] is rule), None
+            )
+            if found is None:
                 continue
-            after, names, point = found[0], [U], point[:1]
+            (before, (after, _)), names, point = found, [U], point[:1]
         else:
             before, after, names = rule.before, rule.after({e: e for e in unknowns}), unknowns
         a, b = evaluate((before, after), [e.value for e in names], point, 2000)

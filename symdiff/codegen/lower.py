@@ -199,7 +199,7 @@ def _factors(e: Expr) -> tuple[Expr, Expr] | None:
 
 def _is_exact_product(e: Expr) -> bool:
     q = rational(e.args[0]) if e.op is MUL else None
-    return q is not None and is_float(q) and is_float(1 / q)
+    return q is not None and is_float(q) and (q == 0 or is_float(1 / q))
 
 
 def _fuse(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:

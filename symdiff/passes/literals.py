@@ -8,25 +8,30 @@ Ensures: the function is changed only where a zero of a denominator would be one
 of the numerator too, but for less than 2**-50 of the numerator's terms. Then the
 literals of that quotient are read as the decimals that they print as, in the
 whole function; if that does not help, the constant of the numerator is moved by
-what is missing. Each change is recorded; the changed function is the truth.
+what is missing, or what is missing is subtracted (`passes.residues`). Each change is recorded; the changed function is the truth.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
+from symdiff.functions import PI
 from symdiff.interpret import Certified
-from symdiff.ir import ABS, ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr
+from symdiff.ir import ABS, ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr, as_expr
+from symdiff.passes.residues import correction
 from symdiff.passes.zeros import Solution, sampled, zero_sets
 
 ROUNDING = Fraction(1, 2**50)
 MAX_QUOTIENTS = 40
 MAX_NODES = 150
 MAX_TERMS = 24
+MAX_PART = 1000
+"""Parts of pi that a literal may be a multiple of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +43,23 @@ class LiteralRepair:
     node : the quotient, as written.
     literals : the constants before and after.
     zero : where numerator and denominator now vanish together.
+    moved : what was subtracted from the numerator instead of a change of literals.
     """
 
     node: Expr
-    literals: tuple[tuple[Fraction, Fraction], ...]
+    literals: tuple[tuple[Fraction, Expr], ...]
     zero: tuple[tuple[Expr, Expr], ...]
+    moved: Expr = ir.ZERO
 
     @property
     def message(self) -> str:
         """The finding, for people."""
         place = ", ".join(f"{v.value} = {ir.format_expr(e, 60)}" for v, e in self.zero)
         changes = ", ".join(f"{float(a)!r} as {_printed(b)}" for a, b in self.literals)
+        done = f"read {changes}" if changes else f"subtracted {ir.format_expr(self.moved, 60)}"
         return (
             f"the zero at {place} is missed only by the rounding of literals and counts "
-            f"as one; read {changes}"
+            f"as one; {done}"
         )
 
 
@@ -73,7 +81,7 @@ def exact_literals(
     return outputs, repairs, origin
 
 
-Repair = tuple[tuple[tuple[Fraction, Fraction], ...], tuple[tuple[Expr, Expr], ...]]
+Repair = tuple[tuple[tuple[Fraction, Expr], ...], tuple[tuple[Expr, Expr], ...], Expr]
 
 
 def _first(
@@ -99,24 +107,43 @@ def _above_inexact(order: Iterable[Expr]) -> set[Expr]:
     above: set[Expr] = set()
     for e in order:
         if (q := ir.rational(e)) is not None:
-            if _decimal(q, 17) != q:
+            if _decimal(q) != q:
                 above.add(e)
         elif not e.op.boolean and any(a in above for a in e.args):
             above.add(e)
     return above
 
 
-def _decimal(q: Fraction, digits: int) -> Fraction:
-    """The decimal that a literal prints as, with at most so many digits."""
-    if q.denominator == 1 or q.denominator & (q.denominator - 1) or abs(q) > 1e300:
-        return q
-    x = float(q)
-    shortest = Fraction(repr(x))
-    read = shortest if digits >= 17 and Fraction(x) == q else Fraction(f"{x:.15g}")
+def _decimal(q: Fraction) -> Fraction:
+    """The decimal that a literal prints as."""
+    return _read(q, repr(float(q)) if _is_literal(q) and Fraction(float(q)) == q else None)
+
+
+def _shorter(q: Fraction) -> Fraction:
+    """The decimal of 15 digits that a literal is."""
+    return _read(q, f"{float(q):.15g}" if _is_literal(q) else None)
+
+
+def _is_literal(q: Fraction) -> bool:
+    """Whether this is no integer, but a double or a multiple of one."""
+    return q.denominator > 1 and not q.denominator & (q.denominator - 1) and abs(q) < 1e300
+
+
+def _read(q: Fraction, text: str | None) -> Fraction:
+    read = q if text is None else Fraction(text)
     return read if abs(read - q) <= ROUNDING * abs(q) else q
 
 
-def _printed(q: Fraction) -> str:
+def _of_pi(q: Fraction) -> Expr | Fraction:
+    """A simple multiple of pi, if the literal is one of the double next to pi."""
+    multiple = q / Fraction(math.pi)
+    return PI() * ir.const(multiple) if multiple and multiple.denominator <= MAX_PART else q
+
+
+def _printed(e: Expr) -> str:
+    q = ir.rational(e)
+    if q is None:
+        return ir.format_expr(e, 60)
     return str(q) if q.denominator <= 10**17 else repr(float(q)) + "..."
 
 
@@ -163,9 +190,9 @@ def _repair(
     if len(below) > MAX_NODES:
         return None
     literals = [q for n in below if (q := ir.rational(n)) is not None]
-    for digits in (17, 15):
-        changed = {q: r for q in literals if (r := _decimal(q, digits)) != q}
-        mapping = {ir.const(s * q): ir.const(s * r) for q, r in changed.items() for s in (1, -1)}
+    for read in (_decimal, _shorter, _of_pi):
+        changed = {q: r for q in literals if (r := as_expr(read(q))) is not ir.const(q)}
+        mapping = {ir.const(s * q): s * r for q, r in changed.items() for s in (1, -1)}
         if ir.substitute((node,), mapping)[0] is node:
             continue
         n, d = ir.substitute((numerator, denominator), mapping)
@@ -173,8 +200,16 @@ def _repair(
         if len(zeros) > len(_common_zeros(numerator, denominator)) and all(
             _negligible(f, p) for _, points in zeros for p in points for f in (numerator, denominator)
         ):  # fmt: skip
-            return mapping, (tuple(changed.items()), tuple(zeros[-1][0].items()))
-    return _shifted(numerator, denominator)
+            return mapping, (tuple(changed.items()), tuple(zeros[-1][0].items()), ir.ZERO)
+    if (shifted := _shifted(numerator, denominator)) is not None:
+        return shifted
+    missed = correction(numerator, denominator, _negligible)
+    if missed is None:
+        return None
+    moved = (numerator - missed.polynomial) / denominator
+    if node.op in (ADD, SUB):  # a sum of quotients, and of other terms
+        moved = node - missed.polynomial / denominator
+    return {node: moved}, ((), tuple(missed.zero.items()), missed.polynomial)
 
 
 def _common_zeros(
@@ -203,8 +238,8 @@ def _shifted(numerator: Expr, denominator: Expr) -> tuple[dict[Expr, Expr], Repa
             if residue and _negligible(numerator, point):
                 moved = ir.sub(numerator, ir.const(residue))
                 change = residue if numerator.op is SUB else -residue
-                literal = ((constant.value, constant.value + change),)
-                return {numerator: moved}, (literal, tuple(solution.items()))
+                literal = ((constant.value, ir.const(constant.value + change)),)
+                return {numerator: moved}, (literal, tuple(solution.items()), ir.ZERO)
     return None
 
 

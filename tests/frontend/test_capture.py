@@ -43,6 +43,7 @@ ARITHMETIC = {
     "lgamma": mpmath.loggamma,
     "polygamma": lambda n, a: mpmath.psi(int(n), a),
     "logaddexp": lambda a, b: mpmath.log(mpmath.exp(a) + mpmath.exp(b)),
+    "xlogy": lambda a, b: a * mpmath.log(b) if a else a,
     "pi": lambda: +mpmath.pi,
     "ln2": lambda: mpmath.log(2),
     "ln10": lambda: mpmath.log(10),
