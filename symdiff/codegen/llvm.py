@@ -27,7 +27,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symdiff.codegen import streams
+from symdiff.codegen import streams, together
 from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
 from symdiff.codegen.lower import nearest
 from symdiff.codegen.streams import Streams
@@ -171,7 +171,7 @@ def print_body(
         )
     ]
     parts = writer.chunks("body", "ptr noalias readonly %operands, i64 %i", stores, pointers)
-    ways, last = writer.streams, "loop"
+    ways, last = writer.streams, "turn"
     if ways is not None:
         writer.declared.update(ways.declared())
         last = "joined"
@@ -192,6 +192,7 @@ def print_body(
             f"call void @{part}(ptr noalias readonly %operands, i64 %i, ptr %spill)"
             for part in parts
         ),
+        *([] if ways else ["br label %turn", "turn:"]),
         f"%next = add nuw nsw i64 %i, {lanes.width}",
         "%more = icmp slt i64 %next, %end",
         "br i1 %more, label %loop, label %end.loop",
@@ -201,7 +202,7 @@ def print_body(
         "ret void",
         "}",
     ]
-    return writer.module(lines) + "!1 = !{i32 1}\n"
+    return writer.module(lines) + "!1 = !{i32 1}\n" + together.RARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +215,11 @@ class _Store:
 
 
 class Writer:
-    """Prints one module; `real` is the type of an element, `value` of a register."""
+    """Prints one module; `real` is the type of an element, `value` of a register. With
+    `shares`, functions of one number share what `codegen.together` says."""
 
-    def __init__(self, dtype: str, lanes: Lanes) -> None:
+    def __init__(self, dtype: str, lanes: Lanes, shares: bool = False) -> None:
+        self.shares = shares
         self.single = dtype == "float32"
         self.real = "float" if self.single else "double"
         self.lanes = lanes
@@ -301,9 +304,14 @@ class Writer:
             lines.append(f"%v{k} = load {self.value}, ptr %v{k}.p, align 1")
         for e, slot in loads.items():
             lines += self.reload(e, slot)
+        paired = self.paired(order)
         for k, e in enumerate(order):
-            self.names[e] = f"%t{k}"
-            lines += self.operation(e)
+            if e in paired:
+                if e not in self.names:
+                    lines += self.both(f"b{k}", *paired[e])
+            else:
+                self.names[e] = f"%t{k}"
+                lines += self.operation(e)
             if e in saves:
                 lines += self.save(e, saves[e])
         for k, store in enumerate(stores):
@@ -378,6 +386,26 @@ class Writer:
     def splat(self, element: str, text: str) -> str:
         width = self.lanes.width
         return text if width == 1 else "<" + ", ".join([f"{element} {text}"] * width) + ">"
+
+    def paired(self, order: Sequence[Expr]) -> dict[Expr, tuple[Expr, Expr]]:
+        """Operations that are computed with another, if they may be."""
+        if not self.shares or self.single or self.lanes.width == 1:
+            return {}
+        found = {(e.op, e.args[0]): e for e in order if e.op in together.PARTNER}
+        pairs = {}
+        for (op, x), e in found.items():
+            pair = together.PARTNER[op]
+            if all((other, x) in found for other in pair):
+                pairs[e] = found[pair[0], x], found[pair[1], x]
+        return pairs
+
+    def both(self, name: str, first: Expr, second: Expr) -> list[str]:
+        """Two functions of one number."""
+        x = self.operand(first.args[0])
+        self.declared.update(together.declared(self.lanes.width))
+        slow = [self.call(self.function(e.op), [x]) for e in (first, second)]
+        self.names[first], self.names[second] = f"%{name}.v0", f"%{name}.v1"
+        return together.both(name, x, self.lanes.width, (first.op, second.op), slow)
 
     def operation(self, e: Expr) -> list[str]:
         args = [self.operand(a) for a in e.args]

@@ -109,7 +109,7 @@ class Spec:
 @functools.cache
 def version() -> str:
     """A digest of the modules that decide what is compiled."""
-    names = ("ir", "functions", "codegen.lower", "codegen.sharp", "codegen.llvm", "codegen.streams",
+    names = ("ir", "functions", "codegen.lower", "codegen.sharp", "codegen.llvm", "codegen.streams", "codegen.together",
              "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.jit")  # fmt: skip
     return digest(*(f"symdiff.{name}" for name in names))
 
@@ -247,7 +247,8 @@ class Body:
             roots = spec.lowered()
             outputs = roots[: len(spec.outputs)]
             suspect = roots[len(spec.outputs)] if spec.flagged else None
-            writer = _pair_writer(lanes) if spec.widen else None
+            shares = spec.accuracy == "fast"
+            writer = _pair_writer(lanes) if spec.widen else llvm.Writer(spec.dtype, lanes, shares)
             return llvm.print_body(spec.params, outputs, suspect, spec.dtype, lanes, writer)
 
         self.spec, self.width = spec, lanes.width
