@@ -100,11 +100,21 @@ def program_text(program: Structured) -> str:
 
 
 def array_module(
-    program: Structured, wrt: Sequence[str], *, hessian: bool = False, dtype: Any = None
+    program: Structured,
+    wrt: Sequence[str],
+    *,
+    hessian: bool = False,
+    dtype: Any = None,
+    targets: Sequence[str] = ("cpu",),
 ) -> str:
     """The source of a standalone module of a captured program."""
     from symdiff.version import __version__
 
+    if list(targets) != ["cpu"]:
+        raise TargetError(
+            "modules of functions with arrays hold no CUDA kernels",
+            hint='compile them for the CPU; calls with target="cuda" compute them on a device',
+        )
     wrt, name = real(program, wrt), program.name
     by = ", ".join(wrt)
     parts = [ArrayFunction("", derive.value(program), f"The value of {name}.")]

@@ -183,9 +183,7 @@ def compile_module(
     else:
         from symdiff.arraytext import array_module
 
-        if wanted != ["cpu"]:
-            raise SymdiffError("functions with arrays are compiled for the CPU only")
-        text = array_module(subject.program, by, hessian=more, dtype=real)
+        text = array_module(subject.program, by, hessian=more, dtype=real, targets=wanted)
     if output in (None, "-"):
         click.echo(text, nl=False)
     else:

@@ -10,11 +10,14 @@ import numpy as np
 
 from symdiff.derivation import Source, static_key
 from symdiff.errors import TargetError
+from symdiff.frontend import Shapes
 from symdiff.ir import Expr
 from symdiff.options import Options
 from symdiff.program import Emission
+from symdiff.structure import Structured
 
 if TYPE_CHECKING:
+    from symdiff.runtime.cudaarraycall import ArraysOnDevice
     from symdiff.runtime.cudacall import OnDevice
 
 
@@ -36,6 +39,7 @@ class CudaKernels:
     widen: Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
     complete: Callable[[Sequence[Expr]], bool]
     made: dict[Any, tuple[Emission, OnDevice]] = field(default_factory=dict)
+    arrays: dict[int, tuple[Structured, ArraysOnDevice]] = field(default_factory=dict)
 
     def stream(self, kwargs: dict[str, Any]) -> Any:
         """Take `stream=` out of the arguments of a call, if it does not name a parameter."""
@@ -70,31 +74,66 @@ class CudaKernels:
         self, values: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any
     ) -> Any:
         """Compute on the device."""
-        return self.compiled(static)[1].run(values, out, stream)
+        shapes = self.source.shapes(static, values)
+        raw = self.source.raw(static, shapes)
+        if isinstance(raw, Structured):
+            return self.structured(raw, static, shapes).run(values, out, stream)
+        return self.compiled(static, shapes)[1].run(values, out, stream)
+
+    def structured(
+        self, raw: Structured, static: Mapping[str, Any], shapes: Shapes | None = None
+    ) -> ArraysOnDevice:
+        """What computes a captured program with arrays or loops on the device."""
+        from symdiff.runtime.cudaarraycall import ArraysOnDevice
+        from symdiff.runtime.cudaprograms import CudaProgram
+
+        if id(raw) not in self.arrays:
+            self._refuse_certified()
+            program = CudaProgram(self.source.final(static, shapes), self.options.cache)
+            self.arrays[id(raw)] = raw, ArraysOnDevice(program, self._dtype())
+        return self.arrays[id(raw)][1]
+
+    def text(self, static: Mapping[str, Any]) -> str:
+        """The CUDA C++ of a function with arrays or loops, and its steps."""
+        found = self.structured(self.source.raw(static), static).program
+        return found.text(self._dtype() or "float64")
 
     def ptx(self, static: Mapping[str, Any], cc: tuple[int, int], dtype: Any) -> str:
-        """The PTX of the kernel for dense arrays."""
+        """The PTX of the kernels, of functions of numbers for dense arrays."""
         name = np.dtype(dtype or self.options.dtype or np.float64).name
         if name not in ("float64", "float32"):
             raise TargetError(f"there are no kernels in {name}", hint="float64 or float32")
+        raw = self.source.raw(static)
+        if isinstance(raw, Structured):
+            return self.structured(raw, static).program.ptx(name, cc)
         return self.compiled(static)[1].kernel.ptx(name, cc)
 
-    def compiled(self, static: Mapping[str, Any]) -> tuple[Emission, OnDevice]:
-        key = static_key(static)
+    def compiled(
+        self, static: Mapping[str, Any], shapes: Shapes | None = None
+    ) -> tuple[Emission, OnDevice]:
+        key: Any = static_key(static)
+        if self.source.scalar(static, shapes).for_numbers:
+            key = key, "numbers"
         if key not in self.made:
-            self.made[key] = self._make(self.source.emission(static))
+            self.made[key] = self._make(self.source.emission(static, shapes))
         return self.made[key]
+
+    def _refuse_certified(self) -> None:
+        if self.options.accuracy == "certified":
+            raise TargetError(
+                'accuracy="certified" is ball arithmetic, which needs the CPU',
+                hint='use target="cpu", or accuracy="strict"',
+            )
+
+    def _dtype(self) -> str | None:
+        return None if self.options.dtype is None else np.dtype(self.options.dtype).name
 
     def _make(self, emission: Emission) -> tuple[Emission, OnDevice]:
         from symdiff.runtime.cuda import CudaKernel
         from symdiff.runtime.cudacall import OnDevice
 
         options = self.options
-        if options.accuracy == "certified":
-            raise TargetError(
-                'accuracy="certified" is ball arithmetic, which needs the CPU',
-                hint='use target="cpu", or accuracy="strict"',
-            )
+        self._refuse_certified()
         kind = "point" if options.accuracy == "strict" else "array"
         kernel = CudaKernel(
             emission.params,
@@ -105,8 +144,7 @@ class CudaKernels:
             widen=self.widen,
             complete=self.complete,
         )
-        dtype = None if options.dtype is None else np.dtype(options.dtype).name
-        return emission, OnDevice(kernel, emission.tree, dtype)
+        return emission, OnDevice(kernel, emission.tree, self._dtype())
 
     def _suspects(self, kind: str) -> Callable[[Sequence[Expr], str], Expr]:
         return lambda outputs, dtype: self.suspect(outputs, dtype, kind)

@@ -299,7 +299,8 @@ class SymbolicFunction:
         return map_objects(to_sympy(readable_forms(program.outputs)).__getitem__, program.tree)
 
     def source(self, target: str = "cpu") -> str:
-        """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba), "c" or "llvm"."""
+        """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays
+        CUDA C++ and what the host does), "c" or "llvm"."""
         from symdiff.codegen.c import c_source
         from symdiff.codegen.cudapython import cuda_source
         from symdiff.codegen.python import function_source
@@ -311,10 +312,12 @@ class SymbolicFunction:
 
             if target == "llvm":
                 return self._arrays.llvm(self._source.final(self._default_static()))
+            if target == "cuda":
+                return self._cuda.text(self._default_static())
             if target != "cpu":
                 raise TargetError(
                     f"no source for target {target!r} of a function with arrays",
-                    hint='use "cpu" or "llvm"',
+                    hint='use "cpu", "cuda" or "llvm"',
                 )
             emitted = self._source.final(self._default_static())
             return arraytext.source(name, emitted, dtype)
@@ -332,7 +335,7 @@ class SymbolicFunction:
         )
 
     def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:
-        """The PTX of the CUDA kernel for arrays, for a compute capability; no device is
+        """The PTX of the CUDA kernels for arrays, for a compute capability; no device is
         needed. It computes in `dtype`, by default the function's own or float64."""
         return self._cuda.ptx(self._default_static(), cc, dtype)
 
@@ -370,8 +373,10 @@ class SymbolicFunction:
         if isinstance(raw, Structured):
             from symdiff.arraytext import array_module
 
-            dtype = self._options.dtype
-            write_text(path, array_module(raw, self._wrt(), hessian=hessian, dtype=dtype))
+            dtype, target = self._options.dtype, self._options.target
+            targets = ("cpu", "cuda") if target == "cuda" else ("cpu",)
+            text = array_module(raw, self._wrt(), hessian=hessian, dtype=dtype, targets=targets)
+            write_text(path, text)
             return
         targets = ("cpu",) if self._options.target == "cpu" else ("cpu", "cuda")
         save_module(

@@ -14,65 +14,18 @@ a byte for each group of `width`, and a second kernel, `repair`, computes those 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from symdiff.codegen.cudaloop import Entry, Part, define, print_loop
-from symdiff.codegen.cudamath import SINGLE, single_functions
-from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
-from symdiff.codegen.llvm import constant
+from symdiff.codegen.cudaops import Operations
 from symdiff.codegen.pairs import PARTS, PairFunction
-from symdiff.errors import UnsupportedError
-from symdiff.functions import CONSTANT_VALUES
-from symdiff.ir import (
-    ADD,
-    AND,
-    BOOL,
-    CONST,
-    DIV,
-    EQ,
-    HALF,
-    LE,
-    LT,
-    MUL,
-    NEG,
-    NOT,
-    OPS,
-    OR,
-    POW,
-    SUB,
-    VAR,
-    WHERE,
-    Expr,
-    Op,
-    topological,
-)
-
-FMA = OPS["fma"]
+from symdiff.ir import AND, NOT, OR, VAR, Expr, topological
 
 LOGIC = (AND, OR, NOT)
 MAX_LOGIC = 32
 """With more connectives in a function, the compiler must not see through them: what it
 would make of them can take minutes."""
-
-_FORMATS: dict[Op, str] = {
-    ADD: "{0} + {1}",
-    SUB: "{0} - {1}",
-    MUL: "{0} * {1}",
-    DIV: "{0} / {1}",
-    NEG: "-{0}",
-    LT: "{0} < {1}",
-    LE: "{0} <= {1}",
-    EQ: "{0} == {1}",
-    AND: "{0} & {1}",
-    OR: "{0} | {1}",
-    NOT: "!{0}",
-    WHERE: "{0} ? {1} : {2}",
-    POWER_OF_TWO: "ldexp(1.0, (int){0})",
-    EXPONENT: "(double)ilogb({0})",
-}
 
 
 def print_kernels(params: Sequence[str], entries: Sequence[Entry], dtype: str) -> str:
@@ -101,18 +54,16 @@ struct pair { double hi, lo; };
 """
 
 
-class _Printer:
+class _Printer(Operations):
     """Prints functions of one element."""
 
     def __init__(self, dtype: str) -> None:
-        self.single = dtype == "float32"
-        self.real = "float" if self.single else "double"
+        super().__init__(dtype)
         self.pairs: dict[str, str] = {}
-        self.own: dict[str, None] = {}
 
     def helpers(self) -> list[str]:
         """The functions that the others call, which therefore stand before them."""
-        return [*([single_functions(self.own)] if self.own else []), *self.pairs.values()]
+        return [*super().helpers(), *self.pairs.values()]
 
     def point(self, part: Part, params: Sequence[str]) -> str:
         """The function of one element, which says whether it is in doubt."""
@@ -181,42 +132,6 @@ class _Printer:
                 lines.append(f"const {kind} {names[e]} = {text};")
         return lines, [names[r] for r in roots]
 
-    def leaf(self, e: Expr) -> str:
-        if e.op is BOOL:
-            return "true" if e.value else "false"
-        value = e.value if e.op is CONST else Fraction(CONSTANT_VALUES[e.op])
-        return self.literal(constant(value, self.single))
-
-    def literal(self, value: float) -> str:
-        if math.isnan(value):
-            text = "__int_as_float(0x7fc00000)" if self.single else _NAN
-        elif math.isinf(value):
-            text = "__int_as_float(0x7f800000)" if self.single else _INF
-            text = text if value > 0 else f"(-{text})"
-        else:
-            text = value.hex() if self.single else repr(value)
-            text = text + "f" if self.single else text
-            text = text if value >= 0 else f"({text})"
-        return text
-
-    def operation(self, e: Expr, args: Sequence[str]) -> str:
-        op = e.op
-        if op in _FORMATS:
-            return _FORMATS[op].format(*args)
-        suffix = "f" if self.single else ""
-        if op is FMA:
-            return f"fma{suffix}({', '.join(args)})"
-        if op is POW:
-            root = e.args[1] is HALF
-            return f"sqrt{suffix}({args[0]})" if root else f"pow{suffix}({', '.join(args)})"
-        if op.libm is None:
-            raise UnsupportedError(f"{op.name} cannot be computed on CUDA: it has no formula")
-        name = op.libm + suffix
-        if self.single and name in SINGLE:
-            self.own[name] = None
-            name = f"symdiff_{name}"
-        return f"{name}({', '.join(args)})"
-
     def call(self, function: PairFunction, args: Sequence[str]) -> str:
         if function.symbol not in self.pairs:
             self.pairs[function.symbol] = ""  # its place, before those that call it
@@ -228,10 +143,6 @@ class _Printer:
                 [*lines, f"const pair r = {{{found[0]}, {found[1]}}};", "return r;"],
             )
         return f"{function.symbol}({', '.join(args)})"
-
-
-_NAN = "__longlong_as_double(0x7ff8000000000000LL)"
-_INF = "__longlong_as_double(0x7ff0000000000000LL)"
 
 
 def operations(parts: Sequence[Part]) -> int:

@@ -15,7 +15,7 @@ from symdiff.ir import FALSE, Expr
 THREADS = 256
 """Threads in a block."""
 
-_TYPES = {
+TYPES = {
     "f8": "double", "f4": "float", "i1": "signed char", "i2": "short", "i4": "int",
     "i8": "long long", "u1": "unsigned char", "u2": "unsigned short", "u4": "unsigned int",
     "u8": "unsigned long long", "b1": "unsigned char",
@@ -26,7 +26,7 @@ _VECTORS = {
     "u1": "uchar", "u2": "ushort", "u4": "uint", "u8": "ulonglong", "b1": "uchar",
 }  # fmt: skip
 """What CUDA's vectors of them are called, without their length."""
-ELEMENTS = frozenset(_TYPES)
+ELEMENTS = frozenset(TYPES)
 """The element types that a kernel reads and writes."""
 
 
@@ -173,9 +173,9 @@ class _Kernel:
             if operand.how == "value":
                 found.append(f"const {self.real} p{k}")
             else:
-                found.append(f"const {_TYPES[operand.type]}* __restrict__ p{k}")
+                found.append(f"const {TYPES[operand.type]}* __restrict__ p{k}")
         for k, operand in enumerate(self.layout.outputs):
-            found.append(f"{_TYPES[operand.type]}* __restrict__ q{k}")
+            found.append(f"{TYPES[operand.type]}* __restrict__ q{k}")
         if self.marks:
             const = "const " if self.repair else ""
             found.append(f"{const}unsigned char* __restrict__ mask")
@@ -228,7 +228,7 @@ class _Kernel:
             ]
             lines += ["{", *_indented(self.compute(given, str(lane)))]
             for k in self.outputs:
-                kind = _TYPES[self.layout.outputs[k].type]
+                kind = TYPES[self.layout.outputs[k].type]
                 lines.append(f"    b{k}.{part} = ({kind})r{k};")
             lines.append("}")
         for k, operand in enumerate(self.layout.outputs):
@@ -246,7 +246,7 @@ class _Kernel:
         lines += self.compute(given, lane)
         for k, operand in enumerate(layout.outputs):
             where = self.place(f"q{k}", operand, index, "")
-            lines.append(f"{where} = ({_TYPES[operand.type]})r{k};")
+            lines.append(f"{where} = ({TYPES[operand.type]})r{k};")
         return lines
 
     def offsets(self, index: str) -> list[str]:
@@ -261,7 +261,7 @@ class _Kernel:
         if not self.layout.rank:
             return f"{name}[{index}]"
         offset = " + ".join(f"i{j} * {name}s{j}" for j in range(self.layout.rank))
-        return f"*({const}{_TYPES[operand.type]}*)(({const}char*){name} + ({offset}))"
+        return f"*({const}{TYPES[operand.type]}*)(({const}char*){name} + ({offset}))"
 
     def compute(self, given: Sequence[str], lane: str) -> list[str]:
         """Declare the results and compute them, again where they are in doubt."""

@@ -170,6 +170,16 @@ class Device:
              c_void_p(stream))  # fmt: skip
         self.synchronize(stream)
 
+    def copy(self, target: int, source: int, size: int, stream: int) -> None:
+        """Copy bytes from one place on the device to another."""
+        call("cuMemcpyDtoDAsync_v2", c_uint64(target), c_uint64(source), c_size_t(size),
+             c_void_p(stream))  # fmt: skip
+
+    def fill(self, address: int, value: int, count: int, stream: int) -> None:
+        """Write a number of 32 bits so many times."""
+        call("cuMemsetD32Async", c_uint64(address), c_uint(value), c_size_t(count),
+             c_void_p(stream))  # fmt: skip
+
     def synchronize(self, stream: int) -> None:
         call("cuStreamSynchronize", c_void_p(stream))
 

@@ -113,22 +113,22 @@ def integer_of(e: Expr, places: Mapping[str, int]) -> Callable[[Sequence[Any]], 
         return operator.itemgetter(places[name_of(e)])
     if (k := ir.integer(e)) is not None:
         return lambda cells: max(0, k)
-    order = topological((e,))
+    return lambda cells: max(0, whole_value(e, lambda n: cells[places[name_of(n)]]))
 
-    def evaluate(cells: Sequence[Any]) -> int:
-        values: dict[Expr, Any] = {}
-        for n in order:
-            if n.op is INDEX:
-                values[n] = cells[places[name_of(n)]]
-            elif n.op is ir.CONST:
-                values[n] = int(n.value)
-            elif n.op is ir.BOOL:
-                values[n] = n.value
-            else:
-                values[n] = _WHOLE[n.op](*(values[a] for a in n.args))
-        return max(0, int(values[e]))
 
-    return evaluate
+def whole_value(e: Expr, named: Callable[[Expr], int]) -> int:
+    """The value of an integer, or of a condition on integers, from those of the names in it."""
+    values: dict[Expr, Any] = {}
+    for n in topological((e,)):
+        if n.op is INDEX:
+            values[n] = named(n)
+        elif n.op is ir.CONST:
+            values[n] = int(n.value)
+        elif n.op is ir.BOOL:
+            values[n] = n.value
+        else:
+            values[n] = _WHOLE[n.op](*(values[a] for a in n.args))
+    return int(values[e])
 
 
 _WHOLE: dict[ir.Op, Callable[..., Any]] = {

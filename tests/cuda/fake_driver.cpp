@@ -1,12 +1,12 @@
 // A CUDA driver without a device: memory is the host's, and a "module" is a shared library
-// in which every kernel has a function that runs one thread of it. For tests.
+// in which every kernel has a function that runs the threads of one block. For tests.
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef void (*thread_t)(void **args, int block, int thread, int blocks);
+typedef void (*block_t)(void **args, int block, int threads, int blocks);
 
 extern "C" {
 int allocated = 0, launches = 0, contexts = 0;
@@ -30,7 +30,7 @@ int cuModuleLoadData(void **module, const char *image)
 }
 int cuModuleGetFunction(void **function, void *module, const char *name)
 {
-    char full[200] = "thread_";
+    char full[200] = "block_";
     strncat(full, name, 180);
     *function = dlsym(module, full);
     return *function == 0;
@@ -40,12 +40,11 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, size_t
     *blocks = 1;
     return contexts < 1;
 }
-int cuLaunchKernel(thread_t run, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned,
+int cuLaunchKernel(block_t run, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned,
                    unsigned, unsigned, void *, void **args, void *)
 {
     launches++;
-    for (unsigned b = 0; b < blocks; b++)
-        for (unsigned t = 0; t < threads; t++) run(args, b, t, blocks);
+    for (unsigned b = 0; b < blocks; b++) run(args, b, threads, blocks);
     return contexts < 1;
 }
 int cuMemAlloc_v2(uint64_t *address, size_t size)
@@ -73,6 +72,11 @@ int cuPointerGetAttribute(int *value, int, uint64_t) { *value = 0; return 0; }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *)
 {
     memcpy((void *)to, (void *)from, size);
+    return contexts < 1;
+}
+int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, void *)
+{
+    for (size_t i = 0; i < count; i++) ((unsigned *)to)[i] = value;
     return contexts < 1;
 }
 int cuMemGetInfo_v2(size_t *free, size_t *total) { *free = *total = 1 << 28; return contexts < 1; }

@@ -30,13 +30,72 @@ _KERNEL = re.compile(r'^extern "C" __global__ void __launch_bounds__\([^)]*\) (\
 
 SHIM = """\
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #define __device__
 #define __global__
+#define __shared__ static
 #define __noinline__ __attribute__((noinline))
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-static struct { int x; } threadIdx, blockIdx, gridDim;
+static struct { int x; } threadIdx, blockIdx, gridDim, blockDim;
+static int atomicMin(int *at, int value) { int old = *at; if (value < old) *at = value; return old; }
+
+// The threads of a block take turns: each runs up to a barrier, then the next one does.
+enum { THREADS = 256, STACK = 1 << 16 };
+static ucontext_t fibers[THREADS], scheduler;
+static char *stacks;
+static bool done[THREADS];
+static void (*body)(void **);
+static void **given;
+static void start() { body(given); done[threadIdx.x] = true; }
+static bool all;
+static void turn() { swapcontext(&fibers[threadIdx.x], &scheduler); }
+static void __syncthreads() { all = true; turn(); }
+// The threads of a warp come to the same shuffles, so each turn brings all of them to the next.
+static long long shuffled[THREADS];
+template <class T> static T shuffle(T value, int from)
+{
+    memcpy(&shuffled[threadIdx.x], &value, sizeof value);
+    turn();
+    memcpy(&value, &shuffled[from], sizeof value);
+    turn();
+    return value;
+}
+template <class T> static T __shfl_down_sync(unsigned, T value, int delta)
+{
+    int lane = threadIdx.x % 32;
+    return shuffle(value, lane + delta < 32 ? threadIdx.x + delta : threadIdx.x);
+}
+template <class T> static T __shfl_sync(unsigned, T value, int lane)
+{
+    return shuffle(value, threadIdx.x / 32 * 32 + lane);
+}
+static void together(int threads)
+{
+    if (!stacks) stacks = (char *)malloc((size_t)THREADS * STACK);
+    for (int t = 0; t < threads; t++) {
+        getcontext(&fibers[t]);
+        fibers[t].uc_stack.ss_sp = stacks + (size_t)t * STACK;
+        fibers[t].uc_stack.ss_size = STACK;
+        fibers[t].uc_link = &scheduler;
+        done[t] = false;
+        makecontext(&fibers[t], start, 0);
+    }
+    for (int left = threads; left > 0;) {
+        int waiting = 0;
+        all = false;
+        for (int t = 0; t < threads; t++) {
+            if (done[t]) continue;
+            threadIdx.x = t;
+            swapcontext(&scheduler, &fibers[t]);
+            waiting += !done[t];
+        }
+        if (all && waiting != left) abort();  // not all threads have come to the barrier
+        left = waiting;
+    }
+}
 static float __int_as_float(int i) { float f; memcpy(&f, &i, 4); return f; }
 static int __float_as_int(float f) { int i; memcpy(&i, &f, 4); return i; }
 static double __longlong_as_double(long long i) { double f; memcpy(&f, &i, 8); return f; }
@@ -65,21 +124,30 @@ def compile_library(text: str, folder: Path) -> Path:
 
 
 def for_host(text: str) -> str:
-    """A translation unit with, for each kernel, a function that runs one thread of it."""
-    threads = []
+    """A translation unit with, for each kernel, a function that runs one block of it."""
+    blocks = []
     for name, params in _KERNEL.findall(text):
         given = ", ".join(
-            f"*({kind.replace('__restrict__', '').rpartition(' ')[0].strip()}*)a[{k}]".replace(
-                "*(const ", "*(const "
-            )
-            for k, kind in enumerate(params.split(", "))
+            f"*({kind.replace('__restrict__', '').rpartition(' ')[0].strip()}*)a[{k}]"
+            for k, kind in enumerate(p for p in params.split(", ") if p)
         )
-        threads.append(
-            f'extern "C" void thread_{name}(void **a, int block, int thread, int blocks)\n'
-            "{\n    blockIdx.x = block; threadIdx.x = thread; gridDim.x = blocks;\n"
-            f"    {name}({given});\n}}\n"
+        waits = any(w in _body(text, name) for w in ("__syncthreads", "_sync("))
+        run = "together(threads);" if waits else (
+            "for (int t = 0; t < threads; t++) { threadIdx.x = t; body(given); }"
+        )  # fmt: skip
+        blocks.append(
+            f"static void run_{name}(void **a) {{ {name}({given}); }}\n"
+            f'extern "C" void block_{name}(void **a, int block, int threads, int blocks)\n'
+            "{\n    blockIdx.x = block; blockDim.x = threads; gridDim.x = blocks;\n"
+            f"    body = run_{name}; given = a;\n    {run}\n}}\n"
         )
-    return "\n".join([SHIM, text, *threads])
+    return "\n".join([SHIM, text, *blocks])
+
+
+def _body(text: str, name: str) -> str:
+    """The text of one kernel."""
+    start = text.index(f" {name}(")
+    return text[start : text.find("\n}\n", start)]
 
 
 class HostArray:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 
 from symdiff import functions, symgrad
+from symdiff.blocks import derive
 from symdiff.codegen.cudaloop import Layout, Operand
-from symdiff.errors import TargetError
+from symdiff.errors import TargetError, UnsupportedError
+from symdiff.frontend import capture
 from symdiff.ir import var
 from symdiff.runtime import cudacompile, cudadriver
 from symdiff.runtime.cuda import CudaKernel
+from symdiff.runtime.cudaprograms import CudaProgram
+from symdiff.structure import ARRAY, Structured
+from tests.array_corpus import CASES as ARRAY_CASES
 from tests.conftest import apply_to_variables
 from tests.corpus import CASES
 
@@ -196,3 +202,62 @@ def test_the_corpus_compiles(case):
     assert ".f64" not in value.ptx("float32", (8, 0))
     assert ".f64" not in slopes.ptx("float32", (8, 0))
     assert entries(slopes.ptx("float64", (8, 0)))
+
+
+# ------------------------------------------------------------------ arrays and loops
+ARRAYS = [
+    "rosenbrock", "stencil", "compressed", "scatter_add", "running_sums", "places_of_extremes",
+    "softmax_rows", "batched_products", "interpolated", "ewma", "blending", "rnn", "newton",
+    "heat", "dynamic_programming", "lennard_jones", "logistic", "kalman", "histogram", "any_and_all",
+]  # fmt: skip
+"""Functions of the corpus that have every kind of kernel."""
+
+
+def arrays(case, dtype):
+    """The text of the value, and of the gradient if there is one."""
+    program = capture(case.fun, case.static, case.kinds())
+    yield CudaProgram(derive.final(derive.value(program))).plan(dtype).text
+    if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
+        wrt = [p.name for p in program.params if p.type.kind == "f"]
+        yield CudaProgram(derive.final(derive.gradient(program, wrt))).plan(dtype).text
+
+
+def compiles(case, cc):
+    for text in arrays(case, "float64"):
+        assert entries(cudacompile.ptx(text, cc))
+    for text in arrays(case, "float32"):
+        assert "double" not in re.sub(r"__longlong_as_double", "", text)
+        ptx = cudacompile.ptx(text, cc)
+        assert ".f64" not in ptx and "%fd" not in ptx
+
+
+@pytest.mark.parametrize("cc", CAPABILITIES)
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_compile(name, cc):
+    compiles(next(c for c in ARRAY_CASES if c.name == name), cc)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ARRAY_CASES, ids=lambda c: c.name)
+def test_the_corpus_of_arrays_compiles(case):
+    try:
+        program = capture(case.fun, case.static, case.kinds())
+        if isinstance(program, Structured):
+            compiles(case, (8, 0))
+    except UnsupportedError as error:
+        assert "which CUDA has not" in str(error)
+
+
+def test_warps_and_blocks():
+    def rows(X):
+        return np.sum(X * X, axis=1)
+
+    program = capture(rows, None, {"X": (2, "f")})
+    text = CudaProgram(derive.final(derive.value(program))).plan("float64").text
+    ptx = cudacompile.ptx(text, (9, 0))
+    assert "shfl.sync.down" in ptx
+    assert sorted(entries(ptx)) == ["symdiff_0", "symdiff_0_rows"]
+    total = symgrad(lambda x: np.sum(x[:] * 2), dtype="float32").ptx()
+    assert "bar.sync" in total and ".shared" in total
+    assert ".f64" not in total
+    assert "atom." not in total

@@ -1,0 +1,128 @@
+"""`CudaProgram`: a program with arrays and loops, compiled for a device when first called."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from threading import RLock
+from typing import Any
+
+from symdiff.codegen.cudaconvert import NAME, print_conversion
+from symdiff.codegen.cudaloop import THREADS
+from symdiff.codegen.cudaplan import plan
+from symdiff.codegen.cudasteps import Kernel, Launch, Plan, Repeat, Step
+from symdiff.codegen.cudatext import written
+from symdiff.codegen.nests import lowered, output_types
+from symdiff.runtime import cudacompile
+from symdiff.runtime.arrays import _coalesce
+from symdiff.runtime.cudaarrays import Region
+from symdiff.runtime.cudadriver import Device
+from symdiff.structure import Structured, Type
+
+Loaded = dict[str, tuple[Any, int]]
+"""The kernels by their names, and how many blocks of each fit at once."""
+
+
+class CudaProgram:
+    """A program as kernels of a device.
+
+    Parameters
+    ----------
+    program : in the form that is emitted; see `symdiff.blocks.derive`.
+    cache : whether compiled code is kept on disk.
+    """
+
+    def __init__(self, program: Structured, cache: bool = True) -> None:
+        self.program, self.cache = program, cache
+        self.outputs: tuple[Type, ...] = output_types(program)
+        self._lowered: Structured | None = None
+        self._plans: dict[str, Plan] = {}
+        self._loaded: dict[Any, Loaded] = {}
+        self._lock = RLock()
+
+    @property
+    def lowered(self) -> Structured:
+        """The program that is planned."""
+        if self._lowered is None:
+            self._lowered = lowered(self.program, "fast")
+        return self._lowered
+
+    def plan(self, dtype: str) -> Plan:
+        """The kernels and steps in a dtype.
+
+        Raises
+        ------
+        UnsupportedError : for what a device cannot do.
+        """
+        with self._lock:
+            if dtype not in self._plans:
+                self._plans[dtype] = plan(self.lowered, dtype)
+            return self._plans[dtype]
+
+    def text(self, dtype: str) -> str:
+        """The CUDA C++ of the kernels, after the steps that launch them."""
+        found = self.plan(dtype)
+        lines = [f"{self.program.name}:", *written(found.steps)]
+        return "".join(f"// {line}".rstrip() + "\n" for line in lines) + "\n" + found.text
+
+    def ptx(self, dtype: str, cc: tuple[int, int]) -> str:
+        """The PTX of the kernels."""
+        return cudacompile.ptx(self.plan(dtype).text, cc, self.cache)
+
+    def loaded(self, device: Device, dtype: str) -> Loaded:
+        """The kernels on a device; its context must be current."""
+        key = device.ordinal, dtype
+        with self._lock:
+            if key not in self._loaded:
+                found = self.plan(dtype)
+                code = cudacompile.machine_code(found.text, device.capability, self.cache)
+                module = device.load(code.image)
+                self._loaded[key] = {
+                    k.name: _function(device, module, k.name) for k in kernels(found.steps)
+                }
+            return self._loaded[key]
+
+
+def kernels(steps: tuple[Step, ...]) -> list[Kernel]:
+    """All kernels of some steps."""
+    found: list[Kernel] = []
+    for step in steps:
+        if isinstance(step, Launch):
+            found += [step.kernel, *([step.final] if step.final is not None else [])]
+            found += [step.rows[0]] if step.rows is not None else []
+        elif isinstance(step, Repeat):
+            found += kernels((*step.test, *step.body))
+    return found
+
+
+def _function(device: Device, module: Any, name: str) -> tuple[Any, int]:
+    function = device.function(module, name)
+    return function, device.resident(function, THREADS)
+
+
+_CONVERSIONS: dict[Any, tuple[Any, int]] = {}
+_LOCK = RLock()
+
+
+def convert(device: Device, source: Region, target: Region, stream: int) -> None:
+    """Copy elements, converting them, between arrays of one shape."""
+    if not source.size:
+        return
+    dims, steps = _coalesce([source, target])  # type: ignore[list-item]
+    dims, steps = (dims, steps) if dims else ([1], [[0, 0]])
+    types = source.dtype.str[1:], target.dtype.str[1:]
+    key = device.ordinal, *types, len(dims)
+    with _LOCK:
+        if key not in _CONVERSIONS:
+            text = print_conversion(*types, len(dims))
+            code = cudacompile.machine_code(text, device.capability)
+            _CONVERSIONS[key] = _function(device, device.load(code.image), NAME)
+    function, resident = _CONVERSIONS[key]
+    size = math.prod(dims)
+    tail = [size, *dims, *(row[0] for row in steps), *(row[1] for row in steps)]
+    args = [ctypes.c_uint64(source.address), ctypes.c_uint64(target.address)]
+    blocks = min(-(-size // THREADS), 8 * resident)
+    device.launch(function, blocks, THREADS, [*args, *map(ctypes.c_int64, tail)], stream)
+
+
+__all__ = ["CudaProgram", "convert", "kernels"]

@@ -1,0 +1,97 @@
+"""The corpus of functions with arrays and loops as CUDA kernels, run on the CPU; see
+`tests.cuda.host`. The truth is the interpreter of programs, in 120 bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff.blocks import derive
+from symdiff.errors import UnsupportedError
+from symdiff.frontend import capture
+from symdiff.interpret.blocks import Precise, run
+from symdiff.runtime.cudaarraycall import ArraysOnDevice
+from symdiff.runtime.cudacall import located
+from symdiff.runtime.cudaprograms import CudaProgram
+from symdiff.structure import ARRAY, Call, Structured, walk
+from tests.array_corpus import CASES, Case
+from tests.cuda.host import HostArray
+
+LOOSE = {"float64": (1e-9, 1e-11), "float32": (2e-3, 2e-3)}
+
+
+def traced(case: Case) -> Structured:
+    program = capture(case.fun, case.static, case.kinds())
+    if not isinstance(program, Structured):
+        pytest.skip("elementwise: a scalar program")
+    return program
+
+
+def slopes(case: Case) -> Structured:
+    program = traced(case)
+    if len(program.outputs) != 1 or program.outputs[0].op is ARRAY:
+        pytest.skip("not a number")
+    wrt = [p.name for p in program.params if p.type.kind == "f"]
+    return derive.gradient(program, wrt)
+
+
+def check(program: Structured, case: Case, dtype: str) -> None:
+    call = ArraysOnDevice(CudaProgram(program))
+    for seed, sizes in enumerate(case.sizes()):
+        args = [_as(dtype, a) for a in case.arguments(sizes, seed)]
+        held = [np.copy(a) for a in args]
+        want = run(program, args, Precise(120))
+        given = [HostArray(a) if isinstance(a, np.ndarray) else a for a in args]
+        got = _flat(call.run(located(given) if seed % 2 else args))
+        assert len(got) == len(want)
+        for a, b in zip(got, want, strict=True):
+            close(a, b, dtype, sizes)
+        for a, b in zip(args, held, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def _as(dtype: str, a: Any) -> Any:
+    if not isinstance(a, np.ndarray) or a.dtype.kind != "f":
+        return float(np.float32(a)) if isinstance(a, float) else a
+    return a.astype(dtype)
+
+
+def _flat(result: Any) -> list[Any]:
+    if isinstance(result, dict):
+        result = list(result.values())
+    if isinstance(result, (tuple, list)):
+        return [leaf for r in result for leaf in _flat(r)]
+    return [result.array if isinstance(result, HostArray) else result]
+
+
+def close(got: Any, want: Any, dtype: str, sizes: Any) -> None:
+    want = np.array([float(v) for v in np.asarray(want).ravel()]).reshape(np.shape(want))
+    assert np.shape(got) == want.shape, sizes
+    rtol, atol = LOOSE[dtype]
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=atol, err_msg=str(sizes))
+
+
+def refused(program: Structured) -> bool:
+    return any(isinstance(s, Call) and s.routine != "matmul" for s in walk(program.block))
+
+
+def run_case(program: Structured, case: Case, dtype: str) -> None:
+    if refused(program):
+        with pytest.raises(UnsupportedError, match="which CUDA has not"):
+            check(program, case, dtype)
+        return
+    check(program, case, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_value(fake_device: Any, case: Case, dtype: str) -> None:
+    run_case(derive.final(derive.value(traced(case))), case, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=lambda c: c.name)
+def test_gradient(fake_device: Any, case: Case, dtype: str) -> None:
+    run_case(derive.final(slopes(case)), case, dtype)

@@ -1,0 +1,370 @@
+# ruff: noqa: F821
+"""Functions with arrays and loops on a device: how they are called, what is launched, what
+is refused; run on the CPU by a driver without a device."""
+
+import ctypes
+import math
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+from symdiff import Array, symgrad
+from symdiff.errors import TargetError, UnsupportedError
+from symdiff.runtime.arrays import ArgumentError, ShapeError
+from symdiff.runtime.nestcall import ComputationError, ElementError
+from tests.cuda.host import HostArray
+
+
+def energy(x):
+    return np.sum((x[1:] - x[:-1] ** 2) ** 2)
+
+
+def rows(X: Array["n", "m"], w: Array["m"]):
+    return np.tanh(X @ w)
+
+
+def soft(X: Array["n", "m"], w: Array["m"]):
+    z = X @ w
+    return np.log(np.sum(np.exp(z - np.max(z)))) + np.max(z)
+
+
+def on_device(f, **options):
+    return symgrad(f, target="cuda", **options)
+
+
+def count(driver, name="launches"):
+    return ctypes.c_int.in_dll(driver, name).value
+
+
+# --------------------------------------------------------------------- arguments
+def test_device_arrays_stay_on_the_device(fake_device):
+    x = np.linspace(0, 1, 1000)
+    value, slope = on_device(energy).value_and_grad(HostArray(x))
+    assert type(value) is type(slope) is HostArray
+    assert value.array.shape == ()
+    np.testing.assert_allclose(value.array, np.sum((x[1:] - x[:-1] ** 2) ** 2), rtol=1e-13)
+    np.testing.assert_allclose(slope.array, symgrad(energy).grad(x), rtol=1e-13, atol=1e-15)
+
+
+def test_host_arrays_give_host_results(fake_device):
+    x = np.linspace(0, 1, 100)
+    value, slope = on_device(energy).value_and_grad(x)
+    assert type(value) is float
+    assert type(slope) is np.ndarray
+    assert on_device(energy)(np.float32(x)).dtype == np.float32
+    assert on_device(energy)([1, 2, 3]) == (2 - 1) ** 2 + (3 - 4) ** 2
+    assert type(on_device(energy)(np.float16(x))) is np.float16
+
+
+def test_arrays_that_lie_otherwise_are_converted(fake_device):
+    X, w = np.arange(24.0).reshape(4, 6) / 24, np.linspace(-1, 1, 4)
+    f = on_device(rows)
+    truth = np.tanh(X.T @ w)
+    for view in (X.T, np.asfortranarray(X).T, np.repeat(X, 2, axis=1)[:, ::2].T, X[::-1][::-1].T):
+        np.testing.assert_allclose(f(HostArray(view), HostArray(w)).array, truth, rtol=1e-14)
+    whole = HostArray(np.arange(24).reshape(6, 4))
+    np.testing.assert_allclose(
+        f(whole, HostArray(np.float32(w))).array, np.tanh(whole.array @ np.float32(w).astype(float)),
+        rtol=1e-14,
+    )  # fmt: skip
+    np.testing.assert_allclose(f(HostArray(X.T), w).array, truth, rtol=1e-14)
+
+
+def test_numbers_may_lie_on_the_device(fake_device):
+    def scaled(x, c):
+        return c * np.sum(x)
+
+    x = HostArray(np.arange(5.0))
+    for c in (2.0, np.float64(2), HostArray(np.array(2.0)), HostArray(np.array(2))):
+        np.testing.assert_array_equal(on_device(scaled)(x, c).array, 20.0)
+
+
+def test_arguments_are_not_changed(fake_device):
+    def overwritten(x):
+        for i in range(1, len(x)):
+            x[i] = x[i] + x[i - 1]
+        return x
+
+    x = np.arange(5.0)
+    np.testing.assert_array_equal(on_device(overwritten)(HostArray(x)).array, np.cumsum(x))
+    np.testing.assert_array_equal(x, np.arange(5.0))
+
+
+def test_an_argument_that_is_returned_is_copied(fake_device):
+    x = np.arange(5.0)
+    got = on_device(lambda x: (x, np.sum(x), x))(HostArray(x))
+    assert not any(np.shares_memory(a.array, x) for a in got)
+    np.testing.assert_array_equal(got[0].array, x)
+    np.testing.assert_array_equal(got[2].array, x)
+
+
+def test_integers_and_truth_values(fake_device):
+    def picked(x, k):
+        return x[k], k * 2, x[k] > 0.5
+
+    x, k = np.linspace(0, 1, 5), np.array([4, 0, 2**60 % 5], np.int32)
+    a, b, c = on_device(picked)(HostArray(x), HostArray(k))
+    np.testing.assert_array_equal(a.array, x[k])
+    assert b.array.dtype == np.int64 and c.array.dtype == bool
+    np.testing.assert_array_equal(b.array, 2 * k)
+    np.testing.assert_array_equal(c.array, x[k] > 0.5)
+
+
+def test_empty_arrays(fake_device):
+    assert on_device(energy)(np.empty(0)) == 0.0
+    assert on_device(energy).grad(HostArray(np.empty(0))).array.shape == (0,)
+    assert on_device(rows)(HostArray(np.empty((0, 3))), HostArray(np.ones(3))).array.shape == (0,)
+    got = on_device(rows)(HostArray(np.empty((3, 0))), HostArray(np.ones(0)))
+    np.testing.assert_array_equal(got.array, np.zeros(3))
+
+
+# ---------------------------------------------------------------------------- out=
+def test_out(fake_device):
+    X, w = np.random.default_rng(0).normal(size=(7, 5)), np.linspace(-1, 1, 5)
+    truth = np.tanh(X @ w)
+    f = on_device(rows)
+    places = [np.empty(7), np.empty((7, 2)).T[0], np.empty(14)[::-2]]
+    for place in places:
+        out = HostArray(place)
+        assert f(HostArray(X), HostArray(w), out=out) is out
+        np.testing.assert_allclose(place, truth, rtol=1e-14)
+    host = np.empty(7)
+    assert f(X, w, out=host) is host
+    np.testing.assert_allclose(host, truth, rtol=1e-14)
+    value, slopes = HostArray(np.empty(())), (HostArray(np.empty((7, 5))), HostArray(np.empty(5)))
+    both = on_device(soft).value_and_grad
+    assert both(HostArray(X), HostArray(w), out=(value, slopes))[1] is slopes
+    expected = symgrad(soft).value_and_grad(X, w)
+    np.testing.assert_allclose(value.array, expected[0], rtol=1e-14)
+    np.testing.assert_allclose(slopes[0].array, expected[1][0], rtol=1e-13, atol=1e-15)
+
+
+def test_out_may_overlap_the_arguments(fake_device):
+    f = on_device(lambda x: np.cumsum(x[::-1]))
+    x = np.arange(6.0)
+    f(HostArray(x), out=HostArray(x))
+    np.testing.assert_array_equal(x, [5, 9, 12, 14, 15, 15])
+
+
+# ------------------------------------------------------------------------ launches
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n", [0, 1, 255, 257, 300_001])
+def test_sums_of_any_length(fake_device, n, dtype):
+    x = np.random.default_rng(n).uniform(-1, 1, n).astype(dtype)
+    before = count(fake_device)
+    got = on_device(lambda x: np.sum(x * x))(HostArray(x)).array
+    assert count(fake_device) <= before + 4
+    loose = 1e-13 if dtype == "float64" else 2e-6
+    np.testing.assert_allclose(got, np.sum(x.astype(float) ** 2), rtol=loose)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_extremes_and_their_places(fake_device, dtype):
+    rng = np.random.default_rng(3)
+
+    def found(x):
+        return np.max(x), np.min(x), np.argmax(x), np.argmin(x), np.any(x > 0.9), np.all(x < 2)
+
+    f = on_device(found)
+    for n in (1, 5, 700, 5000):
+        x = rng.integers(-20, 20, n).astype(dtype) / 20  # many ties
+        got = [g.array for g in f(HostArray(x))]
+        assert got == [np.max(x), np.min(x), np.argmax(x), np.argmin(x), np.any(x > 0.9), True]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_warp_adds_up_a_row(fake_device, dtype):
+    f = on_device(rows)
+    assert "symdiff_0_rows if m is 32 or more" in f.source("cuda")
+    rng = np.random.default_rng(5)
+    for n, m in ((3, 31), (70, 32), (2, 1000)):
+        X, w = rng.normal(size=(n, m)).astype(dtype), rng.normal(size=m).astype(dtype)
+        loose = 1e-13 if dtype == "float64" else 1e-4
+        got = f(HostArray(X), HostArray(w)).array
+        np.testing.assert_allclose(got, np.tanh(X @ w), rtol=loose, atol=loose)
+
+
+def test_columns_are_added_up_by_one_thread_each():
+    def sums(X: Array["n", "m"], axis: int = 0):
+        return np.sum(X, axis=axis)
+
+    def others(X: Array["n", "m"], axis: int = 1):
+        return np.sum(X, axis=axis)
+
+    assert "_rows if" not in symgrad(sums).source("cuda")
+    assert "_rows if" in symgrad(others).source("cuda")
+
+
+def test_independent_rows_are_threads(fake_device):
+    """A recurrence along each row, and its gradient with its own tape."""
+
+    def blend(d: Array["n", "m"]):
+        total = 0.0
+        for row in range(d.shape[0]):
+            e = 0.0
+            for col in range(d.shape[1]):
+                e = (1 - e) * d[row, col] + e
+            total += e * e
+        return total
+
+    d = np.random.default_rng(1).uniform(size=(300, 6))
+    f = on_device(blend)
+    text = f.grad.source("cuda")
+    assert "for " not in text.partition("\n\n")[0], text  # no loop of the host
+    np.testing.assert_allclose(f(HostArray(d)).array, symgrad(blend)(d), rtol=1e-13)
+    got = f.grad(HostArray(d)).array
+    h = 1e-6
+    for i, j in ((0, 0), (150, 3), (299, 5)):
+        up, down = d.copy(), d.copy()
+        up[i, j] += h
+        down[i, j] -= h
+        slope = (symgrad(blend)(up) - symgrad(blend)(down)) / (2 * h)
+        np.testing.assert_allclose(got[i, j], slope, atol=1e-7)
+
+
+def test_a_loop_over_time_is_the_hosts(fake_device):
+    def heat(u, steps: int = 20):
+        for _ in range(steps * len(u) // len(u)):
+            v = u.copy()
+            v[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+            u = v
+        return u
+
+    u = np.random.default_rng(2).normal(size=500)
+    truth = u
+    for _ in range(20):
+        inner = truth[1:-1] + 0.1 * (truth[2:] - 2 * truth[1:-1] + truth[:-2])
+        truth = np.concatenate([truth[:1], inner, truth[-1:]])
+    np.testing.assert_allclose(on_device(heat)(HostArray(u)).array, truth, rtol=1e-13)
+
+
+def test_adjoints_are_gathered():
+    """No loop of the host, and no sum that depends on the order of threads."""
+    text = symgrad(soft).grad.source("cuda")
+    assert "\n// for" not in text
+    assert "atomicAdd" not in text
+
+
+def test_tapes_grow(fake_device):
+    """A loop that ends when it is done keeps as many values as it makes iterations."""
+
+    def decay(x):
+        n = 0
+        while x > 1e-9:
+            x = x * 0.999 / (1 + x * x)
+            n += 1
+        return x * n
+
+    f = on_device(decay)
+    assert f(0.7) == pytest.approx(decay(0.7), rel=1e-12)
+    h = 1e-7
+    slope = (decay(0.7 + h) - decay(0.7 - h)) / (2 * h)
+    assert f.grad(0.7) == pytest.approx(slope, rel=1e-4)
+
+
+def test_the_result_does_not_depend_on_the_device(fake_device, monkeypatch):
+    from symdiff.runtime import cudadriver
+
+    x = HostArray(np.random.default_rng(0).normal(size=100_000))
+    first = on_device(energy)(x).array
+    monkeypatch.setattr(cudadriver.Device, "resident", lambda *_: 777)
+    assert on_device(energy)(x).array == first
+
+
+# ------------------------------------------------------------------- calls, errors
+def test_products(fake_device):
+    x, v = np.linspace(0, 1, 9), np.linspace(1, -1, 9)
+    f, g = on_device(energy), symgrad(energy)
+    value, tangent = f.jvp((HostArray(x),), (HostArray(v),))
+    np.testing.assert_allclose(tangent.array, g.jvp((x,), (v,))[1], rtol=1e-12)
+    np.testing.assert_allclose(
+        f.hvp((HostArray(x),), HostArray(v)).array, g.hvp((x,), v), rtol=1e-12
+    )
+    np.testing.assert_allclose(f.hessian(HostArray(x)).array, g.hessian(x), rtol=1e-12)
+
+
+def test_auto_computes_where_the_arguments_lie(fake_device):
+    f = symgrad(energy, target="auto")
+    before = count(fake_device)
+    assert type(f(np.ones(3))) is float
+    assert count(fake_device) == before
+    assert type(f(HostArray(np.ones(3)))) is HostArray
+    assert count(fake_device) > before
+
+
+def test_streams_and_pickling(fake_device):
+    f = pickle.loads(pickle.dumps(on_device(energy)))
+    np.testing.assert_array_equal(f(HostArray(np.ones(3)), stream=7).array, 0.0)
+
+
+def test_data_of_the_function(fake_device):
+    table = np.linspace(0, 1, 7)
+    f = on_device(lambda x: np.sum(x * table))
+    np.testing.assert_allclose(f(HostArray(np.ones(7))).array, table.sum(), rtol=1e-15)
+
+
+def at(x, k):
+    return np.sum(x[k])
+
+
+def positive(x):
+    if np.sum(x) < 0:
+        raise ValueError("negative")
+    return np.sum(np.log(x))
+
+
+def test_checks_raise_as_on_the_cpu(fake_device):
+    x, k = np.arange(4.0), np.array([0, 1, 7, 9])
+    for a, b in ((x, k), (HostArray(x), HostArray(k))):
+        with pytest.raises(ElementError, match=r"out of range|outside") as error:
+            on_device(at)(a, b)
+    with pytest.raises(ElementError) as same:
+        symgrad(at)(x, k)
+    assert str(error.value) == str(same.value)
+    np.testing.assert_array_equal(on_device(at)(HostArray(x), HostArray(k % 4)).array, 5.0)
+    with pytest.raises(ComputationError, match=r"(?s):\d+: the maximum .* of nothing.*\^"):
+        on_device(lambda x: np.max(x))(HostArray(np.empty(0)))
+
+
+def test_refusals(fake_device):
+    def solved(A: Array["n", "n"], b: Array["n"]):
+        return np.linalg.solve(A, b)
+
+    with pytest.raises(
+        UnsupportedError, match=r"(?s)'solve' is a routine.*which CUDA has not.*cpu"
+    ):
+        on_device(solved)(np.eye(3), np.ones(3))
+    with pytest.raises(TargetError, match="needs the CPU"):
+        on_device(energy, accuracy="certified")(np.ones(3))
+    f, X, w = on_device(rows), HostArray(np.ones((3, 2))), HostArray(np.ones(2))
+    with pytest.raises(ShapeError, match=r"both are"):
+        f(X, HostArray(np.ones(3)))
+    with pytest.raises(ShapeError, match=r"out has shape \(4,\)"):
+        f(X, w, out=HostArray(np.ones(4)))
+    with pytest.raises(ArgumentError, match="the arguments lie on a device"):
+        f(X, w, out=np.ones(3))
+    with pytest.raises(ArgumentError, match="cannot hold float64"):
+        f(X, w, out=HostArray(np.ones(3, "i4")))
+    with pytest.raises(ArgumentError, match="cannot be used on a device"):
+        f(X, HostArray(np.ones(2, "c16")))
+    with pytest.raises(ArgumentError, match="cannot be used on a device"):
+        on_device(energy)(HostArray(np.ones(3, "f2")))
+    with pytest.raises(TargetError, match="no CUDA"):
+        f.save("nowhere.py")
+
+
+def test_the_source_says_what_the_host_does():
+    def smooth(u: Array["n"], steps: Array["k"]):
+        for _ in range(len(steps)):
+            u = 0.5 * u + 0.25 * (np.roll(u, 1) + np.roll(u, -1))
+        return np.sum(u)
+
+    text = symgrad(smooth).source("cuda")
+    head = text.partition("\n\n")[0].splitlines()
+    assert head[0] == "// smooth:"
+    assert any(re.fullmatch(r"// for \w+ in range\(k\):", line) for line in head)
+    assert any("threads, then symdiff_" in line for line in head)
+    assert text == symgrad(smooth).source("cuda")
+    assert math.isclose(symgrad(smooth)(np.ones(3), np.ones(2)), 3.0)
