@@ -77,6 +77,15 @@ def radial(m: Any, x: Any, y: Any) -> Any:
     return x * t * (1 + t**2 / 8 - t**4 / 16) / norm(m, x, y)
 
 
+def stumpff(m: Any, x: Any) -> Any:
+    """The second function of Stumpff (1947), of orbits of either sign of energy."""
+    if x > 0:
+        return (1 - m.cos(m.sqrt(x))) / x
+    if x < 0:
+        return (m.cosh(m.sqrt(-x)) - 1) / -x
+    return 0.5
+
+
 SLANTED = {"point": (0.0, 0.0, 0.0), "along": (1.0, 0.5, -0.25)}
 IN_THE_PLANE = {"point": (0.0, 0.0), "along": (1.0, 0.5)}
 BY_THE_FIRST = {"along": (1.0, 0.0)}
@@ -147,6 +156,7 @@ CASES: dict[str, Case] = {
     "a quadratic that is linear": Case(
         lambda m, x, y: (-y + m.sqrt(y * y - 4 * x)) / (2 * x), (0.0, 3.0), **BY_THE_FIRST
     ),
+    "orbits of either sign of energy": Case(stumpff),
     # zeros that are missed by the rounding of literals
     "sin(pi*x)/(x-1)": Case(
         lambda m, x: m.sin(math.pi * x) / (x - 1), (1.0,),

@@ -4,7 +4,8 @@ Before:  where(x == 0, 1, expm1(where(x == 0, 1, x))/where(x == 0, 1, x))
 After:   where(x == 0, 1, expm1(x)/x)
 
 Requires: any DAG.
-Ensures: the same value and the same branch everywhere. A node that is shared
+Ensures: the same value and the same branch everywhere. What is decided but at one value
+becomes an equality: inside of `x <= 0`, `x < 0` is `x != 0`. A node that is shared
 with other places is copied for the branch; copies are bounded, and a DAG that
 would grow stays as it is.
 """
@@ -82,8 +83,12 @@ class Contexts:
             if node is not c and not bounds:
                 continue
             if (holds := known.decides(c, self.sets[place])) is None:
-                continue
-            decided[node] = ir.boolean(holds) if node is c else _bounded(node, holds)
+                equality = known.narrowed(self.sets[place]) if node is c else None
+                if equality is None or equality is c:
+                    continue
+                decided[node] = equality
+            else:
+                decided[node] = ir.boolean(holds) if node is c else _bounded(node, holds)
             bits |= low
         return self._substituted(e, decided, bits) if bits else e
 

@@ -22,7 +22,7 @@ from typing import Literal
 
 from symdiff import ir
 from symdiff.codegen.text import short_text
-from symdiff.ir import FALSE, TRUE, WHERE, Expr
+from symdiff.ir import ADD, DIV, FALSE, MUL, SUB, TRUE, WHERE, Expr
 from symdiff.passes.contexts import Contexts
 from symdiff.passes.guardproof import BAND_ULPS, Place, Prover, Solved, Verdict
 from symdiff.passes.guardshape import clamp_of, disjuncts, domain, may_be_guard, without_epsilon
@@ -134,6 +134,9 @@ class _Repairs:
             if r.op is WHERE:
                 c, a, b = r.args
                 plain = self._branch(r, c, a, b)
+                r = plain if plain is not None else r
+            elif (joint := _joint(r)) is not None:
+                plain = self._branch(r, *joint)
                 r = plain if plain is not None else r
             new[e] = r
         result = tuple(new[o] for o in outputs)
@@ -249,6 +252,20 @@ class _Repairs:
             ):
                 return True
         return False
+
+
+def _joint(e: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """The condition and both sides of a quotient, product, sum or difference of two
+    branches on one condition, or of a quotient by a branch."""
+    if e.op not in (DIV, MUL, ADD, SUB):
+        return None
+    a, b = e.args
+    if a.op is b.op is WHERE and a.args[0] is b.args[0]:
+        c, *sides = a.args
+        return c, e.op(sides[0], b.args[1]), e.op(sides[1], b.args[2])
+    if e.op is DIV and b.op is WHERE and a.op is not WHERE:
+        return b.args[0], a / b.args[1], a / b.args[2]
+    return None
 
 
 def _is_reached(outputs: Iterable[Expr], node: Expr, place: Place) -> bool:

@@ -175,3 +175,16 @@ class Known:
         if all(any(p in q for q in inside) for p in here):
             return True
         return False if not intersection(here, inside) else None
+
+    def narrowed(self, found: tuple[Expr, Set] | None) -> Expr | None:
+        """An equality in place of a condition that holds, or fails, at one value only of
+        those that its quantity may have here; None if it is no such condition."""
+        if found is None or found[0] not in self.sets:
+            return None
+        u, inside = found
+        for holds, part in ((True, inside), (False, complement(inside))):
+            rest = intersection(self.sets[u], part)
+            if len(rest) == 1 and rest[0].low == rest[0].high:
+                equal = ir.eq(u, ir.const(rest[0].low))
+                return equal if holds else ir.not_(equal)
+        return None

@@ -103,6 +103,20 @@ REPAIRED = {
     "logarithmic mean": (where(ir.eq(a, b), a, (a - b) / log(a / b)), (a - b) / log(a / b)),
     "product": (where(zero(a * b), 1, a * b / expm1(a * b)), a * b / expm1(a * b)),
     "decay": (where(zero(a), x, (1 - exp(-a * x)) / a), (1 - exp(-a * x)) / a),
+    "both parts of a quotient": (where(zero(x), 1, expm1(x)) / where(zero(x), 1, x), expm1(x) / x),
+    "the divisor alone": ((1 - cos(x)) / where(zero(x), 1, x), (1 - cos(x)) / x),
+    "a difference of branches": (
+        where(zero(x), 0, 1 / x) - where(zero(x), 0, 1 / sin(x)),
+        1 / x - 1 / sin(x),
+    ),
+    "a function for either side": (
+        where(
+            ir.lt(0, x),
+            (1 - cos(sqrt(x))) / x,
+            where(ir.lt(x, 0), (F.COSH(sqrt(-x)) - 1) / -x, ir.HALF),
+        ),
+        where(ir.lt(0, x), (1 - cos(sqrt(x))) / x, (F.COSH(sqrt(-x)) - 1) / -x),
+    ),
     "one-sided": (where(zero(x), 1, sin(sqrt(x)) / sqrt(x)), sin(sqrt(x)) / sqrt(x)),
 }  # fmt: skip
 
@@ -178,6 +192,7 @@ WRONG = {  # guarded value, true value
         1.7182818284590453,
         1.0,
     ),
+    "the divisor alone": (sin(x) / where(zero(x), 1, x), 0.0, 1.0),
     "diagonal": (where(ir.eq(x, y), 0, (x**2 - y**2) / (x - y)), 0.0, None),
 }
 
@@ -289,6 +304,8 @@ def test_contexts_use_implied_conditions():
     assert got is where(ir.lt(4, x), sin(where(ir.lt(5, x), a, b)), 0)
     (got,) = Contexts().simplify((where(near(x, 1), where(ir.eq(x, 1), 5, y), 0),))
     assert got is where(near(x, 1), y, 0)
+    (got,) = Contexts().simplify((where(ir.lt(0, x), a, where(ir.lt(x, 0), b, c)),))
+    assert got is where(ir.lt(0, x), a, where(zero(x), c, b))
 
 
 def test_contexts_of_many_branches_stay_small():
@@ -309,9 +326,14 @@ def test_known_facts_decide_rightly(comparisons, at):
     given_, asked = (compare(u, k) for compare, k, u in comparisons)
     assume(given_.op is not ir.BOOL and asked.op is not ir.BOOL)
     truth = evaluate(given_, {"x": mpmath.mpf(at)})
-    decided = Known(given_, bool(truth)).decides(asked, constraint(asked))
+    known = Known(given_, bool(truth))
+    decided = known.decides(asked, constraint(asked))
     if decided is not None:
         assert decided == evaluate(asked, {"x": mpmath.mpf(at)})
+    equality = known.narrowed(constraint(asked))
+    if equality is not None:
+        at = {"x": mpmath.mpf(at)}
+        assert bool(evaluate(equality, at)) == bool(evaluate(asked, at))
 
 
 @pytest.mark.parametrize("e", [
