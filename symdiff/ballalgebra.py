@@ -102,6 +102,24 @@ def eigh(a: Matrix) -> tuple[Any, Any]:
     return values, v[:, order]
 
 
+def pinv(a: Matrix) -> tuple[Any]:
+    """The pseudoinverse of a matrix of full rank."""
+    if a.shape[0] >= a.shape[1]:
+        return matmul(inv(matmul(a.T, a)[0])[0], a.T)
+    return matmul(a.T, inv(matmul(a, a.T)[0])[0])
+
+
+def svd(a: Matrix) -> tuple[Any, Any, Any]:
+    """The thin decomposition of a matrix of full rank: singular values in descending order."""
+    if a.shape[0] < a.shape[1]:
+        u, sizes, right = svd(a.T)
+        return right.T, sizes, u.T
+    squares, vectors = eigh(matmul(a.T, a)[0])
+    v = vectors[:, ::-1]
+    sizes = np.array([x.sqrt().mid() for x in squares[::-1]] + [None], object)[:-1]
+    return matmul(a, v)[0] / sizes, sizes, v.T
+
+
 def _rotate(m: Matrix, v: Matrix, p: int, q: int) -> None:
     """Make one element zero."""
     if m[p, q].is_zero():
@@ -120,6 +138,14 @@ def _rotate(m: Matrix, v: Matrix, p: int, q: int) -> None:
 def argsort(a: Matrix) -> tuple[Any]:
     """The places of the elements in ascending order."""
     return (np.array(sorted(range(len(a)), key=lambda i: _Key(a[i])), np.int64),)
+
+
+def argsort_rows(a: Matrix) -> tuple[Any]:
+    """The same along the last axis."""
+    found = np.zeros(a.shape, np.int64)
+    for at in np.ndindex(*a.shape[:-1]):
+        found[at] = argsort(a[at])[0]
+    return (found,)
 
 
 def sort(a: Matrix) -> tuple[Any]:

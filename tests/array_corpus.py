@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.special
 from numpy.typing import NDArray
 
@@ -584,6 +585,139 @@ def cross_products(x, y):
     return np.cross(x, y)
 
 
+@case(a="n m p", b="n m p", c="p q")
+def einsums_with_an_ellipsis(a, b, c):
+    return np.einsum("...i,...i->...", a, b) + np.einsum("...j,jk", a, c).sum(-1)
+
+
+@case(x="n", y="n", least=1)
+def interpolated(x, y):
+    return np.interp(x, np.cumsum(y**2 + 0.1), y) + np.interp(
+        x, np.cumsum(y**2 + 0.1), y, left=-1.0, right=2.0
+    )
+
+
+@case(x="n", y="n", smooth=False)
+def places_in_order(x, y):
+    return np.searchsorted(np.sort(x), y) + np.digitize(y, np.sort(x))
+
+
+@case(x="n m", least=2)
+def slopes_of_grids(x):
+    rows, columns = np.gradient(x)
+    return (
+        rows * columns + np.gradient(x, 0.5, axis=1) + np.gradient(x[0], np.cumsum(x[1] ** 2 + 0.1))
+    )
+
+
+@case(x="n", least=1)
+def differences_from_ends(x):
+    return np.diff(x, prepend=0.0) + np.diff(x, append=x[:1])
+
+
+@case(x="n m", least=1)
+def turned(x):
+    return np.rot90(x).sum(0) + np.rot90(x, 2)[:, 0] + np.rot90(x, 3)[0]
+
+
+@case(x="n m", k="i m n", least=1)
+def repeated_by_counts(x, k):
+    return np.repeat(x, k, axis=0).sum(axis=0) + np.sum(np.repeat(x[:, 0], k) ** 2)
+
+
+@case(w="m", k="i m m", least=1)
+def counts_with_weights(w, k):
+    return np.bincount(k, weights=w, minlength=20)[:20] + np.bincount(k, minlength=20)[:20]
+
+
+@case(x="n n", least=1)
+def parts_of_triangles(x):
+    upper = x[np.triu_indices(len(x))]
+    return np.sum(upper**2) + np.sum(np.cumsum(x[np.tril_indices_from(x, -1)])) + np.tri(len(x)) * x
+
+
+@case(x="n", least=3)
+def windows(x):
+    return np.lib.stride_tricks.sliding_window_view(x, 3) @ np.array([1.0, -2.0, 1.0])
+
+
+@case(x="n", least=3)
+def without_one(x):
+    return np.delete(x, 1) * np.delete(x, -1) + np.insert(x, 2, 5.0)[2:]
+
+
+@case(x="n", least=1)
+def padded_symmetrically(x):
+    return np.pad(x, 1, mode="symmetric")
+
+
+@case(c="n", x="m", least=1)
+def polynomials(c, x):
+    p = np.polynomial.polynomial
+    return np.polyval(np.polyder(c), x) + np.polyval(np.polyint(c), x) + p.polyval(x, c)
+
+
+@case(x="n", y="m", least=1)
+def correlations(x, y):
+    return np.correlate(x, y, "full")
+
+
+@case(x="n m", y="n m")
+def stacked_in_depth(x, y):
+    return np.dstack([x, y])
+
+
+@case(x="n", least=3)
+def steps_that_depend_on_sizes(x):
+    h = len(x) // 3
+    total = 0.0
+    for i in range(0, len(x), h):
+        total += x[i] ** 2
+    for i in range(len(x) - 1, -1, -h):
+        total *= np.cos(x[i])
+    return np.sum(x[::h] ** 2) + total
+
+
+@case(x="n", k="i n 1", least=2)
+def steps_up_or_down(x, k):
+    total, step = 0.0, 2 * (k[0] % 2) - 1
+    for i in range(len(x) // 2, len(x) // 2 + 2 * step, step):
+        total += np.sin(x[i % len(x)]) * (i + 1)
+    return total
+
+
+@case(x="n")
+def appended_in_a_loop(x):
+    squares = []
+    for v in x:
+        squares.append(v**2)
+    return np.array(squares)
+
+
+@case(x="n")
+def appended_to_what_is_there(x):
+    sums = [0.0, 1.0]
+    for v in x:
+        sums.append(0.5 * sums[-1] + np.sin(sums[-2]) * v + len(sums))
+    return np.array(sums)
+
+
+@case(x="n m", least=1)
+def appended_rows(x):
+    rows = []
+    flat = []
+    for r in x:
+        rows.append(np.sin(r) * len(rows))
+        flat.append((np.sum(r), 1.0))
+    return (
+        np.stack(rows),
+        np.vstack(rows),
+        np.concatenate(rows),
+        np.column_stack(rows),
+        np.array(flat),
+    )
+
+
 @case(x="n", y="m", least=1)
 def convolutions(x, y):
     return (
@@ -650,6 +784,55 @@ def sorted_values(x):
 @case(x="n", least=1)
 def median(x):
     return np.median(x)
+
+
+@case(x="n m", least=1)
+def sorted_along_axes(x):
+    return np.sort(x, axis=0) * np.sort(x) + np.take_along_axis(x, np.argsort(x, axis=1), 1)
+
+
+@case(x="n m", least=1)
+def quantiles(x):
+    rows = np.quantile(x, 0.5, axis=1, keepdims=True) * np.percentile(x, 30, axis=0)
+    return rows + np.median(x, axis=0) + np.quantile(x, 0.77) + np.quantile(x, [0.1, 0.6]).sum()
+
+
+@case(x="n m", least=2)
+def covariances(x):
+    return np.cov(x) + np.corrcoef(x) + np.cov(x[0], x[1])[0, 1] + np.cov(x[0], bias=True)
+
+
+@case(x="n m", b="n", least=1)
+def least_squares(x, b):
+    a = np.concatenate([x, np.eye(x.shape[1])])
+    right = np.concatenate([b, np.ones(x.shape[1])])
+    return np.linalg.lstsq(a, right, rcond=None)[0] + np.sum(np.linalg.pinv(a) ** 2)
+
+
+@case(x="n m", least=1)
+def pseudoinverse(x):
+    return np.linalg.pinv(x + 3 * np.eye(x.shape[0], x.shape[1]))
+
+
+@case(x="n m", least=1)
+def singular_values(x):
+    a = x + 3 * np.eye(x.shape[0], x.shape[1])
+    return np.linalg.svd(a, compute_uv=False) + np.linalg.norm(a, 2) + np.linalg.norm(a, "nuc")
+
+
+@case(x="5 n", least=1)
+def singular_vectors(x):
+    a = x + 3 * np.eye(5, x.shape[1])
+    u, s, v = np.linalg.svd(a, full_matrices=False)
+    return (u * np.exp(-s)) @ v
+
+
+@case(x="n n", b="n", least=1)
+def triangular_systems(x, b):
+    a = np.tril(x) + 3 * np.eye(len(b))
+    return scipy.linalg.solve_triangular(a, b, lower=True) + scipy.linalg.cho_solve(
+        scipy.linalg.cho_factor(x @ x.T + np.eye(len(b)), lower=True), b
+    )
 
 
 @case(a="n m", b="m p", c="p n")

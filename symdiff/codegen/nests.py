@@ -38,6 +38,7 @@ from symdiff.structure import (
     expressions,
     index,
     kind_of,
+    leaves,
     mapped,
     name_of,
     types,
@@ -140,7 +141,7 @@ def layout_of(program: Structured) -> Layout:
     known, results = [], []
     for t in outputs:
         results.append(at)
-        names = {name_of(e) for e in topological(t.shape) if e.op is INDEX}
+        names = {name_of(e) for e in leaves(t.shape)}
         known.append(names <= set(sizes) - numbers)
         at += 1 if known[-1] else 1 + len(t.shape)
     statements = list(walk(program.block))

@@ -93,7 +93,7 @@ class Inlined:
 def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The value of `function(*args, **kwargs)`."""
     if isinstance(function, Closure):
-        return _inline(t, function, args, kwargs)
+        return inline(t, function, args, kwargs)
     if isinstance(function, Method):
         return function.function(t, function.owner, *args, **kwargs)
     if (implementation := known.find(function)) is not None:
@@ -109,12 +109,12 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if kind is FunctionType:
         if _is_library(function):
             raise _foreign(t, function)
-        return _inline(t, function, args, kwargs)
+        return inline(t, function, args, kwargs)
     if kind is MethodType and type(function.__func__) is FunctionType:
         inspects = hasattr(type(function.__self__), "__symdiff_trace__")
         if inspects or _is_library(function.__func__):
             raise _foreign(t, function)
-        return _inline(t, function.__func__, (function.__self__, *args), kwargs)
+        return inline(t, function.__func__, (function.__self__, *args), kwargs)
     if kind is functools.partial:
         every = (*map(t.wrap, function.args), *args)
         return call(t, function.func, every, {k: t.wrap(v) for k, v in function.keywords.items()} | kwargs)  # fmt: skip
@@ -128,7 +128,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return function(*args, **kwargs)
     called = inspect.getattr_static(kind, "__call__", None)
     if isinstance(called, FunctionType) and not _is_library(called):
-        return _inline(t, called, (function, *args), kwargs)
+        return inline(t, called, (function, *args), kwargs)
     raise _foreign(t, function)
 
 
@@ -242,7 +242,7 @@ def function_frame(fun: FunctionType) -> tuple[Frame, FunctionNode]:
     return frame, node
 
 
-def _inline(
+def inline(
     t: Tracer, function: Closure | FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run a function's body here, on these arguments."""

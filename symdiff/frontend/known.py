@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions
-from symdiff.frontend import arrays, library_names, methods, numpy_names, python_names, scalars
+from symdiff.frontend import (
+    arrays,
+    composed,
+    library_names,
+    methods,
+    numpy_names,
+    python_names,
+    scalars,
+)
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Refused, is_number
 from symdiff.ir import Expr, Op
@@ -25,9 +33,37 @@ METHOD_OWNERS = (list, dict, set, frozenset, str, tuple, range)
 
 def find(function: Any) -> Implementation | None:
     """How a known function is traced."""
-    table = _table("scipy.special" in sys.modules)
+    table = _table(tuple(m for m in _MODULES if m in sys.modules))
     found = table.get(id(function))
     return found[1] if found is not None and found[0] is function else None
+
+
+def _composed(fun: Callable[..., Any], arrays: int, whole: int | None = None) -> Implementation:
+    """A function that is written in terms of others, of so many arrays first; the number of
+    an argument that is an array of integers."""
+
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        from symdiff.frontend import calls, large_names, selecting
+
+        large_names.numbers_as_arrays(t, fun.__name__, args[:arrays])
+        if whole is not None and whole < len(args):
+            selecting.as_integers(t, args[whole])
+        return calls.inline(t, fun, args, kwargs)
+
+    return implementation
+
+
+def _extended(name: str, usual: Implementation) -> Implementation:
+    """The function, or what some calls of it are in terms of others."""
+    if name not in composed.EXTENDED:
+        return usual
+    fun, applies, *whole = composed.EXTENDED[name]
+    other = _composed(fun, 1, *whole)
+
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        return (other if applies(*args, **kwargs) else usual)(t, *args, **kwargs)
+
+    return implementation
 
 
 def _sized(name: str, small: Implementation | None) -> Implementation:
@@ -49,8 +85,14 @@ def _sized(name: str, small: Implementation | None) -> Implementation:
     return implementation
 
 
-@functools.lru_cache(maxsize=2)
-def _table(with_scipy: bool) -> Mapping[int, tuple[Any, Implementation]]:
+_MODULES = (
+    "scipy.special", "scipy.linalg", "numpy.lib.stride_tricks", "numpy.polynomial.polynomial",
+)  # fmt: skip
+"""Modules whose functions are known once the user has imported them."""
+
+
+@functools.lru_cache(maxsize=16)
+def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     """Implementations by the identity of what they implement. The elementary
     functions first: where a traced version exists too, it wins."""
     from symdiff.frontend import large_names
@@ -61,18 +103,20 @@ def _table(with_scipy: bool) -> Mapping[int, tuple[Any, Implementation]]:
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
     entries |= python_names.TABLE | library_names.TABLE
     entries |= numpy_names.TABLE
-    names = dict.fromkeys((*entries, *large_names.TABLE))
+    whole = {name: _composed(*entry) for name, entry in composed.TABLE.items()}
+    names = dict.fromkeys((*entries, *large_names.TABLE, *whole))
     table: dict[int, tuple[Any, Implementation]] = {}
     for name in names:
         module, _, attribute = name.rpartition(".")
-        if module.startswith("scipy") and not with_scipy:
+        if module in _MODULES and module not in loaded:
             continue
         owner: Any = importlib.import_module("numpy" if module == "numpy.linalg" else module)
         if module == "numpy.linalg":
             owner = owner.linalg
         function = getattr(owner, attribute, None)
         if function is not None and (name in entries or id(function) not in table):
-            table[id(function)] = function, _sized(name, entries.get(name))
+            usual = whole[name] if name in whole else _sized(name, entries.get(name))
+            table[id(function)] = function, _extended(name, usual)
     return table
 
 

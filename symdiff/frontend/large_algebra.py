@@ -11,7 +11,7 @@ from symdiff.frontend import arrays, folding, scalars, symbolic
 from symdiff.frontend.extents import same_size, stretched
 from symdiff.frontend.folding import reals, routine
 from symdiff.frontend.large_reductions import axes_of, norm, total
-from symdiff.frontend.large_shapes import diagonal, divided, expanded, moved, ravel
+from symdiff.frontend.large_shapes import diagonal, divided, expanded, moved, ravel, taken_along
 from symdiff.frontend.symbolic import SLOTS, as_kind, formula, lazy, placed
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Refused, SymArray, describe, dimensions, is_number
@@ -87,7 +87,7 @@ def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) ->
         raise Refused("np.einsum() without a string of subscripts")
     text = subscripts.replace(" ", "")
     if "." in text:
-        raise Refused("an ellipsis in np.einsum()", "name every axis")
+        text = _named_axes(text, [len(a.shape) for a in _arrays(t, *operands)])
     left, arrow, output = text.partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
@@ -106,6 +106,26 @@ def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) ->
         inner = "".join(dict.fromkeys(c for c in p + q if c in later))
         parts = [(inner, symbolic.symbolic(t, contracted(t, [(p, a), (q, b)], inner))), *rest]
     return contracted(t, parts, output)
+
+
+def _named_axes(text: str, ranks: Sequence[int]) -> str:
+    """Subscripts with letters in place of each ellipsis."""
+    left, arrow, output = text.partition("->")
+    terms = left.split(",")
+    free = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in text]
+    hidden = [n - len(s.replace("...", "")) for s, n in zip(terms, ranks, strict=False)]
+    counts = [h if "..." in s else 0 for s, h in zip(terms, hidden, strict=False)]
+    if any(c < 0 for c in counts) or max(counts) > len(free):
+        raise Refused("np.einsum() of an array of too few dimensions")
+    letters = free[: max(counts)]
+    named = [
+        s.replace("...", "".join(letters[len(letters) - c :]))
+        for s, c in zip(terms, counts, strict=False)
+    ]
+    if not arrow:
+        single = (c for c in set(left) - set(",.") if left.count(c) == 1)
+        return f"{','.join(named)}->{''.join(letters)}{''.join(sorted(single))}"
+    return f"{','.join(named)}->{output.replace('...', ''.join(letters))}"
 
 
 def _tensordot(t: Tracer, a: Any, b: Any, axes: Any = 2) -> Any:
@@ -193,19 +213,6 @@ def _polyval(t: Tracer, coefficients: Any, x: Any) -> Any:
     return found
 
 
-def _vander(t: Tracer, value: Any, N: Any = None, increasing: Any = False) -> Any:
-    a = symbolic.symbolic(t, value)
-    if not isinstance(N, int):
-        raise Refused("np.vander() without a number of columns", "say how many: np.vander(x, 4)")
-    powers = range(N) if increasing else range(N)[::-1]
-    columns = [
-        symbolic.symbolic(t, arrays.elementwise(lambda v, k=k: scalars.binary(ast.Pow, v, k), a))
-        for k in powers
-    ]
-    columns = [symbolic.broadcast(t, c, a.shape) for c in columns]
-    return moved(t, symbolic.stacked(t, columns), 0, 1)
-
-
 # ------------------------------------------------------------------ linear algebra
 def _square(t: Tracer, value: Any, what: str) -> SymArray:
     a = reals(symbolic.symbolic(t, value))
@@ -252,9 +259,32 @@ def _eigh(t: Tracer, value: Any) -> Any:
     return tuple(routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
 
 
+def _matrix(t: Tracer, value: Any, what: str) -> SymArray:
+    a = reals(symbolic.symbolic(t, value))
+    if len(a.shape) != 2:
+        raise Refused(f"{what} of an array of {dimensions(len(a.shape))}", "use one matrix")
+    return a
+
+
+def _least(n: Expr, m: Expr) -> Expr:
+    if n is m:
+        return n
+    return ir.where(ir.lt(n, m), n, m)
+
+
 def _pinv(t: Tracer, value: Any) -> Any:
-    """Of a matrix of full rank: by the smaller of the two normal equations."""
-    raise Refused("np.linalg.pinv()", "use np.linalg.solve with the normal equations")
+    a = _matrix(t, value, "np.linalg.pinv()")
+    return routine(t, "pinv", [(a.shape[::-1], "f")], a)[0]
+
+
+def _svd(t: Tracer, value: Any, full_matrices: Any = True, compute_uv: Any = True) -> Any:
+    a = _matrix(t, value, "np.linalg.svd()")
+    n, m = a.shape
+    if compute_uv and full_matrices:
+        raise Refused("np.linalg.svd() with all vectors", "pass full_matrices=False")
+    k = _least(n, m)
+    u, sizes, v = routine(t, "svd", [((n, k), "f"), ((k,), "f"), ((k, m), "f")], a)
+    return (u, sizes, v) if compute_uv else sizes
 
 
 def _matrix_power(t: Tracer, value: Any, n: Any) -> Any:
@@ -291,28 +321,21 @@ def argsort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
     a = symbolic.symbolic(t, value)
     if axis is None:
         a, axis = ravel(t, a), 0
-    if len(a.shape) != 1:
-        raise Refused("an array of more than one dimension is sorted", "sort its rows in a loop")
-    axes_of(a, axis)
-    return routine(t, "argsort", [(a.shape, "i")], reals(a))[0]
+    (k,) = axes_of(a, axis)
+    if len(a.shape) == 1:
+        return routine(t, "argsort", [(a.shape, "i")], reals(a))[0]
+    rows = moved(t, a, k, -1)
+    return moved(t, routine(t, "argsort_rows", [(rows.shape, "i")], reals(rows))[0], -1, k)
 
 
 def sort(t: Tracer, value: Any, axis: Any = -1, kind: Any = None) -> Any:
     a = symbolic.reused(t, symbolic.symbolic(t, value))
     if axis is None:
-        a = ravel(t, a)
-    order = argsort(t, a)
+        a, axis = ravel(t, a), 0
+    if len(a.shape) > 1:
+        return taken_along(t, a, argsort(t, a, axis), axis)
+    order = argsort(t, a, axis)
     return symbolic.gathered(a, a.shape, [placed(formula(order), SLOTS)])
-
-
-def _median(t: Tracer, value: Any) -> Any:
-    a = ravel(t, value)
-    n = a.shape[0]
-    t.require(ir.lt(ZERO, n), "value", "the median of nothing")
-    ordered = sort(t, a)
-    low, high = divided(ir.sub(n, ONE), ir.const(2)), divided(n, ir.const(2))
-    x, y = (symbolic.element(ordered, [k]) for k in (low, high))
-    return scalars.binary(ast.Div, arrays.add(x, y), 2)
 
 
 def _matmul(t: Tracer, a: Any, b: Any) -> Any:
@@ -326,12 +349,12 @@ TABLE: dict[str, Function] = {
     "numpy.dot": dot, "numpy.vdot": _vdot, "numpy.inner": _inner, "numpy.outer": _outer,
     "numpy.matmul": _matmul, "numpy.trace": _trace, "numpy.einsum": _einsum,
     "numpy.tensordot": _tensordot, "numpy.kron": _kron, "numpy.cross": _cross,
-    "numpy.convolve": _convolve, "numpy.polyval": _polyval, "numpy.vander": _vander,
+    "numpy.convolve": _convolve, "numpy.polyval": _polyval,
     "numpy.linalg.solve": _solve, "numpy.linalg.inv": _inverse, "numpy.linalg.det": _determinant,
     "numpy.linalg.slogdet": _slogdet, "numpy.linalg.cholesky": _cholesky,
     "numpy.linalg.eigh": _eigh, "numpy.linalg.eigvalsh": lambda t, a: _eigh(t, a)[0],
-    "numpy.linalg.pinv": _pinv, "numpy.linalg.matrix_power": _matrix_power,
+    "numpy.linalg.pinv": _pinv, "numpy.linalg.svd": _svd, "numpy.linalg.matrix_power": _matrix_power,
     "numpy.linalg.multi_dot": _multi_dot, "numpy.linalg.vector_norm": norm,
-    "numpy.sort": sort, "numpy.argsort": argsort, "numpy.median": _median,
+    "numpy.sort": sort, "numpy.argsort": argsort,
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""

@@ -17,6 +17,7 @@ from symdiff.frontend.large_shapes import (
     expanded,
     moved,
     ravel,
+    reshaped,
     sliced,
 )
 from symdiff.frontend.symbolic import SLOTS, lazy, needs, placed
@@ -70,7 +71,18 @@ def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
     return lazy(shape, kind, value, defined)
 
 
+def _rows(t: Tracer, values: Any) -> SymArray | None:
+    """The rows of an array, or a list, of a length that is not known when traced."""
+    if not isinstance(values, (SymArray, Listed)):
+        return None
+    a = symbolic.symbolic(t, values)
+    return None if len(a.shape) < 2 or ir.integer(a.shape[0]) is not None else a
+
+
 def _concatenate(t: Tracer, values: Any, axis: Any = 0) -> Any:
+    if (rows := _rows(t, values)) is not None and axis in (0, None):
+        count = ir.mul(*rows.shape[:2])
+        return reshaped(t, rows, tuple(map(scalars.whole, (count, *rows.shape[2:]))))
     parts = parts_of(t, values)
     if axis is None:
         return joined(t, [ravel(t, p) for p in parts], 0)
@@ -78,7 +90,9 @@ def _concatenate(t: Tracer, values: Any, axis: Any = 0) -> Any:
 
 
 def _stack(t: Tracer, values: Any, axis: Any = 0) -> Any:
-    found = symbolic.stacked(t, parts_of(t, values))
+    found = _rows(t, values)
+    if found is None:
+        found = symbolic.stacked(t, parts_of(t, values))
     return moved(t, found, 0, axis)
 
 
@@ -88,10 +102,14 @@ def _hstack(t: Tracer, values: Any) -> Any:
 
 
 def _vstack(t: Tracer, values: Any) -> Any:
+    if (rows := _rows(t, values)) is not None and len(rows.shape) == 2:
+        return rows
     return joined(t, [at_least(2)(t, p) for p in parts_of(t, values)], 0)
 
 
 def _column_stack(t: Tracer, values: Any) -> Any:
+    if (rows := _rows(t, values)) is not None and len(rows.shape) == 2:
+        return moved(t, rows, 0, 1)
     parts = parts_of(t, values)
     return joined(t, [expanded(t, p, 1) if len(p.shape) == 1 else p for p in parts], 1)
 
@@ -123,6 +141,10 @@ _PADDING: dict[str, Callable[[Expr, Expr], Expr]] = {
     "reflect": lambda i, n: ir.where(
         ir.lt(i, ZERO), ir.neg(i),
         ir.where(ir.lt(i, n), i, ir.sub(ir.mul(ir.const(2), ir.sub(n, ONE)), i)),
+    ),
+    "symmetric": lambda i, n: ir.where(
+        ir.lt(i, ZERO), ir.sub(ir.const(-1), i),
+        ir.where(ir.lt(i, n), i, ir.sub(ir.sub(ir.mul(ir.const(2), n), ONE), i)),
     ),
 }  # fmt: skip
 """Where an element outside of an axis of n elements comes from."""

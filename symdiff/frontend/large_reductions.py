@@ -136,6 +136,17 @@ def _extreme_of(t: Tracer, a: SymArray, axes: Sequence[int], op: ir.Op, start: E
     value = folding.numbers(a)
     defined = join(needs(a), scalars.domain_of((value,))[value])
 
+    if a.kind == "i" and len(axes) == len(a.shape):  # it stays an integer
+        start = placed(value, [ZERO] * len(a.shape))
+        chosen = ir.lt if op is functions.MAXIMUM else lambda x, y: ir.lt(y, x)
+
+        def whole(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Any], list[Expr]]:
+            other = placed(value, at)
+            return [], [ir.where(chosen(now[0], other), other, now[0])]
+
+        (found,) = folding.reduce(t, a, axes, [(op.name, structure.INTEGER, start)], whole)
+        return found
+
     def step(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Any], list[Expr]]:
         better = ir.apply(op, now[0], placed(value, at))
         return [], [ir.where(placed(defined, at), better, ir.NAN)]
@@ -221,26 +232,6 @@ def _running(combine: folding.Combine, start: Expr, name: str) -> Function:
         return folding.scan(t, a, axes_of(a, axis)[0], start, combine, name)
 
     return implementation
-
-
-def gradient(t: Tracer, value: Any, h: Any = 1) -> Any:
-    """`np.gradient` of a vector: central differences, one-sided at the ends."""
-    a = symbolic.reused(t, symbolic.symbolic(t, value))
-    if len(a.shape) != 1 or isinstance(h, SymArray):
-        raise Refused("np.gradient() of a matrix or of unequal steps", "take slices")
-    n = a.shape[0]
-    t.require(ir.lt(ONE, n), "value", "np.gradient() needs two elements")
-    i = SLOTS[0]
-    before = ir.where(ir.lt(ZERO, i), ir.sub(i, ONE), i)
-    after = ir.where(ir.lt(ir.add(i, ONE), n), ir.add(i, ONE), i)
-    rise = [symbolic.gathered(a, a.shape, [k]) for k in (after, before)]
-    steps = lazy(a.shape, "i", ir.sub(after, before))
-    return arrays.elementwise(
-        lambda u, v, k: scalars.binary(
-            ast.Div, scalars.binary(ast.Sub, u, v), arrays.multiply(as_real(k), h)
-        ),
-        *rise, steps,
-    )  # fmt: skip
 
 
 def extreme_so_far(op: ir.Op, start: Expr) -> Function:
@@ -353,7 +344,9 @@ def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any
             return largest(t, total(t, sizes, rows, keepdims=True), (rows, columns), keepdims=keepdims)  # fmt: skip
         if order is ir.INF:
             return largest(t, total(t, sizes, columns, keepdims=True), (rows, columns), keepdims=keepdims)  # fmt: skip
-        raise Refused("this norm of a matrix is not supported", "the norms 'fro', 1 and np.inf are")
+        if isinstance(order, str) and order != "nuc":
+            raise Refused(f"the norm '{order}' of a matrix is not supported")
+        return _spectral(t, a, order, keepdims)
     if not isinstance(order, Expr):
         raise Refused(f"the norm '{order}' of a vector is not supported")
     if order is ir.INF:
@@ -370,6 +363,20 @@ def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any
         lambda s: scalars.binary(ast.Pow, s, scalars.binary(ast.Div, 1, p)),
         total(t, powers, axis, keepdims=keepdims),
     )
+
+
+def _spectral(t: Tracer, a: SymArray, order: Any, keepdims: Any) -> Any:
+    """The norms of a matrix that are functions of its singular values."""
+    from symdiff.frontend.large_algebra import TABLE as ALGEBRA
+
+    if len(a.shape) != 2 or order not in ("nuc", ir.const(2), ir.const(-2)):
+        raise Refused("this norm of a matrix is not supported")
+    sizes = ALGEBRA["numpy.linalg.svd"](t, a, compute_uv=False)
+    if order == "nuc":
+        found = total(t, sizes)
+    else:
+        found = selecting.subscript(t, sizes, 0 if order is ir.const(2) else -1)
+    return kept(t, found, a, (0, 1), keepdims)
 
 
 def euclidean(t: Tracer, a: SymArray, axis: Any, keepdims: Any = False) -> Any:
@@ -404,7 +411,6 @@ TABLE: dict[str, Function] = {
     "numpy.count_nonzero": count_nonzero,
     "numpy.cumsum": _running(ir.add, ZERO, "cumsum"),
     "numpy.cumprod": _running(ir.mul, ONE, "cumprod"),
-    "numpy.gradient": gradient,
     "numpy.diff": difference, "numpy.trapezoid": trapezoid, "numpy.trapz": trapezoid,
     "numpy.linalg.norm": norm, "numpy.allclose": _allclose, "numpy.array_equal": _array_equal,
     "scipy.special.logsumexp": logsumexp, "scipy.special.softmax": _softmax,

@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.frontend import containers, expressions, loops, scalars, sequences
+from symdiff.frontend import containers, expressions, growing, loops, scalars, sequences
 from symdiff.frontend.expressions import evaluate
 from symdiff.frontend.frames import Flow
 from symdiff.frontend.tracer import Tracer
@@ -49,14 +49,21 @@ def run_for(t: Tracer, node: ast.For) -> None:
 def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
     """A loop that stays a loop."""
     name = node.target.id if isinstance(node.target, ast.Name) else "i"
-    broken = loops.trace_for(
-        t,
-        found.count,
-        lambda k: _assign(t, node.target, found.item(k)),
-        lambda: _run_block(t, node.body),
-        name,
-    )
-    t.frame.flow.broken = broken
+    grown = growing.lists(t, node.body) if found.count.op is not ir.CONST else {}
+    before = {g.name: t.frame.env[g.name] for g in grown.values()}
+
+    def start(k: ir.Expr) -> None:
+        _assign(t, node.target, found.item(k))
+        growing.begin(grown, t, k)
+
+    def body() -> None:
+        _run_block(t, node.body)
+        t.frame.env.update(before)  # the lists are in memory, which is carried
+
+    def run() -> ir.Expr:
+        return loops.trace_for(t, found.count, start, body, name)
+
+    t.frame.flow.broken = growing.traced(t, found.count, grown, run) if grown else run()
     _after_loop(t, node.orelse)
 
 

@@ -103,6 +103,7 @@ class Recorder:
         self.array_parameters: frozenset[str] = frozenset()
         self.for_numbers = False
         self.guessed: frozenset[str] = frozenset()
+        self.growing: dict[ast.stmt, Any] = {}
         self.data: dict[str, np.ndarray[Any, Any]] = {}
         self.cells: list[dict[Cell, Expr | None]] = []
         self.size_limit = MAX_ARRAY

@@ -11,7 +11,7 @@ import numpy as np
 
 from symdiff import ir, structure
 from symdiff.frontend import nests, scalars, symbolic
-from symdiff.frontend.extents import common_shape, nonnegative, same_size
+from symdiff.frontend.extents import common_shape, nonnegative, positive, same_size
 from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.symbolic import SLOTS, formula, placed
 from symdiff.frontend.tracer import Tracer
@@ -47,7 +47,7 @@ def position(t: Tracer, i: Any, n: Expr) -> Expr:
 
     if isinstance(i, bool) or not scalars.is_whole(i):
         if isinstance(i, Scalar):
-            _retrace_integers(t, i.expr)
+            retrace_integers(t, i.expr)
         hint = integer_hint(i) or "an index must be an integer"
         raise Refused(f"{describe(i)} is used as an index", hint)
     if isinstance(i, int):
@@ -84,13 +84,18 @@ def _clipped(t: Tracer, value: Any, n: Expr, low: Expr, high: Expr) -> Expr:
     return e if nonnegative(t, ir.sub(high, e)) else ir.where(ir.lt(high, e), high, e)
 
 
-def _slice(t: Tracer, s: slice, n: Expr) -> tuple[Expr, int, Expr]:
+def _slice(t: Tracer, s: slice, n: Expr) -> tuple[Expr, Expr, Expr]:
     """(first, step, count) of a slice of an axis of n elements; a negative count means
     that there are none."""
     step = 1 if s.step is None else s.step
-    if isinstance(step, bool) or not isinstance(step, int) or step == 0:
-        raise Refused("the step of a slice must be an integer known when traced, and not 0")
-    if step > 0:
+    if isinstance(step, Scalar) and not scalars.is_whole(step):
+        retrace_integers(t, step.expr)
+    if isinstance(step, bool) or not scalars.is_whole(step) or step == 0:
+        raise Refused("the step of a slice must be an integer, and not 0")
+    size = as_real(step).expr
+    if not isinstance(step, int) and not positive(t, size):
+        t.require(ir.lt(ZERO, size), "value", "the step of a slice that is not known when traced is not positive")  # fmt: skip
+    if not isinstance(step, int) or step > 0:
         first = ZERO
         if isinstance(s.start, int) and s.start >= 0:
             first = _whole(s.start)
@@ -109,10 +114,10 @@ def _slice(t: Tracer, s: slice, n: Expr) -> tuple[Expr, int, Expr]:
         last = below if s.stop is None else _clipped(t, s.stop, n, below, top)
         span = ir.sub(first, last)
     span = linear(span)
-    k = abs(step)
-    if k > 1:
-        span = ir.apply(structure.FLOORDIV, ir.add(span, ir.const(k - 1)), ir.const(k))
-    return first, step, span
+    k = ir.const(abs(step)) if isinstance(step, int) else size
+    if k is not ONE:
+        span = ir.apply(structure.FLOORDIV, ir.add(span, ir.sub(k, ONE)), k)
+    return first, size, span
 
 
 # --------------------------------------------------------------------- selecting
@@ -175,7 +180,7 @@ def _basic(t: Tracer, a: SymArray, keys: Sequence[Any], mask: SymArray | None) -
         n = next(axes)
         if isinstance(k, slice):
             first, step, count = _slice(t, k, n)
-            found.at.append(ir.add(first, ir.mul(ir.const(step), SLOTS[len(found.shape)])))
+            found.at.append(ir.add(first, ir.mul(step, SLOTS[len(found.shape)])))
             found.shape.append(count)
         else:
             found.at.append(position(t, k, n))
@@ -201,7 +206,7 @@ def _advanced(t: Tracer, a: SymArray, keys: Sequence[Any]) -> Target:
         n = next(axes)
         if isinstance(k, slice):
             first, step, count = _slice(t, k, n)
-            found.at.append(ir.add(first, ir.mul(ir.const(step), SLOTS[len(found.shape)])))
+            found.at.append(ir.add(first, ir.mul(step, SLOTS[len(found.shape)])))
             found.shape.append(count)
             continue
         if not done:
@@ -264,7 +269,7 @@ def _array_key(t: Tracer, k: Any) -> Any:
     if isinstance(k, SymArray) and k.kind == "f":
         if k.shape == (ZERO,):
             return symbolic.lazy(k.shape, "i", ZERO)
-        _retrace_integers(t, formula(k))
+        retrace_integers(t, formula(k))
         raise Refused("an array of real numbers is used as an index")
     if isinstance(k, SymArray) and not k.shape:
         k = symbolic.element(k, ())
@@ -273,7 +278,13 @@ def _array_key(t: Tracer, k: Any) -> Any:
     return k
 
 
-def _retrace_integers(t: Tracer, e: Expr) -> None:
+def as_integers(t: Tracer, value: Any) -> None:
+    """Trace again with a parameter as an array of integers, if the value is made of one."""
+    if isinstance(value, SymArray) and value.kind == "f":
+        retrace_integers(t, formula(value))
+
+
+def retrace_integers(t: Tracer, e: Expr) -> None:
     """Trace again with a parameter as an array of integers, if an index is made of one."""
     for n in structure.leaves((e,)):
         if n.op is not structure.ARRAY or n.value[1] != "f":

@@ -8,7 +8,9 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import scalars, selecting, symbolic
+from symdiff.frontend.extents import positive
 from symdiff.frontend.recorder import active
+from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Listed,
     Refused,
@@ -49,16 +51,30 @@ def symbolic_range(*bounds: Any) -> Sequence:
     """`range` with bounds that are not known when traced."""
     for v in bounds:
         if not scalars.is_whole(v):
+            selecting.retrace_integers(active.get(), as_real(v).expr)
             raise Refused(f"range() of {describe(v)}", "its ends must be integers")
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    if not isinstance(step, int) or step == 0:
-        raise Refused("the step of a range must be an integer known when traced, and not 0")
+    if step == 0 or isinstance(step, bool):
+        raise Refused("the step of a range must be an integer, and not 0")
     first, last = as_real(start).expr, as_real(stop).expr
+    if not isinstance(step, int):
+        return _with_step(active.get(), first, last, step.expr)
     span = linear(ir.sub(last, first) if step > 0 else ir.sub(first, last))
     k = abs(step)
     if k > 1:
         span = ir.apply(structure.FLOORDIV, ir.add(span, ir.const(k - 1)), ir.const(k))
     return Sequence(span, lambda i: scalars.whole(ir.add(first, ir.mul(ir.const(step), i))))
+
+
+def _with_step(t: Tracer, first: Expr, last: Expr, step: Expr) -> Sequence:
+    """A range of a step that is not known when traced: up or down."""
+    t.require(ir.ne(step, ZERO), "value", "the step of a range is 0")
+    up = linear(ir.add(ir.sub(last, first), ir.sub(step, ONE)))
+    count = ir.apply(structure.FLOORDIV, up, step)
+    if not positive(t, step):
+        down = linear(ir.add(ir.sub(last, first), ir.add(step, ONE)))
+        count = ir.where(ir.lt(ZERO, step), count, ir.apply(structure.FLOORDIV, down, step))
+    return Sequence(count, lambda i: scalars.whole(ir.add(first, ir.mul(step, i))))
 
 
 def enumerated(found: Sequence, start: Any) -> Sequence:

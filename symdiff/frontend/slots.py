@@ -190,7 +190,7 @@ def changes_form(what: str, value: Any) -> tuple[str, str]:
     if isinstance(value, (list, dict)):
         return (
             f"{what} changes its size in a loop whose length is not known when traced",
-            "make an array of the final size before the loop, and store its elements",
+            "append once in every iteration, or store in an array made before the loop",
         )
     return (
         f"{what} changes its form in a loop whose length is not known when traced",

@@ -16,6 +16,7 @@ from symdiff.frontend import (
     containers,
     expressions,
     extents,
+    growing,
     loop_statements,
     operators,
     scalars,
@@ -292,6 +293,10 @@ def _raise_when_run(t: Tracer, node: ast.Raise, name: str) -> None:
 
 # ------------------------------------------------------------------------ others
 def _expression(t: Tracer, node: ast.Expr) -> None:
+    if (grown := t.growing.get(node)) is not None:
+        assert isinstance(node.value, ast.Call)
+        growing.append(t, grown, evaluate(t, node.value.args[0]))
+        return
     if not isinstance(node.value, ast.Constant):
         evaluate(t, node.value)
 

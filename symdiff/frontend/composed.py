@@ -1,0 +1,302 @@
+"""NumPy's and SciPy's functions in terms of others: plain Python that is traced like a
+user's. So they need no rules of their own, for small arrays or large ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.scalars import is_whole
+
+ArrayLike = Any
+
+
+# --------------------------------------------------------------------- statistics
+def quantile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Linear interpolation between the two elements next to the place; any axis."""
+    if axis is None:
+        ordered = np.sort(np.ravel(a))
+    else:
+        ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
+    n = ordered.shape[0]
+    if np.ndim(q) > 0:
+        return np.stack([_at_place(ordered, n, p, axis, keepdims) for p in q])
+    return _at_place(ordered, n, q, axis, keepdims)
+
+
+def _at_place(ordered: ArrayLike, n: int, q: Any, axis: int | None, keepdims: bool) -> Any:
+    place = q * (n - 1)
+    below = np.searchsorted(np.arange(1, n) * 1.0, place, side="right")
+    after = np.minimum(below + 1, n - 1)
+    part = place - below
+    found = ordered[below] + part * (ordered[after] - ordered[below])
+    if keepdims:
+        return np.expand_dims(found, 0 if axis is None else axis)
+    return found
+
+
+def percentile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    if np.ndim(q) > 0:
+        return quantile(a, [p / 100 for p in q], axis, keepdims)
+    return quantile(a, q / 100, axis, keepdims)
+
+
+def median(a: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Any:
+    ordered = np.sort(np.ravel(a)) if axis is None else np.moveaxis(np.sort(a, axis=axis), axis, 0)
+    n = ordered.shape[0]
+    found = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+    if keepdims:
+        return np.expand_dims(found, 0 if axis is None else axis)
+    return found
+
+
+def cov(
+    m: ArrayLike, y: ArrayLike = None, rowvar: bool = True, bias: bool = False,
+    ddof: int | None = None,
+) -> Any:  # fmt: skip
+    x = _observations(m, y, rowvar)
+    n = x.shape[1]
+    less = (0 if bias else 1) if ddof is None else ddof
+    centred = x - np.mean(x, axis=1, keepdims=True)
+    found = centred @ centred.T / (n - less)
+    return found[0, 0] if np.ndim(m) == 1 and y is None else found
+
+
+def corrcoef(x: ArrayLike, y: ArrayLike = None, rowvar: bool = True) -> Any:
+    if np.ndim(x) == 1 and y is None:
+        return 1.0
+    found = cov(x, y, rowvar)
+    sizes = np.sqrt(np.diag(found))
+    return found / sizes[:, None] / sizes
+
+
+def _observations(m: ArrayLike, y: ArrayLike, rowvar: bool) -> Any:
+    x = m[None, :] if np.ndim(m) == 1 else m if rowvar else m.T
+    if y is None:
+        return x
+    return np.concatenate([x, y[None, :] if np.ndim(y) == 1 else y if rowvar else y.T])
+
+
+def bincount(x: ArrayLike, weights: ArrayLike = None, minlength: int = 0) -> Any:
+    n = max(np.max(x) + 1, minlength) if len(x) > 0 else minlength
+    if weights is None:
+        found = np.zeros(n, int)
+        np.add.at(found, x, 1)
+        return found
+    sums = np.zeros(n)
+    np.add.at(sums, x, weights)
+    return sums
+
+
+# --------------------------------------------------------------- lines and shapes
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Any:
+    return np.convolve(a, v[::-1], mode)
+
+
+def interp(x: Any, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None) -> Any:
+    found = np.interp(x, xp, fp)
+    if left is not None:
+        found = np.where(x < xp[0], left, found)
+    if right is not None:
+        found = np.where(x > xp[-1], right, found)
+    return found
+
+
+def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    parts = [p for p in (prepend, a, append) if p is not None]
+    if len(parts) > 1:
+        parts = [p if np.ndim(p) else np.full(_thin(a.shape, axis), p) for p in parts]
+        a = np.concatenate(parts, axis=axis)
+    return np.diff(a, n=n, axis=axis)
+
+
+def _thin(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    k = axis % len(shape)
+    return (*shape[:k], 1, *shape[k + 1 :])
+
+
+def gradient(f: ArrayLike, *spacing: Any, axis: Any = None) -> Any:
+    """Second-order differences inside, first-order ones at the ends."""
+    axes = range(np.ndim(f)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    steps = spacing * len(axes) if len(spacing) == 1 else spacing or (1,) * len(axes)
+    found = [_slopes(f, h, k) for h, k in zip(steps, axes, strict=True)]
+    return found[0] if len(found) == 1 else found
+
+
+def _slopes(f: ArrayLike, h: Any, axis: int) -> Any:
+    a = np.moveaxis(f, axis, 0)
+    if a.shape[0] < 2:
+        raise ValueError("np.gradient() needs two elements")
+    steps = np.diff(h) if np.ndim(h) else np.full(a.shape[0] - 1, h * 1.0)
+    s = steps.reshape((-1,) + (1,) * (np.ndim(f) - 1))
+    rises = (a[1:] - a[:-1]) / s
+    inside = (s[1:] * rises[:-1] + s[:-1] * rises[1:]) / (s[1:] + s[:-1])
+    return np.moveaxis(np.concatenate([rises[:1], inside, rises[-1:]]), 0, axis)
+
+
+def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Any:
+    if np.ndim(repeats) == 0:
+        return np.repeat(a, repeats, axis)
+    ends = np.cumsum(repeats)
+    which = np.searchsorted(ends, np.arange(np.sum(repeats)), side="right")
+    return np.take(np.ravel(a) if axis is None else a, which, axis=0 if axis is None else axis)
+
+
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    i, j = axes
+    if k % 4 == 0:
+        return m * 1
+    if k % 4 == 1:
+        return np.swapaxes(np.flip(m, j), i, j)
+    if k % 4 == 2:
+        return np.flip(np.flip(m, i), j)
+    return np.flip(np.swapaxes(m, i, j), j)
+
+
+def dstack(arrays: Any) -> Any:
+    parts = [a[None, :, None] if np.ndim(a) == 1 else a[:, :, None] if np.ndim(a) == 2 else a for a in arrays]  # fmt: skip
+    return np.concatenate(parts, axis=2)
+
+
+def tri(N: int, M: int | None = None, k: int = 0) -> Any:
+    return np.where(np.arange(N)[:, None] + k >= np.arange(N if M is None else M), 1.0, 0.0)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> Any:
+    return np.nonzero(np.arange(n)[:, None] + k >= np.arange(n if m is None else m))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> Any:
+    return np.nonzero(np.arange(n)[:, None] + k <= np.arange(n if m is None else m))
+
+
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> Any:
+    return tril_indices(arr.shape[0], k, arr.shape[1])
+
+
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> Any:
+    return triu_indices(arr.shape[0], k, arr.shape[1])
+
+
+def sliding_window_view(x: ArrayLike, window_shape: int, axis: int | None = None) -> Any:
+    k = (0 if axis is None else axis) % np.ndim(x)
+    a = np.moveaxis(x, k, -1)
+    places = np.arange(a.shape[-1] - window_shape + 1)[:, None] + np.arange(window_shape)
+    return np.moveaxis(a[..., places], -2, k)
+
+
+def delete(arr: ArrayLike, obj: int, axis: int | None = None) -> Any:
+    a = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
+    n = a.shape[0]
+    at = np.arange(n - 1)
+    kept = np.where(at < (obj if obj >= 0 else obj + n), at, at + 1)
+    return a[kept] if axis is None else np.moveaxis(a[kept], 0, axis)
+
+
+def insert(arr: ArrayLike, obj: int, values: Any) -> Any:
+    value = values if np.ndim(values) else np.full(1, values)
+    return np.concatenate([arr[:obj], value, arr[obj:]])
+
+
+# ------------------------------------------------------------------- polynomials
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
+    n = len(x) if N is None else N
+    powers = np.arange(n)
+    return x[:, None] ** (powers if increasing else n - 1 - powers)
+
+
+def polyder(p: ArrayLike, m: int = 1) -> Any:
+    for _ in range(m):
+        n = len(p)
+        p = p[:-1] * np.arange(n - 1, 0, -1)
+    return p
+
+
+def polyint(p: ArrayLike) -> Any:
+    return np.concatenate([p / np.arange(len(p), 0, -1), np.zeros(1)])
+
+
+def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Any:
+    return np.linalg.pinv(np.vander(x, deg + 1)) @ y
+
+
+def polynomial_value(x: Any, c: ArrayLike) -> Any:
+    return np.polyval(c[::-1], x)
+
+
+# ---------------------------------------------------------------- linear algebra
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> Any:
+    """Of a matrix of full rank."""
+    x = np.linalg.pinv(a) @ b
+    rest = np.sum((b - a @ x) ** 2, axis=0)
+    return x, rest, min(a.shape), np.linalg.svd(a, compute_uv=False)
+
+
+def svdvals(x: ArrayLike) -> Any:
+    return np.linalg.svd(x, compute_uv=False)
+
+
+def cond(x: ArrayLike, p: Any = None) -> Any:
+    if p is None:
+        sizes = np.linalg.svd(x, compute_uv=False)
+        return sizes[0] / sizes[-1]
+    return np.linalg.norm(x, p) * np.linalg.norm(np.linalg.inv(x), p)
+
+
+def solve_triangular(
+    a: ArrayLike, b: ArrayLike, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Any:
+    part = np.tril(a) if lower else np.triu(a)
+    if unit_diagonal:
+        part = part - np.diag(np.diag(part)) + np.eye(a.shape[0])
+    return np.linalg.solve(part if trans in (0, "N") else part.T, b)
+
+
+def cho_factor(a: ArrayLike, lower: bool = False) -> Any:
+    return scipy_cholesky(a, lower), lower
+
+
+def cho_solve(c_and_lower: Any, b: ArrayLike) -> Any:
+    c, lower = c_and_lower
+    factor = np.tril(c) if lower else np.triu(c).T
+    return np.linalg.solve(factor.T, np.linalg.solve(factor, b))
+
+
+def scipy_cholesky(a: ArrayLike, lower: bool = False) -> Any:
+    """Of the triangle that is named."""
+    return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a.T).T
+
+
+def scipy_solve(a: ArrayLike, b: ArrayLike, assume_a: str = "gen") -> Any:
+    return np.linalg.solve(a, b)
+
+
+TABLE: dict[str, tuple[Any, ...]] = {
+    "numpy.quantile": (quantile, 1), "numpy.percentile": (percentile, 1),
+    "numpy.median": (median, 1), "numpy.cov": (cov, 2), "numpy.corrcoef": (corrcoef, 2),
+    "numpy.bincount": (bincount, 2, 0), "numpy.correlate": (correlate, 2),
+    "numpy.gradient": (gradient, 1), "numpy.rot90": (rot90, 1), "numpy.dstack": (dstack, 1),
+    "numpy.tri": (tri, 0), "numpy.tril_indices": (tril_indices, 0),
+    "numpy.triu_indices": (triu_indices, 0), "numpy.tril_indices_from": (tril_indices_from, 1),
+    "numpy.triu_indices_from": (triu_indices_from, 1),
+    "numpy.lib.stride_tricks.sliding_window_view": (sliding_window_view, 1),
+    "numpy.delete": (delete, 1), "numpy.insert": (insert, 1), "numpy.vander": (vander, 1),
+    "numpy.polyder": (polyder, 1), "numpy.polyint": (polyint, 1), "numpy.polyfit": (polyfit, 2),
+    "numpy.polynomial.polynomial.polyval": (polynomial_value, 0),
+    "numpy.linalg.lstsq": (lstsq, 2), "numpy.linalg.svdvals": (svdvals, 1),
+    "numpy.linalg.cond": (cond, 1), "scipy.linalg.solve_triangular": (solve_triangular, 2),
+    "scipy.linalg.cho_factor": (cho_factor, 1), "scipy.linalg.cho_solve": (cho_solve, 2),
+    "scipy.linalg.cholesky": (scipy_cholesky, 1), "scipy.linalg.solve": (scipy_solve, 2),
+    "scipy.linalg.svdvals": (svdvals, 1),
+}  # fmt: skip
+"""By the dotted name of what is implemented: the function, how many of its first arguments are
+arrays, and the number of one that is an array of integers."""
+
+EXTENDED: dict[str, tuple[Any, ...]] = {
+    "numpy.interp": (interp, lambda *args, **more: len(args) > 3 or bool(more)),
+    "numpy.diff": (diff, lambda *args, **more: "prepend" in more or "append" in more),
+    "numpy.repeat": (repeat, lambda *args, **more: not is_whole((*args[1:2], *more.values())[0]), 1),
+}  # fmt: skip
+"""Calls of functions that are known otherwise, and what makes them calls of these; and likewise
+which argument is an array of integers."""
