@@ -591,7 +591,7 @@ def einsums_with_an_ellipsis(a, b, c):
 
 
 @case(x="n", y="n", least=1)
-def interpolated(x, y):
+def interpolated_and_beyond(x, y):
     return np.interp(x, np.cumsum(y**2 + 0.1), y) + np.interp(
         x, np.cumsum(y**2 + 0.1), y, left=-1.0, right=2.0
     )

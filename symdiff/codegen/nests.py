@@ -23,7 +23,7 @@ from symdiff.codegen.nestmemory import PRELUDE
 from symdiff.codegen.nestparts import Parts
 from symdiff.codegen.nestready import ready
 from symdiff.codegen.nestscope import Stored
-from symdiff.ir import Expr, const, topological
+from symdiff.ir import Expr, const
 from symdiff.structure import (
     ARRAY,
     INDEX,

@@ -90,7 +90,7 @@ def bincount(x: ArrayLike, weights: ArrayLike = None, minlength: int = 0) -> Any
 
 
 # --------------------------------------------------------------- lines and shapes
-def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Any:
+def correlate(a: ArrayLike, v: ArrayLike, mode: Any = "valid") -> Any:
     return np.convolve(a, v[::-1], mode)
 
 

@@ -7,6 +7,7 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def find(function: Any) -> Implementation | None:
     return found[1] if found is not None and found[0] is function else None
 
 
-def _composed(fun: Callable[..., Any], arrays: int, whole: int | None = None) -> Implementation:
+def _composed(fun: FunctionType, arrays: int, whole: int | None = None) -> Implementation:
     """A function that is written in terms of others, of so many arrays first; the number of
     an argument that is an array of integers."""
 
