@@ -587,15 +587,10 @@ def _refine(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> tuple
     """The outputs as the first tier computes them, for one element or arrays."""
 
     def compute() -> tuple[Expr, ...]:
-        from symdiff.passes.compensate import often_in_doubt
-        from symdiff.passes.gather import gather
-        from symdiff.passes.sharpen import sharpen
+        from symdiff.passes.compensate import first_tier
 
-        point = kind == "point"
-        first = tuple(outputs) if point else sharpen(gather(outputs), dtype)
-        if dtype == "float64" and often_in_doubt(first, strict=point):
-            return _correct(keep, outputs) or first
-        return first
+        corrected = functools.partial(_correct, keep, outputs) if dtype == "float64" else None
+        return first_tier(outputs, corrected, strict=kind == "point")
 
     return kept(f"refine-{dtype}-{kind}", outputs, keep, compute)
 

@@ -48,7 +48,7 @@ from symdiff.codegen.lower import nearest
 from symdiff.ir import HALF, ONE, ZERO, Expr, Op, abs_, and_, const, le, lt, raw
 from symdiff.ir import mul as mul_
 
-BITS = 61
+BITS = 63
 """Relative error of all functions, as a power of two."""
 TWO = const(2)
 
@@ -167,7 +167,7 @@ def _expm1_parts(x: Expr, full: int) -> tuple[Expr, Pair]:
 
 
 def _exp(x: Expr) -> Valued:
-    power, small = _expm1_parts(x, 3)
+    power, small = _expm1_parts(x, 4)
     s = fast_two_sum(ONE, small.hi)
     s = fast_two_sum(s.hi, plus(s.lo, small.lo))
     value = times(s.hi, power)
@@ -175,7 +175,7 @@ def _exp(x: Expr) -> Valued:
 
 
 def _expm1_pair(x: Expr) -> Pair:
-    power, small = _expm1_parts(x, 3)
+    power, small = _expm1_parts(x, 4)
     less = two_sum(power, const(-1))
     s = two_sum(less.hi, times(power, small.hi))
     return Pair(s.hi, plus(fma(power, small.lo, s.lo), less.lo))
@@ -190,7 +190,7 @@ def _exp2(x: Expr) -> Valued:
     k = nearest_integer(x)
     ln2 = Pair(*expansion(named(f.LN2), 2))
     r = _product(Pair(minus(x, k), ZERO), ln2)
-    small = _product(r, _polynomial(r, _factorials(1, 1, _EXP_TERMS), 3))
+    small = _product(r, _polynomial(r, _factorials(1, 1, _EXP_TERMS), 4))
     s = fast_two_sum(ONE, small.hi)
     s = fast_two_sum(s.hi, plus(s.lo, small.lo))
     power = raw(POWER_OF_TWO, (k,))
@@ -348,8 +348,8 @@ def _atan(x: Expr) -> Valued:
 
 
 # ------------------------------------------------------------------------ hyperbolic
-_FLAT = 22
-"""Beyond this, the hyperbolic tangent is 1 but for 2**-62."""
+_FLAT = 23
+"""Beyond this, the hyperbolic tangent is 1 but for 2**-65."""
 
 
 def _tanh(x: Expr) -> Valued:
@@ -427,7 +427,7 @@ def _erf(x: Expr) -> Valued:
     close = pick(small, x, ONE)
     scale = Pair(*expansion(_two_over_root_pi(), 2))
     terms = [Fraction((-1) ** n, math.factorial(n) * (2 * n + 1)) for n in range(_ERF_TERMS)]
-    near = _product(Pair(close, ZERO), _product(scale, _polynomial(_square(close), terms, 5)))
+    near = _product(Pair(close, ZERO), _product(scale, _polynomial(_square(close), terms, 6)))
 
     reach = const(_ERF_REACH)
     far = size(x)
@@ -438,7 +438,7 @@ def _erf(x: Expr) -> Valued:
     density = Pair(gauss.value, fma(minus_of(squared.lo), gauss.value, gauss.error))
     middle = const(_MIDDLE)
     t = _quotient(Pair(minus(far, middle), ZERO), _sum(Pair(far, ZERO), Pair(middle, ZERO)))
-    rest = _product(density, _polynomial(t, _erfcx_coefficients(), 5))
+    rest = _product(density, _polynomial(t, _erfcx_coefficients(), 6))
     s = fast_two_sum(ONE, minus_of(rest.hi))
     large = _signed(below(x, ZERO), Pair(s.hi, minus(s.lo, rest.lo)))
 

@@ -12,7 +12,7 @@ no program at all if that cannot be, or would take too long to compile.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from symdiff import ir
 from symdiff.codegen.corrections import CORRECTED
@@ -21,13 +21,17 @@ from symdiff.codegen.sharp import is_sharp
 from symdiff.functions import HYPOT
 from symdiff.ir import Expr
 from symdiff.passes.doubt import Doubt
+from symdiff.passes.gather import gather
 from symdiff.passes.samples import worst_share
+from symdiff.passes.sharpen import sharpen
 
 FUNCTION, OPERATION = 100, 8
 """Operations that a function takes with its error, and any other operation."""
 MAX_OPERATIONS = 6000
 OFTEN = 0.25
 """Share of elements in doubt from which it takes longer to compute them again."""
+MAX_REFINED = 80
+"""Nodes of a program for which it is tried first whether other forms cancel less."""
 MAX_SAMPLED = 600
 """Nodes of a program of which that share is estimated."""
 
@@ -41,6 +45,25 @@ def compensate(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
         return ()
     work = Doubt(chain=ARRAY_CHAIN)
     return tuple(_marked(o, work) for o in outputs)
+
+
+def first_tier(
+    outputs: Sequence[Expr],
+    corrected: Callable[[], tuple[Expr, ...] | None] | None,
+    *,
+    strict: bool,
+) -> tuple[Expr, ...]:
+    """The outputs as they are computed for all elements: as they stand with `strict`, for
+    numbers, or as cancels least; corrected where they are often in doubt even so."""
+    first = tuple(outputs)
+    large = len(ir.topological(first)) > MAX_REFINED
+    if corrected is not None and large and often_in_doubt(first, strict=strict):
+        return corrected() or first
+    if not strict:
+        first = sharpen(gather(first))
+    if corrected is not None and not large and often_in_doubt(first, strict=strict):
+        return corrected() or first
+    return first
 
 
 def often_in_doubt(outputs: Sequence[Expr], *, strict: bool) -> bool:

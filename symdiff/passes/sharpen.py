@@ -4,18 +4,18 @@ Before:  (x*(x*x - 2) + 1)/(x*x + 1)
 After:   sharp(x*(x*x - 2) + 1)/(x*x + 1)
 
 Requires: outputs to be lowered with `fuse`.
-Ensures: the same values. `sharp` stands at sums whose errors can all be computed (see
+Ensures: the same values. `sharp` stands at sums without functions and quotients (see
 `codegen.sharp`), if that takes less time than computing the elements in doubt again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from symdiff import ir
 from symdiff.codegen.lower import ARRAY_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1, lower
-from symdiff.codegen.sharp import is_plain_sum, is_sharp
+from symdiff.codegen.sharp import is_plain_sum
 from symdiff.functions import EXP, EXPM1
 from symdiff.ir import ADD, SUB, Expr
 from symdiff.passes.doubt import Doubt
@@ -35,9 +35,8 @@ LONG = 8
 _EXPONENTIALS = {EXP: SHARP_EXP, EXPM1: SHARP_EXPM1}
 
 
-def sharpen(outputs: Iterable[Expr], dtype: str = "float64") -> tuple[Expr, ...]:
-    """The outputs with `sharp` at the outermost sums that may cancel; in single precision,
-    for which functions have no corrections, only at those without functions."""
+def sharpen(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs with `sharp` at the outermost sums that may cancel."""
     outputs = tuple(outputs)
     if len(ir.topological(outputs)) > MAX_PROGRAM:
         return outputs
@@ -47,8 +46,7 @@ def sharpen(outputs: Iterable[Expr], dtype: str = "float64") -> tuple[Expr, ...]
     if doubts is None:
         return outputs
     below = [(d, set(ir.topological((o,)))) for o, d in zip(outputs, doubts, strict=True)]
-    computable = is_sharp if dtype == "float64" else is_plain_sum
-    for e in _outermost(outputs, work, computable):
+    for e in _outermost(outputs, work):
         op = _EXPONENTIALS.get(e.op)
         users = (d for d, nodes in below if e in nodes)
         if _is_long_power(e):
@@ -61,9 +59,7 @@ def sharpen(outputs: Iterable[Expr], dtype: str = "float64") -> tuple[Expr, ...]
     return _replaced(outputs, new) if new else outputs
 
 
-def _outermost(
-    outputs: tuple[Expr, ...], work: Doubt, computable: Callable[[Expr], bool]
-) -> list[Expr]:
+def _outermost(outputs: tuple[Expr, ...], work: Doubt) -> list[Expr]:
     """Sums that may cancel, and whose errors can be computed, above all others."""
     found: dict[Expr, None] = {}
     seen: set[Expr] = set()
@@ -77,7 +73,7 @@ def _outermost(
         loose = e.op in _EXPONENTIALS or e.op in (ADD, SUB)
         loose = loose and not work.of(e).static and bool(inner.args)
         loose = loose or _is_long_power(e)
-        if loose and computable(inner) and _is_first_order(inner, e is not inner):
+        if loose and is_plain_sum(inner) and _is_first_order(inner, e is not inner):
             found[e] = None
         else:
             stack.extend(e.args)
