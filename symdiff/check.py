@@ -82,16 +82,17 @@ def check(
     ----------
     function : what is checked, value and derivatives.
     wrt : the variables to differentiate by; None: as the function has it.
-    seconds : when to stop searching.
+    seconds : when to stop searching, of processor time, so that findings do not hang on what
+        else the machine does.
     everything : also report digits lost where the arguments determine the result
         no better, and by underflow, and faults at sizes beyond 1e300 or below 1e-300.
     """
     raw = function._source.program(function._default_static())
     if isinstance(raw, Structured):
         return _of_formulas(function.__name__, raw, wrt, seconds, everything)
-    start = time.perf_counter()
+    start, deadline = time.perf_counter(), time.thread_time() + seconds
     examiner = Examiner(function, wrt, everything)
-    search = _Search(examiner, start + seconds)
+    search = _Search(examiner, deadline)
     findings = [*_wrong_guards(examiner), *_few(search.findings(), len(examiner.params))]
     order = {label: i for i, label in enumerate(examiner.labels)}
     findings.sort(key=lambda f: (_line(f.location), order[f.output], f.low))
@@ -108,12 +109,12 @@ def _of_formulas(
 ) -> Checked:
     """The same for a function with arrays or loops: of what it computes for one element or
     in one iteration."""
-    start = time.perf_counter()
+    start, deadline = time.perf_counter(), time.thread_time() + seconds
     todo = formulas(program, wrt)
     findings: list[Finding] = []
     complete = True
     for k, f in enumerate(todo):
-        left = start + seconds - time.perf_counter()
+        left = deadline - time.thread_time()
         examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
         found = check(examined, f.wrt, seconds=left / (len(todo) - k), everything=everything)
         complete = complete and found.complete
@@ -209,7 +210,7 @@ class _Search:
         defaults = defaults_of(self.examiner.function)
         for base in bases(self.examiner.params, self.examiner.inside, defaults):
             for axis in range(len(self.examiner.params)):
-                if time.perf_counter() > self.deadline:
+                if time.thread_time() > self.deadline:
                     self.complete = False
                     return list(self.found.values())
                 self._line(base, axis)
@@ -226,7 +227,7 @@ class _Search:
         edges = np.nonzero(np.diff(np.concatenate(([0], flagged.astype(int), [0]))))[0]
         runs = list(zip(edges[::2], edges[1::2], strict=True))
         for first, end in sorted(runs, key=lambda r: min(map(_length, xs[slice(*r)]))):
-            if time.perf_counter() > self.deadline:
+            if time.thread_time() > self.deadline:
                 self.complete = False
                 return
             self._run(base, axis, xs, int(first), int(end))
@@ -247,7 +248,7 @@ class _Search:
                     between = spread(a, b, BETWEEN)
                     return any(_is(self._faults(base, axis, x)[i], kind) for x in between)
 
-                if time.perf_counter() > self.deadline:
+                if time.thread_time() > self.deadline:
                     self.complete = False
                     return
                 for a, b in _stretches(points, bad, good, joined):
