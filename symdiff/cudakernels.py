@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff.derivation import Source, static_key
-from symdiff.errors import TargetError
+from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import Shapes
 from symdiff.ir import Expr
 from symdiff.options import Options
@@ -39,7 +39,7 @@ class CudaKernels:
     widen: Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
     complete: Callable[[Sequence[Expr]], bool]
     made: dict[Any, tuple[Emission, OnDevice]] = field(default_factory=dict)
-    arrays: dict[int, tuple[Structured, ArraysOnDevice]] = field(default_factory=dict)
+    arrays: dict[Any, tuple[Structured, ArraysOnDevice]] = field(default_factory=dict)
 
     def stream(self, kwargs: dict[str, Any]) -> Any:
         """Take `stream=` out of the arguments of a call, if it does not name a parameter."""
@@ -77,21 +77,56 @@ class CudaKernels:
         shapes = self.source.shapes(static, values)
         raw = self.source.raw(static, shapes)
         if isinstance(raw, Structured):
-            return self.structured(raw, static, shapes).run(values, out, stream)
+            found = self.structured(raw, static, shapes)
+            mapped = [bool(np.shape(v)) for v in values]
+            if found.of_numbers and any(mapped):
+                return self.rows(raw, static, shapes, mapped).each(values, out, stream)
+            return found.run(values, out, stream)
         return self.compiled(static, shapes)[1].run(values, out, stream)
+
+    def map(
+        self,
+        raw: Structured,
+        values: Sequence[Any],
+        mapped: Sequence[bool],
+        static: Mapping[str, Any],
+        shapes: Shapes,
+    ) -> Any:
+        """Results for each row of the mapped values, with a leading axis."""
+        return self.rows(raw, static, shapes, mapped).run(values)
+
+    def rows(
+        self, raw: Structured, static: Mapping[str, Any], shapes: Shapes, mapped: Sequence[bool]
+    ) -> ArraysOnDevice:
+        """What computes a captured program for all rows of some arguments."""
+        key = id(raw), tuple(mapped)
+        if key not in self.arrays:
+            from symdiff.blocks.derive import final
+
+            program = self.source.rows(static, shapes, mapped)
+            if program is None:
+                raise UnsupportedError(
+                    f"the results of {raw.name} have sizes that differ from row to row",
+                    hint='target="cpu" computes them',
+                )
+            self.arrays[key] = raw, self._on_device(final(program))
+        return self.arrays[key][1]
 
     def structured(
         self, raw: Structured, static: Mapping[str, Any], shapes: Shapes | None = None
     ) -> ArraysOnDevice:
         """What computes a captured program with arrays or loops on the device."""
+        key = id(raw), ()
+        if key not in self.arrays:
+            self.arrays[key] = raw, self._on_device(self.source.final(static, shapes))
+        return self.arrays[key][1]
+
+    def _on_device(self, program: Structured) -> ArraysOnDevice:
         from symdiff.runtime.cudaarraycall import ArraysOnDevice
         from symdiff.runtime.cudaprograms import CudaProgram
 
-        if id(raw) not in self.arrays:
-            self._refuse_certified()
-            program = CudaProgram(self.source.final(static, shapes), self.options.cache)
-            self.arrays[id(raw)] = raw, ArraysOnDevice(program, self._dtype())
-        return self.arrays[id(raw)][1]
+        self._refuse_certified()
+        return ArraysOnDevice(CudaProgram(program, self.options.cache), self._dtype())
 
     def text(self, static: Mapping[str, Any]) -> str:
         """The CUDA C++ of a function with arrays or loops, and its steps."""

@@ -395,6 +395,7 @@ class SymbolicFunction:
         """
         real, static = self._source.parameters.bind(args, kwargs)
         real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
+        real = self._cuda.located(real)
         if axes is None:
             axes = [0 if np.ndim(v) else None for v in real]
         if len(axes) != len(real) or any(a not in (0, None) for a in axes):
@@ -408,6 +409,9 @@ class SymbolicFunction:
             return self(*args, **kwargs)
         if not any(mapped):
             raise SymdiffError("map() of nothing", hint="an argument must have a leading axis")
+        placed = self._cuda.placed(real, None, None)
+        if placed is not None:
+            return self._cuda.map(raw, placed, mapped, static, shapes)
         return self._arrays.map(raw, real, mapped, static, shapes)
 
     def _structured(self) -> Structured | None:

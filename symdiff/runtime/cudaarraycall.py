@@ -9,6 +9,7 @@ are on the host, so are the results.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from symdiff import ir
 from symdiff.codegen.cudaloop import ELEMENTS
 from symdiff.codegen.cudaplan import checks_of
 from symdiff.codegen.nestlife import wishes
+from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr
 from symdiff.program import flatten_like, map_tree
 from symdiff.runtime import arrays, cudadriver
@@ -52,15 +54,52 @@ class ArraysOnDevice:
     def source(self) -> Structured:
         return self.program.program
 
-    def run(self, args: Sequence[Any], out: Any = None, stream: Any = None) -> Any:
+    @property
+    def of_numbers(self) -> bool:
+        """Whether it takes and gives numbers only."""
+        arrays = [
+            *(p.type.shape for p in self.source.params),
+            *(t.shape for t in self.program.outputs),
+        ]
+        return not any(arrays)
+
+    def each(self, args: Sequence[Any], out: Any = None, stream: Any = None) -> Any:
+        """Results for each element of the arguments, which broadcast; of a program for rows
+        of numbers."""
+        values = [
+            v if isinstance(v, Region) else arrays.prepare(p.name, v)
+            for p, v in zip(self.source.params, args, strict=True)
+        ]
+        shape = arrays.broadcast(values)  # type: ignore[arg-type]
+        flat: list[Any] = []
+        for v in values:
+            if isinstance(v, float) or not v.shape:
+                flat.append(v)
+            elif isinstance(v, Region):
+                flat.append(v.broadcast_to(shape))
+            else:
+                flat.append(np.broadcast_to(v, shape))
+        return self.run(flat, out, stream, shape)
+
+    def run(
+        self,
+        args: Sequence[Any],
+        out: Any = None,
+        stream: Any = None,
+        shape: tuple[int, ...] | None = None,
+    ) -> Any:
         """The results, nested; or `out`, into whose arrays they are written. Arguments on a
-        device are `located`."""
+        device are `located`. With a shape, the arrays have that instead of one axis, and so
+        have the results."""
         params = self.source.params
         if len(args) != len(params):
             raise ArgumentError(
                 f"{self.source.name} takes {len(params)} arguments, {len(args)} were given"
             )
-        values = [_argument(p, a) for p, a in zip(params, args, strict=True)]
+        values = [
+            a if shape is not None and np.shape(a) else _argument(p, a)
+            for p, a in zip(params, args, strict=True)
+        ]
         reals = [
             v for p, v in zip(params, values, strict=True)
             if p.type.kind == "f" and not isinstance(v, float)
@@ -77,11 +116,11 @@ class ArraysOnDevice:
         handle = 0 if home is None else home.stream()
         handle = handle if stream is None else stream_handle(stream)
         with device.current():
-            call = _Call(self, device, handle, home, result, outs)
+            call = _Call(self, device, handle, home, result, outs, shape)
             found = call.run(values)
             if home is not None and home.library.waits:
                 device.synchronize(handle)
-        return out if out is not None else map_tree(found.__getitem__, tree)
+        return out if out is not None else _nested(tree, found, home is None)
 
 
 class _Call:
@@ -95,7 +134,9 @@ class _Call:
         home: Home | None,
         result: np.dtype[Any],
         outs: Sequence[Any],
+        elements: tuple[int, ...] | None,
     ) -> None:
+        self.elements = elements
         self.of, self.device, self.stream, self.home = of, device, stream, home
         self.result, self.outs = result, outs
         self.real = FLOAT64 if result == FLOAT64 else FLOAT32
@@ -133,7 +174,7 @@ class _Call:
         program = self.of.source
         for p, v in zip(program.params, values, strict=True):
             for axis, n in enumerate(p.type.shape):
-                size = v.shape[axis]
+                size = v.shape[axis] if self.elements is None else math.prod(self.elements)
                 known = run.env.setdefault(name_of(n), size) if n.op is INDEX else int(n.value)
                 if known != size:
                     raise mismatch(p, axis, size, known, program)
@@ -202,6 +243,8 @@ class _Call:
         return self.made[k][0]
 
     def shape(self, t: Type) -> tuple[int, ...]:
+        if self.elements is not None:
+            return self.elements
         return tuple(max(0, self.bound.integer(n)) for n in t.shape)
 
     def target(self, k: int, shape: tuple[int, ...], t: Type) -> tuple[Region, Any] | None:
@@ -290,6 +333,24 @@ class _Call:
         if t.kind != "f":
             return self.put(k, bool(value) if t.kind == "b" else int(value))
         return self.put(k, float(value) if self.result == FLOAT64 else self.result.type(value))
+
+
+def _nested(tree: Any, found: Sequence[Any], on_host: bool) -> Any:
+    """Results nested as a tree."""
+    if not on_host and any(isinstance(t, np.ndarray) for t in _parts(tree)):
+        raise UnsupportedError(
+            "arrays of results cannot be made of arrays on a device",
+            hint="pass NumPy arrays, or return a tuple",
+        )
+    return map_tree(found.__getitem__, tree)
+
+
+def _parts(tree: Any) -> list[Any]:
+    """A tree and all in it."""
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    inner = tree if isinstance(tree, (tuple, list)) else ()
+    return [tree, *(p for t in inner for p in _parts(t))]
 
 
 def _place(out: Any) -> Region | None:

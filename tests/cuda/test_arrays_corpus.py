@@ -95,3 +95,27 @@ def test_value(fake_device: Any, case: Case, dtype: str) -> None:
 @pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=lambda c: c.name)
 def test_gradient(fake_device: Any, case: Case, dtype: str) -> None:
     run_case(derive.final(slopes(case)), case, dtype)
+
+
+LARGE = {1: (300,), 2: (40, 33), 3: (9, 33, 5)}
+"""Sizes of the axes, by how many have names: more elements than a block has threads, rows as
+long as a warp is wide."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_more_than_a_block(fake_device: Any, case: Case) -> None:
+    """Values and gradients, beside the interpreter with doubles."""
+    program = traced(case)
+    programs = [derive.final(derive.value(program))]
+    if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
+        programs.append(derive.final(slopes(case)))
+    names = list(next(iter(case.sizes())))
+    sizes = dict(zip(names, LARGE.get(len(names), ()), strict=False))
+    if len(sizes) < len(names) or refused(program):
+        pytest.skip("has no axes to be long")
+    args = case.arguments(sizes, 1)
+    for p in programs:
+        got = _flat(ArraysOnDevice(CudaProgram(p)).run(args))
+        for a, b in zip(got, run(p, args), strict=True):
+            close(a, b, "float64", sizes)

@@ -273,6 +273,39 @@ def test_the_result_does_not_depend_on_the_device(fake_device, monkeypatch):
     assert on_device(energy)(x).array == first
 
 
+# ------------------------------------------------------------------- rows of arguments
+def root(a):
+    x = a
+    while abs(x * x - a) > 1e-14 * a:
+        x = 0.5 * (x + a / x)
+    return x
+
+
+def test_functions_of_numbers_with_loops_on_arrays(fake_device):
+    a = np.linspace(1.5, 5, 12).reshape(3, 4)
+    f = on_device(root)
+    for given in (a, a.T, a[::2, ::-1]):
+        got = f(HostArray(given)).array
+        assert got.shape == given.shape
+        np.testing.assert_allclose(got, np.sqrt(given), rtol=1e-13)
+    np.testing.assert_allclose(f(a), np.sqrt(a), rtol=1e-13)
+    np.testing.assert_allclose(f.grad(HostArray(a)).array, 0.5 / np.sqrt(a), rtol=1e-12)
+    assert f(4.0) == pytest.approx(2.0, rel=1e-14)
+    out = HostArray(np.empty((3, 4)))
+    assert f(HostArray(a), out=out) is out
+    np.testing.assert_allclose(out.array, np.sqrt(a), rtol=1e-13)
+    assert f(np.empty((0, 2))).shape == (0, 2)
+
+
+def test_map(fake_device):
+    X = np.random.default_rng(4).normal(size=(6, 5))
+    got = on_device(energy).map(HostArray(X))
+    np.testing.assert_allclose(got.array, [symgrad(energy)(x) for x in X], rtol=1e-13)
+    slopes = on_device(energy).grad.map(HostArray(X)).array
+    np.testing.assert_allclose(slopes, symgrad(energy).grad.map(X), rtol=1e-12, atol=1e-14)
+    assert type(on_device(energy).map(X)) is np.ndarray
+
+
 # ------------------------------------------------------------------- calls, errors
 def test_products(fake_device):
     x, v = np.linspace(0, 1, 9), np.linspace(1, -1, 9)

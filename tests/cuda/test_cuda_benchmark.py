@@ -49,3 +49,17 @@ def test_its_kernels_compile(bench, dtype):
         assert (".f64" in ptx) == (dtype == "float64")
         code = cudacompile.machine_code(bench.hand_text(work, dtype), (9, 0), contract=True)
         assert code.spills["hand"] == 0
+
+
+def test_arrays(fake_device, bench, capsys, monkeypatch):
+    """The benchmark of functions with arrays."""
+    path = PATH.with_name("cuda_arrays.py")
+    spec = importlib.util.spec_from_file_location("cuda_arrays_benchmark", path)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "cuda_arrays_benchmark", module)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(bench, "REPEATS", 1)
+    monkeypatch.setattr(module, "jax_seconds", lambda *_: math.nan)
+    module.main(["--size", "1200", "--dtype", "float64"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if " float64 | 1200 |" in line]
+    assert len(rows) == len(module.CASES) == 6

@@ -139,3 +139,74 @@ def test_a_generated_module(tmp_path):
     x = np.linspace(-1, 1, 1001)
     for a, b in zip(module.wave_grad_cuda(x, 0.5), module.wave_grad(x, 0.5), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-14, atol=1e-15)
+
+
+# ------------------------------------------------------------------- arrays and loops
+def chain(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def loss(X, y, w):
+    z = X @ w
+    return np.sum(np.logaddexp(0.0, z) - y * z) + np.max(z)
+
+
+def blend(d):
+    total = 0.0
+    for row in range(d.shape[0]):
+        e = 0.0
+        for col in range(d.shape[1]):
+            e = (1 - e) * d[row, col] + e
+        total += e * e
+    return total
+
+
+def smooth(u, steps):
+    for _ in range(len(steps)):
+        v = u.copy()
+        v[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+        u = v
+    return np.sum(u * u)
+
+
+def pairs(x, y):
+    dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
+    return np.sum(1 / (dx * dx + dy * dy + 0.1))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    ("f", "shapes"),
+    [(chain, [(1_000_003,)]), (loss, [(701, 333), (701,), (333,)]), (blend, [(4099, 65)]),
+     (smooth, [(50_001,), (20,)]), (pairs, [(901,), (901,)])],
+)  # fmt: skip
+def test_arrays_and_loops(put, f, shapes, dtype):
+    rng = np.random.default_rng(11)
+    args = [rng.uniform(0.1, 0.9, s).astype(dtype) for s in shapes]
+    value, slopes = symgrad(f, target="cuda").value_and_grad(*map(put, args))
+    expected = symgrad(f).value_and_grad(*(a.astype(float) for a in args))
+    loose = 1e-10 if dtype == "float64" else 1e-3
+    np.testing.assert_allclose(get(value), expected[0], rtol=loose)
+    one = len(shapes) == 1
+    for a, b in zip(
+        (slopes,) if one else slopes, (expected[1],) if one else expected[1], strict=True
+    ):
+        assert get(a).dtype == dtype
+        np.testing.assert_allclose(get(a), b, rtol=loose, atol=loose * np.max(np.abs(b)))
+
+
+def test_sums_are_reproducible(put):
+    x = put(np.random.default_rng(0).normal(size=3_000_001))
+    f = symgrad(chain, target="cuda")
+    assert len({float(get(f(x))) for _ in range(5)}) == 1
+
+
+def test_checks_of_indices(put):
+    def at(x, k):
+        return np.sum(x[k])
+
+    x, k = np.arange(10.0), np.arange(5)
+    f = symgrad(at, target="cuda")
+    assert float(get(f(put(x), put(k)))) == 10.0
+    with pytest.raises(IndexError):
+        f(put(x), put(k + 7))
