@@ -12,6 +12,7 @@ import numpy as np
 from symdiff.derivation import Source
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
+from symdiff.ir import Expr
 from symdiff.options import Options
 from symdiff.program import Tree, flatten_like, map_objects, map_tree
 from symdiff.runtime import arrays, rows
@@ -54,16 +55,25 @@ class ArrayKernels:
         """The program of a captured one that is emitted, and its kernel."""
         found = self._kernels.get(id(raw))
         if found is None:
-            program = self._source.final(static, shapes)
-            found = self._kernels[id(raw)] = program, self._kernel(program)
+            kernel = self._kernel(self._source.shown(static, shapes))
+            found = self._kernels[id(raw)] = kernel.program, kernel
         return found
 
     def _kernel(self, program: Structured, parallel: bool | str | None = None) -> StructuredKernel:
+        """The kernel of a program whose completed operations are not written out."""
+        from symdiff.blocks import derive
+        from symdiff.runtime.nestagain import Tiers
         from symdiff.runtime.structured import StructuredKernel
 
         o = self._options
-        parallel = o.parallel if parallel is None else parallel
-        return StructuredKernel(program, dtype=o.dtype, parallel=parallel, cache=o.cache)
+        tiers = None
+        if o.accuracy != "fast":
+            tiers = Tiers(program, derive.closed(program), _settle, _widen)
+        return StructuredKernel(
+            derive.final(program), dtype=o.dtype,
+            parallel=o.parallel if parallel is None else parallel, cache=o.cache,
+            accuracy=o.accuracy, tiers=tiers,
+        )  # fmt: skip
 
     def map(
         self,
@@ -126,10 +136,8 @@ class ArrayKernels:
         """How results nest, and what computes those of rows."""
         key = id(raw), tuple(mapped)
         if key not in self._by_row:
-            from symdiff.blocks.derive import final
-
             program = self._source.rows(static, shapes, mapped)
-            self._by_row[key] = None if program is None else self._kernel(final(program), False)
+            self._by_row[key] = None if program is None else self._kernel(program, False)
         kernel = self._by_row[key]
         if kernel is not None:
             return kernel.program.tree, rows.of_kernel(kernel, values, mapped)
@@ -137,8 +145,10 @@ class ArrayKernels:
         return single.tree, rows.one_by_one(one, values, mapped)
 
     def llvm(self, program: Structured) -> str:
-        """The LLVM IR of a program."""
-        return str(self._kernel(program).llvm())
+        """The LLVM IR of a program that is written out."""
+        from symdiff.runtime.structured import StructuredKernel
+
+        return StructuredKernel(program, dtype=self._options.dtype).llvm()
 
     def sparse(self, raw: Structured, values: Sequence[Any], wrt: Sequence[str]) -> Any:
         """The Jacobian as SciPy CSR matrices: a row for each element of an output, a
@@ -157,12 +167,12 @@ class ArrayKernels:
     ) -> tuple[StructuredKernel, tuple[Entries, ...]]:
         found = self._sparse.get(id(raw))
         if found is None:
-            from symdiff.blocks.derive import final, value
+            from symdiff.blocks.derive import value
             from symdiff.blocks.sparse import sparse_jacobian
 
             real = {p.name for p in raw.params if p.type.kind == "f"}
             program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
-            found = self._sparse[id(raw)] = self._kernel(final(value(program))), entries
+            found = self._sparse[id(raw)] = self._kernel(value(program)), entries
         return found
 
 
@@ -171,6 +181,20 @@ def _of_numbers(program: Structured) -> bool:
     return not any(p.type.shape for p in program.params) and not any(
         e.op is ARRAY for e in program.outputs
     )
+
+
+def _settle(program: Structured, dtype: str, accuracy: str, tests: int) -> Any:
+    """The doubts of a program, imported when it is compiled."""
+    from symdiff.passes.settle import settle
+
+    return settle(program, dtype, accuracy, tests)
+
+
+def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
+    """The second tier, imported when it is needed first."""
+    from symdiff.passes.widen import widen
+
+    return widen(outputs)
 
 
 def _nested(tree: Any, stacked: Sequence[Any]) -> Any:

@@ -143,7 +143,7 @@ class Source:
             return program if self.path else pipeline.value(program)
         from symdiff.blocks import derive
 
-        return derive.final(program if self.path else derive.value(program))
+        return derive.final(self.shown(static, shapes))
 
     def rows(
         self, static: Mapping[str, Any], shapes: Shapes | None, which: Sequence[bool]
@@ -155,11 +155,11 @@ class Source:
         program = self.program(static, shapes)
         return derive.rows(program if self.path else derive.value(program), which)
 
-    def shown(self, static: Mapping[str, Any]) -> Structured:
+    def shown(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Structured:
         """The program of a function with arrays or loops, simplified, for people."""
         from symdiff.blocks import derive
 
-        program: Structured = self.program(static)
+        program: Structured = self.program(static, shapes)
         return program if self.path else derive.value(program)
 
     def emission(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Emission:

@@ -64,6 +64,12 @@ def final(program: Structured) -> Structured:
     return replace(program, block=block, outputs=outputs)
 
 
+def closed(program: Structured) -> Structured:
+    """The program in closed forms, for arithmetic that finds limits by itself."""
+    block, outputs = simplify.closed(program.block, program.outputs)
+    return replace(program, block=block, outputs=outputs)
+
+
 def gradient(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
     """d f/d wrt of a scalar function: one output per parameter named in wrt."""
     base = _simplified(_scalar(program, "grad"))

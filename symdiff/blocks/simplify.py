@@ -22,7 +22,7 @@ from symdiff.blocks.promote import promoted
 from symdiff.blocks.rewrite import rewritten
 from symdiff.ir import Expr, substitute, var
 from symdiff.passes.cancel import cancel
-from symdiff.passes.complete import complete, expand_completed
+from symdiff.passes.complete import closed_forms, complete, expand_completed
 from symdiff.passes.guards import guards
 from symdiff.passes.stabilise import stabilise
 from symdiff.structure import (
@@ -72,6 +72,11 @@ def final(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]
     """The form to be emitted, when nothing is to be differentiated any more: completed
     operations are written out, and sums and quotients keep their digits."""
     return _with_passes(block, tuple(roots), _last)
+
+
+def closed(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+    """The same with completed operations in closed form, undefined at their points."""
+    return _with_passes(block, tuple(roots), _closed)
 
 
 def _with_passes(
@@ -139,6 +144,12 @@ def _last(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
     names = _abstraction(outputs)
     outputs = stabilise(expand_completed(substitute(outputs, names)))
     return substitute(outputs, _inverse(names))
+
+
+@lru_cache(maxsize=512)
+def _closed(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
+    return substitute(closed_forms(substitute(outputs, names)), _inverse(names))
 
 
 def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:

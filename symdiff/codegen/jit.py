@@ -170,13 +170,14 @@ class Linked:
     """Object code in memory; its functions are valid as long as this lives.
 
     `externals` are the C functions that the code calls; after a `?`, those that it
-    may call, if the processor has no instruction for an intrinsic. `attached` is other
-    code that it has been told the address of, and that lives as long.
+    may call, if the processor has no instruction for an intrinsic. `attached` and `helpers`
+    are other code that it has been told the address of, and that lives as long.
     """
 
     attached: Linked | None = None
 
     def __init__(self, code: bytes, externals: Iterable[str]) -> None:
+        self.helpers: list[Linked] = []
         with _lock:
             for name in externals:
                 address = symbol(name.removeprefix("?"))

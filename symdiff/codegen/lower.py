@@ -63,6 +63,8 @@ of such a sum."""
 PLAIN = Op("plain", 1, intrinsic="-", ball=lambda x: x, sign="same")
 """The same, without those errors."""
 SHARP_OPS = (SHARP, SHARP_EXP, SHARP_EXPM1, PLAIN)
+SETTLED = Op("settled", -1)
+"""See `codegen.nestsettle`."""
 FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
 
@@ -89,6 +91,7 @@ _NATIVE = frozenset(
         LOAD,
         FLOORDIV,
         MOD,
+        SETTLED,
     )
 )
 _COMMUTATIVE = frozenset((ADD, MUL, EQ, AND, OR))

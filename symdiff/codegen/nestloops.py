@@ -73,6 +73,7 @@ class Statements(Tapes):
     wish: dict[str, object]
     part: int = 0
     taken: set[str]
+    flags: int
 
     def block(
         self,
@@ -402,7 +403,9 @@ class Statements(Tapes):
             place = self.emit("ptr", f"getelementptr i64, ptr {record}, i64 {k}")
             self.scope.lines.append(f"store {kind} {value}, ptr {place}")
         which = self.calls.index(s)
-        done = self.emit("i32", f"call i32 %routine(i64 {which}, ptr {record})")
+        done = self.fresh("i32")
+        call = f"{done} = call i32 %routine(i64 {which}, ptr {record})"
+        self.scope.lines += self.aside_of_flags(call)
         self.require(f"icmp eq i32 {done}, 0", NO_ROUTINE)
         place_of = len(cells)
         for made, (name, t) in reversed(list(zip(arrays, s.results, strict=True))):
@@ -414,6 +417,16 @@ class Statements(Tapes):
             of = "i64" if t.kind != "f" else "double"
             value = self.emit(of, f"load {of}, ptr {place}")
             self.scope.names[name] = self.rounded(value) if t.kind == "f" else value
+
+    def aside_of_flags(self, call: str) -> list[str]:
+        """A call of something else, whose flags are of no concern."""
+        if not self.flags:
+            return [call]
+        mode = self.variable("i32")
+        return [
+            f"call void @llvm.x86.sse.stmxcsr(ptr {mode})", call,
+            f"call void @llvm.x86.sse.ldmxcsr(ptr {mode})",
+        ]  # fmt: skip
 
     def doubled(self, value: str) -> str:
         """A real number as a double."""

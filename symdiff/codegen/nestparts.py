@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from symdiff.codegen.nestscope import Scope, Stored
+from symdiff.codegen.nestsettle import watched_call
 from symdiff.codegen.nestspans import Spans
 from symdiff.ir import Expr, topological
 from symdiff.structure import Build, Loop, walk
@@ -30,6 +31,8 @@ class Parts(Spans):
     """Prints builds as functions that threads may share."""
 
     functions: list[str]
+    flags: int
+    parts: int = 0
 
     def build(self, s: Build) -> None:
         if self.scope is not self.root or not self.divisible(s):
@@ -44,10 +47,10 @@ class Parts(Spans):
         allowed = self.emit("i1", "icmp ne ptr %parallel, null")
         both = self.emit("i1", f"and i1 {large}, {allowed}")
         alone = self.emit("i1", f"xor i1 {both}, true")
+        shared = f"{part}.watched" if self.flags else part
         with self.branch(both):
-            self.scope.lines.append(
-                f"call void %parallel(ptr @{part}, ptr {frame}, i64 {count}, double {work})"
-            )
+            call = f"call void %parallel(ptr @{shared}, ptr {frame}, i64 {count}, double {work})"
+            self.scope.lines += self.aside_of_flags(call)
         with self.branch(alone):
             self.scope.lines.append(f"call void @{part}(ptr {frame}, i64 0, i64 {count})")
         self.scope.names[s.name] = a
@@ -92,8 +95,9 @@ class Parts(Spans):
         self.elements_of(s, a, 0, ("%first", "%past"))
         lines = [*self.entry, *inside.lines]
         self.scope, self.entry = outer, entry
-        name = f"part.{len(self.functions)}"
-        used = self.captured(lines)
+        self.parts += 1
+        name = f"part.{self.parts}"
+        used = [*self.captured(lines), *(["%raised.p"] if self.flags else [])]
         frame = self.fresh("ptr")
         self.entry.append(f"{frame} = alloca [{CELL * max(1, len(used))} x i8], align {CELL}")
         loads = []
@@ -110,6 +114,15 @@ class Parts(Spans):
             f"define internal void @{name}(ptr %frame, i64 %first, i64 %past) #0 {{",
             *loads, *lines, "ret void", "}",
         ]  # fmt: skip
+        if self.flags:
+            self.functions += [
+                f"define internal void @{name}.watched(ptr %frame, i64 %first, i64 %past) #0 {{",
+                *watched_call(f"call void @{name}(ptr %frame, i64 %first, i64 %past) noinline", self.flags),
+                f"%at = getelementptr i8, ptr %frame, i64 {CELL * used.index('%raised.p')}",
+                "%cell = load ptr, ptr %at, align 8",
+                "%before = atomicrmw or ptr %cell, i64 %raised acq_rel",
+                "ret void", "}",
+            ]  # fmt: skip
         return frame, name
 
     def captured(self, lines: Sequence[str]) -> list[str]:

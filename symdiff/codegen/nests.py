@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from symdiff.codegen.jit import has_flags
 from symdiff.codegen.llvm import Lanes
 from symdiff.codegen.lower import MAX_CHAIN, lower
 from symdiff.codegen.nestlife import wishes
@@ -23,6 +24,12 @@ from symdiff.codegen.nestmemory import PRELUDE
 from symdiff.codegen.nestparts import Parts
 from symdiff.codegen.nestready import ready
 from symdiff.codegen.nestscope import Stored
+from symdiff.codegen.nestsettle import (
+    FLAG_FUNCTIONS,
+    WEIGHTS,
+    settle_functions,
+    watched_call,
+)
 from symdiff.ir import Expr, const
 from symdiff.structure import (
     ARRAY,
@@ -45,10 +52,10 @@ from symdiff.structure import (
     walk,
 )
 
-FIXED = ("allocations", "routine", "parallel")
-"""The first cells: the list of allocations, and two functions that the kernel may call:
-`i32 routine(i64 call, ptr record)` and `void parallel(ptr part, ptr frame, i64 count, double
-work)` of `nestparts`, which may be null."""
+FIXED = ("allocations", "routine", "parallel", "again", "raised")
+"""The first cells: the list of allocations; functions that the kernel may call, `i32
+routine(i64 call, ptr record)`, `void parallel(ptr part, ptr frame, i64 count, double work)` of
+`nestparts`, which may be null, and `again` of `nestsettle`; and the flags that were raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +87,10 @@ class Layout:
     calls: tuple[Call, ...]
 
 
-def lowered(program: Structured, accuracy: str = "high") -> Structured:
-    """The program in operations that every CPU has, rearranged for vectors."""
-    program = ready(program)
+def lowered(program: Structured, accuracy: str = "high", settled: bool = False) -> Structured:
+    """The program in operations that every CPU has, rearranged for vectors; a program with
+    settled values is already."""
+    program = program if settled else ready(program)
     found: dict[Expr, None] = {}
     for s in walk(program.block):
         found.update((e, None) for e in expressions(s) if e.op is not ARRAY)
@@ -163,8 +171,11 @@ def output_types(program: Structured) -> tuple[Type, ...]:
 class Kernel(Parts):
     """Prints the function of one program."""
 
-    def __init__(self, program: Structured, dtype: str, lanes: Lanes) -> None:
+    def __init__(
+        self, program: Structured, dtype: str, lanes: Lanes, settled: int = 0, flags: int = 0
+    ) -> None:
         super().__init__(dtype, lanes)
+        self.settled, self.flags = settled, flags
         self.program, self.layout = program, layout_of(program)
         self.entry, self.tapes, self.wish, self.taken = [], {}, {}, set()
         self.checks, self.calls = list(self.layout.checks), list(self.layout.calls)
@@ -198,9 +209,10 @@ class Kernel(Parts):
 
     def print(self) -> str:
         self.bind()
-        for k, name in enumerate(FIXED[1:], 1):
+        for k, name in enumerate(FIXED[1:-1], 1):
             self.scope.lines.append(f"%{name}.p = getelementptr i64, ptr %cells, i64 {k}")
             self.scope.lines.append(f"%{name} = load ptr, ptr %{name}.p")
+        self.scope.lines.append(f"%raised.p = getelementptr i64, ptr %cells, i64 {len(FIXED) - 1}")
         targets: dict[str, str] = {}
         for e, known, place in zip(
             self.program.outputs, self.layout.known, self.layout.results, strict=True
@@ -294,23 +306,49 @@ class Kernel(Parts):
         lines += ["define void @drop() #0 {", *drops, "ret void", "}"]
         lines += ["define void @finish(ptr %cells) #0 {", f"{release.replace('%allocations', '%cells')}",
                   "ret void", "}"]  # fmt: skip
+        if self.flags:
+            lines += _watched(self.flags)
         text = self.scalars.module([*self.functions, *lines])
         parked = [f"tape.{k}" for k in range(len(self.tapes))]
         watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *parked))
-        return PRELUDE + watched + text + '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
+        likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
+        own = settle_functions(self.settled) + (FLAG_FUNCTIONS if has_flags() else "")
+        return PRELUDE + own + watched + text + likely + WEIGHTS
 
 
-def print_nests(program: Structured, dtype: str, lanes: Lanes, accuracy: str = "high") -> str:
+def _watched(flags: int) -> list[str]:
+    """The kernel, as it is called to see the flags that it raises."""
+    return [
+        "define i32 @watched(ptr %cells) #0 {",
+        f"%raised.p = getelementptr i64, ptr %cells, i64 {len(FIXED) - 1}",
+        "store i64 0, ptr %raised.p",
+        *watched_call("%code = call i32 @kernel(ptr %cells) noinline", flags),
+        "%others = load i64, ptr %raised.p",
+        "%all = or i64 %others, %raised",
+        "store i64 %all, ptr %raised.p",
+        "ret i32 %code",
+        "}",
+    ]
+
+
+def print_nests(
+    program: Structured, dtype: str, lanes: Lanes, accuracy: str = "high", settled: int = 0,
+    flags: int = 0,
+) -> str:  # fmt: skip
     """The module with the kernel of a program.
 
     Parameters
     ----------
-    program : what is computed; its completed operations are written out already.
+    program : what is computed; its completed operations are written out already. It is
+        rearranged for vectors, unless it has settled values, of which that has been done.
     dtype : "float64" or "float32".
     lanes : the registers and their functions; of width 1 for scalar code.
     accuracy : as for `Kernel` of scalar programs.
+    settled : how many settled values it has.
+    flags : those of the processor's flags that are to be looked at.
     """
-    return Kernel(lowered(program, accuracy), dtype, lanes).print()
+    made = lowered(program, accuracy, settled > 0)
+    return Kernel(made, dtype, lanes, settled, flags).print()
 
 
 __all__ = ["FIXED", "Layout", "layout_of", "print_nests"]

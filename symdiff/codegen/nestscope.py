@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
+from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
 from symdiff.codegen.llvm import Lanes, Writer
+from symdiff.codegen.nestsettle import SETTLED, settled_call
 from symdiff.functions import CONSTANT_VALUES
 from symdiff.ir import (
     ABS,
@@ -387,8 +389,16 @@ class Expressions:
             return self.emit(whole, choice, scope)
         if self.kind(e) == "i":
             return self._integer(e, w, own, real, scope)
+        if op is SETTLED:
+            args = [own(e.args[2]) if k == 2 else real(e.args[k]) for k in range(1, len(kinds))]
+            return self.emit(w.value, settled_call(w, e, args), scope)
         args = [own(a) if k == "b" else real(a) for a, k in zip(e.args, kinds, strict=True)]
         kind = w.condition if op.boolean else w.value
+        if op is POWER_OF_TWO or op is EXPONENT:
+            name = self.fresh(kind)
+            written = w.power_of_two if op is POWER_OF_TWO else w.exponent
+            scope.lines += written(name, args[0])
+            return name
         if op is POW and e.args[1] is HALF:
             return self.emit(kind, w.call(w.intrinsic("llvm.sqrt", 1), args[:1]), scope)
         return self.emit(kind, w.instruction(e, args), scope)

@@ -32,13 +32,18 @@ from symdiff.functions import CONSTANT_VALUES, EXP, EXPM1, MAXIMUM, MINIMUM
 from symdiff.ir import (
     ABS,
     ADD,
+    AND,
+    BOOL,
+    COMPARISONS,
     CONST,
     DIV,
     HALF,
     LT,
     MUL,
     NEG,
+    NOT,
     ONE,
+    OR,
     POW,
     SUB,
     VAR,
@@ -63,9 +68,11 @@ def is_sharp(e: Expr) -> bool:
 
 
 def is_plain_sum(e: Expr) -> bool:
-    """Whether a node is made of sums, products, roots and powers alone."""
+    """Whether a node is made of sums, products, roots and powers alone, and
+    choices between them by comparing inputs."""
     return all(
-        n.op in (VAR, ADD, SUB, MUL, NEG)
+        n.op in (VAR, ADD, SUB, MUL, NEG, WHERE, BOOL, AND, OR, NOT)
+        or (n.op in COMPARISONS and not any(a.args for a in n.args))
         or rational(n) is not None
         or (n.op is POW and n.args[1] is HALF)
         or (n.op is POW and (integer(n.args[1]) or 0) in range(2, ARRAY_CHAIN + 1))

@@ -340,7 +340,7 @@ class Doubt:
         bound = self._term_by_term(e)
         assert self.apart is not None
         if self.left is None:
-            self.left = Left(self.apart.bounds, self.apart._slopes)
+            self.left = Left(self.apart.bounds, self.apart.slopes)
         part, series = self.left.of(e)
         self.corrected.append(e)
         self.sharp.update(ir.topological((e,), self.sharp))
@@ -373,7 +373,7 @@ class Doubt:
         total: Expr = ZERO
         relative: Expr = ZERO
         if not all(x.exact for x in bounds):
-            for slope, x, a in zip(self._slopes(e), bounds, e.args, strict=True):
+            for slope, x, a in zip(self.slopes(e), bounds, e.args, strict=True):
                 if x.exact:
                     continue
                 error = self._absolute([(a, x.k)])
@@ -387,7 +387,8 @@ class Doubt:
         scalar = self.strict or not (e.op.vector or e.op is SHARP_EXP)
         return FUNCTION_ERROR if scalar else VECTOR_ERROR
 
-    def _slopes(self, e: Expr) -> tuple[Expr, ...]:
+    def slopes(self, e: Expr) -> tuple[Expr, ...]:
+        """By how much a function at most changes with each argument."""
         if e.op is POW:
             base, exponent = e.args
             return ir.abs_(e * exponent / base), ir.abs_(e * LOG(base))

@@ -78,22 +78,34 @@ class Magnitudes:
 
     def outside(self, outputs: Sequence[Expr]) -> Expr:
         """The condition under which something may overflow or underflow."""
-        order = [e for e in ir.topological(outputs) if not e.op.boolean]
-        for level in self.levels:
-            sources = self._sources(order, level)
-            if sources is not None:
-                break
-        else:
-            return ir.TRUE
-        below, sizes = FALSE, ir.ZERO
+        level, sources = self._bounded(outputs)
+        below = FALSE
         for e in sources:
             size = e if self.signs.nonnegative(e) else ir.abs_(e)
-            sizes = sizes + size
             small = ir.lt(size, ir.const(Fraction(1, 2**level)))
             if _may_be_zero(e):
                 small = ir.and_(small, ir.not_(ir.eq(e, ir.ZERO)))
             below = ir.or_(below, small)
-        return ir.or_(below, ir.not_(ir.le(sizes, ir.const(2**level))))
+        return ir.or_(below, self._beyond(level, sources))
+
+    def above(self, outputs: Sequence[Expr]) -> Expr:
+        """The condition under which something may overflow."""
+        return self._beyond(*self._bounded(outputs))
+
+    def _beyond(self, level: int, sources: Sequence[Expr]) -> Expr:
+        sizes = ir.ZERO
+        for e in sources:
+            sizes = sizes + (e if self.signs.nonnegative(e) else ir.abs_(e))
+        return ir.not_(ir.le(sizes, ir.const(2**level))) if level else ir.TRUE
+
+    def _bounded(self, outputs: Sequence[Expr]) -> tuple[int, list[Expr]]:
+        """The sources, and the level by which they are to be bounded; 0 if none is safe."""
+        order = [e for e in ir.topological(outputs) if not e.op.boolean]
+        for level in self.levels:
+            sources = self._sources(order, level)
+            if sources is not None:
+                return level, sources
+        return 0, []
 
     def _sources(self, order: Sequence[Expr], level: int) -> list[Expr] | None:
         """The sources to be bounded by 2**±level, or None if that is not safe."""

@@ -22,12 +22,17 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
+from symdiff.passes.differentiate import gradient
 from symdiff.passes.doubt import Doubt
 
 POINTS, REACH = 32, 3
 """Samples, whose binary exponents are up to `REACH` in size."""
 EVENLY = 0.3
 """Probability that a margin is used up near a point where it is nearly."""
+
+STEPS, WORSE, FEW = 256, 16.0, 0.25
+"""Samples of a step of a recurrence; how much more it must lose than its carried numbers
+have lost, at which part of the samples in doubt."""
 
 
 def shares(forms: Sequence[Expr]) -> list[float] | None:
@@ -68,6 +73,35 @@ def _margins(forms: Sequence[Expr], work: Doubt) -> list[list[float]]:
             if all(isinstance(v, arb) and v.is_finite() for v in found):
                 rows.append([abs(float(v.mid())) for v in found])
     return rows
+
+
+def inherits(form: Expr, carried: Sequence[Expr]) -> bool:
+    """Whether a step of a recurrence loses no digits that its carried numbers still have:
+    at the sample points where it is in doubt, rounding them costs about as much as the
+    step does."""
+    work = Doubt(fuses=True, chain=ARRAY_CHAIN)
+    bound = work.of(form)
+    own = bound.relative + bound.more / ir.abs_(form)
+    given = ir.ZERO
+    for x, slope in zip(carried, gradient(form, carried), strict=True):
+        given = given + ir.abs_(x * slope / form)
+    inputs = ir.variables((own, given, form))
+    rng = random.Random(len(inputs))
+    doubtful = worse = 0
+    with exclusive():
+        try:
+            tape = Tape(inputs, (own, given))
+        except UnsupportedError:
+            return False
+        for i in range(STEPS):
+            values = tape.run(_point(rng, len(inputs), close=i % 4 == 0), 64)
+            found = [values[k] for k in tape.roots]
+            if not all(isinstance(v, arb) and v.is_finite() for v in found):
+                continue
+            lost, had = (abs(float(v.mid())) for v in found)
+            doubtful += lost > float(work.allowed(form) - bound.k)
+            worse += lost > float(work.allowed(form) - bound.k) and lost > WORSE * had
+    return worse <= FEW * doubtful
 
 
 def _point(rng: random.Random, count: int, *, close: bool) -> list[arb]:

@@ -35,8 +35,16 @@ LONG = 8
 _EXPONENTIALS = {EXP: SHARP_EXP, EXPM1: SHARP_EXPM1}
 
 
-def sharpen(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs with `sharp` at the outermost sums that may cancel."""
+def sharpen(
+    outputs: Iterable[Expr], again: int = AGAIN, longest: int = MAX_PRICE
+) -> tuple[Expr, ...]:
+    """The outputs with `sharp` at the outermost sums that may cancel.
+
+    Parameters
+    ----------
+    again : operations that take as long as an element in doubt.
+    longest : operations that a sum may cost in addition.
+    """
     outputs = tuple(outputs)
     if len(ir.topological(outputs)) > MAX_PROGRAM:
         return outputs
@@ -52,9 +60,9 @@ def sharpen(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
         if _is_long_power(e):
             new[e] = ir.raw(SHARP, (e,))
             continue
-        gain = AGAIN * max(users) + (TESTS if op is not None else 0)
+        gain = again * max(users) + (TESTS if op is not None else 0)
         sharp = ir.raw(op or SHARP, e.args if op is not None else (e,))
-        if _price(e, sharp) < min(gain, MAX_PRICE if op is None else math.inf):
+        if _price(e, sharp) < min(gain, longest if op is None else math.inf):
             new[e] = sharp
     return _replaced(outputs, new) if new else outputs
 

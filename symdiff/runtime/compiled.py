@@ -14,7 +14,7 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -32,7 +32,7 @@ _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 _PAIR_PREFIX = "symdiff_dd_"
 _WIDE = ("symdiff.passes.widen", "symdiff.codegen.pairs", "symdiff.codegen.ddfunctions",
          "symdiff.codegen.doubledouble")  # fmt: skip
-"""The modules that decide what double-double code is; imported when it is compiled."""
+"""The modules that decide what double-double code is."""
 
 Widen = Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
 
@@ -116,11 +116,11 @@ def version() -> str:
 
 @functools.cache
 def digest(*names: str) -> str:
-    """A digest of modules' sources."""
+    """A digest of modules' sources; they need not be imported."""
     digest = hashlib.blake2b(digest_size=16)
     for name in names:
-        module: Any = import_module(name)
-        digest.update(module.__spec__.loader.get_data(module.__file__))
+        spec: Any = find_spec(name)
+        digest.update(spec.loader.get_data(spec.origin))
     return digest.hexdigest()
 
 

@@ -7,6 +7,7 @@ import struct
 import threading
 import weakref
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,14 @@ import numpy as np
 from symdiff.codegen import jit
 from symdiff.codegen.nestloops import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
 from symdiff.codegen.nests import FIXED
+from symdiff.codegen.nestsettle import OVERFLOWS
 from symdiff.errors import SymdiffError
 from symdiff.ir import CONST, Expr
 from symdiff.progress import is_watched, watched
 from symdiff.routines import ROUTINES
 from symdiff.runtime import threads
 from symdiff.runtime.arrays import Array
+from symdiff.runtime.nestagain import Again
 from symdiff.runtime.nestarguments import (
     BYTE,
     FLOAT64,
@@ -32,6 +35,10 @@ from symdiff.runtime.nestarguments import (
     view,
 )
 from symdiff.structure import ARRAY, Call, Type, kind_of, name_of, types
+
+AGAIN, RAISED = FIXED.index("again"), FIXED.index("raised")
+MOST_RAISED = 4
+"""The processor's flags are given up when one of so many calls raised one."""
 
 
 class ElementError(SymdiffError, IndexError):
@@ -50,7 +57,7 @@ def _drop(linked: jit.Linked) -> None:
 class Code:
     """The compiled code of a kernel for one dtype."""
 
-    def __init__(self, kernel: Any, linked: jit.Linked, dtype: str) -> None:
+    def __init__(self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0) -> None:
         self.kernel, self.linked = kernel, linked
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
@@ -65,11 +72,23 @@ class Code:
         self.parallel = ctypes.CFUNCTYPE(
             None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
         )(self.spread)
-        self.callbacks = [
-            ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (self.routine, self.parallel)
-        ]
+        self.again = None
+        if kernel.tiers is not None:
+            settled = partial(kernel.settled, dtype, tests)
+            self.again = Again(
+                kernel.program.name, settled, kernel.tiers, linked, dtype, kernel.accuracy,
+                kernel.cache,
+            )  # fmt: skip
+        entries = [self.routine, self.parallel, *([self.again.entry] if self.again else [])]
+        self.callbacks = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in entries]
+        self.callbacks += [0] * (len(FIXED) - 1 - len(entries))
         if kernel.parallel is False:
             self.callbacks[1] = 0
+        self.watched = None
+        if place := linked.address("watched"):
+            self.watched = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(place)
+        self.tests, self.next = tests, tests
+        self.tried = self.raised = 0
         self.all_known = all(self.layout.known)
         self.prepare()
 
@@ -137,9 +156,9 @@ class Code:
         buffer = self.buffer.from_buffer(memory)
         if is_watched():
             with watched(self.kernel.program.name, self.step, self.steps):
-                status = self.function(ctypes.addressof(buffer))
+                status = self.invoke(memory, ctypes.addressof(buffer))
         else:
-            status = self.function(ctypes.addressof(buffer))
+            status = self.invoke(memory, ctypes.addressof(buffer))
         if status:
             self.fail(status)
         results = [self.output(k, t, memory, result) for k, t in enumerate(targets)]
@@ -151,6 +170,32 @@ class Code:
                 for place, r in zip(out, results, strict=True)
             ]
         return results
+
+    def invoke(self, memory: bytearray, at: int) -> int:
+        """Call the function. If it leaves overflow and the like to the processor's flags, and
+        some was raised, it is called again with tests of its own; at once, if that keeps
+        happening."""
+        if self.watched is None:
+            return self.settled(self.function(at))
+        if self.tried < MOST_RAISED or self.raised * MOST_RAISED <= self.tried:
+            self.tried += 1
+            status = self.settled(self.watched(at))
+            flags = struct.unpack_from("=q", memory, 8 * RAISED)[0]
+            if not flags:
+                return status
+            self.raised += 1
+            self.finish(at)
+            _drop(self.linked)
+            self.next = max(self.tests, 2 if flags & OVERFLOWS else 1)
+        other: Code = self.kernel.code(self.real.name, self.next)
+        struct.pack_into("=q", memory, 8 * AGAIN, other.callbacks[AGAIN - 1])
+        return other.invoke(memory, at)
+
+    def settled(self, status: int) -> int:
+        """The return code, once what went wrong with values in doubt is told."""
+        if self.again is not None and self.again.used:
+            self.again.finish()
+        return status
 
     def targets(
         self, cells: Sequence[Any], out: Sequence[Array | None] | None, inputs: Sequence[Array]

@@ -17,13 +17,23 @@ from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, encode, topological
 from symdiff.runtime import arrays, cache, compiled
 from symdiff.runtime.arrays import ArgumentError, Array
+from symdiff.runtime.nestagain import Settled, Tiers
 from symdiff.runtime.nestarguments import FLOAT32, FLOAT64, given
 from symdiff.runtime.nestcall import Code, ComputationError, ElementError
 from symdiff.structure import Structured, expressions, walk
 
 _SOURCES = ("symdiff.structure", "symdiff.integers", "symdiff.codegen.nests",
             "symdiff.codegen.nestloops", "symdiff.codegen.nestmemory", "symdiff.codegen.nestscope",
-            "symdiff.codegen.nestlife", "symdiff.codegen.nestparts", "symdiff.codegen.nestready", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
+            "symdiff.codegen.nestlife", "symdiff.codegen.nestparts", "symdiff.codegen.nestready", "symdiff.codegen.nestsettle", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
+
+_TIERS = tuple(
+    f"symdiff.passes.{name}"
+    for name in ("settle", "doubt", "overflow", "gather", "sharpen", "complete", "removable", "bands",
+                 "stabilise", "contexts", "extent", "magnitude", "samples", "signs")
+)  # fmt: skip
+"""The modules that decide what is in doubt."""
+ALL = 2
+"""Tests for all that the processor's flags tell."""
 
 
 class StructuredKernel:
@@ -36,6 +46,7 @@ class StructuredKernel:
     parallel : True, False, or "auto" to use threads where it pays.
     cache : whether compiled code is kept on disk.
     accuracy : as for `symdiff.runtime.kernel.Kernel`.
+    tiers : how values in doubt are computed again; None if they are not.
     """
 
     def __init__(
@@ -45,12 +56,14 @@ class StructuredKernel:
         parallel: bool | str = "auto",
         cache: bool = True,
         accuracy: str = "high",
+        tiers: Tiers | None = None,
     ) -> None:
-        self.program, self.parallel = program, parallel
+        self.program, self.parallel, self.tiers = program, parallel, tiers
         self.cache, self.accuracy = cache, accuracy
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
-        self._compiled: dict[str, Code] = {}
+        self._compiled: dict[tuple[str, int], Code] = {}
+        self._settled: dict[tuple[str, int], Settled] = {}
         self._lock = threading.RLock()
         self._ranks = [
             len(p.type.shape) if p.type.kind == "f" else -1 for p in program.params
@@ -62,7 +75,7 @@ class StructuredKernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return StructuredKernel, (
-            self.program, self.dtype, self.parallel, self.cache, self.accuracy,
+            self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers,
         )  # fmt: skip
 
     def llvm(self) -> str:
@@ -71,25 +84,48 @@ class StructuredKernel:
 
     def assembly(self, dtype: str = "float64") -> str:
         """The assembly of the kernel, for people and tests."""
-        return jit.assembly(self._text(dtype), tidy=True)
+        return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
 
-    def _text(self, dtype: str) -> str:
+    def settled(self, dtype: str, tests: int) -> Settled:
+        """The program with its doubts, for a dtype and tests as of `settle`."""
+        assert self.tiers is not None
+        with self._lock:
+            if (dtype, tests) not in self._settled:
+                made = self.tiers.settle(self.tiers.source, dtype, self.accuracy, tests)
+                self._settled[dtype, tests] = made
+            return self._settled[dtype, tests]
+
+    def _text(self, dtype: str, tests: int = 0) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
-        return print_nests(self.program, dtype, lanes, self.accuracy)
+        if self.tiers is None:
+            return print_nests(self.program, dtype, lanes, self.accuracy)
+        s = self.settled(dtype, tests)
+        return print_nests(s.program, dtype, lanes, self.accuracy, len(s.references), s.flags)
 
-    def code(self, dtype: str) -> Code:
-        """The compiled kernel of one dtype."""
-        found = self._compiled.get(dtype)
+    def code(self, dtype: str, tests: int = 0) -> Code:
+        """The compiled kernel of one dtype, with tests as of `settle`: what is not tested
+        for, the processor's flags tell, if it has any."""
+        tests = tests if jit.has_flags() else ALL
+        found = self._compiled.get((dtype, tests))
         if found is None:
             with self._lock:
-                found = self._compiled.get(dtype)
+                found = self._compiled.get((dtype, tests))
                 if found is None:
                     lanes = compiled.registers(dtype, self.accuracy == "strict")
-                    how = (dtype, self.accuracy, lanes.isa, lanes.width, sorted(lanes.library))
-                    key = cache.key("nests", fingerprint(self.program), how, _version(), jit.host())
-                    linked = compiled.link(key, lambda: self._text(dtype), self.cache, tidy=True)
-                    found = self._compiled[dtype] = Code(self, linked, dtype)
+                    library = sorted(lanes.library)
+                    how = (dtype, tests, self.accuracy, lanes.isa, lanes.width, library)
+                    key = cache.key("nests", self._fingerprint(), how, _version(), jit.host())
+                    linked = compiled.link(
+                        key, lambda: self._text(dtype, tests), self.cache, tidy=True
+                    )
+                    found = self._compiled[dtype, tests] = Code(self, linked, dtype, tests)
         return found
+
+    def _fingerprint(self) -> Any:
+        own = fingerprint(self.program)
+        if self.tiers is None:
+            return own
+        return own, fingerprint(self.tiers.closed), compiled.digest(*_TIERS)
 
     # ------------------------------------------------------------------ calling
     def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:

@@ -1,0 +1,166 @@
+"""The second and third tier of programs with arrays and loops.
+
+A kernel calls `Again` for a value in doubt. It compiles the value in double-double
+arithmetic and puts that into the table of the kernel (see `codegen.nestsettle`), which from
+then on calls it without Python; what double-double arithmetic leaves in doubt goes to ball
+arithmetic.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from symdiff.codegen import jit
+from symdiff.errors import UnsupportedError
+from symdiff.ir import Expr
+from symdiff.runtime.compiled import Widen
+from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.tiers import SECONDS, AccuracyWarning
+from symdiff.structure import Structured
+
+REMEMBERED = 4096
+"""Results of ball arithmetic that are kept, as the same leaves tend to come again."""
+
+
+class Reference(Protocol):
+    """A settled value in closed form, over the names of its leaves."""
+
+    @property
+    def params(self) -> tuple[str, ...]: ...
+    @property
+    def output(self) -> Expr: ...
+
+
+class Settled(Protocol):
+    """A program with settled values, and their references by number."""
+
+    @property
+    def program(self) -> Structured: ...
+    @property
+    def references(self) -> Sequence[Reference]: ...
+    @property
+    def flags(self) -> int: ...
+
+
+class Tiers(NamedTuple):
+    """How a program gets its second and third tier.
+
+    Attributes
+    ----------
+    source : the program, whose completed operations are not written out.
+    closed : the same in closed forms; both tell what is compiled.
+    settle : `symdiff.passes.settle.settle`.
+    widen : as for `Kernel`.
+    """
+
+    source: Structured
+    closed: Structured
+    settle: Callable[[Structured, str, str, int], Settled]
+    widen: Widen
+
+
+class Again:
+    """Computes the values in doubt of one kernel.
+
+    Parameters
+    ----------
+    name : of the function, for people.
+    settled : gives the program with its references, when it is needed first.
+    tiers : of the kernel.
+    linked : the kernel's code.
+    dtype : what it computes in.
+    accuracy : "certified" has no use for the second tier.
+    """
+
+    def __init__(
+        self, name: str, settled: Callable[[], Settled], tiers: Tiers, linked: jit.Linked,
+        dtype: str, accuracy: str, cache: bool,
+    ) -> None:  # fmt: skip
+        self.name, self.settled, self.tiers, self.linked = name, settled, tiers, linked
+        self.dtype, self.cache, self.certified = dtype, cache, accuracy == "certified"
+        self.used, self.left, self.spent = False, 0, 0.0
+        self.error: BaseException | None = None
+        self._lock = threading.RLock()
+        self._balls: dict[int, Any] = {}
+        self._known: dict[tuple[int, tuple[float, ...]], float] = {}
+        self.entry = ctypes.CFUNCTYPE(
+            None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+        )(self.callback)
+
+    def callback(self, which: int, stage: int, leaves: int, result: int) -> None:
+        """Put the value of a number into the result, if it can be told."""
+        self.used = True
+        if self.error is not None:
+            return
+        try:
+            self._again(which, stage, leaves, result)
+        except BaseException as error:
+            self.error = error
+
+    def finish(self) -> None:
+        """After a call: say what was left for lack of time, raise what went wrong."""
+        error, left = self.error, self.left
+        self.used, self.left, self.spent, self.error = False, 0, 0.0, None
+        if error is not None:
+            raise error
+        if left:
+            warnings.warn(
+                f"{self.name}: {left} values are not proven accurate: "
+                f"{SECONDS:.0f} s were not enough",
+                AccuracyWarning,
+                stacklevel=5,
+            )
+
+    def _again(self, which: int, stage: int, leaves: int, result: int) -> None:
+        reference = self.settled().references[which]
+        if stage == 0 and not self.certified:
+            function = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)
+            if not function(self._compiled(which, reference))(leaves, result):
+                return
+        point = tuple((ctypes.c_double * len(reference.params)).from_address(leaves))
+        target = ctypes.c_double.from_address(result)
+        with self._lock:
+            target.value = self._proven(which, reference, point, target.value)
+
+    def _compiled(self, which: int, reference: Reference) -> int:
+        """The address of the value in double-double arithmetic, in the table by now."""
+        with self._lock:
+            place = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)
+            slot = ctypes.c_void_p.from_address(place(self.linked.address("place"))(which))
+            if slot.value is None:
+                kernel = Kernel(
+                    self.name, reference.params, [reference.output], cache=self.cache,
+                    widen=self.tiers.widen,
+                )  # fmt: skip
+                self.linked.helpers.append(kernel.point.linked)
+                slot.value = kernel.point.linked.address("point")
+            return slot.value or 0
+
+    def _proven(
+        self, which: int, reference: Reference, point: tuple[float, ...], value: float
+    ) -> float:
+        """The value from ball arithmetic; as it is if that takes too long."""
+        found = self._known.get((which, point))
+        if found is not None:
+            return found
+        if self.spent > SECONDS:
+            self.left += 1
+            return value
+        start = time.perf_counter()
+        try:
+            if which not in self._balls:
+                from symdiff.interpret import Certified
+
+                self._balls[which] = Certified(reference.params, [reference.output])
+            found = float(self._balls[which].at(point, self.dtype)[0])
+        except UnsupportedError:  # a user's own function
+            found = value
+        self.spent += time.perf_counter() - start
+        if len(self._known) < REMEMBERED:
+            self._known[which, point] = found
+        return found

@@ -1,0 +1,426 @@
+"""Arrays and loops are computed as accurately as functions of numbers: the second and third
+tier inside of them, beside ball arithmetic."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import HealthCheck, assume, given, settings
+
+from symdiff import ir, symgrad
+from symdiff.arraykernels import _settle, _widen
+from symdiff.blocks import derive
+from symdiff.frontend import capture
+from symdiff.interpret import Certified, exclusive, ulp_error
+from symdiff.interpret.blocks import Precise, run
+from symdiff.ir import NAN, Expr, topological
+from symdiff.runtime import compiled, nestagain
+from symdiff.runtime.nestagain import Tiers
+from symdiff.runtime.structured import StructuredKernel
+from symdiff.runtime.tiers import AccuracyWarning
+from symdiff.structure import Structured, array, index
+from tests.blocks.programs import VECTOR, at, build, function
+from tests.passes.expressions import EXPRESSIONS, POINTS, X, Y
+
+LIMIT = 8
+BITS = 1600
+STEP = arb(2) ** -400
+SMALLEST = 2.0**-1022
+
+
+# --------------------------------------------------------------------- the truth
+def precise(fun: Callable[..., Any], x: Any) -> Any:
+    """What a function of an array is with numbers of many bits."""
+    raw = capture(fun, {}, {"x": (np.ndim(x), "f")})
+    assert isinstance(raw, Structured)
+    return run(raw, [x], Precise(BITS))[0]
+
+
+def slopes(fun: Callable[..., Any], x: Any) -> list[Any]:
+    """Its gradient by differences of many bits."""
+    found = []
+    with exclusive(BITS):
+        for k in range(len(x)):
+            ends = []
+            for sign in (1, -1):
+                moved = np.array([arb(float(v)) for v in x], object)
+                moved[k] = moved[k] + sign * STEP
+                ends.append(precise(fun, moved))
+            found.append(((ends[0] - ends[1]) / (2 * STEP)).mid())
+    return found
+
+
+def worst(got: Any, want: Any) -> float:
+    """The largest error in units in the last place of the truth."""
+    values, truth = np.ravel(got), np.ravel(np.asarray(want, object))
+    assert len(values) == len(truth)
+    found = 0.0
+    for value, true in zip(values, truth, strict=True):
+        nearest = values.dtype.type(float(true))
+        if not np.isfinite(nearest) or abs(nearest) < np.finfo(values.dtype).tiny:
+            assert value == nearest or (abs(value) < 1e-30 and abs(nearest) < 1e-30)
+        elif np.isfinite(value):
+            unit = arb(float(np.spacing(abs(nearest))))
+            found = max(found, abs(float((arb(float(value)) - true) / unit)))
+        else:
+            found = math.inf
+    return found
+
+
+# ------------------------------------------------- functions that give an array each
+def cosines(x):
+    return (1 - np.cos(x[1:])) / x[1:] ** 2 + 1 - np.cos(x[:-1])
+
+
+def exponentials(x):
+    return (np.exp(x) - 1 - x)[::-1]
+
+
+def roots(x):
+    return (np.sqrt(x * x + 1) - np.sqrt(x * x))[::-1]
+
+
+def differences(x):
+    return x[1:] ** 3 - 2 * x[:-1] ** 2 + x[:-1]
+
+
+def logarithms(x):
+    return np.log(x[1:] ** 2) - np.log(x[:-1] ** 2)
+
+
+def sines(x):
+    return np.sin(x[1:]) * np.cos(x[:-1]) - np.cos(x[1:]) * np.sin(x[:-1])
+
+
+def lengths(x):
+    return np.sqrt(x[1:] ** 2 + x[:-1] ** 2)
+
+
+def products(x):
+    return x[1:] * x[:-1] * x[1:] / x[:-1]
+
+
+def masked(x):
+    return np.where(x[1:] > 0, np.log1p(x[1:]) - np.sin(x[1:]), x[1:] * x[1:])
+
+
+def stored(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        if np.cos(x[i]) - x[i] < 1:
+            y[i] = np.exp(x[i]) - 1 - x[i]
+    return y
+
+
+def nested(x):
+    y = np.zeros((len(x), len(x)))
+    for i in range(len(x)):
+        for j in range(i):
+            y[i, j] = np.cosh(x[i]) - np.cos(x[j])
+    return y.ravel()
+
+
+ARRAYS = [
+    cosines, exponentials, roots, differences, logarithms, sines, lengths, products, masked,
+    stored, nested,
+]  # fmt: skip
+RNG = np.random.default_rng(5)
+DATA = {
+    "ordinary": RNG.normal(size=9),
+    "small": 1e-6 * RNG.normal(size=9),
+    "near one": 1 + 1e-8 * RNG.normal(size=9),
+    "large": 1e3 * RNG.normal(size=9),
+    "huge": 1e200 * RNG.uniform(0.5, 2, size=9),
+    "tiny": 1e-200 * RNG.uniform(0.5, 2, size=9),
+}
+OUTSIDE = {  # what is nowhere finite, or not of this size
+    ("exponentials", "huge"), ("exponentials", "large"), ("nested", "large"),
+    ("nested", "huge"), ("differences", "huge"), ("stored", "huge"), ("stored", "large"),
+}  # fmt: skip
+CASES = [(f, d) for f in ARRAYS for d in DATA if (f.__name__, d) not in OUTSIDE]
+
+
+@pytest.mark.parametrize(("fun", "data"), CASES, ids=lambda v: getattr(v, "__name__", v))
+def test_elements_are_as_accurate_as_functions_of_numbers(fun, data) -> None:
+    x = DATA[data]
+    assert worst(symgrad(fun)(x), precise(fun, x)) <= LIMIT
+
+
+def test_without_the_tiers_they_are_not() -> None:
+    naive = {f.__name__: 0.0 for f in ARRAYS}
+    for fun, data in CASES:
+        x = DATA[data]
+        error = worst(symgrad(fun, accuracy="fast")(x), precise(fun, x))
+        naive[fun.__name__] = max(naive[fun.__name__], error)
+    assert sum(error > 1e3 for error in naive.values()) >= 8
+
+
+@pytest.mark.parametrize("accuracy", ["strict", "certified"])
+@pytest.mark.parametrize("fun", [differences, logarithms, stored], ids=lambda f: f.__name__)
+def test_accuracies(fun, accuracy) -> None:
+    for data in ("ordinary", "near one"):
+        got = worst(symgrad(fun, accuracy=accuracy)(DATA[data]), precise(fun, DATA[data]))
+        assert got <= (0.51 if accuracy == "certified" else LIMIT)
+
+
+@pytest.mark.parametrize("fun", [exponentials, differences, lengths], ids=lambda f: f.__name__)
+def test_single_precision(fun) -> None:
+    for data in ("ordinary", "near one"):
+        x = DATA[data].astype("f4")
+        got = symgrad(fun)(x)
+        assert got.dtype == np.float32
+        assert worst(got, precise(fun, x.astype(float))) <= LIMIT
+    x = (1e25 * RNG.normal(size=9)).astype("f4")
+    assert worst(symgrad(lengths)(x), precise(lengths, x.astype(float))) <= LIMIT
+
+
+# ------------------------------------------------------------------------ gradients
+def rosenbrock(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def cosine_sum(x):
+    return np.sum((1 - np.cos(x)) / x**2)
+
+
+def difference_sum(x):
+    total = 0.0
+    for i in range(len(x)):
+        total = total + np.exp(x[i]) - 1 - x[i]
+    return total
+
+
+def pair_sum(x):
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            total = total + (np.cosh(x[i]) - np.cos(x[j]))
+    return total
+
+
+def log_sum(x):
+    return np.sum(np.log(1 + np.exp(x)) - x)
+
+
+def masked_sum(x):
+    return np.sum((x**0.5 - np.log1p(x))[x > 0])
+
+
+@pytest.mark.parametrize(
+    "fun", [rosenbrock, cosine_sum, difference_sum, log_sum, masked_sum], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("data", ["ordinary", "small", "near one"])
+def test_gradients(fun, data) -> None:
+    x = np.abs(DATA[data]) if fun is masked_sum else DATA[data]
+    assert worst(symgrad(fun).grad(x), slopes(fun, x)) <= LIMIT
+
+
+@pytest.mark.parametrize("fun", [cosine_sum, difference_sum, pair_sum, log_sum])
+def test_sums_of_what_cancels(fun) -> None:
+    """Terms of one sign: their sum is as accurate as they are."""
+    for data in ("small", "near one"):
+        x = np.abs(DATA[data])
+        assert worst(symgrad(fun)(x), precise(fun, x)) <= 2 * LIMIT
+        for accuracy in ("high", "strict"):
+            assert symgrad(fun, accuracy=accuracy)(x) > 0
+
+
+# ------------------------------------------------------------------------ recurrences
+def settling(x):
+    v = x[0]
+    for i in range(1, len(x)):
+        v = np.sqrt(v * v + 1) - v + x[i]
+    return v
+
+
+def swinging(x):
+    v = 0.1
+    for i in range(len(x)):
+        v = np.sin(v) + x[i]
+    return v
+
+
+def nudged(x):
+    v = 1.0
+    for i in range(len(x)):
+        v = np.sin(v) + (np.exp(x[i]) - 1 - x[i])
+    return v
+
+
+def doubts(fun, **shapes: int) -> list[str]:
+    """The values of a function that are watched, in closed form."""
+    program = derive.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
+    return [str(r.output) for r in _settle(program, "float64", "high", 0).references]
+
+
+def test_steps_that_lose_digits_are_watched() -> None:
+    x = np.array([1e8, 1e8, 0.0, 1e8, 0.0])
+    assert worst(symgrad(settling)(x), precise(settling, x)) <= LIMIT
+    assert worst(symgrad(settling, accuracy="fast")(x), precise(settling, x)) > 1e6
+
+
+def test_steps_that_lose_no_more_than_their_numbers_have_are_not() -> None:
+    assert doubts(swinging, x=1) == []
+    (part,) = doubts(nudged, x=1)  # what does not depend on what is carried
+    assert "state" not in part and "exp" in part
+
+
+# ------------------------------------------------------------------- what costs nothing
+def matrix_product(a, b):
+    return a @ b
+
+
+def powers(x):
+    return np.sum(x**4 + 3 * x**2 + 1)
+
+
+def ewma(x):
+    e = 0.0
+    for i in range(len(x)):
+        e = 0.5 * x[i] + 0.5 * e
+    return e
+
+
+def blended(x):
+    e = 0.0
+    for i in range(len(x)):
+        e = (1 - e) * x[i] + e
+    return e
+
+
+def pairwise(x):
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            total = total + 1 / (1 + (x[i] - x[j]) ** 2)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("fun", "shapes"),
+    [(matrix_product, {"a": 2, "b": 2}), (powers, {"x": 1}), (ewma, {"x": 1}),
+     (blended, {"x": 1}), (rosenbrock, {"x": 1}), (pairwise, {"x": 1})],
+    ids=lambda v: getattr(v, "__name__", ""),
+)  # fmt: skip
+def test_what_cannot_cancel_is_not_tested(fun, shapes) -> None:
+    program = derive.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
+    found = _settle(program, "float64", "high", 0)
+    assert not found.references
+    text = tiered(program)._text("float64", 0)
+    assert not re.search(r"@settled|@settle\b|@unsettled", text)
+
+
+def test_products_of_two_need_no_flags() -> None:
+    program = derive.value(capture(matrix_product, {}, {"a": (2, "f"), "b": (2, "f")}))
+    assert not _settle(program, "float64", "high", 0).flags
+    assert "@watched" not in tiered(program)._text("float64", 0)
+
+
+# ------------------------------------------------------------------------ kernels
+def tiered(program: Structured, **options: Any) -> StructuredKernel:
+    tiers = Tiers(program, derive.closed(program), _settle, _widen)
+    return StructuredKernel(derive.final(program), cache=False, tiers=tiers, **options)
+
+
+def elementwise(e: Expr) -> Structured:
+    """e of the elements of two arrays."""
+    (value,) = ir.substitute((e,), {X: at("x", index("i")), Y: at("y", index("i"))})
+    return function({"x": VECTOR, "y": VECTOR}, [build("z", "i", value)], array("z"))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(EXPRESSIONS, POINTS)
+def test_random_expressions(e: Expr, points: list[tuple[float, float]]) -> None:
+    assume(all(n is not NAN for n in topological((e,))))  # comparing nan decides nothing
+    x, y = (np.array(column) for column in zip(*points, strict=True))
+    (got,) = tiered(elementwise(e))([x, y])
+    reference = Certified(["x", "y"], [e])
+    for point, value in zip(points, got, strict=True):
+        (answer,) = reference.at_with_status(point)
+        if answer.status == "domain":
+            assert math.isnan(value), (e, point, value)
+        elif answer.status == "exact" and math.isfinite(answer.value):
+            if abs(answer.value) > SMALLEST:
+                assert math.isfinite(value), (e, point, value, answer)
+                assert ulp_error(value, answer.ball) <= LIMIT, (e, point, value, answer)
+
+
+CANCELS = ir.sub(ir.mul(X, Y), ir.mul(ir.sub(X, ir.ONE), ir.add(Y, ir.ONE)))  # 1 - x + y
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 1000])
+def test_sizes(n: int) -> None:
+    x = 1 + 2.0**-30 * RNG.normal(size=n)
+    f = symgrad(differences)
+    if n:
+        assert worst(f(x), precise(differences, x)) <= LIMIT
+    g = symgrad(difference_sum).grad(x)
+    np.testing.assert_allclose(g, np.expm1(x), rtol=1e-15)
+
+
+def test_threads() -> None:
+    n = 200_000
+    x = np.where(np.arange(n) % 5000 == 3, 1e200, 1e-4) * RNG.uniform(1, 2, size=n)
+    y = np.linspace(1e-5, 1.0, n)
+    for fun, data in ((lengths, x), (exponentials, y)):
+        alone = symgrad(fun, parallel=False)(data)
+        shared = symgrad(fun, parallel=True)(data)
+        np.testing.assert_array_equal(alone, shared)
+        assert np.all(np.isfinite(shared))
+        few = slice(0, n, n // 40)
+        if fun is lengths:
+            assert worst(shared[:20], precise(fun, data[:21])) <= LIMIT
+        else:
+            some = data[::-1][few][::-1]
+            assert worst(shared[few], precise(fun, some)) <= LIMIT
+
+
+def test_flags_are_given_up_where_they_keep_being_raised() -> None:
+    f = symgrad(lengths)
+    x = np.array([1e200, 1e200, 1.0])
+    for _ in range(20):
+        assert worst(f(x), precise(lengths, x)) <= LIMIT
+    (((_, kernel)),) = f._arrays._kernels.values()
+    assert kernel.code("float64").tried < 10
+
+
+def test_what_double_double_arithmetic_leaves_in_doubt_goes_to_balls() -> None:
+    x = np.array([1e-13, 1e-300, 0.0, 3e-17])
+
+    def fifth(x):
+        return (np.exp(x) - 1 - x - x * x / 2 - x**3 / 6)[::-1]
+
+    assert worst(symgrad(fifth)(x), precise(fifth, x)) <= LIMIT
+
+
+def test_without_time_values_are_left_and_a_warning_is_given(monkeypatch) -> None:
+    def fifth(x):
+        return (np.sin(x) - x + x**3 / 6 - x**5 / 120)[::-1]
+
+    monkeypatch.setattr(nestagain, "SECONDS", -1.0)
+    with pytest.warns(AccuracyWarning, match="values are not proven"):
+        symgrad(fifth, cache=False)(np.array([1e-9, 1e-8]))
+
+
+def test_kernels_are_pickled_with_their_tiers() -> None:
+    x = np.array([1e-5, 1.0])
+    kernel = tiered(derive.value(capture(exponentials, {}, {"x": (1, "f")})))
+    (got,) = pickle.loads(pickle.dumps(kernel))([x])
+    assert worst(got, precise(exponentials, x)) <= LIMIT
+
+
+def test_from_the_disk_cache(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("SYMDIFF_CACHE_DIR", str(tmp_path))
+    x = np.array([1e-5, 1.0])
+    for _ in range(2):
+        monkeypatch.setattr(compiled, "_linked", WeakValueDictionary())
+        assert worst(symgrad(exponentials)(x), precise(exponentials, x)) <= LIMIT
+        assert list(tmp_path.iterdir())
