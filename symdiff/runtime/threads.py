@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 GRAIN = 100_000.0
 """Nanoseconds of work that are worth handing to a thread."""
+SHARES, PART = 4, 1 << 18
+"""Parts for each thread, and elements that are not divided further."""
 
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()
@@ -61,20 +64,33 @@ def most_alone(nanoseconds: float, parallel: bool | str) -> int:
 
 
 def run(task: Callable[[int, int], None], elements: int, threads: int) -> None:
-    """Call `task(start, stop)` on parts that make up all the elements."""
+    """Call `task(start, stop)` on parts that make up all the elements. There are more parts
+    than threads where there are many elements: who is done takes the next, since elements do
+    not all take as long, nor are all processors as free."""
     if threads <= 1:
         task(0, elements)
         return
-    step = -(-elements // threads)
+    share = -(-elements // threads)
+    step = max(-(-share // SHARES), min(share, PART))
     step += -step % 64  # parts that meet in one cache line slow each other down
-    parts = [(k, min(k + step, elements)) for k in range(0, elements, step)]
+    parts: SimpleQueue[tuple[int, int]] = SimpleQueue()
+    for k in range(0, elements, step):
+        parts.put((k, min(k + step, elements)))
+
+    def work() -> None:
+        while True:
+            try:
+                part = parts.get_nowait()
+            except Empty:
+                return
+            task(*part)
+
     try:
-        futures = [_executor().submit(task, *part) for part in parts[1:]]
+        futures = [_executor().submit(work) for _ in range(threads - 1)]
     except RuntimeError:  # the interpreter is shutting down
-        task(0, elements)
-        return
+        futures = []
     try:
-        task(*parts[0])
+        work()
     finally:
         for future in futures:
             future.result()
