@@ -647,10 +647,13 @@ def _placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]
     """A compiled entry that writes its results to arrays nested as the emission has them."""
     count, tree = len(emission.outputs), emission.tree
     is_pair = _is_pair(tree, count)
+    is_flat = isinstance(tree, tuple) and _is_flat(tree)
 
     def placed(args: tuple[Any, ...], out: Any) -> Any:
         if is_pair and type(out) is tuple and len(out) == 2 and type(out[1]) is tuple:
             return entry(*args, out[0], *out[1])
+        if is_flat and type(out) is tuple and len(out) == count:
+            return entry(*args, *out)
         return entry(*args, *flatten_like(tree, out, count, "out"))
 
     return placed

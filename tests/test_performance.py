@@ -18,6 +18,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.codegen import jit
+from symdiff.runtime import arrays
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
@@ -95,6 +96,49 @@ def test_a_call_on_a_small_array_costs_no_more_than_a_few_of_numpy():
     f, x = symgrad(WORKS["softplus"].fun, accuracy="fast").grad, np.full(8, 0.5)
     found = race({"ours": clock(f, x, repeat=2000), "numpy": clock(np.sin, x, repeat=2000)}, 25)
     assert found["ours"] < 8 * found["numpy"]
+
+
+@pytest.mark.parametrize("accuracy", ["fast", "high"])
+def test_results_in_given_arrays_cost_no_more_than_new_ones(accuracy):
+    f, x = symgrad(WORKS["softplus"].fun, accuracy=accuracy).value_and_grad, np.full(8, 0.5)
+    out = np.empty(8), np.empty(8)
+    clocks = {"new": clock(f, x, repeat=2000), "given": clock(lambda: f(x, out=out), repeat=2000)}
+    found = race(clocks, 25)
+    assert found["given"] < 2 * found["new"]
+
+
+@needs_vectors
+def test_large_results_are_not_read_before_they_are_written(monkeypatch):
+    """Past the caches they take no longer than through them."""
+    work, size = WORKS["rosenbrock"], 4_000_000
+    given = throughput.inputs(work, size)
+    places = throughput.nested(work, [np.zeros(size) for _ in range(work.results)])
+    f = throughput.ours(work, accuracy="fast", parallel=False)
+
+    def streamed(limit: int) -> None:
+        monkeypatch.setattr(arrays, "STREAMED", limit)
+        f(*given, out=places)
+
+    found = race({"past": clock(streamed, 32 << 20), "through": clock(streamed, 1 << 60)}, 9)
+    assert found["past"] < 1.3 * found["through"]
+
+
+@needs_vectors
+@pytest.mark.parametrize("name", ["sinc", "chain", "morse"])
+def test_functions_computed_together_beside_c(name, tmp_path):
+    work, size = WORKS[name], 2048
+    made = peers.gcc(peers.source(work), tmp_path)
+    if made is None:
+        pytest.skip("no gcc")
+    given = throughput.inputs(work, size)
+    out = [np.empty(size) for _ in range(work.results)]
+    f, places = throughput.ours(work, accuracy="fast"), throughput.nested(work, out)
+    clocks = {
+        "fast": clock(lambda: f(*given, out=places), repeat=50),
+        "C": clock(lambda: made[0](given, out), repeat=50),
+    }
+    found = race(clocks, 25)
+    assert found["fast"] < 1.3 * found["C"]
 
 
 @pytest.mark.parametrize("name", ["rosenbrock", "lennard_jones", "softplus", "chain"])
