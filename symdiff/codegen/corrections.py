@@ -23,7 +23,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import functions as f
-from symdiff.codegen.ddfunctions import named
+from symdiff.codegen.ddfunctions import (
+    ERF_NEAR,
+    erf_series,
+    erfcx_polynomial,
+    named,
+    two_over_root_pi,
+)
 from symdiff.codegen.doubledouble import (
     EXPONENT,
     POWER_OF_TWO,
@@ -384,61 +390,28 @@ def _cosh(x: Expr) -> Valued:
 
 
 # -------------------------------------------------------------------- error function
-_ERF_NEAR, _ERF_REACH = 1, Fraction(13, 2)
-"""Below the one a power series serves; beyond the other, erf is 1 but for 2**-64."""
+_ERF_REACH = Fraction(13, 2)
+"""Beyond this, erf is 1 but for 2**-64."""
 _ERF_TERMS, _ERFCX_TERMS = 23, 20
 _MIDDLE = Fraction(11, 4)
 
 
-@functools.cache
-def _erfcx_coefficients() -> tuple[Fraction, ...]:
-    """Of exp(x**2)*(1 - erf(x)) as a polynomial in t = (x - a)/(x + a), which
-    interpolates it at Chebyshev's points between 1 and 6.5."""
-    from flint import arb, arb_poly, ctx, fmpq
-
-    with ctx.workprec(320):
-        a = arb(fmpq(_MIDDLE.numerator, _MIDDLE.denominator))
-        ends = [(arb(float(x)) - a) / (arb(float(x)) + a) for x in (_ERF_NEAR, _ERF_REACH)]
-        middle, radius = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
-        n = _ERFCX_TERMS
-        nodes = [middle + radius * (arb(2 * k + 1) / (2 * n)).cos_pi() for k in range(n)]
-        nodes = [arb(t.mid()) for t in nodes]
-        points = [a * (1 + t) / (1 - t) for t in nodes]
-        heights = [(x * x).exp() * x.erfc() for x in points]
-        found = arb_poly.interpolate(nodes, heights).coeffs()
-        return tuple(_middle_of(c) for c in found)
-
-
-def _middle_of(ball: object) -> Fraction:
-    mantissa, exponent = (int(v) for v in ball.mid().man_exp())  # type: ignore[attr-defined]
-    return Fraction(mantissa) * Fraction(2) ** exponent
-
-
-@functools.cache
-def _two_over_root_pi() -> Fraction:
-    from flint import arb, ctx
-
-    with ctx.workprec(320):
-        return _middle_of(2 / arb.pi().sqrt())
-
-
 def _erf(x: Expr) -> Valued:
-    small = below(size(x), const(_ERF_NEAR))
+    small = below(size(x), const(ERF_NEAR))
     close = pick(small, x, ONE)
-    scale = Pair(*expansion(_two_over_root_pi(), 2))
-    terms = [Fraction((-1) ** n, math.factorial(n) * (2 * n + 1)) for n in range(_ERF_TERMS)]
+    scale = Pair(*expansion(two_over_root_pi(), 2))
+    terms = erf_series(_ERF_TERMS)
     near = _product(Pair(close, ZERO), _product(scale, _polynomial(_square(close), terms, 6)))
 
     reach = const(_ERF_REACH)
     far = size(x)
-    inside = below(far, reach)
-    far = pick(inside, far, reach)
+    far = pick(below(reach, far), reach, far)
     squared = _square(far)
     gauss = _exp(minus_of(squared.hi))
     density = Pair(gauss.value, fma(minus_of(squared.lo), gauss.value, gauss.error))
     middle = const(_MIDDLE)
     t = _quotient(Pair(minus(far, middle), ZERO), _sum(Pair(far, ZERO), Pair(middle, ZERO)))
-    rest = _product(density, _polynomial(t, _erfcx_coefficients(), 6))
+    rest = _product(density, _polynomial(t, erfcx_polynomial(_MIDDLE, _ERF_REACH, _ERFCX_TERMS), 6))
     s = fast_two_sum(ONE, minus_of(rest.hi))
     large = _signed(below(x, ZERO), Pair(s.hi, minus(s.lo, rest.lo)))
 

@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from symdiff import functions as f
 from symdiff.codegen import doubledouble as dd
@@ -70,8 +71,7 @@ def named(op: Op, bits: int = 320) -> Fraction:
 
     with flint.ctx.workprec(bits):
         assert op.ball is not None
-        mantissa, exponent = (int(v) for v in op.ball().mid().man_exp())
-        return Fraction(mantissa) * Fraction(2) ** exponent
+        return _middle_of(op.ball())
 
 
 def _factorials(first: int, step: int, count: int, sign: int) -> list[Fraction]:
@@ -359,36 +359,66 @@ def _constantly(x: Expr) -> Expr:
     return const(Fraction(1, 8))
 
 
-_ERF_REACH = Fraction(15, 2)
-"""Beyond this, erf is 1 but for 2**-84."""
-_ERF_TERMS, _ERF_FULL = 180, 140
+ERF_NEAR = 1
+"""Below this, the power series of erf serves."""
+_ERF_REACH, _ERF_MIDDLE = Fraction(17, 2), Fraction(11, 4)
+"""Beyond the one, erf is 1 but for 2**-107; the other is t = 0 of `erfcx_polynomial`."""
+_ERF_TERMS, _ERFCX_TERMS = 32, 44
+_ERF_FULL, _ERFCX_FULL = 19, 26
 
 
 def erf(x: Pair) -> Pair:
-    """2/sqrt(pi) * x*exp(-x**2) * sum of (2*x**2)**n/(2n+1)!!, whose terms are all
-    positive (DLMF 7.6.2)."""
-    coefficients, c = [], Fraction(1)
-    for n in range(_ERF_TERMS):
-        coefficients.append(c)
-        c = c * 2 / (2 * n + 3)
-    square = mul(x, x)
-    series = mul(exp(neg(square)), polynomial(square, coefficients, _ERF_FULL))
-    inside = mul(mul(constant(_two_over_root_pi()), x), series)
-    one = select(dd.negative(x), constant(-1), constant(1))
-    return select(dd.below(const(_ERF_REACH), dd.size(x.hi)), one, inside)
+    """The power series near 0; beyond, 1 - exp(-x**2)*p((|x| - a)/(|x| + a))."""
+    y = magnitude(x)
+    small, beyond = dd.below(y.hi, const(ERF_NEAR)), dd.below(const(_ERF_REACH), y.hi)
+    near = select(small, x, ONE_PAIR)
+    series = polynomial(mul(near, near), erf_series(_ERF_TERMS), _ERF_FULL)
+    near = mul(mul(constant(two_over_root_pi()), near), series)
+
+    y = select(beyond, exact(const(_ERF_REACH)), y)
+    middle = exact(const(_ERF_MIDDLE))
+    t = div(sub(y, middle), add(y, middle))
+    scaled = polynomial(t, erfcx_polynomial(_ERF_MIDDLE, _ERF_REACH, _ERFCX_TERMS), _ERFCX_FULL)
+    far = sub(ONE_PAIR, mul(exp(neg(mul(y, y))), scaled))
+    return select(small, near, select(dd.negative(x), neg(far), far))
+
+
+def erf_series(terms: int) -> list[Fraction]:
+    """Of sqrt(pi)/2 * erf(x)/x by x**2 (DLMF 7.6.1)."""
+    return [Fraction((-1) ** n, math.factorial(n) * (2 * n + 1)) for n in range(terms)]
 
 
 @functools.cache
-def _two_over_root_pi(bits: int = 320) -> Fraction:
-    import flint
+def erfcx_polynomial(middle: Fraction, reach: Fraction, terms: int) -> tuple[Fraction, ...]:
+    """Coefficients of exp(x**2)*(1 - erf(x)) by t = (x - middle)/(x + middle), which
+    interpolate it at Chebyshev's points for x from `ERF_NEAR` to `reach`."""
+    from flint import arb, arb_poly, ctx, fmpq
 
-    with flint.ctx.workprec(bits):
-        mantissa, exponent = (int(v) for v in (2 / flint.arb.pi().sqrt()).mid().man_exp())
+    with ctx.workprec(640):
+        a, b = (arb(fmpq(q.numerator, q.denominator)) for q in (middle, reach))
+        low, high = ((x - a) / (x + a) for x in (arb(ERF_NEAR), b))
+        angles = [arb(2 * k + 1) / (2 * terms) for k in range(terms)]
+        nodes = [arb(((low + high + (high - low) * c.cos_pi()) / 2).mid()) for c in angles]
+        points = [a * (1 + t) / (1 - t) for t in nodes]
+        heights = [(x * x).exp() * x.erfc() for x in points]
+        return tuple(_middle_of(c) for c in arb_poly.interpolate(nodes, heights).coeffs())
+
+
+@functools.cache
+def two_over_root_pi() -> Fraction:
+    from flint import arb, ctx
+
+    with ctx.workprec(320):
+        return _middle_of(2 / arb.pi().sqrt())
+
+
+def _middle_of(ball: Any) -> Fraction:
+    mantissa, exponent = (int(v) for v in ball.mid().man_exp())
     return Fraction(mantissa) * Fraction(2) ** exponent
 
 
 RULES: dict[Op, Rule] = {
-    f.ERF: Rule(erf, 2**22, lambda x: _eighth(ONE / (ONE + abs_(x)))),
+    f.ERF: Rule(erf, 64, lambda x: _eighth(ONE / (ONE + abs_(x)))),
     POW: Rule(power, 2**16),
     f.EXP: Rule(exp, 16, _constantly),
     f.EXP2: Rule(exp2, 16, _constantly),

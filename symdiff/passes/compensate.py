@@ -30,8 +30,8 @@ FUNCTION, OPERATION = 100, 8
 MAX_OPERATIONS = 6000
 OFTEN = 0.25
 """Share of elements in doubt from which it takes longer to compute them again."""
-MAX_REFINED = 80
-"""Nodes of a program for which it is tried first whether other forms cancel less."""
+MAX_REFINED, MOSTLY = 80, 0.5
+"""In larger programs, other forms are not tried where so many elements are in doubt."""
 MAX_SAMPLED = 600
 """Nodes of a program of which that share is estimated."""
 
@@ -56,22 +56,22 @@ def first_tier(
     """The outputs as they are computed for all elements: as they stand with `strict`, for
     numbers, or as cancels least; corrected where they are often in doubt even so."""
     first = tuple(outputs)
-    large = len(ir.topological(first)) > MAX_REFINED
-    if corrected is not None and large and often_in_doubt(first, strict=strict):
+    large = len(ir.topological(first)) > MAX_REFINED and not strict
+    if corrected is not None and large and often_in_doubt(first, MOSTLY, strict=strict):
         return corrected() or first
     if not strict:
         first = sharpen(gather(first))
-    if corrected is not None and not large and often_in_doubt(first, strict=strict):
+    if corrected is not None and often_in_doubt(first, strict=strict):
         return corrected() or first
     return first
 
 
-def often_in_doubt(outputs: Sequence[Expr], *, strict: bool) -> bool:
+def often_in_doubt(outputs: Sequence[Expr], often: float = OFTEN, *, strict: bool) -> bool:
     """Whether some output is in doubt so often that all had better be compensated."""
     if len(ir.topological(outputs)) > MAX_SAMPLED:
         return False
     share = worst_share(outputs, strict=strict)
-    return share is not None and share > OFTEN
+    return share is not None and share > often
 
 
 def _marked(e: Expr, work: Doubt) -> Expr:
