@@ -386,6 +386,16 @@ ATAN: Op = Op(
     libm="atan", vector=True, python="math.atan({0})",
     ball=lambda x: x.atan(),
 )  # fmt: skip
+
+
+def _angle(y: Expr, x: Expr) -> Expr:
+    """The angle of a vector by the quadrant it is in."""
+    half = mul(HALF, PI())
+    steep = where(lt(ZERO, y), half, neg(half)) - ATAN(div(x, y))
+    turned = where(lt(ZERO, x), ZERO, where(le(ZERO, y), PI(), neg(PI())))
+    return where(lt(ABS(x), ABS(y)), steep, ATAN(div(y, x)) + turned)
+
+
 ATAN2: Op = Op(
     "atan2", 2,
     partials=lambda y, x: (
@@ -397,6 +407,7 @@ ATAN2: Op = Op(
     sympy=lambda sp, y, x: sp.atan2(y, x),
     libm="atan2", vector=True, python="math.atan2({0}, {1})",
     ball=lambda y, x: _flint().arb.atan2(y, x),
+    cut=lambda y, x: y, pieces=lambda y, x: _angle(y, x),
 )  # fmt: skip
 
 # -------------------------------------------------------------------- hyperbolic

@@ -68,6 +68,8 @@ class Op:
     sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and
     kink_rule : the documented value of the derivative there.
+    cut : `(*args) -> where`, the node across whose zeros the function may jump, and
+    pieces : `(*args) -> the function by branches` that are smooth there.
     """
 
     name: str
@@ -93,6 +95,8 @@ class Op:
     sign: str = ""
     kink: Callable[..., Expr] | None = None
     kink_rule: str = ""
+    cut: Callable[..., Expr] | None = None
+    pieces: Callable[..., Expr] | None = None
 
     def __post_init__(self) -> None:
         if self.name in OPS:

@@ -113,3 +113,21 @@ def test_second_derivatives_of_a_large_formula_at_its_limit() -> None:
     assert hessian[2][2] == 0
     assert math.isnan(hessian[0][0]) and math.isnan(hessian[0][1])
     assert symgrad(black_scholes).hessian(90.0, 100.0, 1.0, 0.0)[3][3] == 0
+
+
+# ------------------------------------------------------------------- angles of vectors
+def test_angles_at_the_origin_are_those_beside_it() -> None:
+    """atan2(y, x) along a curve through the origin, or across the negative axis, where it
+    jumps, and where it does not."""
+    diagonal = symgrad(lambda y: math.atan2(y, y))
+    for y in (1e-300, 1e-9, 1.0, -1e-9, -1.0):
+        assert diagonal(y) == math.atan2(y, y)
+    found = symgrad(lambda t: math.atan2(math.sin(t), t)).report().findings
+    assert [f.kind for f in found] == ["jump"]
+    halved = symgrad(lambda t: math.atan2(t, 1.0) / t)
+    assert halved.report().findings[0].text == "t = 0 in atan(t)/t with 1, 0, -2/3"
+    assert [halved(0.0), halved.grad(0.0), halved.hessian(0.0)] == [1, 0, -2 / 3]
+    twice = symgrad(lambda t: math.atan2(t * t, 1 - math.cos(t)))
+    assert twice(1e-8) == pytest.approx(math.atan(2), rel=1e-15)
+    around = symgrad(lambda t: math.atan2(t, -1.0))
+    assert around(1e-9) == math.atan2(1e-9, -1) and around(-1e-9) == math.atan2(-1e-9, -1)

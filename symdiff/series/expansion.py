@@ -279,6 +279,9 @@ class Expansion:
                 self.streams[a] = Regular(u)
         self._require_domain(e)
         starts = [a.coefficient(0) for a in args]
+        if e.op.cut is not None and e.op.pieces is not None and self._on_cut(e):
+            self._alias(e, e.op.pieces(*e.args))
+            return
         if e.op.kink is not None and self._at_kink(e):
             if self._is_step(e):
                 self.streams[e] = self._step(e, args[0])
@@ -370,6 +373,11 @@ class Expansion:
         if place is e:
             return any(is_zero(self._child(a).coefficient(0)) for a in e.args)
         return is_zero(self.of(place).coefficient(0))
+
+    def _on_cut(self, e: Expr) -> bool:
+        """Whether the operation may jump at the point."""
+        assert e.op.cut is not None
+        return is_zero(self.of(e.op.cut(*e.args)).coefficient(0))
 
     def _is_step(self, e: Expr) -> bool:
         """Whether the operation is constant between jumps."""
