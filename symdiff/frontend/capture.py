@@ -82,7 +82,15 @@ def capture(
             try:
                 return _capture(fun, parameters, given, plan)
             except Retrace as found:
-                plan = plan.after(found)
+                before, plan = plan, plan.after(found)
+                if plan == before:
+                    raise UnsupportedError(
+                        ": ".join(
+                            filter(None, ("a value is not known to be an array", found.what))
+                        ),
+                        found.location,
+                        'annotate parameters that are arrays, such as x: Array["n"]',
+                    ) from None
 
 
 def _capture(

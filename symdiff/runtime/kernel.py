@@ -69,6 +69,11 @@ class Kernel:
         suspect are computed that way first.
     second : a kernel of the same parameters and number of outputs that computes the
         suspect elements again, and only they; what it flags stays flagged.
+
+    Attributes
+    ----------
+    waits : whether numbers in doubt stay flagged, as the second tier is not worth compiling
+        yet.
     """
 
     def __init__(
@@ -97,6 +102,7 @@ class Kernel:
         self.name, self.params, self.outputs = name, tuple(params), tuple(outputs)
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
         self.suspect, self.widen, self.second = suspect, widen, second
+        self.waits = False
         self.refine, self.correct = refine, correct
         self._between: Kernel | bool | None = correct is not None
         self._refined: dict[tuple[str, str], tuple[Expr, ...]] = {}
@@ -315,12 +321,13 @@ class Kernel:
         return Result(results, suspects, flags)
 
     def _at(self, values: Sequence[float]) -> tuple[list[float], bool]:
-        """One element; the second tier is compiled when it is needed first."""
+        """One element; the second tier is compiled when it is needed first, or later if
+        `waits`."""
         single = self.dtype == "float32"
         if single:
             values = [_single(v) for v in values]
         numbers, flag = self.point.evaluate(values)
-        if flag and self.second is not None:
+        if flag and self.second is not None and not self.waits:
             if single:
                 numbers, flag = self.second.point.evaluate(values)
             else:

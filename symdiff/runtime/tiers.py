@@ -2,7 +2,8 @@
 
 It is the first as well, for numbers that are given to a large function: compiling that
 takes seconds, so at first its values are interpreted, until the time this took would have
-compiled it. Whatever is called how often, at most twice the better choice is spent.
+compiled it; numbers in doubt likewise, before the second tier is compiled. Whatever is
+called how often, at most twice the better choice is spent.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ SECONDS = 20.0
 LARGE = 300
 """Operations above which a function is interpreted at first."""
 COMPILING = 1e-3
-"""Seconds that compiling takes for each operation, about."""
+"""Seconds that compiling takes for each operation, about,"""
+WIDENING = 1e-2
+"""and compiling it in double-double arithmetic."""
 
 
 class AccuracyWarning(RuntimeWarning):
@@ -52,19 +55,26 @@ class Tiered:
         self.kernel, self.reference = kernel, tuple(reference)
         self.always = always
         self._certified: Any = None
-        self._patience = self._seconds_to_compile()
+        self._patience = self._seconds_to_compile("compiled", COMPILING)
+        self._waiting = self._seconds_to_compile("widened", WIDENING)
+        kernel.waits = self._waiting > 0
 
-    def _seconds_to_compile(self) -> float:
+    def _seconds_to_compile(self, what: str, each: float) -> float:
         """Zero if that is short, or if an earlier process found that it pays."""
         operations = len(topological(self.kernel.outputs))
-        if operations <= LARGE or (self.kernel.cache and cache.load(self._mark) is not None):
+        if operations <= LARGE:
             return 0.0
-        return COMPILING * operations
+        if self.kernel.cache and cache.load(self._mark(what)) is not None:
+            return 0.0
+        return each * operations
 
-    @property
-    def _mark(self) -> str:
+    def _mark(self, what: str) -> str:
         """The name under which the cache notes that compiling pays."""
-        return cache.key("compiled", self.kernel.params, encode(self.kernel.outputs))
+        return cache.key(what, self.kernel.params, encode(self.kernel.outputs))
+
+    def _note(self, what: str) -> None:
+        if self.kernel.cache:
+            cache.store(self._mark(what), b"", ())
 
     @property
     def pays(self) -> bool:
@@ -87,8 +97,8 @@ class Tiered:
         self._patience -= time.perf_counter() - start
         if not answers or any(a.status == "budget" and not isfinite(a.value) for a in answers):
             self._patience = 0.0
-        if self.pays and self.kernel.cache:
-            cache.store(self._mark, b"", ())
+        if self.pays:
+            self._note("compiled")
         return [a.value for a in answers] if not self.pays else None
 
     def __call__(self, args: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
@@ -99,7 +109,12 @@ class Tiered:
         if not self.always and not result.suspects:
             return result.values
         if not any(isinstance(v, np.ndarray) for v in result.values):
+            start = time.perf_counter()
             answers = self._at([float(a) for a in args], _dtype(result.values[0]))
+            self._waiting -= time.perf_counter() - start
+            if self.kernel.waits and self._waiting <= 0:
+                self.kernel.waits = False
+                self._note("widened")
             return [type(v)(a) for v, a in zip(result.values, answers, strict=True)]
         self._repair(args, result.values, None if self.always else result.flags)
         return result.values

@@ -41,6 +41,20 @@ model.py:4:18: name 'rows' changes its size in a loop whose length is not known 
 hint: append once in every iteration, or store in an array made before the loop
 """,
     ),
+    "becomes_an_array": (
+        """
+def f(u, steps):
+    for _ in range(len(steps)):
+        u = u + np.roll(u, 1)
+    return np.sum(u)
+""",
+        """
+model.py:4:12: a value is not known to be an array: it is reduced
+    return np.sum(u)
+           ^
+hint: annotate parameters that are arrays, such as x: Array["n"]
+""",
+    ),
     "name_changes_form": (
         """
 def f(x):
