@@ -264,3 +264,16 @@ def test_what_was_moved_is_reported() -> None:
     assert "missed only by the rounding of literals" in text and "read 3.14159" in text
     text = str(symgrad(lambda x: np.sin(x) / (x - np.pi)).report())
     assert "missed only by the rounding of literals" in text and "subtracted sin(" in text
+
+
+def test_a_numerator_that_is_singular_itself_misses_nothing() -> None:
+    def well(x):
+        r2 = x + 0.1
+        s6 = 1 / r2**3
+        return 4 * (s6 * s6 - s6)
+
+    f = symgrad(well)
+    x = 0.7
+    assert f(x) == pytest.approx(4 * (0.8**-6 - 0.8**-3), rel=1e-14)
+    assert f.grad(x) == pytest.approx(4 * (3 * 0.8**-4 - 6 * 0.8**-7), rel=1e-14)
+    assert not [g for g in f.report().findings if g.kind == "literals repaired"]

@@ -85,6 +85,8 @@ def _missed(
         if k and ir.substitute((denominator,), solution)[0] is not ZERO:
             return _Missed(solution, tuple(found))
         (value,) = ir.substitute((numerator,), solution)
+        if any(n is ir.NAN or n.value == math.inf for n in ir.topological((value,))):
+            return None
         if value is ZERO:
             exact += exact == k
         elif not all(negligible(numerator, p) for p in points):
