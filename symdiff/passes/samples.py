@@ -52,7 +52,7 @@ def worst_share(outputs: Sequence[Expr], *, strict: bool = False) -> float | Non
     known. With `strict`, as numbers are."""
     chain = MAX_CHAIN if strict else ARRAY_CHAIN
     found = _margins(outputs, Doubt(fuses=True, chain=chain, strict=strict))
-    return sum(max(row) > 1 for row in found) / len(found) if found else None
+    return sum(max(row, default=0) > 1 for row in found) / len(found) if found else None
 
 
 def _margins(forms: Sequence[Expr], work: Doubt) -> list[list[float]]:
