@@ -88,13 +88,13 @@ def run_case(program: Structured, case: Case, dtype: str) -> None:
     check(program, case, dtype)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_value(fake_device: Any, case: Case, dtype: str) -> None:
     run_case(derive.final(derive.value(traced(case))), case, dtype)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=lambda c: c.name)
 def test_gradient(fake_device: Any, case: Case, dtype: str) -> None:
     run_case(derive.final(slopes(case)), case, dtype)
