@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from symdiff import compile as pipeline
@@ -18,6 +19,9 @@ from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import squares
 from symdiff.program import Program
+
+MAX_DIGITS = 20
+"""Characters of a fraction that is printed as one."""
 
 KINDS = ("additions", "multiplications", "divisions", "functions")
 
@@ -159,14 +163,18 @@ def _cancelled(notes: Notes, program: Program) -> list[Finding]:
     return list(found.values())
 
 
+def _number(q: Fraction) -> str:
+    """A fraction as such if it is short, else its nearest double."""
+    return str(q) if len(str(q)) <= MAX_DIGITS else repr(float(q))
+
+
 def _completed(notes: Notes, program: Program) -> list[Finding]:
     """The points that were filled, and the singular points that stay."""
     found = []
     for c in notes.complete.filled:
         at = f"{short_text(c.variable)} = {c.point}"
-        values = (
-            "" if c.value is None else f" with {', '.join(map(str, (c.value, *c.derivatives)))}"
-        )
+        known = () if c.value is None else (c.value, *c.derivatives)
+        values = f" with {', '.join(map(_number, known))}" if known else ""
         text = f"{at} in {short_text(c.node)}{values}"
         found.append(Finding("filled", text, _place(c.node, program)))
     for s in notes.complete.surfaces:
@@ -187,10 +195,11 @@ def _guards(notes: Notes, program: Program) -> list[Finding]:
     for g in notes.guards.guards:
         kind = "guard repaired" if g.kind == "repaired" else "warning"
         found.append(Finding(kind, g.message, _place(g.node, program)))
-    found += [Finding("literals repaired", r.message) for r in notes.guards.literals]
+    for r in notes.guards.literals:
+        found.append(Finding("literals repaired", r.message, _place(r.node, program)))
     for e in notes.guards.over_budget:
         found.append(Finding("guard not examined (budget)", short_text(e), _place(e, program)))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _kinks(program: Program) -> list[Finding]:

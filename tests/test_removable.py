@@ -186,6 +186,18 @@ CASES: dict[str, Case] = {
         lambda m, x: (m.exp(x) - math.e) / (x - 1), (1.0,),
         meant=lambda m, x: (m.exp(x) - mpmath.e) / (x - 1),
     ),
+    "erf(x)/x**3-2/sqrt(pi)*exp(-x*x)/x**2": Case(
+        lambda m, x: m.erf(x) / x**3 - 2 / m.sqrt(math.pi) * m.exp(-x * x) / x**2,
+        meant=lambda m, x: (m.erf(x) / x - 2 / m.sqrt(mpmath.pi) * m.exp(-x * x)) / x**2,
+    ),
+    "(sin(0.1*3*x)/x-0.3*exp(x))/x": Case(
+        lambda m, x: (m.sin(0.1 * 3 * x) / x - 0.3 * m.exp(x)) / x,
+        meant=lambda m, x: (m.sin(mpmath.mpf(3) / 10 * x) / x - mpmath.mpf(3) / 10 * m.exp(x)) / x,
+    ),
+    "1/expm1(0.1*3*x)-1/(0.3*x)": Case(
+        lambda m, x: 1 / m.expm1(0.1 * 3 * x) - 1 / (0.3 * x),
+        meant=lambda m, x: 1 / (m.exp(mpmath.mpf(3) / 10 * x) - 1) - 1 / (mpmath.mpf(3) / 10 * x),
+    ),
     "(sqrt(x)-1.414...)/(x-2)": Case(
         lambda m, x: (m.sqrt(x) - 1.4142135623730951) / (x - 2), (2.0,),
         meant=lambda m, x: (m.sqrt(x) - mpmath.sqrt(2)) / (x - 2),

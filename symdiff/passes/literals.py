@@ -14,7 +14,7 @@ what is missing, or what is missing is subtracted (`passes.residues`). Each chan
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -24,6 +24,7 @@ from symdiff.functions import PI
 from symdiff.interpret import Certified
 from symdiff.ir import ABS, ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr, as_expr
 from symdiff.passes.residues import correction
+from symdiff.passes.together import together
 from symdiff.passes.zeros import Solution, sampled, zero_sets
 
 ROUNDING = Fraction(1, 2**50)
@@ -73,8 +74,11 @@ def exact_literals(
     if not inexact:
         return outputs, repairs, origin
     tried: set[tuple[Expr, Expr]] = set()
-    while (found := _first(outputs, inexact, tried)) is not None:
+    done: set[Expr] = set()
+    while (found := _first(outputs, inexact, tried, done)) is not None:
         node, mapping, repair = found
+        if node in mapping:
+            done.update(ir.topological((mapping[node],)))
         outputs = _replaced(outputs, mapping, origin)
         repairs.append(LiteralRepair(origin.get(node, node), *repair))
         inexact = _above_inexact(ir.topological(outputs))
@@ -85,10 +89,10 @@ Repair = tuple[tuple[tuple[Fraction, Expr], ...], tuple[tuple[Expr, Expr], ...],
 
 
 def _first(
-    outputs: tuple[Expr, ...], inexact: set[Expr], tried: set[tuple[Expr, Expr]]
+    outputs: tuple[Expr, ...], inexact: set[Expr], tried: set[tuple[Expr, Expr]], done: set[Expr]
 ) -> tuple[Expr, dict[Expr, Expr], Repair] | None:
     for e in ir.topological(outputs):
-        if e not in inexact:
+        if e not in inexact or e in done:
             continue
         for numerator, denominator in _quotients(e):
             if (numerator, denominator) in tried or len(tried) >= MAX_QUOTIENTS:
@@ -115,13 +119,13 @@ def _above_inexact(order: Iterable[Expr]) -> set[Expr]:
 
 
 def _decimal(q: Fraction) -> Fraction:
-    """The decimal that a literal prints as."""
-    return _read(q, repr(float(q)) if _is_literal(q) and Fraction(float(q)) == q else None)
+    """The decimal that a literal prints as; likewise for one over a literal."""
+    return _read(q, lambda x: repr(float(x)) if Fraction(float(x)) == x else None)
 
 
 def _shorter(q: Fraction) -> Fraction:
-    """The decimal of 15 digits that a literal is."""
-    return _read(q, f"{float(q):.15g}" if _is_literal(q) else None)
+    """The decimal of 15 digits that a literal is; likewise for one over a literal."""
+    return _read(q, lambda x: f"{float(x):.15g}")
 
 
 def _is_literal(q: Fraction) -> bool:
@@ -129,9 +133,14 @@ def _is_literal(q: Fraction) -> bool:
     return q.denominator > 1 and not q.denominator & (q.denominator - 1) and abs(q) < 1e300
 
 
-def _read(q: Fraction, text: str | None) -> Fraction:
-    read = q if text is None else Fraction(text)
-    return read if abs(read - q) <= ROUNDING * abs(q) else q
+def _read(q: Fraction, text: Callable[[Fraction], str | None]) -> Fraction:
+    inverse = q != 0 and _is_literal(1 / q) and not _is_literal(q)
+    literal = 1 / q if inverse else q
+    written = text(literal) if _is_literal(literal) else None
+    read = literal if written is None else Fraction(written)
+    if abs(read - literal) > ROUNDING * abs(literal):
+        return q
+    return 1 / read if inverse else read
 
 
 def _of_pi(q: Fraction) -> Expr | Fraction:
@@ -148,8 +157,8 @@ def _printed(e: Expr) -> str:
 
 
 def _quotients(e: Expr) -> Iterator[tuple[Expr, Expr]]:
-    """(numerator, denominator) of a quotient, a product with one, or a sum of
-    quotients with one denominator."""
+    """(numerator, denominator) of a quotient, a product with one, a sum of quotients
+    with one denominator, or all of it over the common denominator."""
     if e.op is DIV:
         yield e.args[0], e.args[1]
     elif e.op is MUL:
@@ -175,6 +184,8 @@ def _quotients(e: Expr) -> Iterator[tuple[Expr, Expr]]:
                 for n, c in shared:
                     total = total + ir.const(c) * n
                 yield total, d
+    if e.op in (ADD, SUB, DIV) and (whole := together(e)) is not None:
+        yield whole
 
 
 def _repair(
@@ -201,8 +212,10 @@ def _repair(
             _negligible(f, p) for _, points in zeros for p in points for f in (numerator, denominator)
         ):  # fmt: skip
             return mapping, (tuple(changed.items()), tuple(zeros[-1][0].items()), ir.ZERO)
-    if (shifted := _shifted(numerator, denominator)) is not None:
-        return shifted
+    if numerator in ir.topological((node,)):
+        shifted = _shifted(numerator, denominator)
+        if shifted is not None:
+            return shifted
     missed = correction(numerator, denominator, _negligible)
     if missed is None:
         return None

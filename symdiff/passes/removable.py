@@ -28,17 +28,16 @@ from flint import arb, ctx, fmpq
 from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
-from symdiff.ir import ADD, DIV, MUL, NEG, OPS, SUB, Expr, Op
+from symdiff.ir import DIV, OPS, Expr, Op
 from symdiff.passes.bands import Band, Closed, band
 from symdiff.passes.cancel import cancel
 from symdiff.passes.differentiate import pushforward
+from symdiff.passes.together import together
 from symdiff.series import Coefficient, Germs
 from symdiff.series.numbers import to_ball
 
 PRECISION = 320
 """Bits of the balls that stand for constants without a name."""
-MAX_FRACTION = 24
-"""Nodes at the top of a formula that are brought over one denominator."""
 
 VARIABLE = ir.var("completed variable")
 """The variable of closed forms."""
@@ -79,7 +78,7 @@ class Removable:
         self._closed = [closed]
         self._plain = [closed]
         self._readable = [closed]
-        fraction = _as_fraction(closed)
+        fraction = together(closed)
         self._parts = None if fraction is None else ([fraction[0]], [fraction[1]])
         self._bands: dict[tuple[int, int], list[Band]] = {}
         self._written: dict[tuple[int, int], Expr] = {}
@@ -215,38 +214,6 @@ def _derivatives(e: Expr, order: int) -> list[Expr]:
     for _ in range(order):
         found.append(_derivative(found[-1]))
     return found
-
-
-def _as_fraction(e: Expr) -> tuple[Expr, Expr] | None:
-    """(numerator, denominator) of a quotient or a sum of quotients, else None."""
-    forms: dict[Expr, tuple[Expr, Expr]] = {}
-    top: set[Expr] = {e}
-    order = ir.topological((e,))
-    for n in reversed(order):
-        if n in top and n.op in (ADD, SUB, NEG, MUL, DIV) and len(top) <= MAX_FRACTION:
-            top.update(n.args)
-    for n in order:
-        if n not in top:
-            continue
-        below = [forms[a] for a in n.args if a in forms]
-        forms[n] = n, ir.ONE
-        if len(below) < len(n.args) or n.op not in (ADD, SUB, NEG, MUL, DIV):
-            continue
-        (p, q), (r, s) = below[0], below[-1]
-        if n.op is DIV:
-            forms[n] = p * s, q * r
-        elif q is ir.ONE and s is ir.ONE:
-            continue
-        elif n.op is MUL:
-            forms[n] = p * r, q * s
-        elif n.op is NEG:
-            forms[n] = -p, q
-        elif q is s:
-            forms[n] = (p + r if n.op is ADD else p - r), q
-        else:
-            forms[n] = (p * s + r * q if n.op is ADD else p * s - r * q), q * s
-    numerator, denominator = forms[e]
-    return None if denominator.op is ir.CONST else (numerator, denominator)
 
 
 class Completed(Protocol):

@@ -18,6 +18,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ONE, ZERO, Expr
+from symdiff.passes.cancel import cancel
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.zeros import Solution, sampled, zero_sets
 
@@ -84,9 +85,9 @@ def _missed(
     for k in range(MAX_ORDER):
         if k and ir.substitute((denominator,), solution)[0] is not ZERO:
             return _Missed(solution, tuple(found))
-        (value,) = ir.substitute((numerator,), solution)
-        if any(n is ir.NAN or n.value == math.inf for n in ir.topological((value,))):
-            return None
+        (value,) = cancel(ir.substitute((numerator,), solution))
+        if any(isinstance(n.value, float) for n in ir.topological((value,))):
+            return None  # inf or nan: rational numbers are fractions
         if value is ZERO:
             exact += exact == k
         elif not all(negligible(numerator, p) for p in points):

@@ -1,0 +1,85 @@
+"""A formula as one quotient, over the least common denominator.
+
+Before:  erf(r)/r**3 - c*exp(-r**2)/r**2
+After:   erf(r) - c*r*exp(-r**2)  over  r**3
+
+Requires: any formula. Ensures: numerator over denominator is the formula, except where a
+denominator is zero. Nothing is expanded, and factors that both share stay.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, Expr
+
+MAX_NODES = 24
+"""Operations that are looked through, from the top."""
+
+_THROUGH = (ADD, SUB, NEG, MUL, DIV)
+_Powers = dict[Expr, Fraction]
+
+
+def together(e: Expr, limit: int = MAX_NODES) -> tuple[Expr, Expr] | None:
+    """(numerator, denominator); None if the denominator is constant."""
+    order = ir.topological((e,))
+    top = {e}
+    for n in reversed(order):
+        if n in top and n.op in _THROUGH and len(top) <= limit:
+            top.update(n.args)
+    forms: dict[Expr, tuple[Expr, _Powers]] = {}
+    for n in order:
+        if n in top:
+            forms[n] = _combined(n, forms)
+    numerator, powers = forms[e]
+    denominator = _product(powers)
+    return None if denominator.op is ir.CONST else (numerator, denominator)
+
+
+def _combined(n: Expr, forms: dict[Expr, tuple[Expr, _Powers]]) -> tuple[Expr, _Powers]:
+    if n.op not in _THROUGH or any(a not in forms for a in n.args):
+        return n, {}
+    (p, q), (r, s) = forms[n.args[0]], forms[n.args[-1]]
+    if not q and not s and n.op is not DIV:
+        return n, {}
+    if n.op is NEG:
+        return -p, q
+    if n.op is MUL:
+        return p * r, _times(q, s)
+    if n.op is DIV:
+        constant, factors = _factors(r)
+        return p * _product(s) / constant, _times(q, factors)
+    common = {b: max(q.get(b, Fraction(0)), s.get(b, Fraction(0))) for b in (*q, *s)}
+    p, r = p * _missing(common, q), r * _missing(common, s)
+    return (p + r if n.op is ADD else p - r), common
+
+
+def _factors(d: Expr) -> tuple[Expr, _Powers]:
+    """A denominator as a constant and powers of its other factors."""
+    if d.op is MUL:
+        (a, p), (b, q) = _factors(d.args[0]), _factors(d.args[1])
+        return a * b, _times(p, q)
+    if not ir.variables((d,)):
+        return d, {}
+    if d.op is POW and (k := ir.rational(d.args[1])) is not None and k > 0:
+        return ONE, {d.args[0]: k}
+    return ONE, {d: Fraction(1)}
+
+
+def _times(a: _Powers, b: _Powers) -> _Powers:
+    return {f: a.get(f, Fraction(0)) + b.get(f, Fraction(0)) for f in (*a, *b)}
+
+
+def _missing(common: _Powers, powers: _Powers) -> Expr:
+    return _product({f: k - powers.get(f, Fraction(0)) for f, k in common.items()})
+
+
+def _product(powers: _Powers) -> Expr:
+    total = ONE
+    for f, k in powers.items():
+        total = total * ir.power(f, ir.const(k))
+    return total
+
+
+__all__ = ["together"]
