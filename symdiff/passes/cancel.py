@@ -24,6 +24,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.passes.algebra import Generator, Generators, is_rational
+from symdiff.passes.exponentials import relate
 from symdiff.passes.fingerprint import NOTHING, REMOVABLE, Fingerprints
 from symdiff.passes.rational import Factored, OutOfBudgetError, Ring
 from symdiff.passes.signs import Signs
@@ -56,7 +57,7 @@ class Notes:
 
 def cancel(outputs: Iterable[Expr], notes: Notes | None = None) -> tuple[Expr, ...]:
     """Cancel in every node of the DAG, children first."""
-    outputs = tuple(outputs)
+    outputs = relate(outputs, _lowest)
     notes = notes if notes is not None else Notes()
     order = ir.topological(outputs)
     fingerprints = Fingerprints(Generators().scan(order))
@@ -96,6 +97,15 @@ def _size(e: Expr) -> int:
 def _functions(e: Expr) -> set[Expr]:
     """The elementary functions that an expression evaluates."""
     return {n for n in ir.topological((e,)) if n.args and not is_rational(n)}
+
+
+def _lowest(e: Expr) -> Expr | None:
+    """A rational expression in lowest terms; None if that takes too long."""
+    try:
+        found = exact(e, Generators().scan(ir.topological((e,))))
+    except OutOfBudgetError:
+        return None
+    return None if found is None else found.after
 
 
 def exact(e: Expr, generators: Generators) -> Cancellation | None:

@@ -12,7 +12,7 @@ _MP = {
     "sinh": mpmath.sinh, "cosh": mpmath.cosh, "tanh": mpmath.tanh, "expm1": mpmath.expm1,
     "log1p": mpmath.log1p, "atan": mpmath.atan, "acos": mpmath.acos, "asin": mpmath.asin,
     "abs": abs, "sign": mpmath.sign, "maximum": max, "minimum": min, "hypot": mpmath.hypot,
-    "erf": mpmath.erf, "gamma": mpmath.gamma, "cbrt": mpmath.cbrt,
+    "erf": mpmath.erf, "gamma": mpmath.gamma, "cbrt": mpmath.cbrt, "pi": lambda: +mpmath.pi,
     "xlogy": lambda u, x: u * mpmath.log(x) if u else u,
     "unit": lambda w, n: w / n if n else mpmath.mpf(0),
 }  # fmt: skip
