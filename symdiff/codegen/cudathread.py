@@ -7,18 +7,15 @@ unless it was changed in place. Values for the reverse of a loop go to tapes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from types import MappingProxyType
 
 from symdiff.codegen.cudaops import Operations
 from symdiff.codegen.cudavalues import INTEGER, Scope, Stored, Values
-from symdiff.codegen.nestlife import Point, last_uses, shares
-from symdiff.integers import in_range, least, linear, nonnegative
-from symdiff.ir import AND, LE, LT, ONE, TRUE, Expr, neg, sub
+from symdiff.codegen.nestlife import Point, shares
+from symdiff.integers import in_range, least, linear
+from symdiff.ir import TRUE, Expr, neg
 from symdiff.structure import (
-    Block,
     Build,
     Call,
     Carried,
@@ -26,10 +23,8 @@ from symdiff.structure import (
     Loop,
     Restore,
     Save,
-    Statement,
     Type,
     Update,
-    defined,
     index,
     leaves,
     name_of,
@@ -86,34 +81,11 @@ class Thread(Values):
         """A statement that says that a tape is too short."""
         raise NotImplementedError
 
-    # ------------------------------------------------------------------- blocks
-    def block(
-        self,
-        block: Block,
-        roots: Sequence[Expr],
-        saves: Mapping[str, Sequence[Callable[[], None]]] = MappingProxyType({}),
-    ) -> None:
-        """Print statements, and after each what saves the arrays that it defines: before
-        they can be changed."""
-        last = last_uses(block, roots)
-        for k, s in enumerate(block):
-            self.statement(s, Point(block, k, tuple(roots), last))
-            for name, _ in defined(s):
-                for save in saves.get(name, ()):
-                    save()
+    def call(self, s: Call) -> None:
+        raise DeclinedError(f"'{s.routine}' is called for each element")
 
-    def statement(self, s: Statement, point: Point) -> None:
-        match s:
-            case Build():
-                self.build(s)
-            case Update():
-                self.update(s, point)
-            case Loop():
-                self.loop(s, point)
-            case Check():
-                self.check(s)
-            case Call():
-                raise DeclinedError(f"'{s.routine}' is called for each element")
+    def compute(self, e: Expr) -> None:
+        self.value(e)
 
     # ------------------------------------------------------------------- arrays
     def new(self, t: Type) -> Stored:
@@ -133,21 +105,6 @@ class Thread(Values):
         except KeyError:
             return False
         return scope is self.root and not isinstance(found, Stored)
-
-    def dies(self, name: str, point: Point) -> bool:
-        """Whether an array may be changed after a statement: it is of this block, and what
-        is still needed of it has been loaded."""
-        scope, a = self.find(name)
-        if scope is not self.scope or not isinstance(a, Stored) or not a.own:
-            return False
-        if point.ends(name):
-            return True
-        later = point.later(name)
-        if later is None or not all(self.is_known(e) for e in later):
-            return False
-        for e in later:
-            self.value(e)
-        return True
 
     def copy(self, address: str, a: Stored) -> None:
         """Copy all elements."""
@@ -250,19 +207,7 @@ class Thread(Values):
         on after it."""
         for r in s.restores:
             self.restore(r)
-        nexts = [c.next for c in s.carried]
-        numbers = [v for v in s.saves if not v.type.shape]
-        later: dict[str, list[Callable[[], None]]] = {}
-        for v in s.saves:
-            if not v.type.shape:
-                continue
-            if self.is_known(v.value):
-                self.save(v)
-            else:
-                later.setdefault(name_of(v.value), []).append(partial(self.save, v))
-        self.block(s.body, (*nexts, *(v.value for v in numbers)), later)
-        for v in numbers:
-            self.save(v)
+        self.body_of(s, self.save)
         values = [None if c.type.shape else self.typed(c.next, c.type.kind) for c in s.carried]
         variables = {p for p in places if isinstance(p, str)}
         for k, (c, value) in enumerate(zip(s.carried, values, strict=True)):
@@ -301,18 +246,6 @@ class Thread(Values):
         self.line(f"    atomicMin({self.status()}, {number});")
         self.line("    return;")
         self.line("}")
-
-    def proved(self, e: Expr) -> bool:
-        """Whether a condition on integers visibly holds."""
-        if e is TRUE:
-            return True
-        if e.op is AND:
-            return all(self.proved(a) for a in e.args)
-        if e.op not in (LT, LE) or any(self.kind(a) != "i" for a in e.args):
-            return False
-        a, b = e.args
-        gap = sub(b, a) if e.op is LE else sub(sub(b, a), ONE)
-        return nonnegative(gap, self.ranges(), self.sizes)
 
     # -------------------------------------------------------------------- tapes
     def save(self, v: Save) -> None:

@@ -1,17 +1,15 @@
 """Values of expressions in CUDA C++, each computed where it is needed first and as far out as
-it goes; the counterpart of `nestscope` for devices.
+it goes (see `symdiff.codegen.scopes`); the counterpart of `nestscope` for devices.
 
-A scope is a kernel or the body of a loop in it. An expression is printed in the outermost
-scope that knows all names in it, so what does not change in a loop is computed before it.
-Expressions are pure and loads are safe: an index that is not proved to be within its axis
-is moved into it.
+Loads are safe: an index that is not proved to be within its axis is moved into it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from symdiff.codegen import scopes
 from symdiff.codegen.cudaops import Operations
 from symdiff.functions import CONSTANT_VALUES
 from symdiff.integers import in_range
@@ -30,13 +28,11 @@ from symdiff.ir import (
     OR,
     POW,
     SUB,
-    VAR,
     WHERE,
     Expr,
     integer,
-    topological,
 )
-from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD, index, kind_of, name_of
+from symdiff.structure import FLOORDIV, MOD, name_of
 
 HELPERS = """\
 static __device__ __forceinline__ long long symdiff_at(const long long i, const long long n)
@@ -106,39 +102,16 @@ class Stored:
     own: bool = False
 
 
-@dataclass(eq=False, slots=True)
-class Scope:
-    """A kernel, or the body of a loop.
-
-    Attributes
-    ----------
-    lines : the statements so far.
-    names : what the names mean that are defined here.
-    values : names of values by what they are the value of.
-    ranges : how many values an index has, from 0.
-    """
-
-    parent: Scope | None = None
-    lines: list[str] = field(default_factory=list)
-    names: dict[str, str | Stored] = field(default_factory=dict)
-    values: dict[Hashable, str] = field(default_factory=dict)
-    homes: dict[Expr, Scope] = field(default_factory=dict)
-    ranges: dict[str, Expr] = field(default_factory=dict)
-    depth: int = 0
-
-    def __post_init__(self) -> None:
-        self.depth = 0 if self.parent is None else self.parent.depth + 1
+Scope = scopes.Scope[Stored]
 
 
-class Values:
+class Values(scopes.Blocks[Scope, Stored]):
     """Prints expressions of one kernel."""
 
     def __init__(self, operations: Operations) -> None:
+        super().__init__(Scope())
         self.operations = operations
         self.real = operations.real
-        self.root = self.scope = Scope()
-        self.kinds: dict[Expr, str] = {}
-        self.sizes: set[Expr] = set()
         self._count = 0
 
     # ------------------------------------------------------------------- names
@@ -159,103 +132,15 @@ class Values:
         """What an element of an array is called."""
         return {"f": self.real, "i": INTEGER, "b": BYTE}[kind]
 
-    def kind(self, e: Expr) -> str:
-        return kind_of(e, self.kinds)
-
-    def find(self, name: str) -> tuple[Scope, str | Stored]:
-        """What a name means here, and where it is defined."""
-        scope: Scope | None = self.scope
-        while scope is not None:
-            if name in scope.names:
-                return scope, scope.names[name]
-            scope = scope.parent
-        return self.root, self.outside(name)
-
-    def outside(self, name: str) -> str | Stored:
-        """What a name means that is defined outside of the kernel.
-
-        Raises
-        ------
-        KeyError : if it is not.
-        """
-        raise NotImplementedError
-
-    def stored(self, name: str) -> Stored:
-        """The array of a name."""
-        found = self.find(name)[1]
-        assert isinstance(found, Stored)
-        return found
-
-    def home(self, *nodes: Expr) -> Scope:
-        """The outermost scope that knows every name in the nodes."""
-        known = self.scope.homes
-        deepest = self.root
-        for n in topological(nodes, known):
-            if n.op in (VAR, INDEX, ARRAY):
-                known[n] = self.find(name_of(n))[0]
-            else:
-                known[n] = max((known[a] for a in n.args), key=_depth, default=self.root)
-        for n in nodes:
-            if known[n].depth > deepest.depth:
-                deepest = known[n]
-        return deepest
-
-    def is_known(self, e: Expr) -> bool:
-        """Whether an expression can be computed here."""
-        try:
-            self.home(e)
-        except KeyError:
-            return False
-        return True
-
-    def shared(self, key: Hashable, nodes: Sequence[Expr], make: Callable[[Scope], str]) -> str:
-        """A value that depends on nodes, made once where they are known."""
-        scope = self.home(*nodes)
-        found = scope.values.get(key)
-        if found is None:
-            found = scope.values[key] = make(scope)
-        return found
-
     # ----------------------------------------------------------------- numbers
-    def value(self, e: Expr) -> str:
-        """The value of an expression, of its own kind."""
-        if not e.args:
-            return self._leaf(e)
-        found = self.home(e).values.get(e)
-        if found is not None:
-            return found
-        for n in self._missing(e):
-            scope = self.home(n)
-            if n.op is LOAD:
-                scope.values[n] = self.element(n, scope)
-            else:
-                kind = {"f": self.real, "i": INTEGER, "b": "bool"}[self.kind(n)]
-                scope.values[n] = self.emit(kind, self._operation(n), scope)
-        return self.home(e).values[e]
-
-    def _missing(self, e: Expr) -> list[Expr]:
-        """What must be printed for a node, children first."""
-        order: list[Expr] = []
-        seen: set[Expr] = set()
-        stack = [(e, False)]
-        while stack:
-            n, ready = stack.pop()
-            if ready:
-                order.append(n)
-            elif n.args and n not in seen and n not in self.home(n).values:
-                seen.add(n)
-                stack.append((n, True))
-                stack += [(a, False) for a in reversed(n.args) if a.op is not ARRAY]
-        return order
-
-    def _leaf(self, e: Expr) -> str:
-        if e.op in (VAR, INDEX):
-            found = self.find(name_of(e))[1]
-            assert isinstance(found, str)
-            return found
+    def literal(self, e: Expr) -> str:
         if e.op is not BOOL and self.kind(e) == "i":
             return whole(int(e.value))
         return self.operations.leaf(e)
+
+    def operation(self, n: Expr, scope: Scope) -> str:
+        kind = {"f": self.real, "i": INTEGER, "b": "bool"}[self.kind(n)]
+        return self.emit(kind, self._operation(n), scope)
 
     def number(self, e: Expr) -> str:
         """The value of an expression as a real number."""
@@ -289,15 +174,6 @@ class Values:
         return self.operations.operation(e, args)
 
     # ------------------------------------------------------------------ arrays
-    def ranges(self) -> dict[Expr, Expr]:
-        """How many values the indices have that are known here, the outermost first."""
-        found: dict[Expr, Expr] = {}
-        scope: Scope | None = self.scope
-        while scope is not None:
-            found = {**{index(k): v for k, v in scope.ranges.items()}, **found}
-            scope = scope.parent
-        return found
-
     def inside(self, i: Expr, n: Expr) -> str:
         """An index, moved into its axis where it may be outside."""
         if in_range(i, n, self.ranges(), self.sizes):
@@ -316,7 +192,6 @@ class Values:
         return total
 
     def element(self, n: Expr, scope: Scope) -> str:
-        """Print the load of an element."""
         a = self.stored(name_of(n.args[0]))
         text = f"{a.address}[{self.offset(a.shape, n.args[1:])}]"
         if a.kind == "b":
@@ -347,10 +222,6 @@ class Values:
 def whole(k: int) -> str:
     """An integer as a literal."""
     return f"{k}ll" if k >= 0 else f"({k}ll)"
-
-
-def _depth(scope: Scope) -> int:
-    return scope.depth
 
 
 __all__ = ["BYTE", "HELPERS", "INTEGER", "Scope", "Stored", "Values", "whole"]

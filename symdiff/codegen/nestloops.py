@@ -7,30 +7,26 @@ their addresses and nothing is copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from types import MappingProxyType
 
-from symdiff.codegen.nestlife import Point, last_uses, moves, shares, wishes
+from symdiff.codegen.flags import unwatched
+from symdiff.codegen.nestlife import Point, moves, shares, wishes
 from symdiff.codegen.nestmemory import NO_MEMORY
 from symdiff.codegen.nestscope import Scope, Slot, Stored
 from symdiff.codegen.nesttapes import Tape, Tapes
-from symdiff.integers import nonnegative
-from symdiff.ir import AND, LE, LT, ONE, TRUE, Expr, sub
+from symdiff.codegen.scopes import Blocks
+from symdiff.ir import TRUE, Expr
 from symdiff.structure import (
     ARRAY,
-    Block,
     Build,
     Call,
     Carried,
     Check,
     Loop,
-    Statement,
     Type,
     Update,
-    defined,
     index,
     name_of,
 )
@@ -65,7 +61,7 @@ class Counter:
     start: int = 0
 
 
-class Statements(Tapes):
+class Statements(Tapes, Blocks[Scope, Stored]):
     """Prints the statements of a program."""
 
     checks: list[Check]
@@ -75,33 +71,11 @@ class Statements(Tapes):
     taken: set[str]
     flags: int
 
-    def block(
-        self,
-        block: Block,
-        roots: Sequence[Expr],
-        saves: Mapping[str, Sequence[Callable[[], None]]] = MappingProxyType({}),
-    ) -> None:
-        """Print statements, and after each what saves the arrays that it defines: before
-        they can be changed."""
-        last = last_uses(block, roots)
-        for k, s in enumerate(block):
-            self.statement(s, Point(block, k, tuple(roots), last))
-            for name, _ in defined(s):
-                for save in saves.get(name, ()):
-                    save()
-
-    def statement(self, s: Statement, point: Point) -> None:
-        match s:
-            case Build():
-                self.build(s)
-            case Update():
-                self.update(s, point)
-            case Loop():
-                self.loop(s, point)
-            case Call():
-                self.call(s)
-            case Check():
-                self.check(s)
+    def compute(self, e: Expr) -> None:
+        if self.varies(e):
+            self.vector(e)
+        else:
+            self.scalar(e)
 
     # ------------------------------------------------------------------- arrays
     def made(self, name: str, t: Type) -> Stored:
@@ -117,24 +91,6 @@ class Statements(Tapes):
             shape = wish.shape or shape
         made = self.new(shape, t.kind)
         return Stored(made.address, t.shape, t.kind, made.slot)
-
-    def dies(self, name: str, point: Point) -> bool:
-        """Whether an array may be changed after a statement: it is ours, made in this
-        block, and what is still needed of it has been loaded."""
-        scope, a = self.find(name)
-        if scope is not self.scope or not isinstance(a, Stored) or a.slot is None:
-            return False
-        if point.ends(name):
-            return True
-        later = point.later(name)
-        if later is None or not all(self.is_known(e) for e in later):
-            return False
-        for e in later:
-            if self.varies(e):
-                self.vector(e)
-            else:
-                self.scalar(e)
-        return True
 
     def build(self, s: Build) -> None:
         a = self.made(s.name, s.type)
@@ -292,24 +248,11 @@ class Statements(Tapes):
         self, s: Loop, places: Sequence[str | Slot], tapes: Mapping[str, Tape], c: Counter
     ) -> None:
         """Print the body of a loop, and what is carried on and saved after it."""
-        nexts = [v.next for v in s.carried]
-        numbers = [v for v in s.saves if not v.type.shape]
-        arrays = [v for v in s.saves if v.type.shape]
         shapes = {
             name_of(v.next): Wish(v.type.shape) for v in s.carried if v.type.shape
         }  # the outer scope knows the shape of what is carried
         self.wish.update(wishes(s.body, shapes))
-        later: dict[str, list[Callable[[], None]]] = {}
-        for v in arrays:
-            if self.is_known(v.value):
-                self.save(v, tapes[v.tape], c.order)
-            else:
-                later.setdefault(name_of(v.value), []).append(
-                    partial(self.save, v, tapes[v.tape], c.order)
-                )
-        self.block(s.body, (*nexts, *(v.value for v in numbers)), later)
-        for v in numbers:
-            self.save(v, tapes[v.tape], c.order)
+        self.body_of(s, lambda v: self.save(v, tapes[v.tape], c.order))
         values = [None if x.type.shape else self.typed(x.next, x.type.kind) for x in s.carried]
         for x, place, value in zip(s.carried, places, values, strict=True):
             if value is not None:
@@ -366,18 +309,6 @@ class Statements(Tapes):
             code = FIRST_CHECK + self.checks.index(s)
             self.require(f"icmp eq i1 {self.scalar(s.condition)}, true", code)
 
-    def proved(self, e: Expr) -> bool:
-        """Whether a condition on integers visibly holds."""
-        if e is TRUE:
-            return True
-        if e.op is AND:
-            return all(self.proved(a) for a in e.args)
-        if e.op not in (LT, LE) or any(self.kind(a) != "i" for a in e.args):
-            return False
-        a, b = e.args
-        gap = sub(b, a) if e.op is LE else sub(sub(b, a), ONE)
-        return nonnegative(gap, self.ranges(), self.sizes)
-
     def call(self, s: Call) -> None:
         """Print a call of a routine: a record of its arguments, and of where results go.
 
@@ -422,11 +353,7 @@ class Statements(Tapes):
         """A call of something else, whose flags are of no concern."""
         if not self.flags:
             return [call]
-        mode = self.variable("i32")
-        return [
-            f"call void @llvm.x86.sse.stmxcsr(ptr {mode})", call,
-            f"call void @llvm.x86.sse.ldmxcsr(ptr {mode})",
-        ]  # fmt: skip
+        return unwatched([call], self.variable("i32"))
 
     def doubled(self, value: str) -> str:
         """A real number as a double."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from symdiff.codegen.nestscope import Expressions, Scope, Slot, Stored
 from symdiff.integers import in_range as provably_in_range
 from symdiff.ir import Expr
-from symdiff.structure import index, name_of
+from symdiff.structure import name_of
 
 NO_MEMORY = 1
 """What a kernel returns if there is no memory."""
@@ -170,7 +170,6 @@ class Memory(Expressions):
 
     entry: list[str]
     allocation: str = "%allocations"
-    sizes: set[Expr]
     proofs: dict[tuple[Expr, Expr, tuple[Expr, ...]], bool]
 
     # --------------------------------------------------------------- addresses
@@ -192,15 +191,6 @@ class Memory(Expressions):
         if question not in self.proofs:
             self.proofs[question] = provably_in_range(i, n, ranges, self.sizes)
         return self.proofs[question]
-
-    def ranges(self) -> dict[Expr, Expr]:
-        """How many values the indices have that are known here, the outermost first."""
-        found: dict[Expr, Expr] = {}
-        scope: Scope | None = self.scope
-        while scope is not None:
-            found = {**{index(k): v for k, v in scope.ranges.items()}, **found}
-            scope = scope.parent
-        return found
 
     def inside(self, i: Expr, n: Expr) -> str:
         """An index, moved into its axis where it may be outside."""

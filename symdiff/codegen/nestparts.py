@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from symdiff.codegen.flags import PLACES, watched
 from symdiff.codegen.nestscope import Scope, Stored
-from symdiff.codegen.nestsettle import watched_call
 from symdiff.codegen.nestspans import Spans
 from symdiff.ir import Expr, topological
 from symdiff.structure import Build, Loop, walk
@@ -117,7 +117,9 @@ class Parts(Spans):
         if self.flags:
             self.functions += [
                 f"define internal void @{name}.watched(ptr %frame, i64 %first, i64 %past) #0 {{",
-                *watched_call(f"call void @{name}(ptr %frame, i64 %first, i64 %past) noinline", self.flags),
+                *PLACES,
+                *watched([f"call void @{name}(ptr %frame, i64 %first, i64 %past) noinline"], self.flags),
+                "%raised = zext i32 %bits to i64",
                 f"%at = getelementptr i8, ptr %frame, i64 {CELL * used.index('%raised.p')}",
                 "%cell = load ptr, ptr %at, align 8",
                 "%before = atomicrmw or ptr %cell, i64 %raised acq_rel",

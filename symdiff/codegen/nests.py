@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from symdiff.codegen.flags import DECLARED, PLACES, watched
 from symdiff.codegen.jit import has_flags
 from symdiff.codegen.llvm import Lanes
 from symdiff.codegen.lower import MAX_CHAIN, lower
@@ -25,10 +26,8 @@ from symdiff.codegen.nestparts import Parts
 from symdiff.codegen.nestready import ready
 from symdiff.codegen.nestscope import Stored
 from symdiff.codegen.nestsettle import (
-    FLAG_FUNCTIONS,
     WEIGHTS,
     settle_functions,
-    watched_call,
 )
 from symdiff.ir import Expr, const
 from symdiff.structure import (
@@ -312,7 +311,7 @@ class Kernel(Parts):
         parked = [f"tape.{k}" for k in range(len(self.tapes))]
         watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *parked))
         likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
-        own = settle_functions(self.settled) + (FLAG_FUNCTIONS if has_flags() else "")
+        own = settle_functions(self.settled) + (DECLARED if has_flags() else "")
         return PRELUDE + own + watched + text + likely + WEIGHTS
 
 
@@ -322,7 +321,9 @@ def _watched(flags: int) -> list[str]:
         "define i32 @watched(ptr %cells) #0 {",
         f"%raised.p = getelementptr i64, ptr %cells, i64 {len(FIXED) - 1}",
         "store i64 0, ptr %raised.p",
-        *watched_call("%code = call i32 @kernel(ptr %cells) noinline", flags),
+        *PLACES,
+        *watched(["%code = call i32 @kernel(ptr %cells) noinline"], flags),
+        "%raised = zext i32 %bits to i64",
         "%others = load i64, ptr %raised.p",
         "%all = or i64 %others, %raised",
         "store i64 %all, ptr %raised.p",

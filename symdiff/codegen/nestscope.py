@@ -1,9 +1,5 @@
-"""Values of expressions in LLVM IR, each where it is needed first and as far out as it goes.
-
-A scope is the function or the body of one loop. An expression is printed in the outermost
-scope that knows all names in it, at the statement that needs it first: what does not change
-in a loop is computed before it, and what two statements need is computed once. Expressions
-are pure and loads are safe, so nothing is spoiled by computing it too early.
+"""Values of expressions in LLVM IR, each where it is needed first and as far out as it goes; see
+`symdiff.codegen.scopes`.
 
 In a scope that is vectorised over an index, a value that depends on the index is a vector of
 consecutive ones; the others stay numbers. The number of a node that varies is that of the
@@ -14,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
+from symdiff.codegen import scopes
 from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
 from symdiff.codegen.llvm import Lanes, Writer
 from symdiff.codegen.nestsettle import SETTLED, settled_call
@@ -37,10 +35,11 @@ from symdiff.ir import (
     Expr,
     topological,
 )
-from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD, kind_of, name_of
+from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD, name_of
 
 _WHOLE = {ADD: "add", SUB: "sub", MUL: "mul"}
 _COMPARISONS = {LT: "slt", LE: "sle", EQ: "eq"}
+_VECTORS: Callable[[Scope], dict[Hashable, str]] = attrgetter("vectors")
 _ROUNDED = {FLOORDIV: "floordiv", MOD: "floormod"}
 
 
@@ -74,51 +73,39 @@ class Stored:
     kind: str
     slot: Slot | None = None
 
-
-Bound = str | Stored
+    @property
+    def own(self) -> bool:
+        return self.slot is not None
 
 
 @dataclass(eq=False, slots=True)
-class Scope:
+class Scope(scopes.Scope[Stored]):
     """The function, or the body of a loop.
 
     Attributes
     ----------
-    lines : the instructions so far.
-    names : what the names mean that are defined here.
-    values, vectors : names of values by what they are the value of.
+    vectors : names of vectors by what they are the values of.
     varying : the names that have one value for each lane.
-    ranges : how many values an index has, from 0.
+    varies : whether an expression has.
     assumed : indices that are known to be within a size.
     """
 
-    parent: Scope | None = None
-    lines: list[str] = field(default_factory=list)
-    names: dict[str, Bound] = field(default_factory=dict)
-    values: dict[Hashable, str] = field(default_factory=dict)
     vectors: dict[Hashable, str] = field(default_factory=dict)
-    homes: dict[Expr, Scope] = field(default_factory=dict)
     varying: set[str] = field(default_factory=set)
     varies: dict[Expr, bool] = field(default_factory=dict)
-    ranges: dict[str, Expr] = field(default_factory=dict)
     assumed: set[tuple[Expr, Expr]] = field(default_factory=set)
     allocates: bool = False
-    depth: int = 0
-
-    def __post_init__(self) -> None:
-        self.depth = 0 if self.parent is None else self.parent.depth + 1
 
 
-class Expressions:
+class Expressions(scopes.Scopes[Scope, Stored]):
     """Prints expressions; what a load is, is left to `Memory`."""
 
     def __init__(self, dtype: str, lanes: Lanes) -> None:
+        super().__init__(Scope())
         self.scalars, self.packed = Writer(dtype, Lanes()), Writer(dtype, lanes)
         self.packed.declared = self.scalars.declared
         self.width = lanes.width
         self.real = self.scalars.real
-        self.root = self.scope = Scope()
-        self.kinds: dict[Expr, str] = {}
         self.types: dict[str, str] = {}
         self._count = 0
 
@@ -140,46 +127,6 @@ class Expressions:
         (scope or self.scope).lines.append(f"{name} = {instruction}")
         return name
 
-    def kind(self, e: Expr) -> str:
-        return kind_of(e, self.kinds)
-
-    def find(self, name: str) -> tuple[Scope, Bound]:
-        """What a name means here, and where it is defined."""
-        scope: Scope | None = self.scope
-        while scope is not None:
-            if name in scope.names:
-                return scope, scope.names[name]
-            scope = scope.parent
-        raise KeyError(name)
-
-    def stored(self, name: str) -> Stored:
-        """The array of a name."""
-        found = self.find(name)[1]
-        assert isinstance(found, Stored)
-        return found
-
-    def home(self, *nodes: Expr) -> Scope:
-        """The outermost scope that knows every name in the nodes."""
-        known = self.scope.homes
-        deepest = self.root
-        for n in topological(nodes, known):
-            if n.op in (VAR, INDEX, ARRAY):
-                known[n] = self.find(name_of(n))[0]
-            else:
-                known[n] = max((known[a] for a in n.args), key=_depth, default=self.root)
-        for n in nodes:
-            if known[n].depth > deepest.depth:
-                deepest = known[n]
-        return deepest
-
-    def is_known(self, e: Expr) -> bool:
-        """Whether an expression can be computed here."""
-        try:
-            self.home(e)
-        except KeyError:
-            return False
-        return True
-
     def varies(self, e: Expr) -> bool:
         """Whether an expression has a value for each lane."""
         known = self.scope.varies
@@ -191,63 +138,20 @@ class Expressions:
                 known[n] = any(known[a] for a in n.args)
         return known[e]
 
-    def shared(
-        self, key: Hashable, nodes: Sequence[Expr], make: Callable[[Scope], str], wide: bool = False
-    ) -> str:
-        """A value that depends on nodes, made once where they are known."""
-        scope = self.home(*nodes)
-        table = scope.vectors if wide else scope.values
-        found = table.get(key)
-        if found is None:
-            found = table[key] = make(scope)
-        return found
-
     # ----------------------------------------------------------------- numbers
     def scalar(self, e: Expr) -> str:
         """The value of an expression, of its own kind; of the first lane if it varies."""
-        if not e.args:
-            return self._leaf(e)
-        found = self.home(e).values.get(e)
-        if found is not None:
-            return found
-        for n in self._missing(e, lambda n: self.home(n).values, lambda n: n.args):
-            scope = self.home(n)
-            if n.op is LOAD:
-                scope.values[n] = self.element(n, scope)
-            else:
-                scope.values[n] = self._operation(n, self.scalars, self.scalar, self.number, scope)
-        return self.home(e).values[e]
+        return self.value(e)
 
-    def _missing(
-        self,
-        e: Expr,
-        table: Callable[[Expr], dict[Hashable, str]],
-        below: Callable[[Expr], Sequence[Expr]],
-    ) -> list[Expr]:
-        """What must be printed for a node, children first."""
-        order: list[Expr] = []
-        seen: set[Expr] = set()
-        stack = [(e, False)]
-        while stack:
-            n, ready = stack.pop()
-            if ready:
-                order.append(n)
-            elif n.args and n not in seen and n not in table(n):
-                seen.add(n)
-                stack.append((n, True))
-                stack += [(a, False) for a in reversed(below(n)) if a.op is not ARRAY]
-        return order
-
-    def _leaf(self, e: Expr) -> str:
-        if e.op in (VAR, INDEX):
-            found = self.find(name_of(e))[1]
-            assert isinstance(found, str)
-            return found
+    def literal(self, e: Expr) -> str:
         if e.op is BOOL:
             return "true" if e.value else "false"
         if self.kind(e) == "i":
             return str(int(e.value))
         return self.scalars.literal(e)
+
+    def operation(self, n: Expr, scope: Scope) -> str:
+        return self._operation(n, self.scalars, self.scalar, self.number, scope)
 
     def number(self, e: Expr) -> str:
         """The value of an expression as a real number."""
@@ -280,7 +184,7 @@ class Expressions:
             return self.splat(e, self.kind(e))
         if not e.args:
             return self._lanes_of(e)
-        for n in self._missing(e, lambda n: self.home(n).vectors, self._below):
+        for n in self.missing(e, _VECTORS, self._below):
             if not self.varies(n):
                 continue
             scope = self.home(n)
@@ -296,19 +200,14 @@ class Expressions:
 
     def splat(self, e: Expr, kind: str) -> str:
         """One value in all lanes."""
-        width = self.width
         element = {"f": self.real, "i": "i64", "b": "i1"}[kind]
         value = self.number(e) if kind == "f" else self.scalar(e)
         if not value.startswith("%"):
-            return f"<{', '.join([f'{element} {value}'] * width)}>"
+            return f"<{', '.join([f'{element} {value}'] * self.width)}>"
 
-        def make(at: Scope) -> str:
-            whole = f"<{width} x {element}>"
-            one = self.emit(whole, f"insertelement {whole} poison, {element} {value}, i64 0", at)
-            zeros = f"<{width} x i32> zeroinitializer"
-            return self.emit(whole, f"shufflevector {whole} {one}, {whole} poison, {zeros}", at)
-
-        return self.shared(("splat", kind, e), (e,), make, wide=True)
+        return self.shared(
+            ("splat", kind, e), (e,), lambda at: self.spread(element, value, at), _VECTORS
+        )
 
     def _lanes_of(self, e: Expr) -> str:
         """The vector of a name: of an index, consecutive numbers."""
@@ -340,13 +239,13 @@ class Expressions:
         if kind == "f":
             return value
         if e.op is INDEX and not self.scalars.single:  # exact below 2**53
-            return self.shared(("real", e), (e,), lambda at: self._ramp(e, at), wide=True)
+            return self.shared(("real", e), (e,), lambda at: self._ramp(e, at), _VECTORS)
         convert = f"sitofp {self._ints}" if kind == "i" else f"uitofp {self.packed.condition}"
         whole = self.packed.value
         return self.shared(
             ("real", e), (e,),
             lambda at: self.emit(whole, f"{convert} {value} to {whole}", at),
-            wide=True,
+            _VECTORS,
         )  # fmt: skip
 
     def _ramp(self, e: Expr, scope: Scope) -> str:
@@ -444,14 +343,6 @@ class Expressions:
             )
         return last
 
-    def element(self, n: Expr, scope: Scope) -> str:
-        """Print the load of one element."""
-        raise NotImplementedError
-
     def elements(self, n: Expr, scope: Scope) -> str:
         """Print the load of one element for each lane."""
         raise NotImplementedError
-
-
-def _depth(scope: Scope) -> int:
-    return scope.depth

@@ -23,6 +23,7 @@ work as well, into the cell `raised`.
 
 from __future__ import annotations
 
+from symdiff.codegen.flags import unwatched
 from symdiff.codegen.jit import has_flags
 from symdiff.codegen.llvm import Writer
 from symdiff.codegen.lower import SETTLED
@@ -33,7 +34,8 @@ TABLE = "again.table"
 _ONE = """
 @{table} = internal global [{count} x ptr] zeroinitializer
 define internal void @settle(ptr %again, i64 %which, ptr %in, ptr %out) noinline #0 {{
-  {before}
+  %mode = alloca i32
+  {save}
   %slot = getelementptr ptr, ptr @{table}, i64 %which
   %f = load atomic ptr, ptr %slot acquire, align 8
   %none = icmp eq ptr %f, null
@@ -50,7 +52,7 @@ call:
   call void %again(i64 %which, i64 %stage, ptr %in, ptr %out)
   br label %done
 done:
-  {after}
+  {restore}
   ret void
 }}
 define ptr @place(i64 %which) #0 {{
@@ -185,48 +187,8 @@ def settle_functions(count: int) -> str:
     """What every kernel with settled values defines; nothing without."""
     if not count:
         return ""
-    before, after = apart() if has_flags() else ((), ())
-    return _ONE.format(
-        table=TABLE, count=count, before="\n  ".join(before),
-        after="\n  ".join(after),
-    )  # fmt: skip
+    save, restore = unwatched((), "%mode") if has_flags() else ("", "")
+    return _ONE.format(table=TABLE, count=count, save=save, restore=restore)
 
 
-# ------------------------------------------------------------------- the flags
-UNDERFLOWS, OVERFLOWS = 0b10000, 0b1101
-"""The flag of underflow in MXCSR; those of overflow, division by zero, invalid operation."""
-FLAG_FUNCTIONS = """
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
-"""
-
-
-def apart() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Instructions before and after others whose flags are of no concern."""
-    before = ("%mode = alloca i32", "call void @llvm.x86.sse.stmxcsr(ptr %mode)")
-    return before, ("call void @llvm.x86.sse.ldmxcsr(ptr %mode)",)
-
-
-def watched_call(call: str, flags: int) -> list[str]:
-    """Instructions that make a call and name those of the flags that it raised `%raised`."""
-    return [
-        "%old = alloca i32",
-        "%now = alloca i32",
-        "call void @llvm.x86.sse.stmxcsr(ptr %old)",
-        "%was = load i32, ptr %old",
-        "%clear = and i32 %was, -64",
-        "store i32 %clear, ptr %now",
-        "call void @llvm.x86.sse.ldmxcsr(ptr %now)",
-        call,
-        "call void @llvm.x86.sse.stmxcsr(ptr %now)",
-        "call void @llvm.x86.sse.ldmxcsr(ptr %old)",
-        "%is = load i32, ptr %now",
-        f"%bits = and i32 %is, {flags}",
-        "%raised = zext i32 %bits to i64",
-    ]
-
-
-__all__ = [
-    "FLAG_FUNCTIONS", "OVERFLOWS", "SETTLED", "UNDERFLOWS", "WEIGHTS", "apart", "settle_functions", "settled_call",
-    "watched_call",
-]  # fmt: skip
+__all__ = ["SETTLED", "WEIGHTS", "settle_functions", "settled_call"]

@@ -15,6 +15,7 @@ what the last body flags stays flagged. So an element's result does not depend o
 from __future__ import annotations
 
 from symdiff.codegen.driver import BLOCK, JOB
+from symdiff.codegen.flags import DECLARED, OVERFLOWS, PLACES, UNDERFLOWS, watched
 
 CHUNK = 4096
 """Elements between two looks at the processor's flags."""
@@ -39,14 +40,10 @@ EXTRA = 2
 MOST_RAISED = 4
 """The lean body is given up when one of so many chunks raised a flag."""
 
-_FLAGS = 0b11101
-"""Underflow, overflow, division by zero and invalid operation in MXCSR."""
-
 _TIERS = """
 define i64 @tiers(ptr %record) #0 {{
 entry:
-  %old = alloca i32
-  %now = alloca i32
+  {places}
   {loads}
   %has.lean = icmp ne ptr %lean, null
   %has.between = icmp ne ptr %between, null
@@ -74,9 +71,7 @@ choose:
 attempt:
   %tried1 = add i64 %tried, 1
   store i64 %tried1, ptr %tried.p
-  {before}
-  call void @part(ptr %lean, i64 %k, i64 %end)
-  {after}
+  {lean}
   br i1 %silent, label %repair, label %raise
 raise:
   %raised1 = add i64 %raised, 1
@@ -133,23 +128,7 @@ define internal void @part(ptr %job, i64 %first, i64 %last) #0 {{
 }}
 """
 
-_BEFORE = """
-  call void @llvm.x86.sse.stmxcsr(ptr %old)
-  %was = load i32, ptr %old
-  %clear = and i32 %was, -64
-  store i32 %clear, ptr %now
-  call void @llvm.x86.sse.ldmxcsr(ptr %now)"""
-_AFTER = """
-  call void @llvm.x86.sse.stmxcsr(ptr %now)
-  call void @llvm.x86.sse.ldmxcsr(ptr %old)
-  %is = load i32, ptr %now
-  %bits = and i32 %is, {flags}
-  %silent = icmp eq i32 %bits, 0"""
-_DECLARED = """
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
-declare void @llvm.x86.sse.sfence()
-"""
+_DECLARED = DECLARED + "declare void @llvm.x86.sse.sfence()\n"
 _FENCE = "call void @llvm.x86.sse.sfence()"
 """What was written past the caches is there for all threads."""
 
@@ -379,9 +358,9 @@ def print_tiers(flags: bool) -> str:
         loads=record,
         chunk=CHUNK,
         most=MOST_RAISED,
-        before=_BEFORE if flags else "",
+        places="\n  ".join(PLACES),
+        lean="\n  ".join(_lean(flags)),
         fence=_FENCE if flags else "",
-        after=_AFTER.format(flags=_FLAGS) if flags else "%silent = icmp eq i64 0, 1",
         start=JOB.index("start"),
         stop=JOB.index("stop"),
         needs_tested=NEEDS_TESTED,
@@ -399,3 +378,11 @@ def print_tiers(flags: bool) -> str:
         address_r=_ADDRESS.format(s="r", j="h", name="to"),
     )
     return tiers + repair + (_DECLARED if flags else "")
+
+
+def _lean(flags: bool) -> list[str]:
+    """Instructions that run the lean body for a chunk and say whether it raised no flag."""
+    call = "call void @part(ptr %lean, i64 %k, i64 %end)"
+    if not flags:
+        return [call, "%silent = icmp eq i64 0, 1"]
+    return [*watched([call], UNDERFLOWS | OVERFLOWS), "%silent = icmp eq i32 %bits, 0"]

@@ -133,6 +133,12 @@ class Target:
     gather: bool = False
     mask: SymArray | None = None
 
+    def part(self, t: Tracer, s: slice, n: Expr) -> None:
+        """Select a slice of the next axis, of n elements."""
+        first, step, count = _slice(t, s, n)
+        self.at.append(ir.add(first, ir.mul(step, SLOTS[len(self.shape)])))
+        self.shape.append(count)
+
 
 def subscript(t: Tracer, a: SymArray, key: Any) -> Any:
     """`a[key]`: an element, a view for integers and slices, a formula for arrays."""
@@ -179,9 +185,7 @@ def _basic(t: Tracer, a: SymArray, keys: Sequence[Any], mask: SymArray | None) -
             continue
         n = next(axes)
         if isinstance(k, slice):
-            first, step, count = _slice(t, k, n)
-            found.at.append(ir.add(first, ir.mul(step, SLOTS[len(found.shape)])))
-            found.shape.append(count)
+            found.part(t, k, n)
         else:
             found.at.append(position(t, k, n))
     return found
@@ -205,9 +209,7 @@ def _advanced(t: Tracer, a: SymArray, keys: Sequence[Any]) -> Target:
             continue
         n = next(axes)
         if isinstance(k, slice):
-            first, step, count = _slice(t, k, n)
-            found.at.append(ir.add(first, ir.mul(step, SLOTS[len(found.shape)])))
-            found.shape.append(count)
+            found.part(t, k, n)
             continue
         if not done:
             found.shape, done = [*found.shape, *together], True

@@ -18,10 +18,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from symdiff import ir
+from symdiff.codegen.flags import OVERFLOWS, UNDERFLOWS
 from symdiff.codegen.lower import ARRAY_CHAIN, fused, lower
 from symdiff.codegen.nestlanes import Reduction, reduction
 from symdiff.codegen.nestready import ready
-from symdiff.codegen.nestsettle import OVERFLOWS, SETTLED, UNDERFLOWS
+from symdiff.codegen.nestsettle import SETTLED
 from symdiff.ir import (
     ABS,
     ADD,

@@ -14,7 +14,7 @@ from symdiff.codegen.arraycall import ARRAY as FIELDS
 from symdiff.ir import Expr, topological
 from symdiff.runtime import arrays, builtin
 from symdiff.runtime.arrays import ArgumentError, Array, ShapeError
-from symdiff.structure import FLOORDIV, INDEX, MOD, Parameter, Structured, Type, name_of
+from symdiff.structure import FLOORDIV, INDEX, MOD, Parameter, Structured, name_of
 
 FLOAT64, FLOAT32, INT64, BYTE = (np.dtype(n) for n in ("float64", "float32", "int64", "uint8"))
 _NOTHING = np.zeros(8)
@@ -100,11 +100,6 @@ def put(place: Array, value: Any) -> Array:
         arrays.check_out(place, made.shape, made.dtype)
         np.copyto(place, made, casting="same_kind")
     return place
-
-
-def dtype_of(t: Type, real: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of an output."""
-    return {"f": real, "i": INT64, "b": np.dtype(bool)}[t.kind]
 
 
 def integer_of(e: Expr, places: Mapping[str, int]) -> Callable[[Sequence[Any]], int]:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen import jit
+from symdiff.codegen.flags import OVERFLOWS
 from symdiff.codegen.nestloops import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
 from symdiff.codegen.nests import FIXED
-from symdiff.codegen.nestsettle import OVERFLOWS
 from symdiff.errors import SymdiffError
 from symdiff.ir import CONST, Expr
 from symdiff.progress import is_watched, watched
