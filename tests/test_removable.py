@@ -190,6 +190,21 @@ CASES: dict[str, Case] = {
         lambda m, x: m.erf(x) / x**3 - 2 / m.sqrt(math.pi) * m.exp(-x * x) / x**2,
         meant=lambda m, x: (m.erf(x) / x - 2 / m.sqrt(mpmath.pi) * m.exp(-x * x)) / x**2,
     ),
+    "the same in three dimensions": Case(
+        lambda m, x, y, z: x * (
+            m.erf(norm(m, x, y, z)) / norm(m, x, y, z) ** 3
+            - 2 / m.sqrt(math.pi) * m.exp(-(x * x + y * y + z * z)) / (x * x + y * y + z * z)
+        ),
+        (0.0, 0.0, 0.0), (1.0, 0.7, -0.4),
+        meant=lambda m, x, y, z: x * (
+            m.erf(norm(m, x, y, z)) / norm(m, x, y, z) ** 3
+            - 2 / m.sqrt(mpmath.pi) * m.exp(-(x * x + y * y + z * z)) / (x * x + y * y + z * z)
+        ),
+    ),
+    "Boys' function of order 1": Case(
+        lambda m, x: (m.sqrt(math.pi / x) / 2 * m.erf(m.sqrt(x)) - m.exp(-x)) / (2 * x), side=1,
+        meant=lambda m, x: (m.sqrt(mpmath.pi / x) / 2 * m.erf(m.sqrt(x)) - m.exp(-x)) / (2 * x),
+    ),
     "(sin(0.1*3*x)/x-0.3*exp(x))/x": Case(
         lambda m, x: (m.sin(0.1 * 3 * x) / x - 0.3 * m.exp(x)) / x,
         meant=lambda m, x: (m.sin(mpmath.mpf(3) / 10 * x) / x - mpmath.mpf(3) / 10 * m.exp(x)) / x,

@@ -69,6 +69,8 @@ def coefficients(e: Expr, point: float, count: int) -> list[Fraction]:
     [
         sqrt(const(8)) - 2 * sqrt(const(2)),
         sqrt(const(6)) - sqrt(const(2)) * sqrt(const(3)),
+        1 / sqrt(const(5)) - sqrt(const(5)) / 5,
+        1 / sqrt(const(12)) - sqrt(const(3)) / 6,
         LOG(const(6)) - LOG(const(2)) - LOG(const(3)),
         EXP(const(3)) - EXP(ONE) * EXP(const(2)),
         EXP(const(-2)) * EXP(const(2)) - 1,

@@ -17,13 +17,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ONE, ZERO, Expr
+from symdiff.ir import ONE, POW, ZERO, Expr
 from symdiff.passes.cancel import cancel
 from symdiff.passes.differentiate import pushforward
+from symdiff.passes.guardshape import bottleneck
 from symdiff.passes.zeros import Solution, sampled, zero_sets
 
 MAX_ORDER = 4
 """Order of a zero up to which residues are looked at."""
+
+QUANTITY = ir.var("the quantity that vanishes")
 
 Negligible = Callable[[Expr, dict[Expr, Fraction]], bool]
 """Whether the value of a formula at a point is none, but for rounded literals."""
@@ -54,8 +57,45 @@ class _Missed:
 
 
 def correction(numerator: Expr, denominator: Expr, negligible: Negligible) -> Correction | None:
-    """What to subtract from the numerator; None if that is nothing, or not known."""
+    """What to subtract from the numerator; None if that is nothing, or not known.
+
+    Where both depend on the variables through one quantity only, as x**2 + y**2, the
+    polynomial is one in that, or in its root if roots of it occur."""
+    t = bottleneck((numerator, denominator), denominator)
+    if t is None:
+        return _polynomial(numerator, denominator, negligible)
+    parts = ir.substitute((numerator, denominator), {t: QUANTITY})
+    for changed, quantity, least in ((_by_root(parts), ir.sqrt(t), 0), (parts, t, -math.inf)):
+        if changed is not None and (found := _polynomial(*changed, negligible, least)):
+            (polynomial,) = ir.substitute((found.polynomial,), {QUANTITY: quantity})
+            return Correction(polynomial, {quantity: r for r in found.zero.values()})
+    return None
+
+
+def _by_root(parts: tuple[Expr, Expr]) -> tuple[Expr, Expr] | None:
+    """Formulas of the quantity as formulas of its root, if they have that."""
+    roots = False
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        nonlocal roots
+        if e is QUANTITY:
+            return QUANTITY**2
+        q = ir.rational(e.args[1]) if e.op is POW and e.args[0] is QUANTITY else None
+        if q is not None and q.denominator == 2:
+            roots = True
+            return ir.power(QUANTITY, ir.const(2 * q))
+        return ir.rebuild(e, args)
+
+    n, d = ir.transform(parts, rule)
+    return (n, d) if roots else None
+
+
+def _polynomial(
+    numerator: Expr, denominator: Expr, negligible: Negligible, least: float = -math.inf
+) -> Correction | None:
+    """The same in the only variable that the zeros are solved for, if it is at least that."""
     solutions = [s for s in zero_sets(denominator) if len(s) == 1]
+    solutions = [s for s in solutions if all((ir.rational(r) or 0) >= least for r in s.values())]
     variables = {v for s in solutions for v in s}
     if len(variables) != 1:
         return None

@@ -38,6 +38,10 @@ def together(e: Expr, limit: int = MAX_NODES) -> tuple[Expr, Expr] | None:
 
 
 def _combined(n: Expr, forms: dict[Expr, tuple[Expr, _Powers]]) -> tuple[Expr, _Powers]:
+    if n.op is POW and n.args[0].op is DIV and (k := ir.rational(n.args[1])) is not None:
+        above, below = n.args[0].args
+        if k > 0 and (ir.rational(above) or 0) > 0:  # a root of c/d
+            return ir.power(above, ir.const(k)), {below: k}
     if n.op not in _THROUGH or any(a not in forms for a in n.args):
         return n, {}
     (p, q), (r, s) = forms[n.args[0]], forms[n.args[-1]]

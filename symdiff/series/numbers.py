@@ -156,8 +156,6 @@ def _normal(terms: dict[Monomial, fmpq]) -> Coefficient:
 
 def _times(m: Monomial, n: Monomial) -> dict[Monomial, fmpq]:
     """The product of two monomials, reduced: a sum, as sin**2 = 1 - cos**2."""
-    if not m or not n:
-        return {m or n: fmpq(1)}
     powers = dict(m)
     for g, e in n:
         powers[g] = powers.get(g, Fraction(0)) + e
