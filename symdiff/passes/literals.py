@@ -55,7 +55,9 @@ class LiteralRepair:
     @property
     def message(self) -> str:
         """The finding, for people."""
-        place = ", ".join(f"{ir.format_expr(v, 60)} = {ir.format_expr(e, 60)}" for v, e in self.zero)
+        place = ", ".join(
+            f"{ir.format_expr(v, 60)} = {ir.format_expr(e, 60)}" for v, e in self.zero
+        )
         changes = ", ".join(f"{float(a)!r} as {_printed(b)}" for a, b in self.literals)
         done = f"read {changes}" if changes else f"subtracted {ir.format_expr(self.moved, 60)}"
         return (

@@ -68,7 +68,8 @@ def correction(numerator: Expr, denominator: Expr, negligible: Negligible) -> Co
     for changed, quantity, least in ((_by_root(parts), ir.sqrt(t), 0), (parts, t, -math.inf)):
         if changed is not None and (found := _polynomial(*changed, negligible, least)):
             (polynomial,) = ir.substitute((found.polynomial,), {QUANTITY: quantity})
-            return Correction(polynomial, {quantity: r for r in found.zero.values()})
+            (root,) = found.zero.values()
+            return Correction(polynomial, {quantity: root})
     return None
 
 
