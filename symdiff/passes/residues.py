@@ -64,8 +64,8 @@ def correction(numerator: Expr, denominator: Expr, negligible: Negligible) -> Co
     t = bottleneck((numerator, denominator), denominator)
     if t is None:
         return _polynomial(numerator, denominator, negligible)
-    parts = ir.substitute((numerator, denominator), {t: QUANTITY})
-    for changed, quantity, least in ((_by_root(parts), ir.sqrt(t), 0), (parts, t, -math.inf)):
+    n, d = ir.substitute((numerator, denominator), {t: QUANTITY})
+    for changed, quantity, least in ((_by_root(n, d), ir.sqrt(t), 0), ((n, d), t, -math.inf)):
         if changed is not None and (found := _polynomial(*changed, negligible, least)):
             (polynomial,) = ir.substitute((found.polynomial,), {QUANTITY: quantity})
             (root,) = found.zero.values()
@@ -73,7 +73,7 @@ def correction(numerator: Expr, denominator: Expr, negligible: Negligible) -> Co
     return None
 
 
-def _by_root(parts: tuple[Expr, Expr]) -> tuple[Expr, Expr] | None:
+def _by_root(n: Expr, d: Expr) -> tuple[Expr, Expr] | None:
     """Formulas of the quantity as formulas of its root, if they have that."""
     roots = False
 
@@ -87,7 +87,7 @@ def _by_root(parts: tuple[Expr, Expr]) -> tuple[Expr, Expr] | None:
             return ir.power(QUANTITY, ir.const(2 * q))
         return ir.rebuild(e, args)
 
-    n, d = ir.transform(parts, rule)
+    n, d = ir.transform((n, d), rule)
     return (n, d) if roots else None
 
 
