@@ -1,21 +1,28 @@
 """Functions of arrays and their gradients, beside loops in Numba or NumPy written by hand.
 
-    python benchmarks/arrays.py [--only ewma,rnn] [--rounds 7] [--parallel]
+    python benchmarks/arrays.py [--only ewma,rnn] [--rounds 7] [--accuracy fast] [--parallel]
 
-On one thread unless `--parallel`; the competitors take turns, and the shortest time of each
-counts. The recurrences are those of `recurrences.py`.
+On one thread unless `--parallel`, NumPy's BLAS too; the competitors take turns, and the
+shortest time of each counts. Each runs once before it is timed, so that the caches hold what
+it uses. The recurrences are those of `recurrences.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+
+if "--parallel" not in sys.argv:  # before NumPy loads it
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from recurrences import RECURRENCES, fast
-from timing import clock, race
+from timing import Clock, clock, race
 
 from symdiff import symgrad
 
@@ -151,9 +158,20 @@ def agree(name: str, found: Any, wanted: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
-def measure(name: str, work: Work, rounds: int, parallel: bool) -> str:
+def warm(once: Clock) -> Clock:
+    """The second of two runs in a row."""
+
+    def twice() -> float:
+        once()
+        return once()
+
+    return twice
+
+
+def measure(name: str, work: Work, rounds: int, parallel: bool, accuracy: str) -> str:
     """One line of the table."""
-    f = symgrad(work.fun, wrt=work.wrt, parallel="auto" if parallel else False)
+    f = symgrad(work.fun, wrt=work.wrt, parallel="auto" if parallel else False,
+                accuracy=accuracy)  # fmt: skip
     args = work.make()
     for ours, by_hand in ((f, work.value), (f.grad, work.gradient)):
         if by_hand is not None:
@@ -162,7 +180,7 @@ def measure(name: str, work: Work, rounds: int, parallel: bool) -> str:
         "value": f, "value by hand": work.value, "gradient": f.grad,
         "gradient by hand": work.gradient,
     }  # fmt: skip
-    clocks = {k: clock(c, *args) for k, c in competitors.items() if c is not None}
+    clocks = {k: warm(clock(c, *args)) for k, c in competitors.items() if c is not None}
     t = race(clocks, rounds)
 
     def ratio(a: str, b: str) -> str:
@@ -180,11 +198,13 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names, separated by commas")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--parallel", action="store_true", help="on all cores")
+    parser.add_argument("--accuracy", default="high", help="of symdiff's kernels")
     options = parser.parse_args()
     chosen = options.only.split(",") if options.only else list(WORKS)
     print("milliseconds: value, gradient; ratios: value/by hand, gradient/by hand, gradient/value")
     for name in chosen:
-        print(measure(name, WORKS[name], options.rounds, options.parallel), flush=True)
+        line = measure(name, WORKS[name], options.rounds, options.parallel, options.accuracy)
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

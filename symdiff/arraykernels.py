@@ -4,7 +4,7 @@ numbers of dimensions, whatever the sizes."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from symdiff.derivation import Source
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
-from symdiff.ir import Expr
+from symdiff.ir import ONE, Expr
 from symdiff.options import Options
 from symdiff.program import Tree, flatten_like, map_objects, map_tree
 from symdiff.runtime import arrays, rows
@@ -48,6 +48,29 @@ class ArrayKernels:
             return map_tree(kernel(values).__getitem__, program.tree)
         kernel(values, flatten_like(program.tree, out, len(program.outputs), "out"))
         return out
+
+    def route(self, raw: Structured) -> Callable[[Sequence[Any], Any], Any] | None:
+        """A shorter way to the kernel of a captured program that has been called, for plain
+        arguments: it returns NotImplemented for others."""
+        found = self._kernels.get(id(raw))
+        if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
+            return None  # it is for axes that happen to have the size 1
+        (program, kernel), stretches = found, bool(raw.stretches.pairs)
+        tree = program.tree
+        single = isinstance(tree, int)
+
+        def call(args: Sequence[Any], out: Any) -> Any:
+            if stretches and any(type(a) is np.ndarray and 1 in a.shape for a in args):
+                return NotImplemented
+            if out is not None:
+                places = flatten_like(tree, out, len(program.outputs), "out")
+                return out if kernel.plainly(args, places) is not None else NotImplemented
+            values = kernel.plainly(args)
+            if values is None:
+                return NotImplemented
+            return values[tree] if single else map_tree(values.__getitem__, tree)
+
+        return call
 
     def compiled(
         self, raw: Structured, static: Mapping[str, Any], shapes: Shapes | None

@@ -67,6 +67,7 @@ class SymbolicFunction:
         self._fast: Callable[..., Any] = _not_compiled
         self._fast_arrays: Callable[..., Any] = _not_compiled
         self._fast_placed: Callable[..., Any] = _not_compiled
+        self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
@@ -82,6 +83,10 @@ class SymbolicFunction:
                 return result
         elif not kwargs and self._fast_placed(args, out) is not NotImplemented:
             return out
+        if not kwargs and self._route is not None:
+            result = self._route(args, out)
+            if result is not NotImplemented:
+                return result
         stream = self._cuda.stream(kwargs)
         real, static = self._source.parameters.bind(args, kwargs)
         key = static_key(static)
@@ -103,7 +108,10 @@ class SymbolicFunction:
             shapes = self._source.shapes(static, real)
             raw = self._source.raw(static, shapes)
             if isinstance(raw, Structured):
-                return self._arrays(raw, real, static, shapes, out)
+                result = self._arrays(raw, real, static, shapes, out)
+                if self._has_fast():
+                    self._route = self._arrays.route(raw)
+                return result
         emission, kernel = self._compiled(static, shapes)
         if out is None:
             values = kernel.interpreted(real) if self._has_fast() else None

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import symdiff
-from symdiff import Array, symgrad
+from symdiff import Array, SymdiffError, symgrad
 
 STEP = 1e-30
 
@@ -498,3 +498,26 @@ def test_a_long_run_is_shown_on_request() -> None:
             d = np.zeros(4 * d.size)
             f(d)
     assert re.search(rf"settle \[#*\.*\] \d+ of {d.size}, \d+ s", stream.getvalue())
+
+
+def test_the_short_way_of_later_calls() -> None:
+    """What a first call leaves for the next: other arguments do not take it."""
+    f = symgrad(lambda x, w: np.sum(w * x**2, axis=1))
+    x, w = np.arange(6.0).reshape(2, 3), np.array([1.0, 2.0, 3.0])
+    wanted = np.sum(w * x**2, axis=1)
+    for _ in range(2):
+        np.testing.assert_array_equal(f(x, w), wanted)
+    np.testing.assert_array_equal(f(x.astype(int), w), wanted)
+    np.testing.assert_array_equal(f(np.asfortranarray(x), w[::-1][::-1]), wanted)
+    np.testing.assert_array_equal(f(x, w[:1]), np.sum(w[:1] * x**2, axis=1))
+    assert f(x.astype(np.float32), w.astype(np.float32)).dtype == np.float32
+    out = np.empty(2)
+    assert f(x, w, out=out) is out
+    np.testing.assert_array_equal(out, wanted)
+    with pytest.raises(SymdiffError):
+        f(x, w[:2])
+    with pytest.raises(SymdiffError):
+        f(x, w, out=np.empty(3))
+    with pytest.raises(TypeError):
+        f(x)
+    np.testing.assert_array_equal(f(x, w), wanted)

@@ -22,7 +22,12 @@ PARKED = 32 * 2**20
 """Bytes of a tape up to which its memory is kept from one call to the next, as fresh pages
 cost more than what is saved on them."""
 
+LARGE, SLOTS = 2**16, 12
+"""Bytes of arrays that are kept likewise, and how many of them; together at most PARKED."""
+
 PRELUDE = """
+@pool = internal global [SLOTS x i64] zeroinitializer
+@pooled = internal global i64 0
 declare ptr @malloc(i64)
 declare ptr @realloc(ptr, i64)
 declare void @free(ptr)
@@ -70,10 +75,48 @@ define internal ptr @take(ptr %list, i64 %bytes) noinline #0 {
   br i1 %large, label %none, label %try
 try:
   %all = add i64 %bytes, 192
-  %raw = call ptr @malloc(i64 %all)
-  %failed = icmp eq ptr %raw, null
-  br i1 %failed, label %none, label %link
+  %big = icmp uge i64 %all, LARGE
+  br i1 %big, label %seek, label %fresh
+seek:
+  %k = phi i64 [ 0, %try ], [ %k.n, %next ]
+  %slot = getelementptr i64, ptr @pool, i64 %k
+  %at = atomicrmw xchg ptr %slot, i64 0 acq_rel
+  %empty = icmp eq i64 %at, 0
+  br i1 %empty, label %next, label %look
+look:
+  %old = inttoptr i64 %at to ptr
+  %size.p = getelementptr i64, ptr %old, i64 1
+  %size = load i64, ptr %size.p
+  %most = mul i64 %all, 2
+  %enough = icmp uge i64 %size, %all
+  %fits = icmp ule i64 %size, %most
+  %good = and i1 %enough, %fits
+  br i1 %good, label %mine, label %back
+mine:
+  %less = atomicrmw sub ptr @pooled, i64 %size acq_rel
+  br label %link
+back:
+  %swap = cmpxchg ptr %slot, i64 0, i64 %at acq_rel acquire
+  %put = extractvalue {i64, i1} %swap, 1
+  br i1 %put, label %next, label %drop
+drop:
+  %lost = atomicrmw sub ptr @pooled, i64 %size acq_rel
+  call void @free(ptr %old)
+  br label %next
+next:
+  %k.n = add i64 %k, 1
+  %more = icmp ult i64 %k.n, SLOTS
+  br i1 %more, label %seek, label %fresh
+fresh:
+  %new = call ptr @malloc(i64 %all)
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %none, label %sized
+sized:
+  %all.p = getelementptr i64, ptr %new, i64 1
+  store i64 %all, ptr %all.p
+  br label %link
 link:
+  %raw = phi ptr [ %new, %sized ], [ %old, %mine ]
   %before = load ptr, ptr %list
   store ptr %before, ptr %raw
   store ptr %raw, ptr %list
@@ -95,8 +138,57 @@ next:
 drop:
   %before = load ptr, ptr %p
   store ptr %before, ptr %list
+  %size.p = getelementptr i64, ptr %p, i64 1
+  %size = load i64, ptr %size.p
+  %big = icmp uge i64 %size, LARGE
+  %small = icmp ule i64 %size, PARKED
+  %worth = and i1 %big, %small
+  br i1 %worth, label %park, label %free
+park:
+  %had = atomicrmw add ptr @pooled, i64 %size acq_rel
+  %has = add i64 %had, %size
+  %room = icmp ule i64 %has, PARKED
+  %new = ptrtoint ptr %p to i64
+  br i1 %room, label %seek, label %full
+seek:
+  %k = phi i64 [ 0, %park ], [ %k.n, %taken ]
+  %slot = getelementptr i64, ptr @pool, i64 %k
+  %swap = cmpxchg ptr %slot, i64 0, i64 %new acq_rel acquire
+  %put = extractvalue {i64, i1} %swap, 1
+  br i1 %put, label %next, label %taken
+taken:
+  %k.n = add i64 %k, 1
+  %more = icmp ult i64 %k.n, SLOTS
+  br i1 %more, label %seek, label %full
+full:
+  %less = atomicrmw sub ptr @pooled, i64 %size acq_rel
+  br label %free
+free:
   call void @free(ptr %p)
   br label %next
+end:
+  ret void
+}
+define internal void @unpool() noinline #0 {
+start:
+  br label %next
+next:
+  %k = phi i64 [ 0, %start ], [ %k.n, %last ]
+  %slot = getelementptr i64, ptr @pool, i64 %k
+  %at = atomicrmw xchg ptr %slot, i64 0 acq_rel
+  %empty = icmp eq i64 %at, 0
+  br i1 %empty, label %last, label %drop
+drop:
+  %p = inttoptr i64 %at to ptr
+  %size.p = getelementptr i64, ptr %p, i64 1
+  %size = load i64, ptr %size.p
+  %less = atomicrmw sub ptr @pooled, i64 %size acq_rel
+  call void @free(ptr %p)
+  br label %last
+last:
+  %k.n = add i64 %k, 1
+  %more = icmp ult i64 %k.n, SLOTS
+  br i1 %more, label %next, label %end
 end:
   ret void
 }
@@ -160,9 +252,11 @@ good:
 bad:
   ret i1 false
 }
-""".replace("PARKED", str(PARKED))
-"""Functions of every kernel: whole division rounded down, memory that is in a list, and
-tapes of (data, bytes used, bytes there are)."""
+"""
+for _name, _value in (("PARKED", PARKED), ("LARGE", LARGE), ("SLOTS", SLOTS)):
+    PRELUDE = PRELUDE.replace(_name, str(_value))
+"""Functions of every kernel: whole division rounded down; memory that is in a list, of which
+`unpool` frees what was kept; and tapes of (data, bytes used, bytes there are)."""
 
 
 class Memory(Expressions):

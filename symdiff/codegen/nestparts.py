@@ -31,6 +31,7 @@ class Parts(Spans):
     """Prints builds as functions that threads may share."""
 
     functions: list[str]
+    once: set[str]
     flags: int
     parts: int = 0
 
@@ -42,18 +43,22 @@ class Parts(Spans):
         work = self.work_of(s)
         count = self.at_least_zero(s.type.shape[0])
         frame, part = self.part_of(s, a)
+        self.divided(part, f"{part}.watched" if self.flags else part, frame, count, work)
+        self.scope.names[s.name] = a
+
+    def divided(self, part: str, shared: str, frame: str, count: str, work: str) -> None:
+        """Call a function for all of a range, or have threads call the `shared` one for parts
+        of it if that is worth it: `work` nanoseconds for each of `count`."""
         total = self.emit("double", f"fmul double {work}, {self.as_double(count)}")
         large = self.emit("i1", f"fcmp ogt double {total}, {GRAIN}")
         allowed = self.emit("i1", "icmp ne ptr %parallel, null")
         both = self.emit("i1", f"and i1 {large}, {allowed}")
         alone = self.emit("i1", f"xor i1 {both}, true")
-        shared = f"{part}.watched" if self.flags else part
         with self.branch(both):
             call = f"call void %parallel(ptr @{shared}, ptr {frame}, i64 {count}, double {work})"
             self.scope.lines += self.aside_of_flags(call)
         with self.branch(alone):
             self.scope.lines.append(f"call void @{part}(ptr {frame}, i64 0, i64 {count})")
-        self.scope.names[s.name] = a
 
     def divisible(self, s: Build) -> bool:
         """Whether the elements are numbers of numbers, which cannot fail."""

@@ -22,7 +22,7 @@ from symdiff.codegen.lower import MAX_CHAIN, lower
 from symdiff.codegen.nestlife import wishes
 from symdiff.codegen.nestloops import NO_MEMORY, STEP, STEPS, Wish
 from symdiff.codegen.nestmemory import PRELUDE
-from symdiff.codegen.nestparts import Parts
+from symdiff.codegen.nestproducts import Products
 from symdiff.codegen.nestready import ready
 from symdiff.codegen.nestscope import Stored
 from symdiff.codegen.nestsettle import (
@@ -37,6 +37,7 @@ from symdiff.structure import (
     Call,
     Check,
     Loop,
+    Names,
     Parameter,
     Statement,
     Structured,
@@ -167,7 +168,7 @@ def output_types(program: Structured) -> tuple[Type, ...]:
     )
 
 
-class Kernel(Parts):
+class Kernel(Products):
     """Prints the function of one program."""
 
     def __init__(
@@ -182,6 +183,8 @@ class Kernel(Parts):
         self.failures: dict[int, str] = {}
         self.proofs = {}
         self.functions: list[str] = []
+        self.once = set()
+        self.names = Names(types(program))
 
     def cell(self, place: int) -> str:
         """The address of a cell."""
@@ -302,7 +305,7 @@ class Kernel(Parts):
                 f"%p.{k} = inttoptr i64 %at.{k} to ptr", f"call void @free(ptr %p.{k})",
             )
         ]  # fmt: skip
-        lines += ["define void @drop() #0 {", *drops, "ret void", "}"]
+        lines += ["define void @drop() #0 {", *drops, "call void @unpool()", "ret void", "}"]
         lines += ["define void @finish(ptr %cells) #0 {", f"{release.replace('%allocations', '%cells')}",
                   "ret void", "}"]  # fmt: skip
         if self.flags:

@@ -9,45 +9,63 @@ together after the loop on vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from symdiff import ir
-from symdiff.codegen.nestlanes import Choice, Plan, Reduction, reduction
+from symdiff.codegen.nestlanes import INNER, Plan, Reduction, reduction
 from symdiff.codegen.nestlife import Point, last_uses
-from symdiff.codegen.nestloops import FIRST_CHECK, Statements
+from symdiff.codegen.nestloops import FIRST_CHECK
+from symdiff.codegen.nestrows import ROWS, together
 from symdiff.codegen.nestscope import Scope, Slot, Stored
 from symdiff.codegen.nesttapes import Tape
+from symdiff.codegen.nestvectors import Vectors
 from symdiff.ir import TRUE, Expr
 from symdiff.structure import (
     Build,
-    Carried,
     Check,
     Loop,
+    Names,
     Statement,
     Update,
     index,
-    name_of,
-    scalar,
 )
 
+TILES, LARGE = (8, 2), 40.0
+"""How many vectors tiles have, as long as a term of their sums costs no more than this."""
 
-class Spans(Statements, Choice):
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Several vectors of a build at once: the index of each in place of the build's, and
+    what prints them."""
+
+    places: tuple[str, ...]
+    print: Callable[[], None]
+
+
+class Spans(Vectors):
     """Prints builds and loops on vectors where that pays."""
+
+    names: Names
 
     # -------------------------------------------------------------------- spans
     def spans(
         self, v: str, count: Expr, plan: Plan, one: Callable[[], None], packed: Callable[[], None],
         before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None,
-        part: tuple[str, str] | None = None,
+        part: tuple[str, str] | None = None, tiles: Sequence[Tile] = (),
     ) -> None:  # fmt: skip
         """Iterations of an index over an axis, or a part of it: `packed` prints those of all
-        lanes, `one` a single one; `before` and `after` stand around the loop on vectors."""
+        lanes, `one` a single one; `before` and `after` stand around the loop on vectors. With
+        tiles there is one on each before it, and the last vector may overlap the one before."""
         start, total = part or ("0", self.at_least_zero(count))
         step = self.width * plan.unroll
         if not plan.bounds:
             length = self.emit("i64", f"sub i64 {total}, {start}")
             whole = self.emit("i64", f"and i64 {length}, {-step}")
             middle = self.emit("i64", f"add i64 {start}, {whole}")
-            self.lanes(v, count, plan, start, middle, packed, before, after)
+            self.lanes(v, count, plan, start, middle, packed, before, after, tiles)
+            if tiles:
+                middle = self.overlapping(v, count, plan, start, middle, total, packed)
             self.singles(v, count, middle, total, one)
             return
         low, high = self.interior(v, plan, start, total)
@@ -61,7 +79,7 @@ class Spans(Statements, Choice):
         last = self.emit("i64", f"select i1 {again}, i64 {total}, i64 {low}")
         self.singles(v, count, first, last, one)
         with self.branch(self.emit("i1", f"icmp eq i64 {c.order}, 0")):
-            self.lanes(v, count, plan, low, middle, packed, before, after)
+            self.lanes(v, count, plan, low, middle, packed, before, after, tiles)
         self.finish(c)
 
     def interior(self, v: str, plan: Plan, start: str, total: str) -> tuple[str, str]:
@@ -93,20 +111,18 @@ class Spans(Statements, Choice):
 
     def lanes(
         self, v: str, count: Expr, plan: Plan, first: str, last: str, packed: Callable[[], None],
-        before: Callable[[], None], after: Callable[[], None],
+        before: Callable[[], None], after: Callable[[], None], tiles: Sequence[Tile] = (),
     ) -> None:  # fmt: skip
         """The loop on vectors."""
         before()
+        for tile in tiles:
+            first = self.tile(count, plan, first, last, tile)
         c = self.begin(last, first)
         self.test(c, ())
         for k in range(plan.unroll):
             part = Scope(c.scope)
             self.scope = part
-            base = self.emit("i64", f"add nuw nsw i64 {c.order}, {k * self.width}")
-            part.names[v] = base
-            part.varying.add(v)
-            part.ranges[v] = count
-            part.assumed.update((b.at, b.size) for b in plan.bounds)
+            self.name_index(v, count, plan, c.order, k)
             self.part = k
             packed()
             self.scope = c.scope
@@ -114,13 +130,51 @@ class Spans(Statements, Choice):
         self.finish(c, str(self.width * plan.unroll))
         after()
 
+    def overlapping(
+        self, v: str, count: Expr, plan: Plan, start: str, middle: str, total: str,
+        packed: Callable[[], None],
+    ) -> str:  # fmt: skip
+        """The last vector, if there are iterations left and at least a vector of them in all;
+        returns where it ends."""
+        least = self.emit("i64", f"sub i64 {total}, {self.width}")
+        some = self.emit("i1", f"icmp slt i64 {middle}, {total}")
+        enough = self.emit("i1", f"icmp sge i64 {least}, {start}")
+        both = self.emit("i1", f"and i1 {some}, {enough}")
+        first = self.emit("i64", f"select i1 {both}, i64 {least}, i64 {total}")
+        self.lanes(v, count, plan, first, total, packed, lambda: None, lambda: None)
+        return self.emit("i64", f"select i1 {enough}, i64 {total}, i64 {middle}")
+
+    def name_index(self, v: str, count: Expr, plan: Plan, order: str, k: int) -> None:
+        """Let an index have its values of the k-th vector in the lanes."""
+        base = self.emit("i64", f"add nuw nsw i64 {order}, {k * self.width}")
+        self.scope.names[v] = base
+        self.scope.varying.add(v)
+        self.scope.ranges[v] = count
+        self.scope.assumed.update((b.at, b.size) for b in plan.bounds)
+
+    def tile(self, count: Expr, plan: Plan, first: str, last: str, tile: Tile) -> str:
+        """The loop on several vectors at once; returns where it ends."""
+        step = self.width * len(tile.places)
+        length = self.emit("i64", f"sub i64 {last}, {first}")
+        whole = self.emit("i64", f"and i64 {length}, {-step}")
+        middle = self.emit("i64", f"add i64 {first}, {whole}")
+        c = self.begin(middle, first)
+        self.test(c, ())
+        for k, place in enumerate(tile.places):
+            self.name_index(place, count, plan, c.order, k)
+        tile.print()
+        self.finish(c, str(step))
+        return middle
+
     # ------------------------------------------------------------------- builds
     def elements_of(
         self, s: Build, a: Stored, axis: int, part: tuple[str, str] | None = None
     ) -> None:
-        plan = self.plan_build(s) if axis == len(s.indices) - 1 else None
+        last = axis == len(s.indices) - 1
+        plan = self.plan_build(s) if last else None
         if plan is None or not self.better(s, plan):
-            super().elements_of(s, a, axis, part)
+            if not (last and self.rows_of(s, a, part)):
+                super().elements_of(s, a, axis, part)
             return
         places = [index(i) for i in s.indices]
 
@@ -134,7 +188,62 @@ class Spans(Statements, Choice):
             value = self.packed_as(s.value, a.kind)
             self.store_lanes(a.kind, value, self.place(a, places))
 
-        self.spans(s.indices[-1], s.type.shape[-1], plan, one, packed, part=part)
+        term = plan.cost * self.width / INNER
+        sizes = [k for k in TILES if k * term <= LARGE and not plan.bounds]
+        tiles = [t for k in sizes if (t := self.tile_of(s, a, k)) is not None]
+        plan = replace(plan, unroll=1) if tiles else plan
+        self.spans(s.indices[-1], s.type.shape[-1], plan, one, packed, part=part, tiles=tiles)
+
+    def tile_of(self, s: Build, a: Stored, size: int) -> Tile | None:
+        """How the vectors of a build that is a sum are made several at once."""
+        places = [self.names.fresh(s.indices[-1]) for _ in range(size)]
+        found = together(s, places, self.names)
+        if found is None:
+            return None
+        loop, values = found
+
+        def print_() -> None:
+            self.inner((loop,), values)
+            for place, value in zip(places, values, strict=True):
+                at = [*map(index, s.indices[:-1]), index(place)]
+                self.store_lanes(a.kind, self.packed_as(value, a.kind), self.place(a, at))
+
+        return Tile(tuple(places), print_)
+
+    def rows_of(self, s: Build, a: Stored, part: tuple[str, str] | None) -> bool:
+        """Print a build whose elements are sums several elements at a time, if it is one."""
+        v, count = s.indices[-1], s.type.shape[-1]
+        places = [self.names.fresh(v) for _ in range(ROWS)]
+        found = together(s, places, self.names)
+        if found is None:
+            return False
+        loop, values = found
+        with self.trial({**dict(zip(s.indices, s.type.shape, strict=True)),
+                         **dict.fromkeys(places, count)}, ()):  # fmt: skip
+            if self.plan_loop(loop) is None:
+                return False
+        start, total = part or ("0", self.at_least_zero(count))
+        length = self.emit("i64", f"sub i64 {total}, {start}")
+        whole = self.emit("i64", f"and i64 {length}, {-ROWS}")
+        middle = self.emit("i64", f"add i64 {start}, {whole}")
+        c = self.begin(middle, start)
+        self.test(c, ())
+        for k, place in enumerate(places):
+            c.scope.names[place] = self.emit("i64", f"add nsw i64 {c.order}, {k}")
+            c.scope.ranges[place] = count
+        self.block((loop,), values)
+        for place, value in zip(places, values, strict=True):
+            at = [*map(index, s.indices[:-1]), index(place)]
+            self.store(a.kind, self.typed(value, a.kind), self.place(a, at))
+        self.finish(c, str(ROWS))
+
+        def one() -> None:
+            self.block(s.body, (s.value,))
+            value = self.typed(s.value, a.kind)
+            self.store(a.kind, value, self.place(a, [index(i) for i in s.indices]))
+
+        self.singles(v, count, middle, total, one)
+        return True
 
     def better(self, s: Build, plan: Plan) -> bool:
         """Whether a build is better vectorised itself than the loops in it."""
@@ -283,7 +392,7 @@ class Spans(Statements, Choice):
         assert changeable
         self.scope.names[s.name] = a
         address, of = self.first_of(a, s.index), self.lane_type_of(a.kind)
-        backwards = self.step(s.index[-1], self.lane_index()) == -1
+        backwards = self.step(s.index[-1], self.lane_index(s.index[-1])) == -1
         if s.add or guard is not None:
             old = self.emit(of, self.load_lanes(a.kind, address))
             old = self.reversed_lanes(old, of) if backwards else old
@@ -306,101 +415,6 @@ class Spans(Statements, Choice):
         self.packed.declared[name] = f"declare i1 @{name}({mask})"
         good = self.emit("i1", f"call i1 @{name}({mask} {self.vector(s.condition)})")
         self.require(f"icmp eq i1 {good}, true", FIRST_CHECK + self.checks.index(s))
-
-    # -------------------------------------------------------------------- lanes
-    def lane_index(self) -> str:
-        """The index whose values the lanes have."""
-        scope: Scope | None = self.scope
-        while scope is not None:
-            for name in scope.varying:
-                if name in scope.ranges:
-                    return name
-            scope = scope.parent
-        raise KeyError("no lanes here")
-
-    def lane_type_of(self, kind: str) -> str:
-        return f"<{self.width} x {self.element_type(kind)}>"
-
-    def lane_type(self, c: Carried) -> str:
-        return self.lane_type_of(c.type.kind)
-
-    def name_lanes(self, name: str, kind: str, value: str) -> None:
-        """Let a name mean a vector."""
-        self.scope.names[name] = value
-        self.scope.varying.add(name)
-        self.scope.vectors[scalar(name, kind)] = value
-
-    def load_lanes(self, kind: str, address: str) -> str:
-        return f"load {self.lane_type_of(kind)}, ptr {address}, align {self.element_bytes(kind)}"
-
-    def store_lanes(self, kind: str, value: str, address: str) -> None:
-        of, align = self.lane_type_of(kind), self.element_bytes(kind)
-        self.scope.lines.append(f"store {of} {value}, ptr {address}, align {align}")
-
-    def reversed_lanes(self, value: str, of: str, scope: Scope | None = None) -> str:
-        order = ", ".join(f"i32 {k}" for k in reversed(range(self.width)))
-        mask = f"<{self.width} x i32> <{order}>"
-        return self.emit(of, f"shufflevector {of} {value}, {of} poison, {mask}", scope)
-
-    def first_of(self, a: Stored, indices: Sequence[Expr], scope: Scope | None = None) -> str:
-        """The address of the element that lies first among those of the lanes."""
-        address = self.place(a, indices, scope)
-        if self.step(indices[-1], self.lane_index()) == 1:
-            return address
-        back = f"getelementptr {self.element_type(a.kind)}, ptr {address}, i64 {1 - self.width}"
-        return self.emit("ptr", back, scope)
-
-    def elements(self, n: Expr, scope: Scope) -> str:
-        a, indices = self.stored(name_of(n.args[0])), n.args[1:]
-        v = self.lane_index()
-        last = indices[-1]
-        step = None if any(self.varies(i) for i in indices[:-1]) else self.step(last, v)
-        of = self.lane_type_of(a.kind)
-        if step in (1, -1) and self.in_range(last, a.shape[-1]):
-            address = self.first_of(a, indices, scope)
-            value = self.emit(of, self.load_lanes(a.kind, address), scope)
-            value = self.reversed_lanes(value, of, scope) if step == -1 else value
-        else:
-            value = self.gather(a, indices, scope)
-        if a.kind != "b":
-            return value
-        whole = f"<{self.width} x i64>"
-        return self.emit(whole, f"zext {of} {value} to {whole}", scope)
-
-    def gather(self, a: Stored, indices: Sequence[Expr], scope: Scope) -> str:
-        """Elements that do not lie side by side, one by one."""
-        whole, element = f"<{self.width} x i64>", self.element_type(a.kind)
-        before = ""
-        for i, n in zip(indices, a.shape, strict=True):
-            at = self.safe_lanes(i, n, whole, scope)
-            if before:
-                rows = self.emit(whole, f"mul {whole} {before}, {self.splat(n, 'i')}", scope)
-                at = self.emit(whole, f"add {whole} {rows}, {at}", scope)
-            before = at
-        of, last = self.lane_type_of(a.kind), "poison"
-        for k in range(self.width):
-            one = self.emit("i64", f"extractelement {whole} {before}, i64 {k}", scope)
-            place = self.emit("ptr", f"getelementptr {element}, ptr {a.address}, i64 {one}", scope)
-            value = self.emit(element, self.load(a.kind, place), scope)
-            last = self.emit(of, f"insertelement {of} {last}, {element} {value}, i64 {k}", scope)
-        return last
-
-    def safe_lanes(self, i: Expr, n: Expr, whole: str, scope: Scope) -> str:
-        """The values of an index in the lanes, moved into the axis."""
-        if not self.varies(i):
-            return self.spread("i64", self.inside(i, n), scope)
-        value = self.vector(i)
-        if self.in_range(i, n):
-            return value
-        size = self.scalar(n)
-        last = self.emit("i64", f"sub i64 {size}, 1", scope)
-        top, zero = self.spread("i64", last, scope), "zeroinitializer"
-        for which, bound in (("smin", top), ("smax", zero)):
-            name = f"llvm.{which}.v{self.width}i64"
-            self.packed.declared[name] = f"declare {whole} @{name}({whole}, {whole})"
-            call = f"call {whole} @{name}({whole} {value}, {whole} {bound})"
-            value = self.emit(whole, call, scope)
-        return value
 
     # ----------------------------------------------------------------- collecting
     def neutral(self, r: Reduction, place: object) -> str:

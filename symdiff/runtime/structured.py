@@ -24,7 +24,7 @@ from symdiff.structure import Structured, expressions, walk
 
 _SOURCES = ("symdiff.structure", "symdiff.integers", "symdiff.codegen.nests",
             "symdiff.codegen.nestloops", "symdiff.codegen.nestmemory", "symdiff.codegen.nestscope",
-            "symdiff.codegen.nestlife", "symdiff.codegen.nestparts", "symdiff.codegen.nestready", "symdiff.codegen.nestsettle", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
+            "symdiff.codegen.nestlife", "symdiff.codegen.nestparts", "symdiff.codegen.nestproducts", "symdiff.codegen.nestvectors", "symdiff.codegen.nestrows", "symdiff.codegen.nestmatrices", "symdiff.codegen.gemm", "symdiff.codegen.nestready", "symdiff.codegen.nestsettle", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
 
 _TIERS = tuple(
     f"symdiff.passes.{name}"
@@ -162,6 +162,16 @@ class StructuredKernel:
         result = arrays.result_dtype(reals, self.dtype)
         compute = FLOAT64 if result == FLOAT64 else FLOAT32
         return self.code(compute.name).run(values, out, result)
+
+    def plainly(
+        self, args: Sequence[Any], out: Sequence[Array | None] | None = None
+    ) -> list[Any] | None:
+        """The outputs for arguments of which none need be converted; None for others."""
+        if not self._plain(args):
+            return None
+        if out is not None and len(out) != len(self.program.outputs):
+            return None
+        return self.code("float64").run(args, out, FLOAT64)
 
     def _plain(self, args: Sequence[Any]) -> bool:
         """Whether all arguments are Python floats and arrays of doubles, where they
