@@ -63,9 +63,10 @@ def test_every_kernel_is_vectorised(name):
 
 
 @needs_vectors
-@pytest.mark.parametrize("name", ["rosenbrock", "lennard_jones", "chain", "three_body", "gauss"])
+@pytest.mark.parametrize("name", ["rosenbrock", "sinc", "rational", "chain", "three_body"])
 def test_fast_kernels_beside_c(name, tmp_path):
-    work, size = WORKS[name], 1_000_000
+    """Arrays that no cache holds: results go past the caches, inputs are fetched ahead."""
+    work, size = WORKS[name], 4_000_000
     made = peers.gcc(peers.source(work), tmp_path)
     if made is None:
         pytest.skip("no gcc")
@@ -77,8 +78,8 @@ def test_fast_kernels_beside_c(name, tmp_path):
         "fast": clock(lambda: f(*arrays, out=places)),
         "C": clock(lambda: made[0](arrays, out)),
     }
-    found = race(clocks, 25)
-    assert found["fast"] < 1.8 * found["C"]
+    found = race(clocks, 9)
+    assert found["fast"] < 1.3 * found["C"]
 
 
 @pytest.mark.parametrize("kind", ["grad", "value_and_grad"])

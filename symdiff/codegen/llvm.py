@@ -363,7 +363,8 @@ class Writer:
         writes = self.writes(stores)
         reals = sum(s.element != "i8" for s in stores)
         bases = [f"%p{len(self.inputs) + k}" for k in range(reals)]
-        self.streams = Streams(self.real, self.lanes.width, bases, writes, writes[reals:])
+        reads = [f"{name}.p" for e, name in self.names.items() if e.op is VAR]
+        self.streams = Streams(self.real, self.lanes.width, bases, reads, writes, writes[reals:])
         return self.streams.store()
 
     # -------------------------------------------------------------- operations

@@ -4,6 +4,8 @@ An ordinary store first reads the cache line it writes to. One that does not mus
 line at once, and so lie at a multiple of a register's size. Where outputs lie at different
 places, a register is put together from the end of the last result and the beginning of this
 one (SHIFTED); the first and the last register of a run are then written as usual.
+Inputs are asked for AHEAD of their turn then: while stores wait for memory, the processor
+looks no further ahead than the operations it has room for.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ PLAIN, WHOLE, SHIFTED = 0, 1, 2
 """How a body writes its outputs: as usual; past the caches, where all lie at multiples of a
 register's size; past the caches, wherever they lie (but see `granule`)."""
 _FIRST = 3
+AHEAD = 2048
+"""Bytes by which inputs are fetched before they are read."""
 MOST = 16
 """Outputs up to which a body can do so: they are in registers together."""
 
@@ -35,12 +39,14 @@ class Streams:
     width : elements in a register.
     bases : the addresses of the outputs' first elements; in the loop, output k is the
         register `%o{k}`, to be written to `%o{k}.p`.
+    reads : where the inputs of this turn of the loop are.
     plain : writes all results as usual, and `flags` what is no real number.
     """
 
     real: str
     width: int
     bases: Sequence[str]
+    reads: Sequence[str]
     plain: Sequence[str]
     flags: Sequence[str]
 
@@ -66,11 +72,16 @@ class Streams:
 
     def declared(self) -> dict[str, str]:
         """Declarations by name."""
+        fetch = {"llvm.prefetch.p0": "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"}
         if self.register != 64:
-            return {}
-        letter, kind = self.real[0].replace("f", "s"), self.kind
-        name = f"llvm.x86.avx512.vpermi2var.p{letter}.512"
-        return {name: f"declare {kind} @{name}({kind}, {self.indices}, {kind}) #1"}
+            return fetch
+        name, kind = self.permuted, self.kind
+        return fetch | {name: f"declare {kind} @{name}({kind}, {self.indices}, {kind}) #1"}
+
+    @property
+    def permuted(self) -> str:
+        """The function that picks a register from two."""
+        return f"llvm.x86.avx512.vpermi2var.p{'s' if self.real == 'float' else 'd'}.512"
 
     def each(self, lines: Callable[[int], list[str]]) -> list[str]:
         return [line for k in range(len(self.bases)) for line in lines(k)]
@@ -121,10 +132,11 @@ class Streams:
     def store(self) -> list[str]:
         """At the end of the loop; goes on at the label `joined`."""
         whole = self.each(lambda k: [self._past(f"%o{k}", f"%o{k}.p")])
-        ways = {"whole": (WHOLE, [*whole, *self.flags])}
+        ways = {"whole": (WHOLE, [*self._fetch("w"), *whole, *self.flags])}
         if self.shifts:
             ways["first"] = (_FIRST, [*self.plain, *self.each(self._hold)])
-            ways["shifted"] = (SHIFTED, [*self.each(self._shift), *self.flags])
+            shifted = [*self._fetch("s"), *self.each(self._shift), *self.flags]
+            ways["shifted"] = (SHIFTED, shifted)
         table = " ".join(f"i64 {n}, label %{name}" for name, (n, _) in ways.items())
         lines = [f"switch i64 %{'how' if self.shifts else 'stream'}, label %plain [ {table} ]"]
         for name, (_, text) in ways.items():
@@ -142,6 +154,15 @@ class Streams:
             *self.each(self._last),
             "br label %done",
         ]
+
+    def _fetch(self, tag: str) -> list[str]:
+        lines = []
+        for k, place in enumerate(self.reads):
+            lines += [
+                f"%f{tag}{k} = getelementptr i8, ptr {place}, i64 {AHEAD}",
+                f"call void @llvm.prefetch.p0(ptr %f{tag}{k}, i32 0, i32 3, i32 1)",
+            ]
+        return lines
 
     # --------------------------------------------------------------------- outputs
     def _past(self, value: str, place: str) -> str:
@@ -164,10 +185,9 @@ class Streams:
     def _joined(self, k: int) -> list[str]:
         """The register that begins inside the last result."""
         if self.register == 64:
-            (name,) = self.declared()
             index = f"%h{k}.x = load {self.indices}, ptr %b{k}.q, align 64"
             args = f"{self.kind} %h{k}, {self.indices} %h{k}.x, {self.kind} %o{k}"
-            return [index, f"%h{k}.v = call {self.kind} @{name}({args}) #1"]
+            return [index, f"%h{k}.v = call {self.kind} @{self.permuted}({args}) #1"]
         half = ", ".join(f"i32 {i + self.width // 2}" for i in range(self.width))
         return [
             f"%h{k}.m = shufflevector {self.kind} %h{k}, {self.kind} %o{k}, "
