@@ -728,7 +728,7 @@ _BUILDERS: dict[Op, Callable[..., Expr]] = {
 
 def rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
     """The same operation on other children; `e` itself if none changed."""
-    return e if all(x is y for x, y in zip(e.args, args, strict=True)) else apply(e.op, *args)
+    return e if args == e.args else apply(e.op, *args)  # nodes are equal if they are the same
 
 
 # ---------------------------------------------------------------------- walking
@@ -737,15 +737,18 @@ def topological(roots: Iterable[Expr], known: Container[Expr] = ()) -> list[Expr
     on the structure of the DAG; known nodes and what is below them are left out."""
     order: list[Expr] = []
     done: set[Expr] = set()
-    stack: list[tuple[Expr, bool]] = [(r, False) for r in reversed(list(roots))]
+    stack: list[Expr | None] = list(roots)[::-1]
     while stack:
-        e, ready = stack.pop()
-        if ready:
-            order.append(e)
+        e = stack.pop()
+        if e is None:  # the node below it has its children in the order
+            order.append(stack.pop())  # type: ignore[arg-type]
         elif e not in done and e not in known:
             done.add(e)
-            stack.append((e, True))
-            stack.extend((a, False) for a in reversed(e.args) if a not in done)
+            if e.args:
+                stack += e, None
+                stack += [a for a in e.args[::-1] if a not in done]
+            else:
+                order.append(e)
     return order
 
 
@@ -756,7 +759,7 @@ def transform(
     roots = tuple(roots)
     new: dict[Expr, Expr] = {}
     for e in topological(roots):
-        new[e] = rule(e, tuple(new[a] for a in e.args))
+        new[e] = rule(e, tuple([new[a] for a in e.args]))
     return tuple(new[r] for r in roots)
 
 

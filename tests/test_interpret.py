@@ -506,3 +506,25 @@ def test_tape_evaluates_shared_nodes_once() -> None:
 
 def test_atan2_on_its_cut() -> None:
     assert value(ATAN2(x, y), 0.0, -1.0) == math.pi
+
+
+def test_the_precision_grows_by_what_a_result_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not to the next of the list, where the time is as the precision squared."""
+    used: list[int] = []
+    run = Tape.run
+
+    def noting(self: Tape, inputs: Any, prec: int, *rest: Any) -> Any:
+        used.append(prec)
+        return run(self, inputs, prec, *rest)
+
+    y = var("x")
+    for _ in range(3000):
+        y = 4 * y * (1 - y)
+    monkeypatch.setattr(Tape, "run", noting)
+    (value,) = Certified(["x"], [y], seconds=60.0).at([0.3])
+    assert 5000 < max(used) < 8000
+    with mpmath.workprec(10_000):
+        z = mpmath.mpf(0.3)
+        for _ in range(3000):
+            z = 4 * z * (1 - z)
+    assert value == float(z)

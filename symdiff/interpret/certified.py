@@ -24,6 +24,9 @@ Status = Literal["exact", "limit", "pole", "domain", "budget"]
 
 PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 """Bits tried, one after the other."""
+STEP, GUARD = 1000, 96
+"""Between those, where a ball says how many bits it lacks: multiples of this, for so many
+bits of accuracy."""
 SECONDS = 0.2
 """Default time for one point, at least."""
 SECONDS_PER_NODE = 3e-4
@@ -136,7 +139,8 @@ class _Search:
     def _climb(self, pending: set[int]) -> set[int]:
         """Settle outputs with growing precision; the rest is undefined there."""
         singular: set[int] = set()
-        for prec in PRECISIONS:
+        prec: int | None = PRECISIONS[0]
+        while prec is not None:
             self.values = self._run(prec, pending)
             for root in sorted(pending):
                 y = self.values[root]
@@ -153,6 +157,7 @@ class _Search:
                 return singular
             if time.thread_time() > self.deadline:
                 break
+            prec = self._next(prec, pending)
         else:
             self._assume_zeros(pending)
             pending = pending - self.found.keys()
@@ -163,6 +168,22 @@ class _Search:
             else:
                 self.undecided.add(root)
         return singular | self.undecided
+
+    def _next(self, prec: int, pending: set[int]) -> int | None:
+        """The precision to try after this one. Radii shrink as much as it grows; where they
+        are too large to tell, values lose about as many bits with each operation."""
+        above = next((p for p in PRECISIONS if p > prec), None)
+        if above is None or prec not in PRECISIONS:
+            return above
+        balls = [self.values[root] for root in pending]
+        if not all(y.is_finite() for y in balls):
+            return above
+        accuracy = min(int(y.rel_accuracy_bits()) for y in balls)
+        enough = prec + GUARD - accuracy
+        if accuracy < -prec:
+            count = len(self.values)
+            enough = prec * count // max(1, self.tape.first_lost(self.values)) + prec // 10
+        return min(above, -(-enough // STEP) * STEP)
 
     def _run(self, prec: int, pending: set[int]) -> list[Value]:
         """All values; once balls do not suffice, with help of exact rationals."""

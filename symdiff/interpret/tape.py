@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
-from flint import ctx
+from flint import arb, ctx
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
@@ -183,6 +183,13 @@ class Tape:
         """The positions of the parameters that a node depends on."""
         below = set(ir.variables((self.nodes[root],)))
         return sorted(k for i, k in self.slots if self.nodes[i] in below)
+
+    def first_lost(self, v: Sequence[Value]) -> int:
+        """The place of the first number of which no bit is known; the end, if there is none."""
+        for i, value in enumerate(v):
+            if isinstance(value, arb) and (not value.is_finite() or value.rel_accuracy_bits() < 0):
+                return i
+        return len(v)
 
     # -- reasons
     def trouble(self, root: int, v: Sequence[Value]) -> Trouble | None:

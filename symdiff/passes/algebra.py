@@ -32,6 +32,7 @@ MAX_MULTIPLE = 12
 """Largest power of one exponential or multiple of one angle that is expanded."""
 
 RATIONAL_OPS: tuple[Op, ...] = (ADD, SUB, NEG, MUL, DIV)
+_ONE = Fraction(1)
 EXPONENTIALS: tuple[Op, ...] = (EXP, EXPM1, SINH, COSH, TANH)
 ANGLES: tuple[Op, ...] = (SIN, COS, TAN)
 
@@ -58,6 +59,7 @@ class Algebra(Protocol):
     def gen(self, g: Generator) -> Any: ...
     def angle(self, g: Generator) -> tuple[Any, Any]: ...
     def add(self, a: Any, b: Any) -> Any: ...
+    def neg(self, a: Any) -> Any: ...
     def mul(self, a: Any, b: Any) -> Any: ...
     def div(self, a: Any, b: Any) -> Any: ...
     def pow(self, a: Any, n: int) -> Any: ...
@@ -65,8 +67,10 @@ class Algebra(Protocol):
 
 def linear(u: Expr) -> dict[Expr, Fraction] | None:
     """u as a rational combination of terms (the constant's term is 1)."""
+    if u.op is not CONST and u.op not in RATIONAL_OPS:
+        return {u: _ONE}
     total: dict[Expr, Fraction] = {}
-    stack: list[tuple[Expr, Fraction]] = [(u, Fraction(1))]
+    stack: list[tuple[Expr, Fraction]] = [(u, _ONE)]
     while stack:
         e, c = stack.pop()
         if (q := ir.rational(e)) is not None:
@@ -164,9 +168,9 @@ class Generators:
         if op is ADD:
             return algebra.add(args[e.args[0]], args[e.args[1]])
         if op is SUB:
-            return algebra.add(args[e.args[0]], self._neg(args[e.args[1]], algebra))
+            return algebra.add(args[e.args[0]], algebra.neg(args[e.args[1]]))
         if op is NEG:
-            return self._neg(args[e.args[0]], algebra)
+            return algebra.neg(args[e.args[0]])
         if op is MUL:
             return algebra.mul(args[e.args[0]], args[e.args[1]])
         if op is DIV:
@@ -180,16 +184,13 @@ class Generators:
             value = algebra.pow(algebra.gen(root), root.unit.denominator)
             for m, q in rest.items():
                 term = algebra.const(q) if m is ONE else self._scale(q, m, algebra)
-                value = algebra.add(value, self._neg(term, algebra))
+                value = algebra.add(value, algebra.neg(term))
             return algebra.mul(algebra.const(1 / c), value)
         if op is LOG1P:
             return algebra.gen(Generator("node", LOG(ONE + e.args[0])))
         if (split := _exponential(e)) is not None:
             return self._exp(e, split, algebra)
         return algebra.gen(Generator("node", e))
-
-    def _neg(self, value: Any, algebra: Algebra) -> Any:
-        return algebra.mul(algebra.const(Fraction(-1)), value)
 
     def _scale(self, q: Fraction, m: Expr, algebra: Algebra) -> Any:
         return algebra.mul(algebra.const(q), algebra.gen(Generator("node", m)))
@@ -233,7 +234,7 @@ class Generators:
         if e.op in (SINH, COSH, TANH):
             inverse = algebra.pow(value, -1)
             plus = algebra.add(value, inverse)
-            minus = algebra.add(value, self._neg(inverse, algebra))
+            minus = algebra.add(value, algebra.neg(inverse))
             if e.op is TANH:
                 return algebra.div(minus, plus)
             return algebra.mul(algebra.const(Fraction(1, 2)), plus if e.op is COSH else minus)
@@ -243,16 +244,21 @@ class Generators:
         parts = self._multiples("angle", None, e.args[0])
         if parts is None:
             return algebra.gen(Generator("node", e))
-        c, s = algebra.const(Fraction(1)), algebra.const(Fraction(0))
+        turned: tuple[Any, Any] | None = None
         for g, k in parts:
             cg, sg = algebra.angle(g)
             if k < 0:
-                sg = self._neg(sg, algebra)
+                sg = algebra.neg(sg)
             for _ in range(abs(k)):
-                c, s = (
-                    algebra.add(algebra.mul(c, cg), self._neg(algebra.mul(s, sg), algebra)),
+                if turned is None:
+                    turned = cg, sg
+                    continue
+                c, s = turned
+                turned = (
+                    algebra.add(algebra.mul(c, cg), algebra.neg(algebra.mul(s, sg))),
                     algebra.add(algebra.mul(s, cg), algebra.mul(c, sg)),
                 )
+        c, s = turned or (algebra.const(Fraction(1)), algebra.const(Fraction(0)))
         if e.op is TAN:
             return algebra.div(s, c)
         return c if e.op is COS else s

@@ -168,4 +168,4 @@ class _Collector:
 
     def const(self, *_: object) -> None: ...
 
-    add = mul = div = pow = const
+    neg = add = mul = div = pow = const

@@ -25,6 +25,10 @@ P = 4611686018427387817
 I, a square root of -1 modulo P."""
 I = pow(5, (P - 1) // 4, P)  # noqa: E741
 
+_HALF = pow(2, -1, P)
+_HALF_OVER_I = _HALF * pow(I, -1, P) % P
+ONE = nmod_poly([1], P)
+
 NOTHING, SHORTER, REMOVABLE = 0, 1, 2
 
 MAX_DEGREE = 48
@@ -41,6 +45,11 @@ class Form:
     @property
     def degree(self) -> int:
         return max(int(self.num.degree()), int(self.den.degree()))
+
+
+def _common(num: Any, den: Any) -> Any:
+    """The greatest common divisor, at once where the denominator is a number."""
+    return num.gcd(den) if den.degree() > 0 else ONE
 
 
 @dataclass(slots=True)
@@ -99,8 +108,10 @@ class Fingerprints:
     def const(self, q: Fraction) -> Form:
         if q.denominator % P == 0:
             raise ZeroDivisionError
-        value = q.numerator % P * pow(q.denominator, -1, P) % P
-        return Form(nmod_poly([value], P), nmod_poly([1], P))
+        value = q.numerator % P
+        if q.denominator != 1:
+            value = value * pow(q.denominator, -1, P) % P
+        return Form(nmod_poly([value], P), ONE)
 
     def gen(self, g: Generator) -> Form:
         line = self.lines.get(g)
@@ -109,24 +120,25 @@ class Fingerprints:
             self.lines[g] = line
             if g.kind in ("exp", "angle") and g.of is None:
                 self.units.append(line)
-        return Form(line, nmod_poly([1], P))
+        return Form(line, ONE)
 
     def angle(self, g: Generator) -> tuple[Form, Form]:
         """cos = (w + 1/w)/2, sin = (w - 1/w)/(2i) with w = exp(i*angle)."""
         w = self.gen(g).num
         square = w * w
-        half = pow(2, -1, P)
-        cos = Form((square + 1) * half, w)
-        return cos, Form((square - 1) * (half * pow(I, -1, P) % P), w)
+        return Form((square + 1) * _HALF, w), Form((square - 1) * _HALF_OVER_I, w)
 
     def add(self, a: Form, b: Form) -> Form:
-        common = a.den.gcd(b.den)
-        left, right = divmod(a.den, common)[0], divmod(b.den, common)[0]
+        if a.den.degree() > 0 and b.den.degree() > 0:
+            common = a.den.gcd(b.den)
+            left, right = divmod(a.den, common)[0], divmod(b.den, common)[0]
+        else:
+            left, right = a.den, b.den
         num, den = a.num * right + b.num * left, left * b.den
         if num.is_zero():
             self.hit = REMOVABLE
-            return Form(num, nmod_poly([1], P))
-        extra = num.gcd(den)
+            return Form(num, ONE)
+        extra = _common(num, den)
         if extra.degree() > 0:
             num, den = divmod(num, extra)[0], divmod(den, extra)[0]
             self._cancelled(extra)
@@ -134,16 +146,18 @@ class Fingerprints:
             self.hit = REMOVABLE
         return Form(num, den)
 
+    def neg(self, a: Form) -> Form:
+        return Form(-a.num, a.den)
+
     def mul(self, a: Form, b: Form) -> Form:
-        g, h = a.num.gcd(b.den), b.num.gcd(a.den)
-        if not (a.num.is_zero() or b.num.is_zero()) and (g.degree() > 0 or h.degree() > 0):
+        if a.num.is_zero() or b.num.is_zero():
+            return Form(nmod_poly([], P), ONE)
+        g, h = _common(a.num, b.den), _common(b.num, a.den)
+        if g.degree() > 0 or h.degree() > 0:
             self._cancelled(g * h)
             a = Form(divmod(a.num, g)[0], divmod(a.den, h)[0])
             b = Form(divmod(b.num, h)[0], divmod(b.den, g)[0])
-        num, den = a.num * b.num, a.den * b.den
-        if num.is_zero():
-            return Form(num, nmod_poly([1], P))
-        return Form(num, den)
+        return Form(a.num * b.num, a.den * b.den)
 
     def div(self, a: Form, b: Form) -> Form:
         if b.num.is_zero():

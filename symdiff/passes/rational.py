@@ -91,6 +91,9 @@ class Ring:
         unit = a.unit * b.unit
         return Factored(unit, factors if unit else {})
 
+    def neg(self, a: Factored) -> Factored:
+        return Factored(-a.unit, a.factors)
+
     def div(self, a: Factored, b: Factored) -> Factored:
         return self.mul(a, self.pow(b, -1))
 
