@@ -737,11 +737,11 @@ def topological(roots: Iterable[Expr], known: Container[Expr] = ()) -> list[Expr
     on the structure of the DAG; known nodes and what is below them are left out."""
     order: list[Expr] = []
     done: set[Expr] = set()
-    stack: list[Expr | None] = list(roots)[::-1]
+    stack: list[Any] = list(roots)[::-1]
     while stack:
         e = stack.pop()
         if e is None:  # the node below it has its children in the order
-            order.append(stack.pop())  # type: ignore[arg-type]
+            order.append(stack.pop())
         elif e not in done and e not in known:
             done.add(e)
             if e.args:

@@ -150,7 +150,17 @@ def _window(e: Expr) -> list[Expr]:
                 if a not in reached:
                     reached[a] = None
                     queue.append(a)
-    return [n for n in ir.topological((e,)) if n in reached]
+    order: list[Expr] = []
+    stack: list[tuple[Expr, bool]] = [(e, False)]
+    while stack:
+        n, ready = stack.pop()
+        if ready:
+            order.append(n)
+        elif n in reached:
+            del reached[n]
+            stack.append((n, True))
+            stack.extend((a, False) for a in reversed(n.args))
+    return order
 
 
 class _Collector:

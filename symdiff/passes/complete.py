@@ -29,6 +29,7 @@ from flint import fmpq
 from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.ir import Expr
+from symdiff.passes.dependence import Dependence
 from symdiff.passes.removable import (
     VARIABLE,
     Centre,
@@ -37,7 +38,7 @@ from symdiff.passes.removable import (
     expand_completed,
     readable_forms,
 )
-from symdiff.passes.roots import is_constant, loci, rational_roots
+from symdiff.passes.roots import loci, rational_roots
 from symdiff.passes.signs import Signs
 from symdiff.passes.surfaces import Surface, complete_surfaces
 from symdiff.series import Germs, OutOfBudget
@@ -129,7 +130,9 @@ class _Search:
                 for s in (1, -1)
             )
         )
+        self.below = Dependence()
         self.places = self._places()
+        self.entered: set[Expr] = set()
         self.varying: set[Expr] = set()
         self.parents: dict[Expr, list[Expr]] = {}
         self.dominator: dict[Expr, Expr | None] = {}
@@ -145,7 +148,7 @@ class _Search:
                 constant.add(e)
                 continue
             for d in loci(e):
-                known = is_constant(d) or self.signs.nonzero(d)
+                known = not self.below.on(d) or self.signs.nonzero(d)
                 if not known and e not in found.setdefault(d, []):
                     found[d].append(e)
         return found
@@ -171,6 +174,7 @@ class _Search:
             self._enter(e)
 
     def _enter(self, e: Expr) -> None:
+        self.entered.add(e)
         if e.op is ir.VAR:
             self._hang(e, None)
         elif children := [a for a in e.args if a in self.varying]:
@@ -196,16 +200,15 @@ class _Search:
 
     def _points(self, d: Expr) -> list[tuple[Expr, Fraction]]:
         """(t, value of t) where d vanishes, for the lowest t where that is rational."""
-        for e in ir.topological((d,)):
-            if e not in self.varying:
-                self._enter(e)
+        for e in ir.topological((d,), self.entered):
+            self._enter(e)
         chain: list[Expr] = []
         t: Expr | None = d
         while t is not None:
             chain.append(t)
             t = self.dominator[t]
         for t in reversed(chain):
-            roots = rational_roots(d, t, self.constants)
+            roots = rational_roots(d, t, self.constants, self.below)
             if found := [(t, r) for r in roots if self._possible(t, r)]:
                 return found
         return []

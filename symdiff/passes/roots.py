@@ -17,6 +17,7 @@ from flint import fmpq, fmpq_poly
 from symdiff import ir
 from symdiff.interpret.balls import Undecided
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr, Op
+from symdiff.passes.dependence import Dependence
 from symdiff.series.germs import AtPoint
 from symdiff.series.numbers import is_zero
 
@@ -86,9 +87,11 @@ def _factors(d: Expr) -> Iterator[Expr]:
             yield e
 
 
-def rational_roots(e: Expr, t: Expr, constants: Iterable[Fraction]) -> list[Fraction]:
+def rational_roots(
+    e: Expr, t: Expr, constants: Iterable[Fraction], below: Dependence | None = None
+) -> list[Fraction]:
     """Rational values of the node t at which e, a function of t alone, vanishes."""
-    found, complete = _inverted(e, t)
+    found, complete = _inverted(e, t, below or Dependence())
     if not complete:
         for c in list(dict.fromkeys((*TRIED[:3], *constants)))[:MAX_TRIALS]:
             value = AtPoint(t, c).of(e)
@@ -100,7 +103,7 @@ def rational_roots(e: Expr, t: Expr, constants: Iterable[Fraction]) -> list[Frac
     return sorted(found)
 
 
-def _inverted(e: Expr, t: Expr) -> tuple[set[Fraction], bool]:
+def _inverted(e: Expr, t: Expr, below: Dependence) -> tuple[set[Fraction], bool]:
     """Roots found by undoing one operation after the other, and whether these are all."""
     found: set[Fraction] = set()
     complete = True
@@ -114,7 +117,7 @@ def _inverted(e: Expr, t: Expr) -> tuple[set[Fraction], bool]:
             if q is not None:
                 found.add(q)
             continue
-        step = _undone(node, target, None)
+        step = _undone(node, target, None, below)
         if step is not None:
             stack.extend(step)
             continue
@@ -126,9 +129,10 @@ def _inverted(e: Expr, t: Expr) -> tuple[set[Fraction], bool]:
     return found, False
 
 
-def symbolic_roots(e: Expr, v: Expr) -> list[Expr]:
+def symbolic_roots(e: Expr, v: Expr, below: Dependence | None = None) -> list[Expr]:
     """Values of a variable at which e vanishes, as expressions in the others, as far
     as they are found by undoing one operation after the other."""
+    below = below or Dependence()
     found: dict[Expr, None] = {}
     stack: list[tuple[Expr, Expr]] = [(e, ir.ZERO)]
     for _ in range(MAX_STEPS):
@@ -137,12 +141,14 @@ def symbolic_roots(e: Expr, v: Expr) -> list[Expr]:
         node, target = stack.pop()
         if node is v:
             found[target] = None
-        elif v in ir.variables((node,)):
-            stack += _undone(node, target, v) or []
+        elif below.on(node, v):
+            stack += _undone(node, target, v, below) or []
     return list(found)
 
 
-def _undone(e: Expr, target: Expr, v: Expr | None) -> list[tuple[Expr, Expr]] | None:
+def _undone(
+    e: Expr, target: Expr, v: Expr | None, below: Dependence
+) -> list[tuple[Expr, Expr]] | None:
     """(child, value) pairs of which one must hold for e to have the target value;
     what does not depend on v (None: on any variable) counts as a constant."""
     op, args = e.op, e.args
@@ -150,10 +156,10 @@ def _undone(e: Expr, target: Expr, v: Expr | None) -> list[tuple[Expr, Expr]] | 
         return [(args[0], -target)]
     if op in (ADD, SUB, MUL, DIV):
         a, b = args
-        if is_constant(b, v):
+        if not below.on(b, v):
             undo = {ADD: ir.sub, SUB: ir.add, MUL: ir.div, DIV: ir.mul}[op]
             return [(a, undo(target, b))]
-        if is_constant(a, v):
+        if not below.on(a, v):
             if op is ADD or op is SUB:
                 return [(b, target - a if op is ADD else a - target)]
             if op is MUL:
@@ -190,12 +196,6 @@ def _undone_power(e: Expr, target: Expr) -> list[tuple[Expr, Expr]] | None:
     if c < 0:
         return [] if even or q.denominator > 1 else [(base, -value)]
     return [(base, value), (base, -value)] if even else [(base, value)]
-
-
-def is_constant(e: Expr, v: Expr | None = None) -> bool:
-    """Whether an expression does not depend on v, or on any variable."""
-    found = ir.variables((e,))
-    return v not in found if v is not None else not found
 
 
 def _polynomial_roots(e: Expr, t: Expr, target: Fraction | None) -> set[Fraction] | None:
@@ -248,4 +248,4 @@ def _fraction(
     return (p * s + r * q_, q_ * s) if e.op is ADD else (p * s - r * q_, q_ * s)
 
 
-__all__ = ["is_constant", "loci", "rational_roots", "symbolic_roots"]
+__all__ = ["loci", "rational_roots", "symbolic_roots"]

@@ -83,15 +83,15 @@ class Signs:
         """The possible signs of a node, as a bit mask."""
         if e not in self.known:
             for node in ir.topological((e,), self.known):
-                if not node.op.boolean:
-                    self.known[node] = self._local(node) & self.facts.get(node, ANY)
+                mask = ANY if node.op.boolean else self._local(node)
+                self.known[node] = mask & self.facts.get(node, ANY)
         return self.known[e]
 
     def _local(self, e: Expr) -> int:
         if (q := ir.rational(e)) is not None:
             return _mask([(q > 0) - (q < 0)])
         op, args = e.op, e.args
-        masks = [ANY if a.op.boolean else self.known[a] for a in args]
+        masks = [self.known[a] for a in args]
         if op is ADD:
             return _sum(*masks)
         if op is SUB:

@@ -27,6 +27,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import DIV, Expr
 from symdiff.passes.across import TESTED, Across, horner
+from symdiff.passes.dependence import Dependence
 from symdiff.passes.roots import symbolic_roots
 from symdiff.passes.signs import Signs
 from symdiff.series import Expansion, Failure, Number, is_zero, number, to_expr
@@ -96,17 +97,29 @@ def complete_surfaces(
 def _surfaces(order: Sequence[Expr], signs: Signs) -> dict[tuple[Expr, Expr], list[Expr]]:
     """(v, rho) -> the quotients whose denominators vanish at v = rho."""
     result: dict[tuple[Expr, Expr], list[Expr]] = {}
+    below = Dependence()
+    vanishing: dict[Expr, list[tuple[Expr, Expr]]] = {}
     for e in order:
-        if e.op is not DIV or len(ir.variables((e,))) < 2 or signs.nonzero(e.args[1]):
+        if e.op is not DIV or len(below.variables(e)) < 2 or signs.nonzero(e.args[1]):
             continue
-        for v in ir.variables(e.args[1:]):
-            roots = symbolic_roots(e.args[1], v)
-            for rho in roots:
-                if (rho is not ir.ZERO or not signs.nonzero(v)) and len(result) < MAX_SURFACES:
-                    result.setdefault((v, rho), []).append(e)
-            if roots:
-                break
+        d = e.args[1]
+        if d not in vanishing:
+            vanishing[d] = _first_roots(d, below)
+        for v, rho in vanishing[d]:
+            if (rho is not ir.ZERO or not signs.nonzero(v)) and len(result) < MAX_SURFACES:
+                result.setdefault((v, rho), []).append(e)
     return result
+
+
+def _first_roots(d: Expr, below: Dependence) -> list[tuple[Expr, Expr]]:
+    """The first variable by which something vanishes, with the values where it does."""
+    found = {v: rs for v in below.variables(d) if (rs := symbolic_roots(d, v, below))}
+    if not found:
+        return []
+    first = (
+        next(v for v in ir.variables((d,)) if v in found) if len(found) > 1 else next(iter(found))
+    )
+    return [(first, rho) for rho in found[first]]
 
 
 # ------------------------------------------------------------------ where to expand
