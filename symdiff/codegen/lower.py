@@ -190,9 +190,7 @@ def _factors(e: Expr) -> tuple[Expr, Expr] | None:
     """Two nodes whose product is a node, up to sign, if it is lowered to one."""
     e = e.args[0] if e.op is NEG else e
     if e.op is MUL:
-        c = rational(e.args[0])
-        by_division = c is not None and c != 0 and not is_float(c) and is_float(1 / c)
-        return None if by_division else (e.args[0], e.args[1])
+        return e.args[0], e.args[1]
     if e.op is POW and (q := rational(e.args[1])) in FUSED_POWERS:
         x = e.args[0]
         squared = raw(POW, (x, const(2)))

@@ -36,6 +36,11 @@ def _parts(value: Fraction) -> tuple[float, float, float]:
 HALF_PI = Fraction(0x1921FB54442D18469898CC51701B839A252049C1114CF98E804, 2**200)
 LOG_2 = Fraction(0xB17217F7D1CF79ABC9E3B39803F2F6AF40F343267298B62D8A, 2**200)
 """Within 2**-200 of pi/2 and log 2."""
+_HALF_PI_PARTS = (
+    math.floor(HALF_PI * 2**35) / 2.0**35,
+    *_parts(HALF_PI - Fraction(math.floor(HALF_PI * 2**35), 2**35))[:2],
+)
+"""The first of 36 bits, of which multiples by integers up to 2**17 are exact."""
 
 
 @dataclass
@@ -75,6 +80,9 @@ class Printer:
         k = self.kind
         return self.put(f"call {k} @llvm.fma.v{self.width}f64({k} {a}, {k} {b}, {k} {c}) #1")
 
+    def negative(self, a: str) -> str:
+        return self.put(f"fneg {self.kind} {a}")
+
     def as_bits(self, a: str) -> str:
         return self.put(f"bitcast {self.kind} {a} to {self.bits}")
 
@@ -98,14 +106,34 @@ class Printer:
         return self.as_bits(shifted), x
 
 
+def _angle(p: Printer, x: str) -> tuple[str, str, str]:
+    """The nearest multiple of pi/2 as an integer, and the rest as a sum: its first part is
+    exact but for a rounding, as the multiple has few bits."""
+    head, middle, low = _HALF_PI_PARTS
+    shifted = p.fma(x, p.number(1 / nearest(HALF_PI)), p.number(_MAGIC))
+    n = p.real("fsub", shifted, p.number(_MAGIC))
+    rest = p.fma(n, p.number(-head), x)
+    off = p.real("fmul", n, p.number(middle))
+    lost = p.fma(n, p.number(middle), p.negative(off))
+    lost = p.fma(n, p.number(low), lost)
+    high = p.real("fsub", rest, off)
+    under = p.real("fsub", p.real("fsub", p.real("fsub", rest, high), off), lost)
+    return p.as_bits(shifted), high, under
+
+
 def _sine_and_cosine(p: Printer, x: str) -> tuple[str, str]:
-    q, r = p.reduced(x, 1 / nearest(HALF_PI), _parts(HALF_PI))
+    q, r, under = _angle(p, x)
     r2 = p.real("fmul", r, r)
     odd = [(-1) ** n / math.factorial(2 * n + 1) for n in range(1, 9)]
-    even = [(-1) ** n / math.factorial(2 * n) for n in range(1, 9)]
-    r3 = p.real("fmul", r2, r)
-    sine = p.fma(p.polynomial(r2, odd), r3, r)
-    cosine = p.fma(p.polynomial(r2, even), r2, p.number(1.0))
+    even = [(-1) ** n / math.factorial(2 * n) for n in range(2, 9)]
+    bent = p.fma(p.polynomial(r2, odd), p.real("fmul", r2, r), under)
+    sine = p.real("fadd", r, bent)
+    half = p.real("fmul", r2, p.number(0.5))
+    first = p.real("fsub", p.number(1.0), half)
+    lost = p.real("fsub", p.real("fsub", p.number(1.0), first), half)
+    tail = p.real("fmul", p.polynomial(r2, even), r2)
+    cosine = p.fma(p.negative(r), under, p.fma(tail, r2, lost))
+    cosine = p.real("fadd", first, cosine)
     lowest = p.whole("and", q, p.integer(1))
     swap = p.put(f"icmp ne {p.bits} {lowest}, zeroinitializer")
     truth = f"<{p.width} x i1>"
@@ -130,7 +158,7 @@ def _exponentials(p: Printer, x: str) -> tuple[str, str]:
 
 Builder = Callable[[Printer, str], tuple[str, str]]
 PAIRS: dict[tuple[Op, Op], tuple[Builder, float]] = {
-    (SIN, COS): (_sine_and_cosine, 2.0**30),
+    (SIN, COS): (_sine_and_cosine, 2.0**16),
     (EXP, EXPM1): (_exponentials, 708.0),
 }
 """What is computed together, how, and up to which magnitude of the argument."""
@@ -139,26 +167,31 @@ PARTNER = {op: pair for pair in PAIRS for op in pair}
 
 def both(name: str, x: str, width: int, pair: tuple[Op, Op], slow: Sequence[str]) -> list[str]:
     """Text that leaves the values of a pair of functions in `%name.v0` and `%name.v1`; `slow`
-    are the calls that compute them for any argument."""
+    are the calls that compute them for any argument, which count where it is large or nan."""
     build, most = PAIRS[pair]
     p = Printer(name, width)
     first, second = build(p, x)
-    kind, limit = p.kind, p.number(most)
+    kind, limit, truth = p.kind, p.number(most), f"<{width} x i1>"
     size = f"v{width}"
+    picked = [
+        f"%{name}.pick.{k} = select {truth} %{name}.far, {kind} %{name}.slow.{k}, {kind} {v}"
+        for k, v in enumerate((first, second))
+    ]
     return [
+        *p.lines,
         f"%{name}.size = call {kind} @llvm.fabs.{size}f64({kind} {x}) #1",
         f"%{name}.far = fcmp ugt {kind} %{name}.size, {limit}",
-        f"%{name}.any = call i1 @llvm.vector.reduce.or.{size}i1(<{width} x i1> %{name}.far) #1",
-        f"br i1 %{name}.any, label %{name}.slow, label %{name}.near, !prof !2",
+        f"%{name}.any = call i1 @llvm.vector.reduce.or.{size}i1({truth} %{name}.far) #1",
+        f"br label %{name}.near",
+        f"{name}.near:",
+        f"br i1 %{name}.any, label %{name}.slow, label %{name}.end, !prof !2",
         f"{name}.slow:",
         *(f"%{name}.slow.{k} = {call}" for k, call in enumerate(slow)),
-        f"br label %{name}.end",
-        f"{name}.near:",
-        *p.lines,
+        *picked,
         f"br label %{name}.end",
         f"{name}.end:",
         *(
-            f"%{name}.v{k} = phi {kind} [ %{name}.slow.{k}, %{name}.slow ], [ {v}, %{name}.near ]"
+            f"%{name}.v{k} = phi {kind} [ %{name}.pick.{k}, %{name}.slow ], [ {v}, %{name}.near ]"
             for k, v in enumerate((first, second))
         ),
     ]

@@ -4,9 +4,9 @@ Before:  the second derivative of (1 - cos(t))/t**2
 After:   where(abs(t) < 1, -1/12 + t**2*(1/120 - ...), its closed form)
 
 Requires: the coefficients of the expansion, and the closed form.
-Ensures: inside the band the polynomial is within 2**-(bits+1) of the function,
-and its rounding error within `SERIES_ERROR` units of roundoff; at the point it
-is the limit, rounded once. The band reaches as far as the closed form is in
+Ensures: inside the band the polynomial is within 2**-(bits+FURTHER) of the function, so
+that computed with its rounding errors it is right beyond that arithmetic; without them
+its error is within `SERIES_ERROR` units of roundoff; at the point it is the limit, rounded once. The band reaches as far as the closed form is in
 doubt, if a polynomial of `MAX_TERMS` terms does.
 
 Polynomials are Taylor's, with as few terms as needed: their truncation is
@@ -31,9 +31,10 @@ from symdiff.interpret.balls import Undecided
 from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
 from symdiff.passes.doubt import doubt, is_exact
+from symdiff.passes.extent import FURTHER
 from symdiff.series.numbers import Coefficient, is_zero, to_ball, to_fraction
 
-MAX_TERMS = 20
+MAX_TERMS = 22
 EXTRA_TERMS = 8
 """Coefficients beyond the polynomial from which its truncation is estimated."""
 WIDER = (7, 4, 2)
@@ -189,7 +190,7 @@ def _suffices(
     rest = [abs(c) * z**j for j, c in enumerate(sizes)][n:]
     ratio = _growth(sizes) * z
     if ratio > 0.95 or sum(rest) + rest[-1] * ratio / (1 - ratio) > abs(sizes[0]) * 2.0 ** -(
-        bits + 2
+        bits + FURTHER + 1
     ):
         return False
     return all(
@@ -305,7 +306,7 @@ class Closed:
     ) -> bool:
         """Whether the polynomial is the function up to the radius of index i, as far
         as samples tell."""
-        tolerance = arb(2) ** -(bits + 1)
+        tolerance = arb(2) ** -(bits + FURTHER)
         for part in SAMPLED:
             for h in self.offsets(part * _radius(i)):
                 x, true = _ball(h), self.value(h)

@@ -19,6 +19,8 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import ABS, LT, WHERE, Expr
 
+FURTHER = 9
+"""Bits to which a series in a band is right beyond those of the arithmetic."""
 PIECES = 128
 """Intervals into which a band is divided."""
 USEFUL = 64.0

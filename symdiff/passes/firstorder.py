@@ -22,7 +22,7 @@ from symdiff.codegen.corrections import BITS, CORRECTED
 from symdiff.codegen.lower import PLAIN, SHARP_OPS
 from symdiff.functions import EXP, MAXIMUM, MINIMUM
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, ZERO, Expr
-from symdiff.passes.extent import is_band
+from symdiff.passes.extent import FURTHER, is_band
 
 if TYPE_CHECKING:
     from symdiff.passes.doubt import Bound
@@ -32,7 +32,7 @@ SUMS = Fraction(1, 2**40)
 PRODUCTS = Fraction(1, 2**12)
 FUNCTIONS = Fraction(1, 2 ** (BITS - 52))
 """The error of a function is counted as two units, of at least 2**-53 each."""
-SERIES = Fraction(1, 2)
+SERIES = Fraction(1, 2**FURTHER)
 """Units by which a series in a band is off besides its rounding."""
 SMALL = 2**33
 """Errors of so many units are 2**-20 or less: what they make of each other stays below
@@ -55,8 +55,7 @@ class Left:
     bounds : of all nodes below those that are asked for.
     slopes : of a function by its arguments, at most.
     parts : of the bound of a node that are left.
-    series : units of error that come of series in bands, which have about the precision
-        of doubles only.
+    series : units of error that come of series in bands.
     safe : conditions for a node, all of which must hold.
     """
 

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from symdiff.codegen import arraycall, driver, jit, llvm, tiers
+from symdiff.codegen import arraycall, driver, jit, llvm, quotients, tiers
 from symdiff.codegen.lower import ARRAY_CHAIN, MAX_CHAIN, lower
 from symdiff.functions import BUILTIN
 from symdiff.ir import OPS, Expr, encode, topological
@@ -93,7 +93,9 @@ class Spec:
         chain = ARRAY_CHAIN if self.arrays and self.fuses else MAX_CHAIN
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
-        return lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses)
+        roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses)
+        shares = self.arrays and self.fuses and self.accuracy == "high"
+        return quotients.share(roots, len(self.outputs)) if shares else roots
 
     def key(self, kind: str, *more: object) -> str:
         """A name for the object code. What the text of the table and the printers
@@ -109,7 +111,7 @@ class Spec:
 @functools.cache
 def version() -> str:
     """A digest of the modules that decide what is compiled."""
-    names = ("ir", "functions", "codegen.lower", "codegen.sharp", "codegen.llvm", "codegen.streams", "codegen.together",
+    names = ("ir", "functions", "codegen.lower", "codegen.sharp", "codegen.llvm", "codegen.streams", "codegen.together", "codegen.quotients",
              "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.jit")  # fmt: skip
     return digest(*(f"symdiff.{name}" for name in names))
 
@@ -247,7 +249,7 @@ class Body:
             roots = spec.lowered()
             outputs = roots[: len(spec.outputs)]
             suspect = roots[len(spec.outputs)] if spec.flagged else None
-            shares = spec.accuracy == "fast"
+            shares = spec.accuracy in ("fast", "high")
             writer = _pair_writer(lanes) if spec.widen else llvm.Writer(spec.dtype, lanes, shares)
             return llvm.print_body(spec.params, outputs, suspect, spec.dtype, lanes, writer)
 
