@@ -40,6 +40,10 @@ EXTRA = 2
 MOST_RAISED = 4
 """The lean body is given up when one of so many chunks raised a flag."""
 
+SPARSE = 64
+"""Where more than one element of so many is computed again, results are not written past the
+caches: that would bring their lines back."""
+
 _TIERS = """
 define i64 @tiers(ptr %record) #0 {{
 entry:
@@ -48,6 +52,11 @@ entry:
   %has.lean = icmp ne ptr %lean, null
   %has.between = icmp ne ptr %between, null
   %has.second = icmp ne ptr %second, null
+  %picks = alloca i64
+  %writer = select i1 %has.lean, ptr %lean, ptr %tested
+  %stream.p = getelementptr i64, ptr %writer, i64 {stream}
+  %tested.stream.p = getelementptr i64, ptr %tested, i64 {stream}
+  %stream = load i64, ptr %stream.p
   br label %chunk
 chunk:
   %k = load i64, ptr %position.p
@@ -87,9 +96,10 @@ run:
   call void @part(ptr %tested, i64 %k, i64 %end)
   br label %repair
 repair:
+  store i64 0, ptr %picks
   br i1 %has.between, label %better, label %settle
 better:
-  %unsettled = call i64 @repair(ptr %between, i64 %k, i64 %end)
+  %unsettled = call i64 @repair(ptr %between, i64 %k, i64 %end, ptr %picks)
   %lacks = icmp slt i64 %unsettled, 0
   br i1 %lacks, label %ask.between, label %looked
 ask.between:
@@ -100,7 +110,7 @@ looked:
 settle:
   br i1 %has.second, label %again, label %next
 again:
-  %stays = call i64 @repair(ptr %second, i64 %k, i64 %end)
+  %stays = call i64 @repair(ptr %second, i64 %k, i64 %end, ptr %picks)
   %wants = icmp slt i64 %stays, 0
   br i1 %wants, label %ask.second, label %count
 ask.second:
@@ -111,6 +121,12 @@ count:
   store i64 %left1, ptr %left.p
   br label %next
 next:
+  %picked = load i64, ptr %picks
+  %scaled = mul i64 %picked, {sparse}
+  %often = icmp ugt i64 %scaled, %size
+  %how = select i1 %often, i64 0, i64 %stream
+  store i64 %how, ptr %stream.p
+  store i64 %how, ptr %tested.stream.p
   store i64 %end, ptr %position.p
   br label %chunk
 finish:
@@ -134,11 +150,11 @@ _FENCE = "call void @llvm.x86.sse.sfence()"
 
 _REPAIR = """
 declare i64 @llvm.cttz.i64(i64, i1)
-define internal i64 @repair(ptr %job, i64 %first, i64 %last) #0 {{
+declare i64 @llvm.ctpop.i64(i64)
+define internal i64 @repair(ptr %job, i64 %first, i64 %last, ptr %picks) #0 {{
 entry:
   {loads}
-  %rows = getelementptr i8, ptr %buffers, i64 %behind
-  %columns = getelementptr i8, ptr %rows, i64 {block_bytes}
+  %picked = getelementptr i8, ptr %buffers, i64 %behind
   %at = sub i64 %count, 1
   %flag.a = getelementptr ptr, ptr %operands, i64 %at
   %flags = load ptr, ptr %flag.a
@@ -147,42 +163,47 @@ entry:
   %flag.c = getelementptr i64, ptr %outer, i64 %at
   %flag.outer = load i64, ptr %flag.c
   %one.row = icmp uge i64 %row, %last
-  %close = icmp eq i64 %flag.outer, %row
-  %flat = or i1 %one.row, %close
+  br label %operand
+operand:
+  %j = phi i64 [ 0, %entry ], [ %j1, %straight ]
+  %flat = phi i1 [ true, %entry ], [ %flat1, %straight ]
+  %seen = icmp eq i64 %j, %count
+  br i1 %seen, label %begin, label %straight
+straight:
+  {operand_j}
+  %j.whole = mul i64 %j.inner, %row
+  %j.close = icmp eq i64 %j.whole, %j.outer
+  %j.flat = or i1 %j.close, %one.row
+  %flat1 = and i1 %flat, %j.flat
+  %j1 = add i64 %j, 1
+  br label %operand
+begin:
   %unit = icmp eq i64 %flag.inner, 1
   %dense = and i1 %unit, %flat
   br label %scan
 scan:
-  %k = phi i64 [ %first, %entry ], [ %k8, %skip ], [ %k1, %next ]
-  %n = phi i64 [ 0, %entry ], [ %n, %skip ], [ %n2, %next ]
-  %left = phi i64 [ 0, %entry ], [ %left, %skip ], [ %left2, %next ]
+  %k = phi i64 [ %first, %begin ], [ %next, %look ], [ %next, %take ]
+  %n = phi i64 [ 0, %begin ], [ %n.here, %look ], [ %n1, %take ]
+  %left = phi i64 [ 0, %begin ], [ %left.here, %look ], [ %left.now, %take ]
   %over = icmp uge i64 %k, %last
-  br i1 %over, label %end, label %look
-look:
-  %k8 = add i64 %k, 8
-  %whole = icmp ule i64 %k8, %last
+  br i1 %over, label %end, label %measure
+measure:
+  %k64 = add i64 %k, 64
+  %next = call i64 @llvm.umin.i64(i64 %k64, i64 %last)
+  %whole = icmp ule i64 %k64, %last
   %wide = and i1 %whole, %dense
   br i1 %wide, label %word, label %single
 word:
   %word.p = getelementptr i8, ptr %flags, i64 %k
-  %bytes = load i64, ptr %word.p, align 1
-  %none = icmp eq i64 %bytes, 0
-  br i1 %none, label %skip, label %jump
-skip:
-  br label %scan
-jump:
-  %zeros = call i64 @llvm.cttz.i64(i64 %bytes, i1 true)
-  %ahead = lshr i64 %zeros, 3
-  %found = add i64 %k, %ahead
-  br label %single
+  %bytes = load <64 x i8>, ptr %word.p, align 1
+  %set = icmp ne <64 x i8> %bytes, zeroinitializer
+  %word.bits = bitcast <64 x i1> %set to i64
+  br label %look
 single:
-  %e = phi i64 [ %k, %look ], [ %found, %jump ]
-  br i1 %one.row, label %place, label %divide
-divide:
-  %quotient = udiv i64 %e, %row
-  br label %place
-place:
-  %o = phi i64 [ 0, %single ], [ %quotient, %divide ]
+  %m = phi i64 [ 0, %measure ], [ %m1, %single ]
+  %mask = phi i64 [ 0, %measure ], [ %mask1, %single ]
+  %e = add i64 %k, %m
+  %o = udiv i64 %e, %row
   %before = mul i64 %o, %row
   %i = sub i64 %e, %before
   %down = mul i64 %o, %flag.outer
@@ -190,51 +211,88 @@ place:
   %offset = add i64 %down, %along
   %f.p = getelementptr i8, ptr %flags, i64 %offset
   %f = load i8, ptr %f.p
-  %fine = icmp eq i8 %f, 0
-  br i1 %fine, label %next, label %pick
+  %f.set = icmp ne i8 %f, 0
+  %f.bit = zext i1 %f.set to i64
+  %f.there = shl i64 %f.bit, %m
+  %mask1 = or i64 %mask, %f.there
+  %m1 = add i64 %m, 1
+  %e1 = add i64 %e, 1
+  %singles = icmp ult i64 %e1, %next
+  br i1 %singles, label %single, label %look
+look:
+  %bits = phi i64 [ %word.bits, %word ], [ %mask1, %single ]
+  %n.here = phi i64 [ %n, %word ], [ %n, %single ]
+  %left.here = phi i64 [ %left, %word ], [ %left, %single ]
+  %none = icmp eq i64 %bits, 0
+  br i1 %none, label %scan, label %pick
 pick:
   %ready = icmp ne ptr %body, null
-  br i1 %ready, label %take, label %ask
+  br i1 %ready, label %room, label %ask
 ask:
   ret i64 -1
-take:
-  %at.row = getelementptr i64, ptr %rows, i64 %n
-  store i64 %o, ptr %at.row
-  %at.column = getelementptr i64, ptr %columns, i64 %n
-  store i64 %i, ptr %at.column
-  %n1 = add i64 %n, 1
-  %full = icmp eq i64 %n1, {block}
-  br i1 %full, label %flush, label %next
+room:
+  %tally0 = load i64, ptr %picks
+  %tally1 = call i64 @llvm.ctpop.i64(i64 %bits)
+  %tally = add i64 %tally0, %tally1
+  store i64 %tally, ptr %picks
+  %most = add i64 %n, 64
+  %full = icmp ugt i64 %most, {block}
+  br i1 %full, label %flush, label %start.take
 flush:
-  %some = call i64 @compute(ptr %job, ptr %rows, ptr %columns, i64 %n1)
+  %some = call i64 @compute(ptr %job, ptr %picked, i64 %n, i1 %flat)
   %left1 = add i64 %left, %some
-  br label %next
-next:
-  %n2 = phi i64 [ %n, %place ], [ %n1, %take ], [ 0, %flush ]
-  %left2 = phi i64 [ %left, %place ], [ %left, %take ], [ %left1, %flush ]
-  %k1 = add i64 %e, 1
-  br label %scan
+  br label %start.take
+start.take:
+  %n0 = phi i64 [ %n, %room ], [ 0, %flush ]
+  %left.now = phi i64 [ %left, %room ], [ %left1, %flush ]
+  br label %take
+take:
+  %set.left = phi i64 [ %bits, %start.take ], [ %set.rest, %take ]
+  %nt = phi i64 [ %n0, %start.take ], [ %n1, %take ]
+  %ahead = call i64 @llvm.cttz.i64(i64 %set.left, i1 true)
+  %found = add i64 %k, %ahead
+  %found.p = getelementptr i64, ptr %picked, i64 %nt
+  store i64 %found, ptr %found.p
+  %n1 = add i64 %nt, 1
+  %set.below = sub i64 %set.left, 1
+  %set.rest = and i64 %set.left, %set.below
+  %took = icmp eq i64 %set.rest, 0
+  br i1 %took, label %scan, label %take
 end:
   %empty = icmp eq i64 %n, 0
   br i1 %empty, label %done, label %rest
 rest:
-  %others = call i64 @compute(ptr %job, ptr %rows, ptr %columns, i64 %n)
+  %others = call i64 @compute(ptr %job, ptr %picked, i64 %n, i1 %flat)
   %all = add i64 %left, %others
   ret i64 %all
 done:
   ret i64 %left
 }}
 
-define internal i64 @compute(ptr %job, ptr %rows, ptr %columns, i64 %n) #0 {{
+define internal i64 @compute(ptr %job, ptr %picked, i64 %n, i1 %flat) #0 {{
 entry:
   {loads}
   %up = add i64 %n, %width
   %up1 = sub i64 %up, 1
   %steps = udiv i64 %up1, %width
   %padded = mul i64 %steps, %width
-  br label %operand
+  %lines = getelementptr i8, ptr %picked, i64 {block_bytes}
+  br i1 %flat, label %operand, label %divide
+divide:
+  %d = phi i64 [ 0, %entry ], [ %d1, %divide ]
+  %d.p = getelementptr i64, ptr %picked, i64 %d
+  %d.e = load i64, ptr %d.p
+  %d.o = udiv i64 %d.e, %row
+  %d.before = mul i64 %d.o, %row
+  %d.i = sub i64 %d.e, %d.before
+  store i64 %d.i, ptr %d.p
+  %d.q = getelementptr i64, ptr %lines, i64 %d
+  store i64 %d.o, ptr %d.q
+  %d1 = add i64 %d, 1
+  %divides = icmp ult i64 %d1, %n
+  br i1 %divides, label %divide, label %operand
 operand:
-  %j = phi i64 [ 0, %entry ], [ %j1, %bound ]
+  %j = phi i64 [ 0, %entry ], [ 0, %divide ], [ %j1, %bound ]
   %brought = icmp eq i64 %j, %count
   br i1 %brought, label %call, label %bring
 bring:
@@ -246,24 +304,34 @@ bring:
   br i1 %is.input, label %gather, label %bound
 gather:
   {operand_j}
-  br label %cell
+  br i1 %flat, label %cell, label %far.cell
 cell:
   %s = phi i64 [ 0, %gather ], [ %s1, %cell ]
   {address_s}
-  %x = load double, ptr %far, align 1
+  %x = load double, ptr %s.place, align 1
   %near = getelementptr double, ptr %buffer, i64 %s
   store double %x, ptr %near
   %s1 = add i64 %s, 1
   %cells = icmp ult i64 %s1, %n
   br i1 %cells, label %cell, label %pad
+far.cell:
+  %t = phi i64 [ 0, %gather ], [ %t1, %far.cell ]
+  {address_t}
+  %far.x = load double, ptr %t.far, align 1
+  %far.near = getelementptr double, ptr %buffer, i64 %t
+  store double %far.x, ptr %far.near
+  %t1 = add i64 %t, 1
+  %far.cells = icmp ult i64 %t1, %n
+  br i1 %far.cells, label %far.cell, label %pad
 pad:
-  %t = phi i64 [ %n, %cell ], [ %t1, %fill ]
-  %short = icmp ult i64 %t, %padded
+  %u = phi i64 [ %n, %cell ], [ %n, %far.cell ], [ %u1, %fill ]
+  %last.x = phi double [ %x, %cell ], [ %far.x, %far.cell ], [ %last.x, %fill ]
+  %short = icmp ult i64 %u, %padded
   br i1 %short, label %fill, label %bound
 fill:
-  %pad.p = getelementptr double, ptr %buffer, i64 %t
-  store double %x, ptr %pad.p
-  %t1 = add i64 %t, 1
+  %pad.p = getelementptr double, ptr %buffer, i64 %u
+  store double %last.x, ptr %pad.p
+  %u1 = add i64 %u, 1
   br label %pad
 bound:
   %j1 = add i64 %j, 1
@@ -273,44 +341,56 @@ call:
   br label %result
 result:
   %h = phi i64 [ %inputs, %call ], [ %h1, %column ]
-  %left = phi i64 [ 0, %call ], [ %left3, %column ]
-  %taken = icmp eq i64 %h, %count
-  br i1 %taken, label %finish, label %scatter
-scatter:
   {operand_h}
   %behind.h = mul i64 %h, {block_bytes}
   %source = getelementptr i8, ptr %buffers, i64 %behind.h
-  %last.one = sub i64 %count, 1
-  %is.flag = icmp eq i64 %h, %last.one
-  br label %put
+  %h1 = add i64 %h, 1
+  %is.flag = icmp eq i64 %h1, %count
+  br i1 %is.flag, label %put.flag, label %scatter
+scatter:
+  br i1 %flat, label %put, label %far.put
 put:
-  %r = phi i64 [ 0, %scatter ], [ %r1, %put.next ]
-  %left1 = phi i64 [ %left, %scatter ], [ %left2, %put.next ]
+  %r = phi i64 [ 0, %scatter ], [ %r1, %put ]
   {address_r}
-  br i1 %is.flag, label %put.flag, label %put.value
-put.flag:
-  %flag.p = getelementptr i8, ptr %source, i64 %r
-  %flag = load i8, ptr %flag.p
-  store i8 %flag, ptr %to
-  %flag.n = zext i8 %flag to i64
-  br label %put.next
-put.value:
   %value.p = getelementptr double, ptr %source, i64 %r
   %value = load double, ptr %value.p
-  store double %value, ptr %to, align 1
-  br label %put.next
-put.next:
-  %more.left = phi i64 [ %flag.n, %put.flag ], [ 0, %put.value ]
-  %left2 = add i64 %left1, %more.left
+  store double %value, ptr %r.place, align 1
   %r1 = add i64 %r, 1
   %puts = icmp ult i64 %r1, %n
   br i1 %puts, label %put, label %column
+far.put:
+  %v = phi i64 [ 0, %scatter ], [ %v1, %far.put ]
+  {address_v}
+  %far.p = getelementptr double, ptr %source, i64 %v
+  %far.value = load double, ptr %far.p
+  store double %far.value, ptr %v.far, align 1
+  %v1 = add i64 %v, 1
+  %far.puts = icmp ult i64 %v1, %n
+  br i1 %far.puts, label %far.put, label %column
 column:
-  %left3 = phi i64 [ %left2, %put.next ]
-  %h1 = add i64 %h, 1
   br label %result
+put.flag:
+  %w = phi i64 [ 0, %result ], [ %w1, %put.flag.on ]
+  %left = phi i64 [ 0, %result ], [ %left1, %put.flag.on ]
+  {address_w}
+  %flag.p = getelementptr i8, ptr %source, i64 %w
+  %flag = load i8, ptr %flag.p
+  br i1 %flat, label %put.near, label %put.far
+put.near:
+  store i8 %flag, ptr %w.place
+  br label %put.flag.on
+put.far:
+  {address_far_w}
+  store i8 %flag, ptr %w.far
+  br label %put.flag.on
+put.flag.on:
+  %flag.n = zext i8 %flag to i64
+  %left1 = add i64 %left, %flag.n
+  %w1 = add i64 %w, 1
+  %flagged = icmp ult i64 %w1, %n
+  br i1 %flagged, label %put.flag, label %finish
 finish:
-  ret i64 %left
+  ret i64 %left1
 }}
 """
 
@@ -322,14 +402,17 @@ _OPERAND = """
   %{j}.c = getelementptr i64, ptr %outer, i64 %{j}
   %{j}.outer = load i64, ptr %{j}.c"""
 _ADDRESS = """
-  %{s}.row.p = getelementptr i64, ptr %rows, i64 %{s}
+  %{s}.p = getelementptr i64, ptr %picked, i64 %{s}
+  %{s}.at = load i64, ptr %{s}.p
+  %{s}.along = mul i64 %{s}.at, %{j}.inner
+  %{s}.place = getelementptr i8, ptr %{j}.base, i64 %{s}.along"""
+"""Where an element lies, counted along a row."""
+_FAR_ADDRESS = """
+  %{s}.row.p = getelementptr i64, ptr %lines, i64 %{s}
   %{s}.row = load i64, ptr %{s}.row.p
-  %{s}.column.p = getelementptr i64, ptr %columns, i64 %{s}
-  %{s}.column = load i64, ptr %{s}.column.p
   %{s}.down = mul i64 %{s}.row, %{j}.outer
-  %{s}.along = mul i64 %{s}.column, %{j}.inner
-  %{s}.offset = add i64 %{s}.down, %{s}.along
-  %{name} = getelementptr i8, ptr %{j}.base, i64 %{s}.offset"""
+  %{s}.far = getelementptr i8, ptr %{s}.place, i64 %{s}.down"""
+"""And across rows."""
 _LOAD = """
   %{name}.p = getelementptr i64, ptr %{whose}, i64 {index}
   %{name} = load {kind}, ptr %{name}.p"""
@@ -361,6 +444,8 @@ def print_tiers(flags: bool) -> str:
         places="\n  ".join(PLACES),
         lean="\n  ".join(_lean(flags)),
         fence=_FENCE if flags else "",
+        sparse=SPARSE,
+        stream=JOB.index("stream"),
         start=JOB.index("start"),
         stop=JOB.index("stop"),
         needs_tested=NEEDS_TESTED,
@@ -374,8 +459,12 @@ def print_tiers(flags: bool) -> str:
         block_bytes=block_bytes,
         operand_j=_OPERAND.format(j="j"),
         operand_h=_OPERAND.format(j="h"),
-        address_s=_ADDRESS.format(s="s", j="j", name="far"),
-        address_r=_ADDRESS.format(s="r", j="h", name="to"),
+        address_s=_ADDRESS.format(s="s", j="j"),
+        address_t=(_ADDRESS + _FAR_ADDRESS).format(s="t", j="j"),
+        address_r=_ADDRESS.format(s="r", j="h"),
+        address_v=(_ADDRESS + _FAR_ADDRESS).format(s="v", j="h"),
+        address_w=_ADDRESS.format(s="w", j="h"),
+        address_far_w=_FAR_ADDRESS.format(s="w", j="h"),
     )
     return tiers + repair + (_DECLARED if flags else "")
 
