@@ -256,7 +256,7 @@ class Kernel:
     def llvm(self) -> str:
         """The LLVM IR of the kernel for one element, without its run-time tests."""
         dtype = self.dtype or "float64"
-        outputs = self._spec(dtype).lowered()[: len(self.outputs)]
+        outputs = self._spec(dtype, "point").lowered()[: len(self.outputs)]
         return print_point(self.params, outputs, None, dtype)
 
     # ------------------------------------------------------------------ calling

@@ -13,6 +13,7 @@ from symdiff import functions as f
 from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.passes.widen import widen
+from symdiff.runtime import arrays
 from symdiff.runtime.kernel import Kernel
 
 X, Y = ir.var("x"), ir.var("y")
@@ -115,3 +116,43 @@ def test_many_threads_agree() -> None:
     one = tiered(CANCELS, parallel=False).evaluate([x])
     two = tiered(CANCELS, parallel=True).evaluate([x])
     assert np.array_equal(one.values[0], two.values[0]) and one.suspects == two.suspects
+
+
+SHAPES = [(1,), (63,), (64,), (65,), (9000,), (3, 5000), (5000, 3), (7, 11, 130)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("share", [0.002, 0.2, 1.0])
+@pytest.mark.parametrize("layout", ["straight", "turned", "spread", "one row"])
+def test_elements_in_doubt_wherever_they_lie(shape, share, layout) -> None:
+    rng = np.random.default_rng(len(shape))
+    x = np.where(rng.random(shape) < share, rng.uniform(1e-6, 1e-3, shape), 1.5)
+    y, out = rng.uniform(1, 2, shape), np.zeros(shape)
+    if layout == "turned":
+        out = np.zeros(shape[::-1]).T
+    elif layout == "spread":
+        x = np.repeat(x, 2, axis=-1)[..., ::2]
+        out = np.zeros((*shape[:-1], 3 * shape[-1]))[..., ::-3]
+    elif layout == "one row":
+        y = y[..., :1]
+    got = tiered(CANCELS * Y, X - Y, names=("x", "y")).evaluate([x, y], [out, None])
+    expected = np.where(x < 1e-2, truth(x), (1 - np.cos(1.5)) / 1.5**2) * y
+    assert got.values[0] is out
+    np.testing.assert_allclose(out, expected, rtol=1e-15)
+    assert np.array_equal(got.values[1], x - y)
+
+
+def test_large_results_are_the_same_as_small_ones_wherever_many_are_in_doubt() -> None:
+    """Results are written past the caches where few are computed again, in turns here."""
+    n = 2 * arrays.STREAMED // 8
+    x = np.full(n, 1.5)
+    x[n // 3 : n // 2 : 7] = NEAR
+    x[::5000] = NEAR
+    kernel = tiered(CANCELS, X + 1)
+    for lead in (0, 3):
+        (values, more), left = kernel.evaluate([x[lead:]])[:2]
+        assert left == 0
+        near = x[lead:] == NEAR
+        assert np.all(values[near] == truth(NEAR))
+        assert np.all(values[~near] == kernel.evaluate([np.full(9000, 1.5)]).values[0][0])
+        assert np.array_equal(more, x[lead:] + 1)
