@@ -8,6 +8,9 @@ quotient is exact with one `fma`; so the corrected quotient is the exact one rou
 about 2**-100 of it (P. Markstein, IA-64 and Elementary Functions, 2000, chapter 8). What is
 computed for tests only, where bounds are rough, is not corrected.
 
+A logistic function, 1/(1 + exp(x)), beside exp(-|x|) is computed of that: it is less than 1,
+and one exponential serves both.
+
 Requires: lowered nodes, of which so many first ones are results.
 Ensures: the same values within one rounding, or a flag of the processor (see
 `codegen.tiers`): where a denominator is 0 or infinite, or a remainder underflows.
@@ -19,7 +22,22 @@ from collections import Counter
 from collections.abc import Sequence
 
 from symdiff.codegen.lower import FMA
-from symdiff.ir import ABS, DIV, MUL, NEG, ONE, Expr, rational, raw, topological
+from symdiff.functions import EXP
+from symdiff.ir import (
+    ABS,
+    ADD,
+    DIV,
+    LT,
+    MUL,
+    NEG,
+    ONE,
+    WHERE,
+    ZERO,
+    Expr,
+    rational,
+    raw,
+    topological,
+)
 
 MAX_NODES = 4000
 """Larger programs stay as they are."""
@@ -27,11 +45,39 @@ MAX_NODES = 4000
 
 def share(roots: Sequence[Expr], results: int) -> tuple[Expr, ...]:
     """The nodes with as few divisions as possible."""
-    roots = tuple(roots)
+    roots = _logistic(tuple(roots))
     order = topological(roots)
     if len(order) > MAX_NODES:
         return roots
     return _Shared(order, set(topological(roots[:results]))).rewritten(roots)
+
+
+def _logistic(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """1/(1 + exp(x)) by exp(-|x|), where that is computed anyway."""
+    order = topological(roots)
+    falling = {e.args[0].args[0].args[0]: e for e in order if _falls(e)}
+    if not falling:
+        return roots
+    new: dict[Expr, Expr] = {}
+    for n in order:
+        args = tuple(new[a] for a in n.args)
+        new[n] = n if args == n.args else raw(n.op, args, n.value)
+        if n.op is not DIV or n.args[0] is not ONE or n.args[1].op is not ADD:
+            continue
+        grown = [a for a in n.args[1].args if a is not ONE]
+        if len(grown) != 1 or grown[0].op is not EXP:
+            continue
+        (u,) = grown[0].args
+        small = falling.get(u.args[0] if u.op is NEG else u)
+        if small is not None:
+            above = raw(WHERE, (raw(LT, (ZERO, new[u])), new[small], ONE))
+            new[n] = raw(DIV, (above, raw(ADD, (new[small], ONE))))
+    return tuple(new[r] for r in roots)
+
+
+def _falls(e: Expr) -> bool:
+    """Whether a node is exp(-|x|)."""
+    return e.op is EXP and e.args[0].op is NEG and e.args[0].args[0].op is ABS
 
 
 class _Shared:

@@ -176,7 +176,13 @@ def _sum(x: Corrected, y: Corrected) -> Corrected:
 
 
 def _difference(x: Corrected, y: Corrected) -> Corrected:
-    return _sum(x, _opposite(y))
+    (a, da), (b, db) = x, y
+    if a is ZERO or b is ZERO:
+        return _sum(x, _opposite(y))
+    s = raw(SUB, (a, b))
+    t = raw(SUB, (s, a))
+    own = raw(SUB, (raw(SUB, (a, raw(SUB, (s, t)))), raw(ADD, (b, t))))
+    return s, _add(own, _add(da, _negative(db)))
 
 
 def _opposite(x: Corrected) -> Corrected:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable
 
 from symdiff import ir
-from symdiff.codegen.lower import ARRAY_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1, lower
+from symdiff.codegen.lower import ARRAY_CHAIN, PLAIN, SHARP, SHARP_EXP, SHARP_EXPM1, lower
 from symdiff.codegen.sharp import is_plain_sum
 from symdiff.functions import EXP, EXPM1
 from symdiff.ir import ADD, SUB, Expr
@@ -126,8 +126,15 @@ def _price(e: Expr, sharp: Expr) -> int:
 
 def _replaced(outputs: tuple[Expr, ...], new: dict[Expr, Expr]) -> tuple[Expr, ...]:
     known: dict[Expr, Expr] = dict(new)
+    inside = set(ir.topological(e.args[0] for e in new.values()))
     for e in ir.topological(outputs):
-        if e not in known:
+        if e in inside and e not in known and (e.op in (ADD, SUB) or _is_root(e)):
+            known[e] = ir.raw(PLAIN, (e,))  # computed there anyway
+        elif e not in known:
             args = tuple(known[a] for a in e.args)
             known[e] = e if args == e.args else ir.raw(e.op, args, e.value)
     return tuple(known[o] for o in outputs)
+
+
+def _is_root(e: Expr) -> bool:
+    return e.op is ir.POW and e.args[1] is ir.HALF

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from symdiff import functions as f
 from symdiff import ir
 from symdiff.codegen import jit
 from symdiff.codegen.lower import ARRAY_CHAIN, lower
@@ -68,11 +69,30 @@ def test_special_denominators_raise_a_flag_or_are_right(special):
         looked.append(kind)
         return ir.lt(ir.abs_(X), ir.ZERO)
 
-    f = Kernel("f", "xyz", (Y / X, Z / X), suspect=suspect, cache=False, parallel=False)
+    kernel = Kernel("f", "xyz", (Y / X, Z / X), suspect=suspect, cache=False, parallel=False)
     x = np.full(SIZE, 2.0)
     x[17] = special
     y, z = np.full(SIZE, 3.0), np.full(SIZE, 7.0)
     with np.errstate(all="ignore"):
         expected = y / x
-    got = f.evaluate([x, y, z]).values[0]
+    got = kernel.evaluate([x, y, z]).values[0]
     assert "array" in looked or np.array_equal(got, expected)
+
+
+def test_logistic_functions_beside_exponentials_that_fall():
+    x = X * Y
+    falls = f.EXP(-ir.abs_(x))
+    roots = shared((f.LOG1P(falls), 1 / (f.EXP(-x) + 1), 1 / (f.EXP(x) + 1)))
+    assert sum(n.op is f.EXP for n in ir.topological(roots)) == 1
+    alone = shared((1 / (f.EXP(-x) + 1), f.EXP(-ir.abs_(Y))))
+    assert sum(n.op is f.EXP for n in ir.topological(alone)) == 2
+
+
+def test_values_of_logistic_functions():
+    x = np.concatenate([np.linspace(-40, 40, SIZE), [-700.0, 700.0, 0.0, 1e-300]])
+    outputs = f.EXP(-ir.abs_(X)), 1 / (f.EXP(-X) + 1), 1 / (f.EXP(X) + 1)
+    _, rising, falling = kernel(outputs).evaluate([x, x, x]).values
+    small = np.exp(-np.abs(x)) / (1 + np.exp(-np.abs(x)))
+    large = 1 / (1 + np.exp(-np.abs(x)))
+    np.testing.assert_array_max_ulp(rising, np.where(x > 0, large, small), 5)
+    np.testing.assert_array_max_ulp(falling, np.where(x > 0, small, large), 5)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symdiff import functions as f
 from symdiff import ir, symgrad
-from symdiff.codegen.lower import SHARP, SHARP_EXP, SHARP_EXPM1
+from symdiff.codegen.lower import ARRAY_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1, lower
 from symdiff.codegen.sharp import is_plain_sum, is_sharp
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
@@ -107,3 +107,10 @@ def test_roots_of_large_numbers() -> None:
     fun = symgrad(lambda x: np.sqrt(x * x + 1) - x)
     x = 10.0 ** np.random.default_rng(0).uniform(-20, 150, 50_000)
     np.testing.assert_allclose(fun(x), 1 / (np.sqrt(x * x + 1) + x), rtol=1e-14)
+
+
+def test_what_sharp_sums_have_computed_is_computed_once():
+    distance = ir.sqrt(X * X + Y * Y)
+    outputs = sharpen((f.EXP(Y - distance), X / distance))
+    roots = lower(outputs, fuse=True, chain=ARRAY_CHAIN)
+    assert sum(n.op is ir.POW for n in ir.topological(roots)) == 1
