@@ -9,14 +9,15 @@ from symdiff.api import (
     value_and_grad,
     vjp,
 )
-from symdiff.errors import ParseError, SymdiffError, TargetError, UnsupportedError
+from symdiff.errors import GuardWarning, ParseError, SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Array
 from symdiff.function import SymbolicFunction
 from symdiff.progress import show_progress
 from symdiff.rules import custom_rule
+from symdiff.runtime.tiers import AccuracyWarning
 from symdiff.version import __version__
 
 __all__ = [
-    "Array", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "__version__",
+    "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "__version__",
     "custom_rule", "grad", "hessian", "jacobian", "jvp", "show_progress", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

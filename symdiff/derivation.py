@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import marshal
 import os
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from symdiff.errors import SymdiffError
+from symdiff.errors import GuardWarning, SymdiffError
 from symdiff.frontend import Parameters, Shapes
 from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, decode, encode, topological
@@ -41,6 +42,7 @@ class Source:
     path : the derivations applied to it, in order; none is the value.
     keep : whether emissions are kept on disk.
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
+    notes : what simplifying each captured program found, by its identity.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Source:
     checkpoint: str | int | None = None
     captured: dict[Any, Program | Structured] = field(default_factory=dict)
     programs: dict[Any, Any] = field(default_factory=dict)
+    notes: dict[Any, Any] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -120,8 +123,9 @@ class Source:
         if isinstance(program, Program):
             from symdiff import compile as pipeline
 
+            notes = self.notes[id(program)] = pipeline.Notes()
             for kind, by in self.path:
-                program = getattr(pipeline, kind)(program, by)
+                program = getattr(pipeline, kind)(program, by, notes)
             return program
         from symdiff.blocks import derive
 
@@ -140,7 +144,10 @@ class Source:
         if isinstance(program, Program):
             from symdiff import compile as pipeline
 
-            return program if self.path else pipeline.value(program)
+            if self.path:
+                return program
+            notes = self.notes[id(program)] = pipeline.Notes()
+            return pipeline.value(program, notes)
         from symdiff.blocks import derive
 
         return derive.final(self.shown(static, shapes))
@@ -173,14 +180,23 @@ class Source:
 
             return pipeline.emission(self.final(static, shapes))
 
+        def wrong() -> list[tuple[str, Expr]]:
+            notes = self.notes.get(id(raw))
+            return [] if notes is None else notes.guards.wrong
+
         if own or not self.keep:
-            return emit()
+            emission = emit()
+            _warn(wrong(), raw)
+            return emission
         key = cache.key("emission", encode(roots), raw.params, repr(raw.tree), self.path, _code())
         stored = cache.load(key)
         if stored is not None:
-            return _unpacked(raw.name, stored[0])
-        emission = emit()
-        cache.store(key, _packed(emission), ())
+            emission, known = _unpacked(raw.name, stored[0])
+        else:
+            emission = emit()
+            known = wrong()
+            cache.store(key, _packed(emission, known), ())
+        _warn(known, raw)
         return emission
 
 
@@ -203,16 +219,31 @@ def kept(
     return found
 
 
-def _packed(emission: Emission) -> bytes:
+def _packed(emission: Emission, wrong: Sequence[tuple[str, Expr]]) -> bytes:
     count = len(emission.outputs)
-    rows = encode((*emission.outputs, *emission.reference))
-    return marshal.dumps((emission.params, _plain(emission.tree), count, rows))
+    rows = encode((*emission.outputs, *emission.reference, *(e for _, e in wrong)))
+    texts = tuple(text for text, _ in wrong)
+    return marshal.dumps((emission.params, _plain(emission.tree), count, texts, rows))
 
 
-def _unpacked(name: str, data: bytes) -> Emission:
-    params, tree, count, rows = marshal.loads(data)
+def _unpacked(name: str, data: bytes) -> tuple[Emission, list[tuple[str, Expr]]]:
+    params, tree, count, texts, rows = marshal.loads(data)
     roots = decode(rows)
-    return Emission(name, params, _tree(tree), roots[:count], roots[count:])
+    emission = Emission(name, params, _tree(tree), roots[:count], roots[count : 2 * count])
+    return emission, list(zip(texts, roots[2 * count :], strict=True))
+
+
+_warned: dict[Any, Any] = {}
+"""What the warnings module remembers."""
+
+
+def _warn(wrong: Iterable[tuple[str, Expr]], program: Program) -> None:
+    """Warn of guards whose value is not the limit, where they stand in the source."""
+    for text, node in wrong:
+        below = (node, *reversed(topological((node,))))
+        place = next((program.locations[n] for n in below if n in program.locations), None)
+        path, line = ("<unknown>", 0) if place is None else (place.path, place.line)
+        warnings.warn_explicit(text, GuardWarning, path, line, registry=_warned)
 
 
 def _plain(tree: Tree) -> Any:

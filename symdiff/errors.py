@@ -18,6 +18,11 @@ class Location:
         return f"{self.path}:{self.line}:{self.column}"
 
 
+class GuardWarning(UserWarning):
+    """A guard around a singular point puts a value there that is not the limit: it is
+    kept, and so are its derivatives."""
+
+
 class SymdiffError(Exception):
     """Base of all errors that symdiff raises about a user's function or input.
 

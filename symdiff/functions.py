@@ -14,6 +14,7 @@ from typing import Any
 
 from symdiff.ir import (
     ABS,
+    CONST,
     HALF,
     NEG,
     ONE,
@@ -738,6 +739,17 @@ MINIMUM: Op = Op(
     kink=lambda a, b: a - b,
     kink_rule="a tie gives the mean of the sides",
 )  # fmt: skip
+
+EXTENDED = Op(
+    "extended",
+    2,
+    partials=lambda value, smooth: (None, ONE),
+    simplify=lambda value, smooth: value if smooth is value or smooth.op is CONST else None,
+    expand=lambda value, smooth: value,
+    sympy=lambda sp, value, smooth: value,
+)
+"""The value that a guard puts near a singularity, with the derivatives of the smooth
+extension; made by `passes.guards`."""
 
 TABLE: tuple[Op, ...] = (
     PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, XLOGY, XLOG1PY, CBRT, UNIT, HYPOT,

@@ -286,6 +286,17 @@ def test_at_every_distance(name: str) -> None:
     check(name, [s * c * 10.0**-k for c in (1.0, 3.7) for k in range(1, 13) for s in (1, -1)])
 
 
+def test_a_clipped_argument_is_completed_where_it_is_clipped() -> None:
+    f = symgrad(lambda w: np.arccos(np.clip(w, -1.0, 1.0)) ** 2)
+    assert f.grad(1.0) == -1.0  # the mean of -2 and 0
+    assert f.grad(1.5) == 0.0
+    w = 1 - 2.0**-40
+    with mpmath.workdps(DIGITS):
+        x = mpmath.mpf(w)
+        slope = -2 * mpmath.acos(x) / mpmath.sqrt(1 - x * x)
+    assert abs(f.grad(w) - slope) <= 4 * math.ulp(2.0)
+
+
 def test_what_was_moved_is_reported() -> None:
     text = str(symgrad(lambda x: np.sin(np.pi * x) / (x - 1)).report())
     assert "missed only by the rounding of literals" in text and "read 3.14159" in text

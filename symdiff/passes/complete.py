@@ -20,13 +20,14 @@ s in the example, not sqrt(s), so that the derivatives by a and b are smooth.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from flint import fmpq
 
 from symdiff import ir
+from symdiff.functions import EXTENDED
 from symdiff.interpret import exclusive
 from symdiff.ir import Expr
 from symdiff.passes.dependence import Dependence
@@ -121,6 +122,7 @@ class _Search:
     def __init__(self, outputs: Sequence[Expr], signs: Signs, notes: Completions) -> None:
         self.outputs, self.signs, self.notes = outputs, signs, notes
         self.order = ir.topological(outputs)
+        self.extended = any(e.op is EXTENDED for e in self.order)
         self.fills: dict[Expr, _Fill] = {}
         self.constants = list(
             dict.fromkeys(
@@ -156,14 +158,21 @@ class _Search:
     def run(self) -> None:
         self._dominators()
         wanted: dict[tuple[Expr, Fraction], list[Expr]] = {}
+        higher: dict[tuple[Expr, Fraction], list[tuple[Expr, Fraction]]] = {}
         for d, operations in self.places.items():
-            for key in self._points(d):
+            lowest, above = self._points(d)
+            for key in lowest:
                 wanted.setdefault(key, []).extend(operations)
+                higher.setdefault(key, above)
         for count, ((t, point), operations) in enumerate(wanted.items()):
             if count >= MAX_POINTS:
                 self.notes.over_budget.extend(operations)
-            else:
-                self._at(t, point, operations)
+                continue
+            left = self._at(t, point, operations)
+            for u, value in higher[t, point] if left else ():
+                if not self._at(u, value, operations):
+                    left = []
+            self.notes.singular.extend(left)
 
     def _dominators(self) -> None:
         """The nearest node through which alone each node depends on the inputs;
@@ -198,8 +207,9 @@ class _Search:
                 b = self.dominator[b]
         return a
 
-    def _points(self, d: Expr) -> list[tuple[Expr, Fraction]]:
-        """(t, value of t) where d vanishes, for the lowest t where that is rational."""
+    def _points(self, d: Expr) -> tuple[list[tuple[Expr, Fraction]], list[tuple[Expr, Fraction]]]:
+        """(t, value of t) where d vanishes, for the lowest t where that is rational; and
+        for every t above that which has a kink itself, as the clipped argument of `acos`."""
         for e in ir.topological((d,), self.entered):
             self._enter(e)
         chain: list[Expr] = []
@@ -207,11 +217,18 @@ class _Search:
         while t is not None:
             chain.append(t)
             t = self.dominator[t]
+        lowest: list[tuple[Expr, Fraction]] = []
+        above: list[tuple[Expr, Fraction]] = []
         for t in reversed(chain):
+            if lowest and t.op.kink is None and t.op is not ir.WHERE:
+                continue
             roots = rational_roots(d, t, self.constants, self.below)
-            if found := [(t, r) for r in roots if self._possible(t, r)]:
-                return found
-        return []
+            found = [(t, r) for r in roots if self._possible(t, r)]
+            if lowest:
+                above += found
+            else:
+                lowest = found
+        return lowest, above
 
     def _possible(self, t: Expr, value: Fraction) -> bool:
         """Whether t can have this value, by its sign."""
@@ -220,13 +237,14 @@ class _Search:
         return value > 0 or not self.signs.nonnegative(t)
 
     # -- one point
-    def _at(self, t: Expr, point: Fraction, operations: Sequence[Expr]) -> None:
+    def _at(self, t: Expr, point: Fraction, operations: Sequence[Expr]) -> list[Completed]:
+        """Fill what is singular there; what cannot be filled."""
         if t not in self.regions:
             self.regions[t] = self._region(t)
         region = self.regions[t]
         touched = {e for e in operations if e in region}
         if not touched:
-            return
+            return []
         for e in self.order:
             if e in region and any(a in touched for a in e.args):
                 touched.add(e)
@@ -236,12 +254,14 @@ class _Search:
             germs = Germs(t, point, nodes)
         except (OutOfBudget, RecursionError):
             self.notes.over_budget.extend(e for e in operations if e in touched)
-            return
+            return []
+        left: list[Completed] = []
         seen: set[Expr] = set()
         for e in reversed(nodes):
             outside = e in self.outputs or any(p not in needed for p in self.parents.get(e, ()))
             if outside and not e.op.boolean:
-                self._descend(e, germs, region, seen)
+                left += self._descend(e, germs, region, seen)
+        return left
 
     def _region(self, t: Expr) -> dict[Expr, frozenset[Expr]]:
         """The nodes above t that depend on nothing else, with all nodes between."""
@@ -265,7 +285,7 @@ class _Search:
         germs: Germs,
         region: Mapping[Expr, frozenset[Expr]],
         seen: set[Expr],
-    ) -> None:
+    ) -> Iterator[Completed]:
         """Fill the topmost analytic nodes, as the derivatives of their parts may
         cancel each other, but not large formulas around a small singular one; name
         the topmost that cannot be filled. What is singular inside of a filled node
@@ -278,14 +298,15 @@ class _Search:
                 continue
             seen.add(e)
             small = not inner and len(region[e]) <= MAX_FORMULA
+            if self.extended and any(n.op is EXTENDED for n in region[e]):  # its value is not that of its germ
+                stack.extend((a, inner, named) for a in reversed(e.args))
+                continue
             if germ.kind == "analytic" and (germ.essential or small):
                 self._fill(e, germs, inner)
                 inner = named = True
             elif germ.kind not in ("analytic", "outside") and germ.essential and not named:
                 named = True
-                self.notes.singular.append(
-                    Completed(e, germs.t, germs.point, germ.kind, order=germ.order)
-                )
+                yield Completed(e, germs.t, germs.point, germ.kind, order=germ.order)
             stack.extend((a, inner, named) for a in reversed(e.args))
 
     def _fill(self, e: Expr, germs: Germs, inner: bool) -> None:

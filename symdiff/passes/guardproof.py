@@ -8,7 +8,8 @@ Ensures: "right" only if the condition cuts out nothing but singular points of
 the other side at which that is analytic, and points near them, and the small
 side is the limit within 2 ulp and the other side's value within 4 ulp at all
 sampled points of the band; or the small side is the limit itself, constant
-across the band, and the other side differs little from it there. Values and limits come from ball arithmetic, being
+across the band, and the other side differs little from it there ("coarse" if by more than
+single precision). Values and limits come from ball arithmetic, being
 analytic from exact power series where the formula depends on one quantity.
 """
 
@@ -37,7 +38,7 @@ NARROW = 0.1
 """A band that is wider than this, relative to max(1, |x|), and does not even come
 close to the limit, is a branch and no guard."""
 CLOSE = 1e-3
-COARSE = 2.0**-23
+FINE = 2.0**-23
 """Within this of it, a limit without its slope stands for the whole band."""
 WIDEST = 4
 """Bands reach at most 2**WIDEST from the point."""
@@ -74,6 +75,7 @@ class Verdict:
     got, truth, ulps : the guard's value there, the true one, and their distance.
     at_singular : whether that is a singular point.
     outside : whether the guard is also the value where the other side has none.
+    coarse : whether it is right as the limit, but not as the value of the whole band.
     """
 
     kind: Literal["right", "wrong"]
@@ -84,6 +86,7 @@ class Verdict:
     singular: Solved
     at_singular: bool
     outside: bool = False
+    coarse: bool = False
 
 
 class Prover:
@@ -153,6 +156,7 @@ class _Case:
         if t is not None and t.op.kink is not None and not self._even():
             return None
         met: list[Verdict] = []
+        outside = False
         centres = list(self._centres())
         if self.band and not self._covered(centres):
             return None
@@ -160,6 +164,7 @@ class _Case:
             outcome = self._at(centre, solved)
             if outcome == "unsuitable":
                 return None
+            outside = outside or outcome == "outside"
             if isinstance(outcome, Verdict):
                 met.append(outcome)
         wrong = [v for v in met if v.kind == "wrong"]
@@ -167,7 +172,7 @@ class _Case:
             return max(wrong, key=lambda v: v.ulps)
         if not met:
             return None
-        return replace(met[0], outside=any(v.outside for v in met))
+        return replace(met[0], outside=outside or any(v.outside for v in met))
 
     # ------------------------------------------------------------- singular points
     def _centres(self) -> Iterator[Centre]:
@@ -235,7 +240,7 @@ class _Case:
     # ------------------------------------------------------------- one singular point
     def _at(
         self, centre: dict[Expr, Fraction], solved: Solution
-    ) -> Verdict | Literal["unsuitable"] | None:
+    ) -> Verdict | Literal["unsuitable", "outside"] | None:
         varied = list(solved)
         moved = {v: ir.const(q) + v for v, q in centre.items()}
         condition, small, other = ir.substitute((self.condition, self.small, self.other), moved)
@@ -253,9 +258,17 @@ class _Case:
             return "unsuitable"
         program = Certified(self.params, [other, small, taken], (), SECONDS)
         truth, got, _ = program.at_with_status([0.0] * len(self.params))
-        if truth.status == "exact" or truth.status == got.status == "domain":
+        if truth.status == got.status == "domain":
             return None
-        if truth.status != "limit" or not math.isfinite(got.value):
+        if truth.status == "exact" and kind != "analytic":
+            return None  # nothing is singular, or a derivative is, and stays so
+        if truth.status == "domain":
+            steps = [
+                [w * size * part for w in d] for d, size in reach.items() for part in FRACTIONS
+            ]
+            undefined = all(program.at_with_status(s)[0].status == "domain" for s in steps)
+            return "outside" if steps and undefined else "unsuitable"
+        if truth.status not in ("exact", "limit") or not math.isfinite(got.value):
             return "unsuitable"
         seen = Verdict(
             "right", tuple((v, centre[v]) for v in self.params), got.value, truth.value,
@@ -287,16 +300,17 @@ class _Case:
         if not errors:
             return "unsuitable"
         score, worst = max(errors, key=lambda e: e[0])
-        if score <= 1 or (
-            inside
-            and errors[0][0] <= 1
-            and not set(varied) & set(ir.variables((small,)))
-            and all(abs(v.got - v.truth) <= COARSE * (abs(truth.value) or 1) for _, v in errors)
-        ):
-            analytic = kind == "analytic" or (kind == "" and self._smooth(other, varied))
-            return replace(worst, kind="right", outside=outside) if analytic else "unsuitable"
         scale = max([1.0, *(abs(float(q)) for q in centre.values())])
-        if max(reach.values(), default=0.0) > NARROW * scale and _far(got, truth, CLOSE):
+        wide = max(reach.values(), default=0.0) > NARROW * scale
+        constant = not set(_across(solved)) <= set(ir.variables((small,)))
+        is_limit = inside and errors[0][0] <= 1 and constant
+        miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
+        if score <= 1 or (is_limit and (miss <= FINE or (miss <= CLOSE and not wide))):
+            analytic = kind == "analytic" or (kind == "" and self._smooth(other, varied))
+            coarse = score > 1 and miss > FINE
+            right = replace(worst, kind="right", outside=outside, coarse=coarse)
+            return right if analytic else "unsuitable"
+        if wide and _far(got, truth, CLOSE):
             return "unsuitable"
         return replace(worst, kind="wrong")
 
@@ -342,6 +356,13 @@ class _Case:
             if any(a.status not in ("exact", "limit") for a in answers):
                 return False
         return True
+
+
+def _across(solved: Solution) -> Iterator[Expr]:
+    """Variables along each of which one leaves the singular set."""
+    for v, e in solved.items():
+        yield v
+        yield from ir.variables((e,))
 
 
 def _value(e: Expr, params: Sequence[Expr]) -> float:

@@ -6,7 +6,9 @@ After:   expm1(x)/x, whose singularity at 0 is filled by later passes
 Requires: any DAG; facts are conditions that hold on the domain.
 Ensures: a branch, a clamp or an epsilon is dropped only where `guardproof` finds
 that it cuts out nothing but a removable singularity and that the value it puts
-there is the limit to rounding; so no value changes by more than rounding.
+there is the limit to rounding; so no value changes by more than rounding. Where it is
+the limit, but stands for a band in which the function differs from it visibly, values
+stay and derivatives are those of the smooth function (`functions.EXTENDED`).
 Everything else keeps the meaning it was written with. Where it is a guard whose
 value is not the limit, a note says so, with both numbers. Branches that an
 enclosing branch decides are dropped first (`contexts`), and zeros missed by the
@@ -22,7 +24,8 @@ from typing import Literal
 
 from symdiff import ir
 from symdiff.codegen.text import short_text
-from symdiff.ir import ADD, DIV, FALSE, MUL, SUB, TRUE, WHERE, Expr
+from symdiff.functions import EXTENDED
+from symdiff.ir import ABS, ADD, CONST, DIV, FALSE, LE, LT, MUL, SUB, TRUE, WHERE, Expr
 from symdiff.passes.contexts import Contexts
 from symdiff.passes.guardproof import BAND_ULPS, Place, Prover, Solved, Verdict
 from symdiff.passes.guardshape import clamp_of, disjuncts, domain, may_be_guard, without_epsilon
@@ -48,6 +51,7 @@ class Guard:
     where : where the two sides differ most. at_point : whether that is a singular point.
     guarded, limit : the value that the guard puts there, and the true one.
     ulps : their distance, in ulps of the true value.
+    coarse : whether it is the limit, but misses values near it by more than rounding.
     """
 
     node: Expr
@@ -59,6 +63,7 @@ class Guard:
     limit: float
     ulps: float
     at_point: bool
+    coarse: bool = False
 
     @property
     def message(self) -> str:
@@ -66,9 +71,10 @@ class Guard:
         if self.kind == "repaired":
             size = abs(self.guarded - self.limit)
             within = "" if self.ulps <= BAND_ULPS else f" (to {size:.1e} at {_text(self.where)})"
+            what = "the derivatives" if self.coarse else "value and derivatives"
             return (
                 f"the guard at {_text(self.point)} has the value of the limit{within}; "
-                "value and derivatives are those of the smooth extension"
+                f"{what} are those of the smooth extension"
             )
         what = "the limit" if self.at_point else "the value without it"
         return (
@@ -84,6 +90,11 @@ class GuardNotes:
     guards: list[Guard] = field(default_factory=list)
     literals: list[LiteralRepair] = field(default_factory=list)
     over_budget: list[Expr] = field(default_factory=list)
+
+    @property
+    def wrong(self) -> list[tuple[str, Expr]]:
+        """Messages about guards whose value is not the limit, and their nodes."""
+        return [(g.message, g.node) for g in self.guards if g.kind == "kept"]
 
 
 def guards(
@@ -150,14 +161,13 @@ class _Repairs:
         """The side that is to stay, if the other is a guard of it."""
         for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
             parts = disjuncts(holds)
-            if not any(map(self._is_bounded, parts)):
-                continue
             plain = self.contexts.inside(other, holds, False, bounds=True)
-            if not self._may_be_singular(plain):
+            if not parts or not self._may_be_singular(plain):
                 continue
-            rest, repaired = FALSE, False
+            rest, repaired, coarse = FALSE, False, False
             for part in parts:
-                v = self._ask(part, small, plain, part) if self._is_bounded(part) else None
+                about = self._bounded_part(part, small, plain)
+                v = None if about is None else self._ask(about, small, plain, about)
                 if v is None:
                     rest = ir.or_(rest, part)
                     continue
@@ -166,12 +176,16 @@ class _Repairs:
                 if v.kind == "wrong":
                     self.silent.update(ir.topological((small,)))
                     return None
-                if v.outside:
+                coarse = coarse or v.coarse
+                if v.outside or about is not part:
                     rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
-            if rest is FALSE:
-                return plain
+            smooth = plain if rest is FALSE or len(parts) == 1 else other
+            smooth = ir.where(rest, small, smooth)
+            if coarse:
+                self.silent.update(ir.topological((condition,)), (node,))
+                return EXTENDED(node, smooth)
             if repaired:
-                return ir.where(rest, small, plain if len(parts) == 1 else other)
+                return smooth
         return None
 
     def _ask(
@@ -187,8 +201,9 @@ class _Repairs:
         kind: Literal["repaired", "kept"] = "repaired" if v.kind == "right" else "kept"
         written = self.written.get(node, node)
         guard = Guard(
-            written, condition, kind, v.singular, v.where, v.got, v.truth, v.ulps, v.at_singular
-        )
+            written, condition, kind, v.singular, v.where, v.got, v.truth, v.ulps, v.at_singular,
+            v.coarse,
+        )  # fmt: skip
         if guard not in self.notes.guards:
             self.notes.guards.append(guard)
 
@@ -229,7 +244,7 @@ class _Repairs:
             if verdict.kind == "right" or _is_reached(outputs, e, verdict.where):
                 self._note(e, condition, verdict)
             if verdict.kind == "right":
-                return ir.substitute(outputs, {e: other})
+                return ir.substitute(outputs, {e: EXTENDED(e, other) if verdict.coarse else other})
         return outputs
 
     def _may_be_singular(self, e: Expr) -> bool:
@@ -241,8 +256,21 @@ class _Repairs:
                     )
         return self.singular[e]
 
+    def _bounded_part(self, condition: Expr, small: Expr, other: Expr) -> Expr | None:
+        """The condition if it is bounded, else its part inside the other side's domain."""
+        if self._is_bounded(condition):
+            return condition
+        if self._may_be_singular(small):  # a function for either side
+            return None
+        inside = ir.and_(condition, domain(other))
+        return inside if inside is not condition and self._is_bounded(inside) else None
+
     def _is_bounded(self, condition: Expr) -> bool:
-        """Whether a conjunction keeps some quantity within two bounds."""
+        """Whether a conjunction keeps some quantity within two bounds, or its size below
+        that of another."""
+        for n in ir.topological((condition,)):
+            if n.op in (LT, LE) and n.args[0].op is ABS and n.args[1].op is not CONST:
+                return True
         for u, inside in Known(condition, True).sets.items():
             low = min((p.low for p in inside), default=0)
             high = max((p.high for p in inside), default=0)

@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Protocol
 from flint import arb, ctx, fmpq
 
 from symdiff import ir
+from symdiff.functions import EXTENDED
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import DIV, OPS, Expr, Op
@@ -34,7 +35,7 @@ from symdiff.passes.cancel import cancel
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.together import together
 from symdiff.series import Coefficient, Germs
-from symdiff.series.numbers import to_ball
+from symdiff.series.numbers import to_ball, to_expr
 
 PRECISION = 320
 """Bits of the balls that stand for constants without a name."""
@@ -136,6 +137,15 @@ class Removable:
             lower = {self.operation(j)(VARIABLE): self._plain[j] for j in range(k)}
             self._plain += ir.substitute((self.closed_form(k),), lower)
         return self._plain[order]
+
+    def pinned(self, order: int, t: Expr, plain: Expr) -> Expr:
+        """A derivative at t, in closed form but at the points themselves: where t has a
+        kink, as `minimum(x, 1)` at x = 1, the closed form has no limit there."""
+        for c in self.centres:
+            coefficient = c.coefficient(0, order)
+            if not isinstance(coefficient, arb):
+                plain = ir.where(ir.eq(t, ir.const(c.point)), to_expr(coefficient), plain)
+        return plain
 
     def readable_form(self, order: int) -> Expr:
         """A derivative in closed form, as a person would write it: of a quotient n/d the
@@ -246,12 +256,18 @@ def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...
     """Write completed functions out, for arithmetic with that many bits."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op is EXTENDED:
+            return args[0]
         if e.op not in WRITTEN:
             return ir.rebuild(e, args)
         function, order = WRITTEN[e.op]
         return function.written(order, args, bits)
 
     return ir.transform(outputs, rule)
+
+
+def _has_kink(t: Expr) -> bool:
+    return any(n.op.kink is not None or n.op is ir.WHERE for n in ir.topological((t,)))
 
 
 def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
@@ -267,6 +283,8 @@ def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def _in_closed_form(outputs: Iterable[Expr], form: str) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op is EXTENDED:
+            return args[0]
         if e.op not in WRITTEN:
             return ir.rebuild(e, args)
         function, order = WRITTEN[e.op]
@@ -276,7 +294,10 @@ def _in_closed_form(outputs: Iterable[Expr], form: str) -> tuple[Expr, ...]:
             function.spelled[form, order] = inner
         if args == tuple(function.variables):
             return inner[0]
-        return ir.substitute(inner, dict(zip(function.variables, args, strict=True)))[0]
+        (result,) = ir.substitute(inner, dict(zip(function.variables, args, strict=True)))
+        if form == "plain_form" and isinstance(function, Removable) and _has_kink(args[0]):
+            return function.pinned(order, args[0], result)
+        return result
 
     return ir.transform(outputs, rule)
 

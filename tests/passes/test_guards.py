@@ -4,6 +4,7 @@ The truth about limits is closed form; that nothing else changes is checked by
 evaluating both forms in ball arithmetic.
 """
 
+import math
 import time
 
 import mpmath
@@ -11,8 +12,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from symdiff import GuardWarning, derivation, ir, symgrad
 from symdiff import functions as F
-from symdiff import ir
 from symdiff.interpret import Certified
 from symdiff.passes.cancel import cancel
 from symdiff.passes.contexts import Contexts
@@ -118,6 +119,11 @@ REPAIRED = {
         where(ir.lt(0, x), (1 - cos(sqrt(x))) / x, (F.COSH(sqrt(-x)) - 1) / -x),
     ),
     "one-sided": (where(zero(x), 1, sin(sqrt(x)) / sqrt(x)), sin(sqrt(x)) / sqrt(x)),
+    "a singular derivative": (where(ir.eq(x, 1), 0, F.ACOS(x) ** 2), F.ACOS(x) ** 2),
+    "relative band": (
+        where(ir.lt(abs_(x - y), 1e-9 * abs_(x)), x, (x - y) / F.ASINH(x - y) * x),
+        (x - y) / F.ASINH(x - y) * x,
+    ),
 }  # fmt: skip
 
 
@@ -168,6 +174,70 @@ def test_a_wide_condition_keeps_its_other_part():
     assert run(e)[0] is where(ir.lt(5, x), 1, sinc)
 
 
+COARSE = {
+    "constant": (where(near(x, 1e-4), 1, expm1(x) / x), expm1(x) / x),
+    "power": (where(near(y, 1e-5), log(a), (a**y - 1) / y), (a**y - 1) / y),
+    "wide and flat": (where(near(x, 1e-2), 1, sinc), sinc),
+}
+
+
+@pytest.mark.parametrize("name", COARSE)
+def test_a_limit_that_stands_for_a_band_keeps_its_value_not_its_derivative(name):
+    guarded, smooth = COARSE[name]
+    got, notes = run(guarded)
+    assert got.op is F.EXTENDED and got.args[0] is guarded
+    (extended,) = gradient(got, [x if name != "power" else y])
+    assert extended is gradient(got.args[1], [x if name != "power" else y])[0]
+    (guard,) = notes.guards
+    assert guard.kind == "repaired" and guard.coarse
+    assert "the derivatives are those of the smooth extension" in guard.message
+
+
+def test_coarse_guards_from_the_source_to_the_kernel():
+    def f(x):
+        return 1.0 if abs(x) < 1e-4 else math.expm1(x) / x
+
+    g = symgrad(f)
+    for at in (0.0, 3e-5, -9e-5, 2e-4):
+        with mpmath.workdps(60):
+            h = mpmath.mpf(10) ** -20
+            t = mpmath.mpf(at) or h / 7
+            slope = mpmath.diff(lambda u: (mpmath.exp(u) - 1) / u, t, h=h)
+        assert g(at) == (1.0 if abs(at) < 1e-4 else math.expm1(at) / at)
+        assert abs(g.grad(at) - slope) <= 4 * math.ulp(0.5)
+    assert g.hessian(0.0) == 1 / 3
+
+
+def test_a_half_line_outside_the_domain_is_a_guard():
+    f = symgrad(lambda w: 1.0 if w >= 1 else math.acos(w) / math.sqrt(1 - w * w))
+    assert (f(1.0), f.grad(1.0), f.hessian(1.0)) == (1.0, -1 / 3, 4 / 15)
+    assert (f(1.5), f.grad(1.5)) == (1.0, 0.0)
+
+
+def test_a_relative_band_is_a_guard_where_the_function_is_defined():
+    @symgrad
+    def mean(p, q):
+        if abs(p - q) < 1e-9 * abs(p):
+            return p
+        return (p - q) / (math.log(p) - math.log(q))
+
+    assert mean.grad(2.0, 2.0) == (0.5, 0.5)
+    assert mean(-1.0, -1.0) == -1.0
+    assert math.isnan(mean(-1.0, 2.0))
+
+
+def test_a_wrong_guard_warns_at_its_line():
+    def f(x):
+        return math.sin(x) / (x + 1e-12)
+
+    line = f.__code__.co_firstlineno + 1
+    for _ in range(2):  # from disk too
+        derivation._warned.clear()
+        with pytest.warns(GuardWarning, match=r"0\.0 against 1\.0 at x = 0") as caught:
+            symgrad(f).grad(0.5)
+        assert [(w.filename, w.lineno) for w in caught] == [(__file__, line)]
+
+
 # ---------------------------------------------------------------------- what is named
 step = where(ir.le(0, x - 2), 1, -1)
 WRONG = {  # guarded value, true value
@@ -212,7 +282,7 @@ def test_wrong_guards_are_kept_and_named_with_both_numbers(name):
 
 
 @pytest.mark.parametrize(("polynomial", "eps"), [
-    (1 + x**2 / 6, 1e-4), (1 - x**2 / 6, 1e-2), (ir.ONE, 1e-2), (1 - x**2 / 5, 1e-5),
+    (1 + x**2 / 6, 1e-4), (1 - x**2 / 6, 1e-2), (ir.const(2), 1e-2), (1 - x**2 / 5, 1e-5),
 ], ids=repr)  # fmt: skip
 def test_bands_that_do_not_agree_to_rounding(polynomial, eps):
     e = where(near(x, eps), polynomial, sinc)
