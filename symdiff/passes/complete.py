@@ -298,7 +298,8 @@ class _Search:
                 continue
             seen.add(e)
             small = not inner and len(region[e]) <= MAX_FORMULA
-            if self.extended and any(n.op is EXTENDED for n in region[e]):  # its value is not that of its germ
+            if self.extended and any(n.op is EXTENDED for n in region[e]):
+                # the value is not that of the germ
                 stack.extend((a, inner, named) for a in reversed(e.args))
                 continue
             if germ.kind == "analytic" and (germ.essential or small):
