@@ -12,11 +12,11 @@ would grow stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from symdiff import ir
 from symdiff.functions import MAXIMUM, MINIMUM
-from symdiff.ir import CONST, WHERE, Expr
+from symdiff.ir import ABS, CONST, WHERE, Expr
 from symdiff.passes.regions import Known, Set, constraint
 
 MAX_COPIES = 1000
@@ -58,11 +58,13 @@ class Contexts:
         simple = tuple(new[o] for o in outputs)
         return simple if len(ir.topological(simple)) <= len(order) + MAX_GROWTH else outputs
 
-    def inside(self, e: Expr, condition: Expr, truth: bool, bounds: bool = False) -> Expr:
+    def inside(
+        self, e: Expr, condition: Expr, truth: bool, bounds: Callable[[Expr], bool] | None = None
+    ) -> Expr:
         """A side of a branch, knowing that it is taken.
 
-        With bounds=True also max(u, c) and min(u, c), where the branch decides them;
-        at a tie, where both count, that is another derivative.
+        Those max(u, c), min(u, c) and abs(u) that `bounds` admits count too, where the
+        branch decides them; at a tie, where both count, that is another derivative.
         """
         if self.copies > MAX_COPIES or not (below := self._below(e)):
             return e
@@ -80,9 +82,16 @@ class Contexts:
             near ^= low
             place = low.bit_length() - 1
             node, c = self.tests[place]
-            if node is not c and not bounds:
+            if node is not c and (bounds is None or not bounds(node)):
                 continue
-            if (holds := known.decides(c, self.sets[place])) is None:
+            holds = known.decides(c, self.sets[place])
+            if (
+                holds is None
+                and node.op is ABS
+                and known.decides(most := ir.le(*c.args), constraint(most))
+            ):
+                holds = True
+            if holds is None:
                 equality = known.narrowed(self.sets[place]) if node is c else None
                 if equality is None or equality is c:
                     continue
@@ -91,6 +100,21 @@ class Contexts:
                 decided[node] = ir.boolean(holds) if node is c else _bounded(node, holds)
             bits |= low
         return self._substituted(e, decided, bits) if bits else e
+
+    def without_kinks(self, e: Expr, bounds: Callable[[Expr], bool]) -> Expr:
+        """The branches inside of an expression with those max, min and abs as they decide
+        them."""
+        new: dict[Expr, Expr] = {}
+        for n in ir.topological((e,)):
+            r = ir.rebuild(n, tuple(new[a] for a in n.args))
+            if r.op is WHERE:
+                c, a, b = r.args
+                sides = (self.inside(a, c, True, bounds), self.inside(b, c, False, bounds))
+                r = ir.where(c, *sides)
+            if r is not n:
+                self.origin.setdefault(r, n)
+            new[n] = r
+        return new[e]
 
     def _below(self, e: Expr) -> int:
         """The tests below a node, as bits."""
@@ -102,6 +126,8 @@ class Contexts:
                         bits = self._own_bit(n, n)
                     elif n.op in (MAXIMUM, MINIMUM) and any(a.op is CONST for a in n.args):
                         bits = self._own_bit(n, ir.lt(*n.args))
+                    elif n.op is ABS:
+                        bits = self._own_bit(n, ir.lt(n.args[0], 0))
                     for a in n.args:
                         bits |= self.below[a]
                     self.below[n] = bits
@@ -138,7 +164,9 @@ class Contexts:
 
 
 def _bounded(node: Expr, less: bool) -> Expr:
-    """max(a, b) or min(a, b), knowing whether a < b."""
+    """max(a, b) or min(a, b), knowing whether a < b; abs(a), knowing whether a < 0."""
+    if node.op is ABS:
+        return -node.args[0] if less else node.args[0]
     return node.args[1 if less is (node.op is MAXIMUM) else 0]
 
 

@@ -172,7 +172,8 @@ class _Case:
             return max(wrong, key=lambda v: v.ulps)
         if not met:
             return None
-        return replace(met[0], outside=outside or any(v.outside for v in met))
+        outside = outside or any(v.outside for v in met)
+        return replace(met[0], outside=outside, coarse=any(v.coarse for v in met))
 
     # ------------------------------------------------------------- singular points
     def _centres(self) -> Iterator[Centre]:
@@ -303,7 +304,7 @@ class _Case:
         scale = max([1.0, *(abs(float(q)) for q in centre.values())])
         wide = max(reach.values(), default=0.0) > NARROW * scale
         constant = not set(_across(solved)) <= set(ir.variables((small,)))
-        is_limit = inside and errors[0][0] <= 1 and constant
+        is_limit = seen.ulps <= POINT_ULPS and constant
         miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
         if score <= 1 or (is_limit and (miss <= FINE or (miss <= CLOSE and not wide))):
             analytic = kind == "analytic" or (kind == "" and self._smooth(other, varied))

@@ -17,6 +17,7 @@ rounding of literals only are made exact (`literals`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import isfinite
@@ -25,10 +26,17 @@ from typing import Literal
 from symdiff import ir
 from symdiff.codegen.text import short_text
 from symdiff.functions import EXTENDED
-from symdiff.ir import ABS, ADD, CONST, DIV, FALSE, LE, LT, MUL, SUB, TRUE, WHERE, Expr
+from symdiff.ir import ABS, ADD, CONST, DIV, FALSE, LE, LT, MUL, SUB, TRUE, WHERE, ZERO, Expr
 from symdiff.passes.contexts import Contexts
 from symdiff.passes.guardproof import BAND_ULPS, Place, Prover, Solved, Verdict
-from symdiff.passes.guardshape import clamp_of, disjuncts, domain, may_be_guard, without_epsilon
+from symdiff.passes.guardshape import (
+    clamp_of,
+    disjuncts,
+    domain,
+    is_small,
+    may_be_guard,
+    without_epsilon,
+)
 from symdiff.passes.literals import LiteralRepair, exact_literals
 from symdiff.passes.regions import Known
 from symdiff.passes.roots import loci
@@ -161,17 +169,20 @@ class _Repairs:
         """The side that is to stay, if the other is a guard of it."""
         for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
             parts = disjuncts(holds)
-            plain = self.contexts.inside(other, holds, False, bounds=True)
+            if not any(map(self._is_bounded, parts)) and not is_small((holds, small, other)):
+                continue
+            plain = self.contexts.inside(other, holds, False, bounds=lambda n: True)
             if not parts or not self._may_be_singular(plain):
                 continue
-            rest, repaired, coarse = FALSE, False, False
+            rest, coarse = FALSE, False
+            repaired: list[dict[Expr, Expr]] = []
             for part in parts:
                 about = self._bounded_part(part, small, plain)
                 v = None if about is None else self._ask(about, small, plain, about)
                 if v is None:
                     rest = ir.or_(rest, part)
                     continue
-                repaired = True
+                repaired.append(dict(v.singular))
                 self._note(node, part, v)
                 if v.kind == "wrong":
                     self.silent.update(ir.topological((small,)))
@@ -180,12 +191,42 @@ class _Repairs:
                 if v.outside or about is not part:
                     rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
             smooth = plain if rest is FALSE or len(parts) == 1 else other
+            if repaired:  # the kinks at the points were cut out
+                at = functools.partial(_vanishes, repaired)
+                smooth = self.contexts.without_kinks(smooth, at)
             smooth = ir.where(rest, small, smooth)
             if coarse:
                 self.silent.update(ir.topological((condition,)), (node,))
                 return EXTENDED(node, smooth)
             if repaired:
                 return smooth
+            if (joined := self._middle(node, holds, small, plain)) is not None:
+                self.silent.update(ir.topological((condition,)), (node,))
+                return joined
+        return None
+
+    def _middle(self, node: Expr, holds: Expr, small: Expr, other: Expr) -> Expr | None:
+        """`other` for its guard too, where that is one of two branches in `small`: the
+        middle one of three, as for x < -eps, x > eps, and between."""
+        coarse = small.op is EXTENDED
+        branches = small.args[1] if coarse else small
+        if branches.op is not WHERE:
+            return None
+        c, a, b = branches.args
+        for inner, value, rest in ((c, a, b), (ir.not_(c), b, a)):
+            part = ir.and_(holds, inner)
+            if not self._is_bounded(part) or self._may_be_singular(value):
+                continue
+            if not is_small((part, value, other)):
+                continue
+            v = self._ask(part, value, other, part)
+            if v is None or v.kind == "wrong":
+                continue
+            self._note(node, part, v)
+            joined = ir.where(ir.or_(ir.not_(holds), inner), other, rest)
+            outside = ir.and_(part, ir.not_(domain(other))) if v.outside else FALSE
+            joined = ir.where(outside, value, joined)
+            return EXTENDED(node, joined) if coarse or v.coarse else joined
         return None
 
     def _ask(
@@ -280,6 +321,11 @@ class _Repairs:
             ):
                 return True
         return False
+
+
+def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:
+    """Whether an absolute value is 0 at a place."""
+    return n.op is ABS and any(ir.substitute(n.args, p)[0] is ZERO for p in places)
 
 
 def _joint(e: Expr) -> tuple[Expr, Expr, Expr] | None:

@@ -8,6 +8,7 @@ import math
 import time
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -224,6 +225,36 @@ def test_a_relative_band_is_a_guard_where_the_function_is_defined():
     assert mean.grad(2.0, 2.0) == (0.5, 0.5)
     assert mean(-1.0, -1.0) == -1.0
     assert math.isnan(mean(-1.0, 2.0))
+
+
+def curved(z, k):
+    """A distance in a space of curvature k."""
+    if k > 1e-8:
+        return np.sin(np.sqrt(k) * z) / np.sqrt(k)
+    if k < -1e-8:
+        return np.sinh(np.sqrt(-k) * z) / np.sqrt(-k)
+    return z
+
+
+def curved_by_size(z, k):
+    if abs(k) < 1e-10:
+        return z
+    s = np.sqrt(np.abs(k))
+    return np.sin(s * z) / s if k > 0 else np.sinh(s * z) / s
+
+
+@pytest.mark.parametrize("f", [curved, curved_by_size], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("k", [0.0, 1e-12, -1e-12, 9e-9, -9e-9, 1e-3, -0.3])
+def test_guards_between_two_functions(f, k):
+    with mpmath.workdps(60):
+        z, x = mpmath.mpf(1.5), mpmath.mpf(k)
+        terms = [(-x) ** n * z ** (2 * n + 1) / mpmath.factorial(2 * n + 1) for n in range(40)]
+        slopes = [-n * (-x) ** (n - 1) * z ** (2 * n + 1) / mpmath.factorial(2 * n + 1)
+                  for n in range(1, 40)]  # fmt: skip
+        value, by_k = sum(terms), sum(slopes)
+    g = symgrad(f)
+    assert abs(g(1.5, k) - value) <= (1e-8 if abs(k) < 1e-8 else 4 * math.ulp(1.5))
+    assert abs(g.grad(1.5, k)[1] - by_k) <= 4 * math.ulp(0.5625)
 
 
 def test_a_wrong_guard_warns_at_its_line():
