@@ -23,7 +23,7 @@ from symdiff.codegen.cudagather import gathered
 from symdiff.codegen.cudagrid import DeclinedError, Grid, Outside
 from symdiff.codegen.cudaops import Operations
 from symdiff.codegen.cudaparallel import Parallel, is_work, parallel
-from symdiff.codegen.cudaproducts import product
+from symdiff.codegen.cudaproducts import one_by_one, products
 from symdiff.codegen.cudarows import Rows, row_loops
 from symdiff.codegen.cudasteps import (
     FULL,
@@ -34,6 +34,7 @@ from symdiff.codegen.cudasteps import (
     Let,
     Plan,
     Repeat,
+    Routine,
     Step,
     TapeUse,
     Test,
@@ -103,7 +104,8 @@ class _Planner:
                     self.names[name_of(n)] = "i"
                     self.sizes.add(n)
         gone: dict[Expr, Expr] = {}
-        block = replaced(self.arranged(program.block, gone), gone)
+        found = products(program.block, types(program), self.fresh)
+        block = replaced(self.arranged(found, gone), gone)
         outputs = substitute(program.outputs, gone)
         self.program = replace(program, block=block, outputs=outputs)
         self.types = types(self.program)
@@ -241,9 +243,13 @@ class _Planner:
         try:
             k.build_all(s)
         except DeclinedError as error:
-            raise UnsupportedError(
-                f"{error}, which is not computed on CUDA", self.located(s), HINT
-            ) from None
+            if not any(isinstance(b, Call) for b in walk(s.body)):
+                raise UnsupportedError(
+                    f"{error}, which is not computed on CUDA", self.located(s), HINT
+                ) from None
+            for b in one_by_one(s, self.fresh):
+                self.statement(b, {s.name})
+            return
         rows = None
         shared = row_loops(s, self.sizes)
         if shared is not None:
@@ -270,12 +276,19 @@ class _Planner:
             self.launch(k)
 
     def call(self, s: Call) -> None:
-        if s.routine != "matmul":
-            raise UnsupportedError(
-                f"'{s.routine}' is a routine of LAPACK or NumPy, which CUDA has not",
-                self.located(s), HINT,
-            )  # fmt: skip
-        self.statement(product(s, self.types, self.fresh), set())
+        args: list[tuple[str, Type] | Cell] = []
+        for e in s.args:
+            if e.op is ARRAY:
+                args.append((name_of(e), self.typed(self.types[name_of(e)])))
+                continue
+            cell = self.names[self.fetched(e)]
+            assert isinstance(cell, Cell)
+            args.append(cell)
+        makes: list[tuple[str, Type] | Cell] = []
+        for name, t in s.results:
+            self.names[name] = t if t.shape else self.slot(t.kind)
+            makes.append((name, self.typed(t)) if t.shape else self.names[name])  # type: ignore[arg-type]
+        self.steps.append(Routine(s.routine, tuple(args), tuple(makes)))
 
     def located(self, s: Statement) -> Location | None:
         """The first place in the source that a statement comes from, if one is known."""

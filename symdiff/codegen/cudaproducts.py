@@ -1,19 +1,24 @@
-"""Products of matrices as loops, for devices: there is no library to call."""
+"""Calls as loops, for devices: products of matrices, and arrays with calls for each element."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import ZERO, var
 from symdiff.structure import (
     REAL,
+    Block,
     Build,
     Call,
     Carried,
     Loop,
     Names,
+    Statement,
     Type,
+    Update,
+    array,
     index,
     load,
     name_of,
@@ -37,4 +42,36 @@ def product(s: Call, types: Mapping[str, Type], names: Names) -> Build:
     return Build(name, t, places, var(end), (inside,))
 
 
-__all__ = ["product"]
+def products(block: Block, types: Mapping[str, Type], names: Names) -> Block:
+    """A block in which products of matrices are the sums that they are."""
+    made: list[Statement] = []
+    for s in block:
+        if isinstance(s, (Build, Loop)):
+            s = replace(s, body=products(s.body, types, names))
+        elif isinstance(s, Call) and s.routine == "matmul":
+            s = product(s, types, names)
+        made.append(s)
+    return tuple(made)
+
+
+def one_by_one(s: Build, names: Names) -> tuple[Build, Loop]:
+    """A build as a loop over its elements, each put into its place."""
+    empty, last = names.fresh(s.name), s.name
+    places = tuple(names.fresh("i") for _ in s.indices)
+    start = Build(empty, s.type, places, ZERO)
+    source = names.fresh(s.name)
+    update = names.fresh(s.name)
+    body: Block = (
+        *s.body, Update(update, source, s.type, tuple(map(index, s.indices)), s.value),
+    )  # fmt: skip
+    for axis in reversed(range(len(s.indices))):
+        outer, result = (empty, last) if axis == 0 else (names.fresh(s.name), names.fresh(s.name))
+        carried = Carried(
+            source, s.type, array(outer, s.type.kind), array(update, s.type.kind), result
+        )
+        loop = Loop(s.indices[axis], s.type.shape[axis], (carried,), body, names.fresh("trips"))
+        body, source, update = (loop,), outer, result
+    return start, loop
+
+
+__all__ = ["one_by_one", "product", "products"]

@@ -4,6 +4,7 @@
     Repeat    a loop whose iterations are steps
     Test      a check that needs integers only
     Let       an integer
+    Routine   a routine of a library, computed on the host
     Keep      an array put on a tape
     View      an array taken off a tape
     Forget    arrays that are not used any more
@@ -160,6 +161,22 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
+class Routine:
+    """Compute results of `symdiff.routines` on the host from copies, and copy them back.
+
+    Attributes
+    ----------
+    routine : its name.
+    args : arrays by their names, with their types; numbers by their cells.
+    makes : new arrays, by their names; numbers by their cells.
+    """
+
+    routine: str
+    args: tuple[tuple[str, Type] | Cell, ...]
+    makes: tuple[tuple[str, Type] | Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Keep:
     """Put an array on the end of a tape."""
 
@@ -184,7 +201,7 @@ class Forget:
     names: tuple[str, ...]
 
 
-Step = Launch | Repeat | Test | Let | Keep | View | Forget
+Step = Launch | Repeat | Test | Let | Routine | Keep | View | Forget
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symdiff.codegen.cudasteps import WARP, Forget, Keep, Launch, Let, Repeat, Step, Test, View
+from symdiff.codegen.cudasteps import (
+    WARP,
+    Cell,
+    Forget,
+    Keep,
+    Launch,
+    Let,
+    Repeat,
+    Routine,
+    Step,
+    Test,
+    View,
+)
 from symdiff.ir import Expr, format_expr
 
 
@@ -34,6 +46,12 @@ def _lines(step: Step) -> list[str]:
             return [f"require {_text(step.condition)}"]
         case Let():
             return [f"{step.name} = {_text(step.value)}"]
+        case Routine():
+            made, given = (
+                ", ".join(f"cell {v.slot}" if isinstance(v, Cell) else v[0] for v in values)
+                for values in (step.makes, step.args)
+            )
+            return [f"{made}: {step.routine}({given}), on the host"]
         case Keep():
             return [f"push {step.name} on {step.tape}"]
         case View():

@@ -30,14 +30,16 @@ from symdiff.codegen.cudasteps import (
     Let,
     Plan,
     Repeat,
+    Routine,
     Step,
     TapeUse,
     Test,
     View,
 )
 from symdiff.ir import Expr
+from symdiff.routines import ROUTINES
 from symdiff.runtime.cudadriver import Device
-from symdiff.runtime.nestarguments import whole_value
+from symdiff.runtime.nestarguments import BYTE, FLOAT32, FLOAT64, INT64, whole_value
 from symdiff.structure import Type, name_of
 
 WAVES = 8
@@ -209,6 +211,8 @@ class Run:
                     raise CheckError(step.number)
             case Let():
                 self.env[step.name] = self.integer(step.value)
+            case Routine():
+                self.routine(step)
             case Keep():
                 buffer: Buffer = self.env[step.name]
                 count = self.bytes_of(step.type) // self.sizes[step.type.kind]
@@ -257,6 +261,36 @@ class Run:
         for name, _, _, result, _ in step.arrays:
             self.env[result] = self.env.pop(name)
         self.env[step.trips] = trips
+
+    def routine(self, step: Routine) -> None:
+        """Compute on the host, after all that is queued."""
+        cells = self.read()  # a check before this one may have failed
+        args = []
+        for a in step.args:
+            if isinstance(a, Cell):
+                args.append(cells[a.slot : a.slot + 1].view(self.element(a.kind))[0])
+                continue
+            name, t = a
+            found = np.empty([max(0, self.integer(n)) for n in t.shape], self.element(t.kind))
+            if found.nbytes:
+                self.device.download(
+                    found.ctypes.data, self.env[name].address, found.nbytes, self.stream
+                )
+            args.append(found)
+        for place, value in zip(step.makes, ROUTINES[step.routine].numpy(*args), strict=True):
+            kind = place.kind if isinstance(place, Cell) else place[1].kind
+            data = np.ascontiguousarray(value, self.element(kind))
+            if isinstance(place, Cell):
+                address = self.cells.address + 8 * place.slot
+            else:
+                self.env[place[0]] = made = self.made(place[0], data.nbytes)
+                address = made.address
+            if data.nbytes:
+                self.device.upload(address, data.ctypes.data, data.nbytes, self.stream)
+
+    def element(self, kind: str) -> np.dtype[Any]:
+        """The dtype of numbers of a kind."""
+        return {"f": FLOAT32 if self.single else FLOAT64, "i": INT64, "b": BYTE}[kind]
 
     # -------------------------------------------------------------------- tapes
     def tape(self, name: str, kind: str, more: int) -> Tape:
