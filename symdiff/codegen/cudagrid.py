@@ -12,12 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from symdiff.codegen.cudaloop import define
-from symdiff.codegen.cudaops import Operations
+from symdiff.codegen.cudalanguage import Language
 from symdiff.codegen.cudaparallel import Collected, Parallel
-from symdiff.codegen.cudasteps import FULL, STATUS, THREADS, Argument, Cell, Kernel
+from symdiff.codegen.cudasteps import THREADS, Argument, Cell, Kernel
 from symdiff.codegen.cudathread import DeclinedError, Tape, Thread
-from symdiff.codegen.cudavalues import INTEGER, Scope, Stored
+from symdiff.codegen.cudavalues import Scope, Stored
 from symdiff.codegen.nestlife import Point
 from symdiff.ir import Expr
 from symdiff.structure import Build, Carried, Check, Loop, Type, Update, name_of, walk
@@ -47,23 +46,25 @@ class Grid(Thread):
     def __init__(
         self,
         name: str,
-        operations: Operations,
+        language: Language,
         names: Mapping[str, Outside],
         sizes: set[Expr],
         checks: Sequence[Check],
         ranges: Mapping[str, Expr],
     ) -> None:
-        super().__init__(operations, checks)
+        super().__init__(language, checks)
         self.name, self.names, self.sizes = name, names, sizes
         self.root.ranges.update(ranges)
         self.arguments: dict[Argument, str] = {}
         self.taken: set[str] = set()
         self.top: Loop | None = None
-        self.ends: dict[str, tuple[str, str]] = {}
+        self.ends: dict[str, str] = {}
 
     # ---------------------------------------------------------------- arguments
-    def argument(self, a: Argument, kind: str, stem: str) -> str:
-        """The name of an argument of a type, which is taken if it was not yet."""
+    def argument(
+        self, a: Argument, kind: str, stem: str, memory: bool = False, changed: bool = False
+    ) -> str:
+        """The name of an argument of a kind, which is taken if it was not yet."""
         for known, text in self.arguments.items():
             if known == a:
                 return text.rpartition(" ")[2]
@@ -71,82 +72,72 @@ class Grid(Thread):
         while name in self.taken:
             name += "_"
         self.taken.add(name)
-        self.arguments[a] = f"{kind} {name}"
+        self.arguments[a] = self.language.argument(kind, name, memory, changed)
         return name
 
     def outside(self, name: str) -> str | Stored:
         found = self.names[name]
         made: str | Stored
         if isinstance(found, Type):
-            of = self.element_type(found.kind)
             a = Argument("array", name, found.kind)
-            pointer = self.argument(a, f"const {of}* __restrict__", name)
+            pointer = self.argument(a, found.kind, name, memory=True)
             made = Stored(pointer, found.shape, found.kind)
         elif isinstance(found, Cell):
-            of = self.element_type(found.kind)
-            made = self.emit(of, f"*({of}*)({self.cell(found.slot)})", self.root)
+            made = self.emit(found.kind, self.cell(found.slot, found.kind), self.root)
         elif found == "f":
-            made = self.argument(Argument("real", name), f"const {self.real}", name)
+            made = self.argument(Argument("real", name), "f", name)
         else:
-            made = self.argument(Argument("integer", name), f"const {INTEGER}", name)
+            made = self.argument(Argument("integer", name), "i", name)
         self.root.names[name] = made
         return made
 
     def changed(self, name: str, t: Type) -> Stored:
         """An array that the kernel writes."""
-        of = self.element_type(t.kind)
-        pointer = self.argument(Argument("changed", name, t.kind), f"{of}*", name)
+        a = Argument("changed", name, t.kind)
+        pointer = self.argument(a, t.kind, name, memory=True, changed=True)
         return Stored(pointer, t.shape, t.kind, own=True)
 
-    def cell(self, slot: int) -> str:
-        cells = self.argument(Argument("cells", ""), "char*", "cells")
-        return f"{cells} + {8 * slot}"
+    def cells(self, kind: str = "i") -> str:
+        if not self.language.by_kind:
+            return self.argument(Argument("cells", ""), "cell", "cells", True, True)
+        of = "f" if kind == "f" else "i"
+        name = "numbers" if of == "f" else "counts"
+        return self.argument(Argument("cells", "", of), of, name, True, True)
 
-    def status(self) -> str:
-        return f"(int*)({self.cell(STATUS)})"
-
-    def full(self) -> str:
-        return f"*(int*)({self.cell(FULL)}) = 1;"
+    def cell(self, slot: int, kind: str) -> str:
+        """A number on the device."""
+        return self.language.cell(self.cells(kind), slot, kind)
 
     def scratch(self, shape: tuple[Expr, ...], kind: str) -> str:
         k = sum(a.role == "scratch" for a in self.arguments)
-        of = self.element_type(kind)
-        memory = self.argument(Argument("scratch", str(k), kind, shape), f"{of}*", f"w{k}")
-        size = self.argument(Argument("room", str(k), "i", shape), f"const {INTEGER}", f"size{k}")
-        thread = "((long long)blockIdx.x * blockDim.x + threadIdx.x)"
-        return self.emit(f"{of}*", f"{memory} + {thread} * {size}".replace("const ", ""), self.root)
-
-    def emit(self, kind: str, text: str, scope: Scope | None = None) -> str:
-        if kind.endswith("*"):
-            name = self.fresh("p")
-            (scope or self.scope).lines.append(f"{kind} const {name} = {text};")
-            return name
-        return super().emit(kind, text, scope)
+        memory = self.argument(Argument("scratch", str(k), kind, shape), kind, f"w{k}", True, True)
+        size = self.argument(Argument("room", str(k), "i", shape), "i", f"size{k}")
+        first = f"({self.language.turn}) * {size}"
+        return self.pointer(kind, self.language.past(memory, first), self.root)
 
     # -------------------------------------------------------------------- tapes
     def use_tape(self, tape: str, kind: str, start: str, known: bool) -> None:
         """Make a tape known whose end lies at a place, relative to how much is used."""
-        of = self.element_type(kind)
-        data = self.argument(Argument("tape", tape, kind), f"{of}*", tape)
-        used = self.argument(Argument("end", tape), f"const {INTEGER}", f"{tape}_end")
+        data = self.argument(Argument("tape", tape, kind), kind, tape, True, True)
+        used = self.argument(Argument("end", tape), "i", f"{tape}_end")
         room = ""
         if not known:
-            room = self.argument(Argument("capacity", tape), f"const {INTEGER}", f"{tape}_room")
+            room = self.argument(Argument("capacity", tape), "i", f"{tape}_room")
         end = self.fresh("e")
-        self.line(f"long long {end} = {used}{start};")
+        self.line(self.language.variable("i", end, f"{used}{start}"))
         self.tapes[tape] = Tape(data, end, room)
 
     def own_tape(self, tape: str, kind: str, elements: Expr) -> None:
         """Make a tape of each thread known, which an iteration leaves as it found it. Those
         of neighbours are interleaved."""
         k = sum(a.role == "scratch" for a in self.arguments)
-        of = self.element_type(kind)
-        memory = self.argument(Argument("scratch", str(k), kind, (elements,)), f"{of}*", tape)
-        thread = "(long long)blockIdx.x * blockDim.x + threadIdx.x"
-        data = self.emit(f"{of}*", f"{memory} + ({thread})", self.root)
-        step = self.emit(INTEGER, "(long long)gridDim.x * blockDim.x", self.root)
+        a = Argument("scratch", str(k), kind, (elements,))
+        memory = self.argument(a, kind, tape, True, True)
+        first = self.language.past(memory, f"({self.language.turn})")
+        data = self.pointer(kind, first, self.root)
+        step = self.emit("i", self.language.stride, self.root)
         end = self.fresh("e")
-        self.line(f"long long {end} = 0;")
+        self.line(self.language.variable("i", end, "0"))
         self.tapes[tape] = Tape(data, end, "", step)
 
     # -------------------------------------------------------------------- kinds
@@ -154,37 +145,38 @@ class Grid(Thread):
         self,
         space: Sequence[tuple[str, Expr, bool]],
         body: Callable[[str], None],
-        first: str = "(long long)blockIdx.x * blockDim.x + threadIdx.x",
-        step: str = "(long long)gridDim.x * blockDim.x",
+        first: str = "",
+        step: str = "",
         apart: bool = False,
     ) -> None:
         """Print the loop of a thread over its elements: index names, how many there are,
-        and whether they go backwards. `apart` leaves only the loop where a thread stops."""
+        and whether they go backwards. `apart` leaves only the loop where a thread stops.
+        Threads take turns, or start and go on as is said."""
         counts = [self.count(n) for _, n, _ in space]
         total = counts[0]
         if len(counts) > 1:
-            total = self.emit(INTEGER, " * ".join(counts))
+            total = self.emit("i", " * ".join(counts))
         o, outer = self.fresh("o"), self.scope
         self.scope = Scope(outer)
         rest = o
         places: list[str] = [""] * len(space)
         for k in reversed(range(1, len(space))):
-            row = self.emit(INTEGER, f"symdiff_divide({rest}, {counts[k]})")
-            places[k] = self.emit(INTEGER, f"{rest} - {row} * {counts[k]}")
+            row = self.emit("i", self.language.divide(rest, counts[k]))
+            places[k] = self.emit("i", f"{rest} - {row} * {counts[k]}")
             rest = row
         places[0] = rest
         for (name, n, reverse), place, count in zip(space, places, counts, strict=True):
             if reverse:
-                place = self.emit(INTEGER, f"{count} - 1 - {place}")
+                place = self.emit("i", f"{count} - 1 - {place}")
             self.scope.names[name] = place
             self.scope.ranges[name] = n
         body(o)
-        head = f"for (long long {o} = {first}; {o} < {total}; {o} += {step}) {{"
-        if apart:
-            outer.lines.append("[&] {")
-        self.close(outer, head)
-        if apart:
-            outer.lines.append("}();")
+        head = self.language.counting(
+            o, total, first or self.language.turn, step or self.language.stride
+        )
+        lines = self.language.inside(head, self.scope.lines)
+        self.scope = outer
+        self.line(*(self.language.apart(lines) if apart else lines))
 
     def build_all(self, s: Build) -> None:
         """Print a build as a grid."""
@@ -192,7 +184,8 @@ class Grid(Thread):
 
         def body(o: str) -> None:
             self.block(s.body, (s.value,))
-            self.line(f"{target.address}[{o}] = {self.typed(s.value, s.type.kind)};")
+            value = self.typed(s.value, s.type.kind)
+            self.line(self.language.assign(f"{target.address}[{o}]", value))
 
         self.spread(space_of(s), body)
 
@@ -235,14 +228,19 @@ class Grid(Thread):
             self.iteration(last, places)
 
         checked = any(isinstance(b, Check) for b in walk(last.body))
-        self.spread(p.space, body, apart=bool(p.collected) and checked)
+        apart = bool(p.collected) and checked
+        self.stays = apart and not self.language.leaves
+        if self.stays and any(isinstance(b, Loop) and b.count is None for b in walk(last.body)):
+            raise DeclinedError("a loop that may not end once a check has failed")
+        self.spread(p.space, body, apart=apart)
         for c, v, part in zip(p.collected, variables, parts, strict=True):
             total = self.collect(c, v)
             kind = c.carried.type.kind
-            of = self.element_type(kind)
-            place = self.argument(Argument("part", part, kind), f"{of}*", f"part_{part}")
-            self.line(f"if (threadIdx.x == 0) {place}[blockIdx.x] = {total};")
-            self.line("__syncthreads();")
+            a = Argument("part", part, kind)
+            place = self.argument(a, kind, f"part_{part}", True, True)
+            told = self.language.assign(f"{place}[{self.language.block}]", total)
+            self.line(*self.language.only([f"{self.language.rank} == 0"], told))
+            self.line(self.language.barrier)
 
     def variables(self, p: Parallel) -> list[str]:
         """Print variables for what a thread collects."""
@@ -250,9 +248,14 @@ class Grid(Thread):
         for c in p.collected:
             kind = c.carried.type.kind
             found.append(self.fresh("c"))
-            start = "-1ll" if c.start is None else self.typed(c.start, kind)
-            self.line(f"{self.element_type(kind)} {found[-1]} = {start};")
+            self.line(self.language.variable(kind, found[-1], self.nothing(c)))
         return found
+
+    def nothing(self, c: Collected) -> str:
+        """What collecting starts from; of places, none."""
+        if c.start is None:
+            return self.language.whole(-1)
+        return self.typed(c.start, c.carried.type.kind)
 
     def begin(self, p: Parallel, variables: Sequence[str]) -> None:
         """Let an iteration know what its thread has collected."""
@@ -260,70 +263,72 @@ class Grid(Thread):
         for c, v in zip(p.collected, variables, strict=True):
             self.scope.names[c.carried.name] = v
             if c.places:
-                self.line(f"{v} = {v} < 0 ? {here} : {v};")
+                first = self.language.choice(f"{v} < 0", str(here), v)
+                self.line(self.language.assign(v, first))
 
     def collect(self, c: Collected, variable: str) -> str:
         """Print how the threads of a block make one of what each has collected."""
-        of = self.element_type(c.carried.type.kind)
-        shared = f"shared_{c.carried.type.kind}"
+        of = c.carried.type.kind
+        shared, rank = f"shared_{of}", self.language.rank
         if shared not in self.taken:
             self.taken.add(shared)
-            self.root.lines.insert(0, f"__shared__ {of} {shared}[{THREADS}];")
-        self.line(f"{shared}[threadIdx.x] = {variable};")
-        self.line("__syncthreads();")
+            self.root.lines.insert(0, self.language.shared(of, shared))
+        self.line(self.language.assign(f"{shared}[{rank}]", variable))
+        self.line(self.language.barrier)
         w, outer = self.fresh("w"), self.scope
         self.scope = Scope(outer)
         inside, between = self.scope, Scope(self.scope)
         self.scope = between
-        mine, other = f"{shared}[threadIdx.x]", f"{shared}[threadIdx.x + {w}]"
+        mine, other = f"{shared}[{rank}]", f"{shared}[{rank} + {w}]"
         a, b = self.emit(of, mine), self.emit(of, other)
-        self.line(f"{mine} = {self.joined(c, a, b)};")
-        self.close(inside, f"if (threadIdx.x < {w}) {{")
-        self.line("__syncthreads();")
-        self.close(outer, f"for (int {w} = {THREADS // 2}; {w} > 0; {w} >>= 1) {{")
+        self.line(self.language.assign(mine, self.joined(c, a, b)))
+        self.close(inside, self.language.when([f"{rank} < {w}"]))
+        self.line(self.language.barrier)
+        self.close(outer, self.language.halving(w, THREADS // 2))
         return f"{shared}[0]"
 
     def whole(self, c: Collected, init: str, found: str) -> str:
         """What has been collected, after what was there before."""
         joined = self.joined(c, init, found, True)
-        return f"{found} < 0 ? {init} : {joined}" if c.places else joined
+        return self.language.choice(f"{found} < 0", init, joined) if c.places else joined
 
     def joined(self, c: Collected, a: str, b: str, ordered: bool = False) -> str:
         """One of two collected values, in the scope they are values of."""
         names = self.scope.names
         if c.places and not ordered:
-            low = self.emit(INTEGER, f"{a} < {b} ? {a} : {b}")
-            high = self.emit(INTEGER, f"{a} < {b} ? {b} : {a}")
+            low = self.emit("i", self.language.choice(f"{a} < {b}", a, b))
+            high = self.emit("i", self.language.choice(f"{a} < {b}", b, a))
             chosen = self.joined(c, low, high, True)
-            return f"{low} < 0 ? {high} : {chosen}"
+            return self.language.choice(f"{low} < 0", high, chosen)
         names[name_of(c.first)], names[name_of(c.second)] = a, b
         return self.typed(c.joined, c.carried.type.kind)
 
     def total(self, collected: Sequence[Collected], inits: Sequence[Expr], parts: Sequence[str],
               slots: Sequence[int]) -> None:  # fmt: skip
         """Print the kernel that makes one of what the blocks have collected."""
-        count = self.argument(Argument("parts", ""), f"const {INTEGER}", "parts")
+        count = self.argument(Argument("parts", ""), "i", "parts")
         for c, init, part, slot in zip(collected, inits, parts, slots, strict=True):
             kind = c.carried.type.kind
-            of = self.element_type(kind)
-            place = self.argument(Argument("part", part, kind), f"const {of}* __restrict__",
-                                  f"part_{part}")  # fmt: skip
+            place = self.argument(Argument("part", part, kind), kind, f"part_{part}", True)
             v, k, outer = self.fresh("c"), self.fresh("k"), self.scope
-            start = "-1ll" if c.start is None else self.typed(c.start, kind)
+            start = self.nothing(c)
             first = self.typed(init, kind)
-            self.line(f"{of} {v} = {start};")
+            self.line(self.language.variable(kind, v, start))
             self.scope = Scope(outer)
-            b = self.emit(of, f"{place}[{k}]")
-            a = self.emit(of, v)
-            self.line(f"{v} = {self.joined(c, a, b)};")
-            head = f"for (long long {k} = threadIdx.x; {k} < {count}; {k} += {THREADS}) {{"
-            self.close(outer, head)
+            b = self.emit(kind, f"{place}[{k}]")
+            a = self.emit(kind, v)
+            self.line(self.language.assign(v, self.joined(c, a, b)))
+            self.close(outer, self.language.counting(k, count, self.language.rank, str(THREADS)))
             total = self.collect(c, v)
             self.scope = Scope(outer)
-            found = self.emit(of, total)
-            self.line(f"*({of}*)({self.cell(slot)}) = {self.whole(c, first, found)};")
-            self.close(outer, "if (threadIdx.x == 0) {")
-            self.line("__syncthreads();")
+            found = self.emit(kind, total)
+            self.tell(slot, kind, self.whole(c, first, found))
+            self.close(outer, self.language.when([f"{self.language.rank} == 0"]))
+            self.line(self.language.barrier)
+
+    def tell(self, slot: int, kind: str, value: str) -> None:
+        """Put a value into a cell."""
+        self.line(self.language.assign(self.cell(slot, kind), value))
 
     def alone(self, s: Loop, slots: Mapping[str, int]) -> None:
         """Print a loop that one thread runs; carried numbers go to cells in the end."""
@@ -331,11 +336,9 @@ class Grid(Thread):
         self.loop(s, Point((s,), 0, (), {}))
         for c in s.carried:
             if not c.type.shape:
-                of = self.element_type(c.type.kind)
-                value = self.scope.names[c.result]
-                self.line(f"*({of}*)({self.cell(slots[c.result])}) = {value};")
+                self.tell(slots[c.result], c.type.kind, str(self.scope.names[c.result]))
         if s.trips in slots:
-            self.line(f"*({INTEGER}*)({self.cell(slots[s.trips])}) = {self.scope.names[s.trips]};")
+            self.tell(slots[s.trips], "i", str(self.scope.names[s.trips]))
 
     def start(self, s: Loop, which: int, point: Point) -> str | Stored:
         c: Carried = s.carried[which]
@@ -350,19 +353,17 @@ class Grid(Thread):
 
     def put(self, slot: int, e: Expr, kind: str) -> None:
         """Print an expression into a cell, after all that was read."""
-        of = self.element_type(kind)
-        value = self.typed(e, kind)
-        name = self.emit(of, value)
-        self.ends[name] = of, self.cell(slot)
+        name = self.emit(kind, self.typed(e, kind))
+        self.ends[name] = self.cell(slot, kind)
 
     # --------------------------------------------------------------------- text
     def kernel(self) -> Kernel:
         return Kernel(self.name, tuple(self.arguments))
 
     def text(self) -> str:
-        last = [f"*({of}*)({cell}) = {name};" for name, (of, cell) in self.ends.items()]
-        head = f'extern "C" __global__ void __launch_bounds__({THREADS}) {self.name}'
-        return define(head, list(self.arguments.values()), [*self.root.lines, *last])
+        last = [self.language.assign(cell, name) for name, cell in self.ends.items()]
+        arguments = list(self.arguments.values())
+        return self.language.kernel(self.name, arguments, [*self.root.lines, *last])
 
 
 __all__ = ["DeclinedError", "Grid", "Outside", "space_of"]

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from symdiff.codegen.cudagather import gathered
 from symdiff.codegen.cudagrid import DeclinedError, Grid, Outside
-from symdiff.codegen.cudaops import Operations
+from symdiff.codegen.cudalanguage import Language
 from symdiff.codegen.cudaparallel import Parallel, is_work, parallel
 from symdiff.codegen.cudaproducts import one_by_one, products
 from symdiff.codegen.cudarows import Rows, row_loops
@@ -41,7 +41,6 @@ from symdiff.codegen.cudasteps import (
     View,
 )
 from symdiff.codegen.cudatapes import counted, tape_uses
-from symdiff.codegen.cudavalues import HELPERS
 from symdiff.codegen.nestlife import last_uses
 from symdiff.errors import Location, UnsupportedError
 from symdiff.ir import ONE, TRUE, VAR, Expr, substitute, topological
@@ -74,23 +73,24 @@ from symdiff.structure import (
 HINT = 'target="cpu" computes it'
 
 
-def plan(program: Structured, dtype: str) -> Plan:
-    """The plan of a lowered program.
+def plan(program: Structured, language: Language) -> Plan:
+    """The plan of a lowered program, with kernels in a language.
 
     Raises
     ------
     UnsupportedError : for what a device cannot do.
     """
-    return _Planner(program, dtype).plan()
+    return _Planner(program, language).plan()
 
 
 class _Planner:
-    def __init__(self, program: Structured, dtype: str) -> None:
-        self.operations = Operations(dtype)
+    def __init__(self, program: Structured, language: Language) -> None:
+        self.language = language
         loops = [s for s in walk(program.block) if isinstance(s, Loop)]
         tapes = [v.tape for s in loops for v in s.saves]
         self.fresh = Names((*types(program), *tapes))
         self.kernels: dict[str, str] = {}
+        self.checking: set[str] = set()
         self.made = 0
         self.slots = FULL + 1
         self.names: dict[str, Outside] = {}
@@ -143,9 +143,9 @@ class _Planner:
             k.put(self.slots - 1, e, kind)
         if any(cells):
             self.launch(k)
-        text = "\n".join([HELPERS, *self.operations.helpers(), *self.kernels.values()])
+        text = self.language.unit([*self.kernels.values()])
+        checked = bool(self.checking & self.kernels.keys())
         known = {n: c for n, c in self.names.items() if isinstance(c, Cell)}
-        checked = "atomicMin(" in text
         return Plan(text, tuple(self.steps), known, self.slots, tuple(cells), checked)
 
     # ------------------------------------------------------------------ kernels
@@ -154,13 +154,15 @@ class _Planner:
         return self.grid(f"symdiff_{self.made - 1}")
 
     def grid(self, name: str) -> Grid:
-        return Grid(name, self.operations, self.names, self.sizes, self.checks, self.ranges)
+        return Grid(name, self.language, self.names, self.sizes, self.checks, self.ranges)
 
     def launch(self, k: Grid, space: Sequence[Expr] | None = None, **how: object) -> None:
         """A step that starts a kernel; what says how much there is to do is made known to
         the host before."""
         counts = None if space is None else tuple(self.host(n) for n in space)
         self.kernels[k.name] = k.text()
+        if k.checking:
+            self.checking.add(k.name)
         arguments = tuple(
             replace(a, size=tuple(map(self.host, a.size))) if a.size else a for a in k.arguments
         )
@@ -252,9 +254,9 @@ class _Planner:
             return
         rows = None
         shared = row_loops(s, self.sizes)
-        if shared is not None:
+        if shared is not None and self.language.warps:
             r = Rows(
-                f"{k.name}_rows", self.operations, self.names, self.sizes, self.checks, self.ranges
+                f"{k.name}_rows", self.language, self.names, self.sizes, self.checks, self.ranges
             )
             r.build_rows(s, shared)
             rows = r.kernel(), self.host(shared[0].space[0][1])
@@ -410,7 +412,7 @@ class _Planner:
         k.alone(s, {n: c.slot for n, c in slots.items()})
         for t in tapes:
             if t.elements is None:
-                k.line(f"*(long long*)({k.cell(t.cell)}) = {k.tapes[t.tape].end};")
+                k.tell(t.cell, "i", k.tapes[t.tape].end)
         self.launch(k, changes=self.changes(k, s, dying), tapes=tuple(tapes))
         self.names.update(slots)
         self.carried_out(s)
@@ -492,9 +494,7 @@ class _Planner:
                 tapes.append(TapeUse(r.tape, r.type.kind, ONE, False))
             for r in numbers:
                 self.names[r.name] = cell = self.slot(r.type.kind)
-                k.ends[str(k.scope.names[r.name])] = (
-                    k.element_type(r.type.kind), k.cell(cell.slot),
-                )  # fmt: skip
+                k.ends[str(k.scope.names[r.name])] = k.cell(cell.slot, r.type.kind)
             self.launch(k, tapes=tuple(tapes))
         for r in s.restores:
             if r.type.shape:

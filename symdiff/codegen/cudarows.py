@@ -76,16 +76,16 @@ class Rows(Grid):
         target = self.changed(s.name, s.type)
         by_loop = {b.index: p for b, p in zip(s.body, shared, strict=True) if isinstance(b, Loop)}
         self.row = by_loop
-        self.lane = self.emit("int", f"threadIdx.x % {WARP}")
+        self.lane = self.emit("lane", f"{self.language.rank} % {WARP}")
 
         def body(o: str) -> None:
             self.block(s.body, (s.value,))
             value = self.typed(s.value, s.type.kind)
-            self.line(f"if ({self.lane} == 0) {target.address}[{o}] = {value};")
+            told = self.language.assign(f"{target.address}[{o}]", value)
+            self.line(*self.language.only([f"{self.lane} == 0"], told))
 
-        thread = "((long long)blockIdx.x * blockDim.x + threadIdx.x)"
-        step = f"(long long)gridDim.x * blockDim.x / {WARP}"
-        self.spread(space_of(s), body, f"{thread} / {WARP}", step)
+        first, step = f"({self.language.turn}) / {WARP}", f"{self.language.stride} / {WARP}"
+        self.spread(space_of(s), body, first, step)
 
     def statement(self, s: Statement, point: Point) -> None:
         if isinstance(s, Loop) and s.index in self.row:
@@ -105,21 +105,21 @@ class Rows(Grid):
         self.spread(p.space, body, self.lane, str(WARP))
         for c, init, v in zip(p.collected, inits, variables, strict=True):
             self.shuffled(c, v)
-            of = self.element_type(c.carried.type.kind)
-            self.scope.names[c.carried.result] = self.emit(of, self.whole(c, init, v))
+            whole = self.emit(c.carried.type.kind, self.whole(c, init, v))
+            self.scope.names[c.carried.result] = whole
         if s.count is not None:
             self.scope.names[s.trips] = self.count(s.count)
 
     def shuffled(self, c: Collected, v: str) -> None:
         """Print how a warp makes one of what its threads have collected."""
-        of = self.element_type(c.carried.type.kind)
+        of = c.carried.type.kind
         w, outer = self.fresh("w"), self.scope
         self.scope = Scope(outer)
         a = self.emit(of, v)
         b = self.emit(of, f"__shfl_down_sync(0xffffffffu, {v}, {w})")
-        self.line(f"{v} = {self.joined(c, a, b)};")
-        self.close(outer, f"for (int {w} = {WARP // 2}; {w} > 0; {w} >>= 1) {{")
-        self.line(f"{v} = __shfl_sync(0xffffffffu, {v}, 0);")
+        self.line(self.language.assign(v, self.joined(c, a, b)))
+        self.close(outer, self.language.halving(w, WARP // 2))
+        self.line(self.language.assign(v, f"__shfl_sync(0xffffffffu, {v}, 0)"))
 
 
 __all__ = ["Rows", "row_loops"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symdiff.codegen.cudaops import Operations
-from symdiff.codegen.cudavalues import INTEGER, Scope, Stored, Values
+from symdiff.codegen.cudalanguage import Language
+from symdiff.codegen.cudavalues import Scope, Stored, Values
 from symdiff.codegen.nestlife import Point, shares
 from symdiff.integers import in_range, least, linear
 from symdiff.ir import TRUE, Expr, neg
@@ -60,25 +60,24 @@ class Thread(Values):
     checks : the checks of the program, whose order numbers them.
     tapes : the tapes that the kernel uses.
     common : pointers to arrays that several threads change.
+    checking : whether anything is checked.
+    stays : whether a thread goes on where a check fails, for others wait for it.
     """
 
-    def __init__(self, operations: Operations, checks: Sequence[Check]) -> None:
-        super().__init__(operations)
+    def __init__(self, language: Language, checks: Sequence[Check]) -> None:
+        super().__init__(language)
         self.checks = checks
         self.tapes: dict[str, Tape] = {}
         self.common: set[str] = set()
+        self.checking = self.stays = False
 
     def scratch(self, shape: tuple[Expr, ...], kind: str) -> str:
         """A pointer to memory of this thread for an array that is at most so large; the
         sizes are those of names outside of the kernel."""
         raise NotImplementedError
 
-    def status(self) -> str:
-        """The address of the number of the check that fails."""
-        raise NotImplementedError
-
-    def full(self) -> str:
-        """A statement that says that a tape is too short."""
+    def cells(self, kind: str = "i") -> str:
+        """The numbers of a kind that kernels keep on the device."""
         raise NotImplementedError
 
     def call(self, s: Call) -> None:
@@ -112,9 +111,7 @@ class Thread(Values):
             raise DeclinedError("an array is copied while other threads change it")
         i = self.fresh("i")
         size = self.length(a.shape)
-        self.line(
-            f"for (long long {i} = 0; {i} < {size}; {i}++) ({address})[{i}] = {a.address}[{i}];"
-        )
+        self.line(*self.language.copy(i, size, address, a.address))
 
     def build(self, s: Build) -> None:
         a = self.new(s.type)
@@ -126,10 +123,10 @@ class Thread(Values):
             self.block(s.body, (s.value,))
             value = self.typed(s.value, a.kind)
             at = self.offset(a.shape, [index(i) for i in s.indices])
-            self.line(f"{a.address}[{at}] = {value};")
+            self.line(self.language.assign(f"{a.address}[{at}]", value))
             return
         i, n, outer = self.fresh("i"), s.type.shape[axis], self.scope
-        head = f"for (long long {i} = 0; {i} < {self.count(n)}; {i}++) {{"
+        head = self.language.counting(i, self.count(n))
         self.scope = Scope(outer)
         self.scope.names[s.indices[axis]] = i
         self.scope.ranges[s.indices[axis]] = n
@@ -138,7 +135,7 @@ class Thread(Values):
 
     def close(self, outer: Scope, head: str) -> None:
         """Go back to a scope, and print the inner one in it."""
-        outer.lines += [head, *(f"    {line}" for line in self.scope.lines), "}"]
+        outer.lines += self.language.inside(head, self.scope.lines)
         self.scope = outer
 
     def update(self, s: Update, point: Point) -> None:
@@ -154,9 +151,9 @@ class Thread(Values):
             if not in_range(i, n, ranges, self.sizes):
                 tests += [f"0 <= {self.value(i)}", f"{self.value(i)} < {self.value(n)}"]
         element = f"{a.address}[{self.offset(a.shape, s.index)}]"
-        change = f"{element} = {element} + {value};" if s.add else f"{element} = {value};"
+        change = self.language.assign(element, f"{element} + {value}" if s.add else value)
         self.scope.names[s.name] = Stored(a.address, s.type.shape, a.kind, own=True)
-        self.line(f"if ({' && '.join(tests)}) {change}" if tests else change)
+        self.line(*self.language.only(tests, change))
 
     # -------------------------------------------------------------------- loops
     def loop(self, s: Loop, point: Point) -> None:
@@ -165,23 +162,25 @@ class Thread(Values):
         places = [self.start(s, k, point) for k in range(len(s.carried))]
         order, outer = self.fresh("o"), self.scope
         if not plain:
-            self.line(f"long long {order} = 0;")
+            self.line(self.language.variable("i", order, "0"))
         self.scope = Scope(outer)
         for c, place in zip(s.carried, places, strict=True):
             self.scope.names[c.name] = place
         if s.condition is not TRUE:
-            self.line(f"if (!({self.value(s.condition)})) break;")
+            self.line(*self.language.stop(self.value(s.condition)))
         i = order
         if s.reverse:
-            i = self.emit(INTEGER, f"{count} - 1 - {order}")
+            i = self.emit("i", f"{count} - 1 - {order}")
         self.scope.names[s.index] = i
         if s.count is not None:
             self.scope.ranges[s.index] = s.count
         self.iteration(s, places)
-        test = "" if count is None else f"{order} < {count}"
-        self.close(
-            outer, f"for ({f'long long {order} = 0' if plain else ''}; {test}; {order}++) {{"
-        )
+        if plain and count is not None:
+            head = self.language.counting(order, count)
+        else:
+            self.line(*self.language.follow(order))
+            head = self.language.repeating(order, count)
+        self.close(outer, head)
         for c, place in zip(s.carried, places, strict=True):
             self.scope.names[c.result] = place
         self.scope.names[s.trips] = count if plain and count is not None else order
@@ -191,9 +190,8 @@ class Thread(Values):
         c = s.carried[which]
         if not c.type.shape:
             name = self.fresh("c")
-            self.line(
-                f"{self.element_type(c.type.kind)} {name} = {self.typed(c.init, c.type.kind)};"
-            )
+            value = self.typed(c.init, c.type.kind)
+            self.line(self.language.variable(c.type.kind, name, value))
             return name
         a = self.stored(name_of(c.init))
         if shares(s, which) and self.dies(name_of(c.init), point):
@@ -212,10 +210,10 @@ class Thread(Values):
         variables = {p for p in places if isinstance(p, str)}
         for k, (c, value) in enumerate(zip(s.carried, values, strict=True)):
             if value in variables and value != places[k]:
-                values[k] = self.emit(self.element_type(c.type.kind), str(value))
+                values[k] = self.emit(c.type.kind, str(value))
         for place, value in zip(places, values, strict=True):
             if value is not None and value != place:
-                self.line(f"{place} = {value};")
+                self.line(self.language.assign(str(place), value))
         self.pass_on([
             (c, p) for c, p in zip(s.carried, places, strict=True) if isinstance(p, Stored)
         ])  # fmt: skip
@@ -242,10 +240,12 @@ class Thread(Values):
         if self.proved(s.condition):
             return
         number = self.checks.index(s) + 1
-        self.line(f"if (!({self.value(s.condition)})) {{")
-        self.line(f"    atomicMin({self.status()}, {number});")
-        self.line("    return;")
-        self.line("}")
+        self.checking = True
+        condition = self.value(s.condition)
+        told = [self.language.failed(self.cells(), number)]
+        if not self.stays:
+            told += self.language.leave()
+        self.line(*self.language.unless(condition, told))
 
     # -------------------------------------------------------------------- tapes
     def save(self, v: Save) -> None:
@@ -254,35 +254,29 @@ class Thread(Values):
         a = self.stored(name_of(v.value)) if v.type.shape else None
         size = "1" if a is None else self.length(a.shape)
         if tape.room:
-            self.line(f"if ({tape.end} + {size} > {tape.room}) {{")
-            self.line(f"    {self.full()}")
-            self.line("    return;")
-            self.line("}")
+            told = [self.language.full(self.cells()), *self.language.leave()]
+            head = self.language.when([f"{tape.end} + {size} > {tape.room}"])
+            self.line(*self.language.inside(head, told))
         if a is None:
             value = self.typed(v.value, v.type.kind)
-            self.line(f"{tape.data}[{tape.end}++{_times(tape.step)}] = {value};")
+            self.line(*self.language.put(tape.data, tape.end, tape.step, value))
             return
         if tape.step:
             raise DeclinedError("each thread keeps arrays")
-        self.copy(f"{tape.data} + {tape.end}", a)
-        self.line(f"{tape.end} += {size};")
+        self.copy(self.language.past(tape.data, tape.end), a)
+        self.line(self.language.advance(tape.end, size))
 
     def restore(self, r: Restore) -> None:
         """Take a value off the end of a tape."""
         tape = self.tapes[r.tape]
-        of = self.element_type(r.type.kind)
         if not r.type.shape:
-            self.scope.names[r.name] = self.emit(
-                of, f"{tape.data}[--{tape.end}{_times(tape.step)}]"
-            )
+            self.scope.names[r.name] = name = self.fresh()
+            kind = r.type.kind
+            self.line(*self.language.take(kind, name, tape.data, tape.end, tape.step))
             return
-        self.line(f"{tape.end} -= {self.length(r.type.shape)};")
-        view = self.emit(f"{of}*", f"{tape.data} + {tape.end}")
+        self.line(self.language.advance(tape.end, self.length(r.type.shape), back=True))
+        view = self.pointer(r.type.kind, self.language.past(tape.data, tape.end))
         self.scope.names[r.name] = Stored(view, r.type.shape, r.type.kind)
-
-
-def _times(step: str) -> str:
-    return f" * {step}" if step else ""
 
 
 __all__ = ["DeclinedError", "Tape", "Thread"]

@@ -8,6 +8,7 @@ from threading import RLock
 from typing import Any
 
 from symdiff.codegen.cudaconvert import NAME, print_conversion
+from symdiff.codegen.cudalanguage import Cplusplus
 from symdiff.codegen.cudaloop import THREADS
 from symdiff.codegen.cudaplan import plan
 from symdiff.codegen.cudasteps import Kernel, Launch, Plan, Repeat, Step
@@ -56,7 +57,7 @@ class CudaProgram:
         """
         with self._lock:
             if dtype not in self._plans:
-                self._plans[dtype] = plan(self.lowered, dtype)
+                self._plans[dtype] = plan(self.lowered, Cplusplus(dtype))
             return self._plans[dtype]
 
     def text(self, dtype: str) -> str:
