@@ -110,11 +110,6 @@ def array_module(
     """The source of a standalone module of a captured program."""
     from symdiff.version import __version__
 
-    if list(targets) != ["cpu"]:
-        raise TargetError(
-            "modules of functions with arrays hold no CUDA kernels",
-            hint='compile them for the CPU; calls with target="cuda" compute them on a device',
-        )
     wrt, name = real(program, wrt), program.name
     by = ", ".join(wrt)
     parts = [ArrayFunction("", derive.value(program), f"The value of {name}.")]
@@ -136,7 +131,11 @@ def array_module(
         p._replace(program=readable(p.program), emitted=derive.final(p.program)) for p in parts
     ]
     return array_module_source(
-        name, parts, version=__version__, dtype=np.dtype(dtype or np.float64).name
+        name,
+        parts,
+        version=__version__,
+        dtype=np.dtype(dtype or np.float64).name,
+        targets=targets,
     )
 
 

@@ -378,15 +378,14 @@ class SymbolicFunction:
         from symdiff.export import save_module, write_text
 
         raw = self._source.program(self._default_static())
+        targets = ("cpu",) if self._options.target == "cpu" else ("cpu", "cuda")
         if isinstance(raw, Structured):
             from symdiff.arraytext import array_module
 
-            dtype, target = self._options.dtype, self._options.target
-            targets = ("cpu", "cuda") if target == "cuda" else ("cpu",)
+            dtype = self._options.dtype
             text = array_module(raw, self._wrt(), hessian=hessian, dtype=dtype, targets=targets)
             write_text(path, text)
             return
-        targets = ("cpu",) if self._options.target == "cpu" else ("cpu", "cuda")
         save_module(
             path, self.raw_program, self._wrt(), hessian=hessian, dtype=self._options.dtype,
             targets=targets,

@@ -9,7 +9,6 @@ single    one thread for all
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from symdiff.codegen.cudalanguage import Language
@@ -68,9 +67,7 @@ class Grid(Thread):
         for known, text in self.arguments.items():
             if known == a:
                 return text.rpartition(" ")[2]
-        name = "_" + re.sub(r"\W", "_", stem)
-        while name in self.taken:
-            name += "_"
+        name = self.language.name(stem, self.taken)
         self.taken.add(name)
         self.arguments[a] = self.language.argument(kind, name, memory, changed)
         return name

@@ -7,6 +7,7 @@ Numba in `symdiff.codegen.cudanumba`, which modules hold.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -124,6 +125,10 @@ class Language(ABC):
         """A number in a cell."""
 
     # --------------------------------------------------------------- statements
+    @abstractmethod
+    def name(self, stem: str, taken: set[str]) -> str:
+        """A name of the language for a name of the program, which is none of those taken."""
+
     @abstractmethod
     def argument(self, kind: str, name: str, memory: bool = False, changed: bool = False) -> str:
         """An argument of a kernel: a number, or memory that it may change."""
@@ -272,6 +277,12 @@ class Cplusplus(Operations, Language):
 
     def cell(self, cells: str, slot: int, kind: str) -> str:
         return f"*({self.type(kind)}*)({cells} + {8 * slot})"
+
+    def name(self, stem: str, taken: set[str]) -> str:
+        name = "_" + re.sub(r"\W", "_", stem)
+        while name in taken:
+            name += "_"
+        return name
 
     def argument(self, kind: str, name: str, memory: bool = False, changed: bool = False) -> str:
         if not memory:

@@ -11,7 +11,17 @@ from textwrap import indent
 
 from symdiff.codegen.cudapython import kernel_source, simulation
 from symdiff.codegen.python import docstring, local_names
+from symdiff.errors import TargetError
 from symdiff.ir import Expr
+
+TARGETS = ("cpu", "cuda")
+
+
+def check_targets(targets: Sequence[str]) -> None:
+    """Raise a `TargetError` for a target that is not available."""
+    for target in targets:
+        if target not in TARGETS:
+            raise TargetError(f"unknown target '{target}'", hint=" or ".join(TARGETS))
 
 
 def cuda_name(full: str) -> str:

@@ -73,19 +73,19 @@ from symdiff.structure import (
 HINT = 'target="cpu" computes it'
 
 
-def plan(program: Structured, language: Language) -> Plan:
-    """The plan of a lowered program, with kernels in a language.
+def plan(program: Structured, language: Language, name: str = "symdiff") -> Plan:
+    """The plan of a lowered program, with kernels in a language, named after a name.
 
     Raises
     ------
     UnsupportedError : for what a device cannot do.
     """
-    return _Planner(program, language).plan()
+    return _Planner(program, language, name).plan()
 
 
 class _Planner:
-    def __init__(self, program: Structured, language: Language) -> None:
-        self.language = language
+    def __init__(self, program: Structured, language: Language, name: str) -> None:
+        self.language, self.name = language, name
         loops = [s for s in walk(program.block) if isinstance(s, Loop)]
         tapes = [v.tape for s in loops for v in s.saves]
         self.fresh = Names((*types(program), *tapes))
@@ -110,8 +110,8 @@ class _Planner:
         self.program = replace(program, block=block, outputs=outputs)
         self.types = types(self.program)
         self.checks = checks_of(program)
-        for name in program.data:
-            self.names[name] = self.types[name]
+        for data in program.data:
+            self.names[data] = self.types[data]
 
     def arranged(self, block: Block, gone: dict[Expr, Expr]) -> Block:
         """The block with loops that only add to arrays as sums for each element; and what
@@ -151,7 +151,7 @@ class _Planner:
     # ------------------------------------------------------------------ kernels
     def kernel(self) -> Grid:
         self.made += 1
-        return self.grid(f"symdiff_{self.made - 1}")
+        return self.grid(f"{self.name}_{self.made - 1}")
 
     def grid(self, name: str) -> Grid:
         return Grid(name, self.language, self.names, self.sizes, self.checks, self.ranges)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from symdiff.codegen.cudamodule import (
+    check_targets,
     cuda_evaluate,
     cuda_header,
     cuda_kernel,
@@ -20,11 +21,10 @@ from symdiff.codegen.cudamodule import (
     cuda_wrapper,
 )
 from symdiff.codegen.python import DTYPES, docstring, function_source, local_names
-from symdiff.errors import SymdiffError, TargetError
+from symdiff.errors import SymdiffError
 from symdiff.ir import Expr
 from symdiff.program import Tree
 
-TARGETS = ("cpu", "cuda")
 _IMPORTED = {"math", "np", "njit", "prange", "cuda", "libdevice", "config"}
 
 
@@ -77,9 +77,7 @@ def module_source(
     TargetError : for a target that is not available.
     SymdiffError : if a name cannot be used in a module.
     """
-    for target in targets:
-        if target not in TARGETS:
-            raise TargetError(f"unknown target '{target}'", hint=" or ".join(TARGETS))
+    check_targets(targets)
     if dtype not in DTYPES:
         raise SymdiffError(f"unknown dtype '{dtype}'", hint=f"one of {', '.join(DTYPES)}")
     if not name.isidentifier() or keyword.iskeyword(name) or name in _IMPORTED:

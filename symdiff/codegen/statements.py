@@ -176,7 +176,7 @@ def statements(
 
     for e in order:
         made = writer.compose(e, [text[a] for a in e.args])
-        while len(made.text) > WIDTH:
+        while e.args and len(made.text) > WIDTH:
             longest = max(e.args, key=lambda a: (not _is_plain(text[a]), len(text[a].text)))
             if _is_plain(text[longest]):
                 break
