@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symdiff import ir
+from symdiff.codegen.nestmatrices import TURNED
 from symdiff.ir import ZERO, var
 from symdiff.structure import (
     REAL,
@@ -26,19 +27,24 @@ from symdiff.structure import (
 
 
 def product(s: Call, types: Mapping[str, Type], names: Names) -> Build:
-    """A call of "matmul" as the sums that it is, over the last axis of the first factor and
-    the first of the second."""
+    """A call of "matmul", or of one that takes transposed matrices, as the sums that it is."""
     a, b = s.args
     ((name, t),) = s.results
+    turned = TURNED[s.routine]
     left = types[name_of(a)].shape
     places = tuple(names.fresh("i") for _ in t.shape)
     k = names.fresh("k")
     start, end = names.fresh("sum"), names.fresh("sum")
     rows = [index(i) for i in places[: len(left) - 1]]
     columns = [index(i) for i in places[len(left) - 1 :]]
-    term = ir.raw(ir.MUL, (load(a, *rows, index(k)), load(b, index(k), *columns)))
+    first, second = (*rows, index(k)), (index(k), *columns)
+    factors = (
+        load(a, *(reversed(first) if turned[0] else first)),
+        load(b, *(reversed(second) if turned[1] else second)),
+    )
+    term = ir.raw(ir.MUL, factors)
     carried = Carried(start, REAL, ZERO, ir.raw(ir.ADD, (var(start), term)), end)
-    inside = Loop(k, left[-1], (carried,), (), names.fresh("trips"))
+    inside = Loop(k, left[0 if turned[0] else -1], (carried,), (), names.fresh("trips"))
     return Build(name, t, places, var(end), (inside,))
 
 
@@ -48,7 +54,7 @@ def products(block: Block, types: Mapping[str, Type], names: Names) -> Block:
     for s in block:
         if isinstance(s, (Build, Loop)):
             s = replace(s, body=products(s.body, types, names))
-        elif isinstance(s, Call) and s.routine == "matmul":
+        elif isinstance(s, Call) and s.routine in TURNED:
             s = product(s, types, names)
         made.append(s)
     return tuple(made)
