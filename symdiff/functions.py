@@ -794,6 +794,32 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.entr": lambda x: neg(mul(x, LOG(x))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
     "scipy.special.ndtr": lambda x: mul(HALF, ERFC(neg(div(x, sqrt(const(2)))))),
+    "numpy.conj": lambda x: x,
+    "numpy.conjugate": lambda x: x,
+    "scipy.special.rgamma": lambda x: div(ONE, GAMMA(x)),
+    "scipy.special.beta": lambda a, b: div(mul(GAMMA(a), GAMMA(b)), GAMMA(a + b)),
+    "scipy.special.betaln": lambda a, b: LGAMMA(a) + LGAMMA(b) - LGAMMA(a + b),
+    "scipy.special.poch": lambda z, m: div(GAMMA(z + m), GAMMA(z)),
+    "scipy.special.binom": lambda n, k: div(
+        GAMMA(n + ONE), mul(GAMMA(k + ONE), GAMMA(n - k + ONE))
+    ),
+    "scipy.special.erfcx": lambda x: mul(EXP(power(x, 2)), ERFC(x)),
+    "scipy.special.log_ndtr": lambda x: LOG(mul(HALF, ERFC(neg(div(x, sqrt(const(2))))))),
+    "scipy.special.rel_entr": lambda x, y: where(eq(x, ZERO), ZERO, mul(x, LOG(div(x, y)))),
+    "scipy.special.kl_div": lambda x, y: where(eq(x, ZERO), y, mul(x, LOG(div(x, y))) - x + y),
+    "scipy.special.huber": lambda d, r: where(
+        le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d))
+    ),
+    "scipy.special.pseudo_huber": lambda d, r: mul(
+        power(d, 2), sqrt(ONE + power(div(r, d), 2)) - ONE
+    ),
+    "scipy.special.boxcox": lambda x, k: where(eq(k, ZERO), LOG(x), div(power(x, k) - ONE, k)),
+    "scipy.special.boxcox1p": lambda x, k: where(
+        eq(k, ZERO), LOG1P(x), div(EXPM1(mul(k, LOG1P(x))), k)
+    ),
+    "scipy.special.inv_boxcox": lambda y, k: where(
+        eq(k, ZERO), EXP(y), power(mul(k, y) + ONE, div(ONE, k))
+    ),
     "scipy.special.exp10": lambda x: EXP(mul(LN10(), x)),
     "scipy.special.cosm1": lambda x: mul(const(-2), power(SIN(div(x, const(2))), 2)),
 }

@@ -16,7 +16,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
-from symdiff.frontend import arrays, known, scalars, source
+from symdiff.frontend import arrays, distributions, known, scalars, source
 from symdiff.frontend.containers import plain
 from symdiff.frontend.frames import Frame, tuple_like
 from symdiff.frontend.source import FunctionNode
@@ -112,6 +112,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return inline(t, function, args, kwargs)
     if kind is MethodType and type(function.__func__) is FunctionType:
         inspects = hasattr(type(function.__self__), "__symdiff_trace__")
+        if (known_method := distributions.find(function)) is not None:
+            return inline(t, known_method, args, kwargs)
         if inspects or _is_library(function.__func__):
             raise _foreign(t, function)
         return inline(t, function.__func__, (function.__self__, *args), kwargs)

@@ -16,6 +16,7 @@ from symdiff import functions
 from symdiff.frontend import (
     arrays,
     composed,
+    distributions,
     library_names,
     methods,
     numpy_names,
@@ -118,6 +119,8 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
         if function is not None and (name in entries or id(function) not in table):
             usual = whole[name] if name in whole else _sized(name, entries.get(name))
             table[id(function)] = function, _extended(name, usual)
+    for fun, build in distributions.EXACT.items():
+        table[id(fun)] = fun, _shorthand(build)
     return table
 
 

@@ -8,11 +8,21 @@ from typing import Any
 
 from symdiff import functions, ir, structure
 from symdiff.frontend import arrays, folding, library_names, scalars, selecting, symbolic
+from symdiff.frontend.containers import array_in_call
 from symdiff.frontend.extents import positive, product
 from symdiff.frontend.large_shapes import ravel, shape_like, sliced, taken_along
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Refused, Selected, SymArray, as_real, dimensions, join, number
+from symdiff.frontend.values import (
+    Refused,
+    Selected,
+    SymArray,
+    as_real,
+    dimensions,
+    is_number,
+    join,
+    number,
+)
 from symdiff.ir import ONE, ZERO, Expr
 
 Function = Callable[..., Any]
@@ -286,6 +296,9 @@ def peak(t: Tracer, a: SymArray, axis: Any) -> Any:
 
 def _exponentials(t: Tracer, value: Any, axis: Any) -> tuple[SymArray, SymArray, SymArray]:
     """The array, its largest elements, and exp of the differences."""
+    array_in_call(value, "softmax() or logsumexp()")
+    if is_number(value):
+        raise Refused("softmax() or logsumexp() of a number", "pass an array")
     a = symbolic.symbolic(t, value)
     top = symbolic.reused(t, peak(t, a, axis))
     e = arrays.elementwise(

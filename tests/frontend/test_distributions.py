@@ -1,0 +1,115 @@
+"""Methods of scipy.stats' distributions, against SciPy's values and differences of them."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from symdiff import UnsupportedError, symgrad
+from symdiff.frontend.distributions import METHODS
+
+SHAPES = {
+    "lognorm": (0.7,), "weibull_min": (1.5,), "gamma": (2.3,), "chi2": (3.2,), "t": (4.5,),
+    "beta": (2.2, 3.1),
+}  # fmt: skip
+COUNTS = {"bernoulli": (0.3,), "binom": (7.0, 0.3), "poisson": (2.2,)}
+
+
+def traced(name, method):
+    """The method as a function of all that is real, and where to try it."""
+    call = getattr(getattr(stats, name), method)
+    shapes = SHAPES.get(name, COUNTS.get(name))
+    if name in COUNTS and len(shapes) == 1:
+        return (lambda p: call(3 if name == "poisson" else 1, p)), shapes
+    if name in COUNTS:
+        return (lambda n, p: call(2, n, p)), shapes
+    if shapes is None:
+        return (lambda x, m, s: call(x, loc=m, scale=s)), (0.8, 0.1, 1.3)
+    if len(shapes) == 1:
+        return (lambda x, a, m, s: call(x, a, m, scale=s)), (0.8, *shapes, 0.1, 1.3)
+    return (lambda x, a, b, m, s: call(x, a, b, loc=m, scale=s)), (0.8, *shapes, 0.1, 1.3)
+
+
+def difference(f, at, k):
+    """By Richardson's extrapolation, to about 1e-9."""
+
+    def central(h):
+        up, down = list(at), list(at)
+        up[k] += h
+        down[k] -= h
+        return (f(*up) - f(*down)) / (2 * h)
+
+    return (4 * central(1e-4) - central(2e-4)) / 3
+
+
+@pytest.mark.parametrize(("name", "method"), METHODS, ids="-".join)
+def test_every_method_agrees_with_scipy(name, method):
+    f, at = traced(name, method)
+    g = symgrad(f)
+    assert g(*at) == pytest.approx(f(*at), rel=1e-13)
+    slopes = g.grad(*at)
+    for k, slope in enumerate(slopes if isinstance(slopes, tuple) else (slopes,)):
+        if (name, k) != ("binom", 0):  # SciPy rounds the number of trials
+            assert slope == pytest.approx(difference(f, at, k), rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [m for m in METHODS if m[0] not in COUNTS], ids="-".join
+)
+def test_outside_of_the_support_and_for_arrays(name, method):
+    f, at = traced(name, method)
+    xs = np.array([-3.0, 0.05, 0.4, 1.2, 5.0])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(symgrad(f)(xs, *at[1:]), f(xs, *at[1:]), rtol=1e-12)
+
+
+def test_a_likelihood_of_an_array():
+    def loss(x, m, s):
+        return -np.sum(stats.norm.logpdf(x, m, s))
+
+    x, m, s = np.array([0.1, 0.4, 0.7]), 0.2, 1.3
+    by_x, by_m, by_s = symgrad(loss).grad(x, m, s)
+    np.testing.assert_allclose(by_x, (x - m) / s**2, rtol=1e-14)
+    assert by_m == pytest.approx(-np.sum(x - m) / s**2, rel=1e-14)
+    assert by_s == pytest.approx(3 / s - np.sum((x - m) ** 2) / s**3, rel=1e-14)
+
+
+def test_the_logarithm_of_a_tail_keeps_its_digits():
+    g = symgrad(lambda x: stats.norm.logcdf(x))
+    for x in (-40.0, -8.0, 0.0, 9.0):
+        assert g(x) == pytest.approx(special.log_ndtr(x), rel=1e-12)
+    assert g.grad(-40.0) == pytest.approx(40.02496884720726, rel=1e-15)
+
+
+def test_what_has_no_closed_form_is_refused():
+    with pytest.raises(UnsupportedError, match=r"'stats\.gamma\.cdf' cannot be traced"):
+        symgrad(lambda x: stats.gamma.cdf(x, 2.0))(1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "at"),
+    [
+        (lambda x: special.rgamma(x), (0.6,)), (lambda x, y: special.beta(x, y), (0.6, 1.4)),
+        (lambda x, y: special.betaln(x, y), (0.6, 1.4)), (lambda x, y: special.poch(x, y), (0.6, 1.4)),
+        (lambda x, y: special.binom(x, y), (3.6, 1.4)), (lambda x: special.erfcx(x), (0.6,)),
+        (lambda x: special.erfcx(x), (30.0,)), (lambda x: special.log_ndtr(x), (-30.0,)),
+        (lambda x, y: special.rel_entr(x, y), (0.6, 0.7)), (lambda x, y: special.kl_div(x, y), (0.6, 0.7)),
+        (lambda x, y: special.kl_div(x, y), (0.0, 0.7)), (lambda d, r: special.huber(d, r), (1.0, 3.0)),
+        (lambda d, r: special.huber(d, r), (1.0, -0.3)), (lambda d, r: special.pseudo_huber(d, r), (1.3, 0.4)),
+        (lambda x, k: special.boxcox(x, k), (1.7, 0.3)), (lambda x, k: special.boxcox(x, k), (1.7, 0.0)),
+        (lambda x, k: special.boxcox1p(x, k), (1.7, 0.3)), (lambda y, k: special.inv_boxcox(y, k), (1.7, 0.3)),
+    ],
+)  # fmt: skip
+def test_shorthands_of_scipy_special(call, at):
+    g = symgrad(call)
+    assert g(*at) == pytest.approx(call(*at), rel=2e-13)
+    slopes = g.grad(*at)
+    for k, slope in enumerate(slopes if isinstance(slopes, tuple) else (slopes,)):
+        if at[k] != 0.0:
+            assert slope == pytest.approx(difference(call, at, k), rel=1e-7, abs=1e-9)
+
+
+def test_box_and_cox_at_zero():
+    g = symgrad(lambda x, k: special.boxcox(x, k))
+    assert g.grad(1.7, 0.0)[1] == pytest.approx(math.log(1.7) ** 2 / 2, rel=1e-15)
