@@ -100,6 +100,24 @@ def _quotients(bound: Bindings) -> Expr | None:
     return None if difference is None else difference / (bound[U] * bound[V])
 
 
+def _softplus_less(bound: Bindings) -> Expr | None:
+    """log1p(exp(-|u|)) + (1 - v)*u if u > 0, - v*u otherwise: no term is larger than before."""
+    u, v = bound[U], bound[V]
+    if ir.rational(v) is not None:
+        return None
+    side = ir.where(ir.lt(ZERO, u), 1 - v, -v)
+    return LOG1P(EXP(-ir.abs_(u))) + side * u
+
+
+def _logistic_less(bound: Bindings) -> Expr | None:
+    """((1 - v) - v*exp(u))/(exp(u) + 1), divided by exp(u) if u > 0."""
+    u, v = bound[U], bound[V]
+    if ir.rational(v) is not None:
+        return None
+    small = EXP(-ir.abs_(u))
+    return ir.where(ir.lt(ZERO, u), (1 - v) * small - v, (1 - v) - v * small) / (small + 1)
+
+
 def _expanded(op: ir.Op) -> Callable[[Bindings], Expr | None]:
     """op(u, v) in terms of other functions."""
     assert op.expand is not None
@@ -117,6 +135,8 @@ RULES: tuple[Rule, ...] = (
     Rule("log1p", LOG(U + 1), _plain(LOG1P(U))),
     Rule("log1m", LOG(1 - U), _plain(LOG1P(-U))),
     Rule("logistic", EXP(U) / (EXP(U) + 1), _plain(1 / (EXP(-U) + 1))),
+    Rule("softplus-v", LOGADDEXP(ZERO, U) - V * U, _softplus_less),
+    Rule("logistic-v", 1 / (EXP(U) + 1) - V, _logistic_less),
     Rule("expm1", EXP(U) - 1, _plain(EXPM1(U))),
     Rule("1-exp", 1 - EXP(U), _plain(-EXPM1(U))),
     Rule("1-cos", 1 - COS(U), _plain(2 * SIN(U / 2) ** 2)),

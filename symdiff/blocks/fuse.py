@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from symdiff.blocks.common import changed
 from symdiff.ir import Expr, substitute, topological
 from symdiff.structure import (
     ARRAY,
@@ -25,7 +26,6 @@ from symdiff.structure import (
     Call,
     Loop,
     Statement,
-    Update,
     array,
     block_of,
     expressions,
@@ -48,7 +48,7 @@ def fused(block: Block, roots: Sequence[Expr], *, late: bool) -> Block:
     roots : expressions after the block.
     late : after differentiation.
     """
-    changed = _changed(block)
+    in_place = changed(block)
     block = tuple(
         replace(s, body=fused(s.body, expressions(s), late=late))
         if isinstance(s, Build | Loop)
@@ -57,7 +57,7 @@ def fused(block: Block, roots: Sequence[Expr], *, late: bool) -> Block:
     )
     for name in [s.name for s in block if isinstance(s, Build)]:
         made = next(s for s in block if isinstance(s, Build) and s.name == name)
-        if not _names(made) & changed:
+        if not _names(made) & in_place:
             block = _without(block, made, roots, late)
     return block
 
@@ -66,13 +66,6 @@ def _names(s: Build) -> set[str]:
     """The arrays that a statement reads."""
     roots = [e for b in walk((s,)) for e in expressions(b)]
     return {name_of(e) for e in leaves(roots) if e.op is ARRAY}
-
-
-def _changed(block: Block) -> set[str]:
-    """The arrays that are changed in place."""
-    found = {s.source for s in walk(block) if isinstance(s, Update)}
-    loops = [s for s in walk(block) if isinstance(s, Loop)]
-    return found | {name_of(c.init) for s in loops for c in s.carried if c.type.shape}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from symdiff.blocks.common import shared
 from symdiff.blocks.deltas import contracted
 from symdiff.blocks.fuse import fused
 from symdiff.blocks.gather import gathered
@@ -60,6 +61,7 @@ def simplified(
     """
     block, roots = rewritten(block, tuple(roots))
     block, roots = _with_passes(block, roots, _late if late else _early)
+    block, roots = shared(block, roots)
     block = promoted(pruned(block, roots, tapes), names)
     block = fused(pruned(block, roots, tapes), roots, late=late)
     block, roots = contracted(block, roots)

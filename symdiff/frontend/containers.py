@@ -63,7 +63,7 @@ def position(value: Any) -> Any:
     if isinstance(value, Whole):
         return value
     if isinstance(value, Scalar):
-        selecting.retrace_integers(active.get(), value.expr)
+        symbolic.retrace_integers(active.get(), value.expr)
         raise Refused(
             f"{describe(value)} is used as an index",
             integer_hint(value) or "an index must be known; use np.where to select by value",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from symdiff import ir
+from symdiff import ir, structure
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import containers, expressions, growing, loops, scalars, sequences
 from symdiff.frontend.expressions import evaluate
@@ -15,6 +15,9 @@ from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Cond, Masked, Refused, Stream
 from symdiff.frontend.values import Sequence as Unknown
 from symdiff.ir import FALSE, TRUE
+
+FEW = 4
+"""Iterations up to which loops are unrolled if they can be."""
 
 
 def _run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
@@ -40,7 +43,7 @@ def run_for(t: Tracer, node: ast.For) -> None:
     if (found := sequences.of(iterable)) is not None:
         _loop(t, node, found)
         return
-    if isinstance(iterable, range) and len(iterable) > t.unroll_limit:
+    if isinstance(iterable, range) and _long(t, node, iterable):
         if _kept(t, node, sequences.of_range(iterable)):
             return
     _iterate(t, node, containers.elements(t, iterable), iterable)
@@ -65,6 +68,34 @@ def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
 
     t.frame.flow.broken = growing.traced(t, found.count, grown, run) if grown else run()
     _after_loop(t, node.orelse)
+
+
+def _long(t: Tracer, node: ast.For, steps: range) -> bool:
+    """Whether a loop is better kept: it has many iterations, or some in which arrays are
+    computed, each of which would be as much code as the first."""
+    if len(steps) > t.unroll_limit:
+        return True
+    if len(steps) <= FEW or not t.array_parameters:
+        return False
+    before = t.block, len(t.block)
+    try:
+        with t.attempt():
+            _assign(t, node.target, steps[0])
+            _run_block(t, node.body)
+            made = before[0][before[1] :]
+            raise _Tried(any(not isinstance(s, structure.Check) for s in made))
+    except _Tried as tried:
+        return tried.arrays
+    except (Refused, UnsupportedError):
+        return False
+
+
+class _Tried(Exception):  # noqa: N818
+    """The first iteration was traced to see whether it computes arrays."""
+
+    def __init__(self, arrays: bool) -> None:
+        super().__init__()
+        self.arrays = arrays
 
 
 def _kept(t: Tracer, node: ast.For, found: Unknown) -> bool:

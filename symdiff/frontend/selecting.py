@@ -47,7 +47,7 @@ def position(t: Tracer, i: Any, n: Expr) -> Expr:
 
     if isinstance(i, bool) or not scalars.is_whole(i):
         if isinstance(i, Scalar):
-            retrace_integers(t, i.expr)
+            symbolic.retrace_integers(t, i.expr)
         hint = integer_hint(i) or "an index must be an integer"
         raise Refused(f"{describe(i)} is used as an index", hint)
     if isinstance(i, int):
@@ -89,7 +89,7 @@ def _slice(t: Tracer, s: slice, n: Expr) -> tuple[Expr, Expr, Expr]:
     that there are none."""
     step = 1 if s.step is None else s.step
     if isinstance(step, Scalar) and not scalars.is_whole(step):
-        retrace_integers(t, step.expr)
+        symbolic.retrace_integers(t, step.expr)
     if isinstance(step, bool) or not scalars.is_whole(step) or step == 0:
         raise Refused("the step of a slice must be an integer, and not 0")
     size = as_real(step).expr
@@ -271,7 +271,7 @@ def _array_key(t: Tracer, k: Any) -> Any:
     if isinstance(k, SymArray) and k.kind == "f":
         if k.shape == (ZERO,):
             return symbolic.lazy(k.shape, "i", ZERO)
-        retrace_integers(t, formula(k))
+        symbolic.retrace_integers(t, formula(k))
         raise Refused("an array of real numbers is used as an index")
     if isinstance(k, SymArray) and not k.shape:
         k = symbolic.element(k, ())
@@ -283,17 +283,7 @@ def _array_key(t: Tracer, k: Any) -> Any:
 def as_integers(t: Tracer, value: Any) -> None:
     """Trace again with a parameter as an array of integers, if the value is made of one."""
     if isinstance(value, SymArray) and value.kind == "f":
-        retrace_integers(t, formula(value))
-
-
-def retrace_integers(t: Tracer, e: Expr) -> None:
-    """Trace again with a parameter as an array of integers, if an index is made of one."""
-    for n in structure.leaves((e,)):
-        if n.op is not structure.ARRAY or n.value[1] != "f":
-            continue
-        name = structure.name_of(n)
-        if name in t.array_parameters and (t.shapes is None or t.shapes[name][1] == "i"):
-            raise Retrace(name, integers=True)
+        symbolic.retrace_integers(t, formula(value))
 
 
 # ------------------------------------------------------------------------- masks

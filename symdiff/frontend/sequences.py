@@ -51,7 +51,7 @@ def symbolic_range(*bounds: Any) -> Sequence:
     """`range` with bounds that are not known when traced."""
     for v in bounds:
         if not scalars.is_whole(v):
-            selecting.retrace_integers(active.get(), as_real(v).expr)
+            symbolic.retrace_integers(active.get(), as_real(v).expr)
             raise Refused(f"range() of {describe(v)}", "its ends must be integers")
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if step == 0 or isinstance(step, bool):

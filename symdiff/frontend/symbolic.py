@@ -17,6 +17,7 @@ from symdiff import ir, structure
 from symdiff.frontend import scalars
 from symdiff.frontend.defined import masked
 from symdiff.frontend.extents import common_shape, extent, same_size
+from symdiff.frontend.recorder import Retrace, active
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cell,
@@ -73,6 +74,16 @@ def needs(a: SymArray) -> Expr:
     return placed(a.cell.defined, a.where) if a.cell.leaf is None else TRUE
 
 
+def retrace_integers(t: Tracer, e: Expr) -> None:
+    """Trace again with a parameter as an array of integers, if an index is made of one."""
+    for n in structure.leaves((e,)):
+        if n.op is not structure.ARRAY or n.value[1] != "f":
+            continue
+        name = structure.name_of(n)
+        if name in t.array_parameters and (t.shapes is None or t.shapes[name][1] == "i"):
+            raise Retrace(name, integers=True)
+
+
 def as_kind(a: SymArray, kind: str) -> Expr:
     """The element at the slots as one of an array of another kind."""
     e = formula(a)
@@ -82,6 +93,7 @@ def as_kind(a: SymArray, kind: str) -> Expr:
         return ir.where(e, ONE, ZERO)
     if kind == "b":
         return ir.ne(e, ZERO)
+    retrace_integers(active.get(), e)
     raise Refused(
         "a real number is stored in an array of integers",
         "make the array one of floats, such as np.zeros(n)",
