@@ -1331,3 +1331,136 @@ def dynamic_programming(x, y):
             cost = (x[i - 1] - y[j - 1]) ** 2
             D[i, j] = cost + min(D[i - 1, j], D[i, j - 1], D[i - 1, j - 1])
     return D[n, m]
+
+
+@case(x="n")
+def appended_where_positive(x):
+    kept = [0.5]
+    for v in x:
+        if v > 0:
+            kept.append(v**2)
+        else:
+            kept.append(v)
+            kept.append(0)
+    return np.sum(np.array(kept) ** 3) + len(kept)
+
+
+@case(x="n m")
+def rows_with_a_positive_sum(x):
+    rows = []
+    for row in x:
+        if np.sum(row) < 0:
+            continue
+        rows.append(np.exp(row))
+    return np.sum(np.array(rows) ** 2)
+
+
+@case(x="6")
+def appended_of_a_known_range(x):
+    out = []
+    for i in range(6):
+        if x[i] > 0:
+            out.append(x[i] * i)
+    return sum(out)
+
+
+@case(y="n 2", A="2 2", Q="2 2")
+def kalman_filter(y, A, Q):
+    m, p, total = np.zeros(2), np.eye(2), 0.0
+    for t in range(y.shape[0]):
+        m, p = A @ m, A @ p @ A.T + Q @ Q.T
+        s = p + 0.5 * np.eye(2)
+        r = y[t] - m
+        gain = p @ np.linalg.inv(s)
+        total += 0.5 * (r @ np.linalg.solve(s, r)) + 0.5 * np.log(np.linalg.det(s))
+        m, p = m + gain @ r, (np.eye(2) - gain) @ p
+    return total
+
+
+@case(x="n 3", v="n 3", w="n", positive=True)
+def leapfrog_with_a_known_number_of_steps(x, v, w):
+    def pull(x):
+        d = x[None, :, :] - x[:, None, :]
+        return np.sum(w[None, :, None] * d / (np.sum(d * d, axis=2) + 0.5)[:, :, None] ** 1.5, axis=1)
+
+    a = pull(x)
+    for _ in range(6):
+        v = v + 0.05 * a
+        x = x + 0.1 * v
+        a = pull(x)
+        v = v + 0.05 * a
+    return 0.5 * np.sum(w[:, None] * v**2)
+
+
+@case(x="n 2", W="8 2", R="8 2", b="8")
+def gated_cells(x, W, R, b):
+    h, c = np.zeros(2), np.zeros(2)
+    for row in x:
+        i, f, o, g = np.split(W @ row + R @ h + b, 4)
+        c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+        h = np.tanh(c) / (1 + np.exp(-o))
+    return h @ h
+
+
+@case(p="n n", labels="i n 2", least=2)
+def aligned_labels(p, labels):
+    q = p - scipy.special.logsumexp(p, axis=1, keepdims=True)
+    count = 2 * len(labels) + 1
+    symbols = np.zeros(count, dtype=int)
+    for k in range(len(labels)):
+        symbols[2 * k + 1] = labels[k]
+    a = np.full(count, -1e3)
+    a[0], a[1] = q[0, 0], q[0, symbols[1]]
+    for t in range(1, len(q)):
+        new = np.full(count, -1e3)
+        for s in range(count):
+            v = a[s]
+            if s > 0:
+                v = np.logaddexp(v, a[s - 1])
+            if s > 1 and symbols[s] != 0 and symbols[s] != symbols[s - 2]:
+                v = np.logaddexp(v, a[s - 2])
+            new[s] = v + q[t, symbols[s]]
+        a = new
+    return -np.logaddexp(a[count - 1], a[count - 2])
+
+
+@case(w="m", X="n m", y="n")
+def products_written_twice(w, X, y):
+    return np.sum(np.log(1 + np.exp(X @ w)) - y * (X @ w)) + np.sum((X @ w) ** 2)
+
+
+@case(c="4", x="n")
+def spline_of_de_boor(c, x):
+    knots = np.linspace(-3.0, 3.0, 8)
+    total = 0.0
+    for v in np.tanh(x):
+        d = [c[0], c[1], c[2], c[3]]
+        for r in range(1, 4):
+            for j in range(3, r - 1, -1):
+                low, high = knots[j], knots[j + 4 - r]
+                part = (v - low) / (high - low)
+                d[j] = (1 - part) * d[j - 1] + part * d[j]
+        total += d[3] ** 2
+    return total
+
+
+@case(A="m n", b="n", least=1)
+def conjugate_gradients(A, b):
+    M = A.T @ A + 4 * np.eye(len(b))
+    x, r = np.zeros_like(b), b.copy()
+    p, rr = r.copy(), r @ r
+    for _ in range(6):
+        q = M @ p
+        step = rr / (p @ q + 1)
+        x += step * p
+        r -= step * q
+        new = r @ r
+        p, rr = r + new / (rr + 1) * p, new
+    return np.sum(x**2)
+
+
+@case(v="m", X="n m", t="n", d="n", least=1)
+def proportional_hazards(v, X, t, d):
+    risk = X @ v
+    order = np.argsort(-t)
+    return -np.sum(d[order] * (risk[order] - np.log(np.cumsum(np.exp(risk[order])))))

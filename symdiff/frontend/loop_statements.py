@@ -46,13 +46,21 @@ def run_for(t: Tracer, node: ast.For) -> None:
     if isinstance(iterable, range) and _long(t, node, iterable):
         if _kept(t, node, sequences.of_range(iterable)):
             return
+    if isinstance(iterable, range) and growing.conditional(t, node.body):
+        try:
+            with t.attempt():
+                _iterate(t, node, containers.elements(t, iterable), iterable)
+            return
+        except (Refused, UnsupportedError):
+            if _kept(t, node, sequences.of_range(iterable)):
+                return
     _iterate(t, node, containers.elements(t, iterable), iterable)
 
 
 def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
     """A loop that stays a loop."""
     name = node.target.id if isinstance(node.target, ast.Name) else "i"
-    grown = growing.lists(t, node.body) if found.count.op is not ir.CONST else {}
+    grown = growing.lists(t, node.body, found.count.op is ir.CONST)
     before = {g.name: t.frame.env[g.name] for g in grown.values()}
 
     def start(k: ir.Expr) -> None:

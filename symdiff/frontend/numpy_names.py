@@ -96,6 +96,10 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
 
 
 def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:
+    from symdiff.frontend import large_making
+
+    if n * (n if m is None else m) > t.size_limit:
+        return large_making.eye(t, n, m, k)
     return t.own(asarray(np.eye(n, m, k)))
 
 

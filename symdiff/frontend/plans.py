@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symdiff import structure
-from symdiff.frontend import slots
+from symdiff.frontend import slots, symbolic
 from symdiff.frontend.frames import Flow, contents
 from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.slots import Slot
@@ -42,7 +42,8 @@ class Plan:
     def slots(self) -> Iterator[tuple[str, Slot]]:
         """What is carried, and what the user calls it."""
         for name, tree in self.names.items():
-            yield from ((name.strip("_"), s) for s in slots.slots(tree))
+            called = name.strip("_").replace(" ", "_")
+            yield from ((called, s) for s in slots.slots(tree))
         for _, tree in self.containers.values():
             yield from (("", s) for s in slots.slots(tree))
         for cell, slot in self.cells.items():
@@ -128,6 +129,12 @@ def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> boo
     what = f"name '{name}'"
     if name not in plan.names:
         plan.names[name] = slots.tree_of(t.wrap(before), what, name in plan.deep)
+        return True
+    if isinstance(plan.names[name], SmallArray) and isinstance(value, SymArray):
+        if t.size_limit:
+            raise Retrace(what="an array has elements traced one by one before a loop")
+        whole = symbolic.symbolic(t, t.wrap(before))
+        plan.names[name] = Slot(Type(whole.shape, whole.kind), whole, fixed=slots.SHARED)
         return True
     try:
         found = list(slots.pairs(plan.names[name], value, what))

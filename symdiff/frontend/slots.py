@@ -12,7 +12,6 @@ import numpy as np
 from symdiff import ir, structure
 from symdiff.frontend import scalars, symbolic
 from symdiff.frontend.frames import tuple_like
-from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
@@ -183,8 +182,6 @@ def pairs(tree: Any, value: Any, what: str) -> Iterator[tuple[Slot, Any]]:
             for k in tree:
                 yield from pairs(tree[k], value[k], what)
             return
-    if isinstance(tree, SmallArray) and isinstance(value, SymArray):
-        raise Retrace(what="an array has elements traced one by one before a loop")
     raise Refused(*changes_form(what, value))
 
 

@@ -15,15 +15,15 @@ REFUSED: dict[str, tuple[str, str]] = {
 def f(x):
     out = []
     for v in x:
-        out.append(v)
-        out.append(v**2)
+        for w in x:
+            out.append(v * w)
     return np.array(out)
 """,
         """
-model.py:5:9: a list or dict changes its size in a loop whose length is not known when traced
-    out.append(v**2)
+model.py:5:13: name 'out' changes its form in a loop whose length is not known when traced
+    out.append(v * w)
     ^
-hint: append once in every iteration, or store in an array made before the loop
+hint: it must have the same type and size in every iteration
 """,
     ),
     "list_rows": (
