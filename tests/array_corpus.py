@@ -1381,7 +1381,9 @@ def kalman_filter(y, A, Q):
 def leapfrog_with_a_known_number_of_steps(x, v, w):
     def pull(x):
         d = x[None, :, :] - x[:, None, :]
-        return np.sum(w[None, :, None] * d / (np.sum(d * d, axis=2) + 0.5)[:, :, None] ** 1.5, axis=1)
+        return np.sum(
+            w[None, :, None] * d / (np.sum(d * d, axis=2) + 0.5)[:, :, None] ** 1.5, axis=1
+        )
 
     a = pull(x)
     for _ in range(6):

@@ -25,10 +25,13 @@ from symdiff.structure import (
     Call,
     Loop,
     Statement,
+    Structured,
     Type,
     index,
     load,
     name_of,
+    pruned,
+    types,
 )
 
 ORIENTED = {
@@ -37,6 +40,13 @@ ORIENTED = {
 }  # fmt: skip
 """Routines, by which of their arguments are transposed."""
 TURNED = {name: turned for turned, name in ORIENTED.items()}
+
+
+def with_products(program: Structured) -> Structured:
+    """The program with products of matrices where it has them."""
+    known = types(program)
+    block = oriented(tuple(product(s, known) for s in program.block), {})
+    return replace(program, block=pruned(block, program.outputs))
 
 
 def product(s: Statement, known: Mapping[str, Type]) -> Statement:
@@ -110,4 +120,4 @@ def _turned(s: Build) -> Expr | None:
     return source if same else None
 
 
-__all__ = ["ORIENTED", "TURNED", "oriented", "product"]
+__all__ = ["ORIENTED", "TURNED", "with_products"]

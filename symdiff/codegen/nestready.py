@@ -3,8 +3,6 @@
     what a loop carries without changing it       is not carried
     additions to one element in a loop            are collected in a number, added once
     functions of the sum that a build computes    are applied in a build of their own
-    sums of products over two arrays              are products of matrices, see `nestproducts`
-    transposed matrices in such products          are not made
 
 Before:  y[i] = tanh(sum_j a[i, j]*x[j])
 After:   t[i] = sum_j a[i, j]*x[j]; y[i] = tanh(t[i])
@@ -16,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symdiff.codegen.nestmatrices import oriented, product
 from symdiff.ir import POW, TRUE, ZERO, Expr, add, integer, substitute, topological, var, where
 from symdiff.structure import (
     ARRAY,
@@ -39,7 +36,6 @@ from symdiff.structure import (
     leaves,
     load,
     name_of,
-    pruned,
     replaced,
     scalar,
     types,
@@ -54,9 +50,7 @@ def ready(program: Structured) -> Structured:
     names = Names((*types(program), *tapes))
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(block, names), outputs)
-    known = types(replace(program, block=block))
-    block = oriented(tuple(product(s, known) for s in block), {})
-    return replace(program, block=pruned(block, outputs), outputs=outputs)
+    return replace(program, block=block, outputs=outputs)
 
 
 # ----------------------------------------------------- what is carried and never changed

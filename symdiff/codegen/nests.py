@@ -21,6 +21,7 @@ from symdiff.codegen.llvm import Lanes
 from symdiff.codegen.lower import MAX_CHAIN, lower
 from symdiff.codegen.nestlife import wishes
 from symdiff.codegen.nestloops import NO_MEMORY, STEP, STEPS, Wish
+from symdiff.codegen.nestmatrices import TURNED, with_products
 from symdiff.codegen.nestmemory import PRELUDE
 from symdiff.codegen.nestproducts import Products
 from symdiff.codegen.nestready import ready
@@ -73,7 +74,7 @@ class Layout:
         should be. If the shape is not known the kernel puts the address there, and the
         sizes of the axes after it.
     count : how many cells there are.
-    checks, calls : what may fail, and the routines that are called, by their numbers.
+    checks, calls : what may fail, and the routines of libraries, by their numbers.
     """
 
     params: tuple[Parameter, ...]
@@ -154,7 +155,7 @@ def layout_of(program: Structured) -> Layout:
         at += 1 if known[-1] else 1 + len(t.shape)
     statements = list(walk(program.block))
     checks = tuple(s for s in statements if isinstance(s, Check))
-    calls = tuple(s for s in statements if isinstance(s, Call))
+    calls = tuple(s for s in statements if isinstance(s, Call) and s.routine not in TURNED)
     return Layout(
         params, tuple(places), sizes, outputs, tuple(known), tuple(results), at, checks, calls
     )
@@ -351,7 +352,7 @@ def print_nests(
     settled : how many settled values it has.
     flags : those of the processor's flags that are to be looked at.
     """
-    made = lowered(program, accuracy, settled > 0)
+    made = with_products(lowered(program, accuracy, settled > 0))
     return Kernel(made, dtype, lanes, settled, flags).print()
 
 

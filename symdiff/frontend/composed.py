@@ -89,6 +89,48 @@ def bincount(x: ArrayLike, weights: ArrayLike = None, minlength: int = 0) -> Any
     return sums
 
 
+def histogram(
+    a: ArrayLike, bins: Any = 10, range: Any = None, density: bool = False,
+    weights: ArrayLike = None,
+) -> Any:  # fmt: skip
+    """Counts have no gradient, sums of weights have that of the weights, and edges that of the
+    extremes they come from."""
+    x = np.ravel(a)
+    if np.ndim(bins) > 0:
+        edges = bins * 1.0
+    else:
+        low, high = (np.min(x), np.max(x)) if range is None else range
+        wide = np.where(low == high, 0.5, 0.0)
+        edges = np.linspace(low - wide, high + wide, bins + 1)
+    n = edges.shape[0] - 1
+    at = np.minimum(np.searchsorted(edges, x, side="right") - 1, n - 1)
+    inside = (x >= edges[0]) & (x <= edges[n])
+    at = np.maximum(at, 0)
+    if weights is None and not density:
+        found = np.zeros(n, int)
+        np.add.at(found, at[inside], 1)
+        return found, edges
+    sums = np.zeros(n)
+    np.add.at(sums, at, np.where(inside, 1.0 if weights is None else np.ravel(weights), 0.0))
+    return (sums / (np.sum(sums) * np.diff(edges)) if density else sums), edges
+
+
+def unique(ar: ArrayLike) -> Any:
+    """Sorted, each value once; the gradient of equal ones goes to the first of them."""
+    x = np.sort(np.ravel(ar))
+    places = np.arange(x.shape[0])
+    return x[(x != x[np.maximum(places - 1, 0)]) | (places == 0)]
+
+
+def partition(a: ArrayLike, kth: Any, axis: int = -1) -> Any:
+    """Sorted, which is one of the orders that `np.partition` may leave."""
+    return np.sort(a, axis=axis)
+
+
+def argpartition(a: ArrayLike, kth: Any, axis: int = -1) -> Any:
+    return np.argsort(a, axis=axis)
+
+
 # --------------------------------------------------------------- lines and shapes
 def correlate(a: ArrayLike, v: ArrayLike, mode: Any = "valid") -> Any:
     return np.convolve(a, v[::-1], mode)
@@ -227,10 +269,12 @@ def polynomial_value(x: Any, c: ArrayLike) -> Any:
 
 # ---------------------------------------------------------------- linear algebra
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> Any:
-    """Of a matrix of full rank."""
+    """The shortest solution; its derivative by the matrix is the one at constant rank."""
     x = np.linalg.pinv(a) @ b
     rest = np.sum((b - a @ x) ** 2, axis=0)
-    return x, rest, min(a.shape), np.linalg.svd(a, compute_uv=False)
+    sizes = np.linalg.svd(a, compute_uv=False)
+    least = 2.0**-52 * max(a.shape) if rcond is None else rcond
+    return x, rest, np.sum(np.where(sizes > least * sizes[0], 1, 0)), sizes
 
 
 def svdvals(x: ArrayLike) -> Any:
@@ -274,6 +318,8 @@ def scipy_solve(a: ArrayLike, b: ArrayLike, assume_a: str = "gen") -> Any:
 
 TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.quantile": (quantile, 1), "numpy.percentile": (percentile, 1),
+    "numpy.histogram": (histogram, 1), "numpy.unique": (unique, 1),
+    "numpy.partition": (partition, 1), "numpy.argpartition": (argpartition, 1),
     "numpy.median": (median, 1), "numpy.cov": (cov, 2), "numpy.corrcoef": (corrcoef, 2),
     "numpy.bincount": (bincount, 2, 0), "numpy.correlate": (correlate, 2),
     "numpy.gradient": (gradient, 1), "numpy.rot90": (rot90, 1), "numpy.dstack": (dstack, 1),

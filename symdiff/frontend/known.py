@@ -161,6 +161,11 @@ _RANDOM = "random numbers would be frozen when traced; pass them as arguments"
 _REAL = "a traced function computes with real numbers; leave the conversion out"
 _OPAQUE = "symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule"
 
+_COMPLEX = (
+    "complex numbers are not supported; write the transform as sums of cos and sin, such as "
+    "np.cos(w[:, None] * t) @ x"
+)
+
 _HINTS: tuple[tuple[Any, str], ...] = (
     (print, "print what the function returns instead"),
     (input, "pass the value as an argument"),
@@ -172,6 +177,8 @@ _MODULE_HINTS = {
     "random": _RANDOM,
     "secrets": _RANDOM,
     "numpy.random": _RANDOM,
+    "numpy.fft": _COMPLEX,
+    "scipy.fft": _COMPLEX,
 }
 
 

@@ -12,13 +12,16 @@ from symdiff.frontend import large_shapes, storing, symbolic
 from symdiff.frontend.containers import array_in_call, number_of
 from symdiff.frontend.large_reductions import extreme_so_far
 from symdiff.frontend.python_names import call_back
+from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Refused, SymArray, describe, is_number
+from symdiff.frontend.values import Refused, SmallArray, SymArray, describe, is_number
 
 Function = Callable[..., Any]
 
 
 def _add_at(t: Tracer, function: Any, a: Any, indices: Any, value: Any) -> None:
+    if isinstance(a, SmallArray):
+        raise Retrace(what="np.add.at() of an array whose elements are traced one by one")
     if not isinstance(a, SymArray):
         raise Refused(f"np.add.at() of {describe(a)}")
     storing.add_at(t, a, indices, value)

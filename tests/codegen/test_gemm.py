@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+from symdiff.codegen.nestmatrices import with_products
+from symdiff.codegen.nests import lowered
 from symdiff.codegen.nesttext import nest_lines
 
 RNG = np.random.default_rng(11)
@@ -57,7 +59,8 @@ def text_of(f: Any, *args: Any) -> str:
     """The program that is compiled for the arguments."""
     f(*args)
     (kernel,) = [k for _, k in f._arrays._kernels.values()]
-    return "\n".join(nest_lines(kernel.settled("float64", 0).program)[0])
+    program = with_products(lowered(kernel.settled("float64", 0).program, settled=True))
+    return "\n".join(nest_lines(program)[0])
 
 
 def test_what_is_a_product() -> None:
@@ -82,6 +85,18 @@ def test_gradients_make_no_transposed_matrices() -> None:
     c = a @ b
     for found, wanted in zip(f.grad(a, b), (2 * c @ b.T, 2 * a.T @ c), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_products_beside_routines_of_libraries() -> None:
+    def f(a, b):
+        gram = np.einsum("ki,kj->ij", a, a) + np.eye(a.shape[1])
+        return np.sum(np.linalg.solve(gram, a.T @ b)) + np.linalg.slogdet(gram)[1]
+
+    a, b = RNG.normal(size=(20, 11)), RNG.normal(size=(20, 10))
+    assert symgrad(f)(a, b) == pytest.approx(f(a, b), rel=1e-10)
+    d = RNG.normal(size=a.shape)
+    slope = (f(a + 1e-5 * d, b) - f(a - 1e-5 * d, b)) / 2e-5
+    assert np.sum(symgrad(f).grad(a, b)[0] * d) == pytest.approx(slope, rel=1e-6)
 
 
 # ------------------------------------------------------------- rows and columns of vectors
