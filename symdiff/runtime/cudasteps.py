@@ -315,9 +315,10 @@ class Run:
         total = int(np.prod(counts, dtype=object))
         growing = [t for t in step.tapes if t.saves and t.elements is None]
         for t in step.tapes:
+            known = 0  # a tape that is read may be one that a loop of no iterations saved on
             if t.saves:
                 known = FIRST_ROOM if t.elements is None else self.integer(t.elements)
-                self.tape(t.tape, t.kind, known)
+            self.tape(t.tape, t.kind, known)
         for name, made in step.makes:
             self.env[name] = self.made(name, self.bytes_of(made))
         while True:
