@@ -93,7 +93,8 @@ def as_kind(a: SymArray, kind: str) -> Expr:
         return ir.where(e, ONE, ZERO)
     if kind == "b":
         return ir.ne(e, ZERO)
-    retrace_integers(active.get(), e)
+    if active.get().shapes is not None:
+        retrace_integers(active.get(), e)
     raise Refused(
         "a real number is stored in an array of integers",
         "make the array one of floats, such as np.zeros(n)",
