@@ -3,6 +3,7 @@
     what a loop carries without changing it       is not carried
     additions to one element in a loop            are collected in a number, added once
     functions of the sum that a build computes    are applied in a build of their own
+    products of matrices                          are calls, see `nestmatrices`
 
 Before:  y[i] = tanh(sum_j a[i, j]*x[j])
 After:   t[i] = sum_j a[i, j]*x[j]; y[i] = tanh(t[i])
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from symdiff.codegen.nestmatrices import with_products
 from symdiff.ir import POW, TRUE, ZERO, Expr, add, integer, substitute, topological, var, where
 from symdiff.structure import (
     ARRAY,
@@ -50,7 +52,7 @@ def ready(program: Structured) -> Structured:
     names = Names((*types(program), *tapes))
     block, outputs = _kept(program.block, program.outputs)
     block, outputs = _kept(_rearranged(block, names), outputs)
-    return replace(program, block=block, outputs=outputs)
+    return with_products(replace(program, block=block, outputs=outputs))
 
 
 # ----------------------------------------------------- what is carried and never changed

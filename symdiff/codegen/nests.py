@@ -21,7 +21,7 @@ from symdiff.codegen.llvm import Lanes
 from symdiff.codegen.lower import MAX_CHAIN, lower
 from symdiff.codegen.nestlife import wishes
 from symdiff.codegen.nestloops import NO_MEMORY, STEP, STEPS, Wish
-from symdiff.codegen.nestmatrices import TURNED, with_products
+from symdiff.codegen.nestmatrices import TURNED
 from symdiff.codegen.nestmemory import PRELUDE
 from symdiff.codegen.nestproducts import Products
 from symdiff.codegen.nestready import ready
@@ -352,7 +352,7 @@ def print_nests(
     settled : how many settled values it has.
     flags : those of the processor's flags that are to be looked at.
     """
-    made = with_products(lowered(program, accuracy, settled > 0))
+    made = lowered(program, accuracy, settled > 0)
     return Kernel(made, dtype, lanes, settled, flags).print()
 
 
