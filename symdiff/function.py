@@ -584,7 +584,7 @@ def _suspect(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr
     """What makes an element go to the second tier; see `Kernel` for the kinds."""
 
     def compute() -> tuple[Expr]:
-        from symdiff.codegen.lower import ARRAY_CHAIN, MAX_CHAIN
+        from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
         from symdiff.passes.doubt import doubt
 
         scalar, lean = kind == "point", kind == "lean"
@@ -606,15 +606,15 @@ def _refine(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> tuple
     return kept(f"refine-{dtype}-{kind}", outputs, keep, compute)
 
 
-def _correct(keep: bool, outputs: Sequence[Expr]) -> tuple[Expr, ...] | None:
+def _correct(keep: bool, outputs: Sequence[Expr], light: bool = False) -> tuple[Expr, ...] | None:
     """The outputs computed with the errors of all operations."""
 
     def compute() -> tuple[Expr, ...]:
         from symdiff.passes.compensate import compensate
 
-        return compensate(outputs)
+        return compensate(outputs, light)
 
-    return kept("correct", outputs, keep, compute) or None
+    return kept("light" if light else "correct", outputs, keep, compute) or None
 
 
 def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:

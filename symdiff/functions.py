@@ -495,6 +495,7 @@ ERFC: Op = Op(
     "erfc", 1,
     sign="positive",
     partials=lambda x: (neg(mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2))))),),
+    slope=lambda x: (mul(ERFC(x), add(add(abs_(x), x), const(Fraction(3, 2)))),),  # DLMF 7.8.2
     fold=_at_zero(1),
     names=("math.erfc", "scipy.special.erfc"),
     sympy=lambda sp, x: sp.erfc(x),

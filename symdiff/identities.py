@@ -142,6 +142,7 @@ RULES: tuple[Rule, ...] = (
     Rule("1-cos", 1 - COS(U), _plain(2 * SIN(U / 2) ** 2)),
     Rule("cos-1", COS(U) - 1, _plain(-2 * SIN(U / 2) ** 2)),
     Rule("1-erf", 1 - ERF(U), _plain(ERFC(U))),
+    Rule("1+erf", ERF(U) + 1, _plain(ERFC(-U))),
     Rule("1-erfc", 1 - ERFC(U), _plain(ERF(U))),
     Rule("squares", U**2 - V**2, _plain((U - V) * (U + V))),
     Rule("sqrt-sqrt", ir.sqrt(U) - ir.sqrt(V), _roots, positive=(U, V)),

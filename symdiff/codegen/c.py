@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from symdiff.codegen.lower import lower, nearest
+from symdiff.codegen.lower import lower
+from symdiff.codegen.machine import nearest
 from symdiff.codegen.statements import (
     ATOM,
     CONDITIONAL,

@@ -367,20 +367,36 @@ _ERF_TERMS, _ERFCX_TERMS = 32, 44
 _ERF_FULL, _ERFCX_FULL = 19, 26
 
 
-def erf(x: Pair) -> Pair:
-    """The power series near 0; beyond, 1 - exp(-x**2)*p((|x| - a)/(|x| + a))."""
-    y = magnitude(x)
-    small, beyond = dd.below(y.hi, const(ERF_NEAR)), dd.below(const(_ERF_REACH), y.hi)
-    near = select(small, x, ONE_PAIR)
-    series = polynomial(mul(near, near), erf_series(_ERF_TERMS), _ERF_FULL)
-    near = mul(mul(constant(two_over_root_pi()), near), series)
+def _erf_near(x: Pair) -> Pair:
+    """The power series, for |x| < `ERF_NEAR`."""
+    series = polynomial(mul(x, x), erf_series(_ERF_TERMS), _ERF_FULL)
+    return mul(mul(constant(two_over_root_pi()), x), series)
 
-    y = select(beyond, exact(const(_ERF_REACH)), y)
+
+def _erf_beyond(y: Pair) -> Pair:
+    """1 - erf(y) = exp(-y**2)*p((y - a)/(y + a)), from `ERF_NEAR` to `_ERF_REACH`."""
     middle = exact(const(_ERF_MIDDLE))
     t = div(sub(y, middle), add(y, middle))
     scaled = polynomial(t, erfcx_polynomial(_ERF_MIDDLE, _ERF_REACH, _ERFCX_TERMS), _ERFCX_FULL)
-    far = sub(ONE_PAIR, mul(exp(neg(mul(y, y))), scaled))
+    return mul(exp(neg(mul(y, y))), scaled)
+
+
+def erf(x: Pair) -> Pair:
+    y = magnitude(x)
+    small, beyond = dd.below(y.hi, const(ERF_NEAR)), dd.below(const(_ERF_REACH), y.hi)
+    near = _erf_near(select(small, x, ONE_PAIR))
+    far = sub(ONE_PAIR, _erf_beyond(select(beyond, exact(const(_ERF_REACH)), y)))
     return select(small, near, select(dd.negative(x), neg(far), far))
+
+
+def erfc(x: Pair) -> Pair:
+    """nan where it is less than 2**-107, as `_erf_beyond` reaches no further."""
+    y = magnitude(x)
+    small, beyond = dd.below(y.hi, const(ERF_NEAR)), dd.below(const(_ERF_REACH), y.hi)
+    near = sub(ONE_PAIR, _erf_near(select(small, x, ONE_PAIR)))
+    rest = _erf_beyond(select(beyond, exact(const(_ERF_REACH)), y))
+    far = select(beyond, Pair(NAN, NAN), rest)
+    return select(small, near, select(dd.negative(x), sub(exact(TWO), rest), far))
 
 
 def erf_series(terms: int) -> list[Fraction]:
@@ -419,6 +435,7 @@ def _middle_of(ball: Any) -> Fraction:
 
 RULES: dict[Op, Rule] = {
     f.ERF: Rule(erf, 64, lambda x: _eighth(ONE / (ONE + abs_(x)))),
+    f.ERFC: Rule(erfc, 2**10, lambda x: _eighth(ONE / (ONE + abs_(x)))),
     POW: Rule(power, 2**16),
     f.EXP: Rule(exp, 16, _constantly),
     f.EXP2: Rule(exp2, 16, _constantly),

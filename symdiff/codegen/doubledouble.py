@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from symdiff.codegen.lower import FMA, nearest
+from symdiff.codegen.machine import FMA, nearest
 from symdiff.functions import CEIL, FLOOR, ROUND
 from symdiff.ir import (
     ABS,

@@ -29,7 +29,7 @@ from fractions import Fraction
 
 from symdiff.codegen import streams, together
 from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
-from symdiff.codegen.lower import nearest
+from symdiff.codegen.machine import nearest
 from symdiff.codegen.streams import Streams
 from symdiff.functions import CONSTANT_VALUES
 from symdiff.ir import (

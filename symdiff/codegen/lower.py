@@ -12,11 +12,11 @@ Ensures : the result depends on the structure of the DAG only, so that text made
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from symdiff.codegen.machine import FMA, LIGHT, MAX_CHAIN, SETTLED, is_float
 from symdiff.errors import UnsupportedError
 from symdiff.functions import CBRT, CONSTANT_VALUES, EXP2
 from symdiff.ir import (
@@ -49,22 +49,6 @@ from symdiff.ir import (
 )
 from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD
 
-MAX_CHAIN, ARRAY_CHAIN = 12, 16
-"""Integer powers up to this are multiplied out (at most 5.5 ulp, about 2 on average);
-above it libm's pow, which is within 1 ulp, is used. On arrays that takes longer."""
-
-FMA = Op("fma", 3, intrinsic="llvm.fma", python="symdiff_fma({0}, {1}, {2})")
-"""`a*b + c`, rounded once."""
-SHARP = Op("sharp", 1, intrinsic="-", ball=lambda x: x, sign="same")
-SHARP_EXP = Op("sharp_exp", 1, intrinsic="-", ball=lambda x: x.exp(), sign="positive")
-SHARP_EXPM1 = Op("sharp_expm1", 1, intrinsic="-", ball=lambda x: x.expm1())
-"""What `codegen.sharp` computes with the errors of all operations in it, and exponentials
-of such a sum."""
-PLAIN = Op("plain", 1, intrinsic="-", ball=lambda x: x, sign="same")
-"""The same, without those errors."""
-SHARP_OPS = (SHARP, SHARP_EXP, SHARP_EXPM1, PLAIN)
-SETTLED = Op("settled", -1)
-"""See `codegen.nestsettle`."""
 FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
 
@@ -205,17 +189,18 @@ def _is_exact_product(e: Expr) -> bool:
 
 def _fuse(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Sums with a product in them as one operation."""
-    from symdiff.codegen.sharp import BUILDS, Corrected
+    from symdiff.codegen.sharp import BUILDS, Known  # a process that compiles nothing needs none
 
     new: dict[Expr, Expr] = {}
-    known: dict[Expr, Corrected] = {}
+    order = topological(roots)
+    known = Known(any(e.op is LIGHT for e in order))
 
     def built(e: Expr) -> Expr:
         if e not in new:  # a square that was not a node before
             new[e] = raw(e.op, tuple(built(a) for a in e.args), e.value) if e.args else e
         return new[e]
 
-    for e in topological(roots):
+    for e in order:
         at = fused(e)
         if e.op in BUILDS:
             new[e] = BUILDS[e.op](e.args[0], known)
@@ -357,16 +342,3 @@ class _Numbering:
             return self.make(MUL, self.integer_power(a, n - 1), a)
         half = self.integer_power(a, n // 2)
         return self.make(MUL, half, half)
-
-
-def is_float(q: Fraction) -> bool:
-    """Whether a rational is a double, exactly."""
-    return Fraction(nearest(q)) == q if abs(q) < 2**1023 else False
-
-
-def nearest(q: Fraction) -> float:
-    """The double nearest to a rational; infinite beyond the largest."""
-    try:
-        return q.numerator / q.denominator  # int / int rounds correctly
-    except OverflowError:
-        return math.inf if q > 0 else -math.inf

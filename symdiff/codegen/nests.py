@@ -18,7 +18,8 @@ from typing import Any
 from symdiff.codegen.flags import DECLARED, PLACES, watched
 from symdiff.codegen.jit import has_flags
 from symdiff.codegen.llvm import Lanes
-from symdiff.codegen.lower import MAX_CHAIN, lower
+from symdiff.codegen.lower import lower
+from symdiff.codegen.machine import MAX_CHAIN
 from symdiff.codegen.nestlife import wishes
 from symdiff.codegen.nestloops import NO_MEMORY, STEP, STEPS, Wish
 from symdiff.codegen.nestmatrices import TURNED

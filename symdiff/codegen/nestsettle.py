@@ -26,7 +26,7 @@ from __future__ import annotations
 from symdiff.codegen.flags import unwatched
 from symdiff.codegen.jit import has_flags
 from symdiff.codegen.llvm import Writer
-from symdiff.codegen.lower import SETTLED
+from symdiff.codegen.machine import SETTLED
 from symdiff.ir import Expr
 
 TABLE = "again.table"

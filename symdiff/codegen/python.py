@@ -10,7 +10,8 @@ from textwrap import indent
 
 import numpy as np
 
-from symdiff.codegen.lower import lower, nearest
+from symdiff.codegen.lower import lower
+from symdiff.codegen.machine import nearest
 from symdiff.codegen.statements import (
     ATOM,
     CONDITIONAL,

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from symdiff.codegen.lower import FMA
+from symdiff.codegen.machine import FMA
 from symdiff.functions import EXP
 from symdiff.ir import (
     ABS,

@@ -4,7 +4,7 @@ Before:  sharp(x*(x*x - 2) + 1)
 After:   p = x*x; e = fma(x, x, -p); s = p - 2; e' = e + (error of s); x*s + 1 + x*e'
 
 Every operation on the way is one rounded result and its error, which is computed
-without error itself, or for functions to about 2**-60 (`codegen.corrections`), and
+without error itself, or for functions to 2**-63 or 2**-56 (`codegen.corrections`), and
 carried along to first order: of the error of a sum that cancels, only its square is
 left. Unlike in double-double arithmetic the two parts are never brought into order, so
 that this costs a few operations, all of them SIMD.
@@ -19,9 +19,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from symdiff.codegen.corrections import CORRECTED
-from symdiff.codegen.lower import (
+from symdiff.codegen.machine import (
     ARRAY_CHAIN,
     FMA,
+    LIGHT,
     PLAIN,
     SHARP,
     SHARP_EXP,
@@ -59,7 +60,14 @@ from symdiff.ir import (
 
 Corrected = tuple[Expr, Expr]
 """A rounded value, and what is to be added to it."""
-Known = dict[Expr, Corrected]
+
+
+class Known(dict[Expr, Corrected]):
+    """The nodes of a program that have been built; `light` where functions have fewer bits."""
+
+    def __init__(self, light: bool = False) -> None:
+        super().__init__()
+        self.light = light
 
 
 def is_sharp(e: Expr) -> bool:
@@ -96,15 +104,15 @@ def sharp(e: Expr, known: Known) -> Corrected:
     """A value that is rounded once, and the errors of its parts, in operations to be
     carried out as they stand. `known` is filled with those of all nodes below."""
     for n in topological(e.args, known):
-        known[n] = _local(n, [known[a] for a in n.args])
+        known[n] = _local(n, [known[a] for a in n.args], known.light)
     if e.op in (ADD, SUB):
         return _rounded_once(e, known)
-    return known[e] if e in known else _local(e, [known[a] for a in e.args])
+    return known[e] if e in known else _local(e, [known[a] for a in e.args], known.light)
 
 
 def corrected(e: Expr, known: Known) -> Corrected:
     for n in topological((e,), known):
-        known[n] = _local(n, [known[a] for a in n.args])
+        known[n] = _local(n, [known[a] for a in n.args], known.light)
     return known[e]
 
 
@@ -137,7 +145,7 @@ def _rounded_once(e: Expr, known: Known) -> Corrected:
     return raw(FMA, (a, b, c)), _add(correction, dc)
 
 
-def _local(n: Expr, args: list[Corrected]) -> Corrected:
+def _local(n: Expr, args: list[Corrected], light: bool) -> Corrected:
     op = n.op
     if op is CONST or op in CONSTANT_VALUES:
         return _constant(n)
@@ -148,7 +156,7 @@ def _local(n: Expr, args: list[Corrected]) -> Corrected:
         assert q is not None
         return _rational_power(args[0], q)
     if op in CORRECTED:
-        value, error, slope = CORRECTED[op].build(args[0][0])
+        value, error, slope = CORRECTED[op].build(args[0][0], light)
         return value, _fma(slope, args[0][1], error)
     if op in _ARITHMETIC:
         return _ARITHMETIC[op](*args)
@@ -344,6 +352,7 @@ def _expm1(e: Expr, known: Known) -> Expr:
 
 BUILDS: dict[object, Callable[[Expr, Known], Expr]] = {
     SHARP: _sharp,
+    LIGHT: _sharp,
     PLAIN: _plain,
     SHARP_EXP: _exp,
     SHARP_EXPM1: _expm1,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symdiff.codegen.lower import nearest
+from symdiff.codegen.machine import nearest
 from symdiff.functions import COS, EXP, EXPM1, SIN
 from symdiff.ir import Op
 

@@ -28,14 +28,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.codegen.lower import (
+from symdiff.codegen.lower import fused
+from symdiff.codegen.machine import (
     ARRAY_CHAIN,
+    LIGHT,
     MAX_CHAIN,
     PLAIN,
     SHARP,
     SHARP_EXP,
     SHARP_EXPM1,
-    fused,
 )
 from symdiff.functions import (
     ATAN,
@@ -72,7 +73,7 @@ from symdiff.ir import (
     Expr,
 )
 from symdiff.passes.extent import largest
-from symdiff.passes.firstorder import Left, plainly
+from symdiff.passes.firstorder import LIGHT_FUNCTIONS, PRODUCTS, Left, plainly
 from symdiff.passes.magnitude import Magnitudes
 from symdiff.passes.signs import Signs
 
@@ -124,6 +125,7 @@ class Doubt:
     inherent : units of rounding each node would carry if nothing cancelled.
     unsafe : branches and steps that hang on rounded values.
     apart : the bounds of the nodes that are rounded by themselves.
+    functions : those of them that come of functions, in which an operation counts as `unit`.
     left : what is left of them where errors are computed along.
     sharp, corrected : the nodes that are computed with their errors, and those of them
         whose errors are added.
@@ -139,7 +141,9 @@ class Doubt:
     chain: int = MAX_CHAIN
     strict: bool = False
     apart: Doubt | None = None
+    functions: Doubt | None = None
     left: Left | None = None
+    unit: Fraction = Fraction(1)
     sharp: set[Expr] = field(default_factory=set)
     corrected: list[Expr] = field(default_factory=list)
 
@@ -229,14 +233,14 @@ class Doubt:
                 self._decide(ir.sub(*args), args)
             return Bound()
         if (q := ir.rational(e)) is not None:
-            return Bound() if is_exact(q, self.dtype) else Bound(Fraction(1))
+            return Bound() if is_exact(q, self.dtype) else Bound(self.unit)
         if not args:
-            return Bound() if op in (VAR, ir.CONST) else Bound(Fraction(1))
+            return Bound() if op in (VAR, ir.CONST) else Bound(self.unit)
         bounds = [self.bounds[a] for a in args]
         if op is NEG or op is ABS:
             return bounds[0]
-        if op is SHARP:
-            return self._sharp(args[0])
+        if op is SHARP or op is LIGHT:
+            return self._sharp(args[0], op is LIGHT)
         if op is PLAIN:
             return self._plain(args[0])
         if op in (SHARP_EXP, SHARP_EXPM1):
@@ -246,16 +250,17 @@ class Doubt:
         if op is MUL:
             (a, b), (x, y) = args, bounds
             more = self._times(a, y.more) + self._times(b, x.more)
-            rounding = 0 if _is_power_of_two(a) else 1
+            rounding = 0 if _is_power_of_two(a) else self.unit
             return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
         if op in (DIV, UNIT):
             x, y = bounds
             more = x.more + self._times(e, y.more)
             more = more if more is ZERO else more / ir.abs_(args[1])
-            rounding = 0 if _is_power_of_two(args[1]) else 1
+            rounding = 0 if _is_power_of_two(args[1]) else self.unit
             return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
         if op is POW and (q := ir.rational(args[1])) is not None:
-            k, more, relative = abs(q) * bounds[0].k + self._roundings(q), bounds[0].more, ZERO
+            own = self.unit * self._roundings(q)
+            k, more, relative = abs(q) * bounds[0].k + own, bounds[0].more, ZERO
             if more is not ZERO:
                 more = ir.const(abs(q)) * ir.abs_(e) * (more / ir.abs_(args[0]))
             if bounds[0].relative is not ZERO:
@@ -280,9 +285,9 @@ class Doubt:
                 for bound, a in zip((x, y), e.args, strict=True):
                     more = more + self._times(a, bound.relative)
             ks = (b.k - s for b, s in zip((x, y), self._saved(e), strict=True))
-            return Bound(max(ks) + 1, more, relative)
+            return Bound(max(ks) + self.unit, more, relative)
         terms = self._terms(e)
-        own = Fraction(1)
+        own = self.unit
         if len(terms) == 2:  # |a| <= |b| + |a+b|
             terms.sort(key=lambda term: (ir.rational(term[0]) is None, term[1]))
             (a, k), (b, more_k) = terms
@@ -312,14 +317,14 @@ class Doubt:
     def _terms(self, e: Expr) -> list[tuple[Expr, Fraction]]:
         """The terms of a sum, up to signs, and the units of error that each carries but
         for the last addition."""
-        terms = [(a, -s) for a, s in zip(e.args, self._saved(e), strict=True)]
+        terms = [(a, Fraction(-s)) for a, s in zip(e.args, self._saved(e), strict=True)]
         while len(terms) < MAX_SUM:
             at = next((i for i, (t, _) in enumerate(terms) if t.op in (ADD, SUB)), None)
             if at is None:
                 break
             inner, extra = terms[at]
             parts = zip(inner.args, self._saved(inner), strict=True)
-            terms[at : at + 1] = [(a, extra + 1 - s) for a, s in parts]
+            terms[at : at + 1] = [(a, extra + self.unit - s) for a, s in parts]
         return [(t, self.bounds[t].k + extra) for t, extra in terms]
 
     def _adds(self, e: Expr) -> bool:
@@ -335,13 +340,20 @@ class Doubt:
             self.apart = Doubt(self.dtype, self.signs, chain=ARRAY_CHAIN, lean=self.lean)
         return self.apart.of(e)
 
-    def _sharp(self, e: Expr) -> Bound:
+    def _sharp(self, e: Expr, light: bool) -> Bound:
         """Of a node that is computed with its errors."""
         bound = self._term_by_term(e)
         assert self.apart is not None
         if self.left is None:
-            self.left = Left(self.apart.bounds, self.apart.slopes)
+            self.left = Left(self.apart.bounds, self.apart.slopes, light)
         part, series = self.left.of(e)
+        if light and part == LIGHT_FUNCTIONS:
+            if self.functions is None:
+                unit = PRODUCTS / LIGHT_FUNCTIONS
+                self.functions = Doubt(
+                    self.dtype, self.signs, chain=ARRAY_CHAIN, lean=self.lean, unit=unit
+                )
+            bound = self.functions.of(e)
         self.corrected.append(e)
         self.sharp.update(ir.topological((e,), self.sharp))
         error = bound.more + self._times(e, bound.relative)
@@ -437,7 +449,7 @@ class Doubt:
             return ks[0] + ks[1] + (not exact)
         if op is POW and (q := ir.rational(args[1])) is not None:
             return abs(q) * ks[0] + self._roundings(q)
-        if op in (SHARP, PLAIN):
+        if op in (SHARP, LIGHT, PLAIN):
             assert self.apart is not None
             return self.apart.inherent[args[0]]
         if op in (NEG, ABS, WHERE, MAXIMUM, MINIMUM):
@@ -494,7 +506,7 @@ def doubt(
     return plainly(total, work.sharp) if work.sharp else total
 
 
-FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, MAXIMUM, MINIMUM, SHARP, PLAIN,
+FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, MAXIMUM, MINIMUM, SHARP, LIGHT, PLAIN,
           *STEPS)  # fmt: skip
 """Finite for finite arguments, unless they overflow."""
 
@@ -516,7 +528,9 @@ def is_exact(q: Fraction, dtype: str = "float64") -> bool:
 
 
 def _rounded_up(k: Fraction) -> Expr:
-    return ir.const(Fraction(math.ceil(k * 4), 4))
+    """A short number that is no less, for tests."""
+    steps = 4 if k >= 1 else 256
+    return ir.const(Fraction(math.ceil(k * steps), steps))
 
 
 def _is_power_of_two(e: Expr) -> bool:

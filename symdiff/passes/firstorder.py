@@ -18,8 +18,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symdiff import ir
-from symdiff.codegen.corrections import BITS, CORRECTED
-from symdiff.codegen.lower import PLAIN, SHARP_OPS
+from symdiff.codegen.corrections import BITS, CORRECTED, LIGHT_BITS
+from symdiff.codegen.machine import PLAIN, SHARP_OPS
 from symdiff.functions import EXP, MAXIMUM, MINIMUM
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, ZERO, Expr
 from symdiff.passes.extent import FURTHER, is_band
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SUMS = Fraction(1, 2**40)
 """What is left where no two errors are multiplied and there are no functions."""
 PRODUCTS = Fraction(1, 2**12)
-FUNCTIONS = Fraction(1, 2 ** (BITS - 52))
+FUNCTIONS, LIGHT_FUNCTIONS = Fraction(1, 2 ** (BITS - 52)), Fraction(1, 2 ** (LIGHT_BITS - 52))
 """The error of a function is counted as two units, of at least 2**-53 each."""
 SERIES = Fraction(1, 2**FURTHER)
 """Units by which a series in a band is off besides its rounding."""
@@ -54,6 +54,7 @@ class Left:
     ----------
     bounds : of all nodes below those that are asked for.
     slopes : of a function by its arguments, at most.
+    light : whether functions have fewer bits.
     parts : of the bound of a node that are left.
     series : units of error that come of series in bands.
     safe : conditions for a node, all of which must hold.
@@ -61,6 +62,7 @@ class Left:
 
     bounds: Mapping[Expr, Bound]
     slopes: Callable[[Expr], tuple[Expr, ...]]
+    light: bool = False
     worst: dict[Expr, Fraction | None] = field(default_factory=dict)
     parts: dict[Expr, Fraction] = field(default_factory=dict)
     series: dict[Expr, Expr] = field(default_factory=dict)
@@ -83,7 +85,7 @@ class Left:
     def _local(self, n: Expr) -> Fraction:
         part = max((self.parts[a] for a in n.args), default=SUMS)
         if n.op in CORRECTED:
-            return max(part, FUNCTIONS)
+            return max(part, LIGHT_FUNCTIONS if self.light else FUNCTIONS)
         return max(part, PRODUCTS) if self._squared(n) else part
 
     def _conditions(self, n: Expr) -> Conditions:

@@ -25,7 +25,7 @@ from typing import Any
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from symdiff import ir
-from symdiff.codegen.lower import ARRAY_CHAIN
+from symdiff.codegen.machine import ARRAY_CHAIN
 from symdiff.ir import ADD, DIV, LT, MUL, NEG, ONE, POW, SUB, WHERE, ZERO, Expr
 from symdiff.passes.contexts import Contexts
 from symdiff.passes.doubt import Doubt, is_exact

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.codegen.lower import PLAIN, SHARP
+from symdiff.codegen.machine import LIGHT, PLAIN, SHARP
 from symdiff.functions import (
     ASIN,
     ASINH,
@@ -131,7 +131,7 @@ class Magnitudes:
         if not e.args:
             return (-2, 3)
         (a, b), *rest = spans
-        if op in (NEG, ABS, SHARP, PLAIN):
+        if op in (NEG, ABS, SHARP, LIGHT, PLAIN):
             return a, b
         if op in (ADD, SUB):
             return self._sum(e, (a, b), rest[0])

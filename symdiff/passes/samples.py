@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from flint import arb
 
 from symdiff import ir
-from symdiff.codegen.lower import ARRAY_CHAIN, MAX_CHAIN
+from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from symdiff import ir
 from symdiff.codegen.flags import OVERFLOWS, UNDERFLOWS
-from symdiff.codegen.lower import ARRAY_CHAIN, fused, lower
+from symdiff.codegen.lower import fused, lower
+from symdiff.codegen.machine import ARRAY_CHAIN
 from symdiff.codegen.nestlanes import Reduction, reduction
 from symdiff.codegen.nestready import ready
 from symdiff.codegen.nestsettle import SETTLED

@@ -14,7 +14,8 @@ import math
 from collections.abc import Iterable
 
 from symdiff import ir
-from symdiff.codegen.lower import ARRAY_CHAIN, PLAIN, SHARP, SHARP_EXP, SHARP_EXPM1, lower
+from symdiff.codegen.lower import lower
+from symdiff.codegen.machine import ARRAY_CHAIN, PLAIN, SHARP, SHARP_EXP, SHARP_EXPM1
 from symdiff.codegen.sharp import is_plain_sum
 from symdiff.functions import EXP, EXPM1
 from symdiff.ir import ADD, SUB, Expr

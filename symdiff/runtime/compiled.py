@@ -21,7 +21,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from symdiff.codegen import arraycall, driver, jit, llvm, quotients, tiers
-from symdiff.codegen.lower import ARRAY_CHAIN, MAX_CHAIN, lower
+from symdiff.codegen.lower import lower
+from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.functions import BUILTIN
 from symdiff.ir import OPS, Expr, encode, topological
 from symdiff.runtime import builtin, cache
@@ -111,7 +112,8 @@ class Spec:
 @functools.cache
 def version() -> str:
     """A digest of the modules that decide what is compiled."""
-    names = ("ir", "functions", "codegen.lower", "codegen.sharp", "codegen.llvm", "codegen.streams", "codegen.together", "codegen.quotients",
+    names = ("ir", "functions", "codegen.lower", "codegen.machine", "codegen.sharp", "codegen.llvm", "codegen.streams", "codegen.together", "codegen.quotients",
+             "codegen.corrections", "codegen.valued", "codegen.valuedexp", "codegen.valuedangles", "codegen.valuederf",
              "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.jit")  # fmt: skip
     return digest(*(f"symdiff.{name}" for name in names))
 

@@ -11,7 +11,7 @@ import pytest
 from symdiff import functions as f
 from symdiff import ir, symgrad
 from symdiff.codegen.hasten import hasten
-from symdiff.codegen.lower import FMA
+from symdiff.codegen.machine import FMA
 from symdiff.ir import DIV, topological, var
 from symdiff.runtime.kernel import Kernel
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from symdiff import functions as F
 from symdiff.codegen import jit, llvm
-from symdiff.codegen.lower import lower, nearest
+from symdiff.codegen.lower import lower
+from symdiff.codegen.machine import nearest
 from symdiff.ir import (
     ADD,
     MUL,

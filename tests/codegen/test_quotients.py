@@ -8,7 +8,8 @@ import pytest
 from symdiff import functions as f
 from symdiff import ir
 from symdiff.codegen import jit
-from symdiff.codegen.lower import ARRAY_CHAIN, lower
+from symdiff.codegen.lower import lower
+from symdiff.codegen.machine import ARRAY_CHAIN
 from symdiff.codegen.quotients import share
 from symdiff.ir import DIV, Expr
 from symdiff.runtime.kernel import Kernel

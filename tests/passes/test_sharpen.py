@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from symdiff import functions as f
 from symdiff import ir, symgrad
-from symdiff.codegen.lower import ARRAY_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1, lower
+from symdiff.codegen.lower import lower
+from symdiff.codegen.machine import ARRAY_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1
 from symdiff.codegen.sharp import is_plain_sum, is_sharp
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
@@ -82,7 +83,7 @@ def test_only_sums_that_cancel_are_sharp() -> None:
     (after,) = sharpen((cancels / adds,))
     assert after is ir.raw(SHARP, (cancels,)) / adds
     assert sharpen((adds * adds,)) == (adds * adds,)
-    assert is_sharp(f.SIN(X) - X / Y) and not is_sharp(f.CBRT(X) - X)
+    assert is_sharp(f.SIN(X) - X / Y) and not is_sharp(f.GAMMA(X) - X)
     for e in (f.SIN(X) - X, X / Y - 1):
         assert not is_plain_sum(e) and sharpen((e,)) == (e,)
 
