@@ -93,7 +93,7 @@ class CudaKernels:
         shapes: Shapes,
     ) -> Any:
         """Results for each row of the mapped values, with a leading axis."""
-        return self.rows(raw, static, shapes, mapped).run(values)
+        return self.rows(raw, static, shapes, mapped).run(values, by_rows=True)
 
     def rows(
         self, raw: Structured, static: Mapping[str, Any], shapes: Shapes, mapped: Sequence[bool]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from symdiff.codegen.cudahost import Host, tapes
 from symdiff.codegen.cudamodule import cuda_header, cuda_name
 from symdiff.codegen.cudanumba import NumbaPython
-from symdiff.codegen.cudaplan import checks_of, plan
+from symdiff.codegen.cudaplan import plan
 from symdiff.codegen.cudasteps import FULL, PARTS, STATUS, THREADS
 from symdiff.codegen.nests import lowered
 from symdiff.structure import Structured
@@ -41,7 +41,7 @@ def cuda_array_parts(
         made = lowered(program, "fast")
         found = plan(made, language, f"_{cuda_name(full)}")
         uses_tapes |= bool(tapes(found.steps))
-        host = Host(made, found, checks_of(made), language, taken)
+        host = Host(made, found, language, taken)
         texts += [found.text, host.function(cuda_name(full), summary, results)]
         used |= language.used
     parts = [cuda_header(used)]

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.codegen.cudaparallel import parallel
 from symdiff.integers import in_range, linear
-from symdiff.ir import ONE, TRUE, ZERO, Expr, substitute, topological, var
+from symdiff.ir import CONST, ONE, TRUE, ZERO, Expr, substitute, topological, var
 from symdiff.structure import (
     ARRAY,
     LOAD,
@@ -79,6 +79,23 @@ def gathered(s: Loop, names: Names, sizes: set[Expr]) -> tuple[Statement, ...] |
     rest = replace(s, carried=numbers)
     rest = replace(rest, body=pruned(s.body, [c.next for c in numbers]))
     return (rest, *builds) if parallel(rest, sizes) is not None else None
+
+
+def without_constants(block: Block, outputs: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+    """The block without arrays of one number each that are only read: adjoints start from
+    zeros, to which sums are added."""
+    values = {
+        s.name: s.value for s in walk(block)
+        if isinstance(s, Build) and not s.body and s.value.op is CONST
+    }  # fmt: skip
+    roots = [*outputs, *(e for s in walk(block) for e in expressions(s))]
+    found = {
+        n: values[name_of(n.args[0])] for n in topological([e for e in roots if e.op is not ARRAY])
+        if n.op is LOAD and name_of(n.args[0]) in values
+    }  # fmt: skip
+    if found:
+        block, outputs = replaced(block, found), substitute(outputs, found)
+    return pruned(block, outputs), tuple(outputs)
 
 
 class _Terms:

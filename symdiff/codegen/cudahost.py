@@ -34,7 +34,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.integers import nonnegative
 from symdiff.ir import AND, CONST, EQ, LE, LT, NOT, OR, WHERE, ZERO, Expr, integer, lt, topological
 from symdiff.routines import ROUTINES
-from symdiff.structure import INDEX, Check, Structured, Type, kind_of, name_of, types
+from symdiff.structure import INDEX, Structured, Type, kind_of, name_of, types
 
 LONG = 40
 """Longer integers have names."""
@@ -50,7 +50,6 @@ class Host:
     Parameters
     ----------
     program, plan : what is planned, and its plan.
-    checks : the checks of the program, in the order that numbers them.
     language : of the kernels.
     taken : further names that are not to be used.
     """
@@ -59,11 +58,10 @@ class Host:
         self,
         program: Structured,
         plan: Plan,
-        checks: Sequence[Check],
         language: NumbaPython,
         taken: Sequence[str] = (),
     ) -> None:
-        self.program, self.plan, self.checks, self.language = program, plan, checks, language
+        self.program, self.plan, self.language = program, plan, language
         self.lines: list[str] = []
         self.taken = {*TAKEN, *taken}
         params = [p.name for p in program.params]
@@ -159,7 +157,7 @@ class Host:
         """The text; `results` nests the flat list `r`."""
         program, plan = self.program, self.plan
         real = self.language.real
-        made = [f"({ERRORS[c.error]}, {c.message!r})" for c in self.checks] if plan.checked else []
+        made = [f"({ERRORS[c.error]}, {c.message!r})" for c in plan.checks] if plan.checked else []
         given = ", ".join(["stream", real, str(plan.slots), self.shapeless(made), *self.parameters])
         self.line(f"device = _Device({given})")
         for p in program.params:
@@ -233,7 +231,7 @@ class Host:
             case Repeat():
                 self.repeat(step)
             case Test():
-                check = self.checks[step.number]
+                check = self.plan.checks[step.number]
                 self.line(f"if not {self.integer(step.condition)}:")
                 if self.plan.checked:
                     self.line("    device.check()")

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from symdiff.codegen.cudagather import gathered
+from symdiff.codegen.cudagather import gathered, without_constants
 from symdiff.codegen.cudagrid import DeclinedError, Grid, Outside
 from symdiff.codegen.cudalanguage import Language
 from symdiff.codegen.cudaparallel import Parallel, is_work, parallel
@@ -107,9 +107,10 @@ class _Planner:
         found = products(program.block, types(program), self.fresh)
         block = replaced(self.arranged(found, gone), gone)
         outputs = substitute(program.outputs, gone)
+        block, outputs = without_constants(block, outputs)
         self.program = replace(program, block=block, outputs=outputs)
         self.types = types(self.program)
-        self.checks = checks_of(program)
+        self.checks = [s for s in walk(block) if isinstance(s, Check)]
         for data in program.data:
             self.names[data] = self.types[data]
 
@@ -138,15 +139,21 @@ class _Planner:
             if e.op is ARRAY:
                 cells.append(None)
                 continue
+            there = self.names.get(name_of(e)) if e.op in (VAR, INDEX) else None
+            if isinstance(there, Cell):
+                cells.append(there)
+                continue
             kind = "f" if kind_of(e) == "f" else "i"
             cells.append(self.slot(kind))
             k.put(self.slots - 1, e, kind)
-        if any(cells):
+        if k.ends:
             self.launch(k)
         text = self.language.unit([*self.kernels.values()])
         checked = bool(self.checking & self.kernels.keys())
         known = {n: c for n, c in self.names.items() if isinstance(c, Cell)}
-        return Plan(text, tuple(self.steps), known, self.slots, tuple(cells), checked)
+        return Plan(
+            text, tuple(self.steps), known, self.slots, tuple(cells), checked, tuple(self.checks)
+        )
 
     # ------------------------------------------------------------------ kernels
     def kernel(self) -> Grid:
@@ -502,14 +509,9 @@ class _Planner:
                 self.names[r.name] = r.type
 
 
-def checks_of(program: Structured) -> list[Check]:
-    """The checks of a program, in the order that numbers them."""
-    return [s for s in walk(program.block) if isinstance(s, Check)]
-
-
 def _read(k: Grid) -> set[str]:
     """The arrays that a kernel reads."""
     return {a.name for a in k.arguments if a.role == "array"}
 
 
-__all__ = ["checks_of", "plan"]
+__all__ = ["plan"]

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from symdiff.ir import Expr
-from symdiff.structure import Type
+from symdiff.structure import Check, Type
 
 THREADS = 256
 """Threads in a block of a kernel that adds up; blocks of other kernels have at most so many."""
@@ -216,6 +216,7 @@ class Plan:
     slots : how many cells there are.
     outputs : where the outputs that are numbers stand; None for arrays.
     checked : whether a kernel checks something.
+    checks : all checks, in the order that numbers them.
     """
 
     text: str
@@ -224,3 +225,4 @@ class Plan:
     slots: int
     outputs: tuple[Cell | None, ...]
     checked: bool
+    checks: tuple[Check, ...] = ()

@@ -17,11 +17,9 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.codegen.cudaloop import ELEMENTS
-from symdiff.codegen.cudaplan import checks_of
 from symdiff.codegen.nestlife import wishes
-from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr
-from symdiff.program import flatten_like, map_tree
+from symdiff.program import Tree, flatten_like
 from symdiff.runtime import arrays, cudadriver
 from symdiff.runtime.arrays import ArgumentError, ShapeError
 from symdiff.runtime.cudaarrays import Home, Region, dense, region, stream_handle
@@ -87,10 +85,12 @@ class ArraysOnDevice:
         out: Any = None,
         stream: Any = None,
         shape: tuple[int, ...] | None = None,
+        by_rows: bool = False,
     ) -> Any:
         """The results, nested; or `out`, into whose arrays they are written. Arguments on a
         device are `located`. With a shape, the arrays have that instead of one axis, and so
-        have the results."""
+        have the results. `by_rows` keeps the first axis of the results first where they
+        become parts of one array."""
         params = self.source.params
         if len(args) != len(params):
             raise ArgumentError(
@@ -106,7 +106,7 @@ class ArraysOnDevice:
         ]  # fmt: skip
         result = arrays.result_dtype(reals, self.dtype)
         count, tree = len(self.source.outputs), self.source.tree
-        outs = [None] * count if out is None else flatten_like(tree, out, count, "out")
+        outs = [None] * count if out is None else _flat(tree, out, count)
         regions = [v for v in values if isinstance(v, Region)]
         regions += [r for r in map(_place, outs) if r is not None]
         home = Home(regions[0]) if regions else None
@@ -117,10 +117,11 @@ class ArraysOnDevice:
         handle = handle if stream is None else stream_handle(stream)
         with device.current():
             call = _Call(self, device, handle, home, result, outs, shape)
-            found = call.run(values)
+            made = call.run(values)
+            found = call.nested(tree, made, by_rows) if out is None else out
             if home is not None and home.library.waits:
                 device.synchronize(handle)
-        return out if out is not None else _nested(tree, found, home is None)
+        return found
 
 
 class _Call:
@@ -181,7 +182,7 @@ class _Call:
 
     def error(self, number: int) -> Exception:
         """The error of a check."""
-        check = checks_of(self.program.lowered)[number]
+        check = self.program.plan(self.real.name).checks[number]
         kind = ElementError if check.error == "index" else ComputationError
         return kind(check.message, check.location)
 
@@ -219,6 +220,40 @@ class _Call:
         return buffer
 
     # ------------------------------------------------------------------ results
+    def nested(self, tree: Tree, found: Sequence[Any], by_rows: bool) -> Any:
+        """Results nested as a tree."""
+        if isinstance(tree, np.ndarray):
+            return self.joined(tree, found, by_rows)
+        if isinstance(tree, (tuple, list)):
+            return type(tree)(self.nested(t, found, by_rows) for t in tree)
+        if isinstance(tree, dict):
+            return {k: self.nested(t, found, by_rows) for k, t in tree.items()}
+        return found[int(tree)]
+
+    def joined(self, tree: np.ndarray[Any, Any], found: Sequence[Any], by_rows: bool) -> Any:
+        """Results of one shape as parts of one array."""
+        leaves = [found[int(i)] for i in tree.ravel()]
+        if not leaves:
+            return np.empty(tree.shape)
+        if self.home is None:
+            whole = np.stack(leaves, axis=1 if by_rows else 0)
+            at = 1 if by_rows else 0
+            return whole.reshape(*whole.shape[:at], *tree.shape, *whole.shape[at + 1 :])
+        places = [p for p in map(region, leaves) if p is not None]
+        shape = places[0].shape
+        if any(p.shape != shape for p in places):
+            raise ShapeError("the parts of an array of results have different shapes")
+        lead = shape[:1] if by_rows else ()
+        array = self.home.empty(
+            (*lead, *tree.shape, *shape[len(lead) :]), np.result_type(*(p.dtype for p in places))
+        )
+        made = region(array)
+        assert made is not None
+        parts = made.later(tree.ndim) if by_rows else made
+        for index, place in zip(np.ndindex(tree.shape), places, strict=True):
+            convert(self.device, place, parts.item(index), self.stream)
+        return array
+
     def dtype(self, t: Type) -> np.dtype[Any]:
         """The dtype of an output as it is handed out."""
         return {"f": self.result, "i": INT64, "b": BOOL}[t.kind]
@@ -265,7 +300,7 @@ class _Call:
 
     def checked(self, k: int, shape: tuple[int, ...], t: Type) -> Region:
         """The caller's array for an output."""
-        found = region(self.outs[k], writing=True)
+        found = _place(self.outs[k])
         if found is None:
             name = type(self.outs[k]).__name__
             raise ArgumentError(
@@ -335,26 +370,36 @@ class _Call:
         return self.put(k, float(value) if self.result == FLOAT64 else self.result.type(value))
 
 
-def _nested(tree: Any, found: Sequence[Any], on_host: bool) -> Any:
-    """Results nested as a tree."""
-    if not on_host and any(isinstance(t, np.ndarray) for t in _parts(tree)):
-        raise UnsupportedError(
-            "arrays of results cannot be made of arrays on a device",
-            hint="pass NumPy arrays, or return a tuple",
-        )
-    return map_tree(found.__getitem__, tree)
+def _flat(tree: Tree, out: Any, count: int) -> list[Any]:
+    """The places for outputs among nested ones; those in an array on a device are its parts."""
+    flat: list[Any] = [None] * count
 
+    def visit(t: Tree, v: Any) -> None:
+        whole = _place(v) if isinstance(t, np.ndarray) else None
+        if whole is not None:
+            if whole.shape[: t.ndim] != t.shape:
+                raise ShapeError(f"out must have the shape {t.shape} here, not {whole.shape}")
+            for index, i in np.ndenumerate(t):
+                flat[int(i)] = whole.item(index)
+        elif isinstance(t, dict) and isinstance(v, dict) and v.keys() == t.keys():
+            for k in t:
+                visit(t[k], v[k])
+        elif isinstance(t, (tuple, list)) and isinstance(v, (tuple, list)) and len(v) == len(t):
+            for a, b in zip(t, v, strict=True):
+                visit(a, b)
+        else:
+            for k, place in enumerate(flatten_like(t, v, count, "out")):
+                flat[k] = place if place is not None else flat[k]
 
-def _parts(tree: Any) -> list[Any]:
-    """A tree and all in it."""
-    if isinstance(tree, dict):
-        tree = list(tree.values())
-    inner = tree if isinstance(tree, (tuple, list)) else ()
-    return [tree, *(p for t in inner for p in _parts(t))]
+    visit(tree, out)
+    return flat
 
 
 def _place(out: Any) -> Region | None:
-    return None if out is None or isinstance(out, np.ndarray) else region(out)
+    """Where the caller's array lies on a device."""
+    if out is None or isinstance(out, (np.ndarray, Region)):
+        return out if isinstance(out, Region) else None
+    return region(out, writing=True)
 
 
 def _argument(p: Parameter, value: Any) -> Any:

@@ -11,7 +11,7 @@ import contextlib
 import importlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,14 @@ class Region:
             self.address + offset, self.shape[k:], self.strides[k:], self.dtype,
             self.owner, self.stream,
         )  # fmt: skip
+
+    def later(self, k: int) -> Region:
+        """The same elements, with the first dimension behind the next k."""
+
+        def turned(of: tuple[int, ...]) -> tuple[int, ...]:
+            return (*of[1 : k + 1], of[0], *of[k + 1 :])
+
+        return replace(self, shape=turned(self.shape), strides=turned(self.strides))
 
     def span(self) -> tuple[int, int]:
         """The first byte that it touches, and the one behind the last."""

@@ -247,6 +247,15 @@ def test_adjoints_are_gathered():
     assert "atomicAdd" not in text
 
 
+def test_sums_are_not_added_to_arrays_of_zeros():
+    def squares(X: Array["n", "m"], w: Array["m"]):
+        return np.sum((X @ w) ** 2)
+
+    text = symgrad(squares).grad.source("cuda")
+    assert "__global__" in text
+    assert not re.search(r"\[o\d+\] = 0\.0;", text)
+
+
 def test_tapes_grow(fake_device):
     """A loop that ends when it is done keeps as many values as it makes iterations."""
 
@@ -307,6 +316,52 @@ def test_map(fake_device):
 
 
 # ------------------------------------------------------------------- calls, errors
+def pair(x: Array["n"]):
+    return {"both": np.array([np.sum(x), np.sum(x**2)]), "x": (2 * x,)}
+
+
+def chain(a, n):
+    s = 0.0
+    for _ in range(n):
+        s = a * s + np.sin(a)
+    return np.array([[s], [s * s]])
+
+
+def test_results_that_are_parts_of_an_array(fake_device):
+    x = np.linspace(0, 1, 5)
+    f = on_device(pair)
+    found = f(HostArray(x))
+    assert type(found["both"]) is HostArray
+    np.testing.assert_allclose(found["both"].array, [np.sum(x), np.sum(x**2)], rtol=1e-15)
+    np.testing.assert_array_equal(found["x"][0].array, 2 * x)
+    slopes = f.jacobian(HostArray(x))["both"]
+    np.testing.assert_allclose(slopes.array, [np.ones(5), 2 * x])
+    out = {"both": HostArray(np.empty((2, 5))), "x": (HostArray(np.empty((5, 5))),)}
+    assert f.jacobian(HostArray(x), out=out) is out
+    np.testing.assert_allclose(out["both"].array, [np.ones(5), 2 * x])
+    with pytest.raises(ShapeError, match=r"out must have the shape \(2,\) here"):
+        f.jacobian(HostArray(x), out={**out, "both": HostArray(np.empty((3, 5)))})
+
+
+def test_parts_of_an_array_for_each_row(fake_device):
+    X = np.linspace(0, 1, 12).reshape(4, 3)
+    want = symgrad(pair).map(X)["both"]
+    np.testing.assert_allclose(on_device(pair).map(X)["both"], want, rtol=1e-15)
+    got = on_device(pair).map(HostArray(X))["both"].array
+    np.testing.assert_allclose(got, want, rtol=1e-15)
+    a = np.linspace(0, 0.5, 6).reshape(2, 3)
+    cpu = symgrad(chain, static=["n"])
+    on = on_device(chain, static=["n"])
+    for call in (lambda f, v: f(v, n=150), lambda f, v: f.map(v[0], n=150)):
+        want = call(cpu, a)
+        np.testing.assert_allclose(call(on, a), want, rtol=1e-13)
+        row = HostArray(a) if want.shape[-1] == 3 else None
+        if row is not None:
+            np.testing.assert_allclose(call(on, row).array, want, rtol=1e-13)
+    got = on.map(HostArray(a[0]), n=150).array
+    np.testing.assert_allclose(got, cpu.map(a[0], n=150), rtol=1e-13)
+
+
 def test_products(fake_device):
     x, v = np.linspace(0, 1, 9), np.linspace(1, -1, 9)
     f, g = on_device(energy), symgrad(energy)

@@ -308,22 +308,16 @@ def _blended_cuda_0(n, x, a, numbers):
     numbers[3] = c6
 
 
-@_kernel
-def _blended_cuda_1(numbers):
-    numbers[4] = numbers[3]
-
-
 def blended_cuda(x, a, *, stream=0):
     """The value of blended, on a CUDA device."""
-    device = _Device(stream, np.float32, 5, (), x, a)
+    device = _Device(stream, np.float32, 4, (), x, a)
     x, x_shape = device.given(x, np.float32, 1)
     n = x_shape[0]
     a = np.float32(a)
     if not 1 <= n:
         raise IndexError('index 0 is out of range')
     device.single(_blended_cuda_0, n, x, a, device.numbers)
-    device.single(_blended_cuda_1, device.numbers)
-    r = [device.number(4)]
+    r = [device.number(3)]
     return r[0]
 
 
@@ -377,14 +371,9 @@ def _blended_grad_cuda_3(x_bar_6, numbers, n):
         x_bar_6[v2] = x_bar_6[v2] + v1
 
 
-@_kernel
-def _blended_grad_cuda_4(numbers):
-    numbers[5] = numbers[4]
-
-
 def blended_grad_cuda(x, a, *, stream=0):
     """The gradient of blended by x, a, on a CUDA device."""
-    device = _Device(stream, np.float32, 6, (), x, a)
+    device = _Device(stream, np.float32, 5, (), x, a)
     x, x_shape = device.given(x, np.float32, 1)
     n = x_shape[0]
     a = np.float32(a)
@@ -401,8 +390,7 @@ def blended_grad_cuda(x, a, *, stream=0):
     )
     s_tape.used -= max(0, n - 1)
     device.single(_blended_grad_cuda_3, x_bar_5, device.numbers, n)
-    device.single(_blended_grad_cuda_4, device.numbers)
-    r = [device.result(x_bar_5, (n,)), device.number(5)]
+    r = [device.result(x_bar_5, (n,)), device.number(4)]
     return (r[0], r[1])
 
 
@@ -460,16 +448,9 @@ def _blended_value_and_grad_cuda_3(x_bar_6, numbers, n):
         x_bar_6[v2] = x_bar_6[v2] + v1
 
 
-@_kernel
-def _blended_value_and_grad_cuda_4(numbers):
-    v4 = numbers[5]
-    numbers[6] = numbers[3]
-    numbers[7] = v4
-
-
 def blended_value_and_grad_cuda(x, a, *, stream=0):
     """(value, gradient by x, a) of blended, on a CUDA device."""
-    device = _Device(stream, np.float32, 8, (), x, a)
+    device = _Device(stream, np.float32, 6, (), x, a)
     x, x_shape = device.given(x, np.float32, 1)
     n = x_shape[0]
     a = np.float32(a)
@@ -489,6 +470,5 @@ def blended_value_and_grad_cuda(x, a, *, stream=0):
     )
     s_tape.used -= max(0, n - 1)
     device.single(_blended_value_and_grad_cuda_3, x_bar_5, device.numbers, n)
-    device.single(_blended_value_and_grad_cuda_4, device.numbers)
-    r = [device.number(6), device.result(x_bar_5, (n,)), device.number(7)]
+    r = [device.number(3), device.result(x_bar_5, (n,)), device.number(5)]
     return (r[0], (r[1], r[2]))

@@ -318,14 +318,9 @@ def _loss_cuda_1_total(parts, part_0, numbers):
     cuda.syncthreads()
 
 
-@_kernel
-def _loss_cuda_2(numbers):
-    numbers[3] = numbers[2]
-
-
 def loss_cuda(X, y, w, *, stream=0):
     """The value of loss, on a CUDA device."""
-    device = _Device(stream, np.float64, 4, (), X, y, w)
+    device = _Device(stream, np.float64, 3, (), X, y, w)
     X, X_shape = device.given(X, np.float64, 2)
     n = X_shape[0]
     m = X_shape[1]
@@ -341,8 +336,7 @@ def loss_cuda(X, y, w, *, stream=0):
     blocks = device.collect(_loss_cuda_1, n, n, total_2, y, part_0)
     device.total(_loss_cuda_1_total, blocks, part_0, device.numbers)
     del total_2
-    device.single(_loss_cuda_2, device.numbers)
-    r = [device.number(3)]
+    r = [device.number(2)]
     return r[0]
 
 
@@ -371,32 +365,19 @@ def _loss_grad_cuda_2(y_bar_2, total_2_bar_2, n, m, X, w, y):
 
 
 @_kernel
-def _loss_grad_cuda_3(w_bar_7, m):
-    for o1 in range(cuda.grid(1), m, cuda.gridsize(1)):
-        w_bar_7[o1] = 0.0
-
-
-@_kernel
-def _loss_grad_cuda_4(X_bar_7, n, m):
-    for o2 in range(cuda.grid(1), n * m, cuda.gridsize(1)):
-        X_bar_7[o2] = 0.0
-
-
-@_kernel
-def _loss_grad_cuda_5(w_bar_8, m, n, total_2_bar_2, X, w_bar_7):
+def _loss_grad_cuda_3(w_bar_8, m, n, total_2_bar_2, X):
     for o1 in range(cuda.grid(1), m, cuda.gridsize(1)):
         c2 = np.float64(0.0)
         for o3 in range(n):
             c2 = c2 + libdevice.dmul_rn(total_2_bar_2[o3], X[o3 * m + o1])
-        w_bar_8[o1] = w_bar_7[o1] + c2
+        w_bar_8[o1] = c2
 
 
 @_kernel
-def _loss_grad_cuda_6(X_bar_8, n, m, X_bar_7, total_2_bar_2, w):
+def _loss_grad_cuda_4(X_bar_8, n, m, total_2_bar_2, w):
     for o2 in range(cuda.grid(1), n * m, cuda.gridsize(1)):
         v3 = o2 // m
-        v4 = o2 - v3 * m
-        X_bar_8[o2] = X_bar_7[v3 * m + v4] + libdevice.dmul_rn(total_2_bar_2[v3], w[v4])
+        X_bar_8[o2] = total_2_bar_2[v3] * w[o2 - v3 * m]
 
 
 def loss_grad_cuda(X, y, w, *, stream=0):
@@ -416,16 +397,11 @@ def loss_grad_cuda(X, y, w, *, stream=0):
     total_2_bar_3 = device.empty(n, np.float64)
     device.launch(_loss_grad_cuda_1, n, total_2_bar_3, n)
     device.launch(_loss_grad_cuda_2, n, y_bar_3, total_2_bar_3, n, m, X, w, y)
-    w_bar_7 = device.empty(m, np.float64)
-    device.launch(_loss_grad_cuda_3, m, w_bar_7, m)
-    X_bar_7 = device.empty(n * m, np.float64)
-    device.launch(_loss_grad_cuda_4, n * m, X_bar_7, n, m)
     w_bar_8 = device.empty(m, np.float64)
-    device.launch(_loss_grad_cuda_5, m, w_bar_8, m, n, total_2_bar_3, X, w_bar_7)
-    del w_bar_7
+    device.launch(_loss_grad_cuda_3, m, w_bar_8, m, n, total_2_bar_3, X)
     X_bar_8 = device.empty(n * m, np.float64)
-    device.launch(_loss_grad_cuda_6, n * m, X_bar_8, n, m, X_bar_7, total_2_bar_3, w)
-    del X_bar_7, total_2_bar_3
+    device.launch(_loss_grad_cuda_4, n * m, X_bar_8, n, m, total_2_bar_3, w)
+    del total_2_bar_3
     r = [
         device.result(X_bar_8, (n, m)), device.result(y_bar_3, (n,)),
         device.result(w_bar_8, (m,))
@@ -487,45 +463,26 @@ def _loss_value_and_grad_cuda_2(y_bar_2, n, total_2):
 
 
 @_kernel
-def _loss_value_and_grad_cuda_3(w_bar_7, m):
-    for o1 in range(cuda.grid(1), m, cuda.gridsize(1)):
-        w_bar_7[o1] = 0.0
-
-
-@_kernel
-def _loss_value_and_grad_cuda_4(X_bar_7, n, m):
-    for o2 in range(cuda.grid(1), n * m, cuda.gridsize(1)):
-        X_bar_7[o2] = 0.0
-
-
-@_kernel
-def _loss_value_and_grad_cuda_5(w_bar_8, m, n, total_2, y, X, w_bar_7):
+def _loss_value_and_grad_cuda_3(w_bar_8, m, n, total_2, y, X):
     for o1 in range(cuda.grid(1), m, cuda.gridsize(1)):
         c2 = np.float64(0.0)
         for o3 in range(n):
             c2 = c2 + libdevice.dmul_rn(
                 1.0 / (libdevice.exp(-total_2[o3]) + 1.0) - y[o3], X[o3 * m + o1]
             )
-        w_bar_8[o1] = w_bar_7[o1] + c2
+        w_bar_8[o1] = c2
 
 
 @_kernel
-def _loss_value_and_grad_cuda_6(X_bar_8, n, m, X_bar_7, total_2, y, w):
+def _loss_value_and_grad_cuda_4(X_bar_8, n, m, total_2, y, w):
     for o2 in range(cuda.grid(1), n * m, cuda.gridsize(1)):
         v3 = o2 // m
-        v4 = o2 - v3 * m
-        v15 = libdevice.dmul_rn(1.0 / (libdevice.exp(-total_2[v3]) + 1.0) - y[v3], w[v4])
-        X_bar_8[o2] = X_bar_7[v3 * m + v4] + v15
-
-
-@_kernel
-def _loss_value_and_grad_cuda_7(numbers):
-    numbers[3] = numbers[2]
+        X_bar_8[o2] = (1.0 / (libdevice.exp(-total_2[v3]) + 1.0) - y[v3]) * w[o2 - v3 * m]
 
 
 def loss_value_and_grad_cuda(X, y, w, *, stream=0):
     """(value, gradient by X, y, w) of loss, on a CUDA device."""
-    device = _Device(stream, np.float64, 4, (), X, y, w)
+    device = _Device(stream, np.float64, 3, (), X, y, w)
     X, X_shape = device.given(X, np.float64, 2)
     n = X_shape[0]
     m = X_shape[1]
@@ -542,19 +499,13 @@ def loss_value_and_grad_cuda(X, y, w, *, stream=0):
     device.total(_loss_value_and_grad_cuda_1_total, blocks, part_0, device.numbers)
     y_bar_2 = device.empty(n, np.float64)
     device.launch(_loss_value_and_grad_cuda_2, n, y_bar_2, n, total_2)
-    w_bar_7 = device.empty(m, np.float64)
-    device.launch(_loss_value_and_grad_cuda_3, m, w_bar_7, m)
-    X_bar_7 = device.empty(n * m, np.float64)
-    device.launch(_loss_value_and_grad_cuda_4, n * m, X_bar_7, n, m)
     w_bar_8 = device.empty(m, np.float64)
-    device.launch(_loss_value_and_grad_cuda_5, m, w_bar_8, m, n, total_2, y, X, w_bar_7)
-    del w_bar_7
+    device.launch(_loss_value_and_grad_cuda_3, m, w_bar_8, m, n, total_2, y, X)
     X_bar_8 = device.empty(n * m, np.float64)
-    device.launch(_loss_value_and_grad_cuda_6, n * m, X_bar_8, n, m, X_bar_7, total_2, y, w)
-    del X_bar_7, total_2
-    device.single(_loss_value_and_grad_cuda_7, device.numbers)
+    device.launch(_loss_value_and_grad_cuda_4, n * m, X_bar_8, n, m, total_2, y, w)
+    del total_2
     r = [
-        device.number(3), device.result(X_bar_8, (n, m)), device.result(y_bar_2, (n,)),
+        device.number(2), device.result(X_bar_8, (n, m)), device.result(y_bar_2, (n,)),
         device.result(w_bar_8, (m,))
     ]
     return (r[0], (r[1], r[2], r[3]))
