@@ -365,6 +365,21 @@ def test_rounding_matches_numpy(f: float, shift: int) -> None:
                 assert FLOAT32.round(ball) == float(np.float32(f))
 
 
+def test_rounding_of_long_and_of_extreme_numbers() -> None:
+    with exclusive(3000):
+        third = arb(1) / 3
+        for fmt, nearest in ((FLOAT64, 1 / 3), (FLOAT32, float(np.float32(1 / 3)))):
+            assert fmt.round(third.mid()) == nearest  # a mantissa of 3000 bits
+            assert fmt.round(-third.mid()) == -nearest
+            assert fmt.round(arb(2) ** 10**12) == inf
+            assert fmt.round(-(arb(2) ** 10**12)) == -inf
+            assert fmt.round(arb(2) ** -(10**12)) == 0.0
+            smallest = arb(2) ** fmt.lowest
+            assert fmt.round(smallest / 2) == 0.0  # a tie, to even
+            assert fmt.round(smallest * arb("0.75").mid()) == math.ldexp(1.0, fmt.lowest)
+            assert fmt.round(smallest * arb("0.25")) == 0.0
+
+
 def test_an_open_ball_does_not_settle() -> None:
     assert settle(arb(1, 1e-10), FLOAT64) is None
     with exclusive(400):

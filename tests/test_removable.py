@@ -280,6 +280,26 @@ def test_at_the_point_and_near_it(name: str) -> None:
     check(name, [0.0, 1e-1, -1e-1, 1e-5, -1e-5, 1e-12, -1e-12])
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_in_single_precision(name: str) -> None:
+    case = CASES[name]
+    f = case.plain()
+    for offset in (0.0, 1e-1, -1e-1, 1e-4, -1e-4):
+        if offset * case.side < 0:
+            continue
+        at = [np.float32(p + offset * d) for p, d in zip(case.point, case.along, strict=True)]
+        near = tuple(map(float, at))
+        if any((n - p) * case.side < 0 for n, p in zip(near, case.point, strict=True)):
+            continue  # rounded to the side where the function is not defined
+        with mpmath.workdps(DIGITS):
+            wanted = truth(case, near, 0 if offset else case.side)
+        got = [f(*at), *np.atleast_1d(np.array(f.grad(*at)))]
+        for a, w in zip(got, wanted[: 1 + len(at)], strict=True):
+            assert a.dtype == np.float32
+            error = abs(float(a) - w)
+            assert error <= ULP * np.spacing(np.float32(abs(w))) + 1e-30, (offset, got, wanted)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_at_every_distance(name: str) -> None:

@@ -31,7 +31,12 @@ class Format:
         mantissa, exponent = (int(part) for part in exact.man_exp())
         if mantissa == 0:
             return 0.0
+        sign = 1.0 if mantissa > 0 else -1.0
         top = abs(mantissa).bit_length() + exponent
+        if top > self.highest:
+            return sign * math.inf
+        if top < self.lowest:  # below half of the smallest
+            return sign * 0.0
         ulp = max(top - self.digits, self.lowest)
         shift = ulp - exponent
         if shift > 0:
@@ -41,8 +46,8 @@ class Format:
         else:
             quotient = abs(mantissa) << -shift
         if quotient.bit_length() + ulp > self.highest:
-            return math.copysign(math.inf, mantissa)
-        return math.copysign(math.ldexp(quotient, ulp), mantissa)
+            return sign * math.inf
+        return sign * math.ldexp(quotient, ulp)
 
     def ulp(self, x: float) -> float:
         """The spacing of floats at x."""
