@@ -127,7 +127,7 @@ def loss(X: Array[n, m], y: Array[n], w: Array[m]):
     return np.sum(np.logaddexp(0.0, z) - y * z)
 
 
-def misfit(X: Array["n", "m"], y: Array["n"], w: Array["m"]):
+def misfit(X: Array[n, m], y: Array[n], w: Array[m]):
     return np.sum((X @ w - y) ** 2)
 
 
