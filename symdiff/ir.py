@@ -19,7 +19,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import ref
 
 MAX_CONSTANT_BITS = 4096
 """Exact constants longer than this are left as operations."""
@@ -171,16 +171,31 @@ class Expr:
         return _rebuild, (encode((self,)),)
 
 
-_nodes: WeakValueDictionary[tuple[Any, ...], Expr] = WeakValueDictionary()
+class _Entry(ref[Expr]):
+    """A node that lives as long as somebody else holds it, and where it is in the table."""
+
+    __slots__ = ("key",)
+    key: tuple[Any, ...]
+
+
+_nodes: dict[tuple[Any, ...], _Entry] = {}
+
+
+def _forget(entry: _Entry, nodes: dict[tuple[Any, ...], _Entry] = _nodes) -> None:
+    if nodes.get(entry.key) is entry:  # it may have been built again meanwhile
+        del nodes[entry.key]
 
 
 def _node(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
     key = (op, args, value)
-    found = _nodes.get(key)
+    entry = _nodes.get(key)
+    found = entry() if entry is not None else None
     if found is None:
         found = object.__new__(Expr)
         found.op, found.args, found.value = op, args, value
-        _nodes[key] = found
+        entry = _Entry(found, _forget)
+        entry.key = key
+        _nodes[key] = entry
     return found
 
 

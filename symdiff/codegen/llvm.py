@@ -54,9 +54,10 @@ from symdiff.ir import (
     topological,
 )
 
-CHUNK = 1000
-"""Operations per LLVM function: instruction selection and register allocation are
-superlinear in the size of a function."""
+CHUNK, INLINE = 200, 1000
+"""Operations per LLVM function, and those up to which the loop over arrays has all of them
+in one: instruction selection and register allocation are superlinear in the size of a
+function."""
 
 _ARITHMETIC = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}
 _COMPARISONS = {LT: "olt", LE: "ole", EQ: "oeq"}
@@ -232,6 +233,7 @@ class Writer:
         self.functions: list[str] = []
         self.spilled = 0
         self.inline: list[str] = []
+        self.whole = False
         self.streams: Streams | None = None
 
     def vector(self, element: str) -> str:
@@ -253,10 +255,11 @@ class Writer:
         """Print the operations as functions of at most CHUNK each.
 
         A value that a later function needs goes through memory. Returns the
-        functions' names; a loop body that fits in one is left in `inline`.
+        functions' names; a loop body of at most INLINE operations is left in `inline`.
         """
-        order = [e for e in topological(s.value for s in stores) if e.args]
-        if prologue and len(order) <= CHUNK:
+        order = self.neighbours([e for e in topological(s.value for s in stores) if e.args])
+        self.whole = bool(prologue) and len(order) <= INLINE
+        if self.whole:
             self.inline = self.chunk(order, stores, {}, {})
             if len(stores) <= streams.MOST and self.lanes.width > 1:
                 self.inline = self.inline[: -len(stores)] + self.streamed(stores)
@@ -400,13 +403,25 @@ class Writer:
                 pairs[e] = found[pair[0], x], found[pair[1], x]
         return pairs
 
+    def neighbours(self, order: Sequence[Expr]) -> list[Expr]:
+        """The operations with those that are computed together next to each other."""
+        pairs = self.paired(order)
+        placed: dict[Expr, None] = {}
+        for e in order:
+            placed.update(dict.fromkeys((e, *pairs.get(e, ()))))
+        return list(placed)
+
     def both(self, name: str, first: Expr, second: Expr) -> list[str]:
-        """Two functions of one number."""
-        x = self.operand(first.args[0])
-        self.declared.update(together.declared(self.lanes.width))
-        slow = [self.call(self.function(e.op), [x]) for e in (first, second)]
+        """Two functions of one number: in its place, or by a call where there are many."""
+        x, width, pair = self.operand(first.args[0]), self.lanes.width, (first.op, second.op)
+        self.declared.update(together.declared(width))
         self.names[first], self.names[second] = f"%{name}.v0", f"%{name}.v1"
-        return together.both(name, x, self.lanes.width, (first.op, second.op), slow)
+        slow = [self.call(self.function(op), [x if self.whole else "%x"]) for op in pair]
+        if self.whole:
+            return together.both(name, x, width, pair, slow)
+        function = "both." + ".".join(op.name for op in pair)
+        self.declared.setdefault(function, together.function(function, width, pair, slow))
+        return together.called(name, function, x, width)
 
     def operation(self, e: Expr) -> list[str]:
         args = [self.operand(a) for a in e.args]

@@ -197,6 +197,31 @@ def both(name: str, x: str, width: int, pair: tuple[Op, Op], slow: Sequence[str]
     ]
 
 
+def function(name: str, width: int, pair: tuple[Op, Op], slow: Sequence[str]) -> str:
+    """The same as a function of a register, `slow` being calls for `%x`."""
+    kind = f"<{width} x double>"
+    return "\n".join(
+        [
+            f"define internal {{{kind}, {kind}}} @{name}({kind} %x) noinline nounwind {{",
+            *both("b", "%x", width, pair, slow),
+            f"%r0 = insertvalue {{{kind}, {kind}}} poison, {kind} %b.v0, 0",
+            f"%r1 = insertvalue {{{kind}, {kind}}} %r0, {kind} %b.v1, 1",
+            f"ret {{{kind}, {kind}}} %r1",
+            "}",
+        ]
+    )
+
+
+def called(name: str, function: str, x: str, width: int) -> list[str]:
+    """A call of it, with what `both` leaves."""
+    kind = f"<{width} x double>"
+    return [
+        f"%{name} = call {{{kind}, {kind}}} @{function}({kind} {x})",
+        f"%{name}.v0 = extractvalue {{{kind}, {kind}}} %{name}, 0",
+        f"%{name}.v1 = extractvalue {{{kind}, {kind}}} %{name}, 1",
+    ]
+
+
 def declared(width: int) -> dict[str, str]:
     """Declarations by name."""
     kind, size = f"<{width} x double>", f"v{width}"

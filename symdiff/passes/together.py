@@ -9,6 +9,7 @@ denominator is zero. Nothing is expanded, and factors that both share stay.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from fractions import Fraction
 
 from symdiff import ir
@@ -21,17 +22,29 @@ _THROUGH = (ADD, SUB, NEG, MUL, DIV)
 _Powers = dict[Expr, Fraction]
 
 
+class _Outside:
+    """All nodes but some."""
+
+    def __init__(self, inside: Container[Expr]) -> None:
+        self.inside = inside
+
+    def __contains__(self, e: object) -> bool:
+        return e not in self.inside
+
+
 def together(e: Expr, limit: int = MAX_NODES) -> tuple[Expr, Expr] | None:
     """(numerator, denominator); None if the denominator is constant."""
-    order = ir.topological((e,))
-    top = {e}
-    for n in reversed(order):
-        if n in top and n.op in _THROUGH and len(top) <= limit:
-            top.update(n.args)
+    top = {e: None}
+    queue = [e]
+    for n in queue:
+        if n.op in _THROUGH and len(top) <= limit:
+            queue += [a for a in n.args if a not in top]
+            top.update(dict.fromkeys(n.args))
+    if not any(DIV in (n.op, *(a.op for a in n.args)) for n in top):
+        return None
     forms: dict[Expr, tuple[Expr, _Powers]] = {}
-    for n in order:
-        if n in top:
-            forms[n] = _combined(n, forms)
+    for n in ir.topological((e,), _Outside(top)):
+        forms[n] = _combined(n, forms)
     numerator, powers = forms[e]
     denominator = _product(powers)
     return None if denominator.op is ir.CONST else (numerator, denominator)
