@@ -3,10 +3,12 @@
     python benchmarks/latency.py [--largest 10000]
 
 - one call of a compiled scalar gradient, and of value and gradient, in nanoseconds;
-- what a call on small arrays costs, whatever it computes, beside JAX;
+- what a call on small arrays costs, whatever it computes, beside JAX: into new arrays, into
+  given ones, of arguments that are strided, of integers, that broadcast, and of 1000 elements;
 - from a function to its first value and gradient, nothing on disk, for three families of
   functions of six variables and growing size: a sum of products, a chain, and a chain
-  whose links are used twice; beside JAX, up to 1000 operations;
+  whose links are used twice; beside JAX, up to 1000 operations; and of an American option on
+  a tree of 30 and 60 steps;
 - a process that finds on disk what it compiles, beside Python that imports NumPy.
 
 Processor times throughout.
@@ -27,8 +29,9 @@ from importlib import import_module, invalidate_caches
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from peers import Jax
-from throughput import inputs, ours
+from throughput import inputs, nested, ours
 from timing import Clock, children, clock, race
 from workloads import WORKLOADS
 
@@ -70,30 +73,37 @@ class Modules:
 
     def write(self, family: str, operations: int) -> tuple[Path, Any]:
         """A new file, and its module."""
+        return self.module(f"{family}_{operations}", text(family, operations))
+
+    def module(self, name: str, text: str) -> tuple[Path, Any]:
         self.count += 1
-        path = self.folder / f"{family}_{operations}_{self.count}.py"
-        path.write_text(text(family, operations))
+        path = self.folder / f"{name}_{self.count}.py"
+        path.write_text(text)
         invalidate_caches()
         return path, import_module(path.stem)
 
 
 # ---------------------------------------------------------------------------- compiling
-def first_gradient(function: Callable[..., float], **options: Any) -> float:
+def first_gradient(
+    function: Callable[..., float], point: tuple[float, ...] = POINT, **options: Any
+) -> float:
     """Seconds from the decorator to the first value and gradient, nothing on disk."""
     from symdiff import symgrad
 
     start = time.thread_time()
-    symgrad(function, cache=False, **options).value_and_grad(*POINT)
+    symgrad(function, cache=False, **options).value_and_grad(*point)
     return time.thread_time() - start
 
 
-def compiled_gradient(function: Callable[..., float], **options: Any) -> float:
+def compiled_gradient(
+    function: Callable[..., float], point: tuple[float, ...] = POINT, **options: Any
+) -> float:
     """The same to a kernel for numbers, however large the function is."""
     from symdiff import symgrad
 
     start = time.thread_time()
     f = symgrad(function, cache=False, **options).value_and_grad
-    f._compiled({})[1].kernel.fast(*POINT)
+    f._compiled({})[1].kernel.fast(*point)
     return time.thread_time() - start
 
 
@@ -143,13 +153,63 @@ def call_times() -> Iterator[tuple[str, float]]:
 
 
 def overheads(jax: Jax | None) -> dict[str, float]:
-    """Seconds of a call on so few elements that they cost nothing."""
-    work, size = next(w for w in WORKLOADS if w.name == "rosenbrock"), 8
-    clocks = {"symdiff": clock(ours(work), *inputs(work, size), repeat=500)}
-    if jax is not None:
+    """Seconds of a call on so few elements that they cost nothing, and on 1000."""
+    work = next(w for w in WORKLOADS if w.name == "rosenbrock")
+    f, fast = ours(work), ours(work, accuracy="fast")
+    (a, b), (many, more) = inputs(work, 8), inputs(work, 1000)
+    strided = inputs(work, 16)[0][::2]
+    places = {n: nested(work, [np.empty(n) for _ in range(work.results)]) for n in (8, 1000)}
+    clocks = {
+        "symdiff": clock(f, a, b, repeat=500),
+        "out=": clock(lambda: f(a, b, out=places[8]), repeat=500),
+        "strided": clock(f, strided, b, repeat=500),
+        "integers": clock(f, np.arange(8), b, repeat=500),
+        "broadcast": clock(f, a[:, None], b, repeat=500),
+        "a Python int": clock(f, a, 2, repeat=500),
+        "1000 elements": clock(f, many, more, repeat=500),
+        '1000 elements, "fast"': clock(fast, many, more, repeat=500),
+    }
+    found = race(clocks, 25)
+    for size, name in ((8, "JAX"), (1000, "JAX, 1000 elements")) if jax is not None else ():
+        assert jax is not None
         jax.ask(do="prepare", name=work.name, size=size)
-        clocks["JAX"] = jax.clock(500)
-    return race(clocks, 25)
+        found |= race({name: jax.clock(500)}, 25)
+    return found
+
+
+# ------------------------------------------------------------------------------ a tree
+TREE = """
+import math
+
+
+def f(s, k, r, v, t):
+    dt = t/{steps}
+    up = math.exp(v*math.sqrt(dt))
+    down = 1/up
+    growth = math.exp(r*dt)
+    p = (growth - down)/(up - down)
+    values = [max(k - s*up**({steps} - 2*i), 0.0) for i in range({steps} + 1)]
+    for step in range({steps}):
+        for i in range({steps} - step):
+            hold = (p*values[i] + (1 - p)*values[i + 1])/growth
+            values[i] = max(hold, k - s*up**({steps} - step - 1 - 2*i))
+    return values[0]
+"""
+OPTION = 100.0, 105.0, 0.03, 0.25, 1.0
+
+
+def tree_times() -> Iterator[tuple[int, dict[str, float]]]:
+    """Steps of the tree of an American option, and seconds to its first gradient, to a
+    kernel, and to one for `"fast"`."""
+    with tempfile.TemporaryDirectory() as folder:
+        modules = Modules(folder)
+        for steps in (30, 60):
+            f = modules.module(f"tree_{steps}", TREE.format(steps=steps))[1].f
+            yield steps, {
+                "first": first_gradient(f, OPTION),
+                "kernel": compiled_gradient(f, OPTION),
+                "fast kernel": compiled_gradient(f, OPTION, accuracy="fast"),
+            }
 
 
 # ---------------------------------------------------------------------------- processes
@@ -200,7 +260,7 @@ def main() -> None:
     print("| one scalar call | ns |\n|---|---|")
     for name, seconds in call_times():
         print(f"| {name} | {seconds * 1e9:.0f} |")
-    print("\n| a call on arrays of 8 elements | microseconds |\n|---|---|")
+    print("\n| a call on small arrays | microseconds |\n|---|---|")
     for name, seconds in overheads(jax).items():
         print(f"| {name} | {seconds * 1e6:.2f} |")
     print(
@@ -213,6 +273,9 @@ def main() -> None:
             for k in ("first", "kernel", "fast kernel", "JAX")
         ]
         print(f"| {family} | {operations} | {' | '.join(cells)} |", flush=True)
+    for steps, found in tree_times() if options.largest >= 10_000 else ():
+        cells = [f"{found[k]:.2f}" for k in ("first", "kernel", "fast kernel")]
+        print(f"| American option, {steps} steps | | {' | '.join(cells)} | |", flush=True)
     warm = warm_start()
     print("\n| process, everything on disk | seconds over bare | SymPy, Numba |\n|---|---|---|")
     for name, seconds in warm["seconds"].items():

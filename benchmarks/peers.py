@@ -7,6 +7,7 @@ installed are left out.
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
 import os
 import re
@@ -54,6 +55,14 @@ double *restrict c) { for (long i = 0; i < n; i++) c[i] = a[i] + 3.0*b[i]; }
 """
 
 
+def called(function: Any, arrays: Arrays, out: Arrays, times: int = 1) -> None:
+    """Call a C kernel, several times in a row with arguments that are converted once."""
+    size = ctypes.c_long(arrays[0].size)
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *out)]
+    for _ in range(times):
+        function(size, *pointers)
+
+
 def gcc(text: str, folder: Path, *flags: str) -> tuple[Callable[..., Any], str] | None:
     """`kernel(arrays, out)` of a C text with a `kernel`, and its assembly; None without gcc."""
     if shutil.which("gcc") is None:
@@ -63,12 +72,7 @@ def gcc(text: str, folder: Path, *flags: str) -> tuple[Callable[..., Any], str] 
     command = ["gcc", *(flags or FLAGS), "-fPIC", "-shared", "-save-temps", "-o", "kernel.so"]
     subprocess.run([*command, "kernel.c", "-lmvec", "-lm"], cwd=folder, check=True)
     function = ctypes.CDLL(str(folder / "kernel.so")).kernel
-
-    def call(arrays: Arrays, out: Arrays) -> None:
-        pointers = (ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *out))
-        function(ctypes.c_long(arrays[0].size), *pointers)
-
-    return call, next(folder.glob("*kernel.s")).read_text()
+    return functools.partial(called, function), next(folder.glob("*kernel.s")).read_text()
 
 
 _PACKED = re.compile(r"^\s+v?(?:add|sub|mul|div|sqrt|max|min|fn?m(?:add|sub)\w*)pd\b", re.M)

@@ -6,9 +6,12 @@ The twelve functions of `workloads.py`, on one thread: symdiff with `accuracy="f
 default, JAX's `jit(vmap(value_and_grad(f)))`, and C written by hand, compiled with
 `gcc -O3 -march=native -ffast-math` and glibc's vector library; they take turns, and the
 shortest processor time of each counts. symdiff and C write into arrays that are there, JAX makes new
-ones, as it always does. The last columns are symdiff's default on two threads; what memory
+ones, as it always does; "new" is `"fast"` into new arrays too, and "through" with results
+that go through the caches however large they are. JAX / C says what is to be had on this
+machine. The last columns are symdiff's default on two threads; what memory
 alone would take, by the time of `c = a + 3*b` in the same run (a word written is a word
 read as well); and the packed and scalar arithmetic instructions of symdiff's fast kernel.
+`--size 2048` compares kernels in cache, calls included.
 """
 
 from __future__ import annotations
@@ -31,8 +34,11 @@ from workloads import WORKLOADS, Workload
 
 from symdiff import symgrad
 from symdiff.codegen import jit
+from symdiff.runtime import arrays as runtime_arrays
 from symdiff.runtime import compiled
 
+AT_ONCE = 400_000
+"""Elements that are computed in a row, by several calls if arrays are smaller."""
 NEAR_MEMORY = 1.5
 """A C kernel below this multiple of what memory takes counts as bound by memory."""
 
@@ -126,6 +132,15 @@ def agree(name: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
         assert np.allclose(a, b, rtol=1e-6, atol=1e-9), name
 
 
+def through(call: Callable[[], object]) -> None:
+    """A call whose results go through the caches, however large they are."""
+    usual, runtime_arrays.STREAMED = runtime_arrays.STREAMED, 1 << 60
+    try:
+        call()
+    finally:
+        runtime_arrays.STREAMED = usual
+
+
 def measure(work: Workload, size: int, rounds: int, jax: Jax | None, folder: Path) -> Result:
     """Every competitor on one workload."""
     arrays = inputs(work, size)
@@ -140,13 +155,17 @@ def measure(work: Workload, size: int, rounds: int, jax: Jax | None, folder: Pat
     few = [a[:1000] for a in arrays]
     counted = ours(work, accuracy="fast", parallel=False, cache=False)
     counts = instructions(lambda: counted(*few))
-    for name, function in functions.items():
-        clocks[name] = clock(lambda f=function: f(*arrays, out=places))
+    times = max(1, AT_ONCE // size)
+    fast = functions["fast"]
+    for name in ("fast", "symdiff"):
+        clocks[name] = clock(lambda f=functions[name]: f(*arrays, out=places), repeat=times)
+    clocks["new"] = clock(lambda: fast(*arrays), repeat=times)
+    clocks["through"] = clock(through, lambda: fast(*arrays, out=places), repeat=times)
     for name, key in (("symdiff", "one"), ("threads", "two")):  # by the clock on the wall
         clocks[key] = clock(
-            lambda f=functions[name]: f(*arrays, out=places), timer=time.perf_counter
-        )
-    del clocks["threads"]
+            lambda f=functions[name]: f(*arrays, out=places),
+            timer=time.perf_counter, repeat=times,
+        )  # fmt: skip
     functions["symdiff"](*arrays, out=places)
     expected = [o[:1000].copy() for o in out]
     kernels = {"fast": counts}
@@ -155,14 +174,16 @@ def measure(work: Workload, size: int, rounds: int, jax: Jax | None, folder: Pat
         kernels["C"] = packed(assembly)
         kernel(few, [o[:1000] for o in out])
         agree(work.name, [o[:1000] for o in out], expected)
-        clocks["C"] = clock(lambda: kernel(arrays, out))
+        in_a_row = clock(lambda: kernel(arrays, out, times))
+        clocks["C"] = lambda: in_a_row() / times
         triad, _ = gcc(TRIAD, folder)  # type: ignore[misc]
         three = [np.ones(size) for _ in range(3)]
-        clocks["triad"] = clock(lambda: triad(three[:2], three[2:]))
+        triads = clock(lambda: triad(three[:2], three[2:], times))
+        clocks["triad"] = lambda: triads() / times
     if jax is not None:
         answer = jax.ask(do="prepare", name=work.name, size=size)
         agree(work.name, answer, [e[:3] for e in expected])
-        clocks["JAX"] = jax.clock()
+        clocks["JAX"] = jax.clock(times)
     seconds = race(clocks, rounds)
     words = len(arrays) + 2 * work.results
     memory = seconds.get("triad", math.nan) * words / 4
@@ -181,38 +202,26 @@ def results(size: int = 4_000_000, rounds: int = 9, only: Sequence[str] = ()) ->
         jax.stop()
 
 
+RATIOS = (
+    ("JAX", "fast"), ("JAX", "symdiff"), ("JAX", "C"), ("fast", "C"), ("symdiff", "C"),
+)  # fmt: skip
+HEAD = (
+    "| function | fast, ns | new | through | default, ns | JAX / fast | JAX / default | JAX / C | "
+    "fast / C | default / C | two threads | fast / memory | packed/scalar |"
+)
+
+
 def line(r: Result) -> str:
     per = 1e9 / r.size
-    cells = [f"{r.seconds['fast'] * per:.2f}", f"{r.seconds['symdiff'] * per:.2f}"]
-    cells += [f"{r.ratio('JAX', 'fast'):.2f}x", f"{r.ratio('JAX', 'symdiff'):.2f}x"]
-    cells += [f"{r.ratio('fast', 'C'):.2f}x"]
-    cells += [f"{r.ratio('symdiff', 'C'):.2f}x", f"{r.ratio('one', 'two'):.2f}x"]
+    cells = [f"{r.seconds[k] * per:.2f}" for k in ("fast", "new", "through", "symdiff")]
+    cells += [f"{r.ratio(*pair):.2f}x" for pair in (*RATIOS, ("one", "two"))]
     cells += [f"{r.seconds['fast'] / r.memory:.2f}x", "/".join(map(str, r.instructions))]
     return f"| {r.work.name} | {' | '.join(cells)} |"
 
 
-HEAD = (
-    "| function | fast, ns | default, ns | JAX / fast | JAX / default | fast / C | default / C | "
-    "two threads | fast / memory | packed/scalar |"
-)
-
-
 def summary(found: Sequence[Result]) -> str:
-    def mean(one: str, other: str) -> str:
-        return f"{geometric_mean(r.ratio(one, other) for r in found):.2f}x"
-
-    cells = [
-        "",
-        "",
-        mean("JAX", "fast"),
-        mean("JAX", "symdiff"),
-        mean("fast", "C"),
-        mean("symdiff", "C"),
-        "",
-        "",
-        "",
-    ]
-    return f"| geometric mean | {' | '.join(cells)} |"
+    means = [f"{geometric_mean(r.ratio(*pair) for r in found):.2f}x" for pair in RATIOS]
+    return f"| geometric mean | {' | '.join([*[''] * 4, *means, *[''] * 3])} |"
 
 
 def main() -> None:

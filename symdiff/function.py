@@ -66,6 +66,7 @@ class SymbolicFunction:
         self._called: set[Any] = set()
         self._fast: Callable[..., Any] = _not_compiled
         self._fast_arrays: Callable[..., Any] = _not_compiled
+        self._ways: tuple[Callable[..., Any], Callable[..., Any]] = _not_compiled, _not_compiled
         self._fast_placed: Callable[..., Any] = _not_compiled
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
@@ -76,9 +77,12 @@ class SymbolicFunction:
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None and not kwargs:
-            result = self._fast(*args)
+            first, second = self._ways  # what served last is asked first
+            result = first(*args)
             if result is NotImplemented:
-                result = self._fast_arrays(*args)
+                result = second(*args)
+                if result is not NotImplemented:
+                    self._ways = second, first
             if result is not NotImplemented:
                 return result
         elif not kwargs and self._fast_placed(args, out) is not NotImplemented:
@@ -187,6 +191,7 @@ class SymbolicFunction:
     def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
         """Calls with Python floats go straight to the compiled entry."""
         self._fast = _shaped(kernel.fast, emission)
+        self._ways = self._fast, self._fast_arrays
 
     def _use_fast_arrays(self, real: Sequence[Any], emission: Emission, kernel: Kernel) -> None:
         """Calls with small arrays of doubles as well, once there was one."""
@@ -197,6 +202,7 @@ class SymbolicFunction:
                 self._fast_arrays = kernel.fast_arrays("float64", pair=True)
             else:
                 self._fast_arrays = _shaped(kernel.fast_arrays("float64"), emission)
+            self._ways = self._fast_arrays, self._fast
 
     # -------------------------------------------------------------- derivatives
     @property

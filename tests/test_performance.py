@@ -99,6 +99,24 @@ def test_a_call_on_a_small_array_costs_no_more_than_a_few_of_numpy():
     assert found["ours"] < 8 * found["numpy"]
 
 
+@pytest.mark.parametrize("how", ["strided", "integers", "broadcast", "mixed"])
+def test_small_arguments_of_any_kind_cost_little_more(how):
+    a, b = np.linspace(0.5, 1, 16), np.linspace(1, 2, 8)
+    other = {
+        "strided": a[::2],
+        "integers": np.arange(8),
+        "broadcast": a[:8, None],
+        "mixed": 2,
+    }[how]
+    f = symgrad(WORKS["rosenbrock"].fun).value_and_grad
+    clocks = {
+        "usual": clock(f, a[:8], b, repeat=500),
+        "other": clock(f, other, b, repeat=500),
+    }
+    found = race(clocks, 15)
+    assert found["other"] < 70 * found["usual"]
+
+
 @pytest.mark.parametrize("accuracy", ["fast", "high"])
 def test_results_in_given_arrays_cost_no_more_than_new_ones(accuracy):
     f, x = symgrad(WORKS["softplus"].fun, accuracy=accuracy).value_and_grad, np.full(8, 0.5)

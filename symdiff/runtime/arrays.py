@@ -91,6 +91,22 @@ def broadcast(values: Sequence[float | Array]) -> tuple[int, ...]:
         raise ShapeError(f"the arguments have shapes that do not broadcast: {text}") from None
 
 
+def leading(values: Sequence[float | Array], shape: tuple[int, ...]) -> Array | None:
+    """The first full-sized input, whose memory order the results have."""
+    return next((v for v in values if not isinstance(v, float) and v.shape == shape), None)
+
+
+def dense(value: float | Array, shape: tuple[int, ...]) -> float | Array:
+    """An input as a float, or as a C-contiguous array of doubles of the full size."""
+    if isinstance(value, float):
+        return value
+    if value.ndim == 0:
+        return float(value)
+    return np.ascontiguousarray(
+        value if value.shape == shape else np.broadcast_to(value, shape), _FLOAT64
+    )
+
+
 def check_out(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Refuse an `out` array that a ufunc would refuse."""
     if not isinstance(given, np.ndarray):
@@ -161,7 +177,7 @@ class Call:
     ) -> tuple[list[Array], Array | None]:
         """The outputs, in `out` where that is given, and a flag for each element."""
         inputs = [np.asarray(v, self.compute) for v in values]
-        like = next((a for a in inputs if a.shape == shape), None)
+        like = leading(inputs, shape)
         results: list[Array] = []
         targets: list[Array] = []
         for given in out:

@@ -19,6 +19,7 @@ from hypothesis.extra import numpy as hnp
 from symdiff import functions as F
 from symdiff.ir import const, lt, mul, sqrt, var, where
 from symdiff.runtime import builtin, threads
+from symdiff.runtime import kernel as kernels
 from symdiff.runtime.arrays import ArgumentError, ShapeError
 from symdiff.runtime.kernel import Kernel
 
@@ -40,11 +41,23 @@ def expect(a, b):
     return a * b + b, a - b
 
 
+def both(kernel: Kernel, args):
+    """The results where small arguments are copied, and where they stay where they are."""
+    usual = kernels.COPIED
+    for copied in (usual, 0):
+        kernels.COPIED = copied
+        try:
+            yield kernel(args)
+        finally:
+            kernels.COPIED = usual
+
+
 def check(kernel: Kernel, a, b) -> None:
     before = a.copy(), b.copy()
-    for got, true in zip(kernel((a, b)), expect(a, b), strict=True):
-        assert type(got) is type(true) and got.dtype == true.dtype
-        np.testing.assert_array_equal(got, true)
+    for found in both(kernel, (a, b)):
+        for got, true in zip(found, expect(a, b), strict=True):
+            assert type(got) is type(true) and got.dtype == true.dtype
+            np.testing.assert_array_equal(got, true)
     np.testing.assert_array_equal(before[0], a)
     np.testing.assert_array_equal(before[1], b)
 
@@ -222,9 +235,10 @@ def test_broadcasting(shapes, seed, data):
         view = big[tuple(slice(None, None, s) for s in step)]
         arrays.append(view[tuple(slice(0, n) for n in shape)])
     a, b = arrays
-    for got, true in zip(_plain((a, b)), expect(a, b), strict=True):
-        assert np.shape(got) == np.shape(true)
-        np.testing.assert_array_equal(got, true)
+    for found in both(_plain, (a, b)):
+        for got, true in zip(found, expect(a, b), strict=True):
+            assert np.shape(got) == np.shape(true)
+            np.testing.assert_array_equal(got, true)
 
 
 _plain = make()
@@ -466,6 +480,7 @@ def test_fork_after_threads():
 import os, sys, numpy as np
 from symdiff.ir import var
 from symdiff.runtime import builtin, threads
+from symdiff.runtime import kernel as kernels
 from symdiff.runtime.kernel import Kernel
 k = Kernel("f", ("x",), (var("x") * var("x"),), cache=False, parallel=True)
 a = np.arange(50000.0)
