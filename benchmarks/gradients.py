@@ -2,8 +2,8 @@
 
     python benchmarks/gradients.py
 
-Kernels of `accuracy="fast"` on small arrays, on one thread, called directly: no
-element is computed twice. The functions of `workloads.py`, and all they are asked for
+Kernels of `accuracy="fast"` on small arrays that begin at cache lines, on one thread, called
+directly: no element is computed twice. The functions of `workloads.py`, and all they are asked for
 (Greeks, Jacobians) over the value alone.
 """
 
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from throughput import inputs, ours
 from timing import clock, geometric_mean, race
 from workloads import WORKLOADS, Workload
@@ -48,13 +49,22 @@ def kernel(function: Any) -> Any:
     return function._compiled({})[1].kernel.body("float64").entry(1 << 30, 1 << 30).call
 
 
+def placed(size: int) -> np.ndarray:
+    """An array that begins at a cache line."""
+    memory = np.empty(size + 8)
+    first = -memory.ctypes.data % 64 // 8
+    return memory[first : first + size]
+
+
 def slopes(functions: dict[str, Any], work: Workload, rounds: int) -> dict[str, float]:
     """Nanoseconds per element, without what a call costs and the making of its arrays: by
     the difference of two sizes, for which all arrays are in the second-level cache."""
     clocks, sizes = {}, {}
     for name, (function, results) in functions.items():
         size = min(4096, BYTES // (8 * (len(work.params) + results)) // 64 * 64)
-        arrays = inputs(work, size)
+        arrays = [placed(size) for _ in range(len(work.params) + results)]
+        for a, given in zip(arrays, inputs(work, size), strict=False):
+            a[:] = given
         call = kernel(function)
         clocks[name] = clock(call, *arrays, repeat=5)
         clocks[f"half {name}"] = clock(call, *(a[: size // 2] for a in arrays), repeat=5)

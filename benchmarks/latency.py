@@ -205,11 +205,14 @@ def tree_times() -> Iterator[tuple[int, dict[str, float]]]:
         modules = Modules(folder)
         for steps in (30, 60):
             f = modules.module(f"tree_{steps}", TREE.format(steps=steps))[1].f
-            yield steps, {
-                "first": first_gradient(f, OPTION),
-                "kernel": compiled_gradient(f, OPTION),
-                "fast kernel": compiled_gradient(f, OPTION, accuracy="fast"),
-            }
+            yield (
+                steps,
+                {
+                    "first": first_gradient(f, OPTION),
+                    "kernel": compiled_gradient(f, OPTION),
+                    "fast kernel": compiled_gradient(f, OPTION, accuracy="fast"),
+                },
+            )
 
 
 # ---------------------------------------------------------------------------- processes

@@ -387,8 +387,9 @@ class Kernel:
         are of another dtype: that takes less time than to say how they lie."""
         if not shape or result != _FLOAT64 or math.prod(shape) > min(COPIED, self._small):
             return None
-        if self.widen is not None or (like := arrays.leading(values, shape)) is not None and not (
-            like.ndim == 1 or like.flags.c_contiguous
+        if self.widen is not None or (
+            (like := arrays.leading(values, shape)) is not None
+            and not (like.ndim == 1 or like.flags.c_contiguous)
         ):
             return None
         got = self.fast_arrays("float64")(*(arrays.dense(v, shape) for v in values))
