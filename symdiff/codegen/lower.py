@@ -306,6 +306,8 @@ class _Numbering:
         """Multiply or divide by whichever of c and 1/c is a float, so that the
         constant itself is not rounded."""
         c, other = (rational(a), b) if op is MUL else (rational(b), a)
+        if op is DIV and c and is_float(c) and is_float(1 / c):
+            return self.make(MUL, const(1 / c), other)  # by a power of two, which is exact
         if c and not is_float(c) and is_float(1 / c):
             if op is MUL:
                 return self.make(DIV, other, const(1 / c))

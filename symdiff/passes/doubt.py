@@ -23,8 +23,8 @@ and Stability of Numerical Algorithms (2002), section 3.3.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from symdiff import ir
@@ -72,7 +72,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.passes.extent import largest
+from symdiff.passes.extent import largest, series_in_bands
 from symdiff.passes.firstorder import LIGHT_FUNCTIONS, PRODUCTS, Left, plainly
 from symdiff.passes.magnitude import Magnitudes
 from symdiff.passes.signs import Signs
@@ -126,6 +126,7 @@ class Doubt:
     unsafe : branches and steps that hang on rounded values.
     apart : the bounds of the nodes that are rounded by themselves.
     functions : those of them that come of functions, in which an operation counts as `unit`.
+    series : see `extent.series_in_bands`.
     left : what is left of them where errors are computed along.
     sharp, corrected : the nodes that are computed with their errors, and those of them
         whose errors are added.
@@ -144,12 +145,15 @@ class Doubt:
     functions: Doubt | None = None
     left: Left | None = None
     unit: Fraction = Fraction(1)
+    series: Mapping[Expr, Expr] = field(default_factory=dict)
     sharp: set[Expr] = field(default_factory=set)
     corrected: list[Expr] = field(default_factory=list)
 
     def of(self, e: Expr) -> Bound:
         for node in ir.topological((e,), self.bounds):
             self.bounds[node] = self._local(node)
+            if node in self.series:
+                self.bounds[node] = self._settled(self.series[node], self.bounds[node])
             bound, inherent = self.bounds[node], self._inherent(node)
             self.inherent[node] = min(inherent, bound.k) if bound.static else inherent
         return self.bounds[e]
@@ -337,7 +341,9 @@ class Doubt:
     def _term_by_term(self, e: Expr) -> Bound:
         """The error of a node of which every operation is rounded by itself."""
         if self.apart is None:
-            self.apart = Doubt(self.dtype, self.signs, chain=ARRAY_CHAIN, lean=self.lean)
+            self.apart = Doubt(
+                self.dtype, self.signs, chain=ARRAY_CHAIN, lean=self.lean, series=self.series
+            )
         return self.apart.of(e)
 
     def _sharp(self, e: Expr, light: bool) -> Bound:
@@ -349,9 +355,8 @@ class Doubt:
         part, series = self.left.of(e)
         if light and part == LIGHT_FUNCTIONS:
             if self.functions is None:
-                unit = PRODUCTS / LIGHT_FUNCTIONS
-                self.functions = Doubt(
-                    self.dtype, self.signs, chain=ARRAY_CHAIN, lean=self.lean, unit=unit
+                self.functions = replace(
+                    self.apart, bounds={}, inherent={}, unit=PRODUCTS / LIGHT_FUNCTIONS
                 )
             bound = self.functions.of(e)
         self.corrected.append(e)
@@ -374,7 +379,7 @@ class Doubt:
         worst = largest(bound.relative + self.bounds[more].more / ir.abs_(more), node)
         if worst is None:
             return bound
-        self.inherent[e] = min(self.inherent[e], bound.k + worst)
+        self.inherent[e] = min(self.inherent.get(e, bound.k + worst), bound.k + worst)
         return Bound(bound.k + worst)
 
     def _join(self, condition: Expr, x: Bound, y: Bound) -> Bound:
@@ -480,7 +485,10 @@ def doubt(
     lean : leave overflow, underflow and invalid operations to the processor's flags.
     """
     outputs = tuple(dict.fromkeys(outputs))
-    work = Doubt(dtype, Signs(facts), fuses=fuses, lean=lean, chain=chain, strict=strict)
+    work = Doubt(
+        dtype, Signs(facts), fuses=fuses, lean=lean, chain=chain, strict=strict,
+        series=series_in_bands(outputs),
+    )  # fmt: skip
     tests, sizes = [], ZERO
     unbounded: set[Expr] = set()
     for e in ir.topological(outputs):

@@ -10,6 +10,7 @@ Ensures: a proven bound, from ball arithmetic on pieces of the band; or None.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from flint import arb
@@ -23,6 +24,8 @@ FURTHER = 9
 """Bits to which a series in a band is right beyond those of the arithmetic."""
 PIECES = 128
 """Intervals into which a band is divided."""
+MAX_BANDS = 8
+"""Conditions of bands that are looked at in one program."""
 USEFUL = 64.0
 """A larger bound is none."""
 
@@ -48,6 +51,24 @@ def largest(e: Expr, branch: Expr) -> Fraction | None:
                 return None
             worst = max(worst, float(value.upper()))
     return Fraction(math.ceil(worst * 4), 4)
+
+
+def series_in_bands(outputs: Sequence[Expr]) -> dict[Expr, Expr]:
+    """The first sides of choices in bands that count nowhere else but under the same
+    condition, and those choices."""
+    bands = [e for e in ir.topological(outputs) if _band(e) is not None]
+    conditions = list(dict.fromkeys(e.args[0] for e in bands))[:MAX_BANDS]
+    found: dict[Expr, Expr] = {}
+    for c in conditions:
+        elsewhere: set[Expr] = set()
+        stack = list(outputs)
+        while stack:
+            e = stack.pop()
+            if e not in elsewhere:
+                elsewhere.add(e)
+                stack += e.args[2:] if e.op is WHERE and e.args[0] is c else e.args
+        found.update((e.args[1], e) for e in bands if e.args[0] is c and e.args[1] not in elsewhere)
+    return found
 
 
 def is_band(e: Expr) -> bool:

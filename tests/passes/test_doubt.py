@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from symdiff import ir
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import NAN, Expr, topological
 from symdiff.passes.differentiate import gradient
-from symdiff.passes.doubt import doubt
+from symdiff.passes.doubt import Doubt, doubt
+from symdiff.passes.extent import series_in_bands
 from symdiff.runtime.kernel import Kernel
 
 from .expressions import EXPRESSIONS, POINTS, X, Y
@@ -77,3 +79,17 @@ def test_ordinary_points_are_rarely_in_doubt(e: Expr) -> None:
     rng = np.random.default_rng(1)
     kernel = Kernel("f", ["x", "y"], outputs, suspect=doubt(outputs), cache=False)
     assert kernel.evaluate([rng.uniform(0.2, 9, 4000) for _ in "xy"]).suspects < 400
+
+
+def test_series_that_count_in_their_bands_only_are_bounded_there():
+    t = X
+    inside = ir.lt(ir.abs_(t), ir.const(1))
+    series = 1 - t * t * (Fraction(1, 6) - t * t * (Fraction(1, 120) - t * t / 5040))
+    other = ir.where(inside, t * series - t, f.SIN(t) - t)
+    choice = ir.where(inside, series, f.SIN(t) / t)
+    found = series_in_bands((choice, other))
+    assert found == {series: choice, other.args[1]: other}
+    assert series_in_bands((choice, other + series)) == {other.args[1]: other}
+    alone = Doubt(series=series_in_bands((choice, other)))
+    assert alone.of(series).static and not Doubt().of(series).static
+    assert alone.of(choice).k >= alone.of(series).k
