@@ -45,7 +45,7 @@ TURNED = {name: turned for turned, name in ORIENTED.items()}
 def with_products(program: Structured) -> Structured:
     """The program with products of matrices where it has them."""
     known = types(program)
-    block = oriented(tuple(product(s, known) for s in program.block), {})
+    block = oriented(tuple(product(s, known) for s in program.block), known, {})
     return replace(program, block=pruned(block, program.outputs))
 
 
@@ -87,15 +87,16 @@ def _matrix(e: Expr, row: Expr, column: Expr) -> tuple[Expr, bool] | None:
     return (e.args[0], True) if e.args[1:] == (column, row) else None
 
 
-def oriented(block: Block, known: Mapping[str, Expr]) -> Block:
-    """The block without transposed matrices in products; `known` are those from outside."""
-    turned = dict(known)
+def oriented(block: Block, known: Mapping[str, Type], outer: Mapping[str, Expr]) -> Block:
+    """The block without transposed matrices in products; `outer` are those from outside, and
+    what they transpose."""
+    turned = dict(outer)
     done: list[Statement] = []
     for s in block:
-        if isinstance(s, Build) and (source := _turned(s)) is not None:
+        if isinstance(s, Build) and (source := _turned(s, known)) is not None:
             turned[s.name] = source
         elif isinstance(s, Build | Loop):
-            s = replace(s, body=oriented(s.body, turned))
+            s = replace(s, body=oriented(s.body, known, turned))
         elif isinstance(s, Call) and s.routine in TURNED:
             args = [(turned.get(name_of(a)), a) for a in s.args]
             ways = [
@@ -110,14 +111,14 @@ def oriented(block: Block, known: Mapping[str, Expr]) -> Block:
     return tuple(done)
 
 
-def _turned(s: Build) -> Expr | None:
-    """The array that a build transposes."""
+def _turned(s: Build, known: Mapping[str, Type]) -> Expr | None:
+    """The array that a build transposes, all of it."""
     if s.body or len(s.indices) != 2 or s.type.kind != "f" or s.value.op is not LOAD:
         return None
     source = s.value.args[0]
     i, j = map(index, s.indices)
     same = source.op is ARRAY and source.value[1] == "f" and s.value is load(source, j, i)
-    return source if same else None
+    return source if same and known[name_of(source)].shape == s.type.shape[::-1] else None
 
 
 __all__ = ["ORIENTED", "TURNED", "with_products"]

@@ -84,6 +84,20 @@ def test_gradients_make_no_transposed_matrices() -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
+def test_parts_of_transposed_matrices_are_no_transposed_matrices() -> None:
+    a, b = RNG.normal(size=(40, 30)), RNG.normal(size=(35, 25))
+    f = symgrad(lambda a, b: np.sum((a[:20].T @ b[:20]) ** 2))
+    c = a[:20].T @ b[:20]
+    assert f(a, b) == pytest.approx(np.sum(c**2), rel=1e-12)
+    x, y = f.grad(a, b)
+    np.testing.assert_allclose(x[:20], 2 * b[:20] @ c.T, rtol=1e-11)
+    np.testing.assert_allclose(y[:20], 2 * a[:20] @ c, rtol=1e-11)
+    assert not x[20:].any()
+    assert not y[20:].any()
+    g = symgrad(lambda a: np.sum((np.diag(a[:6, 0]) @ a[:6, :]) ** 2))
+    np.testing.assert_allclose(g.grad(a)[:6, 1:], 2 * a[:6, 1:] * a[:6, :1] ** 2, rtol=1e-12)
+
+
 def test_products_beside_routines_of_libraries() -> None:
     def f(a, b):
         gram = np.einsum("ki,kj->ij", a, a) + np.eye(a.shape[1])
