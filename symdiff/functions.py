@@ -7,6 +7,7 @@ because it is in this table. Formulas: NIST DLMF, chapters 4, 5 and 7.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -541,25 +542,35 @@ def _sin_pi(x: Expr) -> Expr:
     return mul(ONE - mul(const(2), odd), SIN(mul(PI(), x - n)))
 
 
-_BERNOULLI = (Fraction(1, 6), Fraction(-1, 30), Fraction(1, 42), Fraction(-1, 30), Fraction(5, 66),
-              Fraction(-691, 2730), Fraction(7, 6), Fraction(-3617, 510))  # fmt: skip
+_BERNOULLI_NUMBERS = 18
+"""Terms of the asymptotic series of the polygamma function."""
+
+
+@functools.cache
+def _bernoulli() -> tuple[Fraction, ...]:
+    """B_2, B_4 and so on, by the recurrence DLMF 24.5.3."""
+    found = [Fraction(1)]
+    for m in range(1, 2 * _BERNOULLI_NUMBERS + 1):
+        total = sum((math.comb(m + 1, k) * b for k, b in enumerate(found)), Fraction(0))
+        found.append(-total / (m + 1))
+    return tuple(found[2::2])
 
 
 def _polygamma_expand(n: Expr, x: Expr) -> Expr:
-    """Reflection for x < 1/2, recurrence up to x + 11 + n, then the asymptotic
-    series (DLMF 5.5.2, 5.5.4, 5.11.2, 5.15.5, 5.15.6, 5.15.8)."""
+    """Reflection for x < 1/2, recurrence up to x + 22 + 2*n, then the asymptotic
+    series, which is right to 2**-110 there (DLMF 5.5.2, 5.5.4, 5.11.2, 5.15.5, 5.15.6, 5.15.8)."""
     order = integer(n)
     if order is None or not 0 <= order <= MAX_POLYGAMMA:
         raise NotImplementedError(f"polygamma of order {n} has no kernel")
     reflected = lt(x, HALF)
     t = where(reflected, ONE - x, x)
-    steps = 11 + order
+    steps = 22 + 2 * order
     shift = t + const(steps)
     z = div(ONE, power(shift, 2))
     series: Expr = ZERO
-    for k in range(len(_BERNOULLI), 0, -1):
+    for k in range(_BERNOULLI_NUMBERS, 0, -1):
         scale = Fraction(math.factorial(2 * k + order - 1), math.factorial(2 * k))
-        series = mul(z, series + const(_BERNOULLI[k - 1] * scale))
+        series = mul(z, series + const(_bernoulli()[k - 1] * scale))
     if order == 0:
         tail = LOG(shift) - div(HALF, shift) - series
         for k in range(steps - 1, -1, -1):
@@ -597,7 +608,7 @@ POLYGAMMA: Op = Op(
     partials=lambda n, x: (None, POLYGAMMA(n + ONE, x)),
     names=("scipy.special.polygamma",),
     sympy=lambda sp, n, x: sp.polygamma(n, x),
-    expand=_polygamma_expand, approximate=True,
+    expand=_polygamma_expand, written=True,
     ball=_polygamma_ball,
 )  # fmt: skip
 

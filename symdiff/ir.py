@@ -63,7 +63,7 @@ class Op:
     python : how a generated module writes it, such as `math.exp({0})`.
     helper : source of a Python function that `python` calls, for a user's own rule.
     expand : `(*args) -> the function in terms of others`, for targets without it.
-    approximate : whether `expand` holds only to the precision of doubles.
+    written : whether that stands for it before errors are bounded: near its roots it loses digits.
     ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
     sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and
@@ -90,7 +90,7 @@ class Op:
     python: str | None = None
     helper: str | None = None
     expand: Callable[..., Expr] | None = None
-    approximate: bool = False
+    written: bool = False
     ball: Callable[..., Any] | None = None
     sign: str = ""
     kink: Callable[..., Expr] | None = None

@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.special
 import sympy
 from flint import arb
 
-from symdiff import functions, ir
+from symdiff import functions, ir, symgrad
 from symdiff.functions import TABLE, domain
-from symdiff.interpret import Undecided, evaluate, exclusive
+from symdiff.interpret import Undecided, evaluate, exclusive, ulp_error
 from symdiff.ir import Expr, Op
 
 REALS = (-7.25, -2.5, -1.0, -0.875, -0.3, -1e-3, 0.0, 1e-8, 0.25, 0.7, 1.0, 1.5, 2.0, 3.75, 11.0)
@@ -350,3 +352,18 @@ def test_names_are_unique() -> None:
 def test_table_holds_every_function() -> None:
     declared = {v for v in vars(functions).values() if isinstance(v, Op) and v.ball is not None}
     assert declared == set(TABLE)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 5])
+def test_polygamma_is_right_at_its_roots_and_beside_its_poles(order):
+    def g(x):
+        return scipy.special.polygamma(order, x)
+
+    root = {0: 1.4616321449683623, 2: -0.43}.get(order, 2.0)
+    x = [root, root * (1 + 1e-9), root + 1e-3, 1e-9, 0.49999, 0.5, 3.0, 22.5, 1e5, 1e12, -0.3]
+    x += [-4.5001, -1e-9]
+    f, proven = symgrad(g), symgrad(g, accuracy="certified")
+    truth = [proven(value) for value in x]
+    arrays = f(np.array(x * 10))[: len(x)]
+    for one, other, want in zip(arrays, map(f, x), truth, strict=True):
+        assert ulp_error(one, want) <= 4 and ulp_error(other, want) <= 4

@@ -109,7 +109,7 @@ def _elementary(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
         args = tuple(new[a] for a in e.args)
         if e.op in _IN_OTHERS:
             new[e] = _IN_OTHERS[e.op](*args)
-        elif e.op.expand is None or e.op.approximate or is_native(e.op):
+        elif e.op.expand is None or is_native(e.op):
             new[e] = ir.rebuild(e, args)
         else:
             (new[e],) = _elementary((e.op.expand(*args),))

@@ -6,7 +6,7 @@ After:   logaddexp(0, x)
 Requires: any DAG.
 Ensures: the same values (see `identities.RULES`). Before differentiation only
 the rules that also improve derivatives apply; the others would hide what the
-user wrote from `.expr`.
+user wrote from `.expr`. After it, functions whose roots would be missed are written out.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ def stabilise(
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         new = ir.rebuild(e, args)
+        if new.op.written and not early:
+            new = _written(new)
         found = rewrite(new, early)
         if found is None:
             return new
@@ -43,3 +45,11 @@ def stabilise(
         return found[0]
 
     return ir.transform(outputs, rule)
+
+
+def _written(e: Expr) -> Expr:
+    assert e.op.expand is not None
+    try:
+        return e.op.expand(*e.args)
+    except NotImplementedError:
+        return e

@@ -136,7 +136,7 @@ class _Widening:
             return e.args
         if e.op in RULES:
             return (*e.args, f.domain(e.op, e.args))
-        if e.op.expand is not None and not e.op.approximate:
+        if e.op.expand is not None:
             if e not in self.expanded:
                 self.expanded[e] = e.op.expand(*e.args)
             return (self.expanded[e],)
@@ -495,6 +495,6 @@ _DIRECT = frozenset((*_ARITHMETIC, *_STEPS, f.FMOD, ir.WHERE, ir.VAR, ir.CONST, 
 def has_rules(outputs: Sequence[Expr]) -> bool:
     """Whether double-double arithmetic has every function of the outputs."""
     return all(
-        e.op in _DIRECT or e.op in RULES or not e.args or (e.op.expand and not e.op.approximate)
+        e.op in _DIRECT or e.op in RULES or not e.args or e.op.expand
         for e in ir.topological(outputs)
     )
