@@ -30,7 +30,8 @@ from symdiff import ir
 from symdiff.interpret.balls import Undecided
 from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
-from symdiff.passes.doubt import doubt, is_exact
+from symdiff.passes.bounds import is_exact
+from symdiff.passes.doubt import doubt
 from symdiff.passes.extent import FURTHER
 from symdiff.series.numbers import Coefficient, is_zero, to_ball, to_fraction
 

@@ -25,7 +25,7 @@ from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, ZERO, Expr
 from symdiff.passes.extent import FURTHER, is_band
 
 if TYPE_CHECKING:
-    from symdiff.passes.doubt import Bound
+    from symdiff.passes.bounds import Bound
 
 SUMS = Fraction(1, 2**40)
 """What is left where no two errors are multiplied and there are no functions."""

@@ -27,8 +27,9 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from symdiff import ir
 from symdiff.codegen.machine import ARRAY_CHAIN
 from symdiff.ir import ADD, DIV, LT, MUL, NEG, ONE, POW, SUB, WHERE, ZERO, Expr
+from symdiff.passes.bounds import is_exact
 from symdiff.passes.contexts import Contexts
-from symdiff.passes.doubt import Doubt, is_exact
+from symdiff.passes.doubt import Doubt
 from symdiff.passes.samples import shares
 from symdiff.passes.stabilise import stabilise
 

@@ -37,7 +37,8 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.passes.doubt import STEPS, Doubt
+from symdiff.passes.bounds import STEPS
+from symdiff.passes.doubt import Doubt
 from symdiff.passes.magnitude import Magnitudes
 
 ALLOWED = 4

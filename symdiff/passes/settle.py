@@ -45,9 +45,10 @@ from symdiff.ir import (
     var,
     where,
 )
+from symdiff.passes.bounds import is_exact
 from symdiff.passes.complete import closed_forms, expand_completed
 from symdiff.passes.differentiate import depends_on
-from symdiff.passes.doubt import Doubt, doubt, is_exact
+from symdiff.passes.doubt import Doubt, doubt
 from symdiff.passes.gather import gather
 from symdiff.passes.overflow import overflow, underflow
 from symdiff.passes.samples import inherits
