@@ -22,7 +22,16 @@ from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_when_traced
 from symdiff.ir import Expr
 from symdiff.options import Domain, Options
-from symdiff.program import Emission, Program, Tree, flatten_like, map_objects, map_tree
+from symdiff.program import (
+    Emission,
+    Program,
+    Tree,
+    flatten_like,
+    map_objects,
+    map_tree,
+    nesting,
+    unnesting,
+)
 from symdiff.progress import compiling
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
@@ -647,29 +656,21 @@ def _shaped(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]
         result = entry(*args)
         return result if result is NotImplemented else (result[0], result[1:])
 
+    nest = nesting(tree, count)
+
     def nested(*args: Any) -> Any:
         result = entry(*args)
         if result is NotImplemented:
             return result
-        return map_tree((result,).__getitem__ if count == 1 else result.__getitem__, tree)
+        return nest((result,) if count == 1 else result)
 
     return pair if _is_pair(tree, count) else nested
 
 
 def _placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
     """A compiled entry that writes its results to arrays nested as the emission has them."""
-    count, tree = len(emission.outputs), emission.tree
-    is_pair = _is_pair(tree, count)
-    is_flat = isinstance(tree, tuple) and _is_flat(tree)
-
-    def placed(args: tuple[Any, ...], out: Any) -> Any:
-        if is_pair and type(out) is tuple and len(out) == 2 and type(out[1]) is tuple:
-            return entry(*args, out[0], *out[1])
-        if is_flat and type(out) is tuple and len(out) == count:
-            return entry(*args, *out)
-        return entry(*args, *flatten_like(tree, out, count, "out"))
-
-    return placed
+    flat = unnesting(emission.tree, len(emission.outputs))
+    return lambda args, out: entry(*args, *flat(out))
 
 
 def _is_flat(tree: tuple[Any, ...]) -> bool:

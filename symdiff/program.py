@@ -7,7 +7,7 @@ returns a `Program`; between passes `symdiff.verify.faults` finds nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,9 @@ from symdiff.ir import Expr
 Tree = Any
 """How outputs nest in what the function returns: an index into `outputs`, or a
 tuple, list, dict or NumPy integer array of trees."""
+
+MOST_COMPILED = 200
+"""Outputs up to which it pays to compile how they nest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,9 @@ def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:
     flat: list[Any] = [None] * count
 
     def visit(t: Tree, v: Any) -> None:
-        if isinstance(t, np.ndarray):
+        if type(t) is int:
+            flat[t] = v
+        elif isinstance(t, np.ndarray):
             array = np.asarray(v)
             if array.shape[: t.ndim] != t.shape:
                 raise SymdiffError(f"{what} must have the shape {t.shape} here, not {array.shape}")
@@ -108,18 +113,69 @@ def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:
             if not isinstance(v, (tuple, list, np.ndarray)) or len(v) != len(t):
                 raise SymdiffError(f"{what} must have {len(t)} entries here")
             for a, b in zip(t, v, strict=True):
-                visit(a, b)
-        elif v is not None:
+                if type(a) is int:
+                    flat[a] = b
+                else:
+                    visit(a, b)
+        else:
             flat[int(t)] = v
 
     visit(tree, value)
     return flat
 
 
+def nesting(tree: Tree, count: int) -> Callable[[Sequence[Any]], Any]:
+    """`map_tree` for the outputs of many calls, as an expression that is compiled once."""
+    keys: dict[str, Any] = {}
+
+    def text(t: Tree) -> str:
+        if isinstance(t, dict):
+            parts = []
+            for k, a in t.items():
+                keys[name := f"k{len(keys)}"] = k
+                parts.append(f"{name}: {text(a)}")
+            return "{" + ", ".join(parts) + "}"
+        if isinstance(t, (tuple, list)):
+            inside = "".join(f"{text(a)}, " for a in t)
+            return f"({inside})" if isinstance(t, tuple) else f"[{inside}]"
+        if isinstance(t, np.ndarray):
+            raise TypeError
+        return f"v[{int(t)}]"
+
+    try:
+        if count <= MOST_COMPILED:
+            made: Callable[[Sequence[Any]], Any] = eval(f"lambda v: {text(tree)}", keys)
+            return made
+    except TypeError:
+        pass
+    return lambda values: map_tree(values.__getitem__, tree)
+
+
+def unnesting(tree: Tree, count: int) -> Callable[[Any], list[Any]]:
+    """`flatten_like` for the `out` of many calls, compiled for tuples."""
+    checks: list[str] = []
+    places: dict[int, str] = {}
+    stack: list[tuple[Tree, str]] = [(tree, "v")]
+    while stack:
+        t, at = stack.pop()
+        if isinstance(t, tuple):
+            checks.append(f"type({at}) is tuple and len({at}) == {len(t)}")
+            stack += [(a, f"{at}[{k}]") for k, a in enumerate(t)][::-1]
+        elif isinstance(t, int):
+            places[t] = at
+    if len(places) < count or count > MOST_COMPILED:
+        return lambda value: flatten_like(tree, value, count, "out")
+    flat = "".join(f"{places[i]}, " for i in range(count))
+    text = f"lambda v: [{flat}] if {' and '.join(checks) or 'True'} else slow(v)"
+    slow: Callable[[Any], list[Any]] = lambda value: flatten_like(tree, value, count, "out")
+    made: Callable[[Any], list[Any]] = eval(text, {"slow": slow})
+    return made
+
+
 def map_tree(function: Callable[[int], Any], tree: Tree) -> Any:
     """Replace every index of a tree by `function(index)`, keeping the containers."""
     if isinstance(tree, tuple):
-        return tuple(map_tree(function, t) for t in tree)
+        return tuple([function(t) if type(t) is int else map_tree(function, t) for t in tree])
     if isinstance(tree, list):
         return [map_tree(function, t) for t in tree]
     if isinstance(tree, dict):
