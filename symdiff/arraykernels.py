@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdiff.derivation import Source
+from symdiff.derivation import Source, settled
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE, Expr
@@ -91,7 +91,7 @@ class ArrayKernels:
         o = self._options
         tiers = None
         if o.accuracy != "fast":
-            tiers = Tiers(program, derive.closed(program), _settle, _widen)
+            tiers = Tiers(program, derive.closed(program), settled, _widen)
         return StructuredKernel(
             derive.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,
@@ -204,13 +204,6 @@ def _of_numbers(program: Structured) -> bool:
     return not any(p.type.shape for p in program.params) and not any(
         e.op is ARRAY for e in program.outputs
     )
-
-
-def _settle(program: Structured, dtype: str, accuracy: str, tests: int) -> Any:
-    """The doubts of a program, imported when it is compiled."""
-    from symdiff.passes.settle import settle
-
-    return settle(program, dtype, accuracy, tests)
 
 
 def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:

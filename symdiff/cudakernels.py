@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdiff.derivation import Source, static_key
+from symdiff.derivation import Source, settled, static_key
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import Shapes
 from symdiff.ir import Expr
@@ -70,6 +70,17 @@ class CudaKernels:
         there = stream is not None or cudacall.on_device((*found, out))
         return found if there else None
 
+    def must_not_be_there(self, values: Sequence[Any]) -> None:
+        """Say which argument lies on a device, if any does, when the CPU cannot read it."""
+        from symdiff.runtime.arrays import ArgumentError
+
+        for name, v in zip(self.source.parameters.real, values, strict=True):
+            if hasattr(v, "__cuda_array_interface__"):
+                raise ArgumentError(
+                    f"argument {name} lies on a CUDA device, and the CPU is to compute",
+                    hint='target="auto" computes where the arguments lie',
+                ) from None
+
     def __call__(
         self, values: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any
     ) -> Any:
@@ -101,15 +112,13 @@ class CudaKernels:
         """What computes a captured program for all rows of some arguments."""
         key = id(raw), tuple(mapped)
         if key not in self.arrays:
-            from symdiff.blocks.derive import final
-
             program = self.source.rows(static, shapes, mapped)
             if program is None:
                 raise UnsupportedError(
                     f"the results of {raw.name} have sizes that differ from row to row",
                     hint='target="cpu" computes them',
                 )
-            self.arrays[key] = raw, self._on_device(final(program))
+            self.arrays[key] = raw, self._on_device(program)
         return self.arrays[key][1]
 
     def structured(
@@ -118,15 +127,22 @@ class CudaKernels:
         """What computes a captured program with arrays or loops on the device."""
         key = id(raw), ()
         if key not in self.arrays:
-            self.arrays[key] = raw, self._on_device(self.source.final(static, shapes))
+            self.arrays[key] = raw, self._on_device(self.source.shown(static, shapes))
         return self.arrays[key][1]
 
     def _on_device(self, program: Structured) -> ArraysOnDevice:
+        """What computes a program whose completed operations are not written out."""
+        from symdiff.blocks.derive import final
         from symdiff.runtime.cudaarraycall import ArraysOnDevice
-        from symdiff.runtime.cudaprograms import CudaProgram
+        from symdiff.runtime.cudaprograms import CudaProgram, SecondTier
 
         self._refuse_certified()
-        return ArraysOnDevice(CudaProgram(program, self.options.cache), self._dtype())
+        second = None
+        if self.options.accuracy != "fast":
+            accuracy = self.options.accuracy
+            second = SecondTier(program, settled, accuracy, self.widen, self.complete)
+        made = CudaProgram(final(program), self.options.cache, second)
+        return ArraysOnDevice(made, self._dtype())
 
     def text(self, static: Mapping[str, Any]) -> str:
         """The CUDA C++ of a function with arrays or loops, and its steps."""

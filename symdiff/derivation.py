@@ -219,6 +219,13 @@ def kept(
     return found
 
 
+def settled(program: Structured, dtype: str, accuracy: str, tests: int) -> Any:
+    """`symdiff.passes.settle.settle`, imported when a program is compiled."""
+    from symdiff.passes.settle import settle
+
+    return settle(program, dtype, accuracy, tests)
+
+
 def _packed(emission: Emission, wrong: Sequence[tuple[str, Expr]]) -> bytes:
     count = len(emission.outputs)
     rows = encode((*emission.outputs, *emission.reference, *(e for _, e in wrong)))

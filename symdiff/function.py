@@ -116,6 +116,14 @@ class SymbolicFunction:
         placed = self._cuda.placed(real, out, stream)
         if placed is not None:
             return self._cuda(placed, static, out, stream)
+        try:
+            return self._run_here(real, static, out)
+        except TypeError:
+            self._cuda.must_not_be_there(real)
+            raise
+
+    def _run_here(self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any) -> Any:
+        """Compute on the CPU."""
         shapes = None
         if static_key(static) not in self._emitted:
             shapes = self._source.shapes(static, real)

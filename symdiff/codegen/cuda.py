@@ -15,9 +15,9 @@ a byte for each group of `width`, and a second kernel, `repair`, computes those 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from symdiff.codegen.cudaloop import Entry, Part, define, print_loop
+from symdiff.codegen.cudaloop import Entry, Part, Tier, define, print_loop
 from symdiff.codegen.cudaops import Operations
 from symdiff.codegen.pairs import PARTS, PairFunction
 from symdiff.ir import AND, NOT, OR, VAR, Expr, topological
@@ -143,6 +143,45 @@ class _Printer(Operations):
                 [*lines, f"const pair r = {{{found[0]}, {found[1]}}};", "return r;"],
             )
         return f"{function.symbol}({', '.join(args)})"
+
+
+class Again(NamedTuple):
+    """A value of a program with arrays that is computed again where it is in doubt.
+
+    Attributes
+    ----------
+    params : names of the numbers that it is computed from.
+    outputs, suspect : the value in double-double arithmetic, in a list, and whether that is in
+        doubt as well.
+    complete : whether such a value is still worth more than the first.
+    """
+
+    params: tuple[str, ...]
+    outputs: tuple[Expr, ...]
+    suspect: Expr
+    complete: bool
+
+
+def print_settled(values: Sequence[Again]) -> str:
+    """Functions that return each value, or a better one where it is in doubt: of number k
+
+    double symdiff_settled_k(double value, bool doubt, double leaf, ...)
+    """
+    if not values:
+        return ""
+    printer = _Printer("float64")
+    functions = []
+    for k, v in enumerate(values):
+        name = f"symdiff_value_{k}"
+        second = Tier(v.outputs, v.suspect)
+        functions.append(printer.again(Part(name, second, second, v.complete), v.params))
+        leaves = [f"x{i}" for i in range(len(v.params))]
+        functions.append(define(
+            f"static __device__ __forceinline__ double symdiff_settled_{k}",
+            ["double value", "const bool doubt", *(f"const double {x}" for x in leaves)],
+            [f"if (doubt) {name}_again({', '.join([*leaves, '&value'])});", "return value;"],
+        ))  # fmt: skip
+    return "\n".join([_PRELUDE, *printer.helpers(), *functions])
 
 
 def operations(parts: Sequence[Part]) -> int:

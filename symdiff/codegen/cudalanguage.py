@@ -15,6 +15,7 @@ from typing import ClassVar
 from symdiff.codegen.cudaloop import define
 from symdiff.codegen.cudaops import Operations
 from symdiff.codegen.cudasteps import FULL, STATUS, THREADS
+from symdiff.codegen.machine import SETTLED
 from symdiff.ir import ABS, ADD, EQ, LE, LT, MUL, NEG, POW, SUB, WHERE, Expr, Op
 from symdiff.structure import FLOORDIV, MOD
 
@@ -230,7 +231,13 @@ INTEGER, BYTE = "long long", "unsigned char"
 
 
 class Cplusplus(Operations, Language):
-    """CUDA C++."""
+    """CUDA C++.
+
+    Parameters
+    ----------
+    settled : the text of functions that compute values in doubt again; see
+        `symdiff.codegen.cuda.print_settled`.
+    """
 
     rank, block = "threadIdx.x", "blockIdx.x"
     turn = "(long long)blockIdx.x * blockDim.x + threadIdx.x"
@@ -249,6 +256,15 @@ class Cplusplus(Operations, Language):
         POW: "symdiff_power({0}, {1})",
         WHERE: "{0} ? {1} : {2}",
     }
+
+    def __init__(self, dtype: str, settled: str = "") -> None:
+        super().__init__(dtype)
+        self.settled = settled
+
+    def operation(self, e: Expr, args: Sequence[str]) -> str:
+        if e.op is SETTLED:
+            return f"symdiff_settled_{int(e.args[0].value)}({', '.join(args[1:])})"
+        return super().operation(e, args)
 
     def type(self, kind: str) -> str:
         """What a kind is called."""
@@ -361,7 +377,8 @@ class Cplusplus(Operations, Language):
         return define(head, list(arguments), list(lines))
 
     def unit(self, kernels: Sequence[str]) -> str:
-        return "\n".join([HELPERS, *self.helpers(), *kernels])
+        functions = [self.settled] if self.settled else []
+        return "\n".join([HELPERS, *self.helpers(), *functions, *kernels])
 
 
 def _times(step: str) -> str:

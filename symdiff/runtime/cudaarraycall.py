@@ -44,13 +44,19 @@ class ArraysOnDevice:
 
     def __init__(self, program: CudaProgram, dtype: str | None = None) -> None:
         self.program, self.dtype = program, dtype
-        block, outputs = program.lowered.block, program.lowered.outputs
-        targets = {name_of(e): k for k, e in enumerate(outputs) if e.op is ARRAY}
-        self.wanted: dict[str, Any] = wishes(block, targets)
+        self._wanted: dict[str, dict[str, Any]] = {}
 
     @property
     def source(self) -> Structured:
         return self.program.program
+
+    def wanted(self, dtype: str) -> dict[str, Any]:
+        """Which output an array becomes that is made under a name."""
+        if dtype not in self._wanted:
+            made = self.program.planned(dtype)[0]
+            targets = {name_of(e): k for k, e in enumerate(made.outputs) if e.op is ARRAY}
+            self._wanted[dtype] = wishes(made.block, targets)
+        return self._wanted[dtype]
 
     @property
     def of_numbers(self) -> bool:
@@ -144,10 +150,12 @@ class _Call:
         self.program = of.program
         self.made: dict[int, tuple[Buffer, Any]] = {}
         self.inputs: list[Region] = []
+        self.wanted: dict[str, Any] = {}
 
     def run(self, values: Sequence[Any]) -> list[Any]:
         source = self.of.source
-        plan = self.program.plan(self.real.name)
+        made, plan = self.program.planned(self.real.name)
+        self.wanted = self.of.wanted(self.real.name)
         kernels = self.program.loaded(self.device, self.real.name)
         self.inputs = [v for v in values if isinstance(v, Region)]
         for v in self.inputs:
@@ -168,7 +176,7 @@ class _Call:
                     self.cells = run.read()
             except CheckError as failed:
                 raise self.error(failed.args[0]) from None
-            return [self.output(k, e) for k, e in enumerate(self.program.lowered.outputs)]
+            return [self.output(k, e) for k, e in enumerate(made.outputs)]
 
     def sizes(self, run: Run, values: Sequence[Any]) -> None:
         """Name the sizes of the arguments."""
@@ -260,7 +268,7 @@ class _Call:
 
     def place(self, name: str, size: int) -> Buffer | None:
         """Where an array is made that becomes an output: in the memory of the result."""
-        k = self.of.wanted.get(name)
+        k = self.wanted.get(name)
         if k is None or k in self.made or self.home is None:
             return None
         t = self.program.outputs[k]

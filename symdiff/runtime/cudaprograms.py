@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Callable, Sequence
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
+from symdiff.codegen.cuda import Again, print_settled
 from symdiff.codegen.cudaconvert import NAME, print_conversion
 from symdiff.codegen.cudalanguage import Cplusplus
 from symdiff.codegen.cudaloop import THREADS
@@ -14,14 +16,37 @@ from symdiff.codegen.cudaplan import plan
 from symdiff.codegen.cudasteps import Kernel, Launch, Plan, Repeat, Step
 from symdiff.codegen.cudatext import written
 from symdiff.codegen.nests import lowered, output_types
+from symdiff.ir import Expr
 from symdiff.runtime import cudacompile
 from symdiff.runtime.arrays import _coalesce
+from symdiff.runtime.compiled import Widen
 from symdiff.runtime.cudaarrays import Region
 from symdiff.runtime.cudadriver import Device
+from symdiff.runtime.nestagain import Settled
 from symdiff.structure import Structured, Type
 
+ALL = 2
+"""All tests of `settle`: a device has no flags to read."""
 Loaded = dict[str, tuple[Any, int]]
 """The kernels by their names, and how many blocks of each fit at once."""
+
+
+class SecondTier(NamedTuple):
+    """How a program gets its second tier.
+
+    Attributes
+    ----------
+    source : the program, whose completed operations are not written out.
+    settle : `symdiff.passes.settle.settle`.
+    accuracy : "high" or "strict".
+    widen, complete : as for `symdiff.runtime.cuda.CudaKernel`.
+    """
+
+    source: Structured
+    settle: Callable[[Structured, str, str, int], Settled]
+    accuracy: str
+    widen: Widen
+    complete: Callable[[Sequence[Expr]], bool]
 
 
 class CudaProgram:
@@ -31,38 +56,51 @@ class CudaProgram:
     ----------
     program : in the form that is emitted; see `symdiff.blocks.derive`.
     cache : whether compiled code is kept on disk.
+    second : computes values in doubt again, in double precision; None for no such test.
     """
 
-    def __init__(self, program: Structured, cache: bool = True) -> None:
-        self.program, self.cache = program, cache
+    def __init__(
+        self, program: Structured, cache: bool = True, second: SecondTier | None = None
+    ) -> None:
+        self.program, self.cache, self.second = program, cache, second
         self.outputs: tuple[Type, ...] = output_types(program)
-        self._lowered: Structured | None = None
-        self._plans: dict[str, Plan] = {}
+        self._planned: dict[tuple[str, bool], tuple[Structured, Plan]] = {}
         self._loaded: dict[Any, Loaded] = {}
         self._lock = RLock()
 
-    @property
-    def lowered(self) -> Structured:
-        """The program that is planned."""
-        if self._lowered is None:
-            self._lowered = lowered(self.program, "fast")
-        return self._lowered
-
-    def plan(self, dtype: str) -> Plan:
-        """The kernels and steps in a dtype.
+    def plan(self, dtype: str, tested: bool = True) -> Plan:
+        """The kernels and steps in a dtype; `tested` for elements in doubt or not.
 
         Raises
         ------
         UnsupportedError : for what a device cannot do.
         """
+        return self.planned(dtype, tested)[1]
+
+    def planned(self, dtype: str, tested: bool = True) -> tuple[Structured, Plan]:
+        """What is planned, and its plan. Nothing is tested in single precision, in which
+        there is no double-precision instruction."""
+        key = dtype, tested and self.second is not None and dtype == "float64"
         with self._lock:
-            if dtype not in self._plans:
-                self._plans[dtype] = plan(self.lowered, Cplusplus(dtype))
-            return self._plans[dtype]
+            if key not in self._planned:
+                made, text = self._tested() if key[1] else (lowered(self.program, "fast"), "")
+                self._planned[key] = made, plan(made, Cplusplus(dtype, text))
+            return self._planned[key]
+
+    def _tested(self) -> tuple[Structured, str]:
+        """The program with its tests, and the functions for values in doubt."""
+        assert self.second is not None
+        source, settle, accuracy, widen, complete = self.second
+        found = settle(source, "float64", accuracy, ALL)
+        values = [
+            Again(tuple(r.params), *widen([r.output]), complete([r.output]))
+            for r in found.references
+        ]
+        return lowered(found.program, accuracy, settled=bool(values)), print_settled(values)
 
     def text(self, dtype: str) -> str:
-        """The CUDA C++ of the kernels, after the steps that launch them."""
-        found = self.plan(dtype)
+        """The CUDA C++ of the kernels without tests, after the steps that launch them."""
+        found = self.plan(dtype, tested=False)
         lines = [f"{self.program.name}:", *written(found.steps)]
         return "".join(f"// {line}".rstrip() + "\n" for line in lines) + "\n" + found.text
 
@@ -126,4 +164,4 @@ def convert(device: Device, source: Region, target: Region, stream: int) -> None
     device.launch(function, blocks, THREADS, [*args, *map(ctypes.c_int64, tail)], stream)
 
 
-__all__ = ["CudaProgram", "convert", "kernels"]
+__all__ = ["CudaProgram", "SecondTier", "convert", "kernels"]

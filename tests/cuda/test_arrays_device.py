@@ -464,6 +464,15 @@ def test_a_check_comes_before_the_error_of_a_routine(fake_device):
         on_device(picked)(*kinds)
 
 
+def test_the_cpu_says_which_argument_it_cannot_read():
+    X, w = np.ones((3, 2)), HostArray(np.ones(2))
+    for call in (symgrad(rows), symgrad(rows).jacobian):
+        with pytest.raises(ArgumentError, match=r"(?s)argument w lies on a CUDA device.*auto"):
+            call(X, w)
+    with pytest.raises(ArgumentError, match="argument x lies on a CUDA device"):
+        symgrad(lambda x: x * x)(w)
+
+
 def test_refusals(fake_device):
     with pytest.raises(TargetError, match="needs the CPU"):
         on_device(energy, accuracy="certified")(np.ones(3))

@@ -13,9 +13,11 @@ from symdiff.codegen.nestlanes import reduction
 from symdiff.frontend import capture
 from symdiff.interpret.blocks import Precise, run
 from symdiff.ir import topological
+from symdiff.passes.settle import settle
+from symdiff.passes.widen import widen
 from symdiff.runtime.cudaarraycall import ArraysOnDevice
 from symdiff.runtime.cudacall import located
-from symdiff.runtime.cudaprograms import CudaProgram
+from symdiff.runtime.cudaprograms import CudaProgram, SecondTier
 from symdiff.structure import (
     ARRAY,
     LOAD,
@@ -53,8 +55,8 @@ def slopes(case: Case) -> Structured:
     return derive.gradient(program, wrt)
 
 
-def check(program: Structured, case: Case, dtype: str) -> None:
-    call = ArraysOnDevice(CudaProgram(program))
+def check(program: Structured, case: Case, dtype: str, second: SecondTier | None = None) -> None:
+    call = ArraysOnDevice(CudaProgram(program, second=second))
     for seed, sizes in enumerate(case.sizes()):
         args = [_as(dtype, a) for a in case.arguments(sizes, seed)]
         held = [np.copy(a) for a in args]
@@ -115,6 +117,19 @@ def test_value(fake_device: Any, case: Case, dtype: str) -> None:
 @pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=lambda c: c.name)
 def test_gradient(fake_device: Any, case: Case, dtype: str) -> None:
     check(derive.final(slopes(case)), case, dtype)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_with_the_second_tier(fake_device: Any, case: Case) -> None:
+    """Values and gradients with tests for doubt, of which few elements have any."""
+    program = traced(case)
+    found = [derive.value(program)]
+    if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
+        found.append(slopes(case))
+    for p in found:
+        second = SecondTier(p, settle, "high", widen, lambda outputs: True)
+        check(derive.final(p), case, "float64", second)
 
 
 MOST = 10_000
