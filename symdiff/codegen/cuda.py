@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from symdiff.codegen.cudaloop import Entry, Part, Tier, define, print_loop
+from symdiff.codegen.cudaloop import Entry, Part, define, print_loop
 from symdiff.codegen.cudaops import Operations
 from symdiff.codegen.pairs import PARTS, PairFunction
 from symdiff.ir import AND, NOT, OR, VAR, Expr, topological
@@ -151,13 +151,15 @@ class Again(NamedTuple):
     Attributes
     ----------
     params : names of the numbers that it is computed from.
-    outputs, suspect : the value in double-double arithmetic, in a list, and whether that is in
-        doubt as well.
+    plain : the value, lowered, without anything that is to make it more accurate: it is infinite
+        where the truth is, for which there is no double-double arithmetic.
+    second, suspect : the value in double-double arithmetic, and whether that is in doubt as well.
     complete : whether such a value is still worth more than the first.
     """
 
     params: tuple[str, ...]
-    outputs: tuple[Expr, ...]
+    plain: Expr
+    second: Expr
     suspect: Expr
     complete: bool
 
@@ -172,14 +174,25 @@ def print_settled(values: Sequence[Again]) -> str:
     printer = _Printer("float64")
     functions = []
     for k, v in enumerate(values):
-        name = f"symdiff_value_{k}"
-        second = Tier(v.outputs, v.suspect)
-        functions.append(printer.again(Part(name, second, second, v.complete), v.params))
         leaves = [f"x{i}" for i in range(len(v.params))]
+        given = ["const double value", *(f"const double {x}" for x in leaves)]
+        lines, names = printer.body((v.second, v.suspect, v.plain), v.params)
+        second, plain = (
+            printer.as_real(e, n) for e, n in ((v.second, names[0]), (v.plain, names[2]))
+        )
+        better = " || better - better == 0.0" if v.complete else ""
+        lines += [
+            f"const double better = {second};",
+            f"if (!({names[1]}){better}) return better;",
+            f"return value - value == 0.0 ? value : {plain};",
+        ]
+        functions.append(
+            define(f"static __device__ __noinline__ double symdiff_again_{k}", given, lines)
+        )
         functions.append(define(
             f"static __device__ __forceinline__ double symdiff_settled_{k}",
-            ["double value", "const bool doubt", *(f"const double {x}" for x in leaves)],
-            [f"if (doubt) {name}_again({', '.join([*leaves, '&value'])});", "return value;"],
+            [given[0], "const bool doubt", *given[1:]],
+            [f"return doubt ? symdiff_again_{k}({', '.join(['value', *leaves])}) : value;"],
         ))  # fmt: skip
     return "\n".join([_PRELUDE, *printer.helpers(), *functions])
 

@@ -85,6 +85,11 @@ class Reference(NamedTuple):
     params: tuple[str, ...]
     output: Expr
 
+    @property
+    def written(self) -> Expr:
+        """The value as it is computed without tests."""
+        return _written((self.output,))[0]
+
 
 class Settled(NamedTuple):
     """A program to be emitted, and the references of its settled values by their number.

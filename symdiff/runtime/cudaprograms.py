@@ -15,6 +15,7 @@ from symdiff.codegen.cudaloop import THREADS
 from symdiff.codegen.cudaplan import plan
 from symdiff.codegen.cudasteps import Kernel, Launch, Plan, Repeat, Step
 from symdiff.codegen.cudatext import written
+from symdiff.codegen.lower import lower
 from symdiff.codegen.nests import lowered, output_types
 from symdiff.ir import Expr
 from symdiff.runtime import cudacompile
@@ -92,10 +93,11 @@ class CudaProgram:
         assert self.second is not None
         source, settle, accuracy, widen, complete = self.second
         found = settle(source, "float64", accuracy, ALL)
-        values = [
-            Again(tuple(r.params), *widen([r.output]), complete([r.output]))
-            for r in found.references
-        ]
+        values = []
+        for r in found.references:
+            (better,), suspect = widen([r.output])
+            (plain,) = lower([r.written])
+            values.append(Again(tuple(r.params), plain, better, suspect, complete([r.output])))
         return lowered(found.program, accuracy, settled=bool(values)), print_settled(values)
 
     def text(self, dtype: str) -> str:
