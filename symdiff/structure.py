@@ -15,8 +15,9 @@ blocks inside of them see. No name is defined twice in a program.
     Call     a routine of a library, such as a linear solver
     Check    an error at run time, unless a condition holds
 
-Reading outside of an array is defined: the index is moved to the nearest end. What the
-user may not read is checked by a `Check`, so a `load` in a branch that is not taken does
+Reading outside of an array is defined: the index is moved to the nearest end, and so it is
+where something is added to an element, which is the adjoint of reading. What the user may not
+read is checked by a `Check`, so a `load` in a branch that is not taken does
 no harm. Derivatives of loops keep values on tapes: the loop saves them at the end of each
 iteration, and its reverse, which runs the same iterations backwards, restores them at the
 start of each.

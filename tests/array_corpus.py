@@ -1466,3 +1466,54 @@ def proportional_hazards(v, X, t, d):
     risk = X @ v
     order = np.argsort(-t)
     return -np.sum(d[order] * (risk[order] - np.log(np.cumsum(np.exp(risk[order])))))
+
+
+@case(y="n", a="m", b="k")
+def moving_averages_of_errors(y, a, b):
+    e = np.zeros_like(y)
+    for t in range(len(y)):
+        m = 0.0
+        for i in range(len(a)):
+            if t - i - 1 >= 0:
+                m += a[i] * y[t - i - 1]
+        for j in range(len(b)):
+            if t - j - 1 >= 0:
+                m += 0.3 * b[j] * e[t - j - 1]
+        e[t] = y[t] - m
+    return np.sum(e**2)
+
+
+@case(C="n n", positive=True, least=1)
+def balanced_by_turns(C):
+    K = np.exp(-C)
+    u = np.ones(C.shape[0])
+    for _ in range(6):
+        v = 1 / (K.T @ u)
+        u = 1 / (K @ v)
+    return np.sum(u[:, None] * K * v[None, :] * C)
+
+
+@case(A="m n", B="m n", least=1)
+def nuclear_norm_of_a_product(A, B):
+    _, sizes, _ = np.linalg.svd(A.T @ B + 3 * np.diag(1.0 + np.arange(A.shape[1])))
+    return np.sum(sizes)
+
+
+@case(x="n", places="i n n")
+def sums_of_segments(x, places):
+    sums = np.zeros(3)
+    for i in range(len(x)):
+        sums[places[i] % 3] += x[i]
+    return np.sum(sums**2)
+
+
+@case(A="m n", B="m k", least=1)
+def products_of_parts(A, B):
+    half = A.shape[0] // 2
+    return np.sum((A[:half].T @ B[:half]) ** 2) + np.sum((np.diag(A[half:, 0]) @ A[half:]) ** 2)
+
+
+@case(x="n", w="n", least=1)
+def histogram_of_weights(x, w):
+    sums, edges = np.histogram(x, 4, weights=w)
+    return np.sum(sums**2) * (edges[4] - edges[0])

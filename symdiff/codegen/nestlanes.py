@@ -183,10 +183,12 @@ class Choice(Memory):
             return None
         own = {c.name for c in s.carried}
         changes = [x for u in updates for x in (u.value, u.guard, *u.index)]
+        inside = [x for b in inner for c in b.carried for x in (c.init, c.next)]
+        inside += [b.count for b in inner if b.count is not None]
         roots = (*terms, *(v.value for v in s.saves), *changes)
-        if any(e.op is not ARRAY and name_of(e) in own for e in leaves(roots)):
+        if any(e.op is not ARRAY and name_of(e) in own for e in leaves((*roots, *inside))):
             return None
-        if not self.separate(s, updates, roots):
+        if not self.separate(s, updates, (*roots, *inside)):
             return None
         restored = tuple(r.name for r in s.restores)
         return self.plan(s.index, {s.index: s.count}, inner, roots, updates, restored)

@@ -183,9 +183,16 @@ def _index(index: Any) -> Any:
             known = all(isinstance(v, bool) for v in flat)
             return index.items.astype(bool) if known else index
     if isinstance(index, (Scalar, SmallArray)):
+        from symdiff.frontend.containers import array_in_call, integer_hint
+        from symdiff.frontend.symbolic import retrace_integers
+
+        for v in index.items.ravel() if isinstance(index, SmallArray) else (index,):
+            if isinstance(v, Scalar):
+                array_in_call(v, "it is used as an index")
+                retrace_integers(active.get(), v.expr)
         raise Refused(
             f"{describe(index)} is used as an index",
-            "an index must be known; use np.where to select by value",
+            integer_hint(index) or "an index must be known; use np.where to select by value",
         )
     return index
 

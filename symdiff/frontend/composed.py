@@ -98,13 +98,14 @@ def histogram(
     x = np.ravel(a)
     if np.ndim(bins) > 0:
         edges = bins * 1.0
+        low, high = edges[0], edges[-1]
     else:
         low, high = (np.min(x), np.max(x)) if range is None else range
-        wide = np.where(low == high, 0.5, 0.0)
-        edges = np.linspace(low - wide, high + wide, bins + 1)
+        low, high = np.where(low == high, low - 0.5, low), np.where(low == high, high + 0.5, high)
+        edges = np.linspace(low, high, bins + 1)
     n = edges.shape[0] - 1
     at = np.minimum(np.searchsorted(edges, x, side="right") - 1, n - 1)
-    inside = (x >= edges[0]) & (x <= edges[n])
+    inside = (x >= low) & (x <= high)
     at = np.maximum(at, 0)
     if weights is None and not density:
         found = np.zeros(n, int)

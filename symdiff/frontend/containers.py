@@ -71,10 +71,15 @@ def position(value: Any) -> Any:
     return value
 
 
+_OF_INTEGERS = frozenset((ir.VAR, ir.CONST, ir.ADD, ir.SUB, ir.MUL, ir.NEG))
+
+
 def integer_hint(value: Any) -> str:
     """What to do about a parameter that is used where an integer must be known."""
-    if isinstance(value, Real) and value.expr.op is ir.VAR:
-        return f"if it is an integer known in the call, annotate it: {value.expr.value}: int"
+    nodes = ir.topological((value.expr,)) if isinstance(value, Real) else ()
+    names = [e for e in nodes if e.op is ir.VAR]
+    if len(names) == 1 and all(e.op in _OF_INTEGERS for e in nodes):
+        return f"if it is an integer known in the call, annotate it: {names[0].value}: int"
     return ""
 
 

@@ -281,7 +281,10 @@ def _svd(t: Tracer, value: Any, full_matrices: Any = True, compute_uv: Any = Tru
     a = _matrix(t, value, "np.linalg.svd()")
     n, m = a.shape
     if compute_uv and full_matrices:
-        raise Refused("np.linalg.svd() with all vectors", "pass full_matrices=False")
+        if linear(ir.sub(n, m)).op is ir.CONST and n is not m:
+            raise Refused("np.linalg.svd() with all vectors", "pass full_matrices=False")
+        square = "np.linalg.svd() with all vectors is of square matrices: pass full_matrices=False"
+        t.require(ir.eq(n, m), "value", square)
     k = _least(n, m)
     u, sizes, v = routine(t, "svd", [((n, k), "f"), ((k,), "f"), ((k, m), "f")], a)
     return (u, sizes, v) if compute_uv else sizes

@@ -231,8 +231,12 @@ def _finish(
         carry(flags["left"], structure.INTEGER, ZERO, ir.where(left, ONE, ZERO))
     with _memory(ends.cells), _levels(t, ends, outer):
         nexts = _at_the_end(t, plan, ends)
-        returned = _returned(t, flow, flags, carry, outer)
-        last = {n: _last(t, n, v, carry) for n, v in ends.env.items() if n not in plan.names}
+        returned = _returned(t, flow, flags, carry, letter, outer)
+        last = {
+            n: _last(t, n, v, carry, letter, outer)
+            for n, v in ends.env.items()
+            if n not in plan.names
+        }
     body, t.block = tuple(t.block), outer
     carried = []
     for slot, next in nexts:
@@ -249,7 +253,9 @@ def _finish(
             count = ir.where(t.path, count, ZERO)
     trips = t.names.fresh("trips")
     t.emit(Loop(letter, count, (*carried, *extra), body, trips, condition))
-    _bind(t, plan, results, last, structure.index(trips))
+    runs = count is not None and count.op is ir.CONST and count.value > 0
+    runs = runs and left is FALSE and ends.condition is TRUE
+    _bind(t, plan, results, last, TRUE if runs else ir.lt(ZERO, structure.index(trips)))
     if left is FALSE:
         return FALSE
     stopped = ir.eq(structure.index(results[flags["left"]]), ONE)
@@ -281,6 +287,7 @@ def _returned(
     flow: Flow,
     flags: dict[str, str],
     carry: Callable[..., None],
+    letter: str,
     outer: list[structure.Statement],
 ) -> Any:
     """Carry a `return` in the body: whether it was met, and what it gives."""
@@ -290,31 +297,53 @@ def _returned(
     tree = slots.tree_of(flow.value, "what is returned")
     for slot, value in list(slots.pairs(tree, flow.value, "what is returned")):
         slot.name = t.names.fresh(flags["value"])
-        init = ZERO
-        if slot.type.shape:
-            inside = {n for s in structure.walk(tuple(t.block)) for n, _ in (*structure.defined(s), *structure.inner(s))}  # fmt: skip
-            if any(structure.name_of(e) in inside for e in structure.leaves(slot.type.shape)):
-                raise Refused("an array whose size a loop decides is returned from within it")
-            blank = symbolic.statement(t, slot.type.shape, slot.type.kind, ZERO, "blank")
-            outer.append(blank)
-            init, slot.fixed = structure.array(blank.name, slot.type.kind), slots.SHARED
+        init = _blank(t, slot, letter, outer)
+        if init is None:
+            raise Refused("an array whose size a loop decides is returned from within it")
         carry(slot.name, slot.type, init, _expr(t, slot, value))
     return tree
 
 
-def _last(t: Tracer, name: str, value: Any, carry: Callable[..., None]) -> Any:
-    """A name that is bound in the body only has its last value after the loop."""
-    if not isinstance(value, (Scalar, int)) or isinstance(value, bool):
+def _blank(t: Tracer, slot: Slot, letter: str, outer: list[structure.Statement]) -> Expr | None:
+    """What a value that only the body has is before the loop; None for an array of a size that
+    is known in the body only."""
+    if not slot.type.shape:
+        return ZERO
+    inside = {
+        n for s in structure.walk(tuple(t.block))
+        for n, _ in (*structure.defined(s), *structure.inner(s))
+    }  # fmt: skip
+    inside.add(letter)
+    if any(structure.name_of(e) in inside for e in structure.leaves(slot.type.shape)):
         return None
-    slot = Slot(Type((), slots.kind_of(value)), value, t.names.fresh(name))
-    carry(slot.name, slot.type, ZERO, _expr(t, slot, value))
+    blank = symbolic.statement(t, slot.type.shape, slot.type.kind, ZERO, "blank")
+    outer.append(blank)
+    slot.fixed = slots.SHARED
+    return structure.array(blank.name, slot.type.kind)
+
+
+def _last(
+    t: Tracer, name: str, value: Any, carry: Callable[..., None], letter: str,
+    outer: list[structure.Statement],
+) -> Any:  # fmt: skip
+    """A name that is bound in the body only has its last value after the loop."""
+    if isinstance(value, SymArray) and value.sides is None:
+        slot = Slot(Type(value.shape, value.kind), value)
+    elif isinstance(value, (Scalar, int)) and not isinstance(value, bool):
+        slot = Slot(Type((), slots.kind_of(value)), value)
+    else:
+        return None
+    slot.name = t.names.fresh(name.strip("_"))
+    init = _blank(t, slot, letter, outer)
+    if init is None:
+        return None
+    carry(slot.name, slot.type, init, _expr(t, slot, value))
     return slot
 
 
-def _bind(
-    t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], trips: Expr
-) -> None:
-    """After the loop: names, containers and memory have what the last iteration left."""
+def _bind(t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], ran: Expr) -> None:
+    """After the loop: names, containers and memory have what the last iteration left, if there
+    was any."""
 
     def result(slot: Slot) -> Any:
         return slot.value(results[slot.name])
@@ -329,6 +358,6 @@ def _bind(
     t.frame.env.update(plan.dropped)
     for name, slot in last.items():
         if slot is not None:
-            ran = ir.lt(ZERO, trips)
-            t.texts.setdefault(ran, "the loop runs at least once")
-            t.frame.env[name] = Maybe(result(slot), ran)
+            if ran is not TRUE:
+                t.texts.setdefault(ran, "the loop runs at least once")
+            t.frame.env[name] = result(slot) if ran is TRUE else Maybe(result(slot), ran)

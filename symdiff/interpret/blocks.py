@@ -229,6 +229,10 @@ class _Run:
         if self.value(s.guard):
             result = result.copy()
             place = tuple(self.value(i) for i in s.index)
+            if s.add:  # as reading: it is the adjoint of that
+                place = tuple(
+                    max(min(i, n - 1), 0) for i, n in zip(place, result.shape, strict=True)
+                )
             if not all(0 <= i < n for i, n in zip(place, result.shape, strict=True)):
                 raise SymdiffError(f"{s.name}{list(place)} is outside of {result.shape}")
             value = self.element(self.value(s.value), s.type.kind)

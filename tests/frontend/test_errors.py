@@ -344,13 +344,25 @@ hint: random numbers would be frozen when traced; pass them as arguments
     "foreign_function": (
         """
 def f(x):
+    return x + len(np.kaiser(5, x))
+""",
+        """
+model.py:2:20: 'np.kaiser' cannot be traced
+    return x + len(np.kaiser(5, x))
+                   ^
+hint: symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule
+""",
+    ),
+    "complex_transform": (
+        """
+def f(x):
     return x + len(np.fft.fft([x, 1.0]))
 """,
         """
 model.py:2:20: 'np.fft.fft' cannot be traced
     return x + len(np.fft.fft([x, 1.0]))
                    ^
-hint: symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule
+hint: complex numbers are not supported; write the transform as sums of cos and sin, such as np.cos(w[:, None] * t) @ x
 """,
     ),
     "foreign_object": (
