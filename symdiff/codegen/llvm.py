@@ -54,7 +54,7 @@ from symdiff.ir import (
     topological,
 )
 
-CHUNK, INLINE = 200, 1000
+CHUNK, INLINE = 200, 2000
 """Operations per LLVM function, and those up to which the loop over arrays has all of them
 in one: instruction selection and register allocation are superlinear in the size of a
 function."""
