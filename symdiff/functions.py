@@ -763,6 +763,17 @@ EXTENDED = Op(
 """The value that a guard puts near a singularity, with the derivatives of the smooth
 extension; made by `passes.guards`."""
 
+SQUARES = Op(
+    "squares",
+    1,
+    partials=lambda s: (ONE,),
+    simplify=lambda s: s if s.op is SQUARES or s.op is CONST else None,
+    expand=lambda s: s,
+    sign="nonnegative",
+    sympy=lambda sp, s: s,
+)
+"""A number that is a sum of squares; made by `blocks.norms`."""
+
 TABLE: tuple[Op, ...] = (
     PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, XLOGY, XLOG1PY, CBRT, UNIT, HYPOT,
     SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2, SINH, COSH, TANH, ASINH, ACOSH, ATANH, ERF, ERFC,

@@ -317,6 +317,16 @@ def test_a_clipped_argument_is_completed_where_it_is_clipped() -> None:
     assert abs(f.grad(w) - slope) <= 4 * math.ulp(2.0)
 
 
+def test_the_rotation_angle_of_a_clipped_trace() -> None:
+    def ratio(c):
+        theta = np.arccos(np.clip(c, -1.0, 1.0))
+        return theta / (2 * np.sin(theta))
+
+    f = symgrad(ratio)
+    assert (f(1.0), f(1.5), f.grad(1.5)) == (0.5, 0.5, 0.0)
+    assert f.grad(1.0) == -1 / 12  # the mean of -1/6 and 0
+
+
 def test_what_was_moved_is_reported() -> None:
     text = str(symgrad(lambda x: np.sin(np.pi * x) / (x - 1)).report())
     assert "missed only by the rounding of literals" in text and "read 3.14159" in text

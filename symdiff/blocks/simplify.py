@@ -19,6 +19,7 @@ from symdiff.blocks.common import shared
 from symdiff.blocks.deltas import contracted
 from symdiff.blocks.fuse import fused
 from symdiff.blocks.gather import gathered
+from symdiff.blocks.norms import marked
 from symdiff.blocks.promote import promoted
 from symdiff.blocks.rewrite import rewritten
 from symdiff.ir import Expr, substitute, var
@@ -60,6 +61,8 @@ def simplified(
     tapes : that are read elsewhere.
     """
     block, roots = rewritten(block, tuple(roots))
+    if not late:  # one name for one number, so that it cancels
+        block, roots = marked(*shared(block, roots))
     block, roots = _with_passes(block, roots, _late if late else _early)
     block, roots = shared(block, roots)
     block = promoted(pruned(block, roots, tapes), names)

@@ -393,14 +393,9 @@ def _spectral(t: Tracer, a: SymArray, order: Any, keepdims: Any) -> Any:
 
 
 def euclidean(t: Tracer, a: SymArray, axis: Any, keepdims: Any = False) -> Any:
-    """The root of the sum of squares; its derivative is 0 where all are 0."""
+    """The root of the sum of squares."""
     squares = arrays.elementwise(lambda v: scalars.binary(ast.Pow, as_real(v), 2), a)
-
-    def root(s: Any) -> Any:
-        zero = ir.eq(as_real(s).expr, ZERO)
-        return scalars.select(zero, ir.TRUE, number(0), _root(s))
-
-    return arrays.elementwise(root, total(t, squares, axis, keepdims=keepdims))
+    return arrays.elementwise(_root, total(t, squares, axis, keepdims=keepdims))
 
 
 def _allclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> Any:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.functions import UNIT, XLOGY
+from symdiff.functions import SQUARES, UNIT, XLOGY
 from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
 
 Path = tuple[Expr, ...]
@@ -172,6 +172,9 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
     if q == Fraction(1, 2) and (terms := squares(base)) is not None:
         for weight, w, n in terms:  # a norm: d|w| = (w/|w|) dw, with 0 at 0
             yield w, UNIT(ir.const(weight * n / 2) * ir.power(w, n - 1), node), TRUE
+        return
+    if q == Fraction(1, 2) and base.op is SQUARES:
+        yield base, ir.where(ir.eq(base, ZERO), ZERO, ONE / (ir.const(2) * node)), TRUE
         return
     yield base, exponent * ir.power(base, exponent - 1), TRUE
     if q is None:

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Protocol
 from flint import arb, ctx, fmpq
 
 from symdiff import ir
-from symdiff.functions import EXTENDED
+from symdiff.functions import EXTENDED, SQUARES
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import DIV, OPS, Expr, Op
@@ -248,6 +248,9 @@ class Completed(Protocol):
     def readable_form(self, order: Any) -> Expr: ...
 
 
+PLAIN = (EXTENDED, SQUARES)
+"""Operations whose value is their first argument; only their derivatives are their own."""
+
 WRITTEN: dict[Op, tuple[Completed, Any]] = {}
 """Which derivative of which function an operation is."""
 
@@ -256,7 +259,7 @@ def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...
     """Write completed functions out, for arithmetic with that many bits."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op is EXTENDED:
+        if e.op in PLAIN:
             return args[0]
         if e.op not in WRITTEN:
             return ir.rebuild(e, args)
@@ -283,7 +286,7 @@ def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def _in_closed_form(outputs: Iterable[Expr], form: str) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op is EXTENDED:
+        if e.op in PLAIN:
             return args[0]
         if e.op not in WRITTEN:
             return ir.rebuild(e, args)

@@ -217,6 +217,8 @@ class Expansion:
             return
         args = [self._child(a) for a in e.args]
         if all(_constant(a) for a in args):
+            if e.op is DIV and is_zero(args[1].coefficient(0)):
+                raise Failure("pole")  # on all of this side
             self.streams[e] = Polynomial([applied(e.op, [a.coefficient(0) for a in args])])
         elif e.op is POW:
             self._power(e, *args)
