@@ -763,7 +763,7 @@ EXTENDED = Op(
 """The value that a guard puts near a singularity, with the derivatives of the smooth
 extension; made by `passes.guards`."""
 
-SQUARES = Op(
+SQUARES: Op = Op(
     "squares",
     1,
     partials=lambda s: (ONE,),
