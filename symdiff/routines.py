@@ -216,7 +216,9 @@ ROUTINES: dict[str, Routine] = {
     "det": Routine(
         lambda a: (np.linalg.det(a),), algebra.det, _det_jvp, _det_vjp, "np.linalg.det({0})"
     ),
-    "cofactors": Routine(_cofactors, algebra.cofactors, _cofactors_jvp, _cofactors_vjp),
+    "cofactors": Routine(
+        _cofactors, algebra.cofactors, _cofactors_jvp, _cofactors_vjp, "_cofactors({0})"
+    ),
     "slogdet": Routine(
         lambda a: tuple(np.linalg.slogdet(a)), algebra.slogdet, _slogdet_jvp, _slogdet_vjp,
         "np.linalg.slogdet({0})",
@@ -235,7 +237,7 @@ ROUTINES: dict[str, Routine] = {
     ),
     "argsort_rows": Routine(
         lambda a: (np.argsort(a, axis=-1, kind="stable"),), algebra.argsort_rows,
-        _nothing, _nothing,
+        _nothing, _nothing, "_argsort_rows({0})",
     ),
     "svd": SVD,
     "pinv": PINV,

@@ -72,6 +72,31 @@ def _room(tape, needed):
     longer[:tape.size] = tape
     return longer
 ''',
+    "_argsort_rows": '''@njit(error_model="numpy", cache=True)
+def _argsort_rows(a):
+    """The indices that sort along the last axis."""
+    n = a.shape[-1]
+    rows = np.ascontiguousarray(a).reshape((a.size // max(1, n), n))
+    order = np.empty(rows.shape, np.int64)
+    for i in range(rows.shape[0]):
+        order[i] = np.argsort(rows[i], kind="mergesort")
+    return order.reshape(a.shape)
+''',
+    "_cofactors": '''@njit(error_model="numpy", cache=True)
+def _cofactors(a):
+    """The determinants of what is left without a row and a column, with their signs."""
+    if a.size == 0:
+        return a.copy()
+    u, sizes, v = np.linalg.svd(a)
+    others = np.ones_like(sizes)
+    for i in range(sizes.size):
+        for j in range(sizes.size):
+            if j != i:
+                others[i] *= sizes[j]
+    if np.linalg.det(u)*np.linalg.det(v) < 0:
+        others = -others
+    return np.dot(np.ascontiguousarray(u*others), v)
+''',
 }  # fmt: skip
 """Functions that a source may call."""
 

@@ -210,3 +210,40 @@ def test_checks_of_indices(put):
     assert float(get(f(put(x), put(k)))) == 10.0
     with pytest.raises(IndexError):
         f(put(x), put(k + 7))
+
+
+def remainders(x):
+    return np.exp(x[1:]) - 1 - x[1:] - x[1:] ** 2 / 2
+
+
+def test_elements_of_arrays_in_doubt(put):
+    x = np.array([1.0, 3e-3, -2e-4, 1e-3, 0.4, -1.5, 20.0])
+    got = get(symgrad(remainders, target="cuda")(put(x)))
+    np.testing.assert_allclose(got, symgrad(remainders)(x), rtol=1e-15)
+
+
+def test_routines_of_the_host(put):
+    def solved(a, b):
+        return np.array([np.sum(np.linalg.solve(a, np.sort(b))), np.linalg.slogdet(a)[1]])
+
+    rng = np.random.default_rng(12)
+    a, b = rng.normal(size=(30, 30)) + 30 * np.eye(30), rng.normal(size=30)
+    f, cpu = symgrad(solved, target="cuda"), symgrad(solved)
+    np.testing.assert_allclose(get(f(put(a), put(b))), cpu(a, b), rtol=1e-12)
+    for got, want in zip(f.jacobian(put(a), put(b)), cpu.jacobian(a, b), strict=True):
+        np.testing.assert_allclose(get(got), want, rtol=1e-10, atol=1e-14)
+    with pytest.raises(np.linalg.LinAlgError):
+        f(put(0 * a), put(b))
+
+
+def test_a_module_of_a_function_with_arrays(tmp_path, monkeypatch):
+    symgrad(loss, target="cuda").save(tmp_path / "loss_kernels.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("loss_kernels")
+    rng = np.random.default_rng(13)
+    args = rng.normal(size=(401, 33)), rng.uniform(size=401), rng.normal(size=33)
+    value, slopes = module.loss_value_and_grad_cuda(*map(to_numba, args))
+    expected, wanted = symgrad(loss).value_and_grad(*args)
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    for a, b in zip(slopes, wanted, strict=True):
+        np.testing.assert_allclose(get(a), b, rtol=1e-10, atol=1e-12)
