@@ -16,8 +16,9 @@ from flint import arb
 from hypothesis import HealthCheck, assume, given, settings
 
 from symdiff import ir, symgrad
-from symdiff.arraykernels import _settle, _widen
+from symdiff.arraykernels import _widen
 from symdiff.blocks import derive
+from symdiff.derivation import settled
 from symdiff.frontend import capture
 from symdiff.interpret import Certified, exclusive, ulp_error
 from symdiff.interpret.blocks import Precise, run
@@ -258,7 +259,7 @@ def nudged(x):
 def doubts(fun, **shapes: int) -> list[str]:
     """The values of a function that are watched, in closed form."""
     program = derive.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
-    return [str(r.output) for r in _settle(program, "float64", "high", 0).references]
+    return [str(r.output) for r in settled(program, "float64", "high", 0).references]
 
 
 def test_steps_that_lose_digits_are_watched() -> None:
@@ -312,7 +313,7 @@ def pairwise(x):
 )  # fmt: skip
 def test_what_cannot_cancel_is_not_tested(fun, shapes) -> None:
     program = derive.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
-    found = _settle(program, "float64", "high", 0)
+    found = settled(program, "float64", "high", 0)
     assert not found.references
     text = tiered(program)._text("float64", 0)
     assert not re.search(r"@settled|@settle\b|@unsettled", text)
@@ -320,13 +321,13 @@ def test_what_cannot_cancel_is_not_tested(fun, shapes) -> None:
 
 def test_products_of_two_need_no_flags() -> None:
     program = derive.value(capture(matrix_product, {}, {"a": (2, "f"), "b": (2, "f")}))
-    assert not _settle(program, "float64", "high", 0).flags
+    assert not settled(program, "float64", "high", 0).flags
     assert "@watched" not in tiered(program)._text("float64", 0)
 
 
 # ------------------------------------------------------------------------ kernels
 def tiered(program: Structured, **options: Any) -> StructuredKernel:
-    tiers = Tiers(program, derive.closed(program), _settle, _widen)
+    tiers = Tiers(program, derive.closed(program), settled, _widen)
     return StructuredKernel(derive.final(program), cache=False, tiers=tiers, **options)
 
 
