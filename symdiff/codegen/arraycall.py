@@ -299,8 +299,11 @@ launch:
   %out.a = load i64, ptr %out.p
   %register = mul i64 %width, %item
   %down = sub i64 0, %out.a
-  %short = urem i64 %down, %register
-  %steps = udiv i64 %short, %item
+  %mask = sub i64 %register, 1
+  %short = and i64 %down, %mask
+  %is.8 = icmp eq i64 %item, 8
+  %item.log = select i1 %is.8, i64 3, i64 2
+  %steps = lshr i64 %short, %item.log
   %large = icmp uge i64 %n, {smallest_aligned}
   %begin = select i1 %large, i64 %steps, i64 0
   %has.second = icmp ne i64 %second, 0

@@ -23,7 +23,7 @@ operands, inner, outer, items : arrays of each operand's address, its strides in
     bytes along and across rows, and its element's size in bytes (8, 4 or 1).
 inputs, count : how many operands are read, and how many there are.
 row : elements in a row. start, stop : the elements to compute, counted over rows.
-width : elements in a register.
+width : elements in a register, a power of two.
 buffers : count * BLOCK * 8 bytes of memory; work : count addresses.
 stream : 0, or how the body writes outputs that are contiguous (see `codegen.streams`).
 """
@@ -249,9 +249,11 @@ _COPY_CALLS = """
 
 _RUN = """
 declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.cttz.i64(i64, i1)
 define void @run(ptr %job) #0 {{
 entry:
   {loads}
+  %width.log = call i64 @llvm.cttz.i64(i64 %width, i1 true)
   %any0 = icmp ult i64 %start, %stop
   br i1 %any0, label %scan, label %finish
 scan:
@@ -273,7 +275,7 @@ blocks:
   %rest = sub i64 %stop, %k
   %block = call i64 @llvm.umin.i64(i64 %rest, i64 {block})
   %limit = select i1 %all, i64 %rest, i64 %block
-  %whole = udiv i64 %limit, %width
+  %whole = lshr i64 %limit, %width.log
   %few = icmp eq i64 %whole, 0
   %rounded = mul i64 %whole, %width
   %m = select i1 %few, i64 %limit, i64 %rounded

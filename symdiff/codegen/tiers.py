@@ -149,7 +149,6 @@ _FENCE = "call void @llvm.x86.sse.sfence()"
 """What was written past the caches is there for all threads."""
 
 _REPAIR = """
-declare i64 @llvm.cttz.i64(i64, i1)
 declare i64 @llvm.ctpop.i64(i64)
 define internal i64 @repair(ptr %job, i64 %first, i64 %last, ptr %picks) #0 {{
 entry:
