@@ -16,8 +16,8 @@ from symdiff.frontend.values import Cond, Masked, Refused, Stream
 from symdiff.frontend.values import Sequence as Unknown
 from symdiff.ir import FALSE, TRUE
 
-FEW = 4
-"""Iterations up to which loops are unrolled if they can be."""
+FEW, MANY = 4, 150
+"""Iterations up to which loops are unrolled if they can be, and statements that they may run."""
 
 
 def _run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
@@ -79,31 +79,32 @@ def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
 
 
 def _long(t: Tracer, node: ast.For, steps: range) -> bool:
-    """Whether a loop is better kept: it has many iterations, or some in which arrays are
-    computed, each of which would be as much code as the first."""
+    """Whether a loop is better kept, as each iteration would be as much code as the first: it
+    has many iterations, or some in which arrays are computed or many statements run."""
     if len(steps) > t.unroll_limit:
         return True
     if len(steps) <= FEW or not t.array_parameters:
         return False
-    before = t.block, len(t.block)
+    before, steps_before = (t.block, len(t.block)), t.steps
     try:
         with t.attempt():
             _assign(t, node.target, steps[0])
             _run_block(t, node.body)
             made = before[0][before[1] :]
-            raise _Tried(any(not isinstance(s, structure.Check) for s in made))
+            long = (t.steps - steps_before) * len(steps) > MANY
+            raise _Tried(long or any(not isinstance(s, structure.Check) for s in made))
     except _Tried as tried:
-        return tried.arrays
+        return tried.keep
     except (Refused, UnsupportedError):
         return False
 
 
 class _Tried(Exception):  # noqa: N818
-    """The first iteration was traced to see whether it computes arrays."""
+    """The first iteration was traced to see whether the loop is to be kept."""
 
-    def __init__(self, arrays: bool) -> None:
+    def __init__(self, keep: bool) -> None:
         super().__init__()
-        self.arrays = arrays
+        self.keep = keep
 
 
 def _kept(t: Tracer, node: ast.For, found: Unknown) -> bool:
