@@ -12,11 +12,12 @@ import numpy as np
 from symdiff.derivation import Source, settled
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
-from symdiff.ir import ONE, Expr
+from symdiff.ir import ONE
 from symdiff.options import Options
 from symdiff.program import Tree, flatten_like, map_objects, map_tree
 from symdiff.runtime import arrays, rows
 from symdiff.structure import ARRAY, Structured
+from symdiff.tiered import widen
 
 if TYPE_CHECKING:
     from symdiff.blocks.sparse import Entries
@@ -91,7 +92,7 @@ class ArrayKernels:
         o = self._options
         tiers = None
         if o.accuracy != "fast":
-            tiers = Tiers(program, derive.closed(program), settled, _widen)
+            tiers = Tiers(program, derive.closed(program), settled, widen)
         return StructuredKernel(
             derive.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,
@@ -204,13 +205,6 @@ def _of_numbers(program: Structured) -> bool:
     return not any(p.type.shape for p in program.params) and not any(
         e.op is ARRAY for e in program.outputs
     )
-
-
-def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
-    """The second tier, imported when it is needed first."""
-    from symdiff.passes.widen import widen
-
-    return widen(outputs)
 
 
 def _nested(tree: Any, stacked: Sequence[Any]) -> Any:

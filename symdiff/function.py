@@ -17,25 +17,22 @@ import numpy as np
 from symdiff import ir
 from symdiff.arraykernels import ArrayKernels
 from symdiff.cudakernels import CudaKernels
-from symdiff.derivation import Source, Step, kept, static_key
+from symdiff.derivation import Source, Step, static_key
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_when_traced
-from symdiff.ir import Expr
 from symdiff.options import Domain, Options
 from symdiff.program import (
     Emission,
     Program,
-    Tree,
     flatten_like,
     map_objects,
     map_tree,
-    nesting,
-    unnesting,
 )
 from symdiff.progress import compiling
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 from symdiff.structure import Structured
+from symdiff.tiered import always_wide, is_pair, placed, shaped, suspect, tiered, widen
 
 if TYPE_CHECKING:
     from symdiff.report import Report
@@ -70,8 +67,8 @@ class SymbolicFunction:
         self._source, self._options, self._parent = source, options, parent
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._arrays = ArrayKernels(source, options)
-        suspect = functools.partial(_suspect, options.cache)
-        self._cuda = CudaKernels(source, options, suspect, _widen, _always_wide)
+        doubt = functools.partial(suspect, options.cache)
+        self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
         self._called: set[Any] = set()
         self._fast: Callable[..., Any] = _not_compiled
         self._fast_arrays: Callable[..., Any] = _not_compiled
@@ -167,7 +164,7 @@ class SymbolicFunction:
             found = self._emitted.get(key)
         if found is None:
             emission = self._source.emission(static, shapes)
-            kernel = self._emit(emission)
+            kernel = tiered(emission, self._options)
             found = self._emitted[key] = (emission, kernel)
         return found
 
@@ -176,49 +173,20 @@ class SymbolicFunction:
         always = self._options.accuracy == "certified" or self._options.target == "cuda"
         return not (self._source.parameters.static or self._options.dtype or always)
 
-    def _emit(self, emission: Emission) -> Tiered:
-        """The tiers of run time: double arithmetic with tests, double-double, balls."""
-        options = self._options
-
-        def kernel(outputs: Sequence[Expr], **tiers: Any) -> Kernel:
-            return Kernel(
-                emission.name, emission.params, outputs, dtype=options.dtype,
-                accuracy=options.accuracy, parallel=options.parallel, cache=options.cache,
-                **tiers,
-            )  # fmt: skip
-
-        found = wide = kernel(emission.reference, widen=_widen)
-        if options.accuracy != "strict" or not _always_wide(emission.reference):
-            tested = options.accuracy in ("high", "strict")
-            suspect = functools.partial(_suspect, options.cache)
-            outputs = emission.outputs
-            if options.accuracy == "fast":
-                from symdiff.codegen.hasten import hasten
-
-                outputs = hasten(outputs)
-            tiers: dict[str, Any] = {}
-            if tested:
-                refine = functools.partial(_refine, options.cache)
-                tiers = {"suspect": suspect, "refine": refine, "second": wide}
-                if options.dtype != "float32":
-                    tiers["correct"] = functools.partial(_correct, options.cache)
-            found = kernel(outputs, **tiers)
-        return Tiered(found, emission.reference, options.accuracy == "certified")
-
     def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
         """Calls with Python floats go straight to the compiled entry."""
-        self._fast = _shaped(kernel.fast, emission)
+        self._fast = shaped(kernel.fast, emission)
         self._ways = self._fast, self._fast_arrays
 
     def _use_fast_arrays(self, real: Sequence[Any], emission: Emission, kernel: Kernel) -> None:
         """Calls with small arrays of doubles as well, once there was one."""
         arrays = [a for a in real if type(a) is np.ndarray]
         if arrays and all(a.dtype == np.float64 for a in arrays):
-            self._fast_placed = _placed(kernel.fast_arrays("float64"), emission)
-            if _is_pair(emission.tree, len(emission.outputs)):
+            self._fast_placed = placed(kernel.fast_arrays("float64"), emission)
+            if is_pair(emission.tree, len(emission.outputs)):
                 self._fast_arrays = kernel.fast_arrays("float64", pair=True)
             else:
-                self._fast_arrays = _shaped(kernel.fast_arrays("float64"), emission)
+                self._fast_arrays = shaped(kernel.fast_arrays("float64"), emission)
             self._ways = self._fast_arrays, self._fast
 
     # -------------------------------------------------------------- derivatives
@@ -601,99 +569,6 @@ class CotangentProduct(Product):
         assert self._parent is not None
         program = self._parent._source.program(static, shapes)
         return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
-
-
-def _suspect(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
-    """What makes an element go to the second tier; see `Kernel` for the kinds."""
-
-    def compute() -> tuple[Expr]:
-        from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
-        from symdiff.passes.doubt import doubt
-
-        scalar, lean = kind == "point", kind == "lean"
-        chain = MAX_CHAIN if scalar else ARRAY_CHAIN
-        return (doubt(outputs, None, dtype, fuses=True, strict=scalar, lean=lean, chain=chain),)
-
-    return kept(f"doubt-{dtype}-{kind}", outputs, keep, compute)[0]
-
-
-def _refine(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> tuple[Expr, ...]:
-    """The outputs as the first tier computes them, for one element or arrays."""
-
-    def compute() -> tuple[Expr, ...]:
-        from symdiff.passes.compensate import first_tier
-
-        corrected = functools.partial(_correct, keep, outputs) if dtype == "float64" else None
-        return first_tier(outputs, corrected, strict=kind == "point")
-
-    return kept(f"refine-{dtype}-{kind}", outputs, keep, compute)
-
-
-def _correct(keep: bool, outputs: Sequence[Expr], light: bool = False) -> tuple[Expr, ...] | None:
-    """The outputs computed with the errors of all operations."""
-
-    def compute() -> tuple[Expr, ...]:
-        from symdiff.passes.compensate import compensate
-
-        return compensate(outputs, light)
-
-    return kept("light" if light else "correct", outputs, keep, compute) or None
-
-
-def _widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
-    """The second tier, imported when it is needed first."""
-    from symdiff.passes.widen import widen
-
-    return widen(outputs)
-
-
-def _always_wide(outputs: Sequence[Expr]) -> bool:
-    """Whether the second tier can be the only one before balls."""
-    from symdiff.passes.widen import has_rules
-
-    return has_rules(outputs)
-
-
-def _shaped(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
-    """A compiled entry that nests its results as the emission has them."""
-    count, tree = len(emission.outputs), emission.tree
-    if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
-        return entry
-
-    def pair(*args: Any) -> Any:
-        result = entry(*args)
-        return result if result is NotImplemented else (result[0], result[1:])
-
-    nest = nesting(tree, count)
-
-    def nested(*args: Any) -> Any:
-        result = entry(*args)
-        if result is NotImplemented:
-            return result
-        return nest((result,) if count == 1 else result)
-
-    return pair if _is_pair(tree, count) else nested
-
-
-def _placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
-    """A compiled entry that writes its results to arrays nested as the emission has them."""
-    flat = unnesting(emission.tree, len(emission.outputs))
-    return lambda args, out: entry(*args, *flat(out))
-
-
-def _is_flat(tree: tuple[Any, ...]) -> bool:
-    """Whether the result is the tuple of all outputs in order."""
-    return len(tree) > 1 and all(isinstance(t, int) and t == i for i, t in enumerate(tree))
-
-
-def _is_pair(tree: Tree, count: int) -> bool:
-    """Whether the result is the first output, and the tuple of the others in order."""
-    if not (isinstance(tree, tuple) and len(tree) == 2 and isinstance(tree[0], int)):
-        return False
-    rest = tree[1]
-    if not isinstance(rest, tuple) or not all(isinstance(t, int) for t in rest):
-        return False
-    return (tree[0], *rest) == tuple(range(count))
 
 
 def _global(module: str, name: str) -> Any:

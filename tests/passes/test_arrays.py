@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from symdiff import functions as f
 from symdiff import ir
-from symdiff.function import _correct, _refine, _suspect, _widen
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.passes.differentiate import gradient
 from symdiff.runtime.kernel import Kernel
+from symdiff.tiered import correct, refine, suspect, widen
 
 from .expressions import EXPRESSIONS, X, Y
 
@@ -27,10 +27,10 @@ and each operation adds to that."""
 
 
 def tiered(outputs: tuple[Expr, ...]) -> Kernel:
-    second = Kernel("f", ["x", "y"], outputs, widen=_widen, cache=False)
+    second = Kernel("f", ["x", "y"], outputs, widen=widen, cache=False)
     return Kernel(
-        "f", ["x", "y"], outputs, suspect=partial(_suspect, False), refine=partial(_refine, False),
-        correct=partial(_correct, False), second=second, cache=False,
+        "f", ["x", "y"], outputs, suspect=partial(suspect, False), refine=partial(refine, False),
+        correct=partial(correct, False), second=second, cache=False,
     )  # fmt: skip
 
 

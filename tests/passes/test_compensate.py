@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from symdiff import functions as f
 from symdiff import ir, symgrad
 from symdiff.codegen.machine import LIGHT, PLAIN, SHARP
-from symdiff.function import _correct, _suspect, _widen
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.passes.compensate import compensate, first_tier, often_in_doubt
 from symdiff.passes.differentiate import gradient
 from symdiff.runtime.kernel import Kernel
+from symdiff.tiered import correct, suspect, widen
 
 from .expressions import EXPRESSIONS, X, Y
 
@@ -33,7 +33,7 @@ def corrected(outputs: tuple[Expr, ...], light: bool = False) -> Kernel | None:
     found = compensate(outputs, light)
     if not found:
         return None
-    return Kernel("f", ["x", "y"], found, suspect=partial(_suspect, False), cache=False)
+    return Kernel("f", ["x", "y"], found, suspect=partial(suspect, False), cache=False)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -153,10 +153,10 @@ def test_what_is_seldom_in_doubt_is_computed_as_before() -> None:
 
 def test_elements_in_doubt_come_from_the_corrected_kernel() -> None:
     outputs = (f.SIN(X) - X / Y,)
-    second = Kernel("f", ["x", "y"], outputs, widen=_widen, cache=False)
+    second = Kernel("f", ["x", "y"], outputs, widen=widen, cache=False)
     kernel = Kernel(
-        "f", ["x", "y"], outputs, suspect=partial(_suspect, False),
-        correct=partial(_correct, False), second=second, cache=False,
+        "f", ["x", "y"], outputs, suspect=partial(suspect, False),
+        correct=partial(correct, False), second=second, cache=False,
     )  # fmt: skip
     x, y = np.full(SIZE, 1.0), np.full(SIZE, 1.5)
     y[7], y[-1] = 1 / math.sin(1.0), 1 / math.sin(1.0) * (1 + 2**-5)

@@ -16,7 +16,6 @@ from flint import arb
 from hypothesis import HealthCheck, assume, given, settings
 
 from symdiff import ir, symgrad
-from symdiff.arraykernels import _widen
 from symdiff.blocks import derive
 from symdiff.derivation import settled
 from symdiff.frontend import capture
@@ -28,6 +27,7 @@ from symdiff.runtime.nestagain import Tiers
 from symdiff.runtime.structured import StructuredKernel
 from symdiff.runtime.tiers import AccuracyWarning
 from symdiff.structure import Structured, array, index
+from symdiff.tiered import widen
 from tests.blocks.programs import VECTOR, at, build, function
 from tests.passes.expressions import EXPRESSIONS, POINTS, X, Y
 
@@ -327,7 +327,7 @@ def test_products_of_two_need_no_flags() -> None:
 
 # ------------------------------------------------------------------------ kernels
 def tiered(program: Structured, **options: Any) -> StructuredKernel:
-    tiers = Tiers(program, derive.closed(program), settled, _widen)
+    tiers = Tiers(program, derive.closed(program), settled, widen)
     return StructuredKernel(derive.final(program), cache=False, tiers=tiers, **options)
 
 

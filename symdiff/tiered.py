@@ -1,0 +1,142 @@
+"""From an emission to its kernel: the tiers of run time, and what calls go straight to.
+
+The passes that make a tier are imported when it is needed first, and what they find is kept
+on disk (`derivation.kept`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symdiff.derivation import kept
+from symdiff.ir import Expr
+from symdiff.options import Options
+from symdiff.program import Emission, Tree, nesting, unnesting
+from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.tiers import Tiered
+
+
+def tiered(emission: Emission, options: Options) -> Tiered:
+    """The tiers of run time: double arithmetic with tests, double-double, balls."""
+
+    def kernel(outputs: Sequence[Expr], **tiers: Any) -> Kernel:
+        return Kernel(
+            emission.name, emission.params, outputs, dtype=options.dtype,
+            accuracy=options.accuracy, parallel=options.parallel, cache=options.cache,
+            **tiers,
+        )  # fmt: skip
+
+    found = wide = kernel(emission.reference, widen=widen)
+    if options.accuracy != "strict" or not always_wide(emission.reference):
+        tested = options.accuracy in ("high", "strict")
+        outputs = emission.outputs
+        if options.accuracy == "fast":
+            from symdiff.codegen.hasten import hasten
+
+            outputs = hasten(outputs)
+        tiers: dict[str, Any] = {}
+        if tested:
+            tiers = {
+                "suspect": functools.partial(suspect, options.cache),
+                "refine": functools.partial(refine, options.cache),
+                "second": wide,
+            }
+            if options.dtype != "float32":
+                tiers["correct"] = functools.partial(correct, options.cache)
+        found = kernel(outputs, **tiers)
+    return Tiered(found, emission.reference, options.accuracy == "certified")
+
+
+def suspect(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
+    """What makes an element go to the second tier; see `Kernel` for the kinds."""
+
+    def compute() -> tuple[Expr]:
+        from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
+        from symdiff.passes.doubt import doubt
+
+        scalar, lean = kind == "point", kind == "lean"
+        chain = MAX_CHAIN if scalar else ARRAY_CHAIN
+        return (doubt(outputs, None, dtype, fuses=True, strict=scalar, lean=lean, chain=chain),)
+
+    return kept(f"doubt-{dtype}-{kind}", outputs, keep, compute)[0]
+
+
+def refine(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> tuple[Expr, ...]:
+    """The outputs as the first tier computes them, for one element or arrays."""
+
+    def compute() -> tuple[Expr, ...]:
+        from symdiff.passes.compensate import first_tier
+
+        corrected = functools.partial(correct, keep, outputs) if dtype == "float64" else None
+        return first_tier(outputs, corrected, strict=kind == "point")
+
+    return kept(f"refine-{dtype}-{kind}", outputs, keep, compute)
+
+
+def correct(keep: bool, outputs: Sequence[Expr], light: bool = False) -> tuple[Expr, ...] | None:
+    """The outputs computed with the errors of all operations."""
+
+    def compute() -> tuple[Expr, ...]:
+        from symdiff.passes.compensate import compensate
+
+        return compensate(outputs, light)
+
+    return kept("light" if light else "correct", outputs, keep, compute) or None
+
+
+def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
+    """The second tier, imported when it is needed first."""
+    from symdiff.passes.widen import widen
+
+    return widen(outputs)
+
+
+def always_wide(outputs: Sequence[Expr]) -> bool:
+    """Whether the second tier can be the only one before balls."""
+    from symdiff.passes.widen import has_rules
+
+    return has_rules(outputs)
+
+
+def shaped(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
+    """A compiled entry that nests its results as the emission has them."""
+    count, tree = len(emission.outputs), emission.tree
+    if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
+        return entry
+
+    def pair(*args: Any) -> Any:
+        result = entry(*args)
+        return result if result is NotImplemented else (result[0], result[1:])
+
+    nest = nesting(tree, count)
+
+    def nested(*args: Any) -> Any:
+        result = entry(*args)
+        if result is NotImplemented:
+            return result
+        return nest((result,) if count == 1 else result)
+
+    return pair if is_pair(tree, count) else nested
+
+
+def placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
+    """A compiled entry that writes its results to arrays nested as the emission has them."""
+    flat = unnesting(emission.tree, len(emission.outputs))
+    return lambda args, out: entry(*args, *flat(out))
+
+
+def _is_flat(tree: tuple[Any, ...]) -> bool:
+    """Whether the result is the tuple of all outputs in order."""
+    return len(tree) > 1 and all(isinstance(t, int) and t == i for i, t in enumerate(tree))
+
+
+def is_pair(tree: Tree, count: int) -> bool:
+    """Whether the result is the first output, and the tuple of the others in order."""
+    if not (isinstance(tree, tuple) and len(tree) == 2 and isinstance(tree[0], int)):
+        return False
+    rest = tree[1]
+    if not isinstance(rest, tuple) or not all(isinstance(t, int) for t in rest):
+        return False
+    return (tree[0], *rest) == tuple(range(count))
