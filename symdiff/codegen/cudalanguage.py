@@ -66,10 +66,9 @@ class Language(ABC):
 
     Attributes
     ----------
-    rank, block, width, turn, stride : the number of a thread and of its block; how many
-        threads a block has; the number of a thread among all; how many there are.
+    rank, block, turn, stride : the number of a thread in its block, of the block, of the thread
+        among all; and how many there are.
     barrier : what all threads of a block wait at.
-    least, greatest : the integers of 64 bits that are.
     leaves : whether a thread can leave an inner loop and go on after the outermost one.
     warps : whether the threads of a warp can pass each other values.
     by_kind : whether cells of real numbers and of integers are kept apart.
@@ -227,7 +226,7 @@ class Language(ABC):
         """All kernels, and what they need."""
 
 
-INTEGER, BYTE = "long long", "unsigned char"
+_TYPES = {"i": "long long", "b": "unsigned char", "c": "bool", "lane": "int"}
 
 
 class Cplusplus(Operations, Language):
@@ -268,7 +267,7 @@ class Cplusplus(Operations, Language):
 
     def type(self, kind: str) -> str:
         """What a kind is called."""
-        return {"f": self.real, "i": INTEGER, "b": BYTE, "c": "bool", "lane": "int"}[kind]
+        return {"f": self.real, **_TYPES}[kind]
 
     def integer(self, op: Op, args: Sequence[str]) -> str:
         return self._WHOLE[op].format(*args)
@@ -385,4 +384,4 @@ def _times(step: str) -> str:
     return f" * {step}" if step else ""
 
 
-__all__ = ["BYTE", "COMPARISONS", "HELPERS", "INTEGER", "Cplusplus", "Language"]
+__all__ = ["COMPARISONS", "Cplusplus", "Language"]
