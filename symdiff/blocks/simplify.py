@@ -22,6 +22,7 @@ from symdiff.blocks.gather import gathered
 from symdiff.blocks.norms import marked
 from symdiff.blocks.promote import promoted
 from symdiff.blocks.rewrite import rewritten
+from symdiff.blocks.through import looked_through
 from symdiff.ir import Expr, substitute, var
 from symdiff.passes.cancel import cancel
 from symdiff.passes.complete import closed_forms, complete, expand_completed
@@ -63,6 +64,7 @@ def simplified(
     block, roots = rewritten(block, tuple(roots))
     if not late:  # one name for one number, so that it cancels
         block, roots = marked(*shared(block, roots))
+        block, roots = looked_through(block, roots, _early)
     block, roots = _with_passes(block, roots, _late if late else _early)
     block, roots = shared(block, roots)
     block = promoted(pruned(block, roots, tapes), names)

@@ -31,6 +31,7 @@ from symdiff.functions import EXTENDED
 from symdiff.interpret import exclusive
 from symdiff.ir import Expr
 from symdiff.passes.dependence import Dependence
+from symdiff.passes.regroup import regrouped
 from symdiff.passes.removable import (
     VARIABLE,
     Centre,
@@ -95,7 +96,7 @@ def complete(
     outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: Completions | None = None
 ) -> tuple[Expr, ...]:
     """Replace what is singular but analytic by operations that are not singular."""
-    outputs, facts = tuple(outputs), tuple(facts)
+    outputs, facts = regrouped(outputs), tuple(facts)
     notes = notes if notes is not None else Completions()
     search = _Search(outputs, Signs(facts), notes)
     if not search.places:
