@@ -774,6 +774,17 @@ SQUARES: Op = Op(
 )
 """A number that is a sum of squares; made by `blocks.norms`."""
 
+DETACHED = Op(
+    "detached",
+    1,
+    partials=lambda x: (None,),
+    simplify=lambda x: x if x.op is CONST else None,
+    expand=lambda x: x,
+    sympy=lambda sp, x: x,
+)
+"""A number of which no derivative is taken, as what it is used for does not depend on it;
+made by `blocks.exponents`."""
+
 TABLE: tuple[Op, ...] = (
     PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, XLOGY, XLOG1PY, CBRT, UNIT, HYPOT,
     SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2, SINH, COSH, TANH, ASINH, ACOSH, ATANH, ERF, ERFC,

@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from symdiff.blocks.common import shared
 from symdiff.blocks.deltas import contracted
+from symdiff.blocks.exponents import scaled
 from symdiff.blocks.fuse import fused
 from symdiff.blocks.gather import gathered
 from symdiff.blocks.norms import marked
@@ -64,6 +65,7 @@ def simplified(
     block, roots = rewritten(block, tuple(roots))
     if not late:  # one name for one number, so that it cancels
         block, roots = marked(*shared(block, roots))
+        block, roots = scaled(block, roots, names)
         block, roots = looked_through(block, roots, _early)
     block, roots = _with_passes(block, roots, _late if late else _early)
     block, roots = shared(block, roots)

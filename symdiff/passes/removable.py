@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Protocol
 from flint import arb, ctx, fmpq
 
 from symdiff import ir
-from symdiff.functions import EXTENDED, SQUARES
+from symdiff.functions import DETACHED, EXTENDED, SQUARES
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import DIV, OPS, Expr, Op
@@ -248,7 +248,7 @@ class Completed(Protocol):
     def readable_form(self, order: Any) -> Expr: ...
 
 
-PLAIN = (EXTENDED, SQUARES)
+PLAIN = (DETACHED, EXTENDED, SQUARES)
 """Operations whose value is their first argument; only their derivatives are their own."""
 
 WRITTEN: dict[Op, tuple[Completed, Any]] = {}

@@ -1,0 +1,96 @@
+"""Sums of exponentials in programs with arrays: no overflow, no underflow."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+
+def by_loop(x):
+    total = 0.0
+    for v in x:
+        total += np.exp(v)
+    return np.log(total)
+
+
+SUMS = {
+    "plain": lambda x: np.log(np.sum(np.exp(x))),
+    "loop": by_loop,
+    "mean": lambda x: np.log(np.mean(np.exp(x))) + np.log(x.shape[0]),
+    "base 2": lambda x: np.log2(np.sum(np.exp(x))) / np.log2(np.e),
+}
+POINTS = [
+    [1000.0, 1001.0, 999.5], [-1000.0, -1001.0, -999.5], [0.1, 0.2, -0.3], [-800.0, 800.0, 0.0],
+    [1e5], [-2e3, -1e3],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("x", POINTS, ids=repr)
+def test_logarithms_of_sums(name, x):
+    f, x = symgrad(SUMS[name]), np.array(x)
+    with mpmath.workdps(1000):
+        weights = [mpmath.exp(v) for v in x]
+        value = float(mpmath.log(mpmath.fsum(weights)))
+        slopes = [float(w / mpmath.fsum(weights)) for w in weights]
+    assert f(x) == pytest.approx(value, rel=4e-15)
+    np.testing.assert_allclose(f.grad(x), slopes, rtol=4e-13, atol=1e-307)
+
+
+@pytest.mark.parametrize("x", POINTS, ids=repr)
+def test_quotients_by_sums(x):
+    def softmax(x):
+        e = np.exp(x)
+        return e / np.sum(e)
+
+    f, x = symgrad(softmax), np.array(x)
+    with mpmath.workdps(1000):
+        weights = [mpmath.exp(v) for v in x]
+        p = np.array([float(w / mpmath.fsum(weights)) for w in weights])
+    np.testing.assert_allclose(f(x), p, rtol=4e-13, atol=1e-307)
+    np.testing.assert_allclose(f.jacobian(x), np.diag(p) - np.outer(p, p), rtol=1e-12, atol=1e-16)
+
+
+def test_second_derivatives():
+    x = np.array([900.0, 900.5])
+    p = 1 / (1 + np.exp([0.5, -0.5]))
+    f = symgrad(SUMS["plain"])
+    np.testing.assert_allclose(f.hessian(x), np.diag(p) - np.outer(p, p), rtol=1e-14)
+
+
+def test_weights_and_parameters():
+    """A density far from all its data."""
+
+    def density(x, at, width):
+        return np.log(np.sum(2.5 * np.exp(-(((at - x) / width) ** 2) / 2)))
+
+    x = np.array([0.0, 1.0])
+    f = symgrad(density)
+    with mpmath.workdps(3000):
+
+        def exact(at, width):
+            return mpmath.log(
+                mpmath.fsum(mpmath.mpf(2.5) * mpmath.exp(-(((at - v) / width) ** 2) / 2) for v in x)
+            )
+
+        at, width, h = mpmath.mpf(100), mpmath.mpf(1), mpmath.mpf(10) ** -40
+        value = float(exact(at, width))
+        by_at = float((exact(at + h, width) - exact(at - h, width)) / (2 * h))
+        by_width = float((exact(at, width + h) - exact(at, width - h)) / (2 * h))
+    assert f(x, 100.0, 1.0) == pytest.approx(value, rel=1e-15)
+    assert f.grad(x, 100.0, 1.0)[1:] == pytest.approx((by_at, by_width), rel=1e-13)
+
+
+def test_empty_and_infinite_sums():
+    f = symgrad(SUMS["plain"])
+    assert f(np.zeros(0)) == -np.inf
+    assert f(np.array([np.inf, 0.0])) == np.inf
+    assert f(np.array([-np.inf, 2.0])) == 2.0
+
+
+def test_sums_that_are_used_otherwise_are_left_alone():
+    f = symgrad(lambda x: np.sum(np.exp(x)) ** 2)
+    x = np.array([0.5, -0.25])
+    np.testing.assert_allclose(f.grad(x), 2 * np.sum(np.exp(x)) * np.exp(x), rtol=1e-15)
+    assert "largest" not in f.source()
