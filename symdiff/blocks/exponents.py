@@ -4,6 +4,8 @@ Before:  for i in range(n): s = s + exp(x[i])                          log(s)
 After:   for i in range(n): m = x[i] if m < x[i] else m
          for i in range(n): r = r + exp(x[i] - m)                      log(exp(m)*r)
 
+and likewise for arrays of such sums, as of the rows of a matrix.
+
 Requires: a valid program, not differentiated yet.
 Ensures: equal values. m is a number of which no derivative is taken (`functions.DETACHED`):
 what the sum is does not depend on it. Only sums are scaled that end up in a logarithm or below
@@ -27,10 +29,13 @@ from symdiff.structure import (
     Names,
     Statement,
     Type,
+    array,
     expressions,
     index,
+    load,
     mapped,
     name_of,
+    renamed,
     walk,
 )
 
@@ -39,43 +44,133 @@ _LOGARITHMS = (LOG, LOG1P, LOG2, LOG10)
 
 def scaled(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, tuple[Expr, ...]]:
     """The block and the expressions after it."""
-    found = list(_sums(block))
-    if not found:
+    statements = list(walk(block))
+    sums = {s.trips: s for s in statements if isinstance(s, Loop) and _is_sum(s)}
+    if not sums:
         return block, tuple(roots)
-    used = [*(e for s in walk(block) for e in expressions(s)), *roots]
-    builds = {s.name: s for s in walk(block) if isinstance(s, Build) and not s.body}
-    sums: dict[str, tuple[Loop, ...]] = {}
-    values: dict[Expr, Expr] = {}
-    for s in found:
-        parts = _exponent(s.carried[0], builds)
-        if parts is not None and _matters(var(s.carried[0].result), used):
-            sums[s.trips], values[var(s.carried[0].result)] = _in_two(s, *parts, names)
-    if not values:
+    used = [*(e for s in statements for e in expressions(s)), *roots]
+    parts = _Parts(
+        used, {s.name: s for s in statements if isinstance(s, Build) and not s.body}, names
+    )
+    new: dict[str, Block] = {}
+    for s in statements:
+        if isinstance(s, Build) and len(s.body) == 1 and isinstance(s.body[0], Loop):
+            if s.body[0].trips in sums and (made := parts.of_rows(s, s.body[0])) is not None:
+                new[s.name] = made
+    for s in sums.values():
+        if (made := parts.of_number(s)) is not None:
+            new[s.trips] = made
+    if not new:
         return block, tuple(roots)
 
     def one(e: Expr) -> Expr:
-        return substitute((e,), values)[0]
+        loads = {
+            n: parts.row(n) for n in topological((e,)) if n.op is LOAD and n.args[0] in parts.rows
+        }
+        return substitute((e,), parts.values | loads)[0]
 
     def go(b: Block) -> Block:
-        new: list[Statement] = []
+        found: list[Statement] = []
         for s in b:
-            if isinstance(s, Loop) and s.trips in sums:
-                new.extend(mapped(t, one, go) for t in sums[s.trips])
-            else:
-                new.append(mapped(s, one, go))
-        return tuple(new)
+            name = s.trips if isinstance(s, Loop) else s.name if isinstance(s, Build) else ""
+            found.extend(mapped(t, one, go) for t in new.get(name, (s,)))
+        return tuple(found)
 
     return go(block), tuple(map(one, roots))
 
 
-def _sums(block: Block) -> Iterable[Loop]:
-    """Counted loops that do nothing but add up numbers from 0."""
-    for s in walk(block):
-        if isinstance(s, Loop) and not s.body and not s.saves and not s.restores and not s.reverse:
-            if s.count is not None and s.condition is ir.TRUE and len(s.carried) == 1:
-                c = s.carried[0]
-                if not c.type.shape and c.type.kind == "f" and c.init is ZERO:
-                    yield s
+def _is_sum(s: Loop) -> bool:
+    """Whether a counted loop does nothing but add up numbers from 0."""
+    if (
+        s.body
+        or s.saves
+        or s.restores
+        or s.reverse
+        or s.count is None
+        or s.condition is not ir.TRUE
+    ):
+        return False
+    return len(s.carried) == 1 and s.carried[0].type == Type() and s.carried[0].init is ZERO
+
+
+class _Parts:
+    """Sums in two parts: the largest exponent, and the sum below it.
+
+    Attributes
+    ----------
+    values : what the names of such sums stand for.
+    rows : arrays of such sums, with the arrays of their parts.
+    """
+
+    def __init__(self, used: Iterable[Expr], builds: dict[str, Build], names: Names) -> None:
+        self.builds, self.names = builds, names
+        self.inside: set[Expr] = set()  # of logarithms and denominators
+        for n in topological(tuple(used)):
+            if n.op in _LOGARITHMS or n.op is DIV:
+                part = n.args[0] if n.op in _LOGARITHMS else n.args[1]
+                self.inside.update(topological((part,), self.inside))
+        self.values: dict[Expr, Expr] = {}
+        self.rows: dict[Expr, tuple[Expr, Expr]] = {}
+
+    def of_number(self, s: Loop) -> Block | None:
+        total = var(s.carried[0].result)
+        parts = _exponent(s.carried[0], self.builds)
+        if parts is None or total not in self.inside or total in self.values:
+            return None
+        peak, largest = self._peak(s, parts[0])
+        shift = DETACHED(_finite(largest))
+        self.values[total] = EXP(shift) * total
+        return peak, _below(s, *parts, shift)
+
+    def of_rows(self, s: Build, loop: Loop) -> Block | None:
+        """An array whose elements are such sums: an array of the largest exponents, one of
+        the sums below, and the array itself."""
+        parts = _exponent(loop.carried[0], self.builds)
+        whole = array(s.name)
+        used = any(n.op is LOAD and n.args[0] is whole for n in self.inside)
+        if parts is None or not used or s.value is not var(loop.carried[0].result):
+            return None
+        at = tuple(map(index, s.indices))
+        peak, largest = self._peak(loop, parts[0])
+        (first,), _ = renamed(
+            (Build(f"largest_{s.name}", s.type, s.indices, _finite(largest), (peak,)),), self.names
+        )
+        assert isinstance(first, Build)
+        highest = array(first.name)
+        below = _below(loop, *parts, DETACHED(load(highest, *at)))
+        second = replace(s, name=self.names.fresh(s.name), body=(below,))
+        self.rows[whole] = highest, array(second.name)
+        indices = tuple(self.names.fresh(i) for i in s.indices)
+        value = self.row(load(whole, *map(index, indices)))
+        return first, second, Build(s.name, s.type, indices, value)
+
+    def row(self, e: Expr) -> Expr:
+        """An element of such an array, by its parts."""
+        highest, below = self.rows[e.args[0]]
+        return EXP(DETACHED(load(highest, *e.args[1:]))) * load(below, *e.args[1:])
+
+    def _peak(self, s: Loop, u: Expr) -> tuple[Loop, Expr]:
+        """The loop that finds the largest exponent, and its result."""
+        fresh = self.names.fresh
+        at, result, trips, first = (
+            fresh("largest"),
+            fresh("largest"),
+            fresh(s.trips),
+            fresh(s.index),
+        )
+        (u,) = substitute((u,), {index(s.index): index(first)})
+        found = ir.where(ir.lt(var(at), u), u, var(at))
+        carried = Carried(at, Type(), ir.neg(ir.INF), found, result)
+        return Loop(first, s.count, (carried,), (), trips), var(result)
+
+
+def _finite(x: Expr) -> Expr:
+    return ir.where(ir.lt(ir.abs_(x), ir.INF), x, ZERO)
+
+
+def _below(s: Loop, u: Expr, weight: Expr, shift: Expr) -> Loop:
+    c = s.carried[0]
+    return replace(s, carried=(replace(c, next=var(c.name) + weight * EXP(u - shift)),))
 
 
 def _exponent(c: Carried, builds: dict[str, Build]) -> tuple[Expr, Expr] | None:
@@ -93,33 +188,6 @@ def _exponent(c: Carried, builds: dict[str, Build]) -> tuple[Expr, Expr] | None:
     if e.op is not EXP or var(c.name) in topological((weight, e)):
         return None
     return e.args[0], weight
-
-
-def _matters(total: Expr, used: Iterable[Expr]) -> bool:
-    """Whether a sum is part of a logarithm's argument or of a denominator."""
-    for n in topological(tuple(used)):
-        if n.op in _LOGARITHMS or n.op is DIV:
-            part = n.args[0] if n.op in _LOGARITHMS else n.args[1]
-            if total in topological((part,)):
-                return True
-    return False
-
-
-def _in_two(s: Loop, u: Expr, weight: Expr, names: Names) -> tuple[tuple[Loop, ...], Expr]:
-    """The loops that find the largest exponent and the sum below it, and the whole sum."""
-    c = s.carried[0]
-    real = Type()
-    peak, at, trips, first = (
-        names.fresh(n) for n in ("largest", "largest", f"{s.trips}", f"{s.index}")
-    )
-    (moved,) = substitute((u,), {index(s.index): index(first)})
-    highest = Carried(
-        at, real, ir.neg(ir.INF), ir.where(ir.lt(var(at), moved), moved, var(at)), peak
-    )
-    shift = DETACHED(ir.where(ir.lt(ir.abs_(var(peak)), ir.INF), var(peak), ZERO))
-    below = replace(c, next=var(c.name) + weight * EXP(u - shift))
-    loops = Loop(first, s.count, (highest,), (), trips), replace(s, carried=(below,))
-    return loops, EXP(shift) * var(c.result)
 
 
 __all__ = ["scaled"]

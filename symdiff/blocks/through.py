@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from symdiff.functions import EXP, LOG
 from symdiff.ir import Expr, substitute, topological
 from symdiff.passes.removable import WRITTEN
 from symdiff.passes.roots import loci
@@ -47,6 +48,7 @@ def looked_through(
 
 
 def _through(e: Expr, builds: dict[str, Build], simplify: Pass) -> Expr:
+    e = _logarithms(e, builds)
     whole = e
     for _ in range(MAX_DEPTH):
         nodes = topological((whole,))
@@ -63,6 +65,19 @@ def _through(e: Expr, builds: dict[str, Build], simplify: Pass) -> Expr:
     if whole is e or not any(next(loci(n), None) is not None for n in topological((e,))):
         return e
     return whole if _completed(whole, simplify) > _completed(e, simplify) else e
+
+
+def _logarithms(e: Expr, builds: dict[str, Build]) -> Expr:
+    """With the formulas of exponentials that logarithms are taken of: where one of those
+    vanishes as an element of an array, its logarithm is lost."""
+    elements: dict[Expr, Expr] = {}
+    for n in topological((e,)):
+        if n.op is LOG:
+            for x in topological(n.args):
+                if x.op is LOAD and (build := builds.get(name_of(x.args[0]))) is not None:
+                    if build.value.op is EXP:
+                        elements[x] = _formula(build, x.args[1:])
+    return substitute((e,), elements)[0]
 
 
 def _formula(build: Build, indices: Sequence[Expr]) -> Expr:

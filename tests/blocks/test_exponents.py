@@ -3,6 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
+from scipy import special
 
 from symdiff import symgrad
 
@@ -50,6 +51,57 @@ def test_quotients_by_sums(x):
         p = np.array([float(w / mpmath.fsum(weights)) for w in weights])
     np.testing.assert_allclose(f(x), p, rtol=4e-13, atol=1e-307)
     np.testing.assert_allclose(f.jacobian(x), np.diag(p) - np.outer(p, p), rtol=1e-12, atol=1e-16)
+
+
+ROWS = np.array([[1000.0, 1001.0, 0.0], [-1000.0, -1001.0, -999.0], [0.1, 0.2, 0.3]])
+
+
+def exact_softmax(x):
+    with mpmath.workdps(1000):
+        weights = [[mpmath.exp(v) for v in row] for row in x]
+        return np.array([[float(w / mpmath.fsum(row)) for w in row] for row in weights])
+
+
+@pytest.mark.parametrize(
+    "softmax",
+    [
+        lambda x: np.exp(x) / np.sum(np.exp(x), axis=1, keepdims=True),
+        lambda x: (e := np.exp(x)) / e.sum(axis=-1)[:, None],
+        lambda x: np.exp(x - np.log(np.sum(np.exp(x), axis=1))[:, None]),
+    ],
+    ids=["keepdims", "walrus", "logarithm"],
+)
+def test_rows(softmax):
+    f, p = symgrad(softmax), exact_softmax(ROWS)
+    np.testing.assert_allclose(f(ROWS), p, rtol=4e-13, atol=1e-307)
+    slopes = f.jacobian(ROWS)
+    for i in range(3):
+        own = np.diag(p[i]) - np.outer(p[i], p[i])
+        np.testing.assert_allclose(slopes[i, :, i], own, rtol=1e-12, atol=1e-16)
+        assert not np.any(slopes[i, :, i - 1])
+
+
+@pytest.mark.parametrize("library", [False, True])
+def test_cross_entropy(library):
+    def loss(x, y):
+        if library:
+            p = special.softmax(x, axis=1)
+        else:
+            p = np.exp(x) / np.sum(np.exp(x), axis=1, keepdims=True)
+        return -np.mean(np.sum(y * np.log(p), axis=1))
+
+    y = np.eye(3)
+    f = symgrad(loss, wrt="x")
+    with mpmath.workdps(1000):
+        terms = [
+            mpmath.log(mpmath.fsum(mpmath.exp(v) for v in row)) - row[i]
+            for i, row in enumerate(ROWS)
+        ]
+        wanted = float(mpmath.fsum(terms) / 3)
+    assert f(ROWS, y) == pytest.approx(wanted, rel=1e-15)
+    np.testing.assert_allclose(
+        f.grad(ROWS, y), (exact_softmax(ROWS) - y) / 3, rtol=1e-12, atol=1e-16
+    )
 
 
 def test_second_derivatives():
