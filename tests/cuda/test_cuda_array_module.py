@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -86,9 +87,9 @@ SWEPT = [
 
 
 def in_small_blocks(text: str) -> str:
-    """The module with 32 threads in a block in place of 256, each a thread of the simulator's."""
-    small = text.replace("256", "32").replace("(128, 64, 32, 16, 8, 4, 2, 1)", "(16, 8, 4, 2, 1)")
-    assert "128" not in small
+    """The module with 8 threads in a block in place of 256, each a thread of the simulator's."""
+    small = re.sub(r"\b256\b", "8", text).replace("(128, 64, 32, 16, 8, 4, 2, 1)", "(4, 2, 1)")
+    assert "(128, " not in small
     return small
 
 
