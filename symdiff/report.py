@@ -155,8 +155,9 @@ def _cancelled(notes: Notes, program: Program) -> list[Finding]:
             found.setdefault(
                 ("cancelled", text), Finding("cancelled", text, _place(c.before, program))
             )
-        if not c.factors:
-            text = f"{short_text(c.before)} is {short_text(c.after)}"
+        before, after = short_text(c.before), short_text(c.after)
+        if not c.factors and before != after:
+            text = f"{before} is {after}"
             found.setdefault(
                 ("simplified", text), Finding("simplified", text, _place(c.before, program))
             )
