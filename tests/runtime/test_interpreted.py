@@ -100,7 +100,7 @@ def test_the_second_tier_waits_until_it_pays(compiled, monkeypatch):
 
 
 def test_arrays_and_small_functions_are_compiled_at_once(compiled):
-    symgrad(lambda x: x * x).grad(1.0)
+    symgrad(lambda x: 0.728125 * x * x).grad(1.0)  # that no other test compiles
     assert len(compiled) == 1
     f = symgrad(long).value_and_grad
     value, slopes = f(np.array([0.3, 1.0]), np.array([0.4, 2.0]))
