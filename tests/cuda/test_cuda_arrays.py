@@ -22,6 +22,8 @@ from symdiff.structure import (
     ARRAY,
     LOAD,
     REAL,
+    Block,
+    Build,
     Call,
     Loop,
     Structured,
@@ -134,9 +136,21 @@ def test_with_the_second_tier(fake_device: Any, case: Case) -> None:
 
 MOST = 10_000
 """Elements that the interpreter is given; where there would be more, axes have 34."""
+LONGEST = 1_000_000
+"""Iterations of nested loops that it is given; likewise."""
 LARGE = {1: (270,), 2: (9, 33), 3: (3, 33, 5)}
 """Sizes of the axes, by how many have names: more elements than a block has threads, rows as
 long as a warp is wide."""
+
+
+def depth(block: Block) -> int:
+    """How deep loops are nested, an axis of a build counting as one."""
+    inner = (
+        (1 if isinstance(s, Loop) else len(s.indices)) + depth(s.body)
+        for s in block
+        if isinstance(s, (Build, Loop))
+    )
+    return max(inner, default=0)
 
 
 @pytest.mark.slow
@@ -152,7 +166,8 @@ def test_more_than_a_block(fake_device: Any, case: Case) -> None:
     if len(sizes) < len(names):
         pytest.skip("has no axes to be long")
     args = case.arguments(sizes, 1)
-    if sum(np.size(a) for a in args) > MOST:
+    steps = max(sizes.values(), default=1) ** max(depth(p.block) for p in programs)
+    if sum(np.size(a) for a in args) > MOST or steps > LONGEST:
         args = case.arguments(dict.fromkeys(sizes, 34), 1)
     for p in programs:
         got = _flat(ArraysOnDevice(CudaProgram(p)).run(args))
