@@ -23,7 +23,7 @@ from symdiff.examiner import Examiner, Fault
 from symdiff.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
 from symdiff.formulas import Formula, formulas
 from symdiff.function import SymbolicFunction
-from symdiff.ir import FALSE, VAR, format_expr, or_, topological
+from symdiff.ir import FALSE, VAR, format_expr, or_
 from symdiff.passes.guards import Guard
 from symdiff.samples import Lines, Point, bases, breaks, halfway, inside, spread
 from symdiff.structure import Structured
@@ -178,9 +178,7 @@ def _wrong_guard(examiner: Examiner, guard: Guard) -> Finding:
     at = {str(e.value): float(q) for e, q in guard.where if e.op is VAR}
     values = examiner.symdiff([at.get(p, 1.0) for p in params]) if at else [math.nan]
     variable, middle = next(iter(at.items()), (format_expr(guard.where[0][0], 40), 0.0))
-    locations = examiner.program.locations
-    below = (guard.node, *reversed(topological((guard.node,))))
-    place = next((locations[n] for n in below if n in locations), None)
+    place = examiner.program.place(guard.node)
     name = examiner.function.__name__
     return Finding(
         name, name, WRONG_GUARD, variable, middle, middle,

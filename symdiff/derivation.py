@@ -247,8 +247,7 @@ _warned: dict[Any, Any] = {}
 def _warn(wrong: Iterable[tuple[str, Expr]], program: Program) -> None:
     """Warn of guards whose value is not the limit, where they stand in the source."""
     for text, node in wrong:
-        below = (node, *reversed(topological((node,))))
-        place = next((program.locations[n] for n in below if n in program.locations), None)
+        place = program.place(node)
         path, line = ("<unknown>", 0) if place is None else (place.path, place.line)
         warnings.warn_explicit(text, GuardWarning, path, line, registry=_warned)
 

@@ -785,12 +785,20 @@ DETACHED = Op(
 """A number of which no derivative is taken, as what it is used for does not depend on it;
 made by `blocks.exponents`."""
 
+MARKS = (DETACHED, EXTENDED, SQUARES)
+"""What says something of its first argument, whose value it has: only derivatives are its own."""
+
 TABLE: tuple[Op, ...] = (
     PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, XLOGY, XLOG1PY, CBRT, UNIT, HYPOT,
     SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2, SINH, COSH, TANH, ASINH, ACOSH, ATANH, ERF, ERFC,
     GAMMA, LGAMMA, POLYGAMMA, SINC, FLOOR, CEIL, TRUNC, ROUND, FMOD, COPYSIGN, MAXIMUM, MINIMUM,
 )  # fmt: skip
 """Every elementary function, in the order of this file."""
+
+
+def normal_below(x: Expr) -> Expr:
+    """The normal distribution function."""
+    return mul(HALF, ERFC(neg(div(x, sqrt(const(2))))))
 
 
 COMPOSITES: dict[str, Callable[..., Expr]] = {
@@ -827,7 +835,7 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "scipy.special.logit": lambda x: LOG(div(x, ONE - x)),
     "scipy.special.entr": lambda x: neg(mul(x, LOG(x))),
     "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
-    "scipy.special.ndtr": lambda x: mul(HALF, ERFC(neg(div(x, sqrt(const(2)))))),
+    "scipy.special.ndtr": normal_below,
     "numpy.conj": lambda x: x,
     "numpy.conjugate": lambda x: x,
     "scipy.special.rgamma": lambda x: div(ONE, GAMMA(x)),
@@ -838,7 +846,7 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
         GAMMA(n + ONE), mul(GAMMA(k + ONE), GAMMA(n - k + ONE))
     ),
     "scipy.special.erfcx": lambda x: mul(EXP(power(x, 2)), ERFC(x)),
-    "scipy.special.log_ndtr": lambda x: LOG(mul(HALF, ERFC(neg(div(x, sqrt(const(2))))))),
+    "scipy.special.log_ndtr": lambda x: LOG(normal_below(x)),
     "scipy.special.rel_entr": lambda x, y: where(eq(x, ZERO), ZERO, mul(x, LOG(div(x, y)))),
     "scipy.special.kl_div": lambda x, y: where(eq(x, ZERO), y, mul(x, LOG(div(x, y))) - x + y),
     "scipy.special.huber": lambda d, r: where(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import Location, SymdiffError
-from symdiff.ir import Expr
+from symdiff.ir import Expr, topological
 
 Tree = Any
 """How outputs nest in what the function returns: an index into `outputs`, or a
@@ -49,6 +49,11 @@ class Program:
     assumptions: tuple[Expr, ...] = ()
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
     for_numbers: bool = False
+
+    def place(self, e: Expr) -> Location | None:
+        """Where the node, or the nearest node below it, stands in the source."""
+        below = (e, *reversed(topological((e,))))
+        return next((self.locations[n] for n in below if n in self.locations), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,10 +110,10 @@ def report(program: Program, wrt: Sequence[str]) -> Report:
         *_guards(notes, program),
         *_kinks(program),
         *_branches(program),
-        *(Finding("domain", short_text(c), _place(c, program)) for c in program.domain),
-        *(Finding("assumed", short_text(c), _place(c, program)) for c in program.assumptions),
+        *(Finding("domain", short_text(c), program.place(c)) for c in program.domain),
+        *(Finding("assumed", short_text(c), program.place(c)) for c in program.assumptions),
         *(
-            Finding("not searched (budget)", short_text(e), _place(e, program))
+            Finding("not searched (budget)", short_text(e), program.place(e))
             for e in notes.cancel.over_budget
         ),
     ]
@@ -153,13 +153,13 @@ def _cancelled(notes: Notes, program: Program) -> list[Finding]:
         for factor in c.factors:
             text = f"{short_text(factor)} in {short_text(c.before)}"
             found.setdefault(
-                ("cancelled", text), Finding("cancelled", text, _place(c.before, program))
+                ("cancelled", text), Finding("cancelled", text, program.place(c.before))
             )
         before, after = short_text(c.before), short_text(c.after)
         if not c.factors and before != after:
             text = f"{before} is {after}"
             found.setdefault(
-                ("simplified", text), Finding("simplified", text, _place(c.before, program))
+                ("simplified", text), Finding("simplified", text, program.place(c.before))
             )
     return list(found.values())
 
@@ -177,16 +177,16 @@ def _completed(notes: Notes, program: Program) -> list[Finding]:
         known = () if c.value is None else (c.value, *c.derivatives)
         values = f" with {', '.join(map(_number, known))}" if known else ""
         text = f"{at} in {short_text(c.node)}{values}"
-        found.append(Finding("filled", text, _place(c.node, program)))
+        found.append(Finding("filled", text, program.place(c.node)))
     for s in notes.complete.surfaces:
         at = f"{short_text(s.variable)} = {short_text(s.root)}"
         text = f"{at} in {short_text(s.node)} with {short_text(s.limit)}"
-        found.append(Finding("filled", text, _place(s.node, program)))
+        found.append(Finding("filled", text, program.place(s.node)))
     for c in notes.complete.singular:
         text = f"{short_text(c.variable)} = {c.point} in {short_text(c.node)}"
-        found.append(Finding(c.kind, text, _place(c.node, program)))
+        found.append(Finding(c.kind, text, program.place(c.node)))
     for e in notes.complete.over_budget:
-        found.append(Finding("not completed (budget)", short_text(e), _place(e, program)))
+        found.append(Finding("not completed (budget)", short_text(e), program.place(e)))
     return list(dict.fromkeys(found))  # value and gradient may have been simplified apart
 
 
@@ -195,11 +195,11 @@ def _guards(notes: Notes, program: Program) -> list[Finding]:
     found = []
     for g in notes.guards.guards:
         kind = "guard repaired" if g.kind == "repaired" else "warning"
-        found.append(Finding(kind, g.message, _place(g.node, program)))
+        found.append(Finding(kind, g.message, program.place(g.node)))
     for r in notes.guards.literals:
-        found.append(Finding("literals repaired", r.message, _place(r.node, program)))
+        found.append(Finding("literals repaired", r.message, program.place(r.node)))
     for e in notes.guards.over_budget:
-        found.append(Finding("guard not examined (budget)", short_text(e), _place(e, program)))
+        found.append(Finding("guard not examined (budget)", short_text(e), program.place(e)))
     return list(dict.fromkeys(found))
 
 
@@ -208,10 +208,10 @@ def _kinks(program: Program) -> list[Finding]:
     for e in ir.topological(program.outputs):
         if e.op.kink is not None:
             where = f"{short_text(e.op.kink(*e.args))} = 0 in {short_text(e)}: {e.op.kink_rule}"
-            found.append(Finding("kink", where, _place(e, program)))
+            found.append(Finding("kink", where, program.place(e)))
         elif e.op is POW and e.args[1] is ir.HALF and squares(e.args[0]) is not None:
             text = f"{short_text(e.args[0])} = 0 in {short_text(e)}: the derivative of a norm at 0 is 0"
-            found.append(Finding("kink", text, _place(e, program)))
+            found.append(Finding("kink", text, program.place(e)))
     return found
 
 
@@ -220,16 +220,8 @@ def _branches(program: Program) -> list[Finding]:
     for e in ir.topological(program.outputs):
         if e.op is WHERE:
             conditions.setdefault(e.args[0], e)
-    return [Finding("branch", short_text(c), _place(c, program) or _place(e, program))
+    return [Finding("branch", short_text(c), program.place(c) or program.place(e))
             for c, e in conditions.items()]  # fmt: skip
-
-
-def _place(e: Expr, program: Program) -> Location | None:
-    """Where the node, or the nearest node below it, stands in the source."""
-    for node in (e, *reversed(ir.topological((e,)))):
-        if node in program.locations:
-            return program.locations[node]
-    return None
 
 
 def _formulas(outputs: Sequence[Expr]) -> tuple[str, ...]:

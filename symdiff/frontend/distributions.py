@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.functions import COSH, ERFC, EXP, LOG, PI
+from symdiff.functions import COSH, EXP, LOG, PI, XLOG1PY, XLOGY, normal_below
 from symdiff.ir import Expr, const, sqrt
 
 Number = Any
@@ -43,11 +43,23 @@ def bell(z: Number) -> Number:
     raise NotImplementedError
 
 
+def xlogy(x: Number, y: Number) -> Number:
+    """x*log(y), 0 for x = 0."""
+    raise NotImplementedError
+
+
+def xlog1py(x: Number, y: Number) -> Number:
+    """x*log(1 + y), 0 for x = 0."""
+    raise NotImplementedError
+
+
 EXACT: dict[Callable[..., Any], Callable[..., Expr]] = {
     density: lambda z: EXP(-(z**2) / const(2)) / sqrt(const(2) * PI()),
-    below: lambda z: ir.HALF * ERFC(-z / sqrt(const(2))),
+    below: normal_below,
     log_pi: lambda v: LOG(PI() * v),
     bell: lambda z: ir.ONE / (const(4) * COSH(z / const(2)) ** 2),
+    xlogy: XLOGY,
+    xlog1py: XLOG1PY,
 }
 """What these functions are, as formulas."""
 
@@ -228,29 +240,21 @@ def beta_pdf(x: Number, a: Number, b: Number, loc: Number = 0.0, scale: Number =
 
 # ---------------------------------------------------------------- counts, that are whole
 def bernoulli_logpmf(k: Number, p: Number, loc: Number = 0) -> Number:
-    return _xlogy(k - loc, p) + _xlog1py(1 - (k - loc), -p)
+    return xlogy(k - loc, p) + xlog1py(1 - (k - loc), -p)
 
 
 def binom_logpmf(k: Number, n: Number, p: Number, loc: Number = 0) -> Number:
     k = k - loc
     count = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return count + _xlogy(k, p) + _xlog1py(n - k, -p)
+    return count + xlogy(k, p) + xlog1py(n - k, -p)
 
 
 def poisson_logpmf(k: Number, mu: Number, loc: Number = 0) -> Number:
-    return _xlogy(k - loc, mu) - mu - math.lgamma(k - loc + 1)
+    return xlogy(k - loc, mu) - mu - math.lgamma(k - loc + 1)
 
 
 def poisson_pmf(k: Number, mu: Number, loc: Number = 0) -> Number:
     return np.exp(poisson_logpmf(k, mu, loc))
-
-
-def _xlogy(x: Number, y: Number) -> Number:
-    return np.where(x == 0, 0.0, x * np.log(y))
-
-
-def _xlog1py(x: Number, y: Number) -> Number:
-    return np.where(x == 0, 0.0, x * np.log1p(y))
 
 
 def _methods() -> Mapping[tuple[str, str], FunctionType]:

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Protocol
 from flint import arb, ctx, fmpq
 
 from symdiff import ir
-from symdiff.functions import DETACHED, EXTENDED, SQUARES
+from symdiff.functions import MARKS
 from symdiff.interpret import exclusive
 from symdiff.interpret.tape import Tape
 from symdiff.ir import DIV, OPS, Expr, Op
@@ -248,9 +248,6 @@ class Completed(Protocol):
     def readable_form(self, order: Any) -> Expr: ...
 
 
-PLAIN = (DETACHED, EXTENDED, SQUARES)
-"""Operations whose value is their first argument; only their derivatives are their own."""
-
 WRITTEN: dict[Op, tuple[Completed, Any]] = {}
 """Which derivative of which function an operation is."""
 
@@ -259,7 +256,7 @@ def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...
     """Write completed functions out, for arithmetic with that many bits."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in PLAIN:
+        if e.op in MARKS:
             return args[0]
         if e.op not in WRITTEN:
             return ir.rebuild(e, args)
@@ -286,7 +283,7 @@ def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def _in_closed_form(outputs: Iterable[Expr], form: str) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in PLAIN:
+        if e.op in MARKS:
             return args[0]
         if e.op not in WRITTEN:
             return ir.rebuild(e, args)
