@@ -58,8 +58,8 @@ EXACT: dict[Callable[..., Any], Callable[..., Expr]] = {
     below: normal_below,
     log_pi: lambda v: LOG(PI() * v),
     bell: lambda z: ir.ONE / (const(4) * COSH(z / const(2)) ** 2),
-    xlogy: XLOGY,
-    xlog1py: XLOG1PY,
+    xlogy: lambda x, y: XLOGY(x, y),
+    xlog1py: lambda x, y: XLOG1PY(x, y),
 }
 """What these functions are, as formulas."""
 

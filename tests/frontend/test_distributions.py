@@ -43,7 +43,7 @@ def difference(f, at, k):
     return (4 * central(1e-4) - central(2e-4)) / 3
 
 
-@pytest.mark.parametrize(("name", "method"), METHODS, ids="-".join)
+@pytest.mark.parametrize(("name", "method"), METHODS)
 def test_every_method_agrees_with_scipy(name, method):
     f, at = traced(name, method)
     g = symgrad(f)
