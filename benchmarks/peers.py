@@ -64,13 +64,19 @@ def called(function: Any, arrays: Arrays, out: Arrays, times: int = 1) -> None:
 
 
 def gcc(text: str, folder: Path, *flags: str) -> tuple[Callable[..., Any], str] | None:
-    """`kernel(arrays, out)` of a C text with a `kernel`, and its assembly; None without gcc."""
+    """`kernel(arrays, out)` of a C text with a `kernel`, and its assembly; None without gcc.
+
+    Linked apart, without -ffast-math: else loading the library would make this process take
+    all subnormals for 0."""
     if shutil.which("gcc") is None:
         return None
     folder = Path(tempfile.mkdtemp(dir=folder))
     (folder / "kernel.c").write_text(text)
-    command = ["gcc", *(flags or FLAGS), "-fPIC", "-shared", "-save-temps", "-o", "kernel.so"]
-    subprocess.run([*command, "kernel.c", "-lmvec", "-lm"], cwd=folder, check=True)
+    for command in (
+        ["gcc", *(flags or FLAGS), "-fPIC", "-save-temps", "-c", "kernel.c"],
+        ["gcc", "-shared", "-o", "kernel.so", "kernel.o", "-lmvec", "-lm"],
+    ):
+        subprocess.run(command, cwd=folder, check=True)
     function = ctypes.CDLL(str(folder / "kernel.so")).kernel
     return functools.partial(called, function), next(folder.glob("*kernel.s")).read_text()
 

@@ -21,7 +21,7 @@ def test_first_shell_block_is_two_whole_commands() -> None:
     main_job, tests = block.body.splitlines()
     assert main_job.startswith("python -m pip install") and " && " in main_job
     assert 'symdiff diff "(x**2-4)/(x-2)"' in main_job
-    assert "[test]" in tests and tests.endswith('python -m pytest -m "not slow"')
+    assert "[test]" in tests and tests.endswith('python -m pytest -n auto -m "not slow"')
 
 
 def test_files_it_mentions_exist() -> None:
