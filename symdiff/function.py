@@ -10,7 +10,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from symdiff.program import (
     map_tree,
 )
 from symdiff.progress import compiling
+from symdiff.runtime.gate import Gate, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 from symdiff.structure import Structured
@@ -38,11 +39,7 @@ if TYPE_CHECKING:
     from symdiff.report import Report
 
 
-def _not_compiled(*_: Any) -> Any:
-    return NotImplemented
-
-
-class SymbolicFunction:
+class SymbolicFunction(functools.partial[Any]):
     """A traced function, or one of its derivatives, compiled when first called.
 
     Call it with Python numbers or NumPy arrays; scalar parameters broadcast like
@@ -53,7 +50,16 @@ class SymbolicFunction:
     grad, value_and_grad, jacobian, hessian : the derivatives, as `SymbolicFunction`.
     jvp, vjp, hvp : products, called as `jvp(primals, tangents)`.
     expr : the simplified expression, in SymPy, nested as the result is.
+
+    Notes
+    -----
+    A `functools.partial` without arguments is what calls another callable without a Python
+    method in between: the general path `_call` at first, and from the first compiled entry on
+    the gate in front of both (`runtime.gate`).
     """
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        return super().__new__(cls, refusing)
 
     def __init__(
         self,
@@ -70,29 +76,24 @@ class SymbolicFunction:
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
         self._called: set[Any] = set()
-        self._fast: Callable[..., Any] = _not_compiled
-        self._fast_arrays: Callable[..., Any] = _not_compiled
-        self._ways: tuple[Callable[..., Any], Callable[..., Any]] = _not_compiled, _not_compiled
-        self._fast_placed: Callable[..., Any] = _not_compiled
+        self._fast: Callable[..., Any] = refusing
+        self._fast_arrays: Callable[..., Any] = refusing
+        self._fast_placed: Callable[..., Any] = refusing
+        self._gate: Gate | None = None
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
         self.__name__ = source.name
+        self._enter(self._call)
 
     # ------------------------------------------------------------------ calling
-    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        if out is None and not kwargs:
-            first, second = self._ways  # what served last is asked first
-            result = first(*args)
-            if result is NotImplemented:
-                result = second(*args)
-                if result is not NotImplemented:
-                    self._ways = second, first
-            if result is not NotImplemented:
-                return result
-        elif not kwargs and self._fast_placed(args, out) is not NotImplemented:
-            return out
+    def _enter(self, entry: Callable[..., Any]) -> None:
+        """Calls go to `entry` from now on."""
+        super().__setstate__((entry, (), {}, self.__dict__))  # type: ignore[misc]
+
+    def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """The general path of a call."""
         if not kwargs and self._route is not None:
             result = self._route(args, out)
             if result is not NotImplemented:
@@ -148,10 +149,10 @@ class SymbolicFunction:
         straight to a compiled entry, if compiling pays."""
         if not self._has_fast() or self._emitted.get(static_key(static)) != (emission, kernel):
             return
-        if self._fast_arrays is _not_compiled:
+        if self._fast_arrays is refusing:
             self._use_fast_arrays(real, emission, kernel.kernel)
         numbers = all(isinstance(v, (float, int)) for v in real)
-        if numbers and self._fast is _not_compiled and kernel.pays:
+        if numbers and self._fast is refusing and kernel.pays:
             self._use_fast(emission, kernel.kernel)
 
     def _compiled(
@@ -175,8 +176,9 @@ class SymbolicFunction:
 
     def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
         """Calls with Python floats go straight to the compiled entry."""
-        self._fast = shaped(kernel.fast, emission)
-        self._ways = self._fast, self._fast_arrays
+        pair = is_pair(emission.tree, len(emission.outputs))
+        self._fast = kernel.fast if pair else shaped(kernel.fast, emission)
+        self._open((self._fast, pair), (self._fast_arrays, False))
 
     def _use_fast_arrays(self, real: Sequence[Any], emission: Emission, kernel: Kernel) -> None:
         """Calls with small arrays of doubles as well, once there was one."""
@@ -187,7 +189,15 @@ class SymbolicFunction:
                 self._fast_arrays = kernel.fast_arrays("float64", pair=True)
             else:
                 self._fast_arrays = shaped(kernel.fast_arrays("float64"), emission)
-            self._ways = self._fast_arrays, self._fast
+            pair = self._fast is not refusing and is_pair(emission.tree, len(emission.outputs))
+            self._open((self._fast_arrays, False), (self._fast, pair))
+
+    def _open(self, *entries: tuple[Callable[..., Any], bool]) -> None:
+        """Calls are offered to these entries before they take the general path."""
+        if self._gate is None:
+            self._gate = Gate(self._call, len(self._source.parameters.real), self._options.cache)
+        self._gate.use(*entries, placed=self._fast_placed)
+        self._enter(self._gate.call)
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -476,7 +486,8 @@ class JacobianFunction(SymbolicFunction):
 
     def __call__(self, *args: Any, sparse: bool = False, out: Any = None, **kwargs: Any) -> Any:
         if not sparse:
-            return super().__call__(*args, out=out, **kwargs)
+            given = kwargs if out is None else {**kwargs, "out": out}
+            return super().__call__(*args, **given)
         if out is not None:
             raise SymdiffError("a sparse Jacobian takes no out=")
         real, static = self._source.parameters.bind(args, kwargs)
@@ -535,9 +546,7 @@ class Product(SymbolicFunction):
 class TangentProduct(Product):
     """`f.jvp(primals, tangents)` -> (value, tangent): one tangent per parameter in `wrt`."""
 
-    def __call__(  # type: ignore[override]
-        self, primals: Any, tangents: Any, *, out: Any = None, **kwargs: Any
-    ) -> Any:
+    def __call__(self, primals: Any, tangents: Any, *, out: Any = None, **kwargs: Any) -> Any:
         return self._multiply(primals, tangents, out, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
@@ -547,9 +556,7 @@ class TangentProduct(Product):
 class HessianProduct(Product):
     """`f.hvp(primals, v)` -> the Hessian times v: one entry per parameter in `wrt`."""
 
-    def __call__(  # type: ignore[override]
-        self, primals: Any, v: Any, *, out: Any = None, **kwargs: Any
-    ) -> Any:
+    def __call__(self, primals: Any, v: Any, *, out: Any = None, **kwargs: Any) -> Any:
         return self._multiply(primals, v, out, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
@@ -560,9 +567,7 @@ class CotangentProduct(Product):
     """`f.vjp(primals, cotangents)` -> (value, one cotangent per parameter in `wrt`); the
     cotangents are nested as the function's result."""
 
-    def __call__(  # type: ignore[override]
-        self, primals: Any, cotangents: Any, *, out: Any = None, **kwargs: Any
-    ) -> Any:
+    def __call__(self, primals: Any, cotangents: Any, *, out: Any = None, **kwargs: Any) -> Any:
         return self._multiply(primals, cotangents, out, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:

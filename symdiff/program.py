@@ -156,8 +156,13 @@ def nesting(tree: Tree, count: int) -> Callable[[Sequence[Any]], Any]:
     return lambda values: map_tree(values.__getitem__, tree)
 
 
-def unnesting(tree: Tree, count: int) -> Callable[[Any], list[Any]]:
-    """`flatten_like` for the `out` of many calls, compiled for tuples."""
+def unnesting(entry: Callable[..., Any], inputs: int, tree: Tree, count: int) -> Callable[..., Any]:
+    """`entry(*args, *flatten_like(tree, out, ...))` of many calls with so many `args` and `out`
+    behind them, compiled for tuples."""
+
+    def general(*given: Any) -> Any:
+        return entry(*given[:-1], *flatten_like(tree, given[-1], count, "out"))
+
     checks: list[str] = []
     places: dict[int, str] = {}
     stack: list[tuple[Tree, str]] = [(tree, "v")]
@@ -168,12 +173,13 @@ def unnesting(tree: Tree, count: int) -> Callable[[Any], list[Any]]:
             stack += [(a, f"{at}[{k}]") for k, a in enumerate(t)][::-1]
         elif isinstance(t, int):
             places[t] = at
-    if len(places) < count or count > MOST_COMPILED:
-        return lambda value: flatten_like(tree, value, count, "out")
+    if len(places) < count or count + inputs > MOST_COMPILED:
+        return general
+    args = "".join(f"a{k}, " for k in range(inputs))
     flat = "".join(f"{places[i]}, " for i in range(count))
-    text = f"lambda v: [{flat}] if {' and '.join(checks) or 'True'} else slow(v)"
-    slow: Callable[[Any], list[Any]] = lambda value: flatten_like(tree, value, count, "out")
-    made: Callable[[Any], list[Any]] = eval(text, {"slow": slow})
+    test = " and ".join(checks) or "True"
+    text = f"lambda {args}v: entry({args}{flat}) if {test} else general({args}v)"
+    made: Callable[..., Any] = eval(text, {"entry": entry, "general": general})
     return made
 
 

@@ -106,10 +106,6 @@ def shaped(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
     if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
         return entry
 
-    def pair(*args: Any) -> Any:
-        result = entry(*args)
-        return result if result is NotImplemented else (result[0], result[1:])
-
     nest = nesting(tree, count)
 
     def nested(*args: Any) -> Any:
@@ -118,13 +114,15 @@ def shaped(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
             return result
         return nest((result,) if count == 1 else result)
 
-    return pair if is_pair(tree, count) else nested
+    return nested
 
 
 def placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
-    """A compiled entry that writes its results to arrays nested as the emission has them."""
-    flat = unnesting(emission.tree, len(emission.outputs))
-    return lambda args, out: entry(*args, *flat(out))
+    """A compiled entry that writes its results to arrays nested as the emission has them,
+    which are its last argument."""
+    if isinstance(emission.tree, int):
+        return entry
+    return unnesting(entry, len(emission.params), emission.tree, len(emission.outputs))
 
 
 def _is_flat(tree: tuple[Any, ...]) -> bool:

@@ -29,11 +29,14 @@ def test_both_ways(tree: Any) -> None:
     values = [float(k) for k in range(count)]
     made, expected = nesting(tree, count)(values), map_tree(values.__getitem__, tree)
     assert repr(made) == repr(expected)
-    assert unnesting(tree, count)(made) == flatten_like(tree, expected, count, "out") == values
+    call = unnesting(lambda *given: list(given), 2, tree, count)
+    assert flatten_like(tree, expected, count, "out") == values
+    assert call(7.0, 8.0, made) == [7.0, 8.0, *values]
 
 
 @pytest.mark.parametrize("given", [1.0, (1.0,), (1.0, 2.0), (1.0, (2.0,)), (1.0, (2.0, 3.0, 4.0))])
 def test_what_nests_otherwise_is_refused(given: Any) -> None:
     with pytest.raises(SymdiffError, match="out must have"):
-        unnesting((0, (1, 2)), 3)(given)
-    assert unnesting((0, (1, 2)), 3)((1.0, [2.0, 3.0])) == [1.0, 2.0, 3.0]
+        unnesting(print, 0, (0, (1, 2)), 3)(given)
+    call = unnesting(lambda *flat: list(flat), 1, (0, (1, 2)), 3)
+    assert call(0.0, (1.0, [2.0, 3.0])) == [0.0, 1.0, 2.0, 3.0]

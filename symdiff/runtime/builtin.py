@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen import jit
+from symdiff.codegen import gate, jit
 from symdiff.codegen.arraycall import API, ARRAY
 
-_METH_FASTCALL = 0x80
+_METH_FASTCALL, _METH_KEYWORDS = 0x80, 0x2
 _NEW_FROM_DESCR = 94
 """The index of `PyArray_NewFromDescr` in NumPy's table of functions."""
 
@@ -56,9 +56,11 @@ def _fill(linked: jit.Linked, table: str, *addresses: int) -> None:
     ctypes.memmove(linked.address(table), values, ctypes.sizeof(values))
 
 
-def _new(address: int, self: object, owner: _Owner) -> Callable[..., Any]:
+def _new(
+    address: int, self: object, owner: _Owner, flags: int = _METH_FASTCALL
+) -> Callable[..., Any]:
     """A builtin for a METH_FASTCALL function; `owner` is freed with it."""
-    definition = _MethodDef(b"kernel", address, _METH_FASTCALL, None)
+    definition = _MethodDef(b"kernel", address, flags, None)
     owner.things = (*owner.things, definition)
     kind = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.py_object
@@ -122,8 +124,23 @@ def array_builtin(
     driver: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
 ) -> Callable[..., Any]:
     """The builtin that runs the bodies of a record (`arraycall.RECORD`) on arrays."""
+    return _new(driver.address("call"), _capsule(memory), _Owner(driver, memory, *alive))
+
+
+def gate_builtin(
+    linked: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
+) -> Callable[..., Any]:
+    """The builtin that asks the entries of a record (`gate.RECORD`)."""
+    known = {"NotImplemented": id(NotImplemented)}
+    _fill(linked, "gate.api", *(known.get(n) or _api(n) for n in gate.API))
+    owner = _Owner(linked, memory, *alive)
+    return _new(linked.address("gate"), _capsule(memory), owner, _METH_FASTCALL | _METH_KEYWORDS)
+
+
+def _capsule(memory: ctypes.Array[ctypes.c_int64]) -> object:
+    """A capsule without a name that points to a record."""
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
         ("PyCapsule_New", ctypes.pythonapi)
     )
-    capsule = new(ctypes.addressof(memory), None, None)
-    return _new(driver.address("call"), capsule, _Owner(driver, memory, *alive))
+    made: object = new(ctypes.addressof(memory), None, None)
+    return made

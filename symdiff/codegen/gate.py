@@ -1,0 +1,146 @@
+"""LLVM IR of the builtin that a call of a function goes to.
+
+Two builtins serve most calls, one those with Python floats and one those with arrays, and return
+NotImplemented for others. The gate asks the one that served last, then the other, and
+then the general path, which takes keywords as well. It is a METH_FASTCALL | METH_KEYWORDS
+function for CPython.
+"""
+
+from __future__ import annotations
+
+API = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_GetItem",
+       "PyTuple_GetSlice", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
+       "NotImplemented")  # fmt: skip
+"""The addresses in the global `gate.api`, which must be filled before the first call."""
+
+RECORD = ("first", "second", "first_pair", "second_pair", "general", "placed", "out", "inputs")
+"""What the capsule behind a gate points to, each an address or i64.
+
+first, second : the builtins, in the order in which they are asked.
+first_pair, second_pair : 1 if the tuple of results is to become its first and the tuple of
+    the others.
+general : what is called in the end.
+placed : a builtin that is asked first if the only keyword is `out`; it takes that as its last
+    argument, after `inputs` others, and the result of the call is that argument.
+out : the name, interned.
+"""
+
+_TEXT = """
+@gate.api = global [{size} x ptr] zeroinitializer
+define ptr @gate(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
+entry:
+  {loads}
+  %record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)
+  %plain = icmp eq ptr %names, null
+  br i1 %plain, label %ask, label %named
+named:
+  %names.size = call i64 %PyTuple_Size(ptr %names)
+  %one = icmp eq i64 %names.size, 1
+  %inputs.p = getelementptr i64, ptr %record, i64 7
+  %inputs = load i64, ptr %inputs.p
+  %usual = icmp eq i64 %nargs, %inputs
+  %single = and i1 %one, %usual
+  br i1 %single, label %which, label %otherwise
+which:
+  %name = call ptr %PyTuple_GetItem(ptr %names, i64 0)
+  %out.p = getelementptr ptr, ptr %record, i64 6
+  %out = load ptr, ptr %out.p
+  %is.out = icmp eq ptr %name, %out
+  br i1 %is.out, label %place, label %otherwise
+place:
+  %placed.p = getelementptr ptr, ptr %record, i64 5
+  %placed = load ptr, ptr %placed.p
+  %all = add i64 %nargs, 1
+  %done = call ptr %PyObject_Vectorcall(ptr %placed, ptr %args, i64 %all, ptr null)
+  %unknown = icmp eq ptr %done, %NotImplemented
+  %wrong = icmp eq ptr %done, null
+  br i1 %wrong, label %fail, label %drop.done
+drop.done:
+  call void %Py_DecRef(ptr %done)
+  br i1 %unknown, label %otherwise, label %give
+fail:
+  ret ptr null
+give:
+  %given.p = getelementptr ptr, ptr %args, i64 %nargs
+  %given = load ptr, ptr %given.p
+  call void %Py_IncRef(ptr %given)
+  ret ptr %given
+ask:
+  %k = phi i64 [ 0, %entry ], [ 1, %again ]
+  %way.p = getelementptr ptr, ptr %record, i64 %k
+  %way = load ptr, ptr %way.p
+  %pair.p = getelementptr ptr, ptr %way.p, i64 2
+  %pair = load i64, ptr %pair.p
+  %result = call ptr %PyObject_Vectorcall(ptr %way, ptr %args, i64 %nargs, ptr null)
+  %refused = icmp eq ptr %result, %NotImplemented
+  br i1 %refused, label %drop, label %served
+drop:
+  call void %Py_DecRef(ptr %result)
+  %last = icmp eq i64 %k, 1
+  br i1 %last, label %otherwise, label %again
+again:
+  br label %ask
+served:
+  %was.second = icmp eq i64 %k, 1
+  br i1 %was.second, label %swap, label %shape
+swap:
+  %second.p = getelementptr ptr, ptr %record, i64 1
+  %first_pair.p = getelementptr ptr, ptr %record, i64 2
+  %second_pair.p = getelementptr ptr, ptr %record, i64 3
+  %a = load ptr, ptr %record
+  %b = load ptr, ptr %second.p
+  store ptr %b, ptr %record
+  store ptr %a, ptr %second.p
+  %c = load i64, ptr %first_pair.p
+  %d = load i64, ptr %second_pair.p
+  store i64 %d, ptr %first_pair.p
+  store i64 %c, ptr %second_pair.p
+  br label %shape
+shape:
+  %failed = icmp eq ptr %result, null
+  %bare = icmp eq i64 %pair, 0
+  %as.it.is = or i1 %failed, %bare
+  br i1 %as.it.is, label %return, label %split
+return:
+  ret ptr %result
+split:
+  %count = call i64 %PyTuple_Size(ptr %result)
+  %rest = call ptr %PyTuple_GetSlice(ptr %result, i64 1, i64 %count)
+  %no.rest = icmp eq ptr %rest, null
+  br i1 %no.rest, label %error, label %around
+around:
+  %whole = call ptr %PyTuple_New(i64 2)
+  %no.whole = icmp eq ptr %whole, null
+  br i1 %no.whole, label %drop.rest, label %fill
+fill:
+  %lead = call ptr %PyTuple_GetItem(ptr %result, i64 0)
+  call void %Py_IncRef(ptr %lead)
+  %status.1 = call i32 %PyTuple_SetItem(ptr %whole, i64 0, ptr %lead)
+  %status.2 = call i32 %PyTuple_SetItem(ptr %whole, i64 1, ptr %rest)
+  call void %Py_DecRef(ptr %result)
+  ret ptr %whole
+drop.rest:
+  call void %Py_DecRef(ptr %rest)
+  br label %error
+error:
+  call void %Py_DecRef(ptr %result)
+  ret ptr null
+otherwise:
+  %general.p = getelementptr ptr, ptr %record, i64 4
+  %general = load ptr, ptr %general.p
+  %other = call ptr %PyObject_Vectorcall(ptr %general, ptr %args, i64 %nargs, ptr %names)
+  ret ptr %other
+}}
+"""
+
+
+def print_gate() -> str:
+    """A module with the builtin `gate(*args, **kwargs)`.
+
+    Its `__self__` is a capsule without a name that points to a record (`RECORD`).
+    """
+    loads = "\n  ".join(
+        f"%{name}.a = getelementptr ptr, ptr @gate.api, i64 {k}\n  %{name} = load ptr, ptr %{name}.a"
+        for k, name in enumerate(API)
+    )
+    return _TEXT.format(size=len(API), loads=loads)
