@@ -76,6 +76,24 @@ def is_band(e: Expr) -> bool:
     return _band(e) is not None
 
 
+def center(e: Expr) -> Expr | None:
+    """What is 0 in the middle of a band; None if a node chooses no series there."""
+    band = _band(e)
+    return None if band is None else band[0]
+
+
+def near(outputs: Sequence[Expr], h: Expr) -> set[Expr]:
+    """The nodes that count near h = 0: all but those on the second sides of bands there."""
+    found: set[Expr] = set()
+    stack = list(outputs)
+    while stack:
+        e = stack.pop()
+        if e not in found:
+            found.add(e)
+            stack += e.args[:2] if center(e) is h else e.args
+    return found
+
+
 def _band(e: Expr) -> tuple[Expr, float] | None:
     """h and r of where(abs(h) < r, ..., ...)."""
     if e.op is not WHERE or e.args[0].op is not LT:

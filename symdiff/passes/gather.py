@@ -11,13 +11,15 @@ to write a sum that is taken which is fastest, counting what elements in doubt (
 What all terms of a sum have in common is a factor of it, and what is left is written
 as it stands or as a difference of squares; or the whole is a quotient of polynomials,
 by Horner's rule. Where a term is a series in a band, both sides are written for
-themselves.
+themselves; or the closed form stands alone, if what surrounds the sum is another series
+near the middle of that band.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,10 +28,11 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from symdiff import ir
 from symdiff.codegen.machine import ARRAY_CHAIN
-from symdiff.ir import ADD, DIV, LT, MUL, NEG, ONE, POW, SUB, WHERE, ZERO, Expr
+from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, ZERO, Expr
 from symdiff.passes.bounds import is_exact
 from symdiff.passes.contexts import Contexts
 from symdiff.passes.doubt import Doubt
+from symdiff.passes.extent import center, near
 from symdiff.passes.samples import shares
 from symdiff.passes.stabilise import stabilise
 
@@ -47,6 +50,8 @@ MAX_NODES, MAX_SUMS = 1000, 60
 """Larger programs stay as they are; so do sums beyond so many."""
 
 Powers = dict[Expr, int]
+Away = Callable[[Expr], bool]
+"""Whether a sum counts nowhere near the zeros of a quantity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +71,17 @@ def gather(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
         return outputs
     new: dict[Expr, Expr] = {}
     left = MAX_SUMS
+    counting = functools.cache(lambda h: near(outputs, h))
     for node in order:
         e = ir.rebuild(node, tuple(new[a] for a in node.args))
         if left and node in tops and e.op in (ADD, SUB):
-            e, left = _best(e), left - 1
+            e, left = _best(e, lambda h, node=node: node not in counting(h)), left - 1
         new[node] = e
     return tuple(new[o] for o in outputs)
 
 
-def _best(e: Expr) -> Expr:
-    forms = list(dict.fromkeys((e, *_forms(e))))
+def _best(e: Expr, away: Away) -> Expr:
+    forms = list(dict.fromkeys((e, *_forms(e, away))))
     work = Doubt(fuses=True, chain=ARRAY_CHAIN)
     most = max(work.rounding(e) * LOOSER, Fraction(FEW))
     forms = [f for f in forms if f is e or work.rounding(f) <= most]
@@ -87,17 +93,21 @@ def _best(e: Expr) -> Expr:
     return forms[times.index(min(times))]
 
 
-def _forms(e: Expr) -> Iterator[Expr]:
+def _forms(e: Expr, away: Away) -> Iterator[Expr]:
     """Ways to write a sum."""
     terms = _terms(e)
     if terms is not None:
         yield from _factored(terms)
     if (fraction := _fraction(e)) is not None:
         yield fraction
-    bands = [n for n in _leaves(e) if n.op is WHERE and n.args[0].op is LT]
-    if len(set(bands)) == 1:  # the closed form may combine with the other terms
-        inside, outside = (ir.substitute((e,), {bands[0]: a})[0] for a in bands[0].args[1:])
-        yield ir.where(bands[0].args[0], inside, _best(outside))
+    bands = {n: h for n in _leaves(e) if (h := center(n)) is not None}
+    if len(bands) == 1:  # the closed form may combine with the other terms
+        ((band, h),) = bands.items()
+        inside, outside = (ir.substitute((e,), {band: a})[0] for a in band.args[1:])
+        closed = _best(outside, away)
+        yield ir.where(band.args[0], inside, closed)
+        if away(h):
+            yield closed
 
 
 # ------------------------------------------------------------------------- terms
