@@ -10,9 +10,9 @@ to write a sum that is taken which is fastest, counting what elements in doubt (
 
 What all terms of a sum have in common is a factor of it, and what is left is written
 as it stands or as a difference of squares; or the whole is a quotient of polynomials,
-by Horner's rule. Where a term is a series in a band, both sides are written for
-themselves; or the closed form stands alone, if what surrounds the sum is another series
-near the middle of that band.
+by Horner's rule. Where sines and cosines of u and of u/2 occur, it may be in terms of
+either. Where a term is a series in a band, both sides are written for themselves; or the
+closed form stands alone, if the sum counts nowhere near the middle of that band.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from symdiff import ir
 from symdiff.codegen.machine import ARRAY_CHAIN
+from symdiff.functions import COS, SIN
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, ZERO, Expr
 from symdiff.passes.bounds import is_exact
 from symdiff.passes.contexts import Contexts
@@ -95,11 +96,12 @@ def _best(e: Expr, away: Away) -> Expr:
 
 def _forms(e: Expr, away: Away) -> Iterator[Expr]:
     """Ways to write a sum."""
-    terms = _terms(e)
-    if terms is not None:
-        yield from _factored(terms)
-    if (fraction := _fraction(e)) is not None:
-        yield fraction
+    for form in dict.fromkeys((e, *_angles(e))):
+        terms = _terms(form)
+        if terms is not None:
+            yield from _factored(terms)
+        if (fraction := _fraction(form)) is not None:
+            yield fraction
     bands = {n: h for n in _leaves(e) if (h := center(n)) is not None}
     if len(bands) == 1:  # the closed form may combine with the other terms
         ((band, h),) = bands.items()
@@ -108,6 +110,15 @@ def _forms(e: Expr, away: Away) -> Iterator[Expr]:
         yield ir.where(band.args[0], inside, closed)
         if away(h):
             yield closed
+
+
+def _angles(e: Expr) -> Iterator[Expr]:
+    """The sum by functions of half an angle alone, or of the whole angle, where both occur."""
+    angles = {n.args[0] for n in _leaves(e) if n.op in (SIN, COS)}
+    halves = {a: a / 2 for a in angles if a / 2 in angles}
+    if halves:
+        yield from ir.substitute((e,), {SIN(a): 2 * SIN(h) * COS(h) for a, h in halves.items()})
+        yield from ir.substitute((e,), {SIN(h) ** 2: (1 - COS(a)) / 2 for a, h in halves.items()})
 
 
 # ------------------------------------------------------------------------- terms

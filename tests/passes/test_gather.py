@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from symdiff import functions as f
-from symdiff import ir
+from symdiff import ir, symgrad
 from symdiff.codegen.symbolic import to_sympy
 from symdiff.ir import DIV, Expr
 from symdiff.passes.differentiate import gradient
 from symdiff.passes.gather import gather
 from symdiff.passes.samples import shares
+from symdiff.runtime.kernel import Kernel
 
 from .evaluate import evaluate
 from .expressions import EXPRESSIONS, POINTS, X, Y
@@ -26,6 +29,8 @@ FORMS = {
     "lennard-jones": gradient(4 * (X**-12 - X**-6), [X])[0],
     "squares": (X - Y) ** 2 / Y**3 - 1 / Y,
     "exponential": f.EXP(X) * Y / X - f.EXP(X) / X**2,
+    "whole angles": (X * (2 * f.SIN(X / 2) ** 2 - 3) + 3 * f.SIN(X)) / X**4,
+    "half angles": f.SIN(X) / X**2 - 4 * f.SIN(X / 2) ** 2 / X**3,
 }
 
 
@@ -59,6 +64,48 @@ def test_a_closed_form_combines_with_the_terms_beside_a_band() -> None:
     outer = ir.where(ir.lt(ir.abs_(X), ir.const(2)), -X / 3, (f.COS(X) - inner) / X)
     (after,) = gather((outer,))
     assert not any(n.op is ir.WHERE for n in ir.topological((after.args[2],)))
+
+
+def test_a_closed_form_stands_alone_where_the_middle_of_its_band_does_not_count() -> None:
+    both = symgrad(lambda x: 1 / math.tanh(x) - 1 / x).value_and_grad
+    slope = both._compiled({})[1].kernel.outputs[1]
+    assert slope.op is ir.WHERE and has_choice(slope.args[2])
+    (alone,) = gather((slope,))
+    assert not has_choice(alone.args[2])
+    (near,) = gather((slope.args[2],))
+    assert has_choice(near)
+
+
+def has_choice(e: Expr) -> bool:
+    return any(n.op is ir.WHERE for n in ir.topological((e,)))
+
+
+def test_a_sine_that_occurs_by_itself_stays() -> None:
+    outputs = (f.SIN(X), f.SIN(X / 2) ** 2)
+    assert gather(outputs) == outputs
+
+
+@pytest.mark.parametrize(
+    ("fun", "most"),
+    [
+        (lambda t: (1 - math.cos(t)) / t**2, 0.05),
+        (lambda t: 1 / math.tanh(t) - 1 / t, 0.02),
+        (lambda t: (t - math.sin(t)) / t**3, 0.01),
+    ],
+    ids=["cosine quotient", "langevin", "sine quotient"],
+)
+def test_quotients_at_removable_points_are_right_and_seldom_in_doubt(
+    fun: Callable[[float], float], most: float
+) -> None:
+    x = np.random.default_rng(2).uniform(-10, 10, 4000)
+    both = symgrad(fun, parallel=False).value_and_grad
+    kernel = both._compiled({})[1].kernel
+    tests = Kernel("t", ["t"], kernel.outputs, suspect=kernel.suspect, refine=kernel.refine)
+    assert tests.evaluate([x]).suspects < most * x.size
+    value, slope = both(x)
+    true_value, true_slope = symgrad(fun, accuracy="certified").value_and_grad(x[:500])
+    for got, true in ((value, true_value), (slope, true_slope)):
+        assert np.all(np.abs(got[:500] - true) <= 8 * np.spacing(np.abs(true)))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
