@@ -73,10 +73,14 @@ def gather(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     new: dict[Expr, Expr] = {}
     left = MAX_SUMS
     counting = functools.cache(lambda h: near(outputs, h))
+
+    def away(node: Expr, h: Expr) -> bool:
+        return node not in counting(h)
+
     for node in order:
         e = ir.rebuild(node, tuple(new[a] for a in node.args))
         if left and node in tops and e.op in (ADD, SUB):
-            e, left = _best(e, lambda h, node=node: node not in counting(h)), left - 1
+            e, left = _best(e, functools.partial(away, node)), left - 1
         new[node] = e
     return tuple(new[o] for o in outputs)
 
