@@ -344,6 +344,35 @@ def test_derivative_at_a_kink(name: str, point: tuple[float, ...], want: tuple[f
         assert at(partial, op, point) == arb(w)
 
 
+def unary_names() -> list[str]:
+    """A name that people call each function of one real by."""
+    found = []
+    for op in TABLE:
+        if op.arity != 1:
+            continue
+        for name in op.names:
+            module, _, attribute = name.rpartition(".")
+            if hasattr(importlib.import_module(module), attribute):
+                found.append(name)
+                break
+    return found
+
+
+@pytest.mark.parametrize("name", unary_names())
+def test_arrays_are_as_numbers_at_any_size(name: str) -> None:
+    """Overflow and underflow of a part of them, and of results; f and f'."""
+    module, _, attribute = name.rpartition(".")
+    function = getattr(importlib.import_module(module), attribute)
+    f = symgrad(lambda x: function(x))
+    sizes = [0.0, 1e-300, 1.0, 30.0, 300.0, 590.0, 650.0, 709.5, 712.0, 720.0, 744.5, 746.0, 800.0]
+    sizes += [1100.0, 1e4, 1e8, 1e300]
+    x = np.array([s * v for v in sizes for s in (1, -1)])
+    for g in (f, f.grad):
+        numbers = np.array([g(float(v)) for v in x])
+        for arrays in (g(x), g(np.repeat(x, 3))[::3]):
+            np.testing.assert_allclose(arrays, numbers, rtol=2e-15, atol=0)
+
+
 def test_names_are_unique() -> None:
     names = [n for op in TABLE for n in op.names]
     assert len(names) == len(set(names))

@@ -27,6 +27,7 @@ from symdiff.functions import (
     CBRT,
     COS,
     ERF,
+    ERFC,
     EXP,
     FLOOR,
     GAMMA,
@@ -76,6 +77,8 @@ def answer(e: Expr, *point: float) -> tuple[float, str]:
         (CBRT(x), -8.0, -2.0),
         (x * 1e-200 * 1e-200, 1e300, 1e-100),
         (sqrt(x * x), -1e200, 1e200),
+        (LOG(ERFC(x / 3)), 3e8, -1.0000000000000018e16),
+        (EXP(-((x / 3) ** 2)) / ERFC(x / 3), 3e8, 177245385.0905516),
     ],
 )
 def test_correct_rounding(e: Expr, point: float, want: Any) -> None:
@@ -378,6 +381,8 @@ def test_rounding_of_long_and_of_extreme_numbers() -> None:
             assert fmt.round(smallest / 2) == 0.0  # a tie, to even
             assert fmt.round(smallest * arb("0.75").mid()) == math.ldexp(1.0, fmt.lowest)
             assert fmt.round(smallest * arb("0.25")) == 0.0
+            assert math.isnan(fmt.round(arb("nan")))
+            assert fmt.round(arb("-inf")) == -inf
 
 
 def test_an_open_ball_does_not_settle() -> None:

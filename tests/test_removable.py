@@ -131,6 +131,14 @@ CASES: dict[str, Case] = {
         lambda m, x, y, z: x * y * (norm(m, x, y, z) - m.sin(norm(m, x, y, z)))
         / norm(m, x, y, z) ** 3, **SLANTED,
     ),
+    "an entry of a rotation, by its axis": Case(
+        lambda m, x, y, z: (1 - m.cos(norm(m, x, y, z))) * (x / norm(m, x, y, z))
+        * (y / norm(m, x, y, z)) + m.sin(norm(m, x, y, z)) * (z / norm(m, x, y, z)), **SLANTED,
+    ),
+    "the same on the diagonal": Case(
+        lambda m, x, y, z: m.cos(norm(m, x, y, z)) + (1 - m.cos(norm(m, x, y, z)))
+        * (x / norm(m, x, y, z)) * (x / norm(m, x, y, z)), **SLANTED,
+    ),
     "a vortex": Case(
         lambda m, x, y: x * (1 - m.exp(-(x * x + y * y))) / (x * x + y * y), **IN_THE_PLANE
     ),

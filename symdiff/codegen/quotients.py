@@ -54,12 +54,11 @@ def share(roots: Sequence[Expr], results: int) -> tuple[Expr, ...]:
 
 def _logistic(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """1/(1 + exp(x)) by exp(-|x|), where that is computed anyway."""
-    order = topological(roots)
-    falling = {e.args[0].args[0].args[0]: e for e in order if _falls(e)}
+    falling = {e.args[0].args[0].args[0]: e for e in topological(roots) if _falls(e)}
     if not falling:
         return roots
     new: dict[Expr, Expr] = {}
-    for n in order:
+    for n in topological((*falling.values(), *roots)):
         args = tuple(new[a] for a in n.args)
         new[n] = n if args == n.args else raw(n.op, args, n.value)
         if n.op is not DIV or n.args[0] is not ONE or n.args[1].op is not ADD:
@@ -69,7 +68,7 @@ def _logistic(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
             continue
         (u,) = grown[0].args
         small = falling.get(u.args[0] if u.op is NEG else u)
-        if small is not None:
+        if small is not None and small in new:
             above = raw(WHERE, (raw(LT, (ZERO, new[u])), new[small], ONE))
             new[n] = raw(DIV, (above, raw(ADD, (new[small], ONE))))
     return tuple(new[r] for r in roots)

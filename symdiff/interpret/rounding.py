@@ -25,8 +25,9 @@ class Format:
     highest: int  # exponent of the first power of two out of range
 
     def round(self, exact: Any) -> float:
-        """The nearest float to an exact arb, ties to even; inf beyond the range."""
-        if self is FLOAT64:
+        """The nearest float to an exact arb, ties to even; inf beyond the range, and
+        what is not finite as it is."""
+        if self is FLOAT64 or not exact.is_finite():
             return float(exact)
         mantissa, exponent = (int(part) for part in exact.man_exp())
         if mantissa == 0:

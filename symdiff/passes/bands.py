@@ -44,12 +44,15 @@ SERIES_ERROR = 8.0
 CLOSED_ERROR = 8
 FINENESS = 4
 """Radii are compared at this many steps per power of two."""
-LARGEST, SMALLEST = 12 * FINENESS, -64 * FINENESS
+LARGEST, SMALLEST, ZERO = 12 * FINENESS, -64 * FINENESS, -20 * FINENESS
+"""Radii of bands; that of a function which is 0 around the point, at most."""
 CONSTANT_BITS = 256
 SAMPLED = tuple(Fraction(k, 16) for k in (16, 15, 13, 10, 6, 2))
 """Parts of the radius at which a polynomial is compared with the closed form."""
 PIECES = 24
-"""Intervals, each half the last, on which a side of a band is searched for kinks."""
+"""Intervals, each half the last, on which what is next to a radius is to have a sign."""
+CLOSEST = -1000
+"""Kinks are looked for up to 2**CLOSEST from the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +93,11 @@ def band(coefficient: Callable[[int], Coefficient], form: Closed, bits: int) -> 
     """
     point = form.point
     lead, step, series = _terms(coefficient)
+    limit = form.smooth()
     if not series:
-        return Band(point, Fraction(1, 2**20), (Fraction(0),))
+        return Band(point, _radius(min(limit, ZERO)), (Fraction(0),))
     sizes = [float(to_ball(c)) for c in series]
     rounded = [_is_rounded(c) for c in series]
-
-    limit = form.smooth()
 
     def reach(n: int) -> int:
         return min(limit, _bisect(lambda r: _suffices(sizes, rounded, lead, step, n, r, bits)))
@@ -285,14 +287,17 @@ class Closed:
     Parameters
     ----------
     closed : what will be evaluated, in the variable t.
-    plain : the same in terms of elementary functions.
+    plain : the same in terms of no lower derivatives.
+    whole : the same without any completed functions.
     point, side : where; 1 or -1 if it is defined on that side only, else 0.
     """
 
-    def __init__(self, closed: Expr, plain: Expr, t: Expr, point: Fraction, side: int) -> None:
+    def __init__(
+        self, closed: Expr, plain: Expr, whole: Expr, t: Expr, point: Fraction, side: int
+    ) -> None:
         self.point, self.side = point, side
         self.tape = Tape([t], [plain, doubt((closed,), CLOSED_ERROR)])
-        self.edges = Tape([t], list(_edges(plain)))
+        self.edges = Tape([t], list(_edges(whole)))
 
     def confirmed(
         self, coefficients: tuple[Fraction, ...], i: int, lead: int, step: int, bits: int
@@ -321,22 +326,32 @@ class Closed:
         branch changes, except at the point."""
         if not self.edges.nodes:
             return LARGEST
-        for i in range(LARGEST, SMALLEST, -FINENESS):
-            r = _radius(i)
-            if all(self._same_branch(h * r) for h in self.offsets(Fraction(1))):
-                return i
-        return SMALLEST
+        return min(self._smooth_towards(int(h)) for h in self.offsets(Fraction(1)))
 
-    def _same_branch(self, h: Fraction) -> bool:
-        """Whether all edges keep their signs from the point to point + h."""
-        for _ in range(PIECES):
-            middle, spread = self.point + h * 3 / 4, abs(h) / 4
-            x = _ball(middle) + arb(0, float(spread))
-            values = self.edges.run([x], ctx.prec)
-            if any(not (values[i] > 0 or values[i] < 0) for i in self.edges.roots):
-                return False
-            h /= 2
-        return True
+    def _smooth_towards(self, side: int) -> int:
+        """The same on one side, from the point outwards. What cancels too much to have a
+        sign counts only next to the radius: nearer to the point it may do so without end."""
+        near: dict[int, int] = {}
+        unknown: set[int] = set()
+        most = LARGEST // FINENESS
+        for k in range(CLOSEST, most):
+            signs = self._signs(side, k)
+            if any(sign * near.get(i, 0) < 0 for i, sign in signs.items()):
+                most = k
+                break
+            if 0 in signs.values():
+                unknown.add(k)
+            near.update((i, sign) for i, sign in signs.items() if sign)
+        while most > CLOSEST and not unknown.isdisjoint(range(most - PIECES, most)):
+            most -= 1
+        return most * FINENESS
+
+    def _signs(self, side: int, k: int) -> dict[int, int]:
+        """The signs of the edges from 2**k to 2**(k+1) away from the point; 0 if open."""
+        h = Fraction(2) ** k
+        x = _ball(self.point + side * h * 3 / 2) + arb(0, 0.5) * _ball(h)
+        values = self.edges.run([x], ctx.prec)
+        return {i: 1 if values[i] > 0 else -1 if values[i] < 0 else 0 for i in self.edges.roots}
 
     def _run(self, h: Fraction, output: int) -> arb | bool | None:
         x = self.point + h
@@ -357,7 +372,7 @@ class Closed:
 
     def needed(self, reach: int) -> int:
         """The index of the radius from which on it is accurate, if it is at `reach`."""
-        low, high = SMALLEST // 2, reach
+        low, high = min(SMALLEST // 2, reach), reach
         while low < high:
             middle = (low + high) // 2
             if self.trusted(middle):

@@ -107,8 +107,10 @@ class Bounds:
     functions : those of them that come of functions, in which an operation counts as `unit`.
     series : see `extent.series_in_bands`.
     left : what is left of them where errors are computed along.
+    values : what holds of functions whose values are taken without their errors.
     sharp, corrected : the nodes that are computed with their errors, and those of them
         whose errors are added.
+    valued : those of which the value is a result.
     """
 
     dtype: str = "float64"
@@ -123,10 +125,12 @@ class Bounds:
     apart: Bounds | None = None
     functions: Bounds | None = None
     left: Left | None = None
+    values: Left | None = None
     unit: Fraction = Fraction(1)
     series: Mapping[Expr, Expr] = field(default_factory=dict)
     sharp: set[Expr] = field(default_factory=set)
     corrected: list[Expr] = field(default_factory=list)
+    valued: list[Expr] = field(default_factory=list)
 
     def of(self, e: Expr) -> Bound:
         for node in ir.topological((e,), self.bounds):
@@ -298,6 +302,11 @@ class Bounds:
     def _plain(self, e: Expr) -> Bound:
         """Of the value of such a node without its errors."""
         bound = self._term_by_term(e)
+        assert self.apart is not None
+        if self.values is None:
+            self.values = Left(self.apart.bounds, self.apart.slopes, valued=True)
+        self.values.of(e)
+        self.valued.append(e)
         self.sharp.update(ir.topological((e,), self.sharp))
         return bound
 

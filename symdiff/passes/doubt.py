@@ -160,6 +160,8 @@ def doubt(
         total = ir.or_(total, work.apart.unsafe)
     if work.left is not None:
         total = ir.or_(total, ir.not_(work.left.all_safe(work.corrected)))
+    if work.values is not None:
+        total = ir.or_(total, ir.not_(work.values.all_safe(work.valued)))
     if not lean:
         if sizes is not ZERO:
             total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))

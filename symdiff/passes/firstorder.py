@@ -55,6 +55,8 @@ class Left:
     bounds : of all nodes below those that are asked for.
     slopes : of a function by its arguments, at most.
     light : whether functions have fewer bits.
+    valued : whether values are taken without their errors; then only functions have
+        conditions, outside of which their values are anything.
     parts : of the bound of a node that are left.
     series : units of error that come of series in bands.
     safe : conditions for a node, all of which must hold.
@@ -63,6 +65,7 @@ class Left:
     bounds: Mapping[Expr, Bound]
     slopes: Callable[[Expr], tuple[Expr, ...]]
     light: bool = False
+    valued: bool = False
     worst: dict[Expr, Fraction | None] = field(default_factory=dict)
     parts: dict[Expr, Fraction] = field(default_factory=dict)
     series: dict[Expr, Expr] = field(default_factory=dict)
@@ -102,7 +105,7 @@ class Left:
         if n.op in CORRECTED:
             found[CORRECTED[n.op].inside(n.args[0])] = None
         small = ir.FALSE
-        for a, room in self._squared(n):
+        for a, room in () if self.valued else self._squared(n):
             small = ir.or_(small, ir.le(_error(a, self.bounds[a]), ir.const(SMALL) * room))
         if small is not ir.FALSE:
             found[small] = None

@@ -3,6 +3,9 @@
 Before:  (1 + k*theta**2)*theta/r,  theta and r functions of x**2 + y**2
 After:   (1 + k*theta**2)*(theta/r)
 
+Before:  (1 - cos(r))*(x/r)*(x/r)
+After:   x*x*((1 - cos(r))/r/r)
+
 Requires: any DAG.
 Ensures: equal values. Products are only regrouped where a factor above vanishes together
 with a denominator, as functions of the lowest node on which both depend alone.
@@ -51,7 +54,10 @@ class _Regroup:
             if near and any(f not in near and self.below.on(f) for f in above):
                 rest = [f for f in above if f not in near]
                 others = [u for u in under if u is not d]
-                return _product(rest) / _product(others) * (_product(near) / d)
+                quotient = _product(near)
+                for _ in range(under.count(d)):
+                    quotient = quotient / d
+                return _product(rest) / _product(others) * quotient
         return e
 
     def _vanishes_with(self, f: Expr, d: Expr) -> bool:

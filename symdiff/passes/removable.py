@@ -173,9 +173,9 @@ class Removable:
         return self._bands[key]
 
     def _band(self, centre: Centre, order: int, bits: int) -> Band:
-        closed = Closed(
-            self.closed_form(order), self.plain_form(order), VARIABLE, centre.point, centre.side
-        )
+        plain = self.plain_form(order)
+        (whole,) = closed_forms((plain,))
+        closed = Closed(self.closed_form(order), plain, whole, VARIABLE, centre.point, centre.side)
         return band(lambda k: centre.coefficient(k, order), closed, bits)
 
     def written(self, order: int, args: Sequence[Expr], bits: int) -> Expr:

@@ -354,8 +354,9 @@ class Kernel:
         again = self if single and self.dtype is None else self.second
         assert again is not None
         found = again.evaluate(picked)
-        for target, values_again in zip(results, found.values, strict=True):
-            target[where] = values_again
+        with np.errstate(over="ignore"):  # of what is still flagged
+            for target, values_again in zip(results, found.values, strict=True):
+                target[where] = values_again
         flags[where] = found.suspects if found.flags is None else found.flags
         return found.suspects
 

@@ -85,6 +85,8 @@ def test_logistic_functions_beside_exponentials_that_fall():
     falls = f.EXP(-ir.abs_(x))
     roots = shared((f.LOG1P(falls), 1 / (f.EXP(-x) + 1), 1 / (f.EXP(x) + 1)))
     assert sum(n.op is f.EXP for n in ir.topological(roots)) == 1
+    later = shared((1 / (f.EXP(-x) + 1), f.LOG1P(falls)))
+    assert sum(n.op is f.EXP for n in ir.topological(later)) == 1
     alone = shared((1 / (f.EXP(-x) + 1), f.EXP(-ir.abs_(Y))))
     assert sum(n.op is f.EXP for n in ir.topological(alone)) == 2
 

@@ -30,6 +30,7 @@ from symdiff.functions import (
     GAMMA,
     LOG,
     LOG1P,
+    MAXIMUM,
     SIN,
     SINC,
     SINH,
@@ -255,6 +256,22 @@ def test_a_band_ends_where_the_function_changes(e: Expr) -> None:
             true = truth(tape, [x], k)
             assert true is not None
             assert got == pytest.approx(float(true.mid()), rel=1e-13, abs=1e-13)
+
+
+@pytest.mark.parametrize("edge", [1e-3, 1e-12, 1e-30, 1e-100])
+def test_a_band_ends_where_the_function_changes_however_near(edge: float) -> None:
+    """A constant around the point, and its derivative, which is 0 there."""
+    r = MAXIMUM(sqrt(X), const(Fraction(edge)))
+    e = COS(r) ** 2
+    kernel = Kernel("f", ["x"], derivatives(e, 1), cache=False)
+    for x in [edge**2 * s for s in (0.5, 1.5, 4.0, 1e3, 1e6)] + [2e-8, 2e-6, 2e-3]:
+        inside = x < edge**2
+        t = math.sqrt(x)
+        slope = 0.0 if inside else -math.sin(t) * math.cos(t) / t
+        assert kernel([x]) == [
+            pytest.approx(math.cos(edge if inside else t) ** 2, rel=1e-15),
+            pytest.approx(slope, rel=1e-14),
+        ]
 
 
 def test_only_functions_of_one_node_are_filled() -> None:
