@@ -381,7 +381,7 @@ ACOS: Op = Op(
 ATAN: Op = Op(
     "atan", 1,
     sign="same",
-    partials=lambda x: (div(ONE, add(power(x, 2), ONE)),),
+    partials=lambda x: (div(ONE, add(power(x, 2), ONE)),), steepest=1,
     simplify=_odd("atan"), fold=_at_zero(0),
     names=("math.atan", "numpy.arctan", "numpy.atan"),
     sympy=lambda sp, x: sp.atan(x),
@@ -440,7 +440,7 @@ TANH: Op = Op(
     sign="same",
     partials=lambda x: (div(ONE, power(COSH(x), 2)),),
     by_value=lambda y: (mul(ONE - y, ONE + y),),
-    slope=lambda x: (ONE - power(TANH(x), 2) + const(Fraction(1, 2**50)),),
+    slope=lambda x: (ONE - power(TANH(x), 2) + const(Fraction(1, 2**50)),), steepest=1,
     simplify=_odd("tanh"), fold=_at_zero(0),
     names=("math.tanh", "numpy.tanh"),
     sympy=lambda sp, x: sp.tanh(x),
@@ -450,7 +450,7 @@ TANH: Op = Op(
 ASINH: Op = Op(
     "asinh", 1,
     sign="same",
-    partials=lambda x: (div(ONE, sqrt(add(power(x, 2), ONE))),),
+    partials=lambda x: (div(ONE, sqrt(add(power(x, 2), ONE))),), steepest=1,
     simplify=_odd("asinh"), fold=_at_zero(0),
     names=("math.asinh", "numpy.arcsinh", "numpy.asinh"),
     sympy=lambda sp, x: sp.asinh(x),
@@ -503,7 +503,7 @@ ERF: Op = Op(
 ERFC: Op = Op(
     "erfc", 1,
     sign="positive",
-    partials=lambda x: (neg(mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2))))),),
+    partials=lambda x: (neg(mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2))))),), steepest=2,
     slope=lambda x: (mul(ERFC(x), add(add(abs_(x), x), const(Fraction(3, 2)))),),  # DLMF 7.8.2
     fold=_at_zero(1),
     names=("math.erfc", "scipy.special.erfc"),

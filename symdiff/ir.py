@@ -48,6 +48,7 @@ class Op:
     boolean : whether the result is a truth value.
     partials : `(*args) -> derivative with respect to each argument` (None: none).
     slope : `(*args) -> cheap upper bounds of the sizes of the partials`; None: those.
+    steepest : what the size of no partial exceeds anywhere; 0 if there is no such number.
     by_value : `(value) -> partials` in terms of the function's own value, for a value
         that is stored while the arguments would have to be computed again.
     live : `(*args) -> condition under which each argument counts`; for max and
@@ -77,6 +78,7 @@ class Op:
     boolean: bool = False
     partials: Callable[..., tuple[Expr | None, ...]] | None = None
     slope: Callable[..., tuple[Expr, ...]] | None = None
+    steepest: int = 0
     by_value: Callable[[Expr], tuple[Expr, ...]] | None = None
     live: Callable[..., tuple[Expr, ...]] | None = None
     domain: Callable[..., Expr] | None = None

@@ -209,6 +209,17 @@ def test_slope_bounds_the_derivative(op: Op) -> None:
                     assert size <= limit * (1 + arb(2) ** -100), (p, size, limit)
 
 
+@having("steepest")
+def test_steepest_bounds_the_derivative_everywhere(op: Op) -> None:
+    assert op.partials is not None
+    v = VARIABLES[: op.arity]
+    for p in smooth_points(op):
+        for partial in op.partials(*v):
+            size = at(ir.abs_(partial), op, p)  # type: ignore[arg-type]
+            if size is not None:
+                assert size <= op.steepest, (p, size)
+
+
 @having("live")
 def test_live_arguments(op: Op) -> None:
     """An argument that does not count has no influence on the value."""

@@ -262,7 +262,8 @@ class Cplusplus(Operations, Language):
 
     def operation(self, e: Expr, args: Sequence[str]) -> str:
         if e.op is SETTLED:
-            return f"symdiff_settled_{int(e.args[0].value)}({', '.join(args[1:])})"
+            given = ", ".join((args[1], *args[3:]))  # the doubt as it is, without the suspicion
+            return f"symdiff_settled_{int(e.args[0].value)}({given})"
         return super().operation(e, args)
 
     def type(self, kind: str) -> str:

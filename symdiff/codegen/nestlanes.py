@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from symdiff import ir
 from symdiff.codegen.nestmemory import Memory
 from symdiff.codegen.nestscope import Scope
+from symdiff.codegen.nestsettle import usually
 from symdiff.integers import linear
 from symdiff.ir import ADD, DIV, LE, LT, MUL, ONE, POW, SUB, TRUE, VAR, WHERE, Expr, topological
 from symdiff.structure import (
@@ -275,7 +276,7 @@ class Choice(Memory):
             bounds.update(dict.fromkeys(found))
             scalar_cost, packed_cost = scalar_cost + 2, packed_cost + 2
         inside: dict[Expr, bool] = {}
-        for n in topological(exprs):
+        for n in topological(usually(exprs)):
             leaf = n.op in (VAR, INDEX, ARRAY)
             inside[n] = name_of(n) in deep if leaf else any(inside[a] for a in n.args)
             if not n.args or not self.varies(n):

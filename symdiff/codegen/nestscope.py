@@ -15,7 +15,7 @@ from operator import attrgetter
 from symdiff.codegen import scopes
 from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
 from symdiff.codegen.llvm import Lanes, Writer
-from symdiff.codegen.nestsettle import SETTLED, settled_call
+from symdiff.codegen.nestsettle import SETTLED, any_lane, settled_call
 from symdiff.functions import CONSTANT_VALUES
 from symdiff.ir import (
     ABS,
@@ -196,7 +196,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
 
     def _below(self, n: Expr) -> Sequence[Expr]:
         """What a vector needs as vectors; a load sees to its indices itself."""
-        return () if n.op is LOAD or not self.varies(n) else n.args
+        return () if n.op is LOAD or not self.varies(n) else self.needs(n)
 
     def splat(self, e: Expr, kind: str) -> str:
         """One value in all lanes."""
@@ -289,8 +289,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         if self.kind(e) == "i":
             return self._integer(e, w, own, real, scope)
         if op is SETTLED:
-            args = [own(e.args[2]) if k == 2 else real(e.args[k]) for k in range(1, len(kinds))]
-            return self.emit(w.value, settled_call(w, e, args), scope)
+            return self._settled(e, w, own, real, scope)
         args = [own(a) if k == "b" else real(a) for a, k in zip(e.args, kinds, strict=True)]
         kind = w.condition if op.boolean else w.value
         if op is POWER_OF_TWO or op is EXPONENT:
@@ -301,6 +300,67 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         if op is POW and e.args[1] is HALF:
             return self.emit(kind, w.call(w.intrinsic("llvm.sqrt", 1), args[:1]), scope)
         return self.emit(kind, w.instruction(e, args), scope)
+
+    def needs(self, n: Expr) -> Sequence[Expr]:
+        if n.op is not SETTLED or n.args[2] is n.args[3]:
+            return n.args
+        return (*n.args[:3], *n.args[4:])
+
+    def _settled(
+        self,
+        e: Expr,
+        w: Writer,
+        own: Callable[[Expr], str],
+        real: Callable[[Expr], str],
+        scope: Scope,
+    ) -> str:
+        """Print a value that may be in doubt; where it is not suspect nothing else is done."""
+        which, value, suspect, doubt, *leaves = e.args
+        number, names = int(which.value), [real(a) for a in (value, *leaves)]
+        if suspect is doubt:
+            args = [names[0], own(doubt), *names[1:]]
+            return self.emit(w.value, settled_call(w, number, args), scope)
+        some = self.scalar(suspect)
+        if self.varies(suspect) and w is self.packed:
+            some = self.emit("i1", any_lane(w, own(suspect)), scope)
+        place = self.variable(w.value)
+        scope.lines.append(f"store {w.value} {names[0]}, ptr {place}")
+        aside = Scope(scope)
+        args = [names[0], self._aside(doubt, w, own, real, aside), *names[1:]]
+        better = self.emit(w.value, settled_call(w, number, args), aside)
+        look, end = self.label(), self.label()
+        scope.lines += [
+            f"br i1 {some}, label %{look}, label %{end}, !prof !2", f"{look}:", *aside.lines,
+            f"store {w.value} {better}, ptr {place}", f"br label %{end}", f"{end}:",
+        ]  # fmt: skip
+        return self.emit(w.value, f"load {w.value}, ptr {place}", scope)
+
+    def _aside(
+        self,
+        e: Expr,
+        w: Writer,
+        own: Callable[[Expr], str],
+        real: Callable[[Expr], str],
+        scope: Scope,
+    ) -> str:
+        """Print an expression for one use, all but what it loads and settled values, in a
+        scope that nothing else is printed in."""
+        known: dict[Expr, str] = {}
+
+        def named(outside: Callable[[Expr], str]) -> Callable[[Expr], str]:
+            return lambda a: known[a] if a in known else outside(a)
+
+        given = {
+            n: True for n in topological((e,)) if n.op in (LOAD, SETTLED) or self.kind(n) == "i"
+        }
+        for n in topological((e,), given):
+            if n.args:
+                known[n] = self._operation(n, w, named(own), named(real), scope)
+        return known[e]
+
+    def variable(self, kind: str) -> str:
+        """A place of the function for one value."""
+        raise NotImplementedError
 
     def _integer(
         self,

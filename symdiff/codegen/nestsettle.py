@@ -1,8 +1,9 @@
 """Values that are computed again where they are in doubt, in LLVM IR.
 
-    settled(which, value, doubt, leaf, ...)    the value, or a better one where in doubt
+    settled(which, value, suspect, doubt, leaf, ...)    the value, or a better one where in doubt
 
-`which` is a constant that numbers such values.
+`which` is a constant that numbers such values. `suspect` is a condition without which there is
+no doubt; a doubt that is another one is only computed where that holds.
 
 The doubt is one branch that is predicted well: whether any lane is in doubt. The way out of
 it is a function of its own, so that nothing of it stands in the loop: lane by lane, it calls
@@ -23,11 +24,13 @@ work as well, into the cell `raised`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from symdiff.codegen.flags import unwatched
 from symdiff.codegen.jit import has_flags
 from symdiff.codegen.llvm import Writer
 from symdiff.codegen.machine import SETTLED
-from symdiff.ir import Expr
+from symdiff.ir import Expr, raw, topological
 
 TABLE = "again.table"
 
@@ -133,12 +136,25 @@ WEIGHTS = '!2 = !{!"branch_weights", i32 1, i32 1000000}\n'
 """Of the branches, as metadata."""
 
 
-def settled_call(w: Writer, e: Expr, args: list[str]) -> str:
-    """The call that computes a settled value from the names of its operands but the first.
+def usually(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Expressions as they are where nothing is suspect."""
+    new: dict[Expr, Expr] = {}
+    exprs = tuple(exprs)
+    for e in topological(exprs):
+        args = tuple(new[a] for a in e.args)
+        if e.op is SETTLED:
+            args = (*args[:3], args[2], *args[4:])
+        new[e] = e if args == e.args else raw(e.op, args, e.value)
+    return tuple(new[e] for e in exprs)
+
+
+def settled_call(w: Writer, which: int, args: Sequence[str]) -> str:
+    """The call that computes a settled value from the names of what it is now, its doubt and
+    its leaves.
 
     `w` writes numbers or vectors; the functions that are called are declared with it.
     """
-    which, leaves = int(e.args[0].value), len(args) - 2
+    leaves = len(args) - 2
     width = w.lanes.width
     name = f"{which}" if width == 1 else f"{which}.v{width}"
     if name not in w.declared:
@@ -149,6 +165,16 @@ def settled_call(w: Writer, e: Expr, args: list[str]) -> str:
     return f"call {w.value} @settled.{name}(ptr %again, {typed})"
 
 
+def any_lane(w: Writer, condition: str) -> str:
+    """The instruction that says whether a condition holds, for any lane."""
+    width = w.lanes.width
+    if width == 1:
+        return f"or i1 {condition}, false"
+    function = f"llvm.vector.reduce.or.v{width}i1"
+    w.declared[function] = f"declare i1 @{function}({w.condition})"
+    return f"call i1 @{function}({w.condition} {condition})"
+
+
 def _value(w: Writer, name: str, which: int, leaves: int) -> str:
     width, mask = w.lanes.width, w.condition
     params = "".join(f", {w.value} %l{k}" for k in range(leaves))
@@ -157,16 +183,14 @@ def _value(w: Writer, name: str, which: int, leaves: int) -> str:
         for k in range(leaves)
     )
     if width == 1:
-        bits, some = "zext i1 %doubt to i64", "or i1 %doubt, false"
+        bits = "zext i1 %doubt to i64"
     else:
-        function = f"llvm.vector.reduce.or.v{width}i1"
-        w.declared[function] = f"declare i1 @{function}({mask})"
-        some = f"call i1 @{function}({mask} %doubt)"
         bits = f"zext i{width} %m to i64"
         stores += f"\n  %m = bitcast {mask} %doubt to i{width}"
     return _VALUE.format(
         value=w.value, mask=mask, name=name, which=which, leaves=leaves, params=params,
-        room=max(1, leaves), stores=stores, bits=bits, width=width, any=some, names=params,
+        room=max(1, leaves), stores=stores, bits=bits, width=width, any=any_lane(w, "%doubt"),
+        names=params,
     )  # fmt: skip
 
 
@@ -191,4 +215,4 @@ def settle_functions(count: int) -> str:
     return _ONE.format(table=TABLE, count=count, save=save, restore=restore)
 
 
-__all__ = ["SETTLED", "WEIGHTS", "settle_functions", "settled_call"]
+__all__ = ["SETTLED", "WEIGHTS", "any_lane", "settle_functions", "settled_call", "usually"]

@@ -194,11 +194,15 @@ class Scopes(Generic[ScopeT, StoredT]):
         found = self.home(e).values.get(e)
         if found is not None:
             return found
-        for n in self.missing(e):
+        for n in self.missing(e, below=self.needs):
             scope = self.home(n)
             made = self.element(n, scope) if n.op is LOAD else self.operation(n, scope)
             scope.values[n] = made
         return self.home(e).values[e]
+
+    def needs(self, n: Expr) -> Sequence[Expr]:
+        """The operands that are printed before an operation."""
+        return n.args
 
     def leaf(self, e: Expr) -> str:
         """The text of a name, or of a constant."""

@@ -61,6 +61,8 @@ LEVELS = {
 }
 """Exponents that the sources may be bounded by; the first that is safe is taken."""
 
+ANY = 10**9
+"""Beyond all exponents."""
 Span = tuple[int, int]
 """Exponents between which the magnitude lies unless it is zero."""
 
@@ -75,6 +77,7 @@ class Magnitudes:
     def __init__(self, dtype: str, signs: Signs) -> None:
         self.bits, self.limit = RANGE[dtype]
         self.levels, self.signs = LEVELS[dtype], signs
+        self.spans: dict[Expr, Span] = {}
 
     def outside(self, outputs: Sequence[Expr]) -> Expr:
         """The condition under which something may overflow or underflow."""
@@ -106,6 +109,18 @@ class Magnitudes:
             if sources is not None:
                 return level, sources
         return 0, []
+
+    def least(self, e: Expr) -> int:
+        """The exponent of the least magnitude that a node has unless it is zero, whatever the
+        sources are; far below all exponents if there is none."""
+        for n in ir.topological((e,), self.spans):
+            if n.op.boolean:
+                self.spans[n] = (0, 0)
+                continue
+            sharp = n.op in (SHARP, LIGHT)  # less than a unit of its terms may be left
+            span = None if sharp else self._span(n, [self.spans[a] for a in n.args])
+            self.spans[n] = span if span is not None else (-ANY, ANY)
+        return self.spans[e][0]
 
     def _sources(self, order: Sequence[Expr], level: int) -> list[Expr] | None:
         """The sources to be bounded by 2**±level, or None if that is not safe."""

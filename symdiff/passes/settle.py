@@ -1,7 +1,7 @@
 """Make the values of a program with arrays and loops as accurate as functions of numbers.
 
 Before:  s = s + (exp(x[i]) - 1 - x[i])
-After:   s = s + settled(0, exp(x[i]) - 1 - x[i], doubt, x[i])
+After:   s = s + settled(0, exp(x[i]) - 1 - x[i], suspect, doubt, x[i])
 
 Requires: a program whose completed operations are not written out yet.
 Ensures: the same program, ready to be emitted. A real expression of one block is a function
@@ -50,7 +50,7 @@ from symdiff.passes.complete import closed_forms, expand_completed
 from symdiff.passes.differentiate import depends_on
 from symdiff.passes.doubt import Doubt, doubt
 from symdiff.passes.gather import gather
-from symdiff.passes.overflow import overflow, underflow
+from symdiff.passes.overflow import Underflow, overflow, underflow
 from symdiff.passes.samples import inherits
 from symdiff.passes.sharpen import sharpen
 from symdiff.passes.signs import Signs
@@ -130,16 +130,20 @@ class _Value:
 
     Attributes
     ----------
-    form : as it is computed.
+    form : as it is computed, over its parts.
+    whole : the same, with its parts as they are computed.
     closed : in closed form.
     step : whether it is a step of a recurrence that loses no more than its numbers have.
-    doubt : when it is in doubt.
+    doubt : when it is in doubt,
+    suspect : and a shorter condition, without which it is not.
     """
 
     form: Expr
+    whole: Expr
     closed: Expr
     step: bool
     doubt: Expr = FALSE
+    suspect: Expr = FALSE
 
 
 @dataclass(slots=True)
@@ -242,6 +246,7 @@ class _Settling:
         recurrence with the numbers that are carried along."""
         keys: list[Expr] = []
         wholes: list[Expr] = []
+        entire: list[Expr] = []
         inherited: set[Expr] = set()
         for e, steps in watched.items():
             (whole,) = self._named((e,))
@@ -251,7 +256,9 @@ class _Settling:
                 if part not in self.parts:
                     keys.append(part)
                     wholes.append(part)
+                    entire.append(part)
                     self.parts[part] = var(f"part {len(self.parts)}")
+            entire.append(whole)
             (whole,) = substitute((whole,), {p: self.parts[p] for p in found})
             keys.append(e)
             wholes.append(whole)
@@ -261,12 +268,21 @@ class _Settling:
         forms = plain
         if self.accuracy != "certified":
             forms = sharpen(gather(plain), AGAIN, LONGEST)
-        exact = closed_forms(wholes)
+        exact = closed_forms(entire if self.tests else wholes)
+        known = ((x, self.values[p]) for p, x in self.parts.items() if p in self.values)
+        inside = {x: v.whole for x, v in known}
         for key, form, simple, closed in zip(keys, forms, plain, exact, strict=True):
             step = key in inherited
-            value = _Value(simple if step else form, closed, step)
-            value.doubt = FALSE if step else self._doubt(value.form)
-            value.doubt = ir.or_(value.doubt, self._spoilt(value.form, self.tests))
+            form = simple if step else form
+            value = _Value(form, substitute((form,), inside)[0], closed, step)
+            if key in self.parts:
+                inside[self.parts[key]] = value.whole
+            wrong = FALSE if step else self._doubt(value.form)
+            some, counts = self._spoilt(value.whole, self.tests)
+            value.suspect = ir.or_(wrong, some)
+            value.doubt = value.suspect
+            if some is not counts:
+                value.doubt = ir.or_(wrong, ir.and_(some, counts))
             self.values[key] = value
 
     def _factor(self, e: Expr) -> list[Expr]:
@@ -299,16 +315,17 @@ class _Settling:
             strict=self.accuracy == "strict",
         )  # fmt: skip
 
-    def _spoilt(self, form: Expr, tests: int) -> Expr:
+    def _spoilt(self, form: Expr, tests: int) -> Underflow:
         """Where underflow, and overflow, may have."""
-        condition = FALSE
+        found = Underflow(FALSE, FALSE)
         if self.accuracy != "certified" and not self._is_one_operation(form):
             work = Doubt(self.dtype, Signs(self._facts), fuses=True, chain=self._chain)
             if tests >= UNDERFLOW:
-                condition = underflow(form, work)
+                found = underflow(form, work)
             if tests >= OVERFLOW:
-                condition = ir.or_(condition, overflow(form, work))
-        return condition
+                beyond = overflow(form, work)
+                found = Underflow(*(ir.or_(c, beyond) for c in found))
+        return found
 
     @property
     def _facts(self) -> list[Expr]:
@@ -334,17 +351,17 @@ class _Settling:
     # ------------------------------------------------------------------- replacing
     def finished(self) -> Settled:
         """The program with all expressions replaced."""
-        roots = [e for v in self.values.values() for e in (v.form, v.doubt)]
+        roots = [e for v in self.values.values() for e in (v.form, v.suspect, v.doubt)]
         lowered = lower(roots, chain=self._chain, fuse=True)
         references: list[Reference] = []
-        pairs = zip(lowered[::2], lowered[1::2], strict=True)
-        for (key, v), pair in zip(self.values.items(), pairs, strict=True):
-            form, condition = self._back(pair)
+        found = zip(lowered[::3], lowered[1::3], lowered[2::3], strict=True)
+        for (key, v), three in zip(self.values.items(), found, strict=True):
+            form, suspect, condition = self._back(three)
             if v.doubt is not FALSE:
                 leaves = ir.variables((v.closed,))
                 which = const(len(references))
                 references.append(Reference(tuple(x.value for x in leaves), v.closed))
-                form = raw(SETTLED, (which, form, condition, *self._back(leaves)))
+                form = raw(SETTLED, (which, form, suspect, condition, *self._back(leaves)))
             if key in self.parts:
                 self.over[self.parts[key]] = form
             self.new[key] = form
@@ -357,7 +374,7 @@ class _Settling:
         program = replace(self.program, block=block, outputs=outputs)
         flags = 0
         for tests, raised in ((UNDERFLOW, UNDERFLOWS), (OVERFLOW, OVERFLOWS)):
-            later = (self._spoilt(v.form, tests) is not self._spoilt(v.form, tests - 1)
+            later = (self._spoilt(v.whole, tests) != self._spoilt(v.whole, tests - 1)
                      for v in self.values.values())  # fmt: skip
             if self.tests < tests and any(later):
                 flags |= raised

@@ -1,0 +1,148 @@
+"""Arrays and loops whose numbers are of any size: what underflows or overflows on the way to a
+result is computed again where that counts, and only there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from symdiff import symgrad
+from symdiff.blocks import derive
+from symdiff.codegen.flags import UNDERFLOWS
+from symdiff.derivation import settled
+from symdiff.frontend import capture
+from symdiff.interpret.blocks import Precise, run
+from symdiff.structure import Structured
+
+LIMIT = 8
+UNIT = 2.0**-1022
+
+
+def precise(fun: Callable[..., Any], x: Any) -> Any:
+    raw = capture(fun, {}, {"x": (1, "f")})
+    assert isinstance(raw, Structured)
+    return np.ravel(run(raw, [x], Precise(4000))[0])
+
+
+def check(fun: Callable[..., Any], x: Any) -> None:
+    """Every value is right to a few units, or below the normal numbers."""
+    got = np.ravel(symgrad(fun)(x))
+    for value, true in zip(got, precise(fun, x), strict=True):
+        nearest = float(true)
+        if not math.isfinite(nearest):
+            assert not math.isfinite(value), (fun, x, value, true)
+            continue
+        if abs(nearest) < UNIT:
+            assert abs(value) < 2 * UNIT, (fun, x, value, true)
+            continue
+        unit = math.ulp(nearest)
+        assert abs(float((arb(float(value)) - true) / unit)) <= LIMIT, (fun, x, value, true)
+
+
+def chains(x):
+    return x[:-3] * x[1:-2] * x[2:-1] * x[3:]
+
+
+def quotients(x):
+    return x[:-2] * x[1:-1] / (1 + x[2:] * x[2:]) * x[2:]
+
+
+def outer_factors(x):
+    y = np.zeros((len(x) - 2, len(x)))
+    for i in range(len(x) - 2):
+        for j in range(len(x)):
+            y[i, j] = x[i] * ((1 - x[i + 1]) * (1 + x[i + 1])) * x[j]
+    return y
+
+
+def squares(x):
+    return (x[:-1] ** 2 + x[1:] ** 2) * x[1:]
+
+
+def cross(x):
+    return (x[:-3] * x[3:] - x[1:-2] * x[2:-1]) * x[3:]
+
+
+def bounded(x):
+    return np.tanh(x[:-2] * x[1:-1] + x[2:]) * x[1:-1] * x[2:]
+
+
+def branched(x):
+    return np.where(x[:-1] * x[1:] > x[:-1] * x[:-1], x[:-1] * x[1:] * x[1:], x[1:])
+
+
+FUNCTIONS = [chains, quotients, outer_factors, squares, cross, bounded, branched]
+
+WHOLE = st.integers(-1074, 1000)
+NEAR = st.integers(-20, 20)
+NUMBERS = st.one_of(
+    st.just(0.0),
+    *(
+        st.builds(lambda m, e, s: s * math.ldexp(m, e), st.floats(1.0, 1.99), powers, st.sampled_from((1, -1)))
+        for powers in (WHOLE, NEAR, st.integers(-560, -500), st.integers(500, 520))
+    ),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.parametrize("fun", FUNCTIONS, ids=lambda f: f.__name__)
+@given(st.lists(NUMBERS, min_size=12, max_size=12))
+@example([1e-200, 1e-120, 1e300] * 4)
+@example([1e200, 1e-300, 1e-20] * 4)
+@example([1e-160, 3e-160, -1e-160, 2e100] * 3)
+@example([5e-324, 1.0, 0.0, 1e300] * 3)
+def test_numbers_of_any_size(fun, numbers) -> None:
+    check(fun, np.array(numbers))
+
+
+# ------------------------------------------------------------------- what is tested for
+def looks_at_underflow(fun: Callable[..., Any]) -> bool:
+    """Whether the kernel without tests looks at the processor's flag."""
+    program = derive.value(capture(fun, {}, {"x": (1, "f")}))
+    return bool(settled(program, "float64", "high", 0).flags & UNDERFLOWS)
+
+
+def test_differences_from_one_do_not_underflow() -> None:
+    """They are 0, or no less than a unit in the last place of 1."""
+    assert not looks_at_underflow(lambda x: (1 - x[1:]) * (1 + x[1:]) * (2 + x[:-1]))
+    assert looks_at_underflow(lambda x: (1 - x[1:]) * x[:-1] * x[1:])
+
+
+def test_functions_that_are_nowhere_steep_lose_as_much_as_their_arguments() -> None:
+    assert not looks_at_underflow(lambda x: np.tanh(x[1:] * x[:-1]))
+    assert looks_at_underflow(lambda x: np.exp(x[1:] * x[:-1]))
+
+
+# ------------------------------------------------------------ adjoints that vanish
+def test_adjoints_that_vanish() -> None:
+    """A recurrence that forgets: the adjoints of its first steps go through the subnormal
+    numbers to 0, those of the last ones are right."""
+    n, steps = 9, 700
+
+    def network(W, x):
+        h = np.zeros(W.shape[0])
+        for t in range(len(x)):
+            h = np.tanh(W @ h + x[t])
+        return np.sum(h)
+
+    rng = np.random.default_rng(2)
+    W, x = 0.08 * rng.normal(size=(n, n)), rng.normal(size=steps)
+    by_W, by_x = symgrad(network, wrt=("W", "x")).grad(W, x)
+    states, bar = [np.zeros(n)], np.ones(n)
+    for t in range(steps):
+        states.append(np.tanh(W @ states[-1] + x[t]))
+    want_W, want_x = np.zeros((n, n)), np.zeros(steps)
+    for t in range(steps - 1, -1, -1):
+        inner = bar * (1 - states[t + 1]) * (1 + states[t + 1])
+        want_x[t], bar = np.sum(inner), W.T @ inner
+        want_W += np.outer(inner, states[t])
+    assert by_x[0] == 0.0 and np.any((np.abs(by_x) < UNIT) & (by_x != 0))
+    np.testing.assert_allclose(by_W, want_W, rtol=1e-12)
+    np.testing.assert_allclose(by_x, want_x, rtol=1e-10, atol=1e-300)
