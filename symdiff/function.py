@@ -29,7 +29,7 @@ from symdiff.program import (
     map_tree,
 )
 from symdiff.progress import compiling
-from symdiff.runtime.gate import Gate, refusing
+from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 from symdiff.structure import Structured
@@ -37,6 +37,10 @@ from symdiff.tiered import always_wide, is_pair, placed, shaped, suspect, tiered
 
 if TYPE_CHECKING:
     from symdiff.report import Report
+
+
+_FAST = {np.dtype(name): name for name in ("float64", "float32")}
+"""Arrays that compiled entries take."""
 
 
 class SymbolicFunction(functools.partial[Any]):
@@ -76,9 +80,7 @@ class SymbolicFunction(functools.partial[Any]):
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
         self._called: set[Any] = set()
-        self._fast: Callable[..., Any] = refusing
-        self._fast_arrays: Callable[..., Any] = refusing
-        self._fast_placed: Callable[..., Any] = refusing
+        self._fast: dict[str, Callable[..., Any]] = {}
         self._gate: Gate | None = None
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
@@ -149,11 +151,13 @@ class SymbolicFunction(functools.partial[Any]):
         straight to a compiled entry, if compiling pays."""
         if not self._has_fast() or self._emitted.get(static_key(static)) != (emission, kernel):
             return
-        if self._fast_arrays is refusing:
-            self._use_fast_arrays(real, emission, kernel.kernel)
-        numbers = all(isinstance(v, (float, int)) for v in real)
-        if numbers and self._fast is refusing and kernel.pays:
-            self._use_fast(emission, kernel.kernel)
+        dtypes = {a.dtype for a in real if type(a) is np.ndarray}
+        if not dtypes:
+            if kernel.pays and all(isinstance(v, (float, int)) for v in real):
+                self._use_fast("numbers", emission, kernel.kernel)
+        elif len(dtypes) == 1 and (kind := _FAST.get(dtypes.pop())) is not None:
+            if kind == "float64" or kernel.kernel.widen is None:
+                self._use_fast(kind, emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -174,29 +178,22 @@ class SymbolicFunction(functools.partial[Any]):
         always = self._options.accuracy == "certified" or self._options.target == "cuda"
         return not (self._source.parameters.static or self._options.dtype or always)
 
-    def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
-        """Calls with Python floats go straight to the compiled entry."""
+    def _use_fast(self, kind: str, emission: Emission, kernel: Kernel) -> None:
+        """Calls with "numbers", or with small arrays of a dtype, go straight to the compiled
+        entry, once there was one."""
+        if kind in self._fast:
+            return
         pair = is_pair(emission.tree, len(emission.outputs))
-        self._fast = kernel.fast if pair else shaped(kernel.fast, emission)
-        self._open((self._fast, pair), (self._fast_arrays, False))
-
-    def _use_fast_arrays(self, real: Sequence[Any], emission: Emission, kernel: Kernel) -> None:
-        """Calls with small arrays of doubles as well, once there was one."""
-        arrays = [a for a in real if type(a) is np.ndarray]
-        if arrays and all(a.dtype == np.float64 for a in arrays):
-            self._fast_placed = placed(kernel.fast_arrays("float64"), emission)
-            if is_pair(emission.tree, len(emission.outputs)):
-                self._fast_arrays = kernel.fast_arrays("float64", pair=True)
-            else:
-                self._fast_arrays = shaped(kernel.fast_arrays("float64"), emission)
-            pair = self._fast is not refusing and is_pair(emission.tree, len(emission.outputs))
-            self._open((self._fast_arrays, False), (self._fast, pair))
-
-    def _open(self, *entries: tuple[Callable[..., Any], bool]) -> None:
-        """Calls are offered to these entries before they take the general path."""
+        if kind == "numbers":
+            way = Way(kernel.fast if pair else shaped(kernel.fast, emission), pair)
+        else:
+            flat = kernel.fast_arrays(kind)
+            entry = kernel.fast_arrays(kind, pair=True) if pair else shaped(flat, emission)
+            way = Way(entry, placed=placed(flat, emission))
+        self._fast[kind] = way.entry
         if self._gate is None:
             self._gate = Gate(self._call, len(self._source.parameters.real), self._options.cache)
-        self._gate.use(*entries, placed=self._fast_placed)
+        self._gate.add(way)
         self._enter(self._gate.call)
 
     # -------------------------------------------------------------- derivatives
@@ -522,7 +519,7 @@ class Product(SymbolicFunction):
         stream = self._cuda.stream(given)
         return self._run(*self._bound(primals, vector, given), out, stream)
 
-    def _use_fast(self, emission: Emission, kernel: Kernel) -> None:
+    def _use_fast(self, kind: str, emission: Emission, kernel: Kernel) -> None:
         """Products are called with nested arguments; there is no flat entry."""
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

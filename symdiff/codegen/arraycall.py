@@ -1,21 +1,22 @@
 """LLVM IR of a builtin that runs kernels on arrays without any Python.
 
 It takes what is most common, and refuses the rest by returning NotImplemented:
-arguments that are exact, C-contiguous arrays of one dtype and one shape, or exact
-Python floats. Results are new arrays; or those of this kind that follow the arguments,
-which do not overlap them, and the builtin returns None. The caller of what is refused takes
-the general path.
+arguments that are exact arrays of one dtype and one shape, C-contiguous or of one dimension;
+or numbers: exact Python floats, integers that are exact in double precision, and NumPy's doubles
+among doubles. Results are new arrays; or contiguous ones that follow the arguments, which are
+contiguous then too and do not overlap them, and the builtin returns None. The caller of what
+is refused takes the general path.
 """
 
 from __future__ import annotations
 
 from symdiff.codegen import tiers
-from symdiff.codegen.driver import BLOCK, JOB
+from symdiff.codegen.driver import BLOCK, EXACT, JOB
 
 API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
        "PyArray_NewFromDescr", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
        "PyMem_RawMalloc", "PyMem_RawFree", "PyEval_SaveThread", "PyEval_RestoreThread",
-       )  # fmt: skip
+       "int", "PyLong_AsLongLongAndOverflow", "numpy.float64")  # fmt: skip
 """The addresses in the global `api`, which must be filled before the first call."""
 
 RECORD = ("body", "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
@@ -33,7 +34,7 @@ pair : 1 if the result is the first output and the tuple of the others.
 long : elements from which other threads of Python may run meanwhile.
 """
 
-ARRAY = {"data": 16, "nd": 24, "dims": 32, "descr": 56, "flags": 64}
+ARRAY = {"data": 16, "nd": 24, "dims": 32, "strides": 40, "descr": 56, "flags": 64}
 """Where an array keeps its fields (NumPy's `PyArrayObject_fields`)."""
 
 MOST_OPERANDS = 1000
@@ -51,6 +52,7 @@ entry:
   %writes = add i64 %outputs, %flagged
   %count = add i64 %inputs, %writes
   %first.s = alloca ptr
+  %wide = alloca i32
   %n.s = alloca i64
   %k.s = alloca i64
   %d.s = alloca i64
@@ -95,18 +97,37 @@ look:
   br i1 %is.array, label %array, label %maybe.number
 maybe.number:
   %is.float = icmp eq ptr %type, %float
+  %is.numpy = icmp eq ptr %type, %numpy.float64
+  %of.doubles = icmp eq i64 %item, 8
+  %is.double = and i1 %is.numpy, %of.doubles
+  %boxed = or i1 %is.float, %is.double
+  %is.int = icmp eq ptr %type, %int
+  %some = or i1 %boxed, %is.int
   %is.read = icmp ult i64 %k, %inputs
-  %is.number = and i1 %is.float, %is.read
-  br i1 %is.number, label %number, label %refuse
-number:
+  %is.number = and i1 %some, %is.read
+  br i1 %is.number, label %which, label %refuse
+which:
+  br i1 %boxed, label %unbox, label %whole.int
+whole.int:
+  %whole.i = call i64 %PyLong_AsLongLongAndOverflow(ptr %arg, ptr %wide)
+  %up = add i64 %whole.i, {exact}
+  %is.exact = icmp ule i64 %up, {twice_exact}
+  %overflow = load i32, ptr %wide
+  %held = icmp eq i32 %overflow, 0
+  %known.int = and i1 %is.exact, %held
+  %converted = sitofp i64 %whole.i to double
+  br i1 %known.int, label %number, label %refuse
+unbox:
   %value.p = getelementptr i8, ptr %arg, i64 {value_offset}
-  %value = load double, ptr %value.p
+  %unboxed = load double, ptr %value.p
+  br label %number
+number:
+  %value = phi double [ %unboxed, %unbox ], [ %converted, %whole.int ]
   %number.p = getelementptr double, ptr %numbers, i64 %k
   %number.a = ptrtoint ptr %number.p to i64
   store i64 %number.a, ptr %operand.p
   store i64 0, ptr %inner.p
-  %is.double = icmp eq i64 %item, 8
-  br i1 %is.double, label %keep, label %round
+  br i1 %of.doubles, label %keep, label %round
 keep:
   store double %value, ptr %number.p
   br label %step
@@ -124,15 +145,26 @@ array:
   %needed = select i1 %is.input, i32 {contiguous}, i32 {contiguous_writeable}
   %found = and i32 %flags, %needed
   %dense = icmp eq i32 %found, %needed
-  %usual = and i1 %same.descr, %dense
-  br i1 %usual, label %shape, label %refuse
+  %nd.p = getelementptr i8, ptr %arg, i64 {nd}
+  %nd32 = load i32, ptr %nd.p
+  %is.line = icmp eq i32 %nd32, 1
+  %may.stride = and i1 %is.line, %to.new
+  %lies.well = or i1 %dense, %may.stride
+  %usual = and i1 %same.descr, %lies.well
+  br i1 %usual, label %stride, label %refuse
+stride:
+  %strides.p = getelementptr i8, ptr %arg, i64 {strides}
+  %strides = load ptr, ptr %strides.p
+  br i1 %dense, label %shape, label %strided
+strided:
+  %apart.by = load i64, ptr %strides
+  br label %shape
 shape:
+  %step.by = phi i64 [ %item, %stride ], [ %apart.by, %strided ]
   %data.p = getelementptr i8, ptr %arg, i64 {data}
   %data = load i64, ptr %data.p
   store i64 %data, ptr %operand.p
-  store i64 %item, ptr %inner.p
-  %nd.p = getelementptr i8, ptr %arg, i64 {nd}
-  %nd32 = load i32, ptr %nd.p
+  store i64 %step.by, ptr %inner.p
   %nd = sext i32 %nd32 to i64
   %dims.p = getelementptr i8, ptr %arg, i64 {dims}
   %dims = load ptr, ptr %dims.p
@@ -462,6 +494,8 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
         most=MOST_OPERANDS,
         block_bytes=8 * BLOCK,
         smallest_aligned=SMALLEST_ALIGNED,
+        exact=EXACT,
+        twice_exact=2 * EXACT,
         contiguous=_CONTIGUOUS,
         contiguous_writeable=_CONTIGUOUS | _WRITEABLE,
         type_offset=type_offset,

@@ -4,8 +4,9 @@ The driver is the same for every kernel. It walks two strided dimensions as one
 sequence of elements, hands contiguous operands to the kernel's `body` as they are,
 and stages the others, and the last incomplete register, through buffers.
 
-The entry is a METH_FASTCALL function for CPython: it takes exact floats out of
-their boxes, calls the kernel's `point` and boxes the results. For anything else it
+The entry is a METH_FASTCALL function for CPython: it takes numbers out of their boxes (exact
+floats, integers that are exact in double precision, NumPy's doubles), calls the kernel's
+`point` and boxes the results, as NumPy's if an argument was. For anything else it
 returns NotImplemented and the caller takes the general path.
 """
 
@@ -28,17 +29,57 @@ buffers : count * BLOCK * 8 bytes of memory; work : count addresses.
 stream : 0, or how the body writes outputs that are contiguous (see `codegen.streams`).
 """
 
+TABLE = ("float", "NotImplemented", "PyFloat_FromDouble", "PyTuple_New", "PyTuple_SetItem",
+         "Py_IncRef", "Py_DecRef", "int", "PyLong_AsLongLongAndOverflow", "numpy.float64",
+         "_PyObject_New")  # fmt: skip
+"""The addresses in the global `table` of an entry; "numpy.float64" is 0 if its numbers are to
+be refused."""
+
+EXACT = 2**53
+"""Integers up to here are doubles."""
+
 _ENTRY = """
-@table = global [7 x ptr] zeroinitializer
+@table = global [{table_size} x ptr] zeroinitializer
+define internal ptr @box(double %d, i1 %numpy) alwaysinline #0 {{
+entry:
+  br i1 %numpy, label %scalar, label %float
+float:
+  %from.p = getelementptr ptr, ptr @table, i64 2
+  %from = load ptr, ptr %from.p
+  %python = call ptr %from(double %d)
+  ret ptr %python
+scalar:
+  %new.p = getelementptr ptr, ptr @table, i64 10
+  %new = load ptr, ptr %new.p
+  %type.p = getelementptr ptr, ptr @table, i64 9
+  %type = load ptr, ptr %type.p
+  %made = call ptr %new(ptr %type)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %give, label %fill
+fill:
+  %value.p = getelementptr i8, ptr %made, i64 {value_offset}
+  store double %d, ptr %value.p
+  br label %give
+give:
+  ret ptr %made
+}}
 define ptr @entry(ptr %self, ptr %args, i64 %nargs) #0 {{
 entry:
   %in = alloca [{slots_in} x {real}], align 16
   %out = alloca [{slots_out} x {real}], align 16
+  %wide = alloca i32
   %float = load ptr, ptr @table
+  %int.p = getelementptr ptr, ptr @table, i64 7
+  %int = load ptr, ptr %int.p
+  %as.long.p = getelementptr ptr, ptr @table, i64 8
+  %as.long = load ptr, ptr %as.long.p
+  %double.p = getelementptr ptr, ptr @table, i64 9
+  %double = load ptr, ptr %double.p
   %right = icmp eq i64 %nargs, {inputs}
   br i1 %right, label %next, label %refuse
 next:
-  %k = phi i64 [ 0, %entry ], [ %k1, %unbox ]
+  %k = phi i64 [ 0, %entry ], [ %k1, %put.in ]
+  %numpy = phi i1 [ false, %entry ], [ %numpy1, %put.in ]
   %all = icmp eq i64 %k, {inputs}
   br i1 %all, label %compute, label %check
 check:
@@ -47,10 +88,31 @@ check:
   %type.p = getelementptr i8, ptr %arg, i64 {type_offset}
   %type = load ptr, ptr %type.p
   %exact = icmp eq ptr %type, %float
-  br i1 %exact, label %unbox, label %refuse
+  br i1 %exact, label %unbox, label %maybe.numpy
+maybe.numpy:
+  %is.numpy = icmp eq ptr %type, %double
+  br i1 %is.numpy, label %unbox, label %maybe.int
+maybe.int:
+  %is.int = icmp eq ptr %type, %int
+  br i1 %is.int, label %whole, label %refuse
+whole:
+  %long = call i64 %as.long(ptr %arg, ptr %wide)
+  %up = add i64 %long, {exact}
+  %small = icmp ule i64 %up, {twice_exact}
+  %overflow = load i32, ptr %wide
+  %held = icmp eq i32 %overflow, 0
+  %known = and i1 %small, %held
+  %converted = sitofp i64 %long to double
+  br i1 %known, label %put.in, label %refuse
 unbox:
+  %numpy.here = phi i1 [ false, %check ], [ true, %maybe.numpy ]
   %value.p = getelementptr i8, ptr %arg, i64 {value_offset}
-  %value = load double, ptr %value.p
+  %unboxed = load double, ptr %value.p
+  br label %put.in
+put.in:
+  %value = phi double [ %unboxed, %unbox ], [ %converted, %whole ]
+  %is.double = phi i1 [ %numpy.here, %unbox ], [ false, %whole ]
+  %numpy1 = or i1 %numpy, %is.double
   {unbox}
   %in.p = getelementptr {real}, ptr %in, i64 %k
   store {real} %x, ptr %in.p
@@ -61,8 +123,6 @@ compute:
   %fine = icmp eq i8 %flag, 0
   br i1 %fine, label %box, label %refuse
 box:
-  %from.p = getelementptr ptr, ptr @table, i64 2
-  %from = load ptr, ptr %from.p
   {box}
 refuse:
   %none.p = getelementptr ptr, ptr @table, i64 1
@@ -77,7 +137,7 @@ refuse:
 _BOX_ONE = """
   %y = load {real}, ptr %out
   {extend}
-  %r = call ptr %from(double %d)
+  %r = call ptr @box(double %d, i1 %numpy)
   ret ptr %r
 """
 
@@ -97,7 +157,7 @@ item:
   %y.p = getelementptr {real}, ptr %out, i64 %j
   %y = load {real}, ptr %y.p
   {extend}
-  %r = call ptr %from(double %d)
+  %r = call ptr @box(double %d, i1 %numpy)
   %bad = icmp eq ptr %r, null
   br i1 %bad, label %drop, label %put
 put:
@@ -119,7 +179,7 @@ null:
 def print_entry(
     inputs: int, outputs: int, dtype: str, *, scalar: bool, layout: tuple[int, int]
 ) -> str:
-    """The builtin `entry(*floats)`, to stand behind a module with `point`.
+    """The builtin `entry(*numbers)`, to stand behind a module with `point`.
 
     Parameters
     ----------
@@ -130,8 +190,7 @@ def print_entry(
 
     Notes
     -----
-    The global `table` must be filled with the addresses of `float`, `NotImplemented`,
-    `PyFloat_FromDouble`, `PyTuple_New`, `PyTuple_SetItem`, `Py_IncRef`, `Py_DecRef`.
+    The global `table` must be filled with the addresses of `TABLE`.
     """
     single = dtype == "float32"
     real = "float" if single else "double"
@@ -139,6 +198,9 @@ def print_entry(
     extend = f"%d = {'fpext float %y to double' if single else 'fadd double %y, -0.0'}"
     box = (_BOX_ONE if scalar else _BOX_TUPLE).format(real=real, extend=extend, outputs=outputs)
     return _ENTRY.format(
+        table_size=len(TABLE),
+        exact=EXACT,
+        twice_exact=2 * EXACT,
         inputs=inputs,
         slots_in=max(1, inputs),
         slots_out=max(1, outputs),

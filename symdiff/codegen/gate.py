@@ -1,9 +1,9 @@
 """LLVM IR of the builtin that a call of a function goes to.
 
-Two builtins serve most calls, one those with Python floats and one those with arrays, and return
-NotImplemented for others. The gate asks the one that served last, then the other, and
-then the general path, which takes keywords as well. It is a METH_FASTCALL | METH_KEYWORDS
-function for CPython.
+A few builtins serve most calls, one those with Python floats, others those with arrays of one
+dtype, and return NotImplemented for others. The gate asks the one that served last, then the
+others, and then the general path, which takes keywords as well. It is a
+METH_FASTCALL | METH_KEYWORDS function for CPython.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ API = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_G
        "NotImplemented")  # fmt: skip
 """The addresses in the global `gate.api`, which must be filled before the first call."""
 
-RECORD = ("first", "second", "first_pair", "second_pair", "general", "placed", "out", "inputs")
+MOST = 3
+"""Builtins that a gate asks."""
+
+RECORD = (*(f"way{k}" for k in range(MOST)), *(f"pair{k}" for k in range(MOST)),
+          *(f"placed{k}" for k in range(MOST)), "ways", "general", "out", "inputs")  # fmt: skip
 """What the capsule behind a gate points to, each an address or i64.
 
-first, second : the builtins, in the order in which they are asked.
-first_pair, second_pair : 1 if the tuple of results is to become its first and the tuple of
-    the others.
-general : what is called in the end.
-placed : a builtin that is asked first if the only keyword is `out`; it takes that as its last
+way0 ... : the builtins, in the order in which they are asked. ways : how many.
+pair0 ... : 1 if the tuple of results is to become its first and the tuple of the others.
+placed0 ... : what is asked instead if the only keyword is `out`; it takes that as its last
     argument, after `inputs` others, and the result of the call is that argument.
+general : what is called in the end.
 out : the name, interned.
 """
 
@@ -31,24 +34,31 @@ define ptr @gate(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 entry:
   {loads}
   %record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)
+  %ways.p = getelementptr i64, ptr %record, i64 {ways}
+  %ways = load i64, ptr %ways.p
   %plain = icmp eq ptr %names, null
   br i1 %plain, label %ask, label %named
 named:
   %names.size = call i64 %PyTuple_Size(ptr %names)
   %one = icmp eq i64 %names.size, 1
-  %inputs.p = getelementptr i64, ptr %record, i64 7
+  %inputs.p = getelementptr i64, ptr %record, i64 {inputs}
   %inputs = load i64, ptr %inputs.p
   %usual = icmp eq i64 %nargs, %inputs
   %single = and i1 %one, %usual
   br i1 %single, label %which, label %otherwise
 which:
   %name = call ptr %PyTuple_GetItem(ptr %names, i64 0)
-  %out.p = getelementptr ptr, ptr %record, i64 6
+  %out.p = getelementptr ptr, ptr %record, i64 {out}
   %out = load ptr, ptr %out.p
   %is.out = icmp eq ptr %name, %out
   br i1 %is.out, label %place, label %otherwise
 place:
-  %placed.p = getelementptr ptr, ptr %record, i64 5
+  %j = phi i64 [ 0, %which ], [ %j1, %drop.done ]
+  %no.place = icmp eq i64 %j, %ways
+  br i1 %no.place, label %otherwise, label %write
+write:
+  %placed.at = add i64 %j, {placed}
+  %placed.p = getelementptr ptr, ptr %record, i64 %placed.at
   %placed = load ptr, ptr %placed.p
   %all = add i64 %nargs, 1
   %done = call ptr %PyObject_Vectorcall(ptr %placed, ptr %args, i64 %all, ptr null)
@@ -57,7 +67,8 @@ place:
   br i1 %wrong, label %fail, label %drop.done
 drop.done:
   call void %Py_DecRef(ptr %done)
-  br i1 %unknown, label %otherwise, label %give
+  %j1 = add i64 %j, 1
+  br i1 %unknown, label %place, label %give
 fail:
   ret ptr null
 give:
@@ -66,35 +77,34 @@ give:
   call void %Py_IncRef(ptr %given)
   ret ptr %given
 ask:
-  %k = phi i64 [ 0, %entry ], [ 1, %again ]
+  %k = phi i64 [ 0, %entry ], [ %k1, %drop ]
+  %none = icmp eq i64 %k, %ways
+  br i1 %none, label %otherwise, label %try
+try:
   %way.p = getelementptr ptr, ptr %record, i64 %k
   %way = load ptr, ptr %way.p
-  %pair.p = getelementptr ptr, ptr %way.p, i64 2
+  %pair.p = getelementptr i64, ptr %way.p, i64 {most}
   %pair = load i64, ptr %pair.p
   %result = call ptr %PyObject_Vectorcall(ptr %way, ptr %args, i64 %nargs, ptr null)
   %refused = icmp eq ptr %result, %NotImplemented
   br i1 %refused, label %drop, label %served
 drop:
   call void %Py_DecRef(ptr %result)
-  %last = icmp eq i64 %k, 1
-  br i1 %last, label %otherwise, label %again
-again:
+  %k1 = add i64 %k, 1
   br label %ask
 served:
-  %was.second = icmp eq i64 %k, 1
-  br i1 %was.second, label %swap, label %shape
+  %was.first = icmp eq i64 %k, 0
+  br i1 %was.first, label %shape, label %swap
 swap:
-  %second.p = getelementptr ptr, ptr %record, i64 1
-  %first_pair.p = getelementptr ptr, ptr %record, i64 2
-  %second_pair.p = getelementptr ptr, ptr %record, i64 3
+  %pair0.p = getelementptr i64, ptr %record, i64 {most}
   %a = load ptr, ptr %record
-  %b = load ptr, ptr %second.p
+  %b = load ptr, ptr %way.p
   store ptr %b, ptr %record
-  store ptr %a, ptr %second.p
-  %c = load i64, ptr %first_pair.p
-  %d = load i64, ptr %second_pair.p
-  store i64 %d, ptr %first_pair.p
-  store i64 %c, ptr %second_pair.p
+  store ptr %a, ptr %way.p
+  %c = load i64, ptr %pair0.p
+  %d = load i64, ptr %pair.p
+  store i64 %d, ptr %pair0.p
+  store i64 %c, ptr %pair.p
   br label %shape
 shape:
   %failed = icmp eq ptr %result, null
@@ -126,7 +136,7 @@ error:
   call void %Py_DecRef(ptr %result)
   ret ptr null
 otherwise:
-  %general.p = getelementptr ptr, ptr %record, i64 4
+  %general.p = getelementptr ptr, ptr %record, i64 {general}
   %general = load ptr, ptr %general.p
   %other = call ptr %PyObject_Vectorcall(ptr %general, ptr %args, i64 %nargs, ptr %names)
   ret ptr %other
@@ -143,4 +153,6 @@ def print_gate() -> str:
         f"%{name}.a = getelementptr ptr, ptr @gate.api, i64 {k}\n  %{name} = load ptr, ptr %{name}.a"
         for k, name in enumerate(API)
     )
-    return _TEXT.format(size=len(API), loads=loads)
+    fields = ("ways", "general", "out", "inputs")
+    places = {name: RECORD.index(name) for name in fields}
+    return _TEXT.format(size=len(API), loads=loads, most=MOST, placed=2 * MOST, **places)

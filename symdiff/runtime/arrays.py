@@ -28,6 +28,8 @@ from symdiff.runtime.compiled import Body
 Array = NDArray[Any]
 
 _FLOAT64, _FLOAT32, _FLOAT16 = (np.dtype(n) for n in ("float64", "float32", "float16"))
+_NATIVE = {d: d for d in (_FLOAT64, _FLOAT32, _FLOAT16)}
+"""The one object of each dtype, which compiled code compares by address."""
 _FLAG = np.dtype("uint8")
 STREAMED = 32 << 20
 """Bytes of outputs that are written past the caches, where they would not stay."""
@@ -76,7 +78,7 @@ def result_dtype(values: Sequence[float | Array], forced: str | None) -> np.dtyp
     found = [v.dtype for v in values if not isinstance(v, float)]
     if not found or any(d.kind in "biu" for d in found):
         return _FLOAT64
-    return np.result_type(*found).newbyteorder("=")
+    return np.dtype(np.result_type(*found).name)  # the one object of this kind
 
 
 def broadcast(values: Sequence[float | Array]) -> tuple[int, ...]:
@@ -96,15 +98,17 @@ def leading(values: Sequence[float | Array], shape: tuple[int, ...]) -> Array | 
     return next((v for v in values if not isinstance(v, float) and v.shape == shape), None)
 
 
-def dense(value: float | Array, shape: tuple[int, ...]) -> float | Array:
-    """An input as a float, or as a C-contiguous array of doubles of the full size."""
+def dense(value: float | Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> float | Array:
+    """An input as a float, or as a C-contiguous array of this dtype and the full size."""
     if isinstance(value, float):
         return value
     if value.ndim == 0:
         return float(value)
-    return np.ascontiguousarray(
-        value if value.shape == shape else np.broadcast_to(value, shape), _FLOAT64
-    )
+    if value.dtype == dtype and value.shape == shape and value.flags.c_contiguous:
+        return value
+    made = np.empty(shape, dtype)
+    made[...] = value
+    return made
 
 
 def check_out(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from symdiff.codegen import gate, jit
 from symdiff.codegen.arraycall import API, ARRAY
+from symdiff.codegen.driver import TABLE
 
 _METH_FASTCALL, _METH_KEYWORDS = 0x80, 0x2
 _NEW_FROM_DESCR = 94
@@ -47,6 +48,17 @@ def float_layout() -> tuple[int, int] | None:
     return object.__basicsize__ - word, float.__basicsize__ - 8
 
 
+@functools.cache
+def double_type() -> int:
+    """The address of `np.float64`, if its numbers lie in memory as Python's floats do; else 0,
+    which is no object's type."""
+    layout, value = float_layout(), np.float64(1.5)
+    alike = layout is not None and np.float64.__basicsize__ == float.__basicsize__
+    if not alike or ctypes.c_double.from_address(id(value) + layout[1]).value != 1.5:  # type: ignore[index]
+        return 0
+    return id(np.float64)
+
+
 def _api(name: str) -> int:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
@@ -71,10 +83,16 @@ def _new(
     return made
 
 
-def scalar_builtin(linked: jit.Linked) -> Callable[..., Any]:
-    """The builtin of a module that `driver.print_entry` ends."""
-    names = ("PyFloat_FromDouble", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef")
-    _fill(linked, "table", id(float), id(NotImplemented), *map(_api, names))
+def scalar_builtin(linked: jit.Linked, doubles: bool) -> Callable[..., Any]:
+    """The builtin of a module that `driver.print_entry` ends; NumPy's doubles are refused if
+    not `doubles`."""
+    known = {
+        "float": id(float),
+        "int": id(int),
+        "NotImplemented": id(NotImplemented),
+        "numpy.float64": double_type() if doubles else 0,
+    }
+    _fill(linked, "table", *(known[n] if n in known else _api(n) for n in TABLE))
     return _new(linked.address("entry"), None, _Owner(linked))
 
 
@@ -88,11 +106,12 @@ def arrays_are_known() -> bool:
     def field(name: str, kind: Any) -> Any:
         return kind.from_address(id(array) + ARRAY[name]).value
 
-    dims = field("dims", ctypes.c_void_p)
+    dims, strides = field("dims", ctypes.c_void_p), field("strides", ctypes.c_void_p)
     return (
         field("data", ctypes.c_void_p) == array.ctypes.data
         and field("nd", ctypes.c_int) == 2
         and list((ctypes.c_ssize_t * 2).from_address(dims)) == [2, 5]
+        and list((ctypes.c_ssize_t * 2).from_address(strides)) == [40, 8]
         and field("descr", ctypes.c_void_p) == id(array.dtype)
         and bool(field("flags", ctypes.c_int) & 1) == array.flags.c_contiguous
     )
@@ -112,12 +131,14 @@ def fill_array_api(driver: jit.Linked) -> None:
     """Tell the driver's module where Python's and NumPy's functions are."""
     known = {
         "float": id(float),
+        "int": id(int),
+        "numpy.float64": double_type(),
         "NotImplemented": id(NotImplemented),
         "ndarray": id(np.ndarray),
         "None": id(None),
         "PyArray_NewFromDescr": _numpy_function(_NEW_FROM_DESCR),
     }
-    _fill(driver, "api", *(known.get(n) or _api(n) for n in API))
+    _fill(driver, "api", *(known[n] if n in known else _api(n) for n in API))
 
 
 def array_builtin(
@@ -132,7 +153,7 @@ def gate_builtin(
 ) -> Callable[..., Any]:
     """The builtin that asks the entries of a record (`gate.RECORD`)."""
     known = {"NotImplemented": id(NotImplemented)}
-    _fill(linked, "gate.api", *(known.get(n) or _api(n) for n in gate.API))
+    _fill(linked, "gate.api", *(known[n] if n in known else _api(n) for n in gate.API))
     owner = _Owner(linked, memory, *alive)
     return _new(linked.address("gate"), _capsule(memory), owner, _METH_FASTCALL | _METH_KEYWORDS)
 

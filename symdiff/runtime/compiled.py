@@ -206,7 +206,9 @@ class Point:
             self.linked.address("point")
         )
         self.entry: Callable[..., Any] = (
-            self.general if layout is None else builtin.scalar_builtin(self.linked)
+            self.general
+            if layout is None
+            else builtin.scalar_builtin(self.linked, spec.dtype == "float64")
         )
 
     def evaluate(self, values: Sequence[float]) -> tuple[list[float], bool]:

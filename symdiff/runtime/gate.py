@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from symdiff.codegen import gate, jit
 from symdiff.runtime import builtin, cache
@@ -23,50 +23,62 @@ def refusing(*_: Any) -> Any:
     return NotImplemented
 
 
-class Gate:
-    """Asks two entries, the one that served last first, and then the general path.
+class Way(NamedTuple):
+    """An entry that returns NotImplemented for calls that it does not serve.
 
     Attributes
     ----------
-    call : a callable with any arguments; those with keywords go to the general path.
+    entry : called with the arguments of a call that has no keywords.
+    pair : whether its tuple of results becomes a pair: the first, and the tuple of the others.
+    placed : called for a call with the keyword `out` alone, which follows the other arguments.
+    """
+
+    entry: Entry
+    pair: bool = False
+    placed: Entry = refusing
+
+
+class Gate:
+    """Asks a few entries, the one that served last first, and then the general path.
+
+    Attributes
+    ----------
+    call : a callable with any arguments; those with other keywords go to the general path.
 
     Notes
     -----
-    Entries are replaced while others may run in other threads, so all that ever were are kept.
+    Entries are added while others may run in other threads, so all stay as they are.
     """
 
     def __init__(self, general: Entry, inputs: int, keep: bool) -> None:
         self._general, self._inputs = general, inputs
-        self._entries: list[tuple[Entry, bool]] = []
-        self._placed: Entry = refusing
-        self._all: list[Entry] = [general]
+        self._ways: list[Way] = []
         self._record = (ctypes.c_int64 * len(gate.RECORD))()
         self.call: Entry = self._interpreted
         if builtin.float_layout() is not None:
             key = cache.key("gate", version(), jit.host())
-            self.call = builtin.gate_builtin(
-                link(key, gate.print_gate, keep), self._record, self._all
-            )
+            linked = link(key, gate.print_gate, keep)
+            self.call = builtin.gate_builtin(linked, self._record, self._ways, general)
 
-    def use(self, *entries: tuple[Entry, bool], placed: Entry = refusing) -> None:
-        """Ask these two from now on, in this order; each returns NotImplemented for calls that
-        it does not serve. With True its tuple of results becomes a pair: the first, and the
-        tuple of the others. `placed` takes `out` behind its other arguments
-        and serves calls with that keyword."""
-        self._all.extend((*(entry for entry, _ in entries), placed))
-        self._entries, self._placed = list(entries), placed
-        (first, a), (second, b) = entries
-        others = self._general, placed, sys.intern("out")
-        self._record[:] = [id(first), id(second), int(a), int(b), *map(id, others), self._inputs]
+    def add(self, way: Way) -> None:
+        """Ask this one too; requires that there are fewer than `gate.MOST`."""
+        self._ways.append(way)
+        fields: dict[str, Any] = {
+            "ways": len(self._ways), "general": id(self._general), "out": id(sys.intern("out")),
+            "inputs": self._inputs,
+        }  # fmt: skip
+        for k, (entry, pair, placed) in enumerate(reversed(self._ways)):
+            fields |= {f"way{k}": id(entry), f"pair{k}": int(pair), f"placed{k}": id(placed)}
+        self._record[:] = [fields.get(name, 0) for name in gate.RECORD]
 
     def _interpreted(self, *args: Any, **kwargs: Any) -> Any:
         """The same in Python, where we cannot make builtins."""
-        if not kwargs:
-            for entry, pair in self._entries:
+        for entry, pair, placed in self._ways:
+            if not kwargs:
                 result = entry(*args)
                 if result is not NotImplemented:
                     return (result[0], result[1:]) if pair else result
-        elif list(kwargs) == ["out"] and len(args) == self._inputs:
-            if self._placed(*args, kwargs["out"]) is not NotImplemented:
-                return kwargs["out"]
+            elif list(kwargs) == ["out"] and len(args) == self._inputs:
+                if placed(*args, kwargs["out"]) is not NotImplemented:
+                    return kwargs["out"]
         return self._general(*args, **kwargs)

@@ -385,18 +385,25 @@ class Kernel:
         self, values: Sequence[float | Array], shape: tuple[int, ...], result: np.dtype[Any]
     ) -> Result | None:
         """The builtin on copies of a few elements, where arguments broadcast, are strided or
-        are of another dtype: that takes less time than to say how they lie."""
-        if not shape or result != _FLOAT64 or math.prod(shape) > min(COPIED, self._small):
+        are of another dtype: that takes less time than to say how they lie. A single element
+        only in single precision; doubles have a kernel for that."""
+        if result is not _FLOAT64 and result is not _FLOAT32:
+            return None
+        if math.prod(shape) > min(COPIED, self._small) or (not shape and result is _FLOAT64):
             return None
         if self.widen is not None or (
             (like := arrays.leading(values, shape)) is not None
-            and not (like.ndim == 1 or like.flags.c_contiguous)
+            and not (like.ndim <= 1 or like.flags.c_contiguous)
         ):
             return None
-        got = self.fast_arrays("float64")(*(arrays.dense(v, shape) for v in values))
+        dense = [arrays.dense(v, shape, result) for v in values]
+        if not shape:
+            dense[0] = np.full(1, dense[0], result)
+        got = self.fast_arrays("float64" if result is _FLOAT64 else "float32")(*dense)
         if got is NotImplemented:
             return None
-        return Result([got] if len(self.outputs) == 1 else list(got), 0, None)
+        found = [got] if len(self.outputs) == 1 else list(got)
+        return Result(found if shape else [v[0] for v in found], 0, None)
 
     def _numpy_scalar(self, values: Sequence[float | Array]) -> Result:
         """NumPy scalars give what Python floats give, as NumPy scalars."""

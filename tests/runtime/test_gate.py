@@ -16,7 +16,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.runtime import builtin
-from symdiff.runtime.gate import Gate, refusing
+from symdiff.runtime.gate import Gate, Way, refusing
 
 
 class Asked:
@@ -49,7 +49,8 @@ def gate(request: Any, monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 def test_the_other_and_then_the_general_path(gate: Gate) -> None:
     asked = Asked()
-    gate.use((asked.entry("floats", float, 1.0), False), (asked.entry("texts", str, "t"), False))
+    gate.add(Way(asked.entry("texts", str, "t")))
+    gate.add(Way(asked.entry("floats", float, 1.0)))
     assert gate.call(1.0, 2.0) == 1.0
     assert gate.call("a") == "t"
     assert gate.call(b"") == ("general", (b"",), {})
@@ -63,7 +64,8 @@ def test_what_served_last_is_asked_first() -> None:
         pytest.skip("another Python")
     gate, asked = Gate(general, 1, keep=False), Asked()
     floats, texts = asked.entry("floats", float, (1, 2, 3)), asked.entry("texts", str, (4, 5, 6))
-    gate.use((floats, True), (texts, False))
+    gate.add(Way(texts))
+    gate.add(Way(floats, True))
     assert [gate.call(v) for v in (1.0, "a", "b", 2.0, 3.0)] == [
         (1, (2, 3)), (4, 5, 6), (4, 5, 6), (1, (2, 3)), (1, (2, 3)),
     ]  # fmt: skip
@@ -77,7 +79,7 @@ def test_pairs_and_places(gate: Gate) -> None:
         places.append(given)
         return NotImplemented if given[-1] is None else 5
 
-    gate.use((lambda *a: (1, 2, 3), True), (refusing, False), placed=placed)
+    gate.add(Way(lambda *a: (1, 2, 3), True, placed))
     out = [0]
     assert gate.call(1) == (1, (2, 3))
     assert gate.call(7, 8, out=out) is out
@@ -85,7 +87,24 @@ def test_pairs_and_places(gate: Gate) -> None:
     assert gate.call(7, out=out) == ("general", (7,), {"out": out})
     assert gate.call(7, 8, out=None) == ("general", (7, 8), {"out": None})
     assert gate.call(7, 8, out=out, k=1) == ("general", (7, 8), {"out": out, "k": 1})
-    gate.use((lambda *a: (1,), True), (refusing, False))
+
+
+def test_three_ways(gate: Gate) -> None:
+    def served(kind: type) -> Callable[..., Any]:
+        return lambda *a: (kind, 0) if type(a[-1]) is kind else NotImplemented
+
+    for k, kind in enumerate((int, str, bytes)):
+        gate.add(Way(served(kind), k == 1, served(kind)))
+    for value in (1, "a", b"", "a", 1, b"", b"", 2):
+        pair = type(value) is str
+        assert gate.call(value) == (type(value), (0,) if pair else 0)
+        assert gate.call(0, 0, out=value) is value
+    assert gate.call(1.0) == ("general", (1.0,), {})
+    assert gate.call(0, 0, out=1.0) == ("general", (0, 0), {"out": 1.0})
+
+
+def test_a_pair_of_one(gate: Gate) -> None:
+    gate.add(Way(lambda *a: (1,), True))
     assert gate.call() == (1, ())
 
 
@@ -94,9 +113,9 @@ def test_errors_go_through(gate: Gate, keywords: dict[str, int]) -> None:
     def wrong(*args: Any, **kwargs: Any) -> Any:
         raise ValueError("wrong")
 
-    gate.use((wrong, True), (refusing, False), placed=wrong)
+    gate.add(Way(wrong, True, wrong))
     failing = Gate(wrong, 2, keep=False)
-    failing.use((refusing, False), (refusing, False))
+    failing.add(Way(refusing))
     for one in (gate if "k" not in keywords else failing, failing):
         with pytest.raises(ValueError, match="wrong"):
             one.call(1, 2, **keywords)
@@ -105,7 +124,7 @@ def test_errors_go_through(gate: Gate, keywords: dict[str, int]) -> None:
 def test_references_are_counted(gate: Gate) -> None:
     first, second, out = object(), object(), [object()]
     results = (first, second)
-    gate.use((lambda *a: results, True), (refusing, False), placed=lambda *a: None)
+    gate.add(Way(lambda *a: results, True, lambda *a: None))
 
     def count() -> list[int]:
         return [sys.getrefcount(v) for v in (first, second, results, out, NotImplemented, None)]
@@ -138,6 +157,8 @@ def test_functions_are_called_through_it() -> None:
         assert np.array_equal(value, (points + 2) * points)
         assert np.array_equal(dx, points) and np.array_equal(dy, points + 2)
         out = np.empty(2), (np.empty(2), np.empty(2))
+        single = points.astype("f4")
+        assert f(single, single).dtype == np.float32 and f.grad(single, 1)[0].dtype == np.float32
         assert f.value_and_grad(points, points, out=out) is out
         assert np.array_equal(out[0], value) and np.array_equal(out[1][0], dx)
     with pytest.raises(TypeError, match="takes"):

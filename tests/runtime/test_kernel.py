@@ -79,10 +79,24 @@ def test_numpy_scalars_give_numpy_scalars(plain):
 
 def test_fast_is_a_builtin_that_refuses_what_it_does_not_know(plain):
     assert plain.fast(2.0, 3.0) == (9.0, -1.0)
-    for args in [(2.0,), (2.0, 3.0, 4.0), (2, 3.0), (np.float64(2), 3.0), ("2", 3.0), ()]:
+    refused = [
+        (2.0,), (2.0, 3.0, 4.0), (True, 3.0), (2**53 + 1, 3.0), (-(2**63), 3.0), (10**400, 1.0),
+        (np.float32(2), 3.0), (np.int64(2), 3.0), (Fraction(1, 2), 3.0), ("2", 3.0), (),
+    ]  # fmt: skip
+    for args in refused:
         assert plain.fast(*args) is NotImplemented
-    single = make(x + y)
-    assert type(single.fast(1.0, 2.0)) is float
+    for args in [(2, 3.0), (2.0, 3), (2, 3)]:
+        assert [type(v) for v in plain.fast(*args)] == [float, float]
+        assert plain.fast(*args) == (9.0, -1.0)
+    for args in [(np.float64(2), 3.0), (2.0, np.float64(3)), (2, np.float64(3))]:
+        assert [type(v) for v in plain.fast(*args)] == [np.float64, np.float64]
+        assert plain.fast(*args) == (9.0, -1.0)
+    big = 2**53
+    assert plain.fast(big, -big) == (float(big) * -big - big, 2.0 * big)
+    one = make(x + y)
+    assert type(one.fast(1.0, 2.0)) is float and type(one.fast(np.float64(1), 2)) is np.float64
+    single = make(x + y, dtype="float32")
+    assert single.fast(np.float64(1), 2.0) is NotImplemented and single.fast(1, 2.0) == 3.0
 
 
 def test_fast_leaks_nothing(plain):
@@ -404,18 +418,38 @@ def test_fast_arrays(plain, shape, dtype):
 def test_fast_arrays_refuses_what_it_does_not_know(plain):
     fast, a = plain.fast_arrays(), np.ones((4, 6))
     refused = [
-        (a,), (a, a, a), (), (1.0, 2.0), (a, 1), (a, np.float64(1)), (a, a[:2]), (a, a[0]),
+        (a,), (a, a, a), (), (1.0, 2.0), (a, True), (a, 2**53 + 1), (a, np.float32(1)), (a, a[:2]), (a, a[0]),
         (a.T, a.T), (a, a[:, ::-1]), (np.asfortranarray(a), a), (a.astype("f4"), a), (a.astype(">f8"), a),
         (a.astype(int), a), (np.ma.array(a), a), (a, [1.0]), (np.array(1.0), 1.0), (a, None),
         (np.ones(10**7), 1.0), (a, a.reshape(6, 4)),
     ]  # fmt: skip
     for args in refused:
         assert fast(*args) is NotImplemented, args
+    single, line = a.astype("f4"), np.arange(9.0)
+    assert plain.fast_arrays("float32")(single, np.float64(1)) is NotImplemented
+    assert fast(line[::2], line[:5], np.empty(5), np.empty(5)) is NotImplemented
     suspicious = make(x + y, suspect=lt(x, y)).fast_arrays()
     assert suspicious(a, a + 1) is NotImplemented and (suspicious(a, a) == 2).all()
     mixed = a.copy()
     mixed[-1, -1] = 0
     assert suspicious(mixed, 1.0) is NotImplemented
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("size", [1, 7, 600, 3000])
+def test_fast_arrays_takes_numbers_and_strides(plain, dtype, size):
+    fast = plain.fast_arrays(dtype)
+    table = np.random.default_rng(1).normal(size=(size, 3)).astype(dtype)
+    backwards, column = table[::-1, 0], table[:, 1]
+    numbers = [3, -7] if dtype == "float32" else [3, -7, np.float64(0.3)]
+    for args in [(column, backwards), (backwards, column.copy()), *((column, n) for n in numbers)]:
+        got = fast(*args)
+        true = expect(
+            args[0], args[1] if type(args[1]) is np.ndarray else column.dtype.type(args[1])
+        )
+        for value, expected in zip(got, true, strict=True):
+            assert value.dtype == dtype and value.flags.c_contiguous
+            np.testing.assert_array_equal(value, expected)
 
 
 def test_fast_arrays_leaks_nothing(plain):
