@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,7 +141,7 @@ class CudaKernels:
         second = None
         if self.options.accuracy != "fast":
             accuracy = self.options.accuracy
-            second = SecondTier(program, settled, accuracy, self.widen, self.complete)
+            second = SecondTier(program, partial(settled, flags=False), accuracy, self.widen, self.complete)
         made = CudaProgram(final(program), self.options.cache, second)
         return ArraysOnDevice(made, self._dtype())
 

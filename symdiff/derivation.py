@@ -219,11 +219,26 @@ def kept(
     return found
 
 
-def settled(program: Structured, dtype: str, accuracy: str, tests: int) -> Any:
-    """`symdiff.passes.settle.settle`, imported when a program is compiled."""
+def settled(
+    program: Structured, dtype: str, accuracy: str, tests: int, flags: bool = True
+) -> Any:
+    """`symdiff.passes.settle.settle`, imported when a program is compiled.
+
+    Parameters
+    ----------
+    flags : whether the processor tells of overflow and underflow. Then norms are only scaled
+        (`symdiff.blocks.lengths`) in kernels with tests, which it calls for.
+    """
+    from symdiff.blocks.lengths import scaled
+    from symdiff.codegen.flags import OVERFLOWS, UNDERFLOWS
+    from symdiff.codegen.jit import has_flags
     from symdiff.passes.settle import settle
 
-    return settle(program, dtype, accuracy, tests)
+    if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
+        return settle(program, dtype, accuracy, tests)
+    if tests:
+        return settle(other, dtype, accuracy, tests)
+    return settle(program, dtype, accuracy, tests)._replace(flags=OVERFLOWS | UNDERFLOWS)
 
 
 def _packed(emission: Emission, wrong: Sequence[tuple[str, Expr]]) -> bytes:

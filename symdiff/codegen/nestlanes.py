@@ -28,11 +28,13 @@ from symdiff.structure import (
     LOAD,
     MOD,
     REAL,
+    Block,
     Build,
     Carried,
     Loop,
     Statement,
     Update,
+    defined,
     index,
     leaves,
     name_of,
@@ -146,11 +148,14 @@ class Choice(Memory):
 
     # ----------------------------------------------------------------- analysis
     @contextmanager
-    def trial(self, ranges: Mapping[str, Expr], varying: Iterable[str]) -> Iterator[None]:
-        """A scope to try names in, in which nothing is printed."""
+    def trial(
+        self, ranges: Mapping[str, Expr], varying: Iterable[str], body: Block = ()
+    ) -> Iterator[None]:
+        """A scope to try names in, those that a body defines too, in which nothing is printed."""
         outer = self.scope
         self.scope = Scope(outer)
-        self.scope.names.update(dict.fromkeys((*ranges, *varying), "?"))
+        made = (n for s in body for n, _ in defined(s))
+        self.scope.names.update(dict.fromkeys((*ranges, *varying, *made), "?"))
         self.scope.ranges.update(ranges)
         self.scope.varying.update(varying)
         try:

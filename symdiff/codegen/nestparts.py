@@ -74,7 +74,7 @@ class Parts(Spans):
         """Nanoseconds for the elements of one value of the first index."""
         ranges = dict(zip(s.indices, s.type.shape, strict=True))
         plan = self.plan_build(s)
-        with self.trial(ranges, ()):
+        with self.trial(ranges, (), s.body):
             inside = [self.plan_loop(b) for b in s.body if isinstance(b, Loop)]
         alone = float(len(topological((s.value,))))
         cost = plan.cost if plan is not None else alone + sum(

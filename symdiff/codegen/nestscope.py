@@ -320,9 +320,10 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         if suspect is doubt:
             args = [names[0], own(doubt), *names[1:]]
             return self.emit(w.value, settled_call(w, number, args), scope)
-        some = self.scalar(suspect)
-        if self.varies(suspect) and w is self.packed:
+        if w is self.packed and self.varies(suspect):
             some = self.emit("i1", any_lane(w, own(suspect)), scope)
+        else:
+            some = self.scalar(suspect)
         place = self.variable(w.value)
         scope.lines.append(f"store {w.value} {names[0]}, ptr {place}")
         aside = Scope(scope)

@@ -251,7 +251,7 @@ class Spans(Vectors):
         if not loops:
             return True
         ranges = dict(zip(s.indices, s.type.shape, strict=True))
-        with self.trial(ranges, ()):
+        with self.trial(ranges, (), s.body):
             inside = [self.plan_loop(b) for b in loops]
         if any(p is None for p in inside):
             return True

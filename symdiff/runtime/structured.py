@@ -30,7 +30,7 @@ _TIERS = tuple(
     f"symdiff.passes.{name}"
     for name in ("settle", "doubt", "overflow", "gather", "sharpen", "complete", "removable", "bands",
                  "stabilise", "contexts", "extent", "magnitude", "samples", "signs")
-)  # fmt: skip
+) + ("symdiff.blocks.lengths",)  # fmt: skip
 """The modules that decide what is in doubt."""
 ALL = 2
 """Tests for all that the processor's flags tell."""
