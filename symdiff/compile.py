@@ -33,6 +33,7 @@ from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards import GuardNotes, guards
 from symdiff.passes.signs import Signs, assume
+from symdiff.passes.signsquares import squares_of_signs
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.program import Emission, Program, Tree
 
@@ -80,8 +81,13 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
 
 
 def _slopes(base: Program, wrt: Sequence[str], notes: Notes) -> Program:
-    outputs = cancel(reverse(base.outputs[0], _vars(wrt)), notes.cancel)
+    outputs = _slope_forms(reverse(base.outputs[0], _vars(wrt)), notes)
     return replace(base, outputs=outputs, tree=_bundle(list(range(len(wrt)))))
+
+
+def _slope_forms(slopes: Sequence[Expr], notes: Notes) -> tuple[Expr, ...]:
+    """Derivatives, simplified."""
+    return cancel(squares_of_signs(slopes), notes.cancel)
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -96,7 +102,7 @@ def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
     notes = notes or Notes()
     base = simplified(program, notes)
     rows = [reverse(output, _vars(wrt)) for output in base.outputs]
-    outputs = cancel([d for row in rows for d in row], notes.cancel)
+    outputs = _slope_forms([d for row in rows for d in row], notes)
     n = len(wrt)
     if isinstance(base.tree, np.ndarray):  # one array per parameter, shaped as the output
         tree: Tree = _bundle([base.tree * n + j for j in range(n)])
@@ -110,14 +116,14 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
     notes = notes or Notes()
     base = simplified(_scalar(program, "hessian"), notes)
     variables = _vars(wrt)
-    slopes = cancel(reverse(base.outputs[0], variables), notes.cancel)
+    slopes = _slope_forms(reverse(base.outputs[0], variables), notes)
     n = len(variables)
     entries: dict[tuple[int, int], Expr] = {}
     for j, v in enumerate(variables):
         column = pushforward(slopes[j:], {v: ir.ONE})
         entries.update({(i, j): d for i, d in enumerate(column, start=j)})
-    outputs = cancel(
-        [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)], notes.cancel
+    outputs = _slope_forms(
+        [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)], notes
     )
     tree = _bundle([_bundle([i * n + j for j in range(n)]) for i in range(n)])
     return replace(base, outputs=outputs, tree=tree)
@@ -129,7 +135,7 @@ def derivative(program: Program, names: Sequence[str], notes: Notes | None = Non
     result = simplified(program, notes)
     for name in names:
         outputs = pushforward(result.outputs, {ir.var(name): ir.ONE})
-        result = replace(result, outputs=cancel(outputs, notes.cancel))
+        result = replace(result, outputs=_slope_forms(outputs, notes))
     return replace(result, domain=())
 
 
@@ -139,7 +145,7 @@ def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(program, notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    tangents = cancel(pushforward(base.outputs, seeds), notes.cancel)
+    tangents = _slope_forms(pushforward(base.outputs, seeds), notes)
     tangent = replace(base, outputs=tangents)
     joined = _joined(masked(base), tangent)
     return replace(joined, params=(*program.params, *names))
@@ -152,7 +158,7 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
     slopes = pullback(base.outputs, [ir.var(n) for n in names], _vars(wrt))
     tree = _bundle(list(range(len(wrt))))
-    back = replace(base, outputs=cancel(slopes, notes.cancel), tree=tree)
+    back = replace(base, outputs=_slope_forms(slopes, notes), tree=tree)
     joined = _joined(masked(base), back)
     return replace(joined, params=(*program.params, *names))
 
@@ -163,8 +169,8 @@ def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(_scalar(program, "hvp"), notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    slopes = cancel(reverse(base.outputs[0], _vars(wrt)), notes.cancel)
-    outputs = cancel(pushforward(slopes, seeds), notes.cancel)
+    slopes = _slope_forms(reverse(base.outputs[0], _vars(wrt)), notes)
+    outputs = _slope_forms(pushforward(slopes, seeds), notes)
     tree = _bundle(list(range(len(wrt))))
     params = (*program.params, *names)
     return replace(base, params=params, outputs=outputs, tree=tree)
@@ -279,7 +285,7 @@ def stages(program: Program, wrt: Sequence[str], order: int = 1) -> Iterator[Sta
     for _ in range(order):
         steps += [
             ("differentiate", lambda p: _all_partials(p, wrt)),
-            ("cancel", lambda p: replace(p, outputs=cancel(p.outputs))),
+            ("cancel", lambda p: replace(p, outputs=_slope_forms(p.outputs, Notes()))),
         ]
     steps += [
         ("expand", lambda p: replace(p, outputs=expand_completed(p.outputs))),

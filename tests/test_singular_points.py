@@ -44,6 +44,19 @@ SMOOTH_ENOUGH: dict[str, tuple[Callable[[Any], Any], tuple[float, float, float]]
     "cbrt(x)**4": (lambda x: np.cbrt(x) ** 4, (0, 0, inf)),
     "cos(abs(x))": (lambda x: np.cos(abs(x)), (1, 0, -1)),
     "exp(-abs(x)**3)": (lambda x: np.exp(-(abs(x) ** 3)), (1, 0, 0)),
+    "sign(x)*abs(x)": (lambda x: np.sign(x) * abs(x), (0, 1, 0)),
+    "max(x, 0)+log1p(exp(-abs(x)))": (
+        lambda x: max(x, 0) + np.log1p(np.exp(-abs(x))),
+        (math.log(2), 0.5, 0.25),
+    ),
+    "min(x, 0)-log1p(exp(-abs(x)))": (
+        lambda x: min(x, 0) - np.log1p(np.exp(-abs(x))),
+        (-math.log(2), 0.5, -0.25),
+    ),
+    "abs(x)+log1p(exp(-2*abs(x)))": (
+        lambda x: abs(x) + np.log1p(np.exp(-2 * abs(x))),
+        (math.log(2), 0, 1),
+    ),
     "x**2*log(abs(x))": (lambda x: x**2 * np.log(abs(x)), (0, 0, -inf)),
     "x**3*log(abs(x))": (lambda x: x**3 * np.log(abs(x)), (0, 0, 0)),
     "x**3*atan(1/x)": (lambda x: x**3 * np.arctan(1 / x), (0, 0, 0)),
@@ -131,3 +144,33 @@ def test_angles_at_the_origin_are_those_beside_it() -> None:
     assert twice(1e-8) == pytest.approx(math.atan(2), rel=1e-15)
     around = symgrad(lambda t: math.atan2(t, -1.0))
     assert around(1e-9) == math.atan2(1e-9, -1) and around(-1e-9) == math.atan2(-1e-9, -1)
+
+
+def test_stable_forms_of_smooth_functions_are_smooth_where_they_switch() -> None:
+    f = symgrad(lambda x, y: np.maximum(x, y) + np.log1p(np.exp(-np.abs(x - y))))
+    assert f.grad(1.0, 1.0) == (0.5, 0.5)
+    assert f.hessian(1.0, 1.0) == ((0.25, -0.25), (-0.25, 0.25))
+    loss = symgrad(lambda z, y: np.maximum(z, 0) - z * y + np.log1p(np.exp(-np.abs(z))))
+    assert loss.hessian(0.0, 1.0) == ((0.25, -1.0), (-1.0, 0.0))
+    assert np.array_equal(loss.hessian(np.zeros(3), np.ones(3))[0][0], np.full(3, 0.25))
+    assert loss.hvp((0.0, 1.0), (1.0, 0.0)) == (0.25, -1.0)
+
+
+@pytest.mark.parametrize("norm", [
+    lambda *x: math.hypot(*x), lambda *x: np.hypot(np.hypot(x[0], x[1]), x[2]),
+    lambda *x: np.linalg.norm([*x]), lambda *x: math.dist(x, (0, 0, 0)),
+    lambda *x: np.sqrt(sum(v * v for v in x)),
+], ids=["hypot", "nested", "linalg", "dist", "sqrt"])  # fmt: skip
+def test_even_functions_of_norms_are_smooth_at_the_origin(norm: Any) -> None:
+    def f(x, y, z):
+        r = norm(x, y, z)
+        return np.sin(r) / r
+
+    g = symgrad(f)
+    curved = -1 / 3
+    diagonal = ((curved, 0.0, 0.0), (0.0, curved, 0.0), (0.0, 0.0, curved))
+    assert g.hessian(0.0, 0.0, 0.0) == diagonal
+    assert "filled" in str(g.report())
+    assert g(1e200, 0.0, 0.0) == math.sin(1e200) / 1e200
+    kinked = symgrad(lambda x, y, z: np.expm1(norm(x, y, z)) / norm(x, y, z))
+    assert kinked.grad(0.0, 0.0, 0.0) == (0.0, 0.0, 0.0)

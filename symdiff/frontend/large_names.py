@@ -67,16 +67,16 @@ IN_CALL = frozenset(
 """Functions that take numbers as well: what is passed is an array where it is in the call."""
 
 
-def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any]) -> None:
+def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any], *, listed: bool = False) -> None:
     """Where numbers are used as arrays by a function, trace again with their parameters as
-    arrays."""
+    arrays; in a list, which is an array itself, only those that are arrays in the call."""
     if name in NO_USE:
         return
     for v in values:
         if isinstance(number_of(v), Scalar):
-            (array_in_call if name in IN_CALL else used_as_array)(v, REDUCED)
+            (array_in_call if listed or name in IN_CALL else used_as_array)(v, REDUCED)
         elif isinstance(v, (list, tuple)):
-            numbers_as_arrays(t, name, v)
+            numbers_as_arrays(t, name, v, listed=True)
 
 
 def involved(values: Iterable[Any]) -> bool:

@@ -27,8 +27,9 @@ from fractions import Fraction
 from flint import fmpq
 
 from symdiff import ir
-from symdiff.functions import EXTENDED
+from symdiff.functions import EXTENDED, HYPOT
 from symdiff.interpret import exclusive
+from symdiff.interpret.balls import Undecided
 from symdiff.ir import Expr
 from symdiff.passes.dependence import Dependence
 from symdiff.passes.regroup import regrouped
@@ -43,8 +44,8 @@ from symdiff.passes.removable import (
 from symdiff.passes.roots import loci, rational_roots
 from symdiff.passes.signs import Signs
 from symdiff.passes.surfaces import Surface, complete_surfaces
-from symdiff.series import Germs, OutOfBudget
-from symdiff.series.numbers import to_fraction
+from symdiff.series import Coefficient, Germs, OutOfBudget
+from symdiff.series.numbers import is_zero, to_fraction
 
 PRECISION = 320
 """Bits of the balls that stand for constants without a name."""
@@ -55,6 +56,8 @@ MAX_FORMULA = 60
 MAX_DEPTH = 60
 MAX_POINTS = 32
 """Singular points that are looked at in one program."""
+EVEN_ORDER = 16
+"""Odd coefficients up to this tell whether a function is even."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,13 @@ class Completions:
     surfaces: list[Surface] = field(default_factory=list)
     over_budget: list[Expr] = field(default_factory=list)
 
+    def add(self, other: Completions) -> None:
+        """What was done besides."""
+        self.filled += other.filled
+        self.singular += other.singular
+        self.surfaces += other.surfaces
+        self.over_budget += other.over_budget
+
 
 def complete(
     outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: Completions | None = None
@@ -98,14 +108,43 @@ def complete(
     """Replace what is singular but analytic by operations that are not singular."""
     outputs, facts = regrouped(outputs), tuple(facts)
     notes = notes if notes is not None else Completions()
-    search = _Search(outputs, Signs(facts), notes)
-    if not search.places:
-        return outputs
     with exclusive(PRECISION):
+        found = Completions()
+        search = _Search(outputs, Signs(facts), found)
+        if not search.places:
+            return outputs
         search.run()
+        if norms := search.even_norms():
+            outputs = _with_roots(outputs, norms)
+            found = Completions()
+            search = _Search(outputs, Signs(facts), found)
+            search.run()
+        notes.add(found)
         if search.fills:
             outputs = _filled(outputs, search.fills)
     return complete_surfaces(outputs, facts, notes.surfaces)
+
+
+def _with_roots(outputs: Sequence[Expr], norms: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs with norms as roots of sums of squares, of which functions are smooth."""
+    norms = set(norms)
+    squares: dict[Expr, Expr] = {}
+
+    def square(e: Expr) -> Expr:
+        if e.op is not HYPOT:
+            return ir.power(e, 2)
+        if e not in squares:
+            squares[e] = square(e.args[0]) + square(e.args[1])
+        return squares[e]
+
+    return ir.substitute(outputs, {e: ir.sqrt(square(e)) for e in norms})
+
+
+def _is_surely_zero(c: Coefficient) -> bool:
+    try:
+        return is_zero(c)
+    except Undecided:
+        return False
 
 
 # ------------------------------------------------------------------------ search
@@ -174,6 +213,16 @@ class _Search:
                 if not self._at(u, value, operations):
                     left = []
             self.notes.singular.extend(left)
+
+    def even_norms(self) -> list[Expr]:
+        """The `hypot` of which only even functions are filled at 0: they are smooth in its
+        square, and so in its arguments."""
+        even: dict[Expr, bool] = {}
+        for e, fill in self.fills.items():
+            if fill.t.op is HYPOT and (germs := fill.germs.get(Fraction(0))) is not None:
+                odd = (germs.coefficient(e, k) for k in range(1, EVEN_ORDER, 2))
+                even[fill.t] = even.get(fill.t, True) and all(map(_is_surely_zero, odd))
+        return [t for t, smooth in even.items() if smooth]
 
     def _dominators(self) -> None:
         """The nearest node through which alone each node depends on the inputs;

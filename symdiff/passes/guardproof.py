@@ -7,9 +7,9 @@ Requires: a condition and two formulas of the same variables.
 Ensures: "right" only if the condition cuts out nothing but singular points of
 the other side at which that is analytic, and points near them, and the small
 side is the limit within 2 ulp and the other side's value within 4 ulp at all
-sampled points of the band; or the small side is the limit itself, constant
-across the band, and the other side differs little from it there ("coarse" if by more than
-single precision). Values and limits come from ball arithmetic, being
+sampled points of the band; or the small side is a Taylor polynomial of the other (the limit
+itself, if it is constant across the band) that differs little from it there ("coarse" if by
+more than single precision). Values and limits come from ball arithmetic, being
 analytic from exact power series where the formula depends on one quantity.
 """
 
@@ -29,6 +29,7 @@ from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guardshape import bottleneck, is_simple, is_small
 from symdiff.passes.roots import loci, rational_roots
 from symdiff.passes.signs import Signs
+from symdiff.passes.taylor import SECONDS, SLANTED, is_taylor
 from symdiff.passes.zeros import Solution, sampled, zero_sets
 from symdiff.series import Germs, OutOfBudget
 
@@ -39,7 +40,7 @@ NARROW = 0.1
 close to the limit, is a branch and no guard."""
 CLOSE = 1e-3
 FINE = 2.0**-23
-"""Within this of it, a limit without its slope stands for the whole band."""
+"""Within this of it, the first terms of the series stand for the whole band."""
 WIDEST = 4
 """Bands reach at most 2**WIDEST from the point."""
 NARROWEST = -1000
@@ -56,7 +57,6 @@ BEYOND = (1.5, 2.0, 3.0, 5.0, 10.0, 60.0, 1e3, 1e6)
 MAX_VARIABLES = 6
 MAX_LOCI = 12
 MAX_CENTRES = 6
-SECONDS = 0.1
 
 QUANTITY = ir.var("the guarded quantity")
 Direction = tuple[float, ...]
@@ -303,10 +303,10 @@ class _Case:
         score, worst = max(errors, key=lambda e: e[0])
         scale = max([1.0, *(abs(float(q)) for q in centre.values())])
         wide = max(reach.values(), default=0.0) > NARROW * scale
-        constant = not set(_across(solved)) <= set(ir.variables((small,)))
-        is_limit = seen.ulps <= POINT_ULPS and constant
         miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
-        if score <= 1 or (is_limit and (miss <= FINE or (miss <= CLOSE and not wide))):
+        close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
+        constant = not set(_across(solved)) <= set(ir.variables((small,)))
+        if score <= 1 or (close and (constant or is_taylor(small, other, self.params, varied))):
             analytic = kind == "analytic" or (kind == "" and self._smooth(other, varied))
             coarse = score > 1 and miss > FINE
             right = replace(worst, kind="right", outside=outside, coarse=coarse)
@@ -322,8 +322,8 @@ class _Case:
                 if sign * self.sides >= 0:
                     yield tuple(sign if p is v else 0.0 for p in self.params)
         if len(varied) > 1:
-            for shift in (0, 1):
-                weights = {v: (1.0, -0.625, 0.75)[(i + shift) % 3] for i, v in enumerate(varied)}
+            for ws in SLANTED:
+                weights = {v: float(w) for v, w in zip(varied, ws, strict=False)}
                 yield tuple(weights.get(p, 0.0) for p in self.params)
 
     def _germ(self, other: Expr) -> str:

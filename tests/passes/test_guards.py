@@ -119,6 +119,15 @@ REPAIRED = {
         ),
         where(ir.lt(0, x), (1 - cos(sqrt(x))) / x, (F.COSH(sqrt(-x)) - 1) / -x),
     ),
+    "a straight line for a band": (
+        where(near(x, 1e-5), 1 - x / 2, log1p(x) / x),
+        log1p(x) / x,
+    ),
+    "a few terms for a band": (where(near(x, 1e-2), 1 - x**2 / 6, sinc), sinc),
+    "a straight line for a band, with parameters": (
+        where(ir.lt(abs_(x / y), 1e-6), y * (1 - x / y / 2), x / (exp(x / y) - 1)),
+        x / (exp(x / y) - 1),
+    ),
     "one-sided": (where(zero(x), 1, sin(sqrt(x)) / sqrt(x)), sin(sqrt(x)) / sqrt(x)),
     "a singular derivative": (where(ir.eq(x, 1), 0, F.ACOS(x) ** 2), F.ACOS(x) ** 2),
     "relative band": (
@@ -179,6 +188,7 @@ COARSE = {
     "constant": (where(near(x, 1e-4), 1, expm1(x) / x), expm1(x) / x),
     "power": (where(near(y, 1e-5), log(a), (a**y - 1) / y), (a**y - 1) / y),
     "wide and flat": (where(near(x, 1e-2), 1, sinc), sinc),
+    "straight": (where(near(x, 1e-2), 1 + x / 2, expm1(x) / x), expm1(x) / x),
 }
 
 
@@ -313,7 +323,8 @@ def test_wrong_guards_are_kept_and_named_with_both_numbers(name):
 
 
 @pytest.mark.parametrize(("polynomial", "eps"), [
-    (1 + x**2 / 6, 1e-4), (1 - x**2 / 6, 1e-2), (ir.const(2), 1e-2), (1 - x**2 / 5, 1e-5),
+    (1 + x**2 / 6, 1e-4), (1 + x / 1024, 1e-4), (ir.const(2), 1e-2), (1 - x**2 / 5, 1e-5),
+    (1 - x**2 / 6 - x**4 / 120, 1e-1), (exp(-(x**2) / 6), 1e-2),
 ], ids=repr)  # fmt: skip
 def test_bands_that_do_not_agree_to_rounding(polynomial, eps):
     e = where(near(x, eps), polynomial, sinc)

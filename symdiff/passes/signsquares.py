@@ -1,0 +1,88 @@
+"""Squares of signs in derivatives are 1, at the kink too.
+
+Before:  sign(x)*(exp(-abs(x))*sign(x) + x)
+After:   exp(-abs(x)) + sign(x)*x
+
+Requires: derivatives. In a value that a user wrote, sign(0)**2 is 0, and stays so.
+Ensures: equal values but where the argument of a sign is 0. There the result is the limit, if
+both sides have one limit, which sign(0) = 0 would miss: max(x, 0) + log1p(exp(-abs(x))) is
+smooth at 0, and its second derivative there is 1/4. If they differ, that of a sum of
+multiples of signs is the mean of the sides, as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from symdiff import ir
+from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, ZERO, Expr
+
+MAX_SIGNS = 8
+"""Signs that are looked at in one program."""
+
+Split = tuple[Expr, Expr]
+"""a and b of a + b*sign(u)."""
+
+
+def squares_of_signs(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs without products of a sign with itself."""
+    outputs = tuple(outputs)
+    signs = [e for e in ir.topological(outputs) if e.op is SIGN]
+    for sign in signs[:MAX_SIGNS]:
+        outputs = _Parity(sign).apart(outputs)
+    return outputs
+
+
+class _Parity:
+    """What depends on a sign, as a sum of an even and an odd part."""
+
+    def __init__(self, sign: Expr) -> None:
+        self.sign = sign
+        self.parts: dict[Expr, Split] = {sign: (ZERO, ONE)}
+        self.squared: set[Expr] = set()
+
+    def apart(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        for n in ir.topological(outputs):
+            if n not in self.parts:
+                self.parts[n] = self._split(n)
+                if any(a in self.squared for a in n.args):
+                    self.squared.add(n)
+        return tuple(self._joined(o) if o in self.squared else o for o in outputs)
+
+    def _joined(self, e: Expr) -> Expr:
+        even, odd = self.parts[e]
+        return even if odd is ZERO else even + self.sign * odd
+
+    def _split(self, n: Expr) -> Split:
+        parts = [self.parts[a] for a in n.args]
+        if all(odd is ZERO for _, odd in parts):
+            return self._as_it_is(n)
+        if n.op is NEG:
+            return -parts[0][0], -parts[0][1]
+        if n.op in (ADD, SUB):
+            (a, b), (c, d) = parts
+            combine = ir.add if n.op is ADD else ir.sub
+            return combine(a, c), combine(b, d)
+        if n.op is DIV and parts[1][1] is ZERO:
+            return parts[0][0] / parts[1][0], parts[0][1] / parts[1][0]
+        if n.op is MUL:
+            (a, b), (c, d) = parts
+            if b is ZERO or d is ZERO:
+                return a * c, a * d if b is ZERO else b * c
+            if a is ZERO or c is ZERO:  # others would cancel
+                self.squared.add(n)
+                return (b * d, b * c) if a is ZERO else (b * d, a * d)
+        if n.op is POW and (k := ir.integer(n.args[1])) is not None and parts[0][0] is ZERO:
+            self.squared.add(n)
+            power = ir.power(parts[0][1], k)
+            return (ZERO, power) if k % 2 else (power, ZERO)
+        return self._as_it_is(n)
+
+    def _as_it_is(self, n: Expr) -> Split:
+        """A node over arguments that are put together again."""
+        if not any(a in self.squared for a in n.args):
+            return n, ZERO
+        return ir.rebuild(n, tuple(self._joined(a) for a in n.args)), ZERO
+
+
+__all__ = ["squares_of_signs"]
