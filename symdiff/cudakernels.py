@@ -141,7 +141,9 @@ class CudaKernels:
         second = None
         if self.options.accuracy != "fast":
             accuracy = self.options.accuracy
-            second = SecondTier(program, partial(settled, flags=False), accuracy, self.widen, self.complete)
+            second = SecondTier(
+                program, partial(settled, flags=False), accuracy, self.widen, self.complete
+            )
         made = CudaProgram(final(program), self.options.cache, second)
         return ArraysOnDevice(made, self._dtype())
 

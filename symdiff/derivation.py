@@ -219,9 +219,7 @@ def kept(
     return found
 
 
-def settled(
-    program: Structured, dtype: str, accuracy: str, tests: int, flags: bool = True
-) -> Any:
+def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: bool = True) -> Any:
     """`symdiff.passes.settle.settle`, imported when a program is compiled.
 
     Parameters

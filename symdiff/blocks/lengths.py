@@ -160,21 +160,21 @@ class _Lengths:
         """An expression over the roots."""
         mapping: dict[Expr, Expr] = {}
         for n in topological((e,)):
-            root = self.root(n)
-            if root is not None:
+            below = n.args[0] if n.args else n
+            if (root := self.root(n)) is not None:
                 mapping[n] = power(root, TWO)
-            elif n.op is SQUARES and (root := self.root(n.args[0])) is not None:
-                mapping[n] = power(root, TWO)
-            elif n.op is POW and n.args[0].op is SQUARES:
-                if (root := self.root(n.args[0].args[0])) is not None:
-                    mapping[n] = power(root, TWO * n.args[1])
-            elif n.op is EQ and n.args[0].op is SQUARES and n.args[1] is ZERO:
-                if (root := self.root(n.args[0].args[0])) is not None:
-                    mapping[n] = ir.eq(root, ZERO)
+            elif (root := self.root(below)) is None:
+                continue
+            elif n.op is POW:
+                mapping[n] = power(root, TWO * n.args[1])
+            elif n.op is EQ and n.args[1] is ZERO:
+                mapping[n] = ir.eq(root, ZERO)
         return substitute((e,), mapping)[0] if mapping else e
 
     def root(self, n: Expr) -> Expr | None:
         """The root that stands for a number or an element, if it is kept so."""
+        if n.op is SQUARES:
+            (n,) = n.args
         if n.op is LOAD:
             return n if n.args[0] in self.roots else None
         return self.roots.get(n) if n.op is VAR else None
@@ -236,8 +236,8 @@ def _terms(s: Loop, c: Carried) -> Iterator[Expr | None]:
     if found is not None and not loops:
         terms = _squared(found.term)
         own = {c.name, *(n for b in s.body for n, _ in defined(b))}
-        yield from terms or [None]
-        if any(name_of(e) in own for e in leaves((found.term,))):
+        yield from terms
+        if not terms or any(name_of(e) in own for e in leaves((found.term,))):
             yield None
     elif found is None and len(loops) == 1 and isinstance(loops[0], Loop) and loops[0].carried:
         (inner, first) = loops[0], loops[0].carried[0]

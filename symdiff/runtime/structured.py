@@ -27,10 +27,10 @@ _SOURCES = ("symdiff.structure", "symdiff.integers", "symdiff.codegen.nests",
             "symdiff.codegen.nestlife", "symdiff.codegen.nestparts", "symdiff.codegen.nestproducts", "symdiff.codegen.nestvectors", "symdiff.codegen.nestrows", "symdiff.codegen.nestmatrices", "symdiff.codegen.gemm", "symdiff.codegen.nestready", "symdiff.codegen.nestsettle", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
 
 _TIERS = tuple(
-    f"symdiff.passes.{name}"
+    f"symdiff.{name}" if "." in name else f"symdiff.passes.{name}"
     for name in ("settle", "doubt", "overflow", "gather", "sharpen", "complete", "removable", "bands",
-                 "stabilise", "contexts", "extent", "magnitude", "samples", "signs")
-) + ("symdiff.blocks.lengths",)  # fmt: skip
+                 "stabilise", "contexts", "extent", "magnitude", "samples", "signs", "blocks.lengths")
+)  # fmt: skip
 """The modules that decide what is in doubt."""
 ALL = 2
 """Tests for all that the processor's flags tell."""
