@@ -108,14 +108,11 @@ class ArrayKernels:
         shapes: Shapes,
     ) -> Any:
         """Results for each row of the mapped values, stacked along a leading axis."""
-        sizes = {len(v) for v, m in zip(values, mapped, strict=True) if m}
-        if len(sizes) != 1:
-            raise SymdiffError(f"the leading axes that map() runs over have sizes {sorted(sizes)}")
-        count = sizes.pop()
+        count = rows.leading(values, mapped)
         if count == 0:
             raise SymdiffError("map() over an axis of size 0", hint="there is no result to stack")
         tree, compute = self._by_rows(raw, values, mapped, static, shapes)
-        return _nested(tree, rows.stacked(compute, count, self._options.parallel))
+        return rows.nested(tree, rows.stacked(compute, count, self._options.parallel))
 
     def _each(
         self,
@@ -205,18 +202,6 @@ def _of_numbers(program: Structured) -> bool:
     return not any(p.type.shape for p in program.params) and not any(
         e.op is ARRAY for e in program.outputs
     )
-
-
-def _nested(tree: Any, stacked: Sequence[Any]) -> Any:
-    """Stacked results nested as a tree; the axis of rows stays the first."""
-    if isinstance(tree, np.ndarray):
-        parts = np.stack([stacked[int(i)] for i in tree.ravel()], axis=1)
-        return parts.reshape(len(parts), *tree.shape, *parts.shape[2:])
-    if isinstance(tree, (tuple, list)):
-        return type(tree)(_nested(t, stacked) for t in tree)
-    if isinstance(tree, dict):
-        return {k: _nested(t, stacked) for k, t in tree.items()}
-    return stacked[int(tree)]
 
 
 def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:

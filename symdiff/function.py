@@ -29,6 +29,7 @@ from symdiff.program import (
     map_tree,
 )
 from symdiff.progress import compiling
+from symdiff.runtime import rows
 from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
@@ -410,14 +411,30 @@ class SymbolicFunction(functools.partial[Any]):
             raise SymdiffError("map() over a number", hint="its entry of axes should be None")
         shapes = self._source.shapes(static, real, mapped)
         raw = self._source.raw(static, shapes)
-        if not isinstance(raw, Structured):
-            return self(*args, **kwargs)
         if not any(mapped):
             raise SymdiffError("map() of nothing", hint="an argument must have a leading axis")
+        if not isinstance(raw, Structured):
+            return self._map_elements(raw, real, mapped, static, shapes)
         placed = self._cuda.placed(real, None, None)
         if placed is not None:
             return self._cuda.map(raw, placed, mapped, static, shapes)
         return self._arrays.map(raw, real, mapped, static, shapes)
+
+    def _map_elements(
+        self, raw: Program, values: Sequence[Any], mapped: Sequence[bool],
+        static: Mapping[str, Any], shapes: Shapes,
+    ) -> Any:  # fmt: skip
+        """`map` of a function of numbers: its elements broadcast, under the mapped axis."""
+        rows.leading(values, mapped)
+        rank = max([np.ndim(v) - m for v, m in zip(values, mapped, strict=True)])
+        real = tuple(
+            v.reshape(v.shape[:1] + (1,) * (rank + 1 - v.ndim) + v.shape[1:]) if m else v
+            for v, m in zip(values, mapped, strict=True)
+        )
+        if self._cuda.placed(real, None, None) is not None:
+            return self._run(real, static, None)
+        emission, kernel = self._compiled(static, shapes)
+        return rows.nested(emission.tree, kernel(real))
 
     def _structured(self) -> Structured | None:
         """The program of a function with arrays or loops, as it is emitted."""

@@ -394,6 +394,40 @@ def test_map_over_a_leading_axis() -> None:
     np.testing.assert_allclose(symgrad(dot).map(a, b, axes=(0, None)), a @ b, rtol=1e-14)
 
 
+def test_map_of_a_function_of_numbers() -> None:
+    """The mapped axis is the first, whatever the function makes of a number."""
+
+    def f(x, c):
+        return x * c, np.array([x, c, x + c])
+
+    a, b = normal(4), normal(5)
+    value, array = symgrad(f).map(a, b, axes=(0, None))
+    assert value.shape == (4, 5)
+    assert array.shape == (4, 3, 5)
+    np.testing.assert_array_equal(array[2, 1], b)
+    assert symgrad(f).jacobian.map(a, 2.0)[1][0].shape == (4, 3)
+    with pytest.raises(SymdiffError, match="leading axes that map"):
+        symgrad(f).map(a, b)
+
+    def lattice(s, k):
+        v = np.maximum(k - s * 1.1 ** np.arange(-4, 5, 2), 0)
+        for _ in range(4):
+            v = 0.5 * (v[1:] + v[:-1])
+        return v[0]
+
+    s = np.array([0.9, 1.0, 1.2])
+    found = symgrad(lattice).grad.map(s, 1.05)
+    np.testing.assert_array_equal(found, np.transpose([symgrad(lattice).grad(v, 1.05) for v in s]))
+
+
+def test_known_ranges_have_as_many_elements_as_numpy_s() -> None:
+    def of(stop: float, step: float) -> Callable[..., Any]:
+        return lambda x: np.sum(x * np.arange(0, stop, step))
+
+    for stop, step in ((3, 0.3), (1, 0.1), (2.1, 0.7), (-3, -0.3)):
+        assert symgrad(of(stop, step))(2.0) == pytest.approx(of(stop, step)(2.0))
+
+
 def test_singularities_in_loop_bodies_are_filled() -> None:
     def f(x):
         total = 0.0

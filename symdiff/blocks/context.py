@@ -20,6 +20,7 @@ from symdiff.structure import (
     Update,
     array,
     defined,
+    inner,
     leaves,
     name_of,
     scalar,
@@ -81,9 +82,15 @@ class Context:
         """Take over what is known of names for their copies."""
         for old, new in mapping.items():
             if (t := self.types.get(name_of(old))) is not None:
-                self.types[name_of(new)] = t
+                self.types[name_of(new)] = Type(ir.substitute(t.shape, mapping), t.kind)
                 if name_of(old) in self._active:
                     self._active.add(name_of(new))
+
+    def refresh(self, block: Block) -> None:
+        """Note the types that names have after expressions of a block were replaced."""
+        for s in walk(block):
+            self.types.update(defined(s))
+            self.types.update(inner(s))
 
     def active(self, e: Expr | str) -> bool:
         """Whether the real value of an expression or name depends on the inputs."""

@@ -164,6 +164,7 @@ def parts(context: Context, s: Loop, first: Expr) -> tuple[Loop, Loop]:
     rest = replace(s, carried=carried, count=None if s.count is None else s.count - made)
     if not s.reverse:
         (rest,) = replaced((rest,), {index(s.index): index(s.index) + made})  # type: ignore[assignment]
+    context.refresh((copy, rest))
     return copy, rest
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend import known, large_names, ufuncs
+from symdiff.frontend import known, large_names, records, ufuncs
 from symdiff.frontend.calls import Method, call
 from symdiff.frontend.containers import array_in_call, used_as_array
 from symdiff.frontend.numpy_names import ARRAY_METHODS, ARRAY_PROPERTIES
@@ -18,6 +18,7 @@ from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
     Masked,
+    Record,
     Refused,
     Scalar,
     Selected,
@@ -39,6 +40,10 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
         return large_names.attribute(t, owner, name)
     if isinstance(owner, Scalar):
         return _of_scalar(owner, name)
+    if isinstance(owner, Record):
+        return records.attribute(t, owner, name)
+    if isinstance(owner, records.Super):
+        return records.of_parent(t, owner, name)
     if isinstance(owner, known.METHOD_OWNERS) and not hasattr(owner, "_fields"):
         found = getattr(owner, name, None)
         if isinstance(found, BuiltinMethodType):

@@ -16,7 +16,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
-from symdiff.frontend import arrays, distributions, known, scalars, source
+from symdiff.frontend import arrays, distributions, known, numpy_calls, scalars, source
 from symdiff.frontend.containers import plain
 from symdiff.frontend.frames import Frame, tuple_like
 from symdiff.frontend.source import FunctionNode
@@ -25,6 +25,7 @@ from symdiff.frontend.values import (
     UNBOUND,
     Cond,
     Real,
+    Record,
     Refused,
     Scalar,
     SmallArray,
@@ -97,7 +98,9 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if isinstance(function, Method):
         return function.function(t, function.owner, *args, **kwargs)
     if (implementation := known.find(function)) is not None:
-        return implementation(t, *args, **kwargs)
+        return numpy_calls.applied(t, function, implementation, args, kwargs)
+    from symdiff.frontend import records
+
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
         return _traced(t, function, args, kwargs)
@@ -111,6 +114,9 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
             raise _foreign(t, function)
         return inline(t, function, args, kwargs)
     if kind is MethodType and type(function.__func__) is FunctionType:
+        owner, name = function.__self__, function.__name__
+        if name in records.NAMED_TUPLE and hasattr(owner, "_fields"):
+            return records.of_named_tuple(t, owner, name, args, kwargs)
         inspects = hasattr(type(function.__self__), "__symdiff_trace__")
         if (known_method := distributions.find(function)) is not None:
             return inline(t, known_method, args, kwargs)
@@ -128,6 +134,12 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return known.method(t, function, args, kwargs)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return function(*args, **kwargs)
+    if records.makes(function):
+        return records.make(t, function, args, kwargs)
+    if isinstance(function, Record):
+        found = records.special(t, function, "__call__", *args, **kwargs)
+        if found is not NotImplemented:
+            return found
     called = inspect.getattr_static(kind, "__call__", None)
     if isinstance(called, FunctionType) and not _is_library(called):
         return inline(t, called, (function, *args), kwargs)

@@ -159,23 +159,27 @@ def _thin(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*shape[:k], 1, *shape[k + 1 :])
 
 
-def gradient(f: ArrayLike, *spacing: Any, axis: Any = None) -> Any:
-    """Second-order differences inside, first-order ones at the ends."""
+def gradient(f: ArrayLike, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Second-order differences inside, those of the order that is asked for at the ends."""
     axes = range(np.ndim(f)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     steps = spacing * len(axes) if len(spacing) == 1 else spacing or (1,) * len(axes)
-    found = [_slopes(f, h, k) for h, k in zip(steps, axes, strict=True)]
+    found = [_slopes(f, h, k, edge_order) for h, k in zip(steps, axes, strict=True)]
     return found[0] if len(found) == 1 else found
 
 
-def _slopes(f: ArrayLike, h: Any, axis: int) -> Any:
+def _slopes(f: ArrayLike, h: Any, axis: int, order: int) -> Any:
     a = np.moveaxis(f, axis, 0)
-    if a.shape[0] < 2:
-        raise ValueError("np.gradient() needs two elements")
+    if a.shape[0] < order + 1:
+        raise ValueError("np.gradient() needs one element more than the order at the edges")
     steps = np.diff(h) if np.ndim(h) else np.full(a.shape[0] - 1, h * 1.0)
     s = steps.reshape((-1,) + (1,) * (np.ndim(f) - 1))
     rises = (a[1:] - a[:-1]) / s
     inside = (s[1:] * rises[:-1] + s[:-1] * rises[1:]) / (s[1:] + s[:-1])
-    return np.moveaxis(np.concatenate([rises[:1], inside, rises[-1:]]), 0, axis)
+    first, last = rises[:1], rises[-1:]
+    if order == 2:
+        first = first + s[:1] / (s[:1] + s[1:2]) * (rises[:1] - rises[1:2])
+        last = last + s[-1:] / (s[-1:] + s[-2:-1]) * (rises[-1:] - rises[-2:-1])
+    return np.moveaxis(np.concatenate([first, inside, last]), 0, axis)
 
 
 def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Any:
@@ -242,6 +246,148 @@ def insert(arr: ArrayLike, obj: int, values: Any) -> Any:
     return np.concatenate([arr[:obj], value, arr[obj:]])
 
 
+def at(function: Any, a: ArrayLike, indices: Any, *values: Any) -> None:
+    """What `np.ufunc.at` does: one index after the other."""
+    if isinstance(indices, tuple):
+        i, j = indices
+        more = [np.broadcast_to(v, i.shape) for v in values]
+        for k in range(i.shape[0]):
+            a[i[k], j[k]] = function(a[i[k], j[k]], *[v[k] for v in more])
+    else:
+        i = np.ravel(indices)
+        shape = a.shape[1:]
+        more = [np.broadcast_to(v, np.shape(indices) + shape).reshape((-1, *shape)) for v in values]
+        for k in range(i.shape[0]):
+            a[i[k]] = function(a[i[k]], *[v[k] for v in more])
+
+
+def ix_(*args: ArrayLike) -> Any:
+    n = len(args)
+    return tuple([a.reshape((1,) * k + (-1,) + (1,) * (n - 1 - k)) for k, a in enumerate(args)])
+
+
+def block(arrays: Any) -> Any:
+    return _blocks(arrays, _depth(arrays))
+
+
+def _depth(arrays: Any) -> int:
+    return 1 + _depth(arrays[0]) if isinstance(arrays, list) else 0
+
+
+def _blocks(arrays: Any, depth: int) -> Any:
+    if depth == 0:
+        return arrays
+    parts = [_blocks(a, depth - 1) for a in arrays]
+    rank = max([np.ndim(p) for p in parts] + [depth])
+    parts = [_leading(p, rank) for p in parts]
+    return np.concatenate(parts, axis=-depth)
+
+
+def _leading(a: ArrayLike, rank: int) -> Any:
+    if np.ndim(a) == 0:
+        return np.full((1,) * rank, a)
+    return np.reshape(a, (1,) * (rank - np.ndim(a)) + np.shape(a))
+
+
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> Any:
+    if not isinstance(indices_or_sections, int):
+        return np.split(ary, indices_or_sections, axis)
+    parts = indices_or_sections
+    n = ary.shape[axis]
+    ends = [k * (n // parts) + min(k, n % parts) for k in range(1, parts)]
+    return np.split(ary, ends, axis)
+
+
+def hsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
+    return np.split(ary, indices_or_sections, 0 if np.ndim(ary) == 1 else 1)
+
+
+def vsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
+    return np.split(ary, indices_or_sections, 0)
+
+
+def atleast_3d(a: ArrayLike) -> Any:
+    if np.ndim(a) == 0:
+        return np.reshape(a, (1, 1, 1))
+    if np.ndim(a) == 1:
+        return a[None, :, None]
+    return a[:, :, None] if np.ndim(a) == 2 else a
+
+
+def ediff1d(ary: ArrayLike, to_end: Any = None, to_begin: Any = None) -> Any:
+    found = np.diff(np.ravel(ary))
+    if to_begin is not None:
+        found = np.concatenate([np.atleast_1d(to_begin), found])
+    return found if to_end is None else np.concatenate([found, np.atleast_1d(to_end)])
+
+
+def diagflat(v: ArrayLike, k: int = 0) -> Any:
+    return np.diag(np.ravel(v), k)
+
+
+def diag_indices(n: int, ndim: int = 2) -> Any:
+    return (np.arange(n),) * ndim
+
+
+def diag_indices_from(arr: ArrayLike) -> Any:
+    return (np.arange(arr.shape[0]),) * np.ndim(arr)
+
+
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Any:
+    k, n = axis % np.ndim(a), start + np.ndim(a) if start < 0 else start
+    return np.moveaxis(a, k, n - 1 if k < n else n)
+
+
+def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0) -> Any:
+    return base ** np.linspace(start, stop, num, endpoint)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any:
+    return start * (stop / start) ** np.linspace(0, 1, num, endpoint)
+
+
+def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None) -> Any:
+    mask = np.asarray(condition)
+    if axis is None:
+        return np.ravel(a)[mask]
+    return np.moveaxis(np.moveaxis(a, axis, 0)[mask], 0, axis)
+
+
+def put(a: ArrayLike, ind: ArrayLike, v: Any) -> None:
+    a.reshape(-1)[ind] = v
+
+
+def putmask(a: ArrayLike, mask: ArrayLike, values: Any) -> None:
+    a[mask] = values if np.ndim(values) == 0 else values[mask]
+
+
+def choose(a: ArrayLike, choices: Any) -> Any:
+    places = np.asarray(a)
+    return np.select([places == k for k in range(len(choices))], list(choices))
+
+
+def broadcast_arrays(*args: ArrayLike) -> Any:
+    shape = np.shape(sum([a * 0 for a in args]))
+    return [np.broadcast_to(a, shape) for a in args]
+
+
+def block_diag(*arrs: ArrayLike) -> Any:
+    parts = [np.atleast_2d(a) for a in arrs]
+    n, m = sum([a.shape[0] for a in parts]), sum([a.shape[1] for a in parts])
+    found = np.zeros((n, m))
+    i, j = 0, 0
+    for a in parts:
+        found[i : i + a.shape[0], j : j + a.shape[1]] = a
+        i, j = i + a.shape[0], j + a.shape[1]
+    return found
+
+
+def toeplitz(c: ArrayLike, r: ArrayLike = None) -> Any:
+    row = c if r is None else r
+    at = np.arange(c.shape[0])[:, None] - np.arange(row.shape[0])
+    return np.where(at >= 0, c[np.maximum(at, 0)], row[np.maximum(-at, 0)])
+
+
 # ------------------------------------------------------------------- polynomials
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
     n = len(x) if N is None else N
@@ -262,6 +408,19 @@ def polyint(p: ArrayLike) -> Any:
 
 def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Any:
     return np.linalg.pinv(np.vander(x, deg + 1)) @ y
+
+
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
+    return np.convolve(a1, a2)
+
+
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
+    n = max(a1.shape[0], a2.shape[0])
+    return np.pad(a1, (n - a1.shape[0], 0)) + np.pad(a2, (n - a2.shape[0], 0))
+
+
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
+    return polyadd(a1, -a2)
 
 
 def polynomial_value(x: Any, c: ArrayLike) -> Any:
@@ -313,6 +472,30 @@ def scipy_cholesky(a: ArrayLike, lower: bool = False) -> Any:
     return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a.T).T
 
 
+def vecdot(x1: ArrayLike, x2: ArrayLike, axis: int = -1) -> Any:
+    return np.sum(x1 * x2, axis=axis)
+
+
+def matvec(x1: ArrayLike, x2: ArrayLike) -> Any:
+    return np.sum(x1 * x2[..., None, :], axis=-1)
+
+
+def vecmat(x1: ArrayLike, x2: ArrayLike) -> Any:
+    return np.sum(x1[..., :, None] * x2, axis=-2)
+
+
+def matrix_norm(x: ArrayLike, keepdims: bool = False, ord: Any = "fro") -> Any:
+    return np.linalg.norm(x, ord, axis=(-2, -1), keepdims=keepdims)
+
+
+def matrix_transpose(x: ArrayLike) -> Any:
+    return np.swapaxes(x, -1, -2)
+
+
+def matrix_trace(x: ArrayLike, offset: int = 0) -> Any:
+    return np.trace(x, offset, -2, -1)
+
+
 def scipy_solve(a: ArrayLike, b: ArrayLike, assume_a: str = "gen") -> Any:
     return np.linalg.solve(a, b)
 
@@ -335,7 +518,21 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.linalg.cond": (cond, 1), "scipy.linalg.solve_triangular": (solve_triangular, 2),
     "scipy.linalg.cho_factor": (cho_factor, 1), "scipy.linalg.cho_solve": (cho_solve, 2),
     "scipy.linalg.cholesky": (scipy_cholesky, 1), "scipy.linalg.solve": (scipy_solve, 2),
-    "scipy.linalg.svdvals": (svdvals, 1),
+    "scipy.linalg.svdvals": (svdvals, 1), "numpy.ix_": (ix_, 9), "numpy.block": (block, 1),
+    "numpy.array_split": (array_split, 1), "numpy.hsplit": (hsplit, 1),
+    "numpy.vsplit": (vsplit, 1), "numpy.atleast_3d": (atleast_3d, 1),
+    "numpy.ediff1d": (ediff1d, 1), "numpy.diagflat": (diagflat, 1),
+    "numpy.diag_indices": (diag_indices, 0), "numpy.diag_indices_from": (diag_indices_from, 1),
+    "numpy.rollaxis": (rollaxis, 1), "numpy.logspace": (logspace, 0),
+    "numpy.geomspace": (geomspace, 0), "numpy.compress": (compress, 2), "numpy.put": (put, 2, 1),
+    "numpy.putmask": (putmask, 2), "numpy.choose": (choose, 2),
+    "numpy.broadcast_arrays": (broadcast_arrays, 9), "numpy.polymul": (polymul, 2),
+    "numpy.polyadd": (polyadd, 2), "numpy.polysub": (polysub, 2), "numpy.vecdot": (vecdot, 2),
+    "numpy.linalg.vecdot": (vecdot, 2), "numpy.matvec": (matvec, 2), "numpy.vecmat": (vecmat, 2),
+    "numpy.linalg.matrix_norm": (matrix_norm, 1),
+    "numpy.linalg.matrix_transpose": (matrix_transpose, 1),
+    "numpy.linalg.trace": (matrix_trace, 1), "scipy.linalg.block_diag": (block_diag, 9),
+    "scipy.linalg.toeplitz": (toeplitz, 2),
 }  # fmt: skip
 """By the dotted name of what is implemented: the function, how many of its first arguments are
 arrays, and the number of one that is an array of integers."""

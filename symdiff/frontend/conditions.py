@@ -31,7 +31,10 @@ class Conditions(Recorder):
     def wrap(self, value: Any) -> Any:
         """A value from the user's world or from a container, ready to compute with."""
         kind = type(value)
-        if kind is Real or kind is int or kind is SmallArray:
+        if kind is Real or kind is int:
+            return value
+        self.aliases.check(value)
+        if kind is SmallArray:
             return value
         if kind is Choice:
             return self.resolve(value, "this value")

@@ -18,6 +18,7 @@ from symdiff.frontend.values import (
     Listed,
     Masked,
     Real,
+    Record,
     Refused,
     Scalar,
     Selected,
@@ -198,6 +199,12 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         from symdiff.frontend.ufuncs import joined_by_index
 
         return joined_by_index(t, owner, index)
+    if isinstance(owner, Record):
+        from symdiff.frontend import records
+
+        found = records.special(t, owner, "__getitem__", index)
+        if found is not NotImplemented:
+            return found
     if isinstance(owner, Scalar):
         used_as_array(owner, "it is indexed", rank_of(index))
         raise Refused(f"{_what(owner)} is indexed")

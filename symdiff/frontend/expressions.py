@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend import arrays, attributes, calls, comprehensions, scalars
+from symdiff.frontend import arrays, attributes, calls, comprehensions, records, scalars
 from symdiff.frontend.containers import elements, key, position, subscript
 from symdiff.frontend.operators import binary, compare, truth
 from symdiff.frontend.tracer import Tracer
@@ -18,6 +18,7 @@ from symdiff.frontend.values import (
     Cond,
     Maybe,
     Real,
+    Record,
     Refused,
     SmallArray,
     Unusable,
@@ -129,6 +130,10 @@ def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
         case ast.Not():
             return scalars.negate(truth(t, value))
         case ast.USub():
+            if isinstance(value, Record):
+                found = records.special(t, value, "__neg__")
+                if found is not NotImplemented:
+                    return found
             return t.note(arrays.elementwise(scalars.negative, value), node)
         case ast.UAdd():
             return arrays.elementwise(lambda v: v if is_number(v) else as_real(v), value)

@@ -19,6 +19,7 @@ from symdiff.frontend import (
     distributions,
     library_names,
     methods,
+    numpy_calls,
     numpy_names,
     python_names,
     scalars,
@@ -74,14 +75,17 @@ def _sized(name: str, small: Implementation | None) -> Implementation:
     from symdiff.frontend import large_names
 
     large = large_names.TABLE.get(name)
-    if large is None:
-        assert small is not None
-        return small
 
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        if large is None:
+            assert small is not None
+            numpy_calls.check(name, small, args, kwargs)
+            return small(t, *args, **kwargs)
         if large_names.involved((*args, *kwargs.values())):
+            numpy_calls.check(name, large, args, kwargs)
             return large(t, *args, **kwargs)
         large_names.numbers_as_arrays(t, name, args)
+        numpy_calls.check(name, small or large, args, kwargs)
         return (small or large)(t, *args, **kwargs)
 
     return implementation
@@ -97,14 +101,14 @@ _MODULES = (
 def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     """Implementations by the identity of what they implement. The elementary
     functions first: where a traced version exists too, it wins."""
-    from symdiff.frontend import large_names
+    from symdiff.frontend import large_names, records
 
     entries: dict[str, Implementation] = {}
     for op in functions.TABLE:
         entries |= {name: _elementary(op) for name in op.names}
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
     entries |= python_names.TABLE | library_names.TABLE
-    entries |= numpy_names.TABLE
+    entries |= numpy_names.TABLE | records.TABLE
     whole = {name: _composed(*entry) for name, entry in composed.TABLE.items()}
     names = dict.fromkeys((*entries, *large_names.TABLE, *whole))
     table: dict[int, tuple[Any, Implementation]] = {}

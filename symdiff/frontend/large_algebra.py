@@ -8,6 +8,7 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import arrays, folding, scalars, symbolic
+from symdiff.frontend.containers import used_as_array
 from symdiff.frontend.extents import same_size, stretched
 from symdiff.frontend.folding import reals, routine
 from symdiff.frontend.large_reductions import axes_of, norm, total
@@ -84,7 +85,7 @@ def contracted(t: Tracer, parts: Sequence[tuple[str, SymArray]], output: str) ->
 
 def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) -> Any:
     if not isinstance(subscripts, str):
-        raise Refused("np.einsum() without a string of subscripts")
+        subscripts, operands = _lettered((subscripts, *operands))
     text = subscripts.replace(" ", "")
     if "." in text:
         text = _named_axes(text, [len(a.shape) for a in _arrays(t, *operands)])
@@ -106,6 +107,19 @@ def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) ->
         inner = "".join(dict.fromkeys(c for c in p + q if c in later))
         parts = [(inner, symbolic.symbolic(t, contracted(t, [(p, a), (q, b)], inner))), *rest]
     return contracted(t, parts, output)
+
+
+def _lettered(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Subscripts and operands of `np.einsum(a, [0, 1], b, [1, 2], [0, 2])`."""
+
+    def letters(axes: Any) -> str:
+        if not isinstance(axes, (list, tuple)):
+            raise Refused("np.einsum() without subscripts", "write them as a string: 'ij,jk->ik'")
+        return "".join("..." if k is Ellipsis else chr(ord("a") + k) for k in axes)
+
+    terms = ",".join(letters(axes) for axes in given[1::2])
+    output = "->" + letters(given[-1]) if len(given) % 2 else ""
+    return terms + output, given[: len(given) // 2 * 2 : 2]
 
 
 def _named_axes(text: str, ranks: Sequence[int]) -> str:
@@ -227,6 +241,7 @@ def _square(t: Tracer, value: Any, what: str) -> SymArray:
 
 
 def _solve(t: Tracer, a: Any, b: Any) -> Any:
+    used_as_array(b, "np.linalg.solve()")
     matrix, right = _square(t, a, "np.linalg.solve()"), reals(symbolic.symbolic(t, b))
     if not 1 <= len(right.shape) <= 2:
         raise Refused("np.linalg.solve() of an array of more than two dimensions")

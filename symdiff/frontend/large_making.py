@@ -9,11 +9,13 @@ from typing import Any
 from symdiff import ir, structure
 from symdiff.frontend import arrays, scalars, selecting, sequences, storing, symbolic
 from symdiff.frontend.arrays import dtype_kind
+from symdiff.frontend.containers import used_as_array
 from symdiff.frontend.extents import dims, same_size, shape_of, size
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Real, Refused, SymArray, as_real, describe
+from symdiff.frontend.values import Real, Refused, SymArray, Whole, as_real, describe
 from symdiff.frontend.values import Sequence as Unknown
+from symdiff.integers import linear
 from symdiff.ir import ONE, ZERO
 from symdiff.structure import FLOORDIV, Build, Carried, Loop, Type, array, index
 
@@ -74,12 +76,36 @@ def real_ends(bounds: Sequence[Any]) -> tuple[str, str]:
 
 
 def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
-    """`np.arange` of integers."""
+    """`np.arange` of integers, and of known numbers that are short in binary: their sums and
+    quotients are exact in floating point, so the number of elements is NumPy's."""
     if not all(map(scalars.is_whole, bounds)):
-        raise Refused(*real_ends(bounds))
+        return converted(_ranged_reals(bounds), dtype_kind(dtype))
     found = sequences.symbolic_range(*bounds)
     value = found.item(SLOTS[0])
     return converted(from_formula((found.count,), value), dtype_kind(dtype))
+
+
+SHORT = 2**20
+"""The largest denominator of a number that is short in binary."""
+
+
+def _ranged_reals(bounds: Sequence[Any]) -> Any:
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    known = [None if isinstance(b, Whole) else ir.rational(as_real(b).expr) for b in (start, stop, step)]  # fmt: skip
+    for b, q in zip((start, stop, step), known, strict=True):
+        if not isinstance(b, Whole) and (q is None or SHORT % q.denominator):
+            raise Refused(*real_ends(bounds))
+    size = known[2]
+    if not size:
+        raise Refused("the step of np.arange() must be known, and not 0")
+    first, last, unit = as_real(start).expr, as_real(stop).expr, ir.const(SHORT)
+    span = ir.mul(unit, ir.sub(last, first) if size > 0 else ir.sub(first, last))
+    k = int(abs(size) * SHORT)
+    count = ir.apply(structure.FLOORDIV, linear(ir.add(span, ir.const(k - 1))), ir.const(k))
+    count = ir.where(ir.lt(count, ZERO), ZERO, count)
+    steps = as_real(scalars.whole(SLOTS[0]))
+    value = arrays.add(as_real(start), arrays.multiply(as_real(step), steps))
+    return lazy((count,), "f", as_real(value).expr)
 
 
 def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
@@ -182,6 +208,8 @@ def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
 
 def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
     """Straight lines between points; beyond the ends, the ends."""
+    for v in (xp, fp):
+        used_as_array(v, "np.interp()")
     grid, heights = (symbolic.reused(t, symbolic.symbolic(t, v)) for v in (xp, fp))
     same_size(t, grid.shape[0], heights.shape[0])
     points = symbolic.symbolic(t, x)

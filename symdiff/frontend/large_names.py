@@ -67,14 +67,27 @@ IN_CALL = frozenset(
 """Functions that take numbers as well: what is passed is an array where it is in the call."""
 
 
+OF_MATRICES = frozenset(
+    f"numpy.linalg.{name}"
+    for name in (
+        "solve", "inv", "det", "slogdet", "cholesky", "eigh", "eigvalsh", "pinv", "svd",
+        "matrix_power",
+    )
+) | {"numpy.trace"}  # fmt: skip
+"""Functions whose first argument is a matrix, where nothing else is known of it."""
+
+
 def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any], *, listed: bool = False) -> None:
     """Where numbers are used as arrays by a function, trace again with their parameters as
     arrays; in a list, which is an array itself, only those that are arrays in the call."""
     if name in NO_USE:
         return
-    for v in values:
+    for k, v in enumerate(values):
         if isinstance(number_of(v), Scalar):
-            (array_in_call if listed or name in IN_CALL else used_as_array)(v, REDUCED)
+            if listed or name in IN_CALL:
+                array_in_call(v, REDUCED)
+            else:
+                used_as_array(v, REDUCED, 2 if name in OF_MATRICES and k == 0 else 1)
         elif isinstance(v, (list, tuple)):
             numbers_as_arrays(t, name, v, listed=True)
 

@@ -91,8 +91,8 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
         raise Refused(*large_making.real_ends(bounds))
     exact = [plain(b) for b in bounds]
     start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
-    count = max(0, -((start - stop) // step))
-    return t.own(converted(array_of([number(start + i * step) for i in range(int(count))], (int(count),)), kind))  # fmt: skip
+    count = max(0, math.ceil((float(stop) - float(start)) / float(step)))  # as NumPy rounds it
+    return t.own(converted(array_of([number(start + i * step) for i in range(count)], (count,)), kind))  # fmt: skip
 
 
 def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:

@@ -14,6 +14,7 @@ from symdiff.frontend.values import (
     Cond,
     Listed,
     Masked,
+    Record,
     Refused,
     Scalar,
     Selected,
@@ -46,6 +47,12 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     """`a op b` of any two values."""
     if is_number(a) and is_number(b) and op is not ast.MatMult:
         return scalars.binary(op, a, b)
+    if isinstance(a, Record) or isinstance(b, Record):
+        from symdiff.frontend import records
+
+        found = records.binary(t, op, a, b)
+        if found is not NotImplemented:
+            return found
     if isinstance(a, _SYMBOLIC) or isinstance(b, _SYMBOLIC):
         if op is ast.MatMult:
             for v in (a, b):

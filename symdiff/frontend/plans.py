@@ -8,6 +8,7 @@ from typing import Any
 
 from symdiff import structure
 from symdiff.frontend import slots, symbolic
+from symdiff.frontend.aliases import containers
 from symdiff.frontend.frames import Flow, contents
 from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.slots import Slot
@@ -152,7 +153,7 @@ def _shared(plan: Plan, ends: Ends) -> bool:
     lists: set[int] = set(plan.containers)
     for name, tree in plan.names.items():
         value = ends.env.get(name, UNBOUND)
-        for c in slots.containers(value):
+        for c in containers(value):
             if id(c) in lists and not isinstance(tree, slots.Held):
                 raise Refused(
                     f"name '{name}' shares a list with another one in a loop",

@@ -21,6 +21,7 @@ from symdiff.frontend.values import (
     Listed,
     Masked,
     Real,
+    Record,
     Refused,
     Scalar,
     Selected,
@@ -222,6 +223,8 @@ def _complex(t: Tracer, *args: Any) -> Any:
 
 def _isinstance(t: Tracer, value: Any, types: Any) -> bool:
     wanted = types if isinstance(types, tuple) else (types,)
+    if isinstance(value, Record):
+        return issubclass(value.made_of, wanted)
     if isinstance(value, Whole):
         return any(c in (int, numbers.Number, numbers.Integral, np.integer, object) for c in wanted)
     if isinstance(value, Real):
@@ -244,6 +247,12 @@ def _len(t: Tracer, value: Any) -> Any:
         return len(value.items)
     if isinstance(value, (list, tuple, dict, set, frozenset, str, range)):
         return len(value)
+    if isinstance(value, Record):
+        from symdiff.frontend import records
+
+        found = records.special(t, value, "__len__")
+        if found is not NotImplemented:
+            return found
     if isinstance(value, Masked):
         raise Refused(
             "the number of elements that a condition selects is not known when traced",
@@ -258,6 +267,8 @@ def _range(t: Tracer, *args: Any) -> Any:
         return sequences.symbolic_range(*args)
     for v in args:
         if not isinstance(v, int):
+            if isinstance(v, Real):
+                symbolic.retrace_integers(t, v.expr)
             raise Refused(
                 f"range() of {describe(v)}",
                 integer_hint(v) or "the number of steps must be an integer known when traced",

@@ -13,6 +13,7 @@ import numpy as np
 from symdiff import ir, structure
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import scalars
+from symdiff.frontend.aliases import Aliases
 from symdiff.frontend.decisions import Decisions
 from symdiff.frontend.frames import Container, Frame, Region, contents
 
@@ -84,6 +85,7 @@ class Recorder:
         self.steps = 0
         self._clock = 0
         self._owned: dict[int, tuple[Container, int]] = {}
+        self.aliases = Aliases()
         self._outside: dict[int, tuple[Any, Any]] = {}
         self._needs: dict[Expr, Expr] = {}
         self._decisions = Decisions()
@@ -168,6 +170,7 @@ class Recorder:
                 f"{describe(container)} that was not made on this path is changed",
                 "change a copy; a function to differentiate has no side effects",
             )
+        self.aliases.changed(key)
         for region in reversed(self.regions):
             if id(key) in region.log or owned[1] > region.start:
                 break

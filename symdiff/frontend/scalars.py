@@ -128,15 +128,17 @@ def guarded(condition: Expr, then: Expr, other: Expr) -> Expr:
     return result
 
 
-def select(condition: Expr, defined: Expr, a: Any, b: Any) -> Any:
-    """`where(condition, a, b)` of two numbers or truth values."""
+def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = False) -> Any:
+    """`where(condition, a, b)` of two numbers or truth values; of two known integers an
+    integer, if that is wanted."""
     if isinstance(a, (Cond, bool)) and isinstance(b, (Cond, bool)):
         p, q = as_cond(a), as_cond(b)
         e = ir.where(condition, p.expr, q.expr)
         return cond(e, join(defined, guarded(condition, p.defined, q.defined)))
     x, y = as_real(a), as_real(b)
     e = ir.where(condition, x.expr, y.expr)
-    if (isinstance(a, Whole) or isinstance(b, Whole)) and is_whole(a) and is_whole(b):
+    integers = integers or isinstance(a, Whole) or isinstance(b, Whole)
+    if integers and is_whole(a) and is_whole(b):
         return whole(e)
     return Real(e, join(defined, guarded(condition, x.defined, y.defined)))
 

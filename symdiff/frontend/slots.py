@@ -17,6 +17,7 @@ from symdiff.frontend.values import (
     Cond,
     Listed,
     Real,
+    Record,
     Refused,
     Scalar,
     SmallArray,
@@ -73,6 +74,8 @@ def slots(tree: Any) -> Iterator[Slot]:
         yield tree
     elif isinstance(tree, SmallArray):
         yield from slots(tree.items)
+    elif isinstance(tree, Record):
+        yield from slots(tree.fields)
     elif isinstance(tree, dict):
         for v in tree.values():
             yield from slots(v)
@@ -94,6 +97,8 @@ def tree_of(value: Any, what: str, deep: bool = True, top: bool = True) -> Any:
         return Listed(tree_of(value.items, what))
     if isinstance(value, tuple):
         return tuple_like(value, [tree_of(v, what, deep, False) for v in value])
+    if isinstance(value, Record):
+        return Record(value.made_of, tree_of(value.fields, what, deep, top))
     if not deep and not top and isinstance(value, (list, dict, set, SmallArray)):
         return Held(value)
     if isinstance(value, SmallArray):
@@ -139,6 +144,8 @@ def filled(t: Tracer, tree: Any, value: Callable[[Slot], Any]) -> Any:
         return tree.value
     if isinstance(tree, Listed):
         return Listed(filled(t, tree.items, value))
+    if isinstance(tree, Record):
+        return Record(tree.made_of, filled(t, tree.fields, value))
     if isinstance(tree, SmallArray):
         return t.own(SmallArray(filled(t, tree.items, value), tree.kind))
     if isinstance(tree, np.ndarray):
@@ -170,6 +177,9 @@ def pairs(tree: Any, value: Any, what: str) -> Iterator[tuple[Slot, Any]]:
         if isinstance(tree, (SmallArray, Listed)):
             yield from pairs(tree.items, value.items, what)
             return
+        if isinstance(tree, Record) and tree.made_of is value.made_of:
+            yield from pairs(tree.fields, value.fields, what)
+            return
         if isinstance(tree, np.ndarray) and tree.shape == value.shape:
             for a, b in zip(tree.ravel(), value.ravel(), strict=True):
                 yield from pairs(a, b, what)
@@ -198,18 +208,6 @@ def changes_form(what: str, value: Any) -> tuple[str, str]:
     )
 
 
-def containers(value: Any) -> Iterator[Any]:
-    """The containers of a value that may be changed, itself among them."""
-    if isinstance(value, (list, dict, SmallArray)):
-        yield value.owner() if isinstance(value, SmallArray) else value
-    if isinstance(value, (list, tuple)):
-        for v in value:
-            yield from containers(v)
-    elif isinstance(value, dict):
-        for v in value.values():
-            yield from containers(v)
-
-
 def arrays(value: Any) -> Iterator[SymArray]:
     """The arrays in a value; of one that is either of two, both."""
     if isinstance(value, SymArray):
@@ -220,6 +218,8 @@ def arrays(value: Any) -> Iterator[SymArray]:
                 yield from arrays(side)
     elif isinstance(value, Listed):
         yield from arrays(value.items)
+    elif isinstance(value, Record):
+        yield from arrays(value.fields)
     elif isinstance(value, (list, tuple)):
         for v in value:
             yield from arrays(v)

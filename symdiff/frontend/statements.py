@@ -19,6 +19,7 @@ from symdiff.frontend import (
     growing,
     loop_statements,
     operators,
+    records,
     scalars,
     selecting,
     storing,
@@ -32,6 +33,7 @@ from symdiff.frontend.values import (
     Axes,
     Cond,
     Listed,
+    Record,
     Refused,
     Scalar,
     Selected,
@@ -42,7 +44,7 @@ from symdiff.frontend.values import (
 )
 from symdiff.ir import FALSE, TRUE
 
-IMPORTABLE = {"math", "numpy", "scipy", "functools", "itertools", "operator"}
+IMPORTABLE = {"dataclasses", "math", "numpy", "scipy", "functools", "itertools", "operator"}
 
 
 def run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
@@ -93,6 +95,11 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
             t.at = target
             store(t, owner, index, value)
         case ast.Attribute():
+            owner = evaluate(t, target.value)
+            t.at = target
+            if isinstance(owner, Record):
+                records.assign(t, owner, target.attr, value)
+                return
             t.refuse(
                 f"attribute '{target.attr}' is assigned",
                 "a function to differentiate has no side effects; use local names",
@@ -174,40 +181,55 @@ def _is_slice(index: Any) -> bool:
 def _augmented(t: Tracer, node: ast.AugAssign) -> None:
     """`a += b`; lists and arrays change in place, as Python does it."""
     target, op = node.target, type(node.op)
-    if isinstance(target, ast.Attribute):
-        assign(t, target, None)
     if isinstance(target, ast.Name):
         old = expressions.load(t, target)
         value = evaluate(t, node.value)
         t.at = node
-        if isinstance(old, list) and op is ast.Add:
-            more = containers.elements(t, value)
-            t.mutate(old)
-            old.extend(more)
-            return
         if isinstance(old, Scalar) and _aliased(t, target.id, old):
             containers.array_in_call(old, "it is changed in place")
-        new = operators.binary(t, op, old, value)
-        if isinstance(old, SymArray):
-            storing.store(t, old, Ellipsis, new)
-            new = old
-        elif isinstance(old, SmallArray):
-            containers.array_in_call(old, "it is changed in place")
-            t.mutate(old)
-            arrays.store(old, Ellipsis, new)
-            new = old
-        t.frame.env[target.id] = t.note(new, node)
+        t.frame.env[target.id] = t.note(_changed(t, op, old, value), node)
         return
-    assert isinstance(target, ast.Subscript)
+    assert isinstance(target, (ast.Subscript, ast.Attribute))
     owner = evaluate(t, target.value)
+    if isinstance(target, ast.Attribute):
+        if not isinstance(owner, Record):
+            assign(t, target, None)
+        old = records.attribute(t, owner, target.attr)
+        value = evaluate(t, node.value)
+        t.at = node
+        if isinstance(old, Scalar) and _aliased(t, "", old):
+            containers.array_in_call(old, "it is changed in place")
+        records.assign(t, owner, target.attr, t.note(_changed(t, op, old, value), node))
+        return
     index = evaluate(t, target.slice)
     value = evaluate(t, node.value)
     t.at = node
     old = containers.subscript(t, owner, index)
-    new = t.note(operators.binary(t, op, old, value), node)
-    if isinstance(old, list):
-        raise Refused("a list inside of a container is extended", "use its method extend")
-    store(t, owner, index, new)
+    if isinstance(owner, (list, dict)):
+        if isinstance(old, Scalar) and _aliased(t, "", old):
+            containers.array_in_call(old, "it is changed in place")
+        store(t, owner, index, t.note(_changed(t, op, old, value), node))
+        return
+    store(t, owner, index, t.note(operators.binary(t, op, old, value), node))
+
+
+def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
+    """What a name has after `old op= value`: lists and arrays themselves, changed."""
+    if isinstance(old, list) and op is ast.Add:
+        more = containers.elements(t, value)
+        t.mutate(old)
+        old.extend(more)
+        return old
+    new = operators.binary(t, op, old, value)
+    if isinstance(old, SymArray):
+        storing.store(t, old, Ellipsis, new)
+        return old
+    if isinstance(old, SmallArray):
+        containers.array_in_call(old, "it is changed in place")
+        t.mutate(old)
+        arrays.store(old, Ellipsis, new)
+        return old
+    return new
 
 
 def _aliased(t: Tracer, name: str, value: Scalar) -> bool:

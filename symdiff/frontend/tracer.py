@@ -18,6 +18,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend import scalars
+from symdiff.frontend.aliases import containers, referenced
 from symdiff.frontend.conditions import Conditions
 from symdiff.frontend.decisions import NEVER
 from symdiff.frontend.frames import (
@@ -37,6 +38,7 @@ from symdiff.frontend.values import (
     Choice,
     Cond,
     Maybe,
+    Record,
     Refused,
     SmallArray,
     SymArray,
@@ -119,9 +121,38 @@ class Tracer(Conditions):
             frame.env, value = here.env, here.value
             self._merge_changes(c.expr, a.changes, b.changes, a is here, dead)
             return value
-        frame.env = self._merge_names(c.expr, a.env, b.env)
+        frame.env = self._merge_names(c.expr, a.env, b.env, a.changes, b.changes)
+        x, y = self._as_left(a.value, a.changes), self._as_left(b.value, b.changes)
         self._merge_changes(c.expr, a.changes, b.changes)
-        return self.merge(c.expr, a.value, b.value)
+        if a.value is b.value:
+            return a.value
+        return self._chosen("", self.merge(c.expr, x, y), (a.value, a.env), (b.value, b.env))
+
+    def _as_left(self, value: Any, changes: Changes) -> Any:
+        """A value with the contents that its containers had at the end of a side."""
+        if not changes or not any(id(v) in changes for v in containers(value)):
+            return value
+        for container, _, after in changes.values():
+            restore(container, after)
+        found = self.freeze(value)
+        for container, before, _ in changes.values():
+            restore(container, before)
+        self.aliases.chosen(found, value)
+        return found
+
+    def _chosen(self, name: str, found: Any, *sides: tuple[Any, dict[str, Any]]) -> Any:
+        """What a condition chose between two sides' containers: it may be changed if nothing
+        else shows these."""
+        old = {id(c) for v, _ in sides for c in containers(v)}
+        new = [c for c in containers(found) if id(c) not in old]
+        if not new:
+            return found
+        self.aliases.chosen(found, *(v for v, _ in sides))
+        own = all(id(c) in self._owned for v, _ in sides for c in containers(v))
+        if own and not any(referenced(v, name, e, self.frame, self._owned) for v, e in sides):
+            for c in new:
+                self.own(c)
+        return found
 
     def _merge_flow(self, c: Expr, a: Flow, b: Flow) -> Flow:
         flow = Flow(ir.where(c, a.returned, b.returned), ir.where(c, a.broken, b.broken))
@@ -132,13 +163,20 @@ class Tracer(Conditions):
             flow.value = self.merge(c, a.value, b.value)
         return flow
 
-    def _merge_names(self, c: Expr, a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
+    def _merge_names(
+        self, c: Expr, a: dict[str, Any], b: dict[str, Any], ours: Changes, theirs: Changes
+    ) -> dict[str, Any]:
+        """The names of two sides, whose containers have changed as each has left them."""
         if len(a) == len(b) and all(b.get(k, UNBOUND) is v for k, v in a.items()):
             return a
         merged = {}
         for name in (*a, *(k for k in b if k not in a)):
             x, y = a.get(name, UNBOUND), b.get(name, UNBOUND)
-            merged[name] = x if x is y else self.merge(c, x, y)
+            if x is y:
+                merged[name] = x
+                continue
+            found = self.merge(c, self._as_left(x, ours), self._as_left(y, theirs))
+            merged[name] = self._chosen(name, found, (x, a), (y, b))
         return merged
 
     def _merge_changes(
@@ -207,7 +245,10 @@ class Tracer(Conditions):
         stopped = ir.or_(saved.broken, saved.continued)
         if stopped is not FALSE:
             dead = inner.returned is TRUE
-            frame.env = region.env if dead else self._merge_names(stopped, region.env, frame.env)
+            if dead:
+                frame.env = region.env
+            else:
+                frame.env = self._merge_names(stopped, region.env, frame.env, {}, changes)
         for key, (container, before, after) in changes.items():
             mine = self._owned[key][1] > frame.birth
             c = stopped if mine else region.skip
@@ -224,7 +265,7 @@ class Tracer(Conditions):
         if is_number(a) and is_number(b):
             if type(a) is type(b) and isinstance(a, int) and a == b:
                 return a
-            return scalars.select(c, self.defined(c), a, b)
+            return scalars.select(c, self.defined(c), a, b, bool(self.array_parameters))
         if isinstance(a, SymArray) or isinstance(b, SymArray):
             return self._merge_arrays(c, a, b)
         if type(a) is not type(b):
@@ -239,6 +280,10 @@ class Tracer(Conditions):
             return new if isinstance(a, list) else tuple_like(a, new)
         if isinstance(a, dict) and a.keys() == b.keys():
             return {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()}
+        if isinstance(a, Record) and a.made_of is b.made_of and a.fields.keys() == b.fields.keys():
+            return (
+                a if a.fields is b.fields else Record(a.made_of, self.merge(c, a.fields, b.fields))
+            )
         if isinstance(a, (str, bytes, range, frozenset)) and a == b:
             return a
         return Choice(c, a, b)
@@ -284,6 +329,8 @@ class Tracer(Conditions):
             return tuple_like(value, [self.freeze(v) for v in value])
         if isinstance(value, dict):
             return {k: self.freeze(v) for k, v in value.items()}
+        if isinstance(value, Record):
+            return Record(value.made_of, self.freeze(value.fields))
         return (
             SmallArray(value.items.copy(), value.kind) if isinstance(value, SmallArray) else value
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import large_shapes, storing, symbolic
+from symdiff.frontend import arrays, composed, large_shapes, scalars, selecting, storing, symbolic
 from symdiff.frontend.containers import array_in_call, number_of
 from symdiff.frontend.large_reductions import extreme_so_far
 from symdiff.frontend.python_names import call_back
@@ -25,6 +25,24 @@ def _add_at(t: Tracer, function: Any, a: Any, indices: Any, value: Any) -> None:
     if not isinstance(a, SymArray):
         raise Refused(f"np.add.at() of {describe(a)}")
     storing.add_at(t, a, indices, value)
+
+
+def _at(t: Tracer, function: Any, a: Any, indices: Any, *values: Any) -> None:
+    from symdiff.frontend.calls import inline
+
+    if function is np.subtract:
+        minus = arrays.elementwise(scalars.negative, values[0])
+        return _add_at(t, function, a, indices, minus)
+    if function is np.add:
+        return _add_at(t, function, a, indices, *values)
+    if isinstance(a, SmallArray):
+        raise Retrace(what="np.ufunc.at() of an array whose elements are traced one by one")
+    if isinstance(indices, tuple) and len(indices) != 2:
+        raise Refused(f"np.{function.__name__}.at() of {len(indices)} arrays of indices")
+    for k in indices if isinstance(indices, tuple) else (indices,):
+        selecting.as_integers(t, k)
+    inline(t, composed.at, (function, a, indices, *values), {})
+    return None
 
 
 def _outer(t: Tracer, function: Any, a: Any, b: Any) -> Any:
@@ -64,16 +82,14 @@ def _accumulate(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
 
 
 METHODS: dict[str, Function] = {
-    "at": _add_at, "outer": _outer, "reduce": _reduce, "accumulate": _accumulate,
+    "at": _at, "outer": _outer, "reduce": _reduce, "accumulate": _accumulate,
 }  # fmt: skip
 """Methods, called with the function first."""
 
 
 def method(function: np.ufunc, name: str) -> Function | None:
     """A method of one of NumPy's functions."""
-    if name not in METHODS or (name == "at" and function is not np.add):
-        return None
-    return METHODS[name]
+    return METHODS.get(name)
 
 
 def joined_by_index(t: Tracer, owner: Any, key: Any) -> Any:

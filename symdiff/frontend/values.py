@@ -191,6 +191,20 @@ class Masked:
     present: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """An object of a user's class that was made while tracing.
+
+    Attributes
+    ----------
+    made_of : its class.
+    fields : its attributes; a dict that is changed, merged and carried as others are.
+    """
+
+    made_of: type
+    fields: Any
+
+
 class Generator:
     """What a stream runs through, where its length is not known when traced."""
 
@@ -296,6 +310,8 @@ def describe(value: Any) -> str:
             return "an iterator"
         case Choice():
             return "a value that depends on a condition"
+        case Record():
+            return f"an object of '{value.made_of.__name__}'"
         case None:
             return "None"
         case int():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.errors import SymdiffError
 from symdiff.runtime import threads
 from symdiff.runtime.arrays import Array
 
@@ -17,6 +18,26 @@ that is said."""
 
 FEW = 16
 """Rows that are timed to know whether threads are worth it."""
+
+
+def leading(values: Sequence[Any], mapped: Sequence[bool]) -> int:
+    """The number of rows of the arguments that are mapped."""
+    sizes = {len(v) for v, m in zip(values, mapped, strict=True) if m}
+    if len(sizes) != 1:
+        raise SymdiffError(f"the leading axes that map() runs over have sizes {sorted(sizes)}")
+    return sizes.pop()
+
+
+def nested(tree: Any, found: Sequence[Any]) -> Any:
+    """Results for all rows nested as a tree; the axis of rows stays the first."""
+    if isinstance(tree, np.ndarray):
+        parts = np.stack([found[int(i)] for i in tree.ravel()], axis=1)
+        return parts.reshape(len(parts), *tree.shape, *parts.shape[2:])
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(nested(t, found) for t in tree)
+    if isinstance(tree, dict):
+        return {k: nested(t, found) for k, t in tree.items()}
+    return found[int(tree)]
 
 
 def of_kernel(kernel: Callable[..., Any], values: Sequence[Any], mapped: Sequence[bool]) -> Compute:

@@ -10,6 +10,7 @@ import pytest
 
 from symdiff.blocks import derive
 from symdiff.blocks.revolve import STATES, STEPS, Plan
+from symdiff.frontend import capture
 from symdiff.interpret import blocks as interpreter
 from symdiff.interpret.blocks import run
 from symdiff.ir import ZERO, const
@@ -120,6 +121,25 @@ def test_within_the_budget_nothing_is_made_again(monkeypatch) -> None:
     counter = _Counter(monkeypatch, "i")
     run(bounded, [RNG.uniform(0, 1, 300)])
     assert counter.steps == 300
+
+
+def test_sizes_that_depend_on_the_step() -> None:
+    def factors(A):
+        A = A.copy()
+        for k in range(len(A)):
+            for i in range(k + 1, len(A)):
+                A[i, k] /= A[k, k]
+                A[i, k + 1 :] -= A[i, k] * A[k, k + 1 :]
+        return np.sum(np.log(np.diag(A)))
+
+    program = capture(factors, {}, {"A": (2, "f")})
+    a = RNG.uniform(-1, 1, (6, 6)) + 4 * np.eye(6)
+    (plain,) = outputs(derive.gradient(program, ["A"]), [a])
+    assert np.allclose(plain.astype(float), np.linalg.inv(a).T)
+    for checkpoint in (MIXED, FEW, 2000):
+        bounded = derive.gradient(program, ["A"], checkpoint)
+        assert faults(bounded) == []
+        assert close(outputs(bounded, [a])[0], plain)
 
 
 def test_a_program_does_not_grow_with_the_length() -> None:

@@ -372,11 +372,11 @@ model.py:2:12: axis 1 of an array of 1 dimension
     "det_of_vector": (
         """
 def f(x):
-    return np.linalg.det(x)
+    return np.linalg.det(x[1:])
 """,
         """
 model.py:2:12: np.linalg.det() of an array of 1 dimension
-    return np.linalg.det(x)
+    return np.linalg.det(x[1:])
            ^
 hint: use one matrix
 """,
@@ -397,13 +397,13 @@ hint: a traced function computes with real numbers; float, int and bool are know
         """
 def f(x):
     s = 0.0
-    for i in range(x[0]):
+    for i in range(0.5 * x[0]):
         s += i
     return s
 """,
         """
 model.py:3:14: range() of a real number
-    for i in range(x[0]):
+    for i in range(0.5 * x[0]):
              ^
 hint: the number of steps must be an integer known when traced
 """,

@@ -405,6 +405,88 @@ def divmod_of_sizes(x):
     return x[d] + e + round(2.6) + pow(2, 3) * x[-1]
 
 
+@case(x="n m")
+def arguments_by_name(x):
+    return np.sum(a=x, axis=0) + np.repeat(a=x, repeats=2, axis=0).sum(0) + np.reshape(x, shape=(-1, 3)).sum(0)  # fmt: skip
+
+
+@case(x="n")
+def results_put_into_arrays(x):
+    y = np.empty_like(x)
+    np.multiply(x, 2.0, out=y)
+    np.add(y, x, y)
+    z = np.zeros(len(x))
+    np.sqrt(x, out=z, where=x > 0)
+    np.cumsum(y, out=y)
+    np.maximum(y, 0, where=x < 0, out=y)
+    return y * z + np.log(x, where=x > 0, out=np.ones_like(x))
+
+
+@case(x="n", v="m")
+def at_the_same_places(x, v):
+    y, k = np.ones(len(x) + 1), np.array([0, -1, 0])
+    np.add.at(y, k, v)
+    np.subtract.at(y, k, np.sin(v))
+    np.multiply.at(y, k, v)
+    np.maximum.at(y, k, 0.5)
+    z = np.zeros((len(x) + 1, 2))
+    np.add.at(z, k, v[:, None])
+    np.multiply.at(z, (k, np.array([0, 1, 1])), v)
+    return y, z
+
+
+@case(x="n")
+def slopes_of_second_order_at_the_ends(x):
+    if len(x) < 3:
+        return x
+    return np.gradient(x, edge_order=2) + np.gradient(x, np.arange(len(x)) ** 2.0, edge_order=2)
+
+
+@case(x="n")
+def ranges_of_short_numbers(x):
+    n = len(x)
+    return x * np.arange(1.0, n + 1) + np.arange(n, 0.0, -1) + np.sum(np.arange(0.5, n, 0.25)) + len(np.arange(0, n, 0.5))  # fmt: skip
+
+
+@case(x="n", y="m")
+def interpolated_by_size(x, y):
+    return np.interp(y, np.linspace(-1, 1, len(x)), x) if len(x) > 0 else y
+
+
+@case(a="n 3", b="3 m")
+def subscripts_as_numbers(a, b):
+    return np.einsum(a, [0, 1], b, [1, 2], [2, 0]) + np.einsum(a, [0, ...], [..., 0])
+
+
+@case(x="n", M="3 3")
+def blocks(x, M):
+    rows = np.block([[M, np.ones((3, 1))], [np.zeros((1, 3)), 2.0]])
+    first, *others = np.array_split(x, 3)
+    return rows @ rows, first, np.block([x, x]), np.ix_(x, x)[0] * np.ix_(x, x)[1]
+
+
+@case(x="n")
+def steps_by_value(x):
+    i, s = 0, 0.0
+    while i < len(x):
+        s += x[i]
+        i += 2 if x[i] > 0 else 1
+    return s * i
+
+
+@case(x="m", M="3 3")
+def more_functions(x, M):
+    y = x.copy()
+    np.put(y, [0, 2], 7.0)
+    np.putmask(y, x < 0, x**2)
+    joined = np.ediff1d(x, to_end=[1.0], to_begin=0.5)
+    return (
+        y, np.vecdot(M, M), np.compress(x > 0, x).sum(), np.polyadd(x, x[1:]), np.diagflat(x),
+        np.geomspace(1.0, 8.0, 4), np.rollaxis(M[None], 2).shape, joined,
+        np.choose([0, 1, 0], [x, 2 * x]), np.hsplit(M, [1])[1], np.matvec(M, x), np.vecmat(x, M),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from symdiff import ir
+from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
 
 RULES: dict[ir.Op, Callable[..., Any]] = {
@@ -53,8 +54,9 @@ def exact(root: ir.Expr, point: dict[str, Fraction]) -> Fraction:
 class Writer:
     """Writes one random function."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, lists: bool = False) -> None:
         self.rng = random.Random(seed)
+        self.lists = lists
         self.budget = 26
 
     def function(self) -> str:
@@ -69,9 +71,10 @@ class Writer:
             "def f(x, y):\n"
             "    a, b, c = 0, x, 1\n"
             "    v = [x, y, 2]\n"
+            "    w = v\n"
             "    i = 1\n"
             f"{body}\n"
-            "    return a + 2 * b + 3 * c + 5 * v[0] + 7 * v[1] + 11 * v[2]\n"
+            "    return a + 2 * b + 3 * c + 5 * v[0] + 7 * v[1] + 11 * v[2] + 13 * w[0] - w[1]\n"
         )
 
     def block(self, indent: int, in_loop: bool, depth: int) -> Iterator[str]:
@@ -82,6 +85,7 @@ class Writer:
         pad = "    " * indent
         self.budget -= 1
         kinds = ["assign", "assign", "element", "swap", "call"]
+        kinds += ["list", "alias", "other", "other"] * self.lists
         if self.budget > 0 and depth < 4:
             kinds += ["if", "if", "if", "for", "conditional", "short"]
         kinds += ["break", "continue"] * in_loop + ["return"] * (depth > 0)
@@ -91,6 +95,12 @@ class Writer:
             yield f"{pad}{self.rng.choice('abc')} {sign} {self.value()}"
         elif kind == "element":
             yield f"{pad}v[{self.rng.randrange(3)}] = {self.value()}"
+        elif kind == "other":
+            yield f"{pad}w[{self.rng.randrange(3)}] = {self.value()} + w[1]"
+        elif kind == "list":
+            yield f"{pad}{self.rng.choice('vw')} = [{self.value()}, {self.value()}, {self.value()}]"
+        elif kind == "alias":
+            yield f"{pad}{self.rng.choice(['v = w', 'w = v', 'v, w = w, v', 'w = list(v)'])}"
         elif kind == "swap":
             yield f"{pad}a, b = b - 1, a"
         elif kind == "call":
@@ -148,3 +158,25 @@ def test_random_programs(start: int) -> None:
         for x, y in POINTS:
             want = scope["f"](x, y)
             assert exact(output, {"x": x, "y": y}) == want, f"{text}\nat {x}, {y}"
+
+
+@pytest.mark.parametrize("start", range(0, 400, 40))
+def test_random_programs_with_lists_under_two_names(start: int) -> None:
+    """What shows the same list is refused where it cannot be followed, never mistaken."""
+    refused = 0
+    for seed in range(start, start + 40):
+        text = Writer(seed, lists=True).function()
+        name = f"<random program with lists {seed}>"
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        scope: dict[str, Any] = {}
+        exec(compile(text, name, "exec"), scope)
+        try:
+            (output,) = capture(scope["f"], {}).outputs
+        except UnsupportedError as error:
+            assert "was not made on this path" in error.message or "chose" in error.message
+            refused += 1
+            continue
+        for x, y in POINTS:
+            want = scope["f"](x, y)
+            assert exact(output, {"x": x, "y": y}) == want, f"{text}\nat {x}, {y}"
+    assert refused < 20

@@ -930,11 +930,11 @@ model.py:2:12: sin takes 1 argument, not 2
     "unknown_keyword": (
         """
 def f(x):
-    return np.sin(x, where=True)
+    return np.sin(x, dtype=float)
 """,
         """
-model.py:2:12: the keyword argument 'where' is not supported here
-    return np.sin(x, where=True)
+model.py:2:12: the keyword argument 'dtype' is not supported here
+    return np.sin(x, dtype=float)
            ^
 """,
     ),

@@ -1,0 +1,264 @@
+"""Objects of the user's classes that are made while tracing."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.errors import UnsupportedError
+from symdiff.frontend import capture
+from tests.frontend.tracing import agrees_on_sizes
+
+CASES: list[Any] = []
+
+
+def case(**shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A function and the axes of its arguments."""
+
+    def register(fun: Callable[..., Any]) -> Callable[..., Any]:
+        CASES.append(pytest.param(fun, shapes, id=fun.__name__))
+        return fun
+
+    return register
+
+
+@dataclass
+class Body:
+    position: np.ndarray
+    velocity: np.ndarray
+    time: float = 0.0
+    visits: list = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.steps = 0
+
+    def energy(self) -> Any:
+        return 0.5 * np.sum(self.velocity**2) + np.sum(self.position**2)
+
+    @property
+    def centre(self) -> Any:
+        return np.sum(self.position) + self.time
+
+
+@dataclass(frozen=True)
+class Spring:
+    stiffness: float
+    mass: float = 2.0
+
+
+class Vector:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __add__(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, factor):
+        return Vector(self.x * factor, self.y * factor)
+
+    __rmul__ = __mul__
+
+    def __neg__(self):
+        return Vector(-self.x, -self.y)
+
+    def __call__(self, t):
+        return self.x * t + self.y
+
+    def __getitem__(self, k):
+        return self.x if k == 0 else self.y
+
+    def __len__(self):
+        return 2
+
+    @staticmethod
+    def unit():
+        return Vector(1.0, 0.0)
+
+    @classmethod
+    def of(cls, values):
+        return cls(values[0], values[1])
+
+
+class Layer:
+    gain = 2.0
+
+    def __init__(self, bias):
+        self.bias = bias
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return self.gain * x + self.bias
+
+
+class Dense(Layer):
+    def __init__(self, weights, bias):
+        super().__init__(bias)
+        self.weights = weights
+
+    def __call__(self, x):
+        return np.tanh(super().__call__(self.weights @ x))
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@case(x="n", v="n")
+def replaced_in_a_loop(x, v):
+    body = Body(x, v)
+    for _ in range(len(x)):
+        moved = body.position + 0.1 * body.velocity
+        body = Body(moved, body.velocity - 0.1 * moved, body.time + 0.1)
+    return body.energy() * body.centre
+
+
+@case(x="n")
+def changed_in_a_loop(x):
+    body = Body(position=x.copy(), velocity=np.ones(len(x)))
+    for value in x:
+        if value > 0:
+            body.time = 0.5 * body.time + value
+        body.position += body.velocity * value
+        body.steps += 1
+    return body.centre * body.steps
+
+
+@case(x="m", c="")
+def changed_on_one_side(x, c):
+    body = Body(x, x)
+    if c > 0.5:
+        body.position = 2 * body.position
+        body.time += c
+    else:
+        body = Body(x, 2 * x, 1.0)
+    body.visits.append(c)
+    return body.energy() + body.visits[0] + body.time
+
+
+@case(x="m", c="")
+def replaced_on_one_side_and_changed_then(x, c):
+    body = Body(x, x)
+    if c > 0.5:
+        body = Body(2 * x, x, c)
+    body.time += 1.0
+    body.position[0] = 5.0
+    return body.centre
+
+
+@case(x="m")
+def shared(x):
+    body = Body(x.copy(), x)
+    other = body
+    other.position *= 2
+    other.time = 3.0
+    return body.centre
+
+
+@case(x="m", k="")
+def frozen(x, k):
+    spring = Spring(stiffness=k)
+    stiffer = replace(spring, stiffness=2 * k)
+    return np.sum(x) * stiffer.stiffness * spring.mass + isinstance(spring, Spring)
+
+
+@case(x="m")
+def of_the_standard_library(x):
+    body = Body(x, 2 * x)
+    parts = dataclasses.asdict(body)
+    position, velocity, time, *_ = dataclasses.astuple(body)
+    space = SimpleNamespace(a=parts["velocity"], t=time)
+    space.t += 1
+    return np.sum(space.a) * space.t + position @ velocity
+
+
+@case(x="m", c="")
+def operators(x, c):
+    v = Vector.of(x)
+    w = 2.0 * v + Vector.unit() * c + -Vector(c, x[2])
+    return w.x * w[1] + w(c) * len(w)
+
+
+@case(W="3 3", x="m")
+def methods_of_a_base(W, x):
+    layer = Dense(W, x)
+    for _ in range(3):
+        x = layer(x)
+    return np.sum(x) * layer.calls
+
+
+@case(x="m")
+def named_tuples(x):
+    pair = Pair(x, 2.0)._replace(second=np.sum(x))
+    return np.sum(pair.first) * pair._asdict()["second"] + len(Pair._make([1, 2]))
+
+
+@case(x="m")
+def arrays_in_containers_change_in_place(x):
+    held = {"w": 2 * x, "rows": [3 * x]}
+    w, row = held["w"], held["rows"][0]
+    held["w"] += 1
+    held["rows"][0] *= 2
+    return w @ row
+
+
+@pytest.mark.parametrize(("fun", "shapes"), CASES)
+def test_as_python(fun: Any, shapes: Any) -> None:
+    agrees_on_sizes(fun, shapes)
+
+
+def test_gradients() -> None:
+    x, v = np.array([0.3, -0.2, 0.5]), np.array([1.0, 0.5, -1.0])
+    found = symgrad(replaced_in_a_loop).grad(x, v)
+    for k, slopes in enumerate(found):
+        for i in range(3):
+            values = []
+            for h in (1e-5, -1e-5):
+                args = [x.copy(), v.copy()]
+                args[k][i] += h
+                values.append(replaced_in_a_loop(*args))
+            assert abs(slopes[i] - (values[0] - values[1]) / 2e-5) < 1e-8
+
+
+REFUSED = {
+    "a frozen one": (
+        lambda x: _set(Spring(x)),
+        "field 'mass' of the frozen 'Spring' is assigned",
+    ),
+    "an argument too many": (lambda x: Spring(x, 1.0, 2.0), "takes 2 positional arguments, not 3"),
+    "a missing argument": (lambda x: Spring(mass=x), "called without its argument 'stiffness'"),
+    "an unknown argument": (lambda x: Spring(x, size=1), "'Spring' has no parameter 'size'"),
+    "a missing attribute": (lambda x: Spring(x).size, "has no attribute 'size'"),
+    "a result": (lambda x: Spring(x), "an object of 'Spring'"),
+}
+
+
+def _set(spring):
+    spring.mass = 1.0
+    return spring.mass
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    fun, message = REFUSED[name]
+    with pytest.raises(UnsupportedError, match=message):
+        capture(fun, {})
+
+
+def test_the_caller_s_objects_are_not_changed() -> None:
+    body = Body(np.ones(2), np.ones(2))
+
+    def f(x):
+        body.time = x
+        return x
+
+    with pytest.raises(UnsupportedError, match="attribute 'time' is assigned"):
+        capture(f, {})
