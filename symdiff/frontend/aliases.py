@@ -10,6 +10,7 @@ merged contents. That is what Python computes as long as
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -30,8 +31,8 @@ def containers(value: Any) -> Iterator[Any]:
         for v in value:
             yield from containers(v)
     elif isinstance(value, dict):
-        for v in value.values():
-            yield from containers(v)
+        for key in sorted(value, key=repr):  # the same order for dicts of the same keys
+            yield from containers(value[key])
 
 
 class Aliases:
@@ -43,14 +44,20 @@ class Aliases:
         self._stale: dict[int, Container] = {}
 
     def chosen(self, found: Any, *sources: Any) -> None:
-        """What was found shows what the sources have now."""
+        """What was found shows what the sources have now: each of its containers that of a
+        source at the same place, if they are nested alike."""
         made = list(containers(found))
-        for source in (c for s in sources for c in containers(s)):
-            self._made.setdefault(id(source), (source, []))[1].extend(made)
-            for m in made:
+        for s in sources:
+            parts = list(containers(s))
+            alike = len(parts) == len(made)
+            pairs = zip(parts, made, strict=True) if alike else itertools.product(parts, made)
+            for source, m in pairs:
+                if source is m:
+                    continue
+                self._made.setdefault(id(source), (source, []))[1].append(m)
                 self._sources.setdefault(id(m), (m, []))[1].append(source)
-            if id(source) in self._stale:
-                self._stale |= {id(m): m for m in made}
+                if id(source) in self._stale:
+                    self._stale[id(m)] = m
 
     def changed(self, container: Container) -> None:
         """A container is about to change; it may be what it was chosen from."""

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import inspect
 from abc import ABCMeta
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
@@ -244,7 +244,7 @@ def of_named_tuple(t: Tracer, owner: Any, name: str, args: Any, kwargs: dict[str
 NAMED_TUPLE = ("_replace", "_asdict", "_make")
 """Methods that every named tuple has."""
 
-TABLE = {
+TABLE: dict[str, Callable[..., Any]] = {
     "builtins.super": parent,
     "dataclasses.replace": _replaced,
     "dataclasses.asdict": _asdict,

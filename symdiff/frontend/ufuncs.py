@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, composed, large_shapes, scalars, selecting, storing, symbolic
+from symdiff.frontend import (
+    arrays,
+    composed_shapes,
+    large_shapes,
+    scalars,
+    selecting,
+    storing,
+    symbolic,
+)
 from symdiff.frontend.containers import array_in_call, number_of
 from symdiff.frontend.large_reductions import extreme_so_far
 from symdiff.frontend.python_names import call_back
@@ -41,7 +50,8 @@ def _at(t: Tracer, function: Any, a: Any, indices: Any, *values: Any) -> None:
         raise Refused(f"np.{function.__name__}.at() of {len(indices)} arrays of indices")
     for k in indices if isinstance(indices, tuple) else (indices,):
         selecting.as_integers(t, k)
-    inline(t, composed.at, (function, a, indices, *values), {})
+    assert isinstance(composed_shapes.at, FunctionType)
+    inline(t, composed_shapes.at, (function, a, indices, *values), {})
     return None
 
 

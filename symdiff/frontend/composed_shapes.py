@@ -1,0 +1,301 @@
+"""NumPy's and SciPy's functions that rearrange arrays, in terms of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+ArrayLike = Any
+
+
+def correlate(a: ArrayLike, v: ArrayLike, mode: Any = "valid") -> Any:
+    return np.convolve(a, v[::-1], mode)
+
+
+def interp(x: Any, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None) -> Any:
+    found = np.interp(x, xp, fp)
+    if left is not None:
+        found = np.where(x < xp[0], left, found)
+    if right is not None:
+        found = np.where(x > xp[-1], right, found)
+    return found
+
+
+def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    parts = [p for p in (prepend, a, append) if p is not None]
+    if len(parts) > 1:
+        parts = [p if np.ndim(p) else np.full(_thin(a.shape, axis), p) for p in parts]
+        a = np.concatenate(parts, axis=axis)
+    return np.diff(a, n=n, axis=axis)
+
+
+def _thin(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    k = axis % len(shape)
+    return (*shape[:k], 1, *shape[k + 1 :])
+
+
+def gradient(f: ArrayLike, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Second-order differences inside, those of the order that is asked for at the ends."""
+    axes = range(np.ndim(f)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    steps = spacing * len(axes) if len(spacing) == 1 else spacing or (1,) * len(axes)
+    found = [_slopes(f, h, k, edge_order) for h, k in zip(steps, axes, strict=True)]
+    return found[0] if len(found) == 1 else found
+
+
+def _slopes(f: ArrayLike, h: Any, axis: int, order: int) -> Any:
+    a = np.moveaxis(f, axis, 0)
+    if a.shape[0] < order + 1:
+        raise ValueError("np.gradient() needs one element more than the order at the edges")
+    steps = np.diff(h) if np.ndim(h) else np.full(a.shape[0] - 1, h * 1.0)
+    s = steps.reshape((-1,) + (1,) * (np.ndim(f) - 1))
+    rises = (a[1:] - a[:-1]) / s
+    inside = (s[1:] * rises[:-1] + s[:-1] * rises[1:]) / (s[1:] + s[:-1])
+    first, last = rises[:1], rises[-1:]
+    if order == 2:
+        first = first + s[:1] / (s[:1] + s[1:2]) * (rises[:1] - rises[1:2])
+        last = last + s[-1:] / (s[-1:] + s[-2:-1]) * (rises[-1:] - rises[-2:-1])
+    return np.moveaxis(np.concatenate([first, inside, last]), 0, axis)
+
+
+def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Any:
+    if np.ndim(repeats) == 0:
+        return np.repeat(a, repeats, axis)
+    ends = np.cumsum(repeats)
+    which = np.searchsorted(ends, np.arange(np.sum(repeats)), side="right")
+    return np.take(np.ravel(a) if axis is None else a, which, axis=0 if axis is None else axis)
+
+
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    i, j = axes
+    if k % 4 == 0:
+        return m * 1
+    if k % 4 == 1:
+        return np.swapaxes(np.flip(m, j), i, j)
+    if k % 4 == 2:
+        return np.flip(np.flip(m, i), j)
+    return np.flip(np.swapaxes(m, i, j), j)
+
+
+def dstack(arrays: Any) -> Any:
+    parts = [a[None, :, None] if np.ndim(a) == 1 else a[:, :, None] if np.ndim(a) == 2 else a for a in arrays]  # fmt: skip
+    return np.concatenate(parts, axis=2)
+
+
+def tri(N: int, M: int | None = None, k: int = 0) -> Any:
+    return np.where(np.arange(N)[:, None] + k >= np.arange(N if M is None else M), 1.0, 0.0)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> Any:
+    return np.nonzero(np.arange(n)[:, None] + k >= np.arange(n if m is None else m))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> Any:
+    return np.nonzero(np.arange(n)[:, None] + k <= np.arange(n if m is None else m))
+
+
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> Any:
+    return tril_indices(arr.shape[0], k, arr.shape[1])
+
+
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> Any:
+    return triu_indices(arr.shape[0], k, arr.shape[1])
+
+
+def sliding_window_view(x: ArrayLike, window_shape: int, axis: int | None = None) -> Any:
+    k = (0 if axis is None else axis) % np.ndim(x)
+    a = np.moveaxis(x, k, -1)
+    places = np.arange(a.shape[-1] - window_shape + 1)[:, None] + np.arange(window_shape)
+    return np.moveaxis(a[..., places], -2, k)
+
+
+def delete(arr: ArrayLike, obj: int, axis: int | None = None) -> Any:
+    a = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
+    n = a.shape[0]
+    at = np.arange(n - 1)
+    kept = np.where(at < (obj if obj >= 0 else obj + n), at, at + 1)
+    return a[kept] if axis is None else np.moveaxis(a[kept], 0, axis)
+
+
+def insert(arr: ArrayLike, obj: int, values: Any) -> Any:
+    value = values if np.ndim(values) else np.full(1, values)
+    return np.concatenate([arr[:obj], value, arr[obj:]])
+
+
+def at(function: Any, a: ArrayLike, indices: Any, *values: Any) -> None:
+    """What `np.ufunc.at` does: one index after the other."""
+    if isinstance(indices, tuple):
+        i, j = indices
+        more = [np.broadcast_to(v, i.shape) for v in values]
+        for k in range(i.shape[0]):
+            a[i[k], j[k]] = function(a[i[k], j[k]], *[v[k] for v in more])
+    else:
+        i = np.ravel(indices)
+        shape = a.shape[1:]
+        more = [np.broadcast_to(v, np.shape(indices) + shape).reshape((-1, *shape)) for v in values]
+        for k in range(i.shape[0]):
+            a[i[k]] = function(a[i[k]], *[v[k] for v in more])
+
+
+def ix_(*args: ArrayLike) -> Any:
+    n = len(args)
+    return tuple([a.reshape((1,) * k + (-1,) + (1,) * (n - 1 - k)) for k, a in enumerate(args)])
+
+
+def block(arrays: Any) -> Any:
+    return _blocks(arrays, _depth(arrays))
+
+
+def _depth(arrays: Any) -> int:
+    return 1 + _depth(arrays[0]) if isinstance(arrays, list) else 0
+
+
+def _blocks(arrays: Any, depth: int) -> Any:
+    if depth == 0:
+        return arrays
+    parts = [_blocks(a, depth - 1) for a in arrays]
+    rank = max([np.ndim(p) for p in parts] + [depth])
+    parts = [_leading(p, rank) for p in parts]
+    return np.concatenate(parts, axis=-depth)
+
+
+def _leading(a: ArrayLike, rank: int) -> Any:
+    if np.ndim(a) == 0:
+        return np.full((1,) * rank, a)
+    return np.reshape(a, (1,) * (rank - np.ndim(a)) + np.shape(a))
+
+
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> Any:
+    if not isinstance(indices_or_sections, int):
+        return np.split(ary, indices_or_sections, axis)
+    parts = indices_or_sections
+    n = ary.shape[axis]
+    ends = [k * (n // parts) + min(k, n % parts) for k in range(1, parts)]
+    return np.split(ary, ends, axis)
+
+
+def hsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
+    return np.split(ary, indices_or_sections, 0 if np.ndim(ary) == 1 else 1)
+
+
+def vsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
+    return np.split(ary, indices_or_sections, 0)
+
+
+def atleast_3d(a: ArrayLike) -> Any:
+    if np.ndim(a) == 0:
+        return np.reshape(a, (1, 1, 1))
+    if np.ndim(a) == 1:
+        return a[None, :, None]
+    return a[:, :, None] if np.ndim(a) == 2 else a
+
+
+def ediff1d(ary: ArrayLike, to_end: Any = None, to_begin: Any = None) -> Any:
+    found = np.diff(np.ravel(ary))
+    if to_begin is not None:
+        found = np.concatenate([np.atleast_1d(to_begin), found])
+    return found if to_end is None else np.concatenate([found, np.atleast_1d(to_end)])
+
+
+def diagflat(v: ArrayLike, k: int = 0) -> Any:
+    return np.diag(np.ravel(v), k)
+
+
+def diag_indices(n: int, ndim: int = 2) -> Any:
+    return (np.arange(n),) * ndim
+
+
+def diag_indices_from(arr: ArrayLike) -> Any:
+    return (np.arange(arr.shape[0]),) * np.ndim(arr)
+
+
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Any:
+    k, n = axis % np.ndim(a), start + np.ndim(a) if start < 0 else start
+    return np.moveaxis(a, k, n - 1 if k < n else n)
+
+
+def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0) -> Any:
+    return base ** np.linspace(start, stop, num, endpoint)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any:
+    return start * (stop / start) ** np.linspace(0, 1, num, endpoint)
+
+
+def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None) -> Any:
+    mask = np.asarray(condition)
+    if axis is None:
+        return np.ravel(a)[mask]
+    return np.moveaxis(np.moveaxis(a, axis, 0)[mask], 0, axis)
+
+
+def put(a: ArrayLike, ind: ArrayLike, v: Any) -> None:
+    a.reshape(-1)[ind] = v
+
+
+def putmask(a: ArrayLike, mask: ArrayLike, values: Any) -> None:
+    a[mask] = values if np.ndim(values) == 0 else values[mask]
+
+
+def choose(a: ArrayLike, choices: Any) -> Any:
+    places = np.asarray(a)
+    return np.select([places == k for k in range(len(choices))], list(choices))
+
+
+def broadcast_arrays(*args: ArrayLike) -> Any:
+    shape = np.shape(sum([a * 0 for a in args]))
+    return [np.broadcast_to(a, shape) for a in args]
+
+
+def block_diag(*arrs: ArrayLike) -> Any:
+    parts = [np.atleast_2d(a) for a in arrs]
+    n, m = sum([a.shape[0] for a in parts]), sum([a.shape[1] for a in parts])
+    found = np.zeros((n, m))
+    i, j = 0, 0
+    for a in parts:
+        found[i : i + a.shape[0], j : j + a.shape[1]] = a
+        i, j = i + a.shape[0], j + a.shape[1]
+    return found
+
+
+def toeplitz(c: ArrayLike, r: ArrayLike = None) -> Any:
+    row = c if r is None else r
+    at = np.arange(c.shape[0])[:, None] - np.arange(row.shape[0])
+    return np.where(at >= 0, c[np.maximum(at, 0)], row[np.maximum(-at, 0)])
+
+
+TABLE: dict[str, tuple[Any, ...]] = {
+    "numpy.correlate": (correlate, 2),
+    "numpy.gradient": (gradient, 1),
+    "numpy.rot90": (rot90, 1),
+    "numpy.dstack": (dstack, 1),
+    "numpy.tri": (tri, 0),
+    "numpy.tril_indices": (tril_indices, 0),
+    "numpy.triu_indices": (triu_indices, 0),
+    "numpy.tril_indices_from": (tril_indices_from, 1),
+    "numpy.triu_indices_from": (triu_indices_from, 1),
+    "numpy.lib.stride_tricks.sliding_window_view": (sliding_window_view, 1),
+    "numpy.delete": (delete, 1),
+    "numpy.insert": (insert, 1),
+    "numpy.ix_": (ix_, 9),
+    "numpy.block": (block, 1),
+    "numpy.array_split": (array_split, 1),
+    "numpy.hsplit": (hsplit, 1),
+    "numpy.vsplit": (vsplit, 1),
+    "numpy.atleast_3d": (atleast_3d, 1),
+    "numpy.ediff1d": (ediff1d, 1),
+    "numpy.diagflat": (diagflat, 1),
+    "numpy.diag_indices": (diag_indices, 0),
+    "numpy.diag_indices_from": (diag_indices_from, 1),
+    "numpy.rollaxis": (rollaxis, 1),
+    "numpy.logspace": (logspace, 0),
+    "numpy.geomspace": (geomspace, 0),
+    "numpy.compress": (compress, 2),
+    "numpy.put": (put, 2, 1),
+    "numpy.putmask": (putmask, 2),
+    "numpy.choose": (choose, 2),
+    "numpy.broadcast_arrays": (broadcast_arrays, 9),
+    "scipy.linalg.block_diag": (block_diag, 9),
+    "scipy.linalg.toeplitz": (toeplitz, 2),
+}
+"""As `composed.TABLE`."""
