@@ -77,6 +77,8 @@ def of_calls(quick: bool) -> Iterator[Figure]:
         jax.stop()
         ratio = over["JAX"] / over["symdiff"]
         yield Figure("a call on small arrays: JAX over symdiff", ratio, 20, least=True)
+        ratio = over["JAX, a function of a vector"] / over["a function of a vector"]
+        yield Figure("a function of a small vector: JAX over symdiff", ratio, 20, least=True)
 
 
 def of_compiling(quick: bool) -> Iterator[Figure]:

@@ -4,6 +4,7 @@ The first line it prints is JAX's version. Requests, by `do`:
 
 - `prepare`, with `name` and `size`: compile a workload for arrays of this size, drawn as
   `throughput.py` draws them; the answer is the first three elements of each result;
+- `vector`, with `size`: the value and gradient of Rosenbrock's function of a vector;
 - `scalar`, with `name`: the same for one number each, not mapped;
 - `run`, with `repeat`: call what was prepared, the answer is the mean in seconds of the processor;
 - `compile`, with `module` and `point`: processor seconds from importing a file with a function of
@@ -59,6 +60,10 @@ def prepared(work: Workload, size: int) -> tuple[Any, list[Any]]:
     return jax.jit(jax.vmap(derivatives(work))).lower(*xs).compile(), xs
 
 
+def valley(x: Any) -> Any:
+    return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
 def main() -> None:
     print(jax.__version__, flush=True)
     function: Any = None
@@ -74,6 +79,10 @@ def main() -> None:
             xs = [float(sum(r)) / 2 for r in work.ranges]
             function = jax.jit(derivatives(work))
             answer = [float(o) for o in function(*xs)]
+        elif request["do"] == "vector":
+            xs = [jnp.linspace(0.0, 1.0, request["size"])]
+            function = jax.jit(jax.value_and_grad(valley))
+            answer = float(function(*xs)[0])
         elif request["do"] == "run":
             start = time.process_time()
             for _ in range(request["repeat"]):

@@ -152,12 +152,19 @@ def call_times() -> Iterator[tuple[str, float]]:
     yield from race(clocks, 15).items()
 
 
+def valley(x: np.ndarray) -> Any:
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
 def overheads(jax: Jax | None) -> dict[str, float]:
     """Seconds of a call on so few elements that they cost nothing, and on 1000."""
+    from symdiff import symgrad
+
     work = next(w for w in WORKLOADS if w.name == "rosenbrock")
     f, fast = ours(work), ours(work, accuracy="fast")
     (a, b), (many, more) = inputs(work, 8), inputs(work, 1000)
     strided = inputs(work, 16)[0][::2]
+    vector, points = symgrad(valley).value_and_grad, np.linspace(0.0, 1.0, 8)
     places = {n: nested(work, [np.empty(n) for _ in range(work.results)]) for n in (8, 1000)}
     clocks = {
         "symdiff": clock(f, a, b, repeat=500),
@@ -168,12 +175,16 @@ def overheads(jax: Jax | None) -> dict[str, float]:
         "a Python int": clock(f, a, 2, repeat=500),
         "1000 elements": clock(f, many, more, repeat=500),
         '1000 elements, "fast"': clock(fast, many, more, repeat=500),
+        "a function of a vector": clock(vector, points, repeat=500),
     }
     found = race(clocks, 25)
     for size, name in ((8, "JAX"), (1000, "JAX, 1000 elements")) if jax is not None else ():
         assert jax is not None
         jax.ask(do="prepare", name=work.name, size=size)
         found |= race({name: jax.clock(500)}, 25)
+    if jax is not None:
+        jax.ask(do="vector", size=8)
+        found |= race({"JAX, a function of a vector": jax.clock(500)}, 25)
     return found
 
 

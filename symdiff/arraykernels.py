@@ -16,8 +16,9 @@ from symdiff.ir import ONE
 from symdiff.options import Options
 from symdiff.program import Tree, flatten_like, map_objects, map_tree
 from symdiff.runtime import arrays, rows
+from symdiff.runtime.gate import Way
 from symdiff.structure import ARRAY, Structured
-from symdiff.tiered import widen
+from symdiff.tiered import nested, widen
 
 if TYPE_CHECKING:
     from symdiff.blocks.sparse import Entries
@@ -72,6 +73,20 @@ class ArrayKernels:
             return values[tree] if single else map_tree(values.__getitem__, tree)
 
         return call
+
+    def entry(self, raw: Structured) -> Way | None:
+        """A builtin for plain arguments of a captured program that has been called, and how its
+        results nest; None if there is none."""
+        from symdiff.runtime.nestentry import entry_of
+
+        found = self._kernels.get(id(raw))
+        if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
+            return None
+        program, kernel = found
+        if kernel.dtype == "float32":
+            return None
+        entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)
+        return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def compiled(
         self, raw: Structured, static: Mapping[str, Any], shapes: Shapes | None

@@ -16,6 +16,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.arraykernels import ArrayKernels
+from symdiff.codegen.gate import MOST
 from symdiff.cudakernels import CudaKernels
 from symdiff.derivation import Source, Step, static_key
 from symdiff.errors import SymdiffError, TargetError
@@ -34,7 +35,7 @@ from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 from symdiff.structure import Structured
-from symdiff.tiered import always_wide, is_pair, placed, shaped, suspect, tiered, widen
+from symdiff.tiered import always_wide, nested, placed, suspect, tiered, widen
 
 if TYPE_CHECKING:
     from symdiff.report import Report
@@ -133,6 +134,7 @@ class SymbolicFunction(functools.partial[Any]):
                 result = self._arrays(raw, real, static, shapes, out)
                 if self._has_fast():
                     self._route = self._arrays.route(raw)
+                    self._use_entry(raw)
                 return result
         emission, kernel = self._compiled(static, shapes)
         if out is None:
@@ -182,15 +184,30 @@ class SymbolicFunction(functools.partial[Any]):
     def _use_fast(self, kind: str, emission: Emission, kernel: Kernel) -> None:
         """Calls with "numbers", or with small arrays of a dtype, go straight to the compiled
         entry, once there was one."""
-        if kind in self._fast:
+        if kind in self._fast or len(self._fast) >= MOST:
             return
-        pair = is_pair(emission.tree, len(emission.outputs))
+        tree, count = emission.tree, len(emission.outputs)
         if kind == "numbers":
-            way = Way(kernel.fast if pair else shaped(kernel.fast, emission), pair)
-        else:
-            flat = kernel.fast_arrays(kind)
-            entry = kernel.fast_arrays(kind, pair=True) if pair else shaped(flat, emission)
-            way = Way(entry, placed=placed(flat, emission))
+            self._open(kind, nested(kernel.fast, tree, count))
+            return
+        flat = kernel.fast_arrays(kind)
+        way = nested(flat, tree, count)
+        if way.pair:
+            way = Way(kernel.fast_arrays(kind, pair=True))
+        self._open(kind, way._replace(placed=placed(flat, emission)))
+
+    def _use_entry(self, raw: Structured) -> None:
+        """Calls of a program with arrays or loops as well."""
+        kind = f"program {id(raw)}"
+        if kind in self._fast or len(self._fast) >= MOST:
+            return
+        self._fast[kind] = refusing
+        way = self._arrays.entry(raw)
+        if way is not None:
+            self._open(kind, way)
+
+    def _open(self, kind: str, way: Way) -> None:
+        """Offer calls to this way before they take the general path."""
         self._fast[kind] = way.entry
         if self._gate is None:
             self._gate = Gate(self._call, len(self._source.parameters.real), self._options.cache)
@@ -536,7 +553,7 @@ class Product(SymbolicFunction):
         stream = self._cuda.stream(given)
         return self._run(*self._bound(primals, vector, given), out, stream)
 
-    def _use_fast(self, kind: str, emission: Emission, kernel: Kernel) -> None:
+    def _open(self, kind: str, way: Way) -> None:
         """Products are called with nested arguments; there is no flat entry."""
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

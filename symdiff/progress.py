@@ -43,6 +43,9 @@ RUNNING = ("symdiff.runtime", "symdiff.interpret")
 """Modules in which a thread runs what is compiled, unless those of another stage are on the
 stack as well."""
 
+WATCHING = ctypes.c_int64(0)
+"""How many watch, in whatever thread; compiled code looks."""
+_counting = threading.Lock()
 _busy: ContextVar[bool] = ContextVar("busy", default=False)
 
 
@@ -103,9 +106,13 @@ def show_progress(stream: TextIO | None = None) -> Iterator[None]:
     ...     pass  # f.grad(data)
     """
     token = _watching.set(sys.stderr if stream is None else stream)
+    with _counting:
+        WATCHING.value += 1
     try:
         yield
     finally:
+        with _counting:
+            WATCHING.value -= 1
         _watching.reset(token)
 
 

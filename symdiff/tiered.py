@@ -14,6 +14,7 @@ from symdiff.derivation import kept
 from symdiff.ir import Expr
 from symdiff.options import Options
 from symdiff.program import Emission, Tree, nesting, unnesting
+from symdiff.runtime.gate import Way
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 
@@ -100,21 +101,21 @@ def always_wide(outputs: Sequence[Expr]) -> bool:
     return has_rules(outputs)
 
 
-def shaped(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
-    """A compiled entry that nests its results as the emission has them."""
-    count, tree = len(emission.outputs), emission.tree
+def nested(entry: Callable[..., Any], tree: Tree, count: int) -> Way:
+    """A compiled entry whose results nest as the tree has them."""
     if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
-        return entry
-
+        return Way(entry)
+    if is_pair(tree, count):
+        return Way(entry, pair=True)
     nest = nesting(tree, count)
 
-    def nested(*args: Any) -> Any:
+    def call(*args: Any) -> Any:
         result = entry(*args)
         if result is NotImplemented:
             return result
         return nest((result,) if count == 1 else result)
 
-    return nested
+    return Way(call)
 
 
 def placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:

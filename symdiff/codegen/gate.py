@@ -13,7 +13,7 @@ API = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_G
        "NotImplemented")  # fmt: skip
 """The addresses in the global `gate.api`, which must be filled before the first call."""
 
-MOST = 3
+MOST = 4
 """Builtins that a gate asks."""
 
 RECORD = (*(f"way{k}" for k in range(MOST)), *(f"pair{k}" for k in range(MOST)),

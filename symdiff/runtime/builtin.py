@@ -9,12 +9,12 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from symdiff.codegen import gate, jit
+from symdiff.codegen import gate, jit, nestentry
 from symdiff.codegen.arraycall import API, ARRAY
 from symdiff.codegen.driver import TABLE
 
@@ -86,13 +86,10 @@ def _new(
 def scalar_builtin(linked: jit.Linked, doubles: bool) -> Callable[..., Any]:
     """The builtin of a module that `driver.print_entry` ends; NumPy's doubles are refused if
     not `doubles`."""
-    known = {
-        "float": id(float),
-        "int": id(int),
-        "NotImplemented": id(NotImplemented),
-        "numpy.float64": double_type() if doubles else 0,
-    }
-    _fill(linked, "table", *(known[n] if n in known else _api(n) for n in TABLE))
+    addresses = _addresses(TABLE)
+    if not doubles:
+        addresses[TABLE.index("numpy.float64")] = 0
+    _fill(linked, "table", *addresses)
     return _new(linked.address("entry"), None, _Owner(linked))
 
 
@@ -127,8 +124,8 @@ def _numpy_function(index: int) -> int:
     return ctypes.c_void_p.from_address(table + 8 * index).value or 0
 
 
-def fill_array_api(driver: jit.Linked) -> None:
-    """Tell the driver's module where Python's and NumPy's functions are."""
+def _addresses(names: Sequence[str]) -> list[int]:
+    """The addresses of Python's and NumPy's objects and functions."""
     known = {
         "float": id(float),
         "int": id(int),
@@ -136,9 +133,18 @@ def fill_array_api(driver: jit.Linked) -> None:
         "NotImplemented": id(NotImplemented),
         "ndarray": id(np.ndarray),
         "None": id(None),
-        "PyArray_NewFromDescr": _numpy_function(_NEW_FROM_DESCR),
     }
-    _fill(driver, "api", *(known[n] if n in known else _api(n) for n in API))
+    return [
+        known[n] if n in known
+        else _numpy_function(_NEW_FROM_DESCR) if n == "PyArray_NewFromDescr"
+        else _api(n)
+        for n in names
+    ]  # fmt: skip
+
+
+def fill_array_api(driver: jit.Linked) -> None:
+    """Tell the driver's module where Python's and NumPy's functions are."""
+    _fill(driver, "api", *_addresses(API))
 
 
 def array_builtin(
@@ -152,10 +158,17 @@ def gate_builtin(
     linked: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
 ) -> Callable[..., Any]:
     """The builtin that asks the entries of a record (`gate.RECORD`)."""
-    known = {"NotImplemented": id(NotImplemented)}
-    _fill(linked, "gate.api", *(known[n] if n in known else _api(n) for n in gate.API))
+    _fill(linked, "gate.api", *_addresses(gate.API))
     owner = _Owner(linked, memory, *alive)
     return _new(linked.address("gate"), _capsule(memory), owner, _METH_FASTCALL | _METH_KEYWORDS)
+
+
+def nest_builtin(
+    linked: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
+) -> Callable[..., Any]:
+    """The builtin that calls the kernel of a record (`nestentry.RECORD`)."""
+    _fill(linked, "nest.api", *_addresses(nestentry.API))
+    return _new(linked.address("nest"), _capsule(memory), _Owner(linked, memory, *alive))
 
 
 def _capsule(memory: ctypes.Array[ctypes.c_int64]) -> object:

@@ -85,7 +85,8 @@ class Again:
     ) -> None:  # fmt: skip
         self.name, self.settled, self.tiers, self.linked = name, settled, tiers, linked
         self.dtype, self.cache, self.certified = dtype, cache, accuracy == "certified"
-        self.used, self.left, self.spent = False, 0, 0.0
+        self.used = ctypes.c_int64(0)  # whether there is something to finish; compiled code looks
+        self.left, self.spent = 0, 0.0
         self.error: BaseException | None = None
         self._lock = threading.RLock()
         self._balls: dict[int, Any] = {}
@@ -96,7 +97,7 @@ class Again:
 
     def callback(self, which: int, stage: int, leaves: int, result: int) -> None:
         """Put the value of a number into the result, if it can be told."""
-        self.used = True
+        self.used.value = 1
         if self.error is not None:
             return
         try:
@@ -107,7 +108,7 @@ class Again:
     def finish(self) -> None:
         """After a call: say what was left for lack of time, raise what went wrong."""
         error, left = self.error, self.left
-        self.used, self.left, self.spent, self.error = False, 0, 0.0, None
+        self.used.value, self.left, self.spent, self.error = 0, 0, 0.0, None
         if error is not None:
             raise error
         if left:

@@ -193,7 +193,7 @@ class Code:
 
     def settled(self, status: int) -> int:
         """The return code, once what went wrong with values in doubt is told."""
-        if self.again is not None and self.again.used:
+        if self.again is not None and self.again.used.value:
             self.again.finish()
         return status
 

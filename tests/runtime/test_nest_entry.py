@@ -1,0 +1,225 @@
+"""The builtin in front of kernels with arrays and loops: it gives what the general path does."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+import tracemalloc
+import warnings
+from typing import Any
+
+import array_corpus
+import numpy as np
+import pytest
+
+from symdiff import SymdiffError, show_progress, symgrad
+from symdiff.runtime import builtin
+
+pytestmark = pytest.mark.skipif(not builtin.arrays_are_known(), reason="another Python")
+
+Vector = np.ndarray
+
+
+def entries(f: Any) -> list[Any]:
+    """The builtins of a function's programs with arrays or loops, if it has some."""
+    return [e for k, e in f._fast.items() if k.startswith("program") and e.__name__ == "kernel"]
+
+
+def chain(x: Vector) -> float:
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def fit(w: Vector, X: Vector, y: Vector, scale: float) -> float:
+    return scale * np.sum((X @ w - y) ** 2)
+
+
+def several(x: Vector) -> tuple[Any, ...]:
+    total, count = 0.0, 0
+    for v in x:
+        if v > 0.5:
+            total += v**3
+            count += 1
+    return total, count, count > 1, x * total
+
+
+def both(a: Vector, b: Vector) -> float:
+    return np.sum(a * b)
+
+
+def gathered(x: Vector, at: Vector) -> float:
+    return np.sum(x[at] ** 2)
+
+
+X = np.random.default_rng(3).normal(size=(6, 3))
+CALLS: list[tuple[Any, dict[str, Any], tuple[Any, ...]]] = [
+    (chain, {}, (np.linspace(0, 1, 9),)),
+    (fit, {}, (np.arange(3.0), X, np.ones(6), 0.5)),
+    (fit, {}, (np.arange(3.0), X, np.ones(6), np.float64(2))),
+    (fit, {}, (np.arange(3.0), X, np.ones(6), 3)),
+    (several, {}, (np.linspace(0, 1, 5),)),
+    (gathered, {}, (np.linspace(0, 1, 5), np.array([3, 0, 3]))),
+    (both, {}, (np.arange(4.0), np.ones(4))),
+]
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple):
+        return type(b) is tuple and len(a) == len(b) and all(map(same, a, b))
+    return (
+        type(a) is type(b)
+        and np.array_equal(a, b)
+        and getattr(a, "dtype", 0) == getattr(b, "dtype", 0)
+    )
+
+
+@pytest.mark.parametrize("case", range(len(CALLS)))
+@pytest.mark.parametrize("which", ["value", "value_and_grad"])
+def test_the_same_as_the_general_path(case: int, which: str) -> None:
+    fun, options, args = CALLS[case]
+    f = symgrad(fun, **options)
+    g = f if which == "value" else f.value_and_grad
+    if fun is several and which != "value":
+        g = f.jacobian
+    expected = g._call(*args)
+    made = entries(g)
+    assert len(made) == 1
+    assert made[0](*args) is not NotImplemented
+    for _ in range(3):
+        assert same(g(*args), expected)
+    larger = tuple(np.concatenate([a, a]) if np.ndim(a) == 1 and fun is chain else a for a in args)
+    assert same(g(*larger), g._call(*larger))
+
+
+UNSTATIC = [c for c in array_corpus.CASES if not c.static]
+
+
+@pytest.mark.parametrize("case", UNSTATIC[::5], ids=lambda c: c.name)
+def test_the_corpus(case: array_corpus.Case) -> None:
+    """The same as the general path, through the builtin or not, for two sizes."""
+    f = symgrad(case.fun)
+    chosen = list(case.sizes((3, 6)))
+    for sizes in (chosen[0], chosen[-1], chosen[0]):
+        args = case.arguments(sizes)
+        assert same(f(*args), f._call(*args))
+
+
+def test_what_is_refused() -> None:
+    f = symgrad(fit)
+    w, y = np.arange(3.0), np.ones(6)
+    f(w, X, y, 0.5)
+    (entry,) = entries(f)
+    refused = [
+        (), (w, X, y), (w, X, y, 0.5, 1), (list(w), X, y, 0.5), (w, X, y, True), (w, X, y, 2**60),
+        (w.astype("f4"), X, y, 0.5), (w.astype(int), X, y, 0.5), (w[::-1], X, y, 0.5),
+        (w, np.asfortranarray(X), y, 0.5), (w, X.T, y, 0.5), (w, X[:5], y, 0.5), (w[:2], X, y, 0.5),
+        (w, X[None], y, 0.5), (0.5, X, y, 0.5), (w, X, y, np.ones(1)), (w, X, y, "a"), (w, X, y, None),
+        (np.ma.array(w), X, y, 0.5), (np.ones(0), np.ones((6, 0)), y, 0.5), (w.astype(">f8"), X, y, 0.5),
+    ]  # fmt: skip
+    for args in refused:
+        assert entry(*args) is NotImplemented, args
+    assert entry(w, X, y, 0.5) == f._call(w, X, y, 0.5)
+
+
+def test_axes_of_one_element_may_stretch() -> None:
+    f = symgrad(both)
+    a, one = np.arange(4.0), np.ones(1)
+    f(a, a)
+    (entry,) = entries(f)
+    assert entry(a, one) is NotImplemented
+    assert f(a, one) == 6.0
+    assert f(one, one) == 1.0 and f(a, a) == 14.0
+
+
+def test_errors_are_raised() -> None:
+    f = symgrad(gathered)
+    x, at, outside = np.arange(4.0), np.array([2, -1]), np.array([2, 7])
+    assert f(x, at) == 13.0
+    assert entries(f)
+    held = sys.getrefcount(x)
+    for _ in range(12):
+        with pytest.raises(SymdiffError, match="range"):
+            f(x, outside)
+        assert f(x, at) == 13.0
+    assert sys.getrefcount(x) == held
+
+
+def test_values_out_of_range_are_computed_again() -> None:
+    def ratio(x: Vector) -> float:
+        return np.prod(x) / np.sum(x)
+
+    f = symgrad(ratio)
+    ordinary, large = np.array([1.0, 2.0, 3.0]), np.array([1e200, 1e200, 1e-200])
+    assert f(ordinary) == 1.0
+    expected = f._call(large)
+    for _ in range(10):
+        assert f(large) == expected
+        assert f(ordinary) == 1.0
+
+
+def test_somebody_watches() -> None:
+    f = symgrad(chain)
+    x = np.linspace(0, 1, 9)
+    expected = f(x)
+    (entry,) = entries(f)
+    with show_progress(io.StringIO()):
+        assert entry(x) is NotImplemented and f(x) == expected
+    assert entry(x) == expected
+
+
+def test_nothing_leaks() -> None:
+    g = symgrad(fit).value_and_grad
+    args = np.arange(3.0), X, np.ones(6), 0.5
+    bad = np.arange(3.0), X, np.ones(6), True
+    for _ in range(3):
+        g(*args)
+    (entry,) = entries(g)
+    held = [sys.getrefcount(a) for a in (*args, np.dtype(float))]
+    tracemalloc.start()
+    try:
+        entry(*args)
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(500):
+            entry(*args)
+            entry(*bad)
+        assert tracemalloc.get_traced_memory()[0] - before < 4000
+    finally:
+        tracemalloc.stop()
+    now = [sys.getrefcount(a) for a in (*args, np.dtype(float))]
+    assert all(abs(a - b) < 10 for a, b in zip(held, now, strict=True))
+
+
+def test_threads() -> None:
+    g = symgrad(fit).value_and_grad
+    args = np.arange(3.0), X, np.ones(6), 0.5
+    expected, wrong = g(*args), []
+
+    def run() -> None:
+        for _ in range(2000):
+            if not same(g(*args), expected):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []
+
+
+def test_elements_in_doubt_are_computed_again_and_finished() -> None:
+    """Callbacks into Python from the kernel work behind the builtin, too."""
+
+    def cancelling(x: Vector) -> float:
+        total = 0.0
+        for v in x:
+            total += (1 - np.cos(v)) / v**2 - 0.5
+        return total
+
+    f = symgrad(cancelling)
+    x = np.array([1e-3, 1e-5, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = f._call(x)
+        for _ in range(5):
+            assert f(x) == expected
