@@ -229,7 +229,7 @@ def python_function(value: Any) -> FunctionType:
     """
     inner = value
     while not isinstance(inner, FunctionType):
-        if isinstance(inner, functools.partial):
+        if _is_partial(inner):
             inner = inner.func
         elif isinstance(inner, MethodType):
             inner = inner.__func__
@@ -242,6 +242,11 @@ def python_function(value: Any) -> FunctionType:
     return inner
 
 
+def _is_partial(value: Any) -> bool:
+    """Whether something is called with arguments that are known already; ours are not."""
+    return isinstance(value, functools.partial) and not hasattr(type(value), "__symdiff_trace__")
+
+
 def _signature(value: Callable[..., Any]) -> inspect.Signature:
     """How a callable itself is called, as far as Python knows."""
     try:
@@ -252,7 +257,7 @@ def _signature(value: Callable[..., Any]) -> inspect.Signature:
 
 def _name(value: Any) -> str:
     """What a callable is called."""
-    while isinstance(value, functools.partial):
+    while _is_partial(value):
         value = value.func
     return str(getattr(value, "__name__", type(value).__name__))
 

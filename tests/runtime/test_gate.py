@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import inspect
+import pickle
 import sys
 import threading
 import weakref
@@ -172,6 +174,9 @@ def test_they_look_like_functions() -> None:
     assert repr(well) == "<symdiff function well(x, y)>"
     assert functools.partial(well, y=1.0)(2.0) == 4.0
     assert functools.partial(well, 2.0)(1.0) == 4.0
+    assert symgrad(functools.partial(well, y=3.0)).grad(2.0)[0] == 3.0
+    assert symgrad(functools.partial(well.grad, 5.0))(4.0) == (4.0, 7.0)
+    assert pickle.loads(pickle.dumps(well.grad)) is well.grad is copy.deepcopy(well.grad)
 
 
 def test_functions_are_collected() -> None:
