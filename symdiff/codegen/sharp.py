@@ -334,6 +334,8 @@ def _plain(e: Expr, known: Known) -> Expr:
 def _argument(e: Expr, known: Known) -> Corrected:
     """A sum rounded to the nearest double, and the rest."""
     value, correction = corrected(e, known)
+    if e.op in (ADD, SUB, MUL) and all(known[a][1] is ZERO for a in e.args):
+        return value, correction  # all it lacks is its own rounding
     high = _add(value, correction)
     return high, raw(SUB, (correction, raw(SUB, (high, value))))
 
