@@ -20,7 +20,7 @@ from symdiff.codegen.flags import DECLARED, OVERFLOWS, PLACES, UNDERFLOWS, watch
 CHUNK = 4096
 """Elements between two looks at the processor's flags."""
 RECORD = ("lean", "tested", "between", "second", "position", "stop", "left", "tried", "raised",
-          "lead")  # fmt: skip
+          "lead", "sure")  # fmt: skip
 """What `tiers` takes, each an i64 or an address.
 
 lean, tested, between, second : jobs (see `driver.JOB`), or null; start and stop are filled
@@ -30,6 +30,7 @@ left : how many stay flagged after the second tier.
 tried, raised : chunks that the lean body computed, and those of them it failed.
 lead : elements before the first that lies at a multiple of a register's size; chunks
     begin there, and at multiples of CHUNK elements from there.
+sure : whether the lean body leaves the flags as they are: it has no element in doubt.
 """
 JOBS = 4
 """So many entries of a record are jobs."""
@@ -52,6 +53,7 @@ entry:
   %has.lean = icmp ne ptr %lean, null
   %has.between = icmp ne ptr %between, null
   %has.second = icmp ne ptr %second, null
+  %has.flags = icmp eq i64 %sure, 0
   %picks = alloca i64
   %writer = select i1 %has.lean, ptr %lean, ptr %tested
   %stream.p = getelementptr i64, ptr %writer, i64 {stream}
@@ -81,7 +83,10 @@ attempt:
   %tried1 = add i64 %tried, 1
   store i64 %tried1, ptr %tried.p
   {lean}
-  br i1 %silent, label %repair, label %raise
+  br i1 %silent, label %fine, label %raise
+fine:
+  store i64 0, ptr %picks
+  br i1 %has.flags, label %repair, label %next
 raise:
   %raised1 = add i64 %raised, 1
   store i64 %raised1, ptr %raised.p
@@ -94,9 +99,9 @@ ask:
   ret i64 {needs_tested}
 run:
   call void @part(ptr %tested, i64 %k, i64 %end)
+  store i64 0, ptr %picks
   br label %repair
 repair:
-  store i64 0, ptr %picks
   br i1 %has.between, label %better, label %settle
 better:
   %unsettled = call i64 @repair(ptr %between, i64 %k, i64 %end, ptr %picks)
@@ -432,7 +437,7 @@ def print_tiers(flags: bool) -> str:
     behind = f"\n  %behind = mul i64 %count, {block_bytes}"
     record = "".join(
         _LOAD.format(whose="record", name=name, index=k, kind="ptr" if k < JOBS else "i64")
-        if k < JOBS or name in ("stop", "lead")
+        if k < JOBS or name in ("stop", "lead", "sure")
         else f"\n  %{name}.p = getelementptr i64, ptr %record, i64 {k}"
         for k, name in enumerate(RECORD)
     )

@@ -12,6 +12,7 @@ import numbers
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,7 @@ class Call:
     Attributes
     ----------
     left : how many elements stay flagged; counted only where there is a second tier.
+    sure : whether no flag has been written, as no element was in doubt.
     """
 
     def __init__(
@@ -171,6 +173,8 @@ class Call:
         self.bodies, self.compute, self.result = bodies, compute, result
         self.cost, self.parallel = cost, parallel
         self.left, self.flagged = 0, False
+        self.flags: Array | None = None
+        self.sure, self.lock = False, Lock()
 
     def run(
         self,
@@ -194,7 +198,9 @@ class Call:
             targets.append(target)
             results.append(target if given is None else given)
         self.flagged = flagged
-        flags = _empty(shape, _FLAG, like) if flagged else None
+        flags = self.flags = _empty(shape, _FLAG, like) if flagged else None
+        lean = None if self.bodies.lean is None else self.bodies.lean()
+        self.sure = lean is not None and lean.spec.sure
         operands = [np.broadcast_to(a, shape) if a.shape != shape else a for a in inputs]
         operands += targets
         if flags is not None:
@@ -207,7 +213,7 @@ class Call:
                     np.copyto(given, target, casting="same_kind")
             elif self.result != self.compute:
                 results[k] = target.astype(self.result)
-        return results, flags
+        return results, None if self.sure else flags
 
     def launch(self, operands: Sequence[Array], inputs: int) -> None:
         """Reduce the dimensions to two and run the body over them."""
@@ -240,7 +246,7 @@ class Call:
         elements = row * rows
         lead, stream = self._placed(table, inputs, elements)
 
-        def job(body: Body | None, memory: int) -> array[int]:
+        def job(body: Body | None, memory: int, count: int = count) -> array[int]:
             work = memory + (count + tiers.EXTRA) * block * 8
             size = [0, 1] if body is None else [body.address, body.width]
             last = [size[1], memory, work, stream]
@@ -253,14 +259,18 @@ class Call:
             known = [lean, None if lean is not None else own, None, None]
             makers = (bodies.lean, bodies.tested, bodies.between, bodies.second)
             jobs = [job(body, memory.ctypes.data) for body in known]
+            sure = lean is not None and lean.spec.sure
+            if sure:
+                jobs[0] = job(lean, memory.ctypes.data, count - 1)
             addresses = [
                 0 if make is None else j.buffer_info()[0]
                 for j, make in zip(jobs, makers, strict=True)
             ]
             begin = first + (lead - first) % own.width
-            counters = len(tiers.RECORD) - tiers.JOBS - 3
-            record = array("q", [*addresses, first, last, *([0] * counters), begin])
+            counters = len(tiers.RECORD) - tiers.JOBS - 4
+            record = array("q", [*addresses, first, last, *([0] * counters), begin, sure])
             while missing := own.run(record.buffer_info()[0]):
+                self._clear()
                 make = makers[missing]
                 assert make is not None
                 found = make()
@@ -272,6 +282,13 @@ class Call:
 
         threads.run(part, elements, threads.count(elements, self.cost, self.parallel))
         self.left += sum(left)
+
+    def _clear(self) -> None:
+        """No element is flagged yet; from here on some may be."""
+        with self.lock:
+            if self.sure and self.flags is not None:
+                self.flags.fill(0)
+            self.sure = False
 
     def _placed(self, table: array[int], inputs: int, elements: int) -> tuple[int, int]:
         """The first element of which an output lies at a multiple of a register's size, and

@@ -24,7 +24,7 @@ from symdiff.codegen import arraycall, driver, jit, llvm, quotients, tiers
 from symdiff.codegen.lower import lower
 from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.functions import BUILTIN
-from symdiff.ir import OPS, Expr, encode, topological
+from symdiff.ir import FALSE, OPS, Expr, encode, topological
 from symdiff.runtime import builtin, cache
 
 _ITEM = {"float64": 8, "float32": 4}
@@ -64,6 +64,7 @@ class Spec:
     cache : whether object code is kept on disk.
     fuses : whether sums are rounded together with a product in them.
     arrays : whether it is for arrays.
+    lean : whether the processor's flags are looked at as well.
     widen : makes from the outputs those of double-double arithmetic, and the condition
         under which they are suspect.
     """
@@ -76,12 +77,18 @@ class Spec:
     cache: bool
     fuses: bool = False
     arrays: bool = False
+    lean: bool = False
     widen: Widen | None = None
 
     @property
     def flagged(self) -> bool:
-        """Whether a flag is computed along with the outputs."""
-        return self.suspect is not None or self.widen is not None
+        """Whether a flag is computed along with the outputs; what is `sure` has none."""
+        return (self.suspect is not None and not self.sure) or self.widen is not None
+
+    @property
+    def sure(self) -> bool:
+        """Whether no element is in doubt where the processor raised no flag."""
+        return self.lean and self.suspect is FALSE
 
     def roots(self) -> tuple[Expr, ...]:
         return self.outputs if self.suspect is None else (*self.outputs, self.suspect)

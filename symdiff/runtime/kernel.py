@@ -141,6 +141,7 @@ class Kernel:
         return Spec(
             self.params, outputs, found, dtype, self.accuracy, self.cache,
             fuses=callable(self.suspect), widen=self.widen, arrays=kind != "point",
+            lean=kind == "lean",
         )  # fmt: skip
 
     @property
