@@ -19,12 +19,14 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
        "int", "PyLong_AsLongLongAndOverflow", "numpy.float64")  # fmt: skip
 """The addresses in the global `api`, which must be filled before the first call."""
 
-RECORD = ("body", "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
-          "second_width", "between", "between_width", "pair", "long")  # fmt: skip
+RECORD = ("tested", "lean", "sure", "tried", "raised", "inputs", "outputs", "flagged", "width",
+          "item", "limit", "descr", "second", "second_width", "between", "between_width", "pair",
+          "long")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
-body : address of the kernel's body. inputs, outputs : how many.
-flagged : 1 if the body also writes suspect flags; a call in which one stays set is refused.
+tested, lean, sure, tried, raised : the kernel's bodies, or 0, and what `codegen.tiers` knows of
+    them; a call that needs one which is not there is refused. inputs, outputs : how many.
+flagged : 1 if a body also writes suspect flags; a call in which one stays set is refused.
 width, item : elements in a register, bytes in an element.
 limit : most elements; more are refused, so that the caller may use threads.
 descr : address of the dtype.
@@ -57,6 +59,7 @@ entry:
   %k.s = alloca i64
   %d.s = alloca i64
   %job = alloca [{job_size} x i64]
+  %lean_job = alloca [{job_size} x i64]
   %second_job = alloca [{job_size} x i64]
   %between_job = alloca [{job_size} x i64]
   %tiers = alloca [{tiers_size} x i64]
@@ -324,7 +327,12 @@ launch:
   %stop = add i64 0, 0
   %buffers = getelementptr i8, ptr %memory, i64 0
   %stream = add i64 0, 0
+  %body = add i64 %tested, 0
   {job_stores}
+  %lean.count = sub i64 %count, %sure
+  {lean_job_stores}
+  %cleared = mul i64 %memory.flags, %sure
+  call void @llvm.memset.p0.i64(ptr %flags.at, i8 0, i64 %cleared, i1 false)
   {second_job_stores}
   {between_job_stores}
   %out.p = getelementptr i64, ptr %operands, i64 %inputs
@@ -338,6 +346,8 @@ launch:
   %steps = lshr i64 %short, %item.log
   %large = icmp uge i64 %n, {smallest_aligned}
   %begin = select i1 %large, i64 %steps, i64 0
+  %has.lean = icmp ne i64 %lean, 0
+  %lean.j = select i1 %has.lean, ptr %lean_job, ptr null
   %has.second = icmp ne i64 %second, 0
   %second.j = select i1 %has.second, ptr %second_job, ptr null
   %has.between = icmp ne i64 %between, 0
@@ -354,23 +364,17 @@ launch.free:
   call void %PyEval_RestoreThread(ptr %thread)
   br label %launched
 launched:
-  store i64 0, ptr %d.s
+  %outcome = phi i64 [ %status.held, %launch.held ], [ %status.free, %launch.free ]
+  {counts}
   %left.p = getelementptr i64, ptr %tiers, i64 {left}
   %left = load i64, ptr %left.p
-  %none.left = icmp eq i64 %left, 0
+  %unfinished = or i64 %left, %outcome
+  %finished = icmp eq i64 %unfinished, 0
   %to.verify = select i1 %has.second, i64 0, i64 %memory.flags
-  br i1 %none.left, label %verify, label %drop
+  br i1 %finished, label %verify, label %drop
 verify:
-  %v = load i64, ptr %d.s
-  %verified = icmp eq i64 %v, %to.verify
-  br i1 %verified, label %collect, label %verify.one
-verify.one:
-  %flag.p = getelementptr i8, ptr %flags.at, i64 %v
-  %flag = load i8, ptr %flag.p
-  %v1 = add i64 %v, 1
-  store i64 %v1, ptr %d.s
-  %fine = icmp eq i8 %flag, 0
-  br i1 %fine, label %verify, label %drop
+  %flagged.any = call i1 @any(ptr %flags.at, i64 %to.verify)
+  br i1 %flagged.any, label %drop, label %collect
 collect:
   call void %PyMem_RawFree(ptr %memory)
   br i1 %to.given, label %nothing, label %results
@@ -423,7 +427,7 @@ drop.tuple:
   call void %Py_DecRef(ptr %tuple)
   br label %drop.arrays
 drop:
-  %why = phi i1 [ true, %create.new ], [ false, %launched ], [ false, %verify.one ]
+  %why = phi i1 [ true, %create.new ], [ false, %launched ], [ false, %verify ]
   call void %PyMem_RawFree(ptr %memory)
   br i1 %to.given, label %refuse, label %drop.next
 drop.arrays:
@@ -449,6 +453,39 @@ refuse:
   call void %Py_IncRef(ptr %NotImplemented)
   ret ptr %NotImplemented
 }}
+
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+define internal i1 @any(ptr %bytes, i64 %n) #0 {{
+entry:
+  br label %next
+next:
+  %k = phi i64 [ 0, %entry ], [ %k64, %wide ]
+  %rest = sub i64 %n, %k
+  %whole = icmp uge i64 %rest, 64
+  br i1 %whole, label %wide, label %tail
+wide:
+  %wide.p = getelementptr i8, ptr %bytes, i64 %k
+  %some = load <64 x i8>, ptr %wide.p, align 1
+  %set = icmp ne <64 x i8> %some, zeroinitializer
+  %bits = bitcast <64 x i1> %set to i64
+  %k64 = add i64 %k, 64
+  %clear = icmp eq i64 %bits, 0
+  br i1 %clear, label %next, label %found
+tail:
+  %t = phi i64 [ %k, %next ], [ %t1, %one ]
+  %end = icmp uge i64 %t, %n
+  br i1 %end, label %none, label %one
+one:
+  %one.p = getelementptr i8, ptr %bytes, i64 %t
+  %byte = load i8, ptr %one.p
+  %t1 = add i64 %t, 1
+  %zero = icmp eq i8 %byte, 0
+  br i1 %zero, label %tail, label %found
+found:
+  ret i1 true
+none:
+  ret i1 false
+}}
 """
 
 
@@ -467,8 +504,9 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
     )
     values = dict.fromkeys(tiers.RECORD, "i64 0")
     values.update(
-        tested="ptr %job", between="ptr %between.j", second="ptr %second.j", stop="i64 %n",
-        lead="i64 %begin",
+        lean="ptr %lean.j", tested="ptr %job", between="ptr %between.j", second="ptr %second.j",
+        stop="i64 %n", lead="i64 %begin", sure="i64 %sure", tried="i64 %tried",
+        raised="i64 %raised",
     )  # fmt: skip
     tiers_stores = _stores("tiers", tiers.RECORD, values)
     pointers = {"operands", "inner", "outer", "items", "buffers", "work"}
@@ -480,6 +518,14 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
         )
         for name in ("between", "second")
     }
+    others["lean_job_stores"] = _stores(
+        "lean_job", JOB, values | {"body": "i64 %lean", "count": "i64 %lean.count"}
+    )
+    counts = "\n  ".join(
+        f"%{name}.t = getelementptr i64, ptr %tiers, i64 {tiers.RECORD.index(name)}\n  "
+        f"%{name}.now = load i64, ptr %{name}.t\n  store i64 %{name}.now, ptr %{name}.r"
+        for name in ("tried", "raised")
+    )
     return _TEXT.format(
         api_size=len(API),
         api_loads=api_loads,
@@ -487,6 +533,7 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
         job_size=len(JOB),
         job_stores=job_stores,
         **others,
+        counts=counts,
         tiers_size=len(tiers.RECORD),
         tiers_stores=tiers_stores,
         left=tiers.RECORD.index("left"),

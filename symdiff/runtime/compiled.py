@@ -275,8 +275,9 @@ class Body:
         spec = self.spec
         record = dict.fromkeys(arraycall.RECORD, 0)
         record |= {
-            "body": self.address, "inputs": len(spec.params), "outputs": len(spec.outputs),
-            "flagged": int(spec.flagged), "width": self.width, "item": _ITEM[spec.dtype],
+            "lean" if spec.lean else "tested": self.address, "sure": int(spec.sure),
+            "inputs": len(spec.params), "outputs": len(spec.outputs),
+            "flagged": int(spec.flagged or spec.sure), "width": self.width, "item": _ITEM[spec.dtype],
             "limit": limit, "descr": id(np.dtype(spec.dtype)), "pair": int(pair), "long": long,
         }  # fmt: skip
         return Entry(self._driver, record, self.linked)
@@ -299,11 +300,13 @@ class Entry:
             self.call = builtin.array_builtin(driver, self._record, self._alive)
 
     def attach(self, which: str, body: Body) -> None:
-        """Let another body, "between" or "second", compute what those before it flag."""
+        """Let another body, "tested", "between" or "second", compute what those before it
+        leave."""
         place = arraycall.RECORD.index(which)
         if not self._record[place]:
             self._alive.append(body.linked)
-            self._record[arraycall.RECORD.index(f"{which}_width")] = body.width
+            if which != "tested":
+                self._record[arraycall.RECORD.index(f"{which}_width")] = body.width
             self._record[place] = body.address
 
 

@@ -168,11 +168,10 @@ class Kernel:
                     found = self._bodies[dtype, kind] = Body(self._spec(dtype, kind))
         return found
 
-    def _tiers(self, dtype: str, size: int) -> arrays.Bodies:
-        """What computes arrays; single precision leaves the second tier to `_again`, and
-        small arrays go through the body that the builtin has compiled."""
+    def _tiers(self, dtype: str) -> arrays.Bodies:
+        """What computes arrays; single precision leaves the second tier to `_again`."""
         lean = between = second = None
-        if callable(self.suspect) and jit.has_flags() and size > self._small:
+        if self._leans:
             lean = functools.partial(self.body, dtype, "lean")
         if self.second is not None and dtype == "float64":
             second = functools.partial(self.second.body, dtype)
@@ -215,13 +214,17 @@ class Kernel:
         NotImplemented for arrays so large that threads may pay."""
         found = self._entries.get((dtype, pair))
         if found is None:
-            found = self.body(dtype).entry(self._small, int(HELD / self.cost), pair)
+            body = self.body(dtype, "lean" if self._leans else "array")
+            found = body.entry(self._small, int(HELD / self.cost), pair)
             self._entries[dtype, pair] = found
             self._attach()
         return found.call
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
+        for (dtype, _), entry in self._entries.items():
+            if tested := self._bodies.get((dtype, "array")):
+                entry.attach("tested", tested)
         kernels = {"between": self._between, "second": self.second}
         for which, kernel in kernels.items():
             if isinstance(kernel, Kernel) and (body := kernel._bodies.get(("float64", "array"))):
@@ -231,12 +234,15 @@ class Kernel:
 
     @property
     def _small(self) -> int:
-        """Elements up to which arrays go through the builtin: one thread computes them, with
-        tests if there are any, and they stay in the caches."""
+        """Elements up to which arrays go through the builtin: one thread computes them, and
+        they stay in the caches."""
         stay = arrays.STREAMED // (8 * max(1, len(self.outputs)))
-        if callable(self.suspect) and jit.has_flags():
-            return min(stay, int(threads.GRAIN / self.cost))
         return min(stay, threads.most_alone(self.cost, self.parallel))
+
+    @property
+    def _leans(self) -> bool:
+        """Whether arrays are computed without tests for what the processor tells."""
+        return callable(self.suspect) and jit.has_flags()
 
     @property
     def cost(self) -> float:
@@ -310,7 +316,7 @@ class Kernel:
                 arrays.check_out(place, shape, result)
         if shape == () and not given and compute == np.float64:
             return self._numpy_scalar(values)
-        bodies = self._tiers(compute.name, math.prod(shape))
+        bodies = self._tiers(compute.name)
         call = arrays.Call(bodies, compute, result, self.cost, self.parallel)
         results, flags = call.run(values, shape, places, self._flagged)
         suspects = call.left

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from symdiff import ir, symgrad
+from symdiff.codegen import arraycall
 from symdiff.codegen.tiers import CHUNK
 from symdiff.interpret import Certified, ulp_error
 
 X = ir.var("x")
-SIZE = 40_000
-"""More than goes through the builtin for small arrays."""
+SIZE, SMALL = 160_000, 3000
+"""More than goes through the builtin for small arrays, and what does."""
 ARRAYS = 8
 """Ulps that results on arrays may be off."""
 
@@ -84,6 +85,58 @@ def test_elements_in_doubt_are_put_right() -> None:
     for k in range(990, 1050):
         (answer,) = reference.at_with_status([x[k]])
         assert ulp_error(got[k], answer.ball) <= ARRAYS, x[k]
+
+
+def morse(r):
+    return (1 - np.exp(-(r - 1.5))) ** 2
+
+
+@pytest.mark.parametrize("size", [SMALL, SIZE])
+def test_kernels_without_doubt_write_no_flags(size) -> None:
+    f = symgrad(morse, parallel=False)
+    kernel = f._compiled({})[1].kernel
+    assert kernel.body("float64", "lean").spec.sure
+    x = np.random.default_rng(4).uniform(0.5, 5, size)
+    expected = np.expm1(1.5 - x) ** 2
+    np.testing.assert_allclose(f(x), expected, rtol=1e-14)
+    np.testing.assert_allclose(f(x[::2]), expected[::2], rtol=1e-14)
+    x[7], x[-1], x[size // 2] = -900.0, np.nan, 800.0
+    for given in (x, x.reshape(10, -1).T, x):
+        got = f(given)
+        wrong = np.array([np.inf, 1.0])
+        np.testing.assert_array_equal(got.T.ravel()[[7, size // 2]], wrong)
+        assert np.isnan(got.T.ravel()[-1])
+        rest = np.isfinite(x) & (np.abs(x) < 100)
+        np.testing.assert_allclose(got.T.ravel()[rest], expected[rest], rtol=1e-14)
+
+
+def test_small_arrays_are_tested_where_the_processor_says_so() -> None:
+    f = symgrad(norm, parallel=False)
+    rng = np.random.default_rng(5)
+    x, y = rng.uniform(1, 2, (2, SMALL))
+    kernel = f._compiled({})[1].kernel
+    np.testing.assert_allclose(f(x, y), np.hypot(x, y), rtol=1e-15)
+    assert ("float64", "array") not in kernel._bodies
+    for k in range(10):
+        x[k], y[k] = 3e200, 4e-200
+        x[-k], y[-k] = 3e-200, 4e-200
+        np.testing.assert_allclose(f(x, y), np.hypot(x, y), rtol=1e-15)
+    assert ("float64", "array") in kernel._bodies
+    entry = kernel._entries["float64", False]
+    tried, raised = (entry._record[arraycall.RECORD.index(n)] for n in ("tried", "raised"))
+    assert 0 < raised <= tried <= 8
+
+
+def test_elements_in_doubt_of_small_arrays_come_from_further_tiers() -> None:
+    x = np.linspace(-3, 3, SMALL)
+    x[100:132] = [1.0 + 2.0**-k for k in range(20, 52)]
+    f = symgrad(rational, parallel=False)
+    reference = Certified(["x"], [(X**3 - 2 * X + 1) / (X**2 + 1)])
+    for _ in range(2):
+        got = f(x)
+        for k in range(90, 140):
+            (answer,) = reference.at_with_status([x[k]])
+            assert ulp_error(got[k], answer.ball) <= ARRAYS, x[k]
 
 
 def test_threads_agree_with_one(points) -> None:
