@@ -19,13 +19,14 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
        "int", "PyLong_AsLongLongAndOverflow", "numpy.float64")  # fmt: skip
 """The addresses in the global `api`, which must be filled before the first call."""
 
-RECORD = ("tested", "lean", "sure", "tried", "raised", "inputs", "outputs", "flagged", "width",
+RECORD = ("tested", "lean", "few", "sure", "tried", "raised", "inputs", "outputs", "flagged", "width",
           "item", "limit", "descr", "second", "second_width", "between", "between_width", "pair",
           "long")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
-tested, lean, sure, tried, raised : the kernel's bodies, or 0, and what `codegen.tiers` knows of
-    them; a call that needs one which is not there is refused. inputs, outputs : how many.
+tested, lean : the kernel's bodies, or 0; a call that needs one which is not there is refused.
+few : elements from which the lean body comes first.
+sure, tried, raised : what `codegen.tiers` knows of it. inputs, outputs : how many.
 flagged : 1 if a body also writes suspect flags; a call in which one stays set is refused.
 width, item : elements in a register, bytes in an element.
 limit : most elements; more are refused, so that the caller may use threads.
@@ -224,7 +225,13 @@ known:
   br i1 %none, label %refuse, label %sized
 sized:
   %fits = icmp ule i64 %n, %limit
-  br i1 %fits, label %apart, label %refuse
+  %many = icmp uge i64 %n, %few
+  %body = select i1 %many, i64 %lean, i64 %tested
+  %is.there = icmp ne i64 %body, 0
+  %nothing.to.do = icmp eq i64 %n, 0
+  %may.run = or i1 %is.there, %nothing.to.do
+  %ready = and i1 %fits, %may.run
+  br i1 %ready, label %apart, label %refuse
 
 apart:
   %bytes = mul i64 %n, %item
@@ -327,11 +334,11 @@ launch:
   %stop = add i64 0, 0
   %buffers = getelementptr i8, ptr %memory, i64 0
   %stream = add i64 0, 0
-  %body = add i64 %tested, 0
   {job_stores}
-  %lean.count = sub i64 %count, %sure
+  %no.flags = select i1 %many, i64 %sure, i64 0
+  %lean.count = sub i64 %count, %no.flags
   {lean_job_stores}
-  %cleared = mul i64 %memory.flags, %sure
+  %cleared = mul i64 %memory.flags, %no.flags
   call void @llvm.memset.p0.i64(ptr %flags.at, i8 0, i64 %cleared, i1 false)
   {second_job_stores}
   {between_job_stores}
@@ -346,8 +353,7 @@ launch:
   %steps = lshr i64 %short, %item.log
   %large = icmp uge i64 %n, {smallest_aligned}
   %begin = select i1 %large, i64 %steps, i64 0
-  %has.lean = icmp ne i64 %lean, 0
-  %lean.j = select i1 %has.lean, ptr %lean_job, ptr null
+  %lean.j = select i1 %many, ptr %lean_job, ptr null
   %has.second = icmp ne i64 %second, 0
   %second.j = select i1 %has.second, ptr %second_job, ptr null
   %has.between = icmp ne i64 %between, 0
@@ -505,13 +511,13 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
     values = dict.fromkeys(tiers.RECORD, "i64 0")
     values.update(
         lean="ptr %lean.j", tested="ptr %job", between="ptr %between.j", second="ptr %second.j",
-        stop="i64 %n", lead="i64 %begin", sure="i64 %sure", tried="i64 %tried",
+        stop="i64 %n", lead="i64 %begin", sure="i64 %no.flags", tried="i64 %tried",
         raised="i64 %raised",
     )  # fmt: skip
     tiers_stores = _stores("tiers", tiers.RECORD, values)
     pointers = {"operands", "inner", "outer", "items", "buffers", "work"}
     values = {name: f"{'ptr' if name in pointers else 'i64'} %{name}" for name in JOB}
-    job_stores = _stores("job", JOB, values)
+    job_stores = _stores("job", JOB, values | {"body": "i64 %tested"})
     others = {
         f"{name}_job_stores": _stores(
             f"{name}_job", JOB, values | {"body": f"i64 %{name}", "width": f"i64 %{name}_width"}

@@ -270,44 +270,48 @@ class Body:
         self._driver = _driver(spec.cache)
         self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self._driver.address("tiers"))
 
-    def entry(self, limit: int, long: int, pair: bool = False) -> Entry:
-        """A builtin for arrays of at most `limit` elements; see `codegen.arraycall`."""
-        spec = self.spec
-        record = dict.fromkeys(arraycall.RECORD, 0)
-        record |= {
-            "lean" if spec.lean else "tested": self.address, "sure": int(spec.sure),
-            "inputs": len(spec.params), "outputs": len(spec.outputs),
-            "flagged": int(spec.flagged or spec.sure), "width": self.width, "item": _ITEM[spec.dtype],
-            "limit": limit, "descr": id(np.dtype(spec.dtype)), "pair": int(pair), "long": long,
-        }  # fmt: skip
-        return Entry(self._driver, record, self.linked)
-
 
 class Entry:
-    """A builtin that calls a body on arrays.
+    """A builtin that calls the bodies of a kernel on arrays, as far as they are attached.
+
+    Parameters
+    ----------
+    dtype, keep : of the arrays; whether compiled code is kept on disk.
+    more : fields of its record; see `codegen.arraycall`.
 
     Attributes
     ----------
     call : the builtin; it always returns NotImplemented where there can be none.
     """
 
-    def __init__(self, driver: jit.Linked, record: dict[str, int], *alive: object) -> None:
+    def __init__(self, dtype: str, keep: bool, **more: int) -> None:
+        driver, item = _driver(keep), _ITEM[dtype]
+        record = dict.fromkeys(arraycall.RECORD, 0) | more
+        record |= {"width": jit.host().bits // 8 // item, "item": item}
+        record["descr"] = id(np.dtype(dtype))
         self._record = (ctypes.c_int64 * len(record))(*record.values())
-        self._alive: list[object] = [*alive]
+        self._alive: list[object] = []
         self.call: Callable[..., Any] = lambda *args: NotImplemented
         if builtin.arrays_are_known():
             builtin.fill_array_api(driver)
             self.call = builtin.array_builtin(driver, self._record, self._alive)
 
     def attach(self, which: str, body: Body) -> None:
-        """Let another body, "tested", "between" or "second", compute what those before it
-        leave."""
-        place = arraycall.RECORD.index(which)
-        if not self._record[place]:
+        """Let it call a body: "lean", "tested", "between" or "second"."""
+        if not self.field(which):
             self._alive.append(body.linked)
-            if which != "tested":
-                self._record[arraycall.RECORD.index(f"{which}_width")] = body.width
-            self._record[place] = body.address
+            if which == "lean":
+                self._put("sure", body.spec.sure)
+            elif which != "tested":
+                self._put(f"{which}_width", body.width)
+            self._put(which, body.address)
+
+    def field(self, name: str) -> int:
+        """What its record says."""
+        return self._record[arraycall.RECORD.index(name)]
+
+    def _put(self, name: str, value: int) -> None:
+        self._record[arraycall.RECORD.index(name)] = value
 
 
 def _lanes(spec: Spec) -> llvm.Lanes:

@@ -21,6 +21,8 @@ from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
 HELD = 20_000.0
 """Nanoseconds of work for which no other thread of Python need run."""
+FEW = 64
+"""Elements from which it pays to read the processor's flags instead of testing for overflow."""
 COPIED = 4096
 """Elements up to which arguments are copied to what the builtin takes."""
 Refine = Callable[[Sequence[Expr], str, str], tuple[Expr, ...]]
@@ -168,10 +170,10 @@ class Kernel:
                     found = self._bodies[dtype, kind] = Body(self._spec(dtype, kind))
         return found
 
-    def _tiers(self, dtype: str) -> arrays.Bodies:
+    def _tiers(self, dtype: str, size: int) -> arrays.Bodies:
         """What computes arrays; single precision leaves the second tier to `_again`."""
         lean = between = second = None
-        if self._leans:
+        if self._leans and size >= FEW:
             lean = functools.partial(self.body, dtype, "lean")
         if self.second is not None and dtype == "float64":
             second = functools.partial(self.second.body, dtype)
@@ -211,20 +213,27 @@ class Kernel:
         """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
         floats among them. Arrays for all outputs may follow; it then returns None. With
         `pair` it returns the first output and the tuple of the others. It also returns
-        NotImplemented for arrays so large that threads may pay."""
+        NotImplemented for arrays so large that threads may pay, and where a body is not
+        compiled yet: which one is needed depends on how many elements there are."""
         found = self._entries.get((dtype, pair))
         if found is None:
-            body = self.body(dtype, "lean" if self._leans else "array")
-            found = body.entry(self._small, int(HELD / self.cost), pair)
+            found = Entry(
+                dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
+                flagged=self._flagged, pair=pair, few=FEW if self._leans else self._small + 1,
+                limit=self._small, long=int(HELD / self.cost),
+            )  # fmt: skip
             self._entries[dtype, pair] = found
+            if not self._leans:
+                self.body(dtype)
             self._attach()
         return found.call
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
         for (dtype, _), entry in self._entries.items():
-            if tested := self._bodies.get((dtype, "array")):
-                entry.attach("tested", tested)
+            for name, kind in (("tested", "array"), ("lean", "lean")):
+                if body := self._bodies.get((dtype, kind)):
+                    entry.attach(name, body)
         kernels = {"between": self._between, "second": self.second}
         for which, kernel in kernels.items():
             if isinstance(kernel, Kernel) and (body := kernel._bodies.get(("float64", "array"))):
@@ -316,7 +325,7 @@ class Kernel:
                 arrays.check_out(place, shape, result)
         if shape == () and not given and compute == np.float64:
             return self._numpy_scalar(values)
-        bodies = self._tiers(compute.name)
+        bodies = self._tiers(compute.name, math.prod(shape))
         call = arrays.Call(bodies, compute, result, self.cost, self.parallel)
         results, flags = call.run(values, shape, places, self._flagged)
         suspects = call.left
