@@ -121,7 +121,7 @@ def version() -> str:
     """A digest of the modules that decide what is compiled."""
     names = ("ir", "functions", "codegen.lower", "codegen.machine", "codegen.sharp", "codegen.llvm", "codegen.streams", "codegen.together", "codegen.quotients",
              "codegen.corrections", "codegen.valued", "codegen.valuedexp", "codegen.valuedangles", "codegen.valuederf",
-             "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.jit")  # fmt: skip
+             "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.flags", "codegen.gate", "codegen.nestentry", "codegen.doubledouble", "codegen.jit")  # fmt: skip
     return digest(*(f"symdiff.{name}" for name in names))
 
 
