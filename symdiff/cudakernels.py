@@ -72,10 +72,12 @@ class CudaKernels:
         return found if there else None
 
     def must_not_be_there(self, values: Sequence[Any]) -> None:
-        """Say which argument lies on a device, if any does, when the CPU cannot read it."""
+        """Say which argument lies on a device, if any does, when the CPU cannot read it; the
+        entries of a product's vector follow the arguments."""
         from symdiff.runtime.arrays import ArgumentError
 
-        for name, v in zip(self.source.parameters.real, values, strict=True):
+        names = (*self.source.parameters.real, *(["of the vector"] * len(values)))
+        for name, v in zip(names, values, strict=False):
             if hasattr(v, "__cuda_array_interface__"):
                 raise ArgumentError(
                     f"argument {name} lies on a CUDA device, and the CPU is to compute",

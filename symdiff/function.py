@@ -35,7 +35,7 @@ from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 from symdiff.structure import Structured
-from symdiff.tiered import always_wide, nested, placed, suspect, tiered, widen
+from symdiff.tiered import always_wide, is_flat, nested, placed, suspect, tiered, widen
 
 if TYPE_CHECKING:
     from symdiff.report import Report
@@ -535,6 +535,9 @@ class Product(SymbolicFunction):
     """A product with a vector; `primals` is the tuple of all arguments, or the one
     argument itself."""
 
+    _counts = 0, 0  # arguments, and entries of the vector
+    _in_order = True  # whether the vector's entries are those of the tuple, one after the other
+
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         """The vector's entries, one per further parameter of the program."""
         raise NotImplementedError
@@ -546,7 +549,9 @@ class Product(SymbolicFunction):
         real, static = self._source.parameters.bind(tuple(args), kwargs)
         real = self._cuda.located(real)
         shapes = self._source.shapes(static, real)
-        return (*real, *self._entries(vector, static, shapes)), static
+        entries = self._entries(vector, static, shapes)
+        self._counts = len(real), len(entries)
+        return (*real, *entries), static
 
     def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:
         given = dict(kwargs)
@@ -554,7 +559,24 @@ class Product(SymbolicFunction):
         return self._run(*self._bound(primals, vector, given), out, stream)
 
     def _open(self, kind: str, way: Way) -> None:
-        """Products are called with nested arguments; there is no flat entry."""
+        """Compiled entries take all arguments in a row; `primals` and the vector are numbers or
+        arrays where there is one, else tuples."""
+        real, entries = self._counts
+        if not self._in_order:
+            return
+        if (real, entries) != (1, 1):
+            entry = way.entry
+            first = "p" if real == 1 else "*p"
+            then = "v" if entries == 1 else "*v"
+            tuples = [
+                f"type({n}) is tuple and len({n}) == {k}"
+                for n, k in (("p", real), ("v", entries)) if k != 1
+            ]  # fmt: skip
+            text = (
+                f"lambda p, v: entry({first}, {then}) if {' and '.join(tuples)} else NotImplemented"
+            )
+            way = way._replace(entry=eval(text, {"entry": entry}))
+        super()._open(kind, way._replace(placed=refusing))
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if len(args) != 2:
@@ -577,7 +599,7 @@ class Product(SymbolicFunction):
 class TangentProduct(Product):
     """`f.jvp(primals, tangents)` -> (value, tangent): one tangent per parameter in `wrt`."""
 
-    def __call__(self, primals: Any, tangents: Any, *, out: Any = None, **kwargs: Any) -> Any:
+    def _call(self, primals: Any, tangents: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
         return self._multiply(primals, tangents, out, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
@@ -587,7 +609,7 @@ class TangentProduct(Product):
 class HessianProduct(Product):
     """`f.hvp(primals, v)` -> the Hessian times v: one entry per parameter in `wrt`."""
 
-    def __call__(self, primals: Any, v: Any, *, out: Any = None, **kwargs: Any) -> Any:
+    def _call(self, primals: Any, v: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
         return self._multiply(primals, v, out, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
@@ -598,12 +620,13 @@ class CotangentProduct(Product):
     """`f.vjp(primals, cotangents)` -> (value, one cotangent per parameter in `wrt`); the
     cotangents are nested as the function's result."""
 
-    def __call__(self, primals: Any, cotangents: Any, *, out: Any = None, **kwargs: Any) -> Any:
+    def _call(self, primals: Any, cotangents: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
         return self._multiply(primals, cotangents, out, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         assert self._parent is not None
         program = self._parent._source.program(static, shapes)
+        self._in_order = isinstance(program.tree, int) or is_flat(program.tree)
         return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
 
 

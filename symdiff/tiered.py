@@ -103,7 +103,7 @@ def always_wide(outputs: Sequence[Expr]) -> bool:
 
 def nested(entry: Callable[..., Any], tree: Tree, count: int) -> Way:
     """A compiled entry whose results nest as the tree has them."""
-    if isinstance(tree, int) or (isinstance(tree, tuple) and _is_flat(tree)):
+    if isinstance(tree, int) or is_flat(tree):
         return Way(entry)
     if is_pair(tree, count):
         return Way(entry, pair=True)
@@ -126,9 +126,13 @@ def placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
     return unnesting(entry, len(emission.params), emission.tree, len(emission.outputs))
 
 
-def _is_flat(tree: tuple[Any, ...]) -> bool:
+def is_flat(tree: Tree) -> bool:
     """Whether the result is the tuple of all outputs in order."""
-    return len(tree) > 1 and all(isinstance(t, int) and t == i for i, t in enumerate(tree))
+    return (
+        isinstance(tree, tuple)
+        and len(tree) > 1
+        and all(isinstance(t, int) and t == i for i, t in enumerate(tree))
+    )
 
 
 def is_pair(tree: Tree, count: int) -> bool:

@@ -223,3 +223,47 @@ def test_elements_in_doubt_are_computed_again_and_finished() -> None:
         expected = f._call(x)
         for _ in range(5):
             assert f(x) == expected
+
+
+def spread(x: Vector, s: float) -> tuple[Vector, float]:
+    return s * x**3, np.sum(x) * s
+
+
+def line(x: float, y: float) -> float:
+    return x * x * y
+
+
+def pair(x: float) -> tuple[float, float]:
+    return x**2, x**3
+
+
+A = np.linspace(0.5, 1, 4)
+PRODUCTS = [
+    (chain, "jvp", (A, A)), (chain, "hvp", (A, A)), (chain, "vjp", (A, 2.0)),
+    (chain, "hvp", ((A,), (A,))),
+    (spread, "jvp", ((A, 2.0), (A, 1.0))), (spread, "vjp", ((A, 2.0), (A, 1.0))),
+    (line, "jvp", ((1.0, 2.0), (3.0, 4.0))), (line, "hvp", ((1, 2.0), (3.0, np.float64(4)))),
+    (line, "vjp", ((1.0, 2.0), 3.0)), (line, "hvp", ((1.0, 2.0), np.array([3.0, 4.0]))),
+    (pair, "vjp", (1.5, (1.0, 2.0))), (pair, "jvp", (1.5, 2.0)), (pair, "jvp", ((1.5,), (2.0,))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PRODUCTS, ids=lambda c: f"{c[0].__name__}-{c[1]}")
+def test_products(case: tuple[Any, str, tuple[Any, Any]]) -> None:
+    fun, name, (primals, vector) = case
+    product = getattr(symgrad(fun), name)
+    expected = product._call(primals, vector)
+    assert product._fast
+    for _ in range(3):
+        assert same(product(primals, vector), expected)
+    assert product.func is not product._call
+    with pytest.raises((SymdiffError, TypeError)):
+        product(primals, "a vector")
+    with pytest.raises((SymdiffError, TypeError)):
+        product(primals)
+
+
+def test_products_of_nested_results() -> None:
+    product = symgrad(lambda x: {"a": x, "b": (x**2, x**3)}).vjp
+    for _ in range(3):
+        assert product(2.0, {"a": 1.0, "b": (10.0, 100.0)})[1] == 1241.0
