@@ -50,13 +50,18 @@ def _systems(e: Expr) -> Iterator[list[Expr]]:
         elif n.op in (NEG, ABS, DIV) or (n.op is POW and (ir.rational(n.args[1]) or 0) > 0):
             stack.append(n.args[0])
         elif n.op is HYPOT:
-            yield list(n.args)
+            yield _sides(n)
         elif (terms := squares(n)) is not None:
             yield [w for _, w, _ in terms]
         elif (inner := _undone(n)) is not None:
             stack.append(inner)
         elif n.op is not ir.CONST:
             yield [n]
+
+
+def _sides(e: Expr) -> list[Expr]:
+    """What a norm of norms is the norm of."""
+    return [side for a in e.args for side in _sides(a)] if e.op is HYPOT else [e]
 
 
 def _undone(e: Expr) -> Expr | None:

@@ -23,6 +23,7 @@ import numpy as np
 from symdiff.codegen import arraycall, driver, jit, llvm, quotients, tiers
 from symdiff.codegen.lower import lower
 from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
+from symdiff.codegen.polish import polished
 from symdiff.functions import BUILTIN
 from symdiff.ir import FALSE, OPS, Expr, encode, topological
 from symdiff.runtime import builtin, cache
@@ -102,6 +103,8 @@ class Spec:
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
         roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses)
+        if not self.arrays and self.dtype == "float64" and self.accuracy != "fast":
+            roots = polished(roots)
         shares = self.arrays and self.fuses and self.accuracy == "high"
         return quotients.share(roots, len(self.outputs)) if shares else roots
 
@@ -119,7 +122,7 @@ class Spec:
 @functools.cache
 def version() -> str:
     """A digest of the modules that decide what is compiled."""
-    names = ("ir", "functions", "codegen.lower", "codegen.machine", "codegen.sharp", "codegen.llvm", "codegen.streams", "codegen.together", "codegen.quotients",
+    names = ("ir", "functions", "codegen.lower", "codegen.machine", "codegen.sharp", "codegen.llvm", "codegen.streams", "codegen.together", "codegen.quotients", "codegen.polish",
              "codegen.corrections", "codegen.valued", "codegen.valuedexp", "codegen.valuedangles", "codegen.valuederf",
              "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.flags", "codegen.gate", "codegen.nestentry", "codegen.doubledouble", "codegen.jit")  # fmt: skip
     return digest(*(f"symdiff.{name}" for name in names))
