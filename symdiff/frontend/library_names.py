@@ -96,13 +96,13 @@ def _math_isclose(t: Tracer, a: Any, b: Any, *, rel_tol: Any = None, abs_tol: An
 
 
 def finite(value: Any) -> Any:
-    """A real number is finite wherever it is defined."""
+    """A real number is finite wherever it is defined, and no divisor in it is 0."""
     if isinstance(value, int):
         return True
     x = as_real(value)
     if x.expr.op is ir.CONST and ir.rational(x.expr) is None:
         return False
-    return scalars.cond(x.defined)
+    return scalars.conjunction(scalars.cond(x.defined), scalars.divides(x))
 
 
 def undefined(value: Any) -> Any:

@@ -175,6 +175,11 @@ def _on_each(f: Function) -> Function:
     return lambda t, value: elementwise(f, value)
 
 
+def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
+    """A real number is never infinite: only what is not defined is replaced."""
+    return _where(t, elementwise(library_names.undefined, x), nan, x)
+
+
 # -------------------------------------------------------------------- reductions
 def _reduction(f: Callable[[Any], Any]) -> Function:
     def implementation(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, dtype: Any = None) -> Any:  # fmt: skip
@@ -351,7 +356,7 @@ TABLE: dict[str, Function] = {
     "numpy.greater_equal": _compare(ast.GtE), "numpy.isclose": _isclose,
     "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
     "numpy.isfinite": _on_each(library_names.finite), "numpy.isnan": _on_each(library_names.undefined),
-    "numpy.isinf": _on_each(library_names.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(library_names.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _sum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),

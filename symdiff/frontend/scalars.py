@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -155,6 +155,21 @@ def cond(e: Expr, defined: Expr = TRUE) -> Cond | bool:
     if constants.is_closed(e) and (answer := constants.decide(e)) is not None:
         return answer
     return Cond(e, defined)
+
+
+def divides(value: Real | int) -> Cond | bool:
+    """Whether no divisor in a value is 0."""
+    return (
+        True if isinstance(value, int) else cond(_conditions((value.expr,), _divides)[value.expr])
+    )
+
+
+def _divides(op: ir.Op, args: Sequence[Expr]) -> Expr:
+    if op is ir.DIV:
+        return ir.ne(args[1], ZERO)
+    if op is ir.POW and (q := ir.rational(args[1])) is not None and q < 0:
+        return ir.ne(args[0], ZERO)
+    return TRUE
 
 
 # -------------------------------------------------------------------- logic
@@ -408,14 +423,21 @@ def compose(build: Callable[..., Expr], values: tuple[Any, ...]) -> Real:
 def domain_of(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
     """For each node, the condition that all operations that lead to it are defined;
     a side of `where` that is not taken does not count."""
-    defined: dict[Expr, Expr] = {}
+    return _conditions(roots, functions.domain)
+
+
+def _conditions(
+    roots: tuple[Expr, ...], own: Callable[[ir.Op, Sequence[Expr]], Expr]
+) -> dict[Expr, Expr]:
+    """For each node, what must hold of all operations that lead to it."""
+    found: dict[Expr, Expr] = {}
     for e in ir.topological(roots):
-        needs = [defined[a] for a in e.args]
+        needs = [found[a] for a in e.args]
         if e.op is ir.WHERE:
-            defined[e] = join(needs[0], guarded(e.args[0], needs[1], needs[2]))
+            found[e] = join(needs[0], guarded(e.args[0], needs[1], needs[2]))
             continue
-        result = functions.domain(e.op, e.args)
+        result = own(e.op, e.args)
         for d in needs:
             result = join(d, result)
-        defined[e] = result
-    return defined
+        found[e] = result
+    return found

@@ -13,6 +13,7 @@ import numpy as np
 from symdiff import ir, structure
 from symdiff.frontend import (
     arrays,
+    attempts,
     containers,
     expressions,
     extents,
@@ -253,7 +254,11 @@ def _if(t: Tracer, node: ast.If) -> None:
 
 
 def _return(t: Tracer, node: ast.Return) -> None:
-    value = None if node.value is None else evaluate(t, node.value)
+    _leave(t, None if node.value is None else evaluate(t, node.value))
+
+
+def _leave(t: Tracer, value: Any) -> None:
+    """Return a value."""
     flow = t.frame.flow
     if t.path is not t.frame.path:
         value = t.freeze(value)
@@ -359,6 +364,10 @@ def _module(t: Tracer, name: str) -> Any:
     return importlib.import_module(name)
 
 
+def _try(t: Tracer, node: ast.Try) -> None:
+    attempts.attempt(t, node, run_block, assign, _leave)
+
+
 def _with(t: Tracer, node: ast.With) -> None:
     for item in node.items:
         call = item.context_expr
@@ -388,11 +397,11 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.With: _with,
+    ast.Try: _try,
 }
 
 REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.Try: ("'try' is not supported", "test the condition with 'if' instead"),
-    ast.TryStar: ("'try' is not supported", "test the condition with 'if' instead"),
+    ast.TryStar: attempts.REFUSED,
     ast.With: ("'with' is not supported", "only np.errstate is; do I/O outside of the function"),
     ast.AsyncWith: ("'async' is not supported", ""),
     ast.AsyncFor: ("'async' is not supported", ""),

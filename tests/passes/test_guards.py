@@ -279,6 +279,82 @@ def test_a_wrong_guard_warns_at_its_line():
         assert [(w.filename, w.lineno) for w in caught] == [(__file__, line)]
 
 
+# ------------------------------------------------------------- as people write them
+def tried(x):
+    try:
+        return math.expm1(x) / x
+    except ZeroDivisionError:
+        return 1.0
+
+
+def tried_and_named(x):
+    try:
+        y = math.expm1(x) / x
+    except ZeroDivisionError:
+        y = 1.0
+    return y
+
+
+def nan_replaced(x):
+    return np.nan_to_num(np.expm1(x) / x, nan=1.0)
+
+
+def divided_where(x):
+    return np.divide(np.expm1(x), x, out=np.ones_like(x), where=x != 0)
+
+
+def nan_asked_for(x):
+    with np.errstate(invalid="ignore"):
+        y = np.expm1(x) / x
+    return np.where(np.isnan(y), 1.0, y)
+
+
+def not_finite(x):
+    y = math.expm1(x) / x
+    if not math.isfinite(y):
+        y = 1.0
+    return y
+
+
+def close(x):
+    return 1.0 if np.isclose(x, 0.0) else np.expm1(x) / x
+
+
+def false(x):
+    return math.expm1(x) / x if x else 1.0
+
+
+@pytest.mark.parametrize(
+    "f",
+    [tried, tried_and_named, nan_replaced, divided_where, nan_asked_for, not_finite, close, false],
+    ids=lambda f: f.__name__,
+)
+def test_guards_as_people_write_them(f):
+    g = symgrad(f)
+    assert (g(0.0), g.grad(0.0), g.hessian(0.0)) == (1.0, 0.5, 1 / 3)
+    assert np.array_equal(g.grad(np.array([0.0, 1e-17])), [0.5, 0.5])
+
+
+def test_what_divides_by_zero_or_is_not_finite_has_the_value_that_is_written():
+    def tried(x):
+        try:
+            return 1 / x
+        except ZeroDivisionError:
+            return 7.0
+
+    def asked(x):
+        return 1 / x if math.isfinite(1 / x) else 7.0
+
+    def chosen(x):
+        return np.log(x, where=x > 0, out=np.full_like(x, 7.0))
+
+    for f in map(symgrad, (tried, asked, chosen)):
+        assert (f(0.0), f.grad(0.0)) == (7.0, 0.0)
+        assert np.array_equal(f(np.array([0.0, 1.0])), [7.0, f(1.0)])
+    with pytest.warns(GuardWarning, match="2.0 against 1.0"):
+        symgrad(lambda x: np.nan_to_num(np.sin(x) / x, nan=2.0))(0.5)
+
+
 # ---------------------------------------------------------------------- what is named
 step = where(ir.le(0, x - 2), 1, -1)
 WRONG = {  # guarded value, true value
@@ -449,7 +525,7 @@ def test_known_facts_decide_rightly(comparisons, at):
 
 
 @pytest.mark.parametrize("e", [
-    exp(x) - exp(y), (x - 2 * y) ** 3 * a, x**2 + y**2, F.HYPOT(x, y - 1), log(a / b),
+    exp(x) - exp(y), (x - 2 * y) ** 3 * a, x**2 + y**2, F.HYPOT(x, y - 1), F.HYPOT(F.HYPOT(x, y - 1), b), log(a / b),
     exp(x * y) - 1, x**2 - 9, sin(x - y) / a, abs_(x + y + a),
 ], ids=repr)  # fmt: skip
 def test_zero_sets_are_zeros(e):
