@@ -97,8 +97,6 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return inline(t, function, args, kwargs)
     if isinstance(function, Method):
         return function.function(t, function.owner, *args, **kwargs)
-    if isinstance(function, np.ufunc) and {"where", "out"} <= kwargs.keys():
-        return _chosen(t, function, args, kwargs)
     if (implementation := known.find(function)) is not None:
         return numpy_calls.applied(t, function, implementation, args, kwargs)
     from symdiff.frontend import records
@@ -146,17 +144,6 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if isinstance(called, FunctionType) and not _is_library(called):
         return inline(t, called, (function, *args), kwargs)
     raise _foreign(t, function)
-
-
-def _chosen(t: Tracer, function: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`np.divide(a, b, out=np.zeros_like(a), where=b != 0)`: what `out` holds where the
-    condition does not."""
-    if isinstance(t.at, ast.Call):
-        written = next(k.value for k in t.at.keywords if k.arg == "out")
-        if not isinstance(written, ast.Call):
-            raise Refused("'out' names an array", "use np.where(condition, value, other)")
-    condition, out = kwargs.pop("where"), kwargs.pop("out")
-    return call(t, np.where, (condition, call(t, function, args, kwargs), out), {})
 
 
 @functools.lru_cache(maxsize=1)

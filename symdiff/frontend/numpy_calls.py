@@ -6,6 +6,7 @@ After:   np.repeat(x, 2);               y[...] = np.where(x > 0, np.sqrt(x), y)
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 from collections.abc import Callable
@@ -63,7 +64,15 @@ def _elementwise(
     value = implementation(t, *args, **kwargs)
     if mask is not True:
         value = call_back(t, np.where, mask, value, EMPTY if target is None else target)
-    return value if target is None else _stored(t, target, value)
+    return value if target is None or _is_new(t, target) else _stored(t, target, value)
+
+
+def _is_new(t: Tracer, target: Any) -> bool:
+    """Whether a number stands for an array that is made in the call itself, such as
+    `out=np.zeros_like(x)`: nothing else sees what is stored in it."""
+    if not isinstance(number_of(target), Scalar) or not isinstance(t.at, ast.Call):
+        return False
+    return any(k.arg == "out" and isinstance(k.value, ast.Call) for k in t.at.keywords)
 
 
 def _stored(t: Tracer, target: Any, value: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from fractions import Fraction
 from typing import Any
 
@@ -164,7 +164,7 @@ def divides(value: Real | int) -> Cond | bool:
     )
 
 
-def _divides(op: ir.Op, args: Sequence[Expr]) -> Expr:
+def _divides(op: ir.Op, args: tuple[Expr, ...]) -> Expr:
     if op is ir.DIV:
         return ir.ne(args[1], ZERO)
     if op is ir.POW and (q := ir.rational(args[1])) is not None and q < 0:
@@ -427,7 +427,7 @@ def domain_of(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
 
 
 def _conditions(
-    roots: tuple[Expr, ...], own: Callable[[ir.Op, Sequence[Expr]], Expr]
+    roots: tuple[Expr, ...], own: Callable[[ir.Op, tuple[Expr, ...]], Expr]
 ) -> dict[Expr, Expr]:
     """For each node, what must hold of all operations that lead to it."""
     found: dict[Expr, Expr] = {}

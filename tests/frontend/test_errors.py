@@ -137,20 +137,6 @@ model.py:2:5: 'try' is not supported
 hint: test the condition with 'if' instead
 """,
     ),
-    "an_array_to_write_to": (
-        """
-def f(x):
-    y = np.zeros_like(x)
-    np.divide(1.0, x, out=y, where=x != 0)
-    return y
-""",
-        """
-model.py:3:5: 'out' names an array
-    np.divide(1.0, x, out=y, where=x != 0)
-    ^
-hint: use np.where(condition, value, other)
-""",
-    ),
     "with_block": (
         """
 def f(x):
