@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import symdiff.products  # noqa: F401  (it adds to the derivatives that functions have)
 from symdiff.frontend import runs_when_traced
 from symdiff.function import SymbolicFunction, symbolic
 from symdiff.options import Domain, Options

@@ -35,12 +35,15 @@ from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 from symdiff.structure import Structured
-from symdiff.tiered import always_wide, is_flat, nested, placed, suspect, tiered, widen
+from symdiff.tiered import always_wide, nested, placed, suspect, tiered, widen
 
 if TYPE_CHECKING:
     from symdiff.report import Report
 
 
+_KINDS: dict[str, type[SymbolicFunction]] = {}
+"""The derivatives that are called in a way of their own, by the step that makes them; see
+`symdiff.products`."""
 _FAST = {np.dtype(name): name for name in ("float64", "float32")}
 """Arrays that compiled entries take."""
 
@@ -63,6 +66,10 @@ class SymbolicFunction(functools.partial[Any]):
     method in between: the general path `_call` at first, and from the first compiled entry on
     the gate in front of both (`runtime.gate`).
     """
+
+    def __init_subclass__(cls, step: str | None = None) -> None:
+        if step is not None:
+            _KINDS[step] = cls
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         return super().__new__(cls, refusing)
@@ -229,7 +236,7 @@ class SymbolicFunction(functools.partial[Any]):
     def jacobian(self) -> SymbolicFunction:
         """d output / d parameter, nested as the outputs, then as the parameters; called with
         `sparse=True`, as SciPy CSR matrices of the flattened outputs and parameters."""
-        return self._derive("jacobian", ("jacobian", self._wrt()), JacobianFunction)
+        return self._derive("jacobian", ("jacobian", self._wrt()))
 
     @property
     def hessian(self) -> SymbolicFunction:
@@ -239,17 +246,17 @@ class SymbolicFunction(functools.partial[Any]):
     @property
     def jvp(self) -> SymbolicFunction:
         """`jvp(primals, tangents)` -> (value, tangent)."""
-        return self._derive("jvp", ("jvp", self._wrt()), TangentProduct)
+        return self._derive("jvp", ("jvp", self._wrt()))
 
     @property
     def vjp(self) -> SymbolicFunction:
         """`vjp(primals, cotangents)` -> (value, one cotangent per parameter)."""
-        return self._derive("vjp", ("vjp", self._wrt()), CotangentProduct)
+        return self._derive("vjp", ("vjp", self._wrt()))
 
     @property
     def hvp(self) -> SymbolicFunction:
         """`hvp(primals, v)` -> the Hessian times v."""
-        return self._derive("hvp", ("hvp", self._wrt()), HessianProduct)
+        return self._derive("hvp", ("hvp", self._wrt()))
 
     @runs_when_traced
     def diff(self, *names: str | int) -> SymbolicFunction:
@@ -257,13 +264,11 @@ class SymbolicFunction(functools.partial[Any]):
         by = tuple(self._parameter(n) for n in names)
         return self._derive("_".join(("diff", *by)), ("derivative", by))
 
-    def _derive(
-        self, name: str, step: Step, kind: type[SymbolicFunction] | None = None
-    ) -> SymbolicFunction:
+    def _derive(self, name: str, step: Step) -> SymbolicFunction:
         found = self._derived.get(step)
         if found is None:
             source = self._source.then(f"{self.__name__}_{name}", step)
-            found = (kind or SymbolicFunction)(source, self._options, None, self)
+            found = _KINDS.get(step[0], SymbolicFunction)(source, self._options, None, self)
             found.__doc__ = f"{name} of {self.__name__}."
             found.__wrapped__ = getattr(self, "__wrapped__", None)  # type: ignore[attr-defined]
             self._derived[step] = found
@@ -510,124 +515,6 @@ class SymbolicFunction(functools.partial[Any]):
             f"{self.__name__} is a method",
             hint="decorate a function, and pass what it reads of self",
         )
-
-
-class JacobianFunction(SymbolicFunction):
-    """`f.jacobian(...)`, dense or sparse."""
-
-    def __call__(self, *args: Any, sparse: bool = False, out: Any = None, **kwargs: Any) -> Any:
-        if not sparse:
-            given = kwargs if out is None else {**kwargs, "out": out}
-            return super().__call__(*args, **given)
-        if out is not None:
-            raise SymdiffError("a sparse Jacobian takes no out=")
-        real, static = self._source.parameters.bind(args, kwargs)
-        raw = self._source.raw(static, self._source.shapes(static, real))
-        if not isinstance(raw, Structured):
-            raise SymdiffError(
-                f"{raw.name} is a function of numbers, whose Jacobian is not sparse",
-                hint="leave out sparse=True",
-            )
-        return self._arrays.sparse(raw, real, self._source.path[-1][1])
-
-
-class Product(SymbolicFunction):
-    """A product with a vector; `primals` is the tuple of all arguments, or the one
-    argument itself."""
-
-    _counts = 0, 0  # arguments, and entries of the vector
-    _in_order = True  # whether the vector's entries are those of the tuple, one after the other
-
-    def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
-        """The vector's entries, one per further parameter of the program."""
-        raise NotImplementedError
-
-    def _bound(
-        self, primals: Any, vector: Any, kwargs: Mapping[str, Any]
-    ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-        args = primals if isinstance(primals, (tuple, list)) else (primals,)
-        real, static = self._source.parameters.bind(tuple(args), kwargs)
-        real = self._cuda.located(real)
-        shapes = self._source.shapes(static, real)
-        entries = self._entries(vector, static, shapes)
-        self._counts = len(real), len(entries)
-        return (*real, *entries), static
-
-    def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:
-        given = dict(kwargs)
-        stream = self._cuda.stream(given)
-        return self._run(*self._bound(primals, vector, given), out, stream)
-
-    def _open(self, kind: str, way: Way) -> None:
-        """Compiled entries take all arguments in a row; `primals` and the vector are numbers or
-        arrays where there is one, else tuples."""
-        real, entries = self._counts
-        if not self._in_order:
-            return
-        if (real, entries) != (1, 1):
-            entry = way.entry
-            first = "p" if real == 1 else "*p"
-            then = "v" if entries == 1 else "*v"
-            tuples = [
-                f"type({n}) is tuple and len({n}) == {k}"
-                for n, k in (("p", real), ("v", entries)) if k != 1
-            ]  # fmt: skip
-            text = (
-                f"lambda p, v: entry({first}, {then}) if {' and '.join(tuples)} else NotImplemented"
-            )
-            way = way._replace(entry=eval(text, {"entry": entry}))
-        super()._open(kind, way._replace(placed=refusing))
-
-    def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        if len(args) != 2:
-            raise SymdiffError(f"{self.__name__} takes primals and a vector")
-        return self._inlined(*self._bound(*args, kwargs))
-
-    def _per_parameter(self, vector: Any) -> list[Any]:
-        """One entry for each parameter that is differentiated by."""
-        needed = len(self._source.path[-1][1])
-        if isinstance(vector, np.ndarray) and vector.ndim == 1 and len(vector) == needed > 1:
-            vector = tuple(vector)
-        entries = list(vector) if isinstance(vector, (tuple, list)) else [vector]
-        if len(entries) != needed:
-            raise SymdiffError(
-                f"{self.__name__} takes a vector of {needed} entries, not {len(entries)}"
-            )
-        return entries
-
-
-class TangentProduct(Product):
-    """`f.jvp(primals, tangents)` -> (value, tangent): one tangent per parameter in `wrt`."""
-
-    def _call(self, primals: Any, tangents: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
-        return self._multiply(primals, tangents, out, kwargs)
-
-    def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
-        return self._per_parameter(vector)
-
-
-class HessianProduct(Product):
-    """`f.hvp(primals, v)` -> the Hessian times v: one entry per parameter in `wrt`."""
-
-    def _call(self, primals: Any, v: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
-        return self._multiply(primals, v, out, kwargs)
-
-    def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
-        return self._per_parameter(vector)
-
-
-class CotangentProduct(Product):
-    """`f.vjp(primals, cotangents)` -> (value, one cotangent per parameter in `wrt`); the
-    cotangents are nested as the function's result."""
-
-    def _call(self, primals: Any, cotangents: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
-        return self._multiply(primals, cotangents, out, kwargs)
-
-    def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
-        assert self._parent is not None
-        program = self._parent._source.program(static, shapes)
-        self._in_order = isinstance(program.tree, int) or is_flat(program.tree)
-        return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
 
 
 def _global(module: str, name: str) -> Any:
