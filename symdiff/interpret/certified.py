@@ -13,6 +13,7 @@ import numpy as np
 from flint import arb
 
 from symdiff import ir
+from symdiff.functions import COS, SIN, TAN
 from symdiff.interpret.balls import UNKNOWN, Undecided, Value, exclusive
 from symdiff.interpret.extended import extended_value
 from symdiff.interpret.limits import Approach, Limit
@@ -22,6 +23,8 @@ from symdiff.ir import Expr
 
 Status = Literal["exact", "limit", "pole", "domain", "budget"]
 
+FAR = 64
+"""Limits where coordinates are infinite are looked for so many powers of two beyond the others."""
 PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 """Bits tried, one after the other."""
 STEP, GUARD = 1000, 96
@@ -63,6 +66,9 @@ class Certified:
         those before it are finite: atan(1/x) jumps at 0, so it has no derivative
         there although 1/(1 + x**2) tends to 1.
     seconds : budget for one point, of processor time; None: by the size of the outputs.
+    limits : whether the value where a coordinate is infinite is the limit, if that is one
+        however fast each coordinate grows, instead of the nan of IEEE arithmetic: infinite
+        elements pad the tables of dynamic programs.
 
     Examples
     --------
@@ -77,10 +83,11 @@ class Certified:
         outputs: Sequence[Expr],
         primals: Sequence[Expr] = (),
         seconds: float | None = None,
+        limits: bool = False,
     ) -> None:
         variables = [ir.var(p) if isinstance(p, str) else p for p in params]
         self.outputs, self.primals = tuple(outputs), tuple(primals)
-        self.arity = len(variables)
+        self.arity, self.limits = len(variables), limits
         with exclusive():
             self.tape = Tape(variables, self.outputs)
             self._variables = variables
@@ -240,8 +247,55 @@ class _Search:
         y = extended_value(self.tape, root, self.inputs, PRECISIONS[1], {})
         if not y.is_finite():
             value = _infinity(y)
+            if math.isnan(value) and self.program.limits:
+                value = self._far(root)
+                if math.isfinite(value):
+                    return Answer(value, "limit")
             return Answer(value, "domain" if math.isnan(value) else "pole")
         return Answer(self._nearest(y), "limit", y)
+
+    def _far(self, root: int) -> float:
+        """The limit where coordinates are infinite; nan if there is none, or it does not show
+        soon."""
+        places = [k for k, x in enumerate(self.point) if math.isinf(x)]
+        sizes = [math.frexp(x)[1] for x in self.point if math.isfinite(x)]
+        beyond_all = max(map(abs, sizes), default=0)
+        for beyond in (beyond_all, max(0, *sizes)):  # reciprocals of far numbers may count
+            found = [
+                self._towards(root, far + beyond, order)
+                for order in (places, places[::-1]) for far in (FAR, 3 * FAR)
+            ]  # fmt: skip
+            if all(y.is_finite() for y in found):
+                values = {settle(y, self.fmt) for y in found}
+                if len(values) == 1 and (value := next(iter(values))) is not None:
+                    return value
+                tiny = arb(2) ** -(PRECISIONS[1] // 2 + beyond)
+                if None in values and all(y.abs_upper() < tiny for y in found):
+                    return 0.0  # what cancels to all bits
+                if beyond == beyond_all:
+                    trends = {_trend(*found[:2]), _trend(*found[2:])}
+                    return trends.pop() if len(trends) == 1 else math.nan
+        return math.nan
+
+    def _towards(self, root: int, start: int, order: Sequence[int]) -> Value:
+        """The value with infinite coordinates far out, from a power of two on, in some order;
+        nan if anything oscillates."""
+        inputs = list(self.inputs)
+        for rank, k in enumerate(order):
+            inputs[k] = arb(math.copysign(1.0, self.point[k])) * arb(2) ** (start + 8 * rank)
+        values = self.tape.run(inputs, PRECISIONS[1] + start, {})
+        for e in self.tape.nodes:
+            if e.op in (SIN, COS, TAN) and not abs(values[self.tape.index[e.args[0]]]) < 2**FAR:
+                return UNKNOWN
+        return values[root]
+
+
+def _trend(near: Value, last: Value) -> float:
+    """What values tend to of which the last is much farther out."""
+    grown = arb(2) ** (FAR // 2)
+    if last.abs_lower() > grown * near.abs_upper():
+        return math.inf if last > 0 else -math.inf
+    return 0.0 if grown * last.abs_upper() < near.abs_lower() else math.nan
 
 
 def _infinity(y: Value) -> float:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from symdiff import ir
 from symdiff.identities import Rule, rewrite
-from symdiff.ir import Expr
+from symdiff.ir import DIV, Expr
+from symdiff.passes.shares import share
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ def stabilise(
         new = ir.rebuild(e, args)
         if new.op.written and not early:
             new = _written(new)
+        if new.op is DIV and not early:
+            new = share(new)
         found = rewrite(new, early)
         if found is None:
             return new

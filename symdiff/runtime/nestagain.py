@@ -159,7 +159,7 @@ class Again:
             if which not in self._balls:
                 from symdiff.interpret import Certified
 
-                self._balls[which] = Certified(reference.params, [reference.output])
+                self._balls[which] = Certified(reference.params, [reference.output], limits=True)
             found = float(self._balls[which].at(point, self.dtype)[0])
         except UnsupportedError:  # a user's own function
             found = value
