@@ -14,7 +14,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.options import Options
-from symdiff.program import Tree, flatten_like, map_objects, map_tree
+from symdiff.program import Tree, flatten_like, map_tree
 from symdiff.runtime import arrays, rows
 from symdiff.runtime.gate import Way
 from symdiff.structure import ARRAY, Structured
@@ -196,7 +196,7 @@ class ArrayKernels:
         for e in entries:
             made.setdefault(e.output, []).append(_matrix(e, results, sizes[e.parameter]))
         one = len(made[0]) == 1 if made else True
-        return map_objects(lambda k: made[k][0] if one else tuple(made[k]), raw.tree)
+        return _joined_rows(raw.tree, made, one)
 
     def _sparse_kernel(
         self, raw: Structured, wrt: Sequence[str]
@@ -217,6 +217,22 @@ def _of_numbers(program: Structured) -> bool:
     return not any(p.type.shape for p in program.params) and not any(
         e.op is ARRAY for e in program.outputs
     )
+
+
+def _joined_rows(tree: Tree, made: Mapping[int, Sequence[Any]], one: bool) -> Any:
+    """The matrices nested as the result is; those of an array of numbers as one."""
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_joined_rows(part, made, one) for part in tree)
+    if isinstance(tree, dict):
+        return {k: _joined_rows(part, made, one) for k, part in tree.items()}
+    if isinstance(tree, np.ndarray):
+        from scipy.sparse import vstack
+
+        rows = zip(*(made[int(k)] for k in tree.ravel()), strict=True)
+        found = [vstack(list(column), format="csr") for column in rows]
+    else:
+        found = list(made[int(tree)])
+    return found[0] if one else tuple(found)
 
 
 def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:

@@ -6,12 +6,13 @@ matter of sums in which like terms are collected.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ONE, WHERE, Expr
-from symdiff.structure import FLOORDIV, INDEX, MOD
+from symdiff.structure import FLOORDIV, INDEX, MOD, kind_of
 
 
 def linear(e: Expr) -> Expr:
@@ -40,6 +41,41 @@ def linear(e: Expr) -> Expr:
     for n, c in terms.items():
         result = ir.add(result, ir.mul(ir.const(c), n)) if c else result
     return result
+
+
+SHORT = 2**20
+"""The largest denominator of a number that is short in binary: sums and products of a few are
+exact in floating point."""
+
+
+def quotient(e: Expr) -> tuple[Expr, int] | None:
+    """(n, k) where a number is visibly n/k, of an integer and a positive power of 2; None of
+    others."""
+    terms: dict[Expr, Fraction] = {}
+    stack = [(e, Fraction(1))]
+    while stack:
+        n, c = stack.pop()
+        if n.op in (ir.ADD, ir.SUB):
+            stack += [(n.args[0], c), (n.args[1], c if n.op is ir.ADD else -c)]
+        elif n.op is ir.NEG:
+            stack.append((n.args[0], -c))
+        elif n.op is ir.MUL and (q := ir.rational(n.args[0])) is not None:
+            stack.append((n.args[1], c * q))
+        elif n.op is ir.DIV and (q := ir.rational(n.args[1])):
+            stack.append((n.args[0], c / q))
+        else:
+            q = ir.rational(n)
+            if q is None and kind_of(n) != "i":
+                return None
+            key, weight = (ONE, q) if q is not None else (n, Fraction(1))
+            terms[key] = terms.get(key, Fraction(0)) + c * weight
+    k = math.lcm(*(c.denominator for c in terms.values()))
+    if SHORT % k:
+        return None
+    total: Expr = ir.ZERO
+    for n, c in terms.items():
+        total = ir.add(total, ir.mul(ir.const(c * k), n))
+    return total, k
 
 
 def least(e: Expr, ranges: Mapping[Expr, Expr]) -> Expr:

@@ -420,6 +420,35 @@ def test_map_of_a_function_of_numbers() -> None:
     np.testing.assert_array_equal(found, np.transpose([symgrad(lattice).grad(v, 1.05) for v in s]))
 
 
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda x, c: np.sum(x * 0 + c),
+        lambda x, c: c * np.sum(x / x),
+        lambda x, c: np.sum(x**0) * c,
+        lambda x, c: c * np.ones_like(x).sum(),
+        lambda x, c: (x - x).sum() + np.mean(np.where(x == x, c, 0.0)) * len(x * 0),
+    ],
+)
+def test_what_no_longer_shows_the_array_it_was_made_of(fun: Any) -> None:
+    f = symgrad(fun)
+    x = np.array([0.5, -1.0, 2.0])
+    assert f(x, 3.0) == fun(x, 3.0) == 9.0
+    by_x, by_c = f.grad(x, 3.0)
+    np.testing.assert_array_equal(by_x, np.zeros(3))
+    assert by_c == 3.0
+
+
+def test_sparse_rows_of_numbers() -> None:
+    def f(x):
+        return np.array([x[1], x[0] ** 2]), x[0] * x[2]
+
+    x = np.array([1.0, 2.0, 3.0])
+    rows, row = symgrad(f).jacobian(x, sparse=True)
+    np.testing.assert_array_equal(rows.toarray(), [[0, 1, 0], [2, 0, 0]])
+    np.testing.assert_array_equal(row.toarray(), [[3, 0, 1]])
+
+
 def test_known_ranges_have_as_many_elements_as_numpy_s() -> None:
     def of(stop: float, step: float) -> Callable[..., Any]:
         return lambda x: np.sum(x * np.arange(0, stop, step))

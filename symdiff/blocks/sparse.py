@@ -85,6 +85,9 @@ def sparse_jacobian(
                 by = Build(names.fresh("slope"), build.type, build.indices, slope)
                 pairs.append((len(results), len(results) + 1))
                 for b in (where, by):
+                    if not b.indices:
+                        results.append(b.value)
+                        continue
                     fresh = tuple(names.fresh("ijklmnpq"[axis]) for axis in range(len(b.indices)))
                     mapping = {index(i): index(j) for i, j in zip(b.indices, fresh, strict=True)}
                     b = replace(b, indices=fresh, value=substitute((b.value,), mapping)[0])

@@ -78,7 +78,8 @@ def _of_scalar(owner: Scalar, name: str) -> Any:
         return np.dtype(
             bool if isinstance(owner, Cond) else int if isinstance(owner, Whole) else float
         )
-    if name in ARRAY_PROPERTIES or name in ARRAY_METHODS or name in large_names.METHODS:
+    known = (ARRAY_PROPERTIES, ARRAY_METHODS, large_names.METHODS, large_names.PROPERTIES)
+    if any(name in table for table in known):
         used_as_array(owner, f"attribute '{name}'")
     if name in ARRAY_METHODS:
         return Method(ARRAY_METHODS[name], owner, name)

@@ -16,7 +16,15 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
-from symdiff.frontend import arrays, distributions, known, numpy_calls, scalars, source
+from symdiff.frontend import (
+    arrays,
+    composed_shapes,
+    distributions,
+    known,
+    numpy_calls,
+    scalars,
+    source,
+)
 from symdiff.frontend.containers import plain
 from symdiff.frontend.frames import Frame, tuple_like
 from symdiff.frontend.source import FunctionNode
@@ -134,6 +142,10 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return known.method(t, function, args, kwargs)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return function(*args, **kwargs)
+    if function is np.vectorize and len(args) == 1 and not kwargs:
+        return Method(_vectorized, args[0], "vectorize")
+    if kind is np.vectorize:
+        return _vectorized(t, function.pyfunc, *args, **kwargs)
     if records.makes(function):
         return records.make(t, function, args, kwargs)
     if isinstance(function, Record):
@@ -144,6 +156,12 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if isinstance(called, FunctionType) and not _is_library(called):
         return inline(t, called, (function, *args), kwargs)
     raise _foreign(t, function)
+
+
+def _vectorized(t: Tracer, function: Any, *args: Any) -> Any:
+    """A call of `np.vectorize(function)`."""
+    made: Any = composed_shapes.vectorized
+    return inline(t, made, (function, *args), {})
 
 
 @functools.lru_cache(maxsize=1)

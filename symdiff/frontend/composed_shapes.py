@@ -137,6 +137,51 @@ def at(function: Any, a: ArrayLike, indices: Any, *values: Any) -> None:
             a[i[k]] = function(a[i[k]], *[v[k] for v in more])
 
 
+def vectorized(pyfunc: Any, *args: ArrayLike) -> Any:
+    """What `np.vectorize(pyfunc)` does."""
+    if max([np.ndim(a) for a in args]) == 0:
+        return pyfunc(*args)
+    shape = np.shape(sum([a * 0 for a in args]))
+    columns = [np.ravel(np.broadcast_to(a, shape)) for a in args]
+    return np.reshape(np.array([pyfunc(*row) for row in zip(*columns, strict=True)]), shape)
+
+
+def apply_along_axis(func1d: Any, axis: int, arr: ArrayLike, *args: Any) -> Any:
+    a = np.moveaxis(arr, axis, -1)
+    found = np.array([func1d(row, *args) for row in a.reshape((-1, a.shape[-1]))])
+    if np.ndim(found) == 1:
+        return found.reshape(a.shape[:-1])
+    return np.moveaxis(found.reshape(a.shape[:-1] + found.shape[1:]), -1, axis)
+
+
+def isin(element: ArrayLike, test_elements: ArrayLike) -> Any:
+    values = np.ravel(np.asarray(test_elements))
+    return np.any(np.asarray(element)[..., None] == values, axis=-1)
+
+
+def argwhere(a: ArrayLike) -> Any:
+    return np.stack(np.nonzero(a), axis=-1)
+
+
+def indices(dimensions: tuple[int, ...]) -> Any:
+    return np.stack(np.meshgrid(*[np.arange(n) for n in dimensions], indexing="ij"))
+
+
+def unravel_index(indices: Any, shape: tuple[int, ...]) -> Any:
+    found = []
+    for n in reversed(shape):
+        found.append(indices % n)
+        indices = indices // n
+    return tuple(found[::-1])
+
+
+def ravel_multi_index(multi_index: Any, dims: tuple[int, ...]) -> Any:
+    found = 0
+    for k, n in zip(multi_index, dims, strict=True):
+        found = found * n + k
+    return found
+
+
 def ix_(*args: ArrayLike) -> Any:
     n = len(args)
     return tuple([a.reshape((1,) * k + (-1,) + (1,) * (n - 1 - k)) for k, a in enumerate(args)])
@@ -277,6 +322,12 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.lib.stride_tricks.sliding_window_view": (sliding_window_view, 1),
     "numpy.delete": (delete, 1),
     "numpy.insert": (insert, 1),
+    "numpy.apply_along_axis": (apply_along_axis, 3),
+    "numpy.isin": (isin, 2),
+    "numpy.argwhere": (argwhere, 1),
+    "numpy.indices": (indices, 0),
+    "numpy.unravel_index": (unravel_index, 0),
+    "numpy.ravel_multi_index": (ravel_multi_index, 0),
     "numpy.ix_": (ix_, 9),
     "numpy.block": (block, 1),
     "numpy.array_split": (array_split, 1),

@@ -145,8 +145,9 @@ REDUCED = "it is reduced"
 def used_as_array(value: Any, what: str, rank: int = 1) -> None:
     """Trace again with a parameter as an array, if a number that was made of it is used
     as one."""
-    value = number_of(value)
+    given, value = value, number_of(value)
     if not isinstance(value, Scalar):
+        _may_be_an_array(given, what)
         return
     t = active.get()
     for v in ir.variables((value.expr,)):
@@ -154,13 +155,29 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
         named = v is value.expr and what != REDUCED
         if t.shapes is None or t.shapes.get(name, (0, ""))[0] or named:
             raise Retrace(name, rank, what)
-        t.for_numbers = True
+    _may_be_an_array(value, what)
+
+
+def _may_be_an_array(value: Any, what: str) -> None:
+    """What was made of an array need not show it, such as `x - x` or `np.ones_like(x)`: where
+    there are arrays in the call that are traced as numbers, they are traced as arrays."""
+    t = active.get()
+    if t.shapes is None or not isinstance(value, (Scalar, SmallArray)):
+        return
+    if isinstance(value, SmallArray) and value.items.ndim:
+        return
+    for name, (rank, *_) in t.shapes.items():
+        if rank and name not in t.array_parameters:
+            raise Retrace(name, what=what)
+    t.for_numbers = True
 
 
 def array_in_call(value: Any, what: str) -> None:
     """Trace again with a parameter as an array, if a number is made of one that is an
     array in the call."""
-    t, value = active.get(), number_of(value)
+    t, given, value = active.get(), value, number_of(value)
+    if isinstance(given, SmallArray):
+        _may_be_an_array(given, what)
     if t.shapes is None or not isinstance(value, Scalar):
         return
     for v in ir.variables((value.expr,)):

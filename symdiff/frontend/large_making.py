@@ -15,7 +15,7 @@ from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs,
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Real, Refused, SymArray, Whole, as_real, describe
 from symdiff.frontend.values import Sequence as Unknown
-from symdiff.integers import linear
+from symdiff.integers import SHORT, linear
 from symdiff.ir import ONE, ZERO
 from symdiff.structure import FLOORDIV, Build, Carried, Loop, Type, array, index
 
@@ -83,10 +83,6 @@ def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     found = sequences.symbolic_range(*bounds)
     value = found.item(SLOTS[0])
     return converted(from_formula((found.count,), value), dtype_kind(dtype))
-
-
-SHORT = 2**20
-"""The largest denominator of a number that is short in binary."""
 
 
 def _ranged_reals(bounds: Sequence[Any]) -> Any:

@@ -30,6 +30,7 @@ from symdiff.frontend.values import (
     Scalar,
     Selected,
     Sequence,
+    SmallArray,
     SymArray,
     Whole,
 )
@@ -83,7 +84,7 @@ def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any], *, listed: bo
     if name in NO_USE:
         return
     for k, v in enumerate(values):
-        if isinstance(number_of(v), Scalar):
+        if isinstance(number_of(v), Scalar) or (isinstance(v, SmallArray) and not v.items.ndim):
             if listed or name in IN_CALL:
                 array_in_call(v, REDUCED)
             else:

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from symdiff import functions, ir
+from symdiff import functions, ir, structure
 from symdiff.frontend import arrays, constants, scalars, selecting, sequences, symbolic
 from symdiff.frontend.containers import elements, integer_hint, plain, used_as_array
-from symdiff.frontend.extents import extent
+from symdiff.frontend.extents import extent, nonnegative
 from symdiff.frontend.operators import binary, truth
+from symdiff.frontend.recorder import active
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
@@ -36,6 +37,7 @@ from symdiff.frontend.values import (
     is_number,
     number,
 )
+from symdiff.integers import quotient
 
 
 def countable(t: Tracer, value: Any) -> Any:
@@ -161,7 +163,25 @@ def whole(value: Any, op: ir.Op) -> Any:
         return n
     if constants.is_closed(e.expr) and (n := constants.integer_part(e.expr)) is not None:
         return n
-    return e
+    found = _of_quotient(as_real(value), op)
+    return e if found is None else found
+
+
+def _of_quotient(value: Real, op: ir.Op) -> Any:
+    """A rounding function of an integer divided by another, as an integer; None of others."""
+    if (found := quotient(value.expr)) is None:
+        return None
+    n, k = found
+    down = ir.apply(structure.FLOORDIV, n, ir.const(k))
+    up = ir.neg(ir.apply(structure.FLOORDIV, ir.neg(n), ir.const(k)))
+    if op is functions.FLOOR:
+        return scalars.whole(down)
+    if op is functions.CEIL:
+        return scalars.whole(up)
+    if op is not functions.TRUNC:
+        return None
+    positive = nonnegative(active.get(), n)
+    return scalars.whole(down if positive else ir.where(ir.lt(n, ir.ZERO), up, down))
 
 
 def round_to(value: Any, digits: int) -> Any:
@@ -199,6 +219,8 @@ def to_int(t: Tracer, value: Any = 0, base: Any = 10) -> Any:
     if isinstance(value, Real) and constants.is_closed(value.expr):
         if (n := constants.integer_part(value.expr)) is not None:
             return n
+    if isinstance(value, Real) and (found := _of_quotient(value, functions.TRUNC)) is not None:
+        return found
     raise Refused(
         f"int() of {describe(value)} that is not known when traced",
         "use np.trunc, np.floor or np.round, which stay real",
@@ -477,5 +499,6 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.getattr": _getattr,
     "builtins.hasattr": _hasattr,
     "builtins.callable": _callable,
+    "builtins.slice": lambda t, *ends: slice(*ends),
 }
 """Traced versions, by the dotted name of what they implement."""

@@ -11,6 +11,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import sys
 from abc import ABCMeta
 from collections.abc import Callable, Mapping
 from types import FunctionType, MethodType, SimpleNamespace
@@ -18,22 +19,30 @@ from typing import Any
 
 from symdiff.frontend.calls import call, inline
 from symdiff.frontend.containers import elements
+from symdiff.frontend.frames import tuple_like
+from symdiff.frontend.symbolic import snapshot
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Record, Refused
+from symdiff.frontend.values import Record, Refused, SmallArray, SymArray
 
 _HIDDEN = ("__new__", "__getattribute__", "__getattr__", "__setattr__", "__delattr__")
 """Methods with which a class decides itself what its objects are."""
+
+
+_LIBRARIES = sys.stdlib_module_names | {"numpy", "scipy", "numba", "sympy"}
 
 
 def makes(function: Any) -> bool:
     """Whether objects of a class can be traced."""
     if function is SimpleNamespace:
         return True
-    if type(function) not in (type, ABCMeta) or function.__module__ == "builtins":
+    if type(function) not in (type, ABCMeta):
         return False
     frozen = getattr(function, "__dataclass_params__", None)
     hidden = _HIDDEN[:-2] if frozen is not None and frozen.frozen else _HIDDEN
     for base in function.__mro__[:-1]:
+        package = base.__module__.partition(".")[0]
+        if package in _LIBRARIES and base.__module__ not in ("abc", "typing"):
+            return False
         if type(base) not in (type, ABCMeta) or any(n in vars(base) for n in hidden):
             return False
     return isinstance(function.__init__, FunctionType) or function.__init__ is object.__init__
@@ -228,6 +237,30 @@ def _astuple(t: Tracer, owner: Any) -> Any:
     return tuple(_astuple(t, v) if isinstance(v, Record) else t.freeze(v) for v in made.fields.values())  # fmt: skip
 
 
+def _deeply_copied(t: Tracer, value: Any) -> Any:
+    """`copy.deepcopy`."""
+    if isinstance(value, SymArray):
+        return snapshot(value)
+    if isinstance(value, Record):
+        return Record(value.made_of, _deeply_copied(t, value.fields))
+    if isinstance(value, (list, dict)):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        new = {k: _deeply_copied(t, t.wrap(v)) for k, v in parts}
+        return t.own(new if isinstance(value, dict) else list(new.values()))
+    if isinstance(value, tuple):
+        return tuple_like(value, [_deeply_copied(t, t.wrap(v)) for v in value])
+    return t.own(t.freeze(value)) if isinstance(value, SmallArray) else value
+
+
+def _copied(t: Tracer, value: Any) -> Any:
+    """`copy.copy`."""
+    if isinstance(value, Record):
+        return Record(value.made_of, t.own(dict(value.fields)))
+    if isinstance(value, (list, dict)):
+        return t.own(value.copy())
+    return _deeply_copied(t, value) if isinstance(value, (SymArray, SmallArray)) else value
+
+
 def of_named_tuple(t: Tracer, owner: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """`_replace`, `_asdict` and `_make` of a named tuple, or of its type."""
     if name == "_make":
@@ -249,5 +282,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "dataclasses.replace": _replaced,
     "dataclasses.asdict": _asdict,
     "dataclasses.astuple": _astuple,
+    "copy.copy": _copied,
+    "copy.deepcopy": _deeply_copied,
 }
 """Traced versions, by the dotted name of what they implement."""

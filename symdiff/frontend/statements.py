@@ -112,9 +112,13 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
 
 def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
     t.at = target
-    values = _parts(t, target, value)
     starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
     wanted = len(target.elts)
+    if starred and (parts := _around(t, value, starred[0], wanted - 1 - starred[0])) is not None:
+        for e, v in zip(target.elts, parts, strict=True):
+            assign(t, e.value if isinstance(e, ast.Starred) else e, v)
+        return
+    values = _parts(t, target, value)
     if starred and len(values) >= wanted - 1:
         i, extra = starred[0], len(values) - wanted + 1
         values = [*values[:i], t.own(values[i : i + extra]), *values[i + extra :]]
@@ -126,6 +130,21 @@ def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
         assign(t, e.value if isinstance(e, ast.Starred) else e, v)
 
 
+def _around(t: Tracer, value: Any, before: int, after: int) -> list[Any] | None:
+    """Elements of an array of unknown size before and after a starred name, with a list of the
+    others between them; None of anything else."""
+    if isinstance(value, (Listed, Selected)):
+        value = symbolic.symbolic(t, value)
+    if not isinstance(value, SymArray) or not value.shape or value.shape[0].op is ir.CONST:
+        return None
+    least = ir.const(before + after)
+    t.require(ir.le(least, value.shape[0]), "value", "an array has too few elements to unpack")
+    between = selecting.subscript(t, value, slice(before, -after if after else None))
+    first = [selecting.subscript(t, value, k) for k in range(before)]
+    last = [selecting.subscript(t, value, k) for k in range(-after, 0)]
+    return [*first, Listed(symbolic.snapshot(between)), *last]
+
+
 def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
     """The values to unpack; of an array as many as there are names."""
     if isinstance(value, (Listed, Selected)):
@@ -133,7 +152,7 @@ def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
     if not isinstance(value, SymArray) or not value.shape:
         return containers.elements(t, value)
     size, count = value.shape[0], len(target.elts)
-    if size.op is ir.CONST or any(isinstance(e, ast.Starred) for e in target.elts):
+    if size.op is ir.CONST:
         return containers.elements(t, value)
     extents.same_size(t, size, ir.const(count))
     return [selecting.subscript(t, value, k) for k in range(count)]

@@ -19,7 +19,7 @@ from symdiff.frontend import (
     symbolic,
 )
 from symdiff.frontend.containers import array_in_call, number_of
-from symdiff.frontend.large_reductions import extreme_so_far
+from symdiff.frontend.large_reductions import extreme_so_far, logsumexp
 from symdiff.frontend.python_names import call_back
 from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.tracer import Tracer
@@ -72,6 +72,9 @@ _REDUCTIONS: dict[Any, Any] = {
 def _reduce(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
     from symdiff.frontend.calls import call
 
+    if function is np.logaddexp:
+        array_in_call(value, "np.logaddexp.reduce()")
+        return logsumexp(t, value, axis)
     if function not in _REDUCTIONS:
         raise Refused(f"np.{function.__name__}.reduce()", "write it as a loop")
     return call(t, _REDUCTIONS[function], (value,), {"axis": axis})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -485,6 +486,53 @@ def more_functions(x, M):
         np.geomspace(1.0, 8.0, 4), np.rollaxis(M[None], 2).shape, joined,
         np.choose([0, 1, 0], [x, 2 * x]), np.hsplit(M, [1])[1], np.matvec(M, x), np.vecmat(x, M),
     )  # fmt: skip
+
+
+@case(x="n")
+def integers_of_quotients(x):
+    n = len(x)
+    half = int(n / 2)
+    return x[:half].sum() + half + math.floor((n - 1) / 2) + math.ceil(n / 4) + int(-n * 0.5) + np.zeros(math.ceil(n / 2)).size  # fmt: skip
+
+
+@case(x="n")
+def starred_names_of_unknown_length(x):
+    first, *others = x
+    *most, last = x
+    p, *between, q = x
+    return first * last + sum(others) + len(most) + p * q + len(between)
+
+
+@case(x="n", M="n 3")
+def reduced_logaddexp(x, M):
+    return np.logaddexp.reduce(x + 0.0) + np.logaddexp.reduce(M, axis=1).sum() if len(x) else 0.0
+
+
+@case(x="n", M="n 3")
+def functions_of_python(x, M):
+    def signed(a, b):
+        return a * b if a > b else b
+
+    along = np.apply_along_axis(lambda row: row.sum() * row[0], 1, M)
+    return np.vectorize(signed)(x, x[0]).sum() + along + np.apply_along_axis(np.cumsum, 0, M)[:, 1]
+
+
+@case(x="m")
+def copies(x):
+    held = {"w": x, "rows": [2 * x, 1.0]}
+    deep, flat = copy.deepcopy(held), copy.copy(held)
+    deep["w"] *= 2
+    deep["rows"][0][0] = 7.0
+    flat["w"] = 3 * x
+    return held["w"] + deep["w"] * flat["w"] + held["rows"][0] * deep["rows"][0]
+
+
+@case(x="m", M="3 3")
+def places(x, M):
+    i, j = np.unravel_index(4, (3, 3))
+    I, J = np.indices((3, 3))
+    chosen = x[np.isin(np.arange(3), [0, 2])]
+    return M[i, j] * chosen.sum() + x[np.ravel_multi_index((1, 1), (2, 2)) - 1] + (I * J * M).sum() + x[np.argwhere(x > 0)[:, 0]].sum() + x[slice(1, None)].sum()  # fmt: skip
 
 
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
