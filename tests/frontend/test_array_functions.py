@@ -530,9 +530,9 @@ def copies(x):
 @case(x="m", M="3 3")
 def places(x, M):
     i, j = np.unravel_index(4, (3, 3))
-    I, J = np.indices((3, 3))
+    rows, columns = np.indices((3, 3))
     chosen = x[np.isin(np.arange(3), [0, 2])]
-    return M[i, j] * chosen.sum() + x[np.ravel_multi_index((1, 1), (2, 2)) - 1] + (I * J * M).sum() + x[np.argwhere(x > 0)[:, 0]].sum() + x[slice(1, None)].sum()  # fmt: skip
+    return M[i, j] * chosen.sum() + x[np.ravel_multi_index((1, 1), (2, 2)) - 1] + (rows * columns * M).sum() + x[np.argwhere(x > 0)[:, 0]].sum() + x[slice(1, None)].sum()  # fmt: skip
 
 
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
