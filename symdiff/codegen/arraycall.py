@@ -19,12 +19,13 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
        "int", "PyLong_AsLongLongAndOverflow", "numpy.float64")  # fmt: skip
 """The addresses in the global `api`, which must be filled before the first call."""
 
-RECORD = ("tested", "lean", "few", "sure", "tried", "raised", "inputs", "outputs", "flagged", "width",
-          "item", "limit", "descr", "second", "second_width", "between", "between_width", "pair",
-          "long")  # fmt: skip
+RECORD = ("tested", "tested_width", "lean", "lean_width", "few", "sure", "tried", "raised",
+          "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
+          "second_width", "between", "between_width", "pair", "long")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 tested, lean : the kernel's bodies, or 0; a call that needs one which is not there is refused.
+tested_width, lean_width : elements that they compute at a time.
 few : elements from which the lean body comes first.
 sure, tried, raised : what `codegen.tiers` knows of it. inputs, outputs : how many.
 flagged : 1 if a body also writes suspect flags; a call in which one stays set is refused.
@@ -517,7 +518,8 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
     tiers_stores = _stores("tiers", tiers.RECORD, values)
     pointers = {"operands", "inner", "outer", "items", "buffers", "work"}
     values = {name: f"{'ptr' if name in pointers else 'i64'} %{name}" for name in JOB}
-    job_stores = _stores("job", JOB, values | {"body": "i64 %tested"})
+    tested = values | {"body": "i64 %tested", "width": "i64 %tested_width"}
+    job_stores = _stores("job", JOB, tested)
     others = {
         f"{name}_job_stores": _stores(
             f"{name}_job", JOB, values | {"body": f"i64 %{name}", "width": f"i64 %{name}_width"}
@@ -525,7 +527,9 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
         for name in ("between", "second")
     }
     others["lean_job_stores"] = _stores(
-        "lean_job", JOB, values | {"body": "i64 %lean", "count": "i64 %lean.count"}
+        "lean_job",
+        JOB,
+        values | {"body": "i64 %lean", "width": "i64 %lean_width", "count": "i64 %lean.count"},
     )
     counts = "\n  ".join(
         f"%{name}.t = getelementptr i64, ptr %tiers, i64 {tiers.RECORD.index(name)}\n  "

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symdiff.codegen import streams, together
@@ -72,6 +72,7 @@ class Lanes:
     Attributes
     ----------
     width : elements in a value; 1 prints scalar code.
+    registers : how many registers a value takes.
     isa : letter of the instruction set in the names of SIMD functions, or "".
     library : the names of the SIMD functions that are there.
     """
@@ -79,6 +80,12 @@ class Lanes:
     width: int = 1
     isa: str = ""
     library: frozenset[str] = frozenset()
+    registers: int = 1
+
+    @property
+    def doubled(self) -> Lanes:
+        """With two registers for a value, whose operations do not depend on each other."""
+        return replace(self, width=2 * self.width, registers=2 * self.registers)
 
     def variant(self, function: str, arity: int) -> str | None:
         """The name of the SIMD variant of a libm function, if it is there."""
@@ -151,7 +158,8 @@ def print_body(
     lanes: Lanes,
     writer: Writer | None = None,
 ) -> str:
-    """A module with `void @body(i64 steps, ptr operands, i64 stream)` for arrays."""
+    """A module with `void @body(i64 steps, ptr operands, i64 stream)` for arrays, and the
+    number of elements in a step as the global `width`."""
     writer = writer or Writer(dtype, lanes)
     real = writer.real
     count = len(params) + len(outputs) + (suspect is not None)
@@ -177,6 +185,7 @@ def print_body(
         writer.declared.update(ways.declared())
         last = "joined"
     lines = [
+        f"@width = constant i64 {lanes.width}",
         "define void @body(i64 %steps, ptr noalias readonly %operands, i64 %stream) #0 {",
         "entry:",
         f"%spill = alloca {writer.value}, i64 {max(1, writer.spilled)}, align 64",
@@ -261,7 +270,7 @@ class Writer:
         self.whole = bool(prologue) and len(order) <= INLINE
         if self.whole:
             self.inline = self.chunk(order, stores, {}, {})
-            if len(stores) <= streams.MOST and self.lanes.width > 1:
+            if len(stores) <= streams.MOST and self.lanes.width > 1 and self.lanes.registers == 1:
                 self.inline = self.inline[: -len(stores)] + self.streamed(stores)
             return []
         groups = [order[k : k + CHUNK] for k in range(0, len(order), CHUNK)] or [[]]

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from symdiff.codegen import arraycall, driver, jit, llvm, quotients, tiers
+from symdiff.codegen import arraycall, driver, jit, latency, llvm, quotients, tiers
 from symdiff.codegen.lower import lower
 from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.codegen.polish import polished
@@ -122,7 +122,7 @@ class Spec:
 @functools.cache
 def version() -> str:
     """A digest of the modules that decide what is compiled."""
-    names = ("ir", "functions", "codegen.lower", "codegen.machine", "codegen.sharp", "codegen.llvm", "codegen.streams", "codegen.together", "codegen.quotients", "codegen.polish",
+    names = ("ir", "functions", "codegen.lower", "codegen.machine", "codegen.sharp", "codegen.llvm", "codegen.latency", "codegen.streams", "codegen.together", "codegen.quotients", "codegen.polish",
              "codegen.corrections", "codegen.valued", "codegen.valuedexp", "codegen.valuedangles", "codegen.valuederf",
              "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.flags", "codegen.gate", "codegen.nestentry", "codegen.doubledouble", "codegen.jit")  # fmt: skip
     return digest(*(f"symdiff.{name}" for name in names))
@@ -264,12 +264,17 @@ class Body:
             outputs = roots[: len(spec.outputs)]
             suspect = roots[len(spec.outputs)] if spec.flagged else None
             shares = spec.accuracy in ("fast", "high")
-            writer = _pair_writer(lanes) if spec.widen else llvm.Writer(spec.dtype, lanes, shares)
-            return llvm.print_body(spec.params, outputs, suspect, spec.dtype, lanes, writer)
+            if spec.widen:
+                used, writer = lanes, _pair_writer(lanes)
+            else:
+                used = lanes.doubled if jit.host().bits == 512 and latency.waits(roots) else lanes
+                writer = llvm.Writer(spec.dtype, used, shares)
+            return llvm.print_body(spec.params, outputs, suspect, spec.dtype, used, writer)
 
-        self.spec, self.width = spec, lanes.width
+        self.spec = spec
         self.linked = link(spec.key("body", lanes.isa, sorted(lanes.library)), text, spec.cache)
         self.address = self.linked.address("body")
+        self.width = ctypes.c_int64.from_address(self.linked.address("width")).value
         self._driver = _driver(spec.cache)
         self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self._driver.address("tiers"))
 
@@ -305,8 +310,7 @@ class Entry:
             self._alive.append(body.linked)
             if which == "lean":
                 self._put("sure", body.spec.sure)
-            elif which != "tested":
-                self._put(f"{which}_width", body.width)
+            self._put(f"{which}_width", body.width)
             self._put(which, body.address)
 
     def field(self, name: str) -> int:
