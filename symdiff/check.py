@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.api import symgrad
 from symdiff.certify import defaults_of
 from symdiff.errors import Location
 from symdiff.examiner import Examiner, Fault
@@ -42,6 +43,8 @@ STEPS = 14
 MAX_INTEGER = 2.0**40
 """Integers of functions with arrays are not larger."""
 ORDINARY_INTEGER = 3.0
+ELSEWHERE = (0.7, 2.3, 1.9)
+"""Where else on the line of a first range a point is looked at."""
 EXTREME = 1e300
 """Faults only of larger numbers, or of those below its inverse, are left out."""
 
@@ -70,7 +73,7 @@ class Checked:
 
 
 def check(
-    function: SymbolicFunction,
+    function: SymbolicFunction | Callable[..., Any],
     wrt: Sequence[str] | None = None,
     *,
     seconds: float = SECONDS,
@@ -80,13 +83,15 @@ def check(
 
     Parameters
     ----------
-    function : what is checked, value and derivatives.
+    function : what is checked, value and derivatives; decorated or not.
     wrt : the variables to differentiate by; None: as the function has it.
     seconds : when to stop searching, of processor time, so that findings do not hang on what
         else the machine does.
     everything : also report digits lost where the arguments determine the result
         no better, and by underflow, and faults at sizes beyond 1e300 or below 1e-300.
     """
+    if not isinstance(function, SymbolicFunction):
+        function = symgrad(function)
     raw = function._source.program(function._default_static())
     if isinstance(raw, Structured):
         return _of_formulas(function.__name__, raw, wrt, seconds, everything)
@@ -279,6 +284,9 @@ class _Search:
         key: Any = (output, kind, place, axis, a, marked[0])
         if len(base) > 1:
             key = (output, kind, place)
+            first = self.found.get(key)
+            if first is not None and self._is_apart(first, axis, point):
+                key = (*key, axis)
         if key in self.found:
             return
         low, high = marked[0], marked[-1]
@@ -293,6 +301,16 @@ class _Search:
             fault.got, fault.truth, self.examiner.symdiff(point)[output], worst,
             place, format_expr(node, 120),
         )  # fmt: skip
+
+    def _is_apart(self, first: Finding, along: int, point: Point) -> bool:
+        """Whether a point on a line along another axis than that of a range that was found
+        first is bad anywhere along that, so that it is none of a surface which both cross."""
+        axis = self.examiner.params.index(first.variable)
+        if axis == along:
+            return False
+        output = self.examiner.labels.index(first.output)
+        others = (self.examiner.faults((*point[:axis], x, *point[axis + 1 :])) for x in ELSEWHERE)
+        return all(_is(faults[output], first.kind) for faults in others)
 
     def _end(
         self, base: Point, axis: int, output: int, kind: str, bad: float, good: float

@@ -290,3 +290,24 @@ def test_chosen_variables() -> None:
     result = run("x + (exp(y)-1)/y", "--wrt", "y")
     assert "df/dy is nan" in result.stdout
     assert "df/dx" not in result.stdout
+
+
+def test_each_variable_that_a_fault_hangs_on_is_named_once() -> None:
+    """The derivative of a branch is 0 at lam = 0 whatever y is, and digits are lost at y = 1
+    whatever lam is; x = y is one surface."""
+
+    def transformed(y: float, lam: float) -> float:
+        return math.log(y) if lam == 0 else (y**lam - 1) / lam
+
+    found = check(transformed).findings
+    by_lam = [f for f in found if f.output == "dtransformed/dlam"]
+    assert sorted(f.variable for f in by_lam) == ["lam", "y"]
+    assert any(f.at["lam"] == 0.0 for f in by_lam if f.variable == "lam")
+
+    def mean(x: float, y: float) -> float:
+        return (math.exp(x) - math.exp(y)) / (x - y)
+
+    found = check(symgrad(mean)).findings
+    places = [(f.output, f.kind, f.location, f.low, f.high) for f in found if f.variable == "y"]
+    on_the_surface = [f for f in found if f.at["x"] == f.at["y"]]
+    assert len({f.variable for f in on_the_surface}) == 1, places
