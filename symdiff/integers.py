@@ -17,6 +17,11 @@ from symdiff.structure import FLOORDIV, INDEX, MOD, kind_of
 
 def linear(e: Expr) -> Expr:
     """A sum of terms with like ones collected, if it is one; so that differences cancel."""
+    return _sum(_terms(e))
+
+
+def _terms(e: Expr) -> dict[Expr, Fraction]:
+    """The terms of a sum, and their factors."""
     terms: dict[Expr, Fraction] = {}
     stack = [(e, Fraction(1))]
     while stack:
@@ -37,9 +42,13 @@ def linear(e: Expr) -> Expr:
             q = ir.rational(n)
             key, weight = (ONE, q) if q is not None else (n, Fraction(1))
             terms[key] = terms.get(key, Fraction(0)) + c * weight
-    result = ir.const(terms.pop(ONE, 0))
+    return terms
+
+
+def _sum(terms: Mapping[Expr, Fraction]) -> Expr:
+    result = ir.const(terms.get(ONE, 0))
     for n, c in terms.items():
-        result = ir.add(result, ir.mul(ir.const(c), n)) if c else result
+        result = ir.add(result, ir.mul(ir.const(c), n)) if c and n is not ONE else result
     return result
 
 
@@ -87,8 +96,11 @@ def least(e: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
 
 
 def _at_least(e: Expr, leaf: Expr, count: Expr) -> Expr:
-    if leaf not in set(ir.topological((e,))):
-        return e
+    terms = _terms(e)
+    if not any(leaf in ir.topological((n,)) for n in terms if n.args):
+        c = terms.pop(leaf, Fraction(0))
+        rest = _sum(terms) if c else e
+        return rest if c >= 0 else ir.add(rest, ir.mul(ir.const(c), ir.sub(count, ONE)))
     at = [ir.substitute((e,), {leaf: ir.const(k)})[0] for k in (0, 1, 2)]
     step = ir.rational(linear(ir.sub(at[1], at[0])))
     if step is None or ir.rational(linear(ir.sub(at[2], at[1]))) != step:
@@ -99,8 +111,12 @@ def _at_least(e: Expr, leaf: Expr, count: Expr) -> Expr:
 def nonnegative(e: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
     """Whether an integer is visibly not negative, inside of loops and given that sizes
     are not."""
-    low = linear(least(linear(e), ranges))
-    stack = [low]
+    return never_negative(least(linear(e), ranges), ranges, sizes)
+
+
+def never_negative(low: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
+    """The same of a least value."""
+    stack = [linear(low)]
     while stack:
         n = stack.pop()
         if (q := ir.rational(n)) is not None:

@@ -18,12 +18,10 @@ from symdiff.ir import ONE, ZERO, Expr
 def nonnegative(t: Tracer, e: Expr) -> bool:
     """Whether an integer is visibly not negative, given the ranges of the loops, that
     sizes are not, and what is known on the path."""
-    if integers.nonnegative(e, t.ranges, t.sizes):
-        return True
-    if not t.facts:
-        return False
     low = linear(integers.least(linear(e), t.ranges))
-    return any(scalars.follows(ir.le(ZERO, n), t.facts) for n in (low, e))
+    if integers.never_negative(low, t.ranges, t.sizes):
+        return True
+    return any(scalars.follows(ir.le(ZERO, n), t.facts) for n in (low, e)) if t.facts else False
 
 
 def positive(t: Tracer, e: Expr) -> bool:
