@@ -90,19 +90,18 @@ def check(
     everything : also report digits lost where the arguments determine the result
         no better, and by underflow, and faults at sizes beyond 1e300 or below 1e-300.
     """
-    if not isinstance(function, SymbolicFunction):
-        function = symgrad(function)
-    raw = function._source.program(function._default_static())
+    checked = function if isinstance(function, SymbolicFunction) else symgrad(function)
+    raw = checked._source.program(checked._default_static())
     if isinstance(raw, Structured):
-        return _of_formulas(function.__name__, raw, wrt, seconds, everything)
+        return _of_formulas(checked.__name__, raw, wrt, seconds, everything)
     start, deadline = time.perf_counter(), time.thread_time() + seconds
-    examiner = Examiner(function, wrt, everything)
+    examiner = Examiner(checked, wrt, everything)
     search = _Search(examiner, deadline)
     findings = [*_wrong_guards(examiner), *_few(search.findings(), len(examiner.params))]
     order = {label: i for i, label in enumerate(examiner.labels)}
     findings.sort(key=lambda f: (_line(f.location), order[f.output], f.low))
     elapsed = time.perf_counter() - start
-    return Checked(function.__name__, findings, search.complete, elapsed)
+    return Checked(checked.__name__, findings, search.complete, elapsed)
 
 
 def _of_formulas(

@@ -221,6 +221,12 @@ CASES: dict[str, Case] = {
         lambda m, x: 1 / m.expm1(0.1 * 3 * x) - 1 / (0.3 * x),
         meant=lambda m, x: 1 / (m.exp(mpmath.mpf(3) / 10 * x) - 1) - 1 / (mpmath.mpf(3) / 10 * x),
     ),
+    "shares of two factors": Case(
+        lambda m, x, y, z: (0.3 * y**x + 0.7 * z**x) ** (1 / x), (0.0, 2.0, 3.0), (1.0, 0.0, 0.0),
+        meant=lambda m, x, y, z: (
+            mpmath.mpf(3) / 10 * y**x + mpmath.mpf(7) / 10 * z**x
+        ) ** (1 / x),
+    ),
     "(sqrt(x)-1.414...)/(x-2)": Case(
         lambda m, x: (m.sqrt(x) - 1.4142135623730951) / (x - 2), (2.0,),
         meant=lambda m, x: (m.sqrt(x) - mpmath.sqrt(2)) / (x - 2),

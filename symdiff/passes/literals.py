@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
-from symdiff.functions import PI
+from symdiff.functions import LOG, PI
 from symdiff.interpret import Certified
 from symdiff.ir import ABS, ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr, as_expr
 from symdiff.passes.residues import correction
@@ -160,9 +160,13 @@ def _printed(e: Expr) -> str:
 
 def _quotients(e: Expr) -> Iterator[tuple[Expr, Expr]]:
     """(numerator, denominator) of a quotient, a product with one, a sum of quotients
-    with one denominator, or all of it over the common denominator."""
+    with one denominator, or all of it over the common denominator; of the logarithm of a
+    power whose exponent is a quotient."""
     if e.op is DIV:
         yield e.args[0], e.args[1]
+    elif e.op is POW and e.args[1].op is DIV:
+        exponent = e.args[1]
+        yield exponent.args[0] * LOG(e.args[0]), exponent.args[1]
     elif e.op is MUL:
         for a, b in (e.args, e.args[::-1]):
             if b.op is DIV:
@@ -214,6 +218,8 @@ def _repair(
             _negligible(f, p) for _, points in zeros for p in points for f in (numerator, denominator)
         ):  # fmt: skip
             return mapping, (tuple(changed.items()), tuple(zeros[-1][0].items()), ir.ZERO)
+    if node.op is POW:
+        return None
     if numerator in ir.topological((node,)):
         shifted = _shifted(numerator, denominator)
         if shifted is not None:
