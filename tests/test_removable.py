@@ -16,6 +16,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import scipy.special
 
 from symdiff import symgrad
 
@@ -359,3 +360,12 @@ def test_a_numerator_that_is_singular_itself_misses_nothing() -> None:
     assert f(x) == pytest.approx(4 * (0.8**-6 - 0.8**-3), rel=1e-14)
     assert f.grad(x) == pytest.approx(4 * (3 * 0.8**-4 - 6 * 0.8**-7), rel=1e-14)
     assert not [g for g in f.report().findings if g.kind == "literals repaired"]
+
+
+def test_what_is_missing_near_a_point_is_not_subtracted_far_off_if_literals_may_be_read() -> None:
+    """Chandrasekhar's function of ions: 1/(2*x*x) where erf is 1."""
+    f = symgrad(
+        lambda x: (scipy.special.erf(x) - 2 / np.sqrt(np.pi) * x * np.exp(-x * x)) / (2 * x * x)
+    )
+    assert (f(1e8), f.grad(1e8)) == (5e-17, -1e-24)
+    assert "read 3.141592653589793 as pi" in str(f.report())

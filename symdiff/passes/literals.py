@@ -207,17 +207,14 @@ def _repair(
     if len(below) > MAX_NODES:
         return None
     literals = [q for n in below if (q := ir.rational(n)) is not None]
-    for read in (_decimal, _shorter, _of_pi):
-        changed = {q: r for q in literals if (r := as_expr(read(q))) is not ir.const(q)}
-        mapping = {ir.const(s * q): s * r for q, r in changed.items() for s in (1, -1)}
-        if ir.substitute((node,), mapping)[0] is node:
-            continue
+    readings = list(_readings(node, literals))
+    for changed, mapping in readings:
         n, d = ir.substitute((numerator, denominator), mapping)
         zeros = _common_zeros(n, d)
         if len(zeros) > len(_common_zeros(numerator, denominator)) and all(
             _negligible(f, p) for _, points in zeros for p in points for f in (numerator, denominator)
         ):  # fmt: skip
-            return mapping, (tuple(changed.items()), tuple(zeros[-1][0].items()), ir.ZERO)
+            return mapping, (changed, tuple(zeros[-1][0].items()), ir.ZERO)
     if node.op is POW:
         return None
     if numerator in ir.topological((node,)):
@@ -227,10 +224,25 @@ def _repair(
     missed = correction(numerator, denominator, _negligible)
     if missed is None:
         return None
+    for changed, mapping in readings:
+        n, d = ir.substitute((numerator, denominator), mapping)
+        if d is denominator and correction(n, d, _negligible) is None:  # nothing is missing
+            return mapping, (changed, tuple(missed.zero.items()), ir.ZERO)
     moved = (numerator - missed.polynomial) / denominator
     if node.op in (ADD, SUB):  # a sum of quotients, and of other terms
         moved = node - missed.polynomial / denominator
     return {node: moved}, ((), tuple(missed.zero.items()), missed.polynomial)
+
+
+def _readings(
+    node: Expr, literals: Iterable[Fraction]
+) -> Iterator[tuple[tuple[tuple[Fraction, Expr], ...], dict[Expr, Expr]]]:
+    """What the literals of a node may be read as instead: the changes, and replacements."""
+    for read in (_decimal, _shorter, _of_pi):
+        changed = {q: r for q in literals if (r := as_expr(read(q))) is not ir.const(q)}
+        mapping = {ir.const(s * q): s * r for q, r in changed.items() for s in (1, -1)}
+        if ir.substitute((node,), mapping)[0] is not node:
+            yield tuple(changed.items()), mapping
 
 
 def _common_zeros(
