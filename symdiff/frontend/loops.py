@@ -18,7 +18,7 @@ from symdiff.frontend import scalars, slots, symbolic
 from symdiff.frontend.defined import masked
 from symdiff.frontend.extents import same_size
 from symdiff.frontend.frames import Flow, contents, restore
-from symdiff.frontend.plans import Ends, Plan, grow
+from symdiff.frontend.plans import Ends, Plan, grow, memory_of
 from symdiff.frontend.slots import Slot
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -146,6 +146,12 @@ def _once(
             cell.fixed = cell.fixed or slot.fixed
         entry = t.frame.env.copy()
         starts = {cell: cell.leaf for cell in plan.cells}
+        given = {
+            a.cell: s for n, tree in plan.names.items()
+            for s, v in slots.pairs(tree, entry[n], n) for a in slots.arrays(v)
+        }  # fmt: skip
+        for cell in plan.stale:
+            cell.stale = True
         condition = test()
         if t.block:  # the test is more than a formula: it ends the iteration from within
             t.frame.flow.broken = ir.not_(condition)
@@ -164,8 +170,11 @@ def _once(
         touched = {key: (c, contents(c)) for key, (c, _) in region.log.items()}
         touched |= {key: (c, contents(c)) for key, (c, _) in plan.containers.items()}
         cells = {c: c.leaf for c in (*log, *starts) if c.birth < birth}
-        return Ends(changed, t.frame.flow, touched, cells, t.block, condition, birth)
+        moved, written = _moved(plan, given, t.frame.env, log)
+        return Ends(changed, t.frame.flow, touched, cells, t.block, condition, birth, moved, written)  # fmt: skip
     finally:
+        for cell in plan.stale:
+            cell.stale = False
         while t.regions and t.regions[-1] is not region:
             t.leave(t.regions[-1])
         t.leave(region)
@@ -181,6 +190,27 @@ def _once(
         t.block, t.frame, t.path, t.always, t.depth = block, frame, path, always, depth
         frame.env, frame.flow = env, flow
         del t.assumptions[assumed:]
+
+
+def _moved(
+    plan: Plan, given: dict[Cell, Slot], env: dict[str, Any], log: dict[Cell, Expr | None]
+) -> tuple[list[Slot], list[Slot]]:
+    """The slots whose memory the body passes on to the next iteration, or that get it; and
+    those whose memory it stores in."""
+    moved: dict[int, Slot] = {}
+    for name, tree in plan.names.items():
+        try:
+            ends = list(slots.pairs(tree, env.get(name, UNBOUND), name))
+        except (Refused, slots.Replaced):
+            continue
+        for slot, v in ends:
+            for a in slots.arrays(v):
+                if a.cell in given:
+                    moved |= {id(s): s for s in (slot, given[a.cell])}
+    written = {id(s): s for c, s in given.items() if c in log}
+    if moved.keys() & written.keys():
+        written |= moved
+    return list(moved.values()), list(written.values())
 
 
 def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Expr]]:
@@ -256,6 +286,7 @@ def _finish(
     runs = count is not None and count.op is ir.CONST and count.value > 0
     runs = runs and left is FALSE and ends.condition is TRUE
     _bind(t, plan, results, last, TRUE if runs else ir.lt(ZERO, structure.index(trips)))
+    _keep_aliases(t, plan, ends)
     if left is FALSE:
         return FALSE
     stopped = ir.eq(structure.index(results[flags["left"]]), ONE)
@@ -270,6 +301,20 @@ def _finish(
         came_back, value=slots.filled(t, returned, lambda s: s.value(results[s.name]))
     )
     return FALSE if flow.broken is FALSE else ir.and_(stopped, ir.not_(came_back))
+
+
+def _keep_aliases(t: Tracer, plan: Plan, ends: Ends) -> None:
+    """After the loop: which memory its arrays may be."""
+    before = memory_of(ends.moved)
+    moved = {id(s) for s in ends.moved}
+    for name, tree in plan.names.items():
+        for slot, v in slots.pairs(tree, t.frame.env[name], name):
+            for a in slots.arrays(v) if id(slot) in moved else ():
+                a.cell.origins += before
+                for cell in before:
+                    cell.shown.append(a.cell)
+    for cell in plan.stale:
+        cell.stale = True
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,7 @@ class Plan:
     cells: dict[Cell, Slot] = field(default_factory=dict)
     dropped: dict[str, Unusable] = field(default_factory=dict)
     deep: set[Any] = field(default_factory=set)
+    stale: set[Cell] = field(default_factory=set)
 
     def slots(self) -> Iterator[tuple[str, Slot]]:
         """What is carried, and what the user calls it."""
@@ -62,6 +63,8 @@ class Ends:
     block: list[structure.Statement]
     condition: Expr
     birth: int
+    moved: list[Slot]
+    written: list[Slot]
 
 
 def _widen(slot: Slot, value: Any, what: str) -> bool:
@@ -123,7 +126,37 @@ def grow(t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends) -> bool:
         if cell not in plan.cells:
             plan.cells[cell] = Slot(Type(cell.shape, cell.kind), cell)
             grew = True
+    grew |= _aliased(plan, ends)
     return grew or _shared(plan, ends)
+
+
+def memory_of(slots_: Iterable[Slot]) -> set[Cell]:
+    """The memory that slots have before the loop."""
+    return {a.cell for s in slots_ for a in slots.arrays(s.init)}
+
+
+def _aliased(plan: Plan, ends: Ends) -> bool:
+    """Names that share memory before the loop. A carried array is a copy: what the loop
+    stores in it is not seen through other names, which are not read any more; and a carried
+    array of which the memory changes through another name is not carried. Whether anything
+    of that is new."""
+    new = memory_of(ends.written) - plan.stale
+    plan.stale |= new
+    found = bool(new)
+    for name, tree in list(plan.names.items()):
+        if memory_of(slots.slots(tree)) & ends.cells.keys():
+            del plan.names[name]
+            plan.dropped[name] = Unusable(*symbolic.STALE)
+            return True
+    users: dict[Cell, list[Slot]] = {}
+    for slot in ends.moved:
+        for cell in memory_of([slot]):
+            users.setdefault(cell, []).append(slot)
+    for sharing in users.values():
+        for slot in sharing if len(sharing) > 1 else ():
+            found |= slot.fixed is None
+            slot.fixed = slots.SHARED
+    return found
 
 
 def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> bool:

@@ -55,11 +55,19 @@ def scalar_of(e: Expr, kind: str, defined: Expr = TRUE) -> Any:
     return scalars.whole(e) if kind == "i" else Real(e, defined)
 
 
+STALE = (
+    "an array is read that a loop may have changed through another name",
+    "make a copy of it before the loop: np.copy(...)",
+)
+
+
 def formula(a: SymArray) -> Expr:
     """The element of an array, as it is now, at the slots."""
     if a.sides is not None:
         c, x, y = a.sides
         return ir.where(c, as_kind(x, a.kind), as_kind(y, a.kind))
+    if a.cell.stale:
+        raise Refused(*STALE)
     if a.cell.leaf is None:
         return placed(a.cell.element, a.where)
     e = load(a.cell.leaf, *a.where)
@@ -315,6 +323,8 @@ def leaf_of(t: Tracer, a: SymArray) -> Expr:
     """The array as a name of the block: itself if it is all of its memory, else a copy."""
     if not a.shape:
         raise Refused("an array without dimensions")
+    if a.cell.stale and a.sides is None:
+        raise Refused(*STALE)
     whole = a.where == SLOTS[: len(a.shape)] and a.shape == a.cell.shape and a.kind == a.cell.kind
     if a.sides is not None or not whole:
         a = build(t, a.shape, a.kind, stored(a, a.kind))

@@ -78,9 +78,15 @@ class Cell:
     fixed : why nothing may be stored in it, and what to do; None if it may.
     birth : larger than that of every cell made before.
     name : what the user calls it; "" if it has no name yet.
+    origins, shown : memory that this may be, as a loop may have left it under another name;
+        and memory that may be this.
+    stale : whether it may have been changed as one of these.
     """
 
-    __slots__ = ("birth", "defined", "element", "fixed", "kind", "leaf", "name", "shape")
+    __slots__ = (
+        "birth", "defined", "element", "fixed", "kind", "leaf", "name", "origins", "shape", "shown",
+        "stale",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -95,6 +101,19 @@ class Cell:
         self.fixed: tuple[str, str] | None = None
         self.birth = next(births)
         self.name = ""
+        self.origins: list[Cell] = []
+        self.shown: list[Cell] = []
+        self.stale = False
+
+    def spoil(self) -> None:
+        """It is about to change: what may be the same memory is not what it was."""
+        for step in ("origins", "shown"):
+            stack = list(getattr(self, step))
+            while stack:
+                cell = stack.pop()
+                if not cell.stale:
+                    cell.stale = True
+                    stack += getattr(cell, step)
 
 
 class Axes(tuple[Any, ...]):
