@@ -105,7 +105,7 @@ def read_in_the_loop(x, y):
     return s
 
 
-@into(REFUSED)
+@into(FOLLOWED)
 def two_names_for_one(x, y):
     u = x * 1.0
     w = u
