@@ -3,8 +3,8 @@
 Before:  cbrt(x)
 After:   y + (x - y**3)/(3*y**2) with y = cbrt(x), where no power of y is out of range
 
-Requires: lowered nodes of doubles, to be computed for numbers: on registers, functions are
-others (`codegen.llvm`).
+Requires: lowered nodes of doubles, to be computed by the C library's functions of numbers: those
+of registers are others (`codegen.llvm`).
 Ensures: the same values within those functions' errors; what is polished is within 0.6 ulp.
 glibc's cbrt errs by up to 3.7 ulp.
 """

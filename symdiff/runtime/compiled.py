@@ -103,7 +103,8 @@ class Spec:
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
         roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses)
-        if not self.arrays and self.dtype == "float64" and self.accuracy != "fast":
+        plain = not self.arrays or self.accuracy == "strict"  # computed by the C library
+        if plain and self.dtype == "float64" and self.accuracy != "fast":
             roots = polished(roots)
         shares = self.arrays and self.fuses and self.accuracy == "high"
         return quotients.share(roots, len(self.outputs)) if shares else roots
