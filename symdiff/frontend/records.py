@@ -20,7 +20,8 @@ from typing import Any
 from symdiff.frontend.calls import call, inline
 from symdiff.frontend.containers import elements
 from symdiff.frontend.frames import tuple_like
-from symdiff.frontend.symbolic import snapshot
+from symdiff.frontend.slots import arrays
+from symdiff.frontend.symbolic import settle, snapshot
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Record, Refused, SmallArray, SymArray
 
@@ -141,6 +142,8 @@ def assign(t: Tracer, owner: Record, name: str, value: Any) -> None:
             "make another one: dataclasses.replace(...)",
         )
     t.mutate(owner.fields)
+    for a in arrays(value):
+        settle(t, a, name)
     owner.fields[name] = value
 
 

@@ -23,6 +23,7 @@ from symdiff.frontend import (
     records,
     scalars,
     selecting,
+    slots,
     storing,
     symbolic,
 )
@@ -86,7 +87,8 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
         case ast.Name():
             if isinstance(value, SymArray):
                 value.cell.name = value.cell.name or target.id.strip("_")
-                symbolic.settle(t, value, target.id)
+            for a in slots.arrays(value):
+                symbolic.settle(t, a, target.id)
             t.frame.env[target.id] = value
         case ast.Tuple() | ast.List():
             _unpack(t, target, value)

@@ -14,6 +14,8 @@ import pytest
 from symdiff import symgrad
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
+from symdiff.ir import const
+from symdiff.structure import Loop, Structured
 from tests.frontend.tracing import agrees_on_sizes
 
 CASES: list[Any] = []
@@ -226,6 +228,21 @@ def test_gradients() -> None:
                 args[k][i] += h
                 values.append(replaced_in_a_loop(*args))
             assert abs(slopes[i] - (values[0] - values[1]) / 2e-5) < 1e-8
+
+
+def test_a_loop_over_a_state_of_arrays_stays_a_loop() -> None:
+    def f(x, v):
+        body = Body(x, v)
+        pair = (x, v)
+        for _ in range(20):
+            body = Body(body.position + 0.1 * body.velocity, body.velocity - np.sin(body.position))
+            pair = (pair[0] + 0.1 * pair[1], pair[1] - np.sin(pair[0]))
+        return body.energy() + pair[0] @ pair[1]
+
+    program = capture(f, {}, {"x": (1, "f"), "v": (1, "f")})
+    assert isinstance(program, Structured)
+    assert any(isinstance(s, Loop) and s.count is const(20) for s in program.block)
+    agrees_on_sizes(f, {"x": "n", "v": "n"}, (3, 1))
 
 
 REFUSED = {
