@@ -34,6 +34,21 @@ def is_array(annotation: Any) -> bool:
     return annotation is Array or isinstance(annotation, Array)
 
 
+def _named(annotation: Any, names: Mapping[str, Any]) -> Any:
+    """What an annotation that is kept as text (`from __future__ import annotations`) names, if it
+    is a name, such as that of an `Array` for several parameters."""
+    if not isinstance(annotation, str) or not _NAME.fullmatch(annotation):
+        return annotation
+    first, *rest = annotation.split(".")
+    found = names.get(first, annotation)
+    for part in rest:
+        found = getattr(found, part, annotation)
+    return found if found is Array or isinstance(found, (Array, type)) else annotation
+
+
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
 def _shape(annotation: Any) -> tuple[str | int, ...]:
     """The shape of an annotation; () if it does not say."""
     if isinstance(annotation, str):
@@ -94,6 +109,7 @@ class Parameters:
         real, fixed = [], []
         shapes: dict[str, tuple[str | int, ...]] = {}
         for name, p in signature.parameters.items():
+            p = p.replace(annotation=_named(p.annotation, inner.__globals__))
             if p.kind in _STARRED:
                 stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
                 raise UnsupportedError(
