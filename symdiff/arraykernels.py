@@ -74,17 +74,20 @@ class ArrayKernels:
 
         return call
 
+    def in_doubles(self, raw: Structured) -> bool:
+        """Whether a captured program has been called with doubles."""
+        found = self._kernels.get(id(raw))
+        return found is not None and found[1].is_compiled("float64")
+
     def entry(self, raw: Structured) -> Way | None:
-        """A builtin for plain arguments of a captured program that has been called, and how its
-        results nest; None if there is none."""
+        """A builtin for plain arguments of a captured program that has been called with doubles,
+        and how its results nest; None if there is none."""
         from symdiff.runtime.nestentry import entry_of
 
         found = self._kernels.get(id(raw))
         if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
             return None
         program, kernel = found
-        if kernel.dtype == "float32":
-            return None
         entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 

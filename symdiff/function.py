@@ -139,7 +139,7 @@ class SymbolicFunction(functools.partial[Any]):
             raw = self._source.raw(static, shapes)
             if isinstance(raw, Structured):
                 result = self._arrays(raw, real, static, shapes, out)
-                if self._has_fast():
+                if self._has_fast() and self._arrays.in_doubles(raw):
                     self._route = self._arrays.route(raw)
                     self._use_entry(raw)
                 return result
@@ -204,7 +204,7 @@ class SymbolicFunction(functools.partial[Any]):
         self._open(kind, way._replace(placed=placed(flat, emission)))
 
     def _use_entry(self, raw: Structured) -> None:
-        """Calls of a program with arrays or loops as well."""
+        """Calls of a program with arrays or loops as well, once there was one with doubles."""
         kind = f"program {id(raw)}"
         if kind in self._fast or len(self._fast) >= MOST:
             return

@@ -121,6 +121,10 @@ class StructuredKernel:
                     found = self._compiled[dtype, tests] = Code(self, linked, dtype, tests)
         return found
 
+    def is_compiled(self, dtype: str) -> bool:
+        """Whether there is code for a dtype already."""
+        return any(d == dtype for d, _ in list(self._compiled))
+
     def _fingerprint(self) -> Any:
         own = fingerprint(self.program)
         if self.tiers is None:

@@ -157,6 +157,16 @@ def test_values_out_of_range_are_computed_again() -> None:
         assert f(ordinary) == 1.0
 
 
+def test_single_precision_compiles_nothing_else() -> None:
+    f = symgrad(chain)
+    x = np.linspace(0, 1, 9, dtype=np.float32)
+    f(x)
+    ((_, kernel),) = f._arrays._kernels.values()
+    assert entries(f) == [] and not kernel.is_compiled("float64")
+    f(x.astype(float))
+    assert len(entries(f)) == 1 and f(x).dtype == np.float32
+
+
 def test_somebody_watches() -> None:
     f = symgrad(chain)
     x = np.linspace(0, 1, 9)
