@@ -11,6 +11,7 @@ import math
 import operator
 import pathlib
 import random
+import sys
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -53,6 +54,9 @@ def define(text: str, path: str = "model.py") -> Callable[..., Any]:
     found: Callable[..., Any] = scope["f"]
     return found
 
+
+IN_TEXT = 20 if sys.version_info >= (3, 12) else 18
+"""The column of an expression inside of an f-string: before Python 3.12 that of the string."""
 
 REFUSED: dict[str, tuple[str, str]] = {
     "for_range": (
@@ -993,10 +997,10 @@ model.py:2:17: ZeroDivisionError when traced: integer division or modulo by zero
 def f(x):
     return float(f"{x}")
 """,
-        """
-model.py:2:18: a real number is formatted as text
-    return float(f"{x}")
-                 ^
+        f"""
+model.py:2:{IN_TEXT}: a real number is formatted as text
+    return float(f"{{x}}")
+{"^":>{IN_TEXT}}
 hint: text is for messages of assert only
 """,
     ),
