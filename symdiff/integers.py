@@ -32,6 +32,8 @@ def _terms(e: Expr) -> dict[Expr, Fraction]:
             stack.append((n.args[0], -c))
         elif n.op is ir.MUL and (q := ir.rational(n.args[0])) is not None:
             stack.append((n.args[1], c * q))
+        elif n.op is ir.DIV and (q := ir.rational(n.args[1])):
+            stack.append((n.args[0], c / q))
         elif n.op is ir.MUL and n.args[0].op in (ir.ADD, ir.SUB):
             a, b = n.args[0].args
             stack += [
@@ -60,31 +62,13 @@ exact in floating point."""
 def quotient(e: Expr) -> tuple[Expr, int] | None:
     """(n, k) where a number is visibly n/k, of an integer and a positive power of 2; None of
     others."""
-    terms: dict[Expr, Fraction] = {}
-    stack = [(e, Fraction(1))]
-    while stack:
-        n, c = stack.pop()
-        if n.op in (ir.ADD, ir.SUB):
-            stack += [(n.args[0], c), (n.args[1], c if n.op is ir.ADD else -c)]
-        elif n.op is ir.NEG:
-            stack.append((n.args[0], -c))
-        elif n.op is ir.MUL and (q := ir.rational(n.args[0])) is not None:
-            stack.append((n.args[1], c * q))
-        elif n.op is ir.DIV and (q := ir.rational(n.args[1])):
-            stack.append((n.args[0], c / q))
-        else:
-            q = ir.rational(n)
-            if q is None and kind_of(n) != "i":
-                return None
-            key, weight = (ONE, q) if q is not None else (n, Fraction(1))
-            terms[key] = terms.get(key, Fraction(0)) + c * weight
+    terms = _terms(e)
+    if any(n is not ONE and kind_of(n) != "i" for n in terms):
+        return None
     k = math.lcm(*(c.denominator for c in terms.values()))
     if SHORT % k:
         return None
-    total: Expr = ir.ZERO
-    for n, c in terms.items():
-        total = ir.add(total, ir.mul(ir.const(c * k), n))
-    return total, k
+    return _sum({n: c * k for n, c in terms.items()}), k
 
 
 def least(e: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
