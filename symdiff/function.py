@@ -199,8 +199,6 @@ class SymbolicFunction(functools.partial[Any]):
             return
         flat = kernel.fast_arrays(kind)
         way = nested(flat, tree, count)
-        if way.pair:
-            way = Way(kernel.fast_arrays(kind, pair=True))
         self._open(kind, way._replace(placed=placed(flat, emission)))
 
     def _use_entry(self, raw: Structured) -> None:

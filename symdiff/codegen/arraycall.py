@@ -11,7 +11,7 @@ is refused takes the general path.
 from __future__ import annotations
 
 from symdiff.codegen import tiers
-from symdiff.codegen.driver import BLOCK, EXACT, JOB
+from symdiff.codegen.driver import BLOCK, EXACT, JOB, loads
 
 API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
        "PyArray_NewFromDescr", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
@@ -21,7 +21,7 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
 
 RECORD = ("tested", "tested_width", "lean", "lean_width", "few", "sure", "tried", "raised",
           "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
-          "second_width", "between", "between_width", "pair", "long")  # fmt: skip
+          "second_width", "between", "between_width", "long")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 tested, lean : the kernel's bodies, or 0; a call that needs one which is not there is refused.
@@ -34,7 +34,6 @@ limit : most elements; more are refused, so that the caller may use threads.
 descr : address of the dtype.
 second, second_width : body of the second tier and its register, or 0.
 between, between_width : those of what comes between; see `codegen.tiers`.
-pair : 1 if the result is the first output and the tuple of the others.
 long : elements from which other threads of Python may run meanwhile.
 """
 
@@ -395,25 +394,11 @@ bare:
   %only = load ptr, ptr %news
   ret ptr %only
 pack:
-  %is.pair = icmp ne i64 %pair, 0
-  %fewer = sub i64 %outputs, %pair
-  %tuple = call ptr %PyTuple_New(i64 %fewer)
+  %tuple = call ptr %PyTuple_New(i64 %outputs)
   %no.tuple = icmp eq ptr %tuple, null
-  br i1 %no.tuple, label %drop.arrays, label %pack.around
-pack.around:
-  br i1 %is.pair, label %pack.pair, label %pack.start
-pack.pair:
-  %around = call ptr %PyTuple_New(i64 2)
-  %no.around = icmp eq ptr %around, null
-  br i1 %no.around, label %drop.tuple, label %pack.two
-pack.two:
-  %lead.o = load ptr, ptr %news
-  %status.1 = call i32 %PyTuple_SetItem(ptr %around, i64 0, ptr %lead.o)
-  %status.2 = call i32 %PyTuple_SetItem(ptr %around, i64 1, ptr %tuple)
-  br label %pack.start
+  br i1 %no.tuple, label %drop.arrays, label %pack.start
 pack.start:
-  %whole = phi ptr [ %tuple, %pack.around ], [ %around, %pack.two ]
-  store i64 %pair, ptr %k.s
+  store i64 0, ptr %k.s
   br label %pack.next
 pack.next:
   %p = load i64, ptr %k.s
@@ -422,17 +407,13 @@ pack.next:
 pack.one:
   %item.p = getelementptr ptr, ptr %news, i64 %p
   %item.o = load ptr, ptr %item.p
-  %at = sub i64 %p, %pair
-  %status = call i32 %PyTuple_SetItem(ptr %tuple, i64 %at, ptr %item.o)
+  %status = call i32 %PyTuple_SetItem(ptr %tuple, i64 %p, ptr %item.o)
   %p1 = add i64 %p, 1
   store i64 %p1, ptr %k.s
   br label %pack.next
 done:
-  ret ptr %whole
+  ret ptr %tuple
 
-drop.tuple:
-  call void %Py_DecRef(ptr %tuple)
-  br label %drop.arrays
 drop:
   %why = phi i1 [ true, %create.new ], [ false, %launched ], [ false, %verify ]
   call void %PyMem_RawFree(ptr %memory)
@@ -501,14 +482,8 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
 
     Its `__self__` is a capsule without a name that points to a record (`RECORD`).
     """
-    api_loads = "\n  ".join(
-        f"%{name}.a = getelementptr ptr, ptr @api, i64 {k}\n  %{name} = load ptr, ptr %{name}.a"
-        for k, name in enumerate(API)
-    )
-    record_loads = "\n  ".join(
-        f"%{name}.r = getelementptr i64, ptr %record, i64 {k}\n  %{name} = load i64, ptr %{name}.r"
-        for k, name in enumerate(RECORD)
-    )
+    api_loads = loads("@api", API, "ptr")
+    record_loads = loads("%record", RECORD, "i64")
     values = dict.fromkeys(tiers.RECORD, "i64 0")
     values.update(
         lean="ptr %lean.j", tested="ptr %job", between="ptr %between.j", second="ptr %second.j",
@@ -533,7 +508,7 @@ def print_array_call(type_offset: int, value_offset: int) -> str:
     )
     counts = "\n  ".join(
         f"%{name}.t = getelementptr i64, ptr %tiers, i64 {tiers.RECORD.index(name)}\n  "
-        f"%{name}.now = load i64, ptr %{name}.t\n  store i64 %{name}.now, ptr %{name}.r"
+        f"%{name}.now = load i64, ptr %{name}.t\n  store i64 %{name}.now, ptr %{name}.at"
         for name in ("tried", "raised")
     )
     return _TEXT.format(

@@ -12,6 +12,8 @@ returns NotImplemented and the caller takes the general path.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 BLOCK = 512
 """Elements that are staged at a time."""
 
@@ -174,6 +176,15 @@ drop:
 null:
   ret ptr null
 """
+
+
+def loads(place: str, names: Sequence[str], kind: str, prefix: str = "") -> str:
+    """Loads of all fields of a table at a place; `%name.at` is where each lies."""
+    return "\n  ".join(
+        f"%{prefix}{name}.at = getelementptr {kind}, ptr {place}, i64 {k}\n  "
+        f"%{prefix}{name} = load {kind}, ptr %{prefix}{name}.at"
+        for k, name in enumerate(names)
+    )
 
 
 def print_entry(

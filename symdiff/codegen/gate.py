@@ -8,6 +8,8 @@ METH_FASTCALL | METH_KEYWORDS function for CPython.
 
 from __future__ import annotations
 
+from symdiff.codegen.driver import loads
+
 API = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_GetItem",
        "PyTuple_GetSlice", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
        "NotImplemented")  # fmt: skip
@@ -149,10 +151,8 @@ def print_gate() -> str:
 
     Its `__self__` is a capsule without a name that points to a record (`RECORD`).
     """
-    loads = "\n  ".join(
-        f"%{name}.a = getelementptr ptr, ptr @gate.api, i64 {k}\n  %{name} = load ptr, ptr %{name}.a"
-        for k, name in enumerate(API)
-    )
     fields = ("ways", "general", "out", "inputs")
     places = {name: RECORD.index(name) for name in fields}
-    return _TEXT.format(size=len(API), loads=loads, most=MOST, placed=2 * MOST, **places)
+    return _TEXT.format(
+        size=len(API), loads=loads("@gate.api", API, "ptr"), most=MOST, placed=2 * MOST, **places
+    )

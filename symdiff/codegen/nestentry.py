@@ -11,7 +11,7 @@ tables that say what is where.
 from __future__ import annotations
 
 from symdiff.codegen.arraycall import ARRAY
-from symdiff.codegen.driver import EXACT
+from symdiff.codegen.driver import EXACT, loads
 from symdiff.codegen.nests import FIXED
 
 API = ("PyCapsule_GetPointer", "float", "int", "numpy.float64", "NotImplemented", "ndarray",
@@ -244,9 +244,9 @@ launch:
   %thread = call ptr %PyEval_SaveThread()
   %status = call i32 %function.p(ptr %cells)
   call void %PyEval_RestoreThread(ptr %thread)
-  %tried.now = load i64, ptr %tried.a
+  %tried.now = load i64, ptr %tried.at
   %tried.next = add i64 %tried.now, 1
-  store i64 %tried.next, ptr %tried.a
+  store i64 %tried.next, ptr %tried.at
   %used.p = inttoptr i64 %used to ptr
   %was.used = load i64, ptr %used.p
   %nothing.used = icmp eq i64 %was.used, 0
@@ -272,9 +272,9 @@ out.of.range:
   call void %finish.p(ptr %cells)
   br label %give.up
 give.up:
-  %refused.now = load i64, ptr %refused.a
+  %refused.now = load i64, ptr %refused.at
   %refused.next = add i64 %refused.now, 1
-  store i64 %refused.next, ptr %refused.a
+  store i64 %refused.next, ptr %refused.at
   br label %drop
 
 box:
@@ -377,10 +377,10 @@ def print_entry(type_offset: int, value_offset: int) -> str:
     """
     return _TEXT.format(
         api_size=len(API),
-        api_loads=_loads("", "@nest.api", API, "ptr"),
-        record_loads=_loads("", "%record", RECORD, "i64"),
-        take_loads=_loads("t.", "%t", TAKE, "i64"),
-        make_loads=_loads("m.", "%m", MAKE, "i64"),
+        api_loads=loads("@nest.api", API, "ptr"),
+        record_loads=loads("%record", RECORD, "i64"),
+        take_loads=loads("%t", TAKE, "i64", "t."),
+        make_loads=loads("%m", MAKE, "i64", "m."),
         row=len(TAKE),
         most_axes=MOST_AXES,
         most_refused=MOST_REFUSED,
@@ -391,13 +391,4 @@ def print_entry(type_offset: int, value_offset: int) -> str:
         type_offset=type_offset,
         value_offset=value_offset,
         **ARRAY,
-    )
-
-
-def _loads(prefix: str, place: str, names: tuple[str, ...], kind: str) -> str:
-    """Loads of all fields at a place."""
-    return "\n  ".join(
-        f"%{prefix}{name}.a = getelementptr {kind}, ptr {place}, i64 {k}\n  "
-        f"%{prefix}{name} = load {kind}, ptr %{prefix}{name}.a"
-        for k, name in enumerate(names)
     )

@@ -115,7 +115,7 @@ class Kernel:
         self._lock = RLock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
-        self._entries: dict[tuple[str, bool], Entry] = {}
+        self._entries: dict[str, Entry] = {}
         self._cost: float | None = None
 
     def __repr__(self) -> str:
@@ -210,20 +210,19 @@ class Kernel:
         anything else, their number is wrong, or the `suspect` condition holds."""
         return self.point.entry
 
-    def fast_arrays(self, dtype: str = "float64", pair: bool = False) -> Callable[..., Any]:
+    def fast_arrays(self, dtype: str = "float64") -> Callable[..., Any]:
         """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
-        floats among them. Arrays for all outputs may follow; it then returns None. With
-        `pair` it returns the first output and the tuple of the others. It also returns
-        NotImplemented for arrays so large that threads may pay, and where a body is not
+        floats among them. Arrays for all outputs may follow; it then returns None. It also
+        returns NotImplemented for arrays so large that threads may pay, and where a body is not
         compiled yet: which one is needed depends on how many elements there are."""
-        found = self._entries.get((dtype, pair))
+        found = self._entries.get(dtype)
         if found is None:
             found = Entry(
                 dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
-                flagged=self._flagged, pair=pair, few=FEW if self._leans else self._small + 1,
+                flagged=self._flagged, few=FEW if self._leans else self._small + 1,
                 limit=self._small, long=int(HELD / self.cost),
             )  # fmt: skip
-            self._entries[dtype, pair] = found
+            self._entries[dtype] = found
             if not self._leans:
                 self.body(dtype)
             self._attach()
@@ -231,14 +230,14 @@ class Kernel:
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
-        for (dtype, _), entry in self._entries.items():
+        for dtype, entry in self._entries.items():
             for name, kind in (("tested", "array"), ("lean", "lean")):
                 if body := self._bodies.get((dtype, kind)):
                     entry.attach(name, body)
         kernels = {"between": self._between, "second": self.second}
         for which, kernel in kernels.items():
             if isinstance(kernel, Kernel) and (body := kernel._bodies.get(("float64", "array"))):
-                for (dtype, _), entry in self._entries.items():
+                for dtype, entry in self._entries.items():
                     if dtype == "float64":
                         entry.attach(which, body)
 

@@ -63,6 +63,15 @@ CALLS: list[tuple[Any, dict[str, Any], tuple[Any, ...]]] = [
 ]
 
 
+def leaves(value: Any) -> list[Any]:
+    """The numbers and arrays of a nested result, in order."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        return [x for part in value for x in leaves(part)]
+    return [value]
+
+
 def same(a: Any, b: Any) -> bool:
     if isinstance(a, tuple):
         return type(b) is tuple and len(a) == len(b) and all(map(same, a, b))
@@ -96,12 +105,15 @@ UNSTATIC = [c for c in array_corpus.CASES if not c.static]
 
 @pytest.mark.parametrize("case", UNSTATIC[::5], ids=lambda c: c.name)
 def test_the_corpus(case: array_corpus.Case) -> None:
-    """The same as the general path, through the builtin or not, for two sizes."""
+    """What NumPy gives, through the builtin or not, for two sizes."""
     f = symgrad(case.fun)
     chosen = list(case.sizes((3, 6)))
     for sizes in (chosen[0], chosen[-1], chosen[0]):
         args = case.arguments(sizes)
-        assert same(f(*args), f._call(*args))
+        got, true = leaves(f(*args)), leaves(case.fun(*args))
+        assert len(got) == len(true)
+        for a, b in zip(got, true, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
 
 
 def test_what_is_refused() -> None:

@@ -153,15 +153,6 @@ def test_the_builtin_refuses_arrays_it_must_not_write():
     assert [set(o) for o in out] == [{9.0}, {-1.0}, {4.0}]
 
 
-@needs_builtins
-def test_results_come_as_a_pair():
-    a, b = np.linspace(0, 1, 9), np.linspace(1, 2, 9)
-    first, rest = KERNELS["float64"].fast_arrays(pair=True)(a, b)
-    assert type(rest) is tuple and len(rest) == 2
-    for got, true in zip((first, *rest), expected(a, b), strict=True):
-        np.testing.assert_array_equal(got, true)
-
-
 @pytest.mark.parametrize("accuracy", ["fast", "high", "strict"])
 @pytest.mark.parametrize("parallel", [True, False, "auto"])
 def test_nested_out(accuracy, parallel):
