@@ -6,7 +6,6 @@ import ctypes
 import functools
 import math
 from collections.abc import Callable, Sequence
-from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from symdiff.codegen import jit
 from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
+from symdiff.locks import Lock
 from symdiff.runtime import arrays, threads
 from symdiff.runtime.arrays import ArgumentError, Array
 from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen
@@ -112,7 +112,7 @@ class Kernel:
         self._between: Kernel | bool | None = correct is not None
         self._refined: dict[tuple[str, str], tuple[Expr, ...]] = {}
         self._suspects: dict[tuple[str, str], Expr | None] = {}
-        self._lock = RLock()
+        self._lock = Lock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
         self._entries: dict[str, Entry] = {}

@@ -9,7 +9,6 @@ arithmetic.
 from __future__ import annotations
 
 import ctypes
-import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from symdiff.codegen import jit
 from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr
+from symdiff.locks import Lock
 from symdiff.runtime.compiled import Widen
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import SECONDS, AccuracyWarning
@@ -88,7 +88,7 @@ class Again:
         self.used = ctypes.c_int64(0)  # whether there is something to finish; compiled code looks
         self.left, self.spent = 0, 0.0
         self.error: BaseException | None = None
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._balls: dict[int, Any] = {}
         self._known: dict[tuple[int, tuple[float, ...]], float] = {}
         self.entry = ctypes.CFUNCTYPE(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
+
+from symdiff.locks import Lock
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -18,13 +19,13 @@ SHARES, PART = 4, 1 << 18
 """Parts for each thread, and elements that are not divided further."""
 
 _pool: ThreadPoolExecutor | None = None
-_lock = threading.Lock()
+_lock = Lock()
 
 
 def _forget() -> None:
     """The threads of a parent do not live on in a forked child."""
-    global _pool, _lock
-    _pool, _lock = None, threading.Lock()
+    global _pool
+    _pool = None
 
 
 if hasattr(os, "register_at_fork"):

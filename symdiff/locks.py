@@ -1,0 +1,148 @@
+"""Locks that outlive a fork, and that never wait in a circle.
+
+A thread that does not exist in a forked child never releases what it held there. So every lock
+of the package is one of these: in the child those of other threads are free again. What a lock
+protects must therefore be whole at any moment (published in one step, when it is done), or be
+marked `whole`: a fork then waits until no other thread is in the middle of it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from types import TracebackType
+from weakref import WeakSet
+
+PATIENCE = 60.0
+"""Seconds that a fork waits for another thread to leave what is `whole`. One that takes longer
+is cut off, rather than never to fork."""
+
+
+class Lock:
+    """A lock that its thread may take again.
+
+    Parameters
+    ----------
+    whole : whether processes are not forked while other threads hold it.
+    """
+
+    __slots__ = ("__weakref__", "_inner")
+
+    def __init__(self, whole: bool = False) -> None:
+        self._inner = threading.RLock()
+        (_whole if whole else _locks).add(self)
+
+    def __enter__(self) -> None:
+        self._inner.acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._inner.release()
+
+    def _renew(self) -> None:
+        """In a forked child: free, unless the thread that forked holds it itself."""
+        if not self._inner._is_owned():  # type: ignore[attr-defined]
+            self._inner = threading.RLock()
+
+
+class Once:
+    """A lock around work that should be done once, but may be done twice.
+
+    Threads that meet work which is not done yet wait for the one that does it. They do not
+    wait in a circle: where functions use each other, a thread that would wait for one which
+    waits for it does the work itself. So what is protected is published in one step, and
+    the first to be done is kept (`dict.setdefault`).
+    """
+
+    __slots__ = ("__weakref__", "_depth", "_free", "_owner")
+
+    def __init__(self) -> None:
+        self._owner: int | None = None
+        self._depth = 0
+        self._free = threading.Condition(_mutex)
+        _onces.add(self)
+
+    def __enter__(self) -> None:
+        me = threading.get_ident()
+        with self._free:
+            while self._owner not in (None, me) and not self._is_circle(me):
+                _waits[me] = self
+                try:
+                    self._free.wait()
+                finally:
+                    del _waits[me]
+            if self._owner in (None, me):
+                self._owner = me
+                self._depth += 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._free:
+            if self._owner == threading.get_ident():
+                self._depth -= 1
+                if not self._depth:
+                    self._owner = None
+                    self._free.notify()
+
+    def _is_circle(self, me: int) -> bool:
+        """Whether its owner waits, at last, for this thread."""
+        owner = self._owner
+        seen = set()
+        while owner is not None and owner not in seen:
+            seen.add(owner)
+            awaited = _waits.get(owner)
+            owner = None if awaited is None else awaited._owner
+            if owner == me:
+                return True
+        return False
+
+    def __reduce__(self) -> tuple[type[Once], tuple[()]]:
+        return Once, ()
+
+
+_mutex = threading.RLock()
+"""Of all `Once`: it is held for a few instructions only."""
+_waits: dict[int, Once] = {}
+"""What threads wait for."""
+_locks: WeakSet[Lock] = WeakSet()
+_whole: WeakSet[Lock] = WeakSet()
+_onces: WeakSet[Once] = WeakSet()
+_taken: list[Lock] = []
+"""What the thread that forks has taken for it."""
+
+
+def _before() -> None:
+    for lock in list(_whole):
+        if lock._inner.acquire(timeout=PATIENCE):
+            _taken.append(lock)
+    _mutex.acquire()
+
+
+def _release() -> None:
+    _mutex.release()
+    while _taken:
+        _taken.pop()._inner.release()
+
+
+def _in_child() -> None:
+    me = threading.get_ident()
+    _release()
+    _waits.clear()
+    for lock in [*_locks, *_whole]:
+        lock._renew()
+    for once in list(_onces):
+        if once._owner != me:
+            once._owner, once._depth = None, 0
+        once._free = threading.Condition(_mutex)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_release, after_in_child=_in_child)
