@@ -68,6 +68,7 @@ class Code:
         self.finish = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(linked.address("finish"))
         weakref.finalize(self, _drop, linked)
         self._failure = threading.local()
+        self.interrupts: dict[int, BaseException] = {}
         self.routine = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p)(self.call)
         self.parallel = ctypes.CFUNCTYPE(
             None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
@@ -195,6 +196,8 @@ class Code:
         """The return code, once what went wrong with values in doubt is told."""
         if self.again is not None and self.again.used.value:
             self.again.finish()
+        if self.interrupts and (error := self.interrupts.pop(threads.caller(), None)) is not None:
+            raise error
         return status
 
     def targets(
@@ -291,6 +294,9 @@ class Code:
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(part)
         number = min(threads.processors(), max(1, int(count * cost / threads.GRAIN)), count)
         units = 64 * number  # `threads.run` divides at multiples of 64
-        threads.run(
-            lambda a, b: function(frame, count * a // units, count * b // units), units, number
-        )
+        try:
+            threads.run(
+                lambda a, b: function(frame, count * a // units, count * b // units), units, number
+            )
+        except BaseException as error:  # an interrupt; C code cannot pass it on
+            self.interrupts[threads.caller()] = error

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 from symdiff.locks import Lock
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 GRAIN = 100_000.0
 """Nanoseconds of work that are worth handing to a thread."""
@@ -20,6 +22,7 @@ SHARES, PART = 4, 1 << 18
 
 _pool: ThreadPoolExecutor | None = None
 _lock = Lock()
+_working = threading.local()
 
 
 def _forget() -> None:
@@ -78,20 +81,58 @@ def run(task: Callable[[int, int], None], elements: int, threads: int) -> None:
     for k in range(0, elements, step):
         parts.put((k, min(k + step, elements)))
 
-    def work() -> None:
-        while True:
-            try:
-                part = parts.get_nowait()
-            except Empty:
-                return
-            task(*part)
+    me = caller()
 
+    def work() -> None:
+        had, _working.caller = getattr(_working, "caller", None), me
+        try:
+            while True:
+                task(*parts.get_nowait())
+        except Empty:
+            return
+        except BaseException:
+            _drain(parts)
+            raise
+        finally:
+            _working.caller = had
+
+    futures: list[Future[None]] = []
     try:
-        futures = [_executor().submit(work) for _ in range(threads - 1)]
+        futures += [_executor().submit(work) for _ in range(threads - 1)]
     except RuntimeError:  # the interpreter is shutting down
-        futures = []
+        pass
+    error: BaseException | None = None
     try:
         work()
-    finally:
-        for future in futures:
-            future.result()
+    except BaseException as e:
+        error = e
+    for future in futures:
+        error = _ended(future, parts) or error
+    if error is not None:
+        raise error
+
+
+def caller() -> int:
+    """The thread that waits for what this one computes: itself, but in a part of `run`."""
+    found: int | None = getattr(_working, "caller", None)
+    return threading.get_ident() if found is None else found
+
+
+def _drain(parts: SimpleQueue[tuple[int, int]]) -> None:
+    """Leave nothing to do."""
+    with contextlib.suppress(Empty):
+        while True:
+            parts.get_nowait()
+
+
+def _ended(future: Future[None], parts: SimpleQueue[tuple[int, int]]) -> BaseException | None:
+    """Wait until it has ended, whatever happens: it writes to memory of the caller. One that
+    has not begun need not, as nothing is left to do; it might wait for this thread."""
+    interrupt: BaseException | None = None
+    while not future.cancel():
+        try:
+            return future.exception() or interrupt
+        except BaseException as e:
+            interrupt = e
+            _drain(parts)
+    return interrupt
