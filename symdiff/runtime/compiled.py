@@ -32,7 +32,7 @@ _ITEM = {"float64": 8, "float32": 4}
 _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 
 _PAIR_PREFIX = "symdiff_dd_"
-_WIDE = ("symdiff.passes.widen", "symdiff.codegen.pairs", "symdiff.codegen.ddfunctions",
+_WIDE = ("symdiff.passes.widen", "symdiff.codegen.pairs", "symdiff.codegen.pairfunctions", "symdiff.codegen.ddfunctions",
          "symdiff.codegen.doubledouble")  # fmt: skip
 """The modules that decide what double-double code is."""
 
@@ -165,12 +165,12 @@ def _provide(symbol: str, keep: bool) -> None:
     """Compile a double-double function, once in a process, for others to call."""
     if symbol in _provided:
         return
-    from symdiff.codegen import pairs
+    from symdiff.codegen import pairfunctions
 
-    lanes = registers("float64") if pairs.width_of(symbol) > 1 else llvm.Lanes()
+    lanes = registers("float64") if pairfunctions.width_of(symbol) > 1 else llvm.Lanes()
     how = (symbol, lanes.isa, sorted(lanes.library), jit.host())
     key = cache.key("pairs", digest(*_WIDE), version(), how)
-    linked = link(key, lambda: pairs.print_function(symbol, lanes), keep)
+    linked = link(key, lambda: pairfunctions.print_function(symbol, lanes), keep)
     jit.define_symbol(symbol, linked.address(symbol))
     _provided[symbol] = linked
 
@@ -248,7 +248,7 @@ class Point:
 
 
 def _pair_writer(lanes: llvm.Lanes) -> llvm.Writer:
-    from symdiff.codegen.pairs import PairWriter
+    from symdiff.codegen.pairfunctions import PairWriter
 
     return PairWriter(lanes)
 
