@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import guardtext
 from symdiff.errors import GuardWarning, SymdiffError
 from symdiff.frontend import Parameters, Shapes
 from symdiff.functions import BUILTIN
@@ -180,7 +181,7 @@ class Source:
 
         def wrong() -> list[tuple[str, Expr]]:
             notes = self.notes.get(id(raw))
-            return [] if notes is None else notes.guards.wrong
+            return [] if notes is None else guardtext.wrong(notes.guards)
 
         if own or not self.keep:
             emission = emit()
@@ -226,8 +227,8 @@ def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: b
         (`symdiff.blocks.lengths`) in kernels with tests, which it calls for.
     """
     from symdiff.blocks.lengths import scaled
-    from symdiff.codegen.flags import OVERFLOWS, UNDERFLOWS
     from symdiff.codegen.jit import has_flags
+    from symdiff.codegen.machine import OVERFLOWS, UNDERFLOWS
     from symdiff.passes.settle import settle
 
     if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
