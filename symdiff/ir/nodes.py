@@ -184,8 +184,9 @@ def _forget(
     remove(nodes, entry.key)  # in one step, unless the node has been built again meanwhile
 
 
-def node(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
-    """The node; the same object for all threads, whichever of them asks first."""
+def raw(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
+    """The node as given: nothing folded, no identity applied. It is the same object for all
+    threads, whichever of them asks first."""
     key = (op, args, value)
     entry = _nodes.get(key)
     found = entry() if entry is not None else None
@@ -201,20 +202,6 @@ def node(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
             return found
         _remove_dead_weakref(_nodes, key)
     return made
-
-
-def raw(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
-    """The node as given: nothing folded, no identity applied."""
-    key = (op, args, value)
-    entry = _nodes.get(key)
-    found = entry() if entry is not None else None
-    if found is None:
-        found = object.__new__(Expr)
-        found.op, found.args, found.value = op, args, value
-        entry = _Entry(found, _forget)
-        entry.key = key
-        _nodes[key] = entry
-    return found
 
 
 # --------------------------------------------------------------------- leaves

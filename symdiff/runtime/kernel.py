@@ -217,27 +217,35 @@ class Kernel:
         compiled yet: which one is needed depends on how many elements there are."""
         found = self._entries.get(dtype)
         if found is None:
-            found = Entry(
-                dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
-                flagged=self._flagged, few=FEW if self._leans else self._small + 1,
-                limit=self._small, long=int(HELD / self.cost),
-            )  # fmt: skip
-            self._entries[dtype] = found
-            if not self._leans:
-                self.body(dtype)
-            self._attach()
+            with self._lock:
+                found = self._entries.get(dtype)
+                if found is None:
+                    found = self._entry(dtype)
         return found.call
+
+    def _entry(self, dtype: str) -> Entry:
+        if not self._leans:
+            self.body(dtype)
+        found = Entry(
+            dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
+            flagged=self._flagged, few=FEW if self._leans else self._small + 1,
+            limit=self._small, long=int(HELD / self.cost),
+        )  # fmt: skip
+        self._entries[dtype] = found
+        self._attach()
+        return found
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
-        for dtype, entry in self._entries.items():
+        entries = list(self._entries.items())
+        for dtype, entry in entries:
             for name, kind in (("tested", "array"), ("lean", "lean")):
                 if body := self._bodies.get((dtype, kind)):
                     entry.attach(name, body)
         kernels = {"between": self._between, "second": self.second}
         for which, kernel in kernels.items():
             if isinstance(kernel, Kernel) and (body := kernel._bodies.get(("float64", "array"))):
-                for dtype, entry in self._entries.items():
+                for dtype, entry in entries:
                     if dtype == "float64":
                         entry.attach(which, body)
 

@@ -97,10 +97,9 @@ def run(task: Callable[[int, int], None], elements: int, threads: int) -> None:
             _working.caller = had
 
     futures: list[Future[None]] = []
-    try:
-        futures += [_executor().submit(work) for _ in range(threads - 1)]
-    except RuntimeError:  # the interpreter is shutting down
-        pass
+    with contextlib.suppress(RuntimeError):  # the interpreter is shutting down
+        for _ in range(threads - 1):
+            futures.append(_executor().submit(work))
     error: BaseException | None = None
     try:
         work()
