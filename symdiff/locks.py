@@ -8,9 +8,14 @@ marked `whole`: a fork then waits until no other thread is in the middle of it.
 
 from __future__ import annotations
 
+import _imp
+import contextlib
+import importlib
 import os
 import threading
+import time
 from types import TracebackType
+from typing import Any
 from weakref import WeakSet
 
 PATIENCE = 60.0
@@ -108,6 +113,11 @@ class Once:
         return Once, ()
 
 
+def whole_at_forks(lock: Any) -> None:
+    """Let a fork wait for a lock of a library too, which may be taken again by its thread."""
+    _foreign.append(lock)
+
+
 _mutex = threading.RLock()
 """Of all `Once`: it is held for a few instructions only."""
 _waits: dict[int, Once] = {}
@@ -115,26 +125,57 @@ _waits: dict[int, Once] = {}
 _locks: WeakSet[Lock] = WeakSet()
 _whole: WeakSet[Lock] = WeakSet()
 _onces: WeakSet[Once] = WeakSet()
-_taken: list[Lock] = []
+_foreign: list[Any] = []
+_taken: list[Any] = []
 """What the thread that forks has taken for it."""
 
 
+_IMPORTED = ("symdiff", "numpy", "llvmlite", "flint", "numba", "sympy", "scipy")
+"""Packages of which modules are imported when they are needed first."""
+
+
 def _before() -> None:
-    for lock in list(_whole):
-        if lock._inner.acquire(timeout=PATIENCE):
-            _taken.append(lock)
+    """Wait until no other thread is in the middle of what is `whole`, or of an import: a
+    module that was imported halfway stays so in the child, and locked."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        for lock in [*(lock._inner for lock in list(_whole)), *_foreign]:
+            if lock.acquire(timeout=max(0.0, until - time.monotonic())):
+                _taken.append(lock)
+        _imp.acquire_lock()  # no import begins any more
+        if not _others_import() or time.monotonic() >= until:
+            break
+        _release()
+        time.sleep(1e-3)
     _mutex.acquire()
 
 
+def _others_import() -> bool:
+    """Whether another thread imports a module that we may need."""
+    me = threading.get_ident()
+    locks: dict[str, Any] = getattr(importlib._bootstrap, "_module_locks", {})
+    for name, found in list(locks.items()):
+        if name.partition(".")[0] in _IMPORTED and (lock := found()) is not None:
+            if getattr(lock, "owner", None) not in (None, me):
+                return True
+    return False
+
+
 def _release() -> None:
-    _mutex.release()
+    with contextlib.suppress(RuntimeError):
+        _imp.release_lock()
     while _taken:
-        _taken.pop()._inner.release()
+        _taken.pop().release()
+
+
+def _in_parent() -> None:
+    _mutex.release()
+    _release()
 
 
 def _in_child() -> None:
     me = threading.get_ident()
-    _release()
+    _in_parent()
     _waits.clear()
     for lock in [*_locks, *_whole]:
         lock._renew()
@@ -145,4 +186,4 @@ def _in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_release, after_in_child=_in_child)
+    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

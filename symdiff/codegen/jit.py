@@ -17,10 +17,12 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from symdiff.errors import TargetError
-from symdiff.locks import Lock
+from symdiff.locks import Lock, whole_at_forks
 
 _lock = Lock(whole=True)
 """Of LLVM, which must not be forked in the middle of anything."""
+if (_own := getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)) is not None:
+    whole_at_forks(_own)  # what llvmlite holds for each call
 
 
 @dataclass(frozen=True, slots=True)
