@@ -49,6 +49,14 @@ class ComputationError(SymdiffError, ValueError):
     """A value that the function refuses, found while computing."""
 
 
+class WideIntegerError(ComputationError, OverflowError):
+    """An integer that does not fit in 64 bits, found while computing."""
+
+
+ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError}
+"""The errors of checks; of others, `ComputationError`."""
+
+
 def _drop(linked: jit.Linked) -> None:
     """Free the memory that a kernel keeps for its next call."""
     ctypes.CFUNCTYPE(None)(linked.address("drop"))()
@@ -152,7 +160,10 @@ class Code:
         for target, place in zip(targets, self.layout.results, strict=True):
             if target is not None:
                 cells[place] = address(target)
-        memory = bytearray(self.pack(*cells))
+        try:
+            memory = bytearray(self.pack(*cells))
+        except struct.error:
+            raise WideIntegerError("an argument does not fit in 64 bits") from None
         buffer = self.buffer.from_buffer(memory)
         if is_watched():
             with watched(self.kernel.program.name, self.step, self.steps):
@@ -243,7 +254,7 @@ class Code:
         if status < FIRST_CHECK:
             raise MemoryError(f"{self.kernel.program.name}: no room for arrays or tapes")
         check = self.layout.checks[status - FIRST_CHECK]
-        kind = ElementError if check.error == "index" else ComputationError
+        kind = ERRORS.get(check.error, ComputationError)
         raise kind(check.message, check.location)
 
     # ---------------------------------------------------------------- callbacks

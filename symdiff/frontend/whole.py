@@ -1,0 +1,396 @@
+"""Integers that may not fit in 64 bits are noticed.
+
+Before:  for k in range(n): f = f*(k + 1)
+After:   for k in range(n): f = f*(k + 1); check |f|*|k + 1| < 2**63
+
+Python's integers have any size, those of kernels have 64 bits. For each integer that a
+program computes, bounds follow from the sizes of arrays and from how often loops run. Where
+they do not prove that it fits, a check says so at run time, in terms of real numbers, which
+do not wrap; the program then runs with Python's integers (`symdiff.runtime.exactly`).
+
+Sums and products may wrap on the way: only their value counts, which is right if it fits. So
+what is checked is what anything else than a sum or product sees: an operand of a division, of a
+comparison or of real arithmetic, an index, and what a loop carries on.
+
+Requires: a valid program as captured.
+Ensures: the same program with more checks; none of its integers wraps where no check fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.errors import Location
+from symdiff.ir import ABS, ADD, AND, FALSE, MUL, NEG, OR, POW, SUB, TRUE, WHERE, Expr
+from symdiff.structure import (
+    ARRAY,
+    FLOORDIV,
+    INDEX,
+    LARGEST,
+    LOAD,
+    MOD,
+    REAL_OF,
+    Block,
+    Build,
+    Carried,
+    Check,
+    Loop,
+    Statement,
+    Structured,
+    Update,
+    defined,
+    expressions,
+    index,
+    kind_of,
+    name_of,
+    walk,
+)
+
+Range = tuple[int, int]
+"""The least and the greatest value that an integer can have."""
+
+FULL: Range = (-LARGEST - 1, LARGEST)
+MOST = 2**48
+"""Elements that no axis has, and iterations that no loop makes: they take days."""
+BITS = 256
+"""Of bounds; wider ones are of no use."""
+NEAR = 2**63 - 2**53
+"""What is less than this in real arithmetic fits, whatever the rounding errors."""
+ROUNDS = 3
+"""Iterations of a loop that are followed before bounds are guessed."""
+MESSAGE = "an integer does not fit in 64 bits"
+_RING = frozenset((ADD, SUB, MUL, NEG, POW, WHERE))
+
+
+def checked(program: Structured) -> Structured:
+    """The program with checks of what may not fit."""
+    known: dict[str, Range] = {}
+    for p in program.params:
+        if p.type.kind == "i" and not p.type.shape:
+            known[p.name] = FULL
+        known.update((name_of(n), (0, MOST)) for n in p.type.shape if n.op is INDEX)
+        if p.type.shape and p.type.kind != "f":
+            known[p.name] = FULL if p.type.kind == "i" else (0, 1)
+    for name, values in program.data.items():
+        if values.dtype.kind in "iub":
+            known[name] = _of_data(values)
+    checks = frozenset(s.condition for s in walk(program.block) if isinstance(s, Check))
+    found = _Checker(known, program.locations, present=checks)
+    block = found.block(program.block)
+    block = (*block, *found.checks(tuple(e for e in program.outputs if e.op is not ARRAY)))
+    return replace(program, block=block) if found.any else program
+
+
+def _of_data(values: np.ndarray) -> Range:  # type: ignore[type-arg]
+    return (int(values.min()), int(values.max())) if values.size else (0, 0)
+
+
+@dataclass(slots=True)
+class _Checker:
+    """The bounds of names, and what has been checked.
+
+    Attributes
+    ----------
+    known : bounds of integers, and of the elements of arrays of integers.
+    any : whether there is a check.
+    present : the conditions that the program checks already.
+    """
+
+    known: dict[str, Range]
+    locations: Mapping[Expr, Location]
+    any: bool = False
+    kinds: dict[Expr, str] = field(default_factory=dict)
+    present: frozenset[Expr] = frozenset()
+
+    # ----------------------------------------------------------------- expressions
+    def range(self, e: Expr, found: dict[Expr, Range] | None = None) -> Range:
+        """Bounds of an integer; of one that need not fit, they may be wider than 64 bits."""
+        found = {} if found is None else found
+        for n in ir.topological((e,), found):
+            found[n] = self._range(n, [found[a] for a in n.args])
+        return found[e]
+
+    def _range(self, n: Expr, args: list[Range]) -> Range:
+        if n.op is ir.CONST and (k := ir.integer(n)) is not None:
+            return k, k
+        if n.op.boolean:
+            return 0, 1
+        if n.op in (INDEX, ARRAY):
+            return self.known.get(name_of(n), FULL)
+        if n.op is LOAD:
+            return args[0]
+        if self.kind(n) != "i":
+            return FULL
+        if n.op is ADD:
+            return _bounded(args[0][0] + args[1][0], args[0][1] + args[1][1])
+        if n.op is SUB:
+            return _bounded(args[0][0] - args[1][1], args[0][1] - args[1][0])
+        if n.op is NEG:
+            return -args[0][1], -args[0][0]
+        if n.op is MUL:
+            ends = [a * b for a in args[0] for b in args[1]]
+            return _bounded(min(ends), max(ends))
+        if n.op is WHERE:
+            return min(args[1][0], args[2][0]), max(args[1][1], args[2][1])
+        largest = max(abs(k) for k in args[0])
+        if n.op is ABS:
+            return 0, largest
+        if n.op is POW:
+            power = int(n.args[1].value)
+            if largest.bit_length() * power > BITS:
+                return _bounded(-(2**BITS), 2**BITS)
+            ends = [k**power for k in args[0]]
+            return (0 if power % 2 == 0 else min(ends)), max(ends)
+        if n.op is FLOORDIV:
+            if args[1][0] > 0:
+                ends = [a // b for a in args[0] for b in args[1]]
+                return min(*ends, 0), max(*ends, 0)
+            return -largest, largest
+        if n.op is MOD:
+            low, high = args[1]
+            if low > 0 and args[0][0] >= 0:
+                return 0, min(high - 1, args[0][1])
+            return (0 if low >= 0 else low), (0 if high <= 0 else high)
+        return FULL
+
+    def kind(self, e: Expr) -> str:
+        return kind_of(e, self.kinds)
+
+    def fits(self, e: Expr, found: dict[Expr, Range] | None = None) -> bool:
+        low, high = self.range(e, found)
+        return FULL[0] <= low and high <= FULL[1]
+
+    def loose(self, roots: Sequence[Expr], found: dict[Expr, Range]) -> dict[Expr, Expr]:
+        """The integers that something sees in expressions and that may not fit, with the
+        condition that they count; the roots are seen."""
+        order = ir.topological(roots)
+        seen = {e for e in roots if self.kind(e) == "i"}
+        for n in order:
+            if n.op in _RING and self.kind(n) == "i":
+                seen.update(n.args[:1] if n.op is WHERE else ())
+            else:
+                seen.update(n.args)
+        loose = {
+            e for e in seen
+            if e.op is not ARRAY and self.kind(e) == "i" and not self.fits(e, found)
+        }  # fmt: skip
+        return self._counting(roots, order, loose) if loose else {}
+
+    def _counting(
+        self, roots: Sequence[Expr], order: Sequence[Expr], loose: set[Expr]
+    ) -> dict[Expr, Expr]:
+        """When nodes count: those on a side of a choice only if it is taken."""
+        above: dict[Expr, bool] = {}
+        for n in order:
+            above[n] = n in loose or any(above[a] for a in n.args)
+        when = dict.fromkeys(order, FALSE)
+        when.update(dict.fromkeys(roots, TRUE))
+        for n in reversed(order):
+            for k, a in enumerate(n.args):
+                path = when[n]
+                if n.op is WHERE and k and not above[n.args[0]]:
+                    path = ir.and_(path, n.args[0] if k == 1 else ir.not_(n.args[0]))
+                elif n.op in (AND, OR) and not above[n.args[1 - k]]:
+                    other = n.args[1 - k]
+                    path = ir.and_(path, other if n.op is AND else ir.not_(other))
+                when[a] = ir.or_(when[a], path)
+        return {e: when[e] for e in order if e in loose}
+
+    def size(self, e: Expr) -> Expr:
+        """The magnitude of an integer, or more, in real arithmetic."""
+        found: dict[Expr, Expr] = {}
+        for n in ir.topological((e,)):
+            args = [found.get(a, ir.ZERO) for a in n.args]
+            if n.op is ir.CONST:
+                found[n] = ir.const(abs(n.value))
+            elif n.op is WHERE:
+                found[n] = ir.where(n.args[0], args[1], args[2])
+            elif n.op in (ADD, SUB):
+                found[n] = ir.add(*args)
+            elif n.op is MUL:
+                found[n] = ir.mul(*args)
+            elif n.op is NEG:
+                found[n] = args[0]
+            elif n.op is POW:
+                found[n] = ir.power(args[0], n.args[1])
+            elif self.kind(n) == "i":
+                found[n] = ir.abs_(ir.raw(REAL_OF, (n,)))
+        return found[e]
+
+    def checks(self, roots: Sequence[Expr], when: Expr = TRUE) -> list[Check]:
+        """Checks that must stand before expressions are computed."""
+        made: dict[Expr, Check] = {}
+        for e, path in self.loose(roots, {}).items():
+            condition = ir.lt(self.size(e), ir.const(NEAR))
+            condition = ir.or_(ir.not_(ir.and_(when, path)), condition)
+            if condition is TRUE or condition in self.present:
+                continue
+            if condition is FALSE:
+                condition = ir.not_(TRUE)
+            below = (e, *reversed(ir.topological((e,))))
+            place = next((self.locations[n] for n in below if n in self.locations), None)
+            made.setdefault(condition, Check(condition, "overflow", MESSAGE, place))
+        self.any |= bool(made)
+        return list(made.values())
+
+    # ------------------------------------------------------------------ statements
+    def block(self, block: Block) -> Block:
+        done: list[Statement] = []
+        for s in block:
+            done += self.statement(s)
+        return tuple(done)
+
+    def statement(self, s: Statement) -> list[Statement]:
+        match s:
+            case Build():
+                before = self.checks(s.type.shape)
+                self.known.update((i, self._index(n)) for i, n in zip(s.indices, s.type.shape))
+                body = self.block(s.body)
+                body = (*body, *self.checks((s.value,)))
+                self.define(s)
+                return [*before, replace(s, body=body)]
+            case Loop():
+                return self.loop(s)
+        before = self.checks(tuple(e for e in expressions(s) if e.op is not ARRAY))
+        self.define(s)
+        return [*before, s]
+
+    def _index(self, count: Expr | None) -> Range:
+        most = MOST if count is None else max(0, min(MOST, self.range(count)[1] - 1))
+        return 0, most
+
+    def define(self, s: Statement) -> None:
+        """Note the bounds of what a statement defines."""
+        match s:
+            case Build():
+                if s.type.kind != "f":
+                    self.known[s.name] = _clipped(self.range(s.value))
+            case Update():
+                if s.type.kind != "f":
+                    a, b = self.range(s.value), self.known.get(s.source, FULL)
+                    both = _joined(a, b) if not s.add else FULL
+                    self.known[s.name] = _clipped(both)
+            case _:
+                for name, t in defined(s):
+                    if t.kind != "f":
+                        self.known[name] = FULL if t.kind == "i" else (0, 1)
+
+    # ----------------------------------------------------------------------- loops
+    def loop(self, s: Loop) -> list[Statement]:
+        whole = [c for c in s.carried if c.type.kind != "f"]
+        starts = tuple(c.init for c in s.carried if not c.type.shape)
+        counts = () if s.count is None else (s.count,)
+        before = self.checks((*starts, *counts))
+        loose = self.bounds(s, whole)
+        condition, within = s.condition, []
+        if self.loose((condition,), {}):
+            init = {_leaf(c): c.init for c in s.carried}
+            next_ = {_leaf(c): c.next for c in s.carried}
+            before += self.checks(ir.substitute((condition,), init))
+            within = self.checks(ir.substitute((condition,), next_))
+        body = self.block(s.body)
+        ends = tuple(c.next for c in s.carried if not c.type.shape)
+        saved = tuple(v.value for v in s.saves if not v.type.shape)
+        after = self.checks((*ends, *saved))
+        self.known[s.trips] = (0, MOST)
+        for c in whole:
+            now, init = self.known[c.name], self.range(c.init)
+            last = FULL if c.name in loose else self.range(c.next)
+            self.known[c.result] = _clipped(_joined(_joined(now, init), last))
+        return [*before, replace(s, body=(*body, *after, *within))]
+
+    def bounds(self, s: Loop, whole: Sequence[Carried]) -> set[str]:
+        """Find bounds of what a loop carries, at the start of its iterations; returns the names
+        of which there are none."""
+        self.known[s.index] = self._index(s.count)
+        trips = self.known[s.index][1] + 1
+        if not whole:
+            return set()
+        inits = {c.name: _clipped(self.range(c.init)) for c in whole}
+        steps: dict[str, Range] = {}
+        loose: set[str] = set()
+        self.known.update(inits)
+        rounds = 0
+        while True:
+            rounds += 1
+            _Checker(self.known, {}, kinds=self.kinds).block(s.body)
+            settled = True
+            for c in whole:
+                now = self.known[c.name]
+                if c.name in loose:
+                    continue
+                step = None if c.type.shape else self.step(c)
+                if c.name in steps:
+                    holds = step is not None and _joined(step, steps[c.name]) == steps[c.name]
+                else:
+                    holds = _joined(self.range(c.next), now) == now
+                if holds:
+                    continue
+                settled = False
+                if rounds <= ROUNDS:
+                    self.known[c.name] = _clipped(_joined(now, self.range(c.next)))
+                elif c.name not in steps and step is not None:
+                    steps[c.name] = step
+                    low, high = inits[c.name]
+                    far = low + min(0, step[0]) * trips, high + max(0, step[1]) * trips
+                    self.known[c.name] = _clipped(far)
+                else:
+                    loose.add(c.name)
+                    self.known[c.name] = FULL if c.type.kind == "i" else (0, 1)
+            if settled:
+                return loose
+
+    def step(self, c: Carried) -> Range | None:
+        """What an iteration adds to a carried number, if it does nothing else to it."""
+        leaf = index(c.name)
+        found: dict[Expr, Range | None] = {}
+        has: dict[Expr, bool] = {}
+        for n in ir.topological((c.next,)):
+            has[n] = n is leaf or any(has[a] for a in n.args)
+            if not has[n]:
+                continue
+            found[n] = None
+            if n is leaf:
+                found[n] = (0, 0)
+            elif n.op is ADD and has[n.args[0]] != has[n.args[1]]:
+                own, other = n.args if has[n.args[0]] else n.args[::-1]
+                found[n] = _shifted(found[own], self.range(other), 1)
+            elif n.op is SUB and not has[n.args[1]]:
+                found[n] = _shifted(found[n.args[0]], self.range(n.args[1]), -1)
+            elif n.op is WHERE and not has[n.args[0]] and all(has[a] for a in n.args[1:]):
+                a, b = (found[x] for x in n.args[1:])
+                found[n] = _joined(a, b) if a is not None and b is not None else None
+        return found.get(c.next)
+
+
+def _leaf(c: Carried) -> Expr:
+    if c.type.shape:
+        return ir.raw(ARRAY, (), (c.name, c.type.kind))
+    return ir.var(c.name) if c.type.kind == "f" else index(c.name)
+
+
+def _shifted(own: Range | None, other: Range, sign: int) -> Range | None:
+    if own is None:
+        return None
+    low, high = (other[0], other[1]) if sign > 0 else (-other[1], -other[0])
+    return _bounded(own[0] + low, own[1] + high)
+
+
+def _bounded(low: int, high: int) -> Range:
+    return max(low, -(2**BITS)), min(high, 2**BITS)
+
+
+def _clipped(r: Range) -> Range:
+    """Bounds of what has been checked."""
+    return min(max(r[0], FULL[0]), FULL[1]), max(min(r[1], FULL[1]), FULL[0])
+
+
+def _joined(a: Range, b: Range) -> Range:
+    return min(a[0], b[0]), max(a[1], b[1])
+
+
+__all__ = ["checked"]
