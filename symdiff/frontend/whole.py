@@ -18,14 +18,17 @@ Ensures: the same program with more checks; none of its integers wraps where no 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
 from symdiff import ir
 from symdiff.errors import Location
-from symdiff.ir import ABS, ADD, AND, FALSE, MUL, NEG, OR, POW, SUB, TRUE, WHERE, Expr
+from symdiff.frontend.scalars import consequences
+from symdiff.ir import ABS, ADD, AND, FALSE, LE, LT, MUL, NEG, OR, POW, SUB, TRUE, WHERE, Expr
 from symdiff.structure import (
     ARRAY,
     FLOORDIV,
@@ -46,16 +49,22 @@ from symdiff.structure import (
     expressions,
     index,
     kind_of,
+    leaves,
     name_of,
     walk,
 )
 
 Range = tuple[int, int]
 """The least and the greatest value that an integer can have."""
+Step = tuple[Range, bool]
+"""Bounds of what is added in an iteration; and whether some of them are those of the iterations of
+loops inside of it."""
 
 FULL: Range = (-LARGEST - 1, LARGEST)
 MOST = 2**48
 """Elements that no axis has, and iterations that no loop makes: they take days."""
+EXECUTED = 2**56
+"""Iterations of all loops that no computer makes."""
 BITS = 256
 """Of bounds; wider ones are of no use."""
 NEAR = 2**63 - 2**53
@@ -79,10 +88,17 @@ def checked(program: Structured) -> Structured:
         if values.dtype.kind in "iub":
             known[name] = _of_data(values)
     checks = frozenset(s.condition for s in walk(program.block) if isinstance(s, Check))
-    found = _Checker(known, program.locations, present=checks)
+    sizes = frozenset(n for p in program.params for n in p.type.shape if n.op is INDEX)
+    found = _Checker(known, program.locations, present=checks, sizes=sizes)
+    found.limits = {n: ir.raw(REAL_OF, (n,)) for n in sizes}
+    found.axes = tuple(
+        tuple(name_of(n) for n in p.type.shape if n.op is INDEX) for p in program.params
+    )
     block = found.block(program.block)
-    block = (*block, *found.checks(tuple(e for e in program.outputs if e.op is not ARRAY)))
-    return replace(program, block=block) if found.any else program
+    last = found.checks(tuple(e for e in program.outputs if e.op is not ARRAY))
+    if not found.any and not found.first:
+        return program
+    return replace(program, block=(*found.first.values(), *block, *last))
 
 
 def _of_data(values: np.ndarray) -> Range:  # type: ignore[type-arg]
@@ -98,6 +114,12 @@ class _Checker:
     known : bounds of integers, and of the elements of arrays of integers.
     any : whether there is a check.
     present : the conditions that the program checks already.
+    sizes : of the axes of parameters.
+    limits : magnitudes that names do not exceed, in terms of those.
+    first : checks of sizes, before everything else.
+    added : of results of loops, what they start from, and what each iteration adds to it.
+    quiet : whether only bounds are wanted.
+    axes : names of the sizes of each parameter.
     """
 
     known: dict[str, Range]
@@ -105,6 +127,12 @@ class _Checker:
     any: bool = False
     kinds: dict[Expr, str] = field(default_factory=dict)
     present: frozenset[Expr] = frozenset()
+    sizes: frozenset[Expr] = frozenset()
+    limits: dict[Expr, Expr] = field(default_factory=dict)
+    first: dict[Expr, Check] = field(default_factory=dict)
+    added: dict[Expr, tuple[Expr, Range]] = field(default_factory=dict)
+    quiet: bool = False
+    axes: tuple[tuple[str, ...], ...] = ()
 
     # ----------------------------------------------------------------- expressions
     def range(self, e: Expr, found: dict[Expr, Range] | None = None) -> Range:
@@ -112,7 +140,31 @@ class _Checker:
         found = {} if found is None else found
         for n in ir.topological((e,), found):
             found[n] = self._range(n, [found[a] for a in n.args])
+            if n.op is WHERE and not _within(found[n], FULL) and self.kind(n) == "i":
+                found[n] = self._either(n)
         return found[e]
+
+    def _either(self, n: Expr) -> Range:
+        """Bounds of a choice, given what its condition says of what it is made of."""
+        test, yes, no = n.args
+        sides = (yes, test), (no, ir.not_(test))
+        a, b = (self.range(side, self.facts(c)) for side, c in sides)
+        return _joined(a, b)
+
+    def facts(self, condition: Expr) -> dict[Expr, Range]:
+        """Bounds of the two sides of a comparison of integers that holds; of all that hold."""
+        found: dict[Expr, Range] = {}
+        for c in consequences(condition):
+            if c.op not in (LT, LE) or any(self.kind(a) != "i" for a in c.args):
+                continue
+            (low, a), (b, high) = (found.get(x) or self.range(x) for x in c.args)
+            gap = 1 if c.op is LT else 0
+            for x, r in zip(
+                c.args, ((low, min(a, high - gap)), (max(b, low + gap), high)), strict=True
+            ):
+                if x.op is not ir.CONST and r[0] <= r[1]:
+                    found[x] = r
+        return found
 
     def _range(self, n: Expr, args: list[Range]) -> Range:
         if n.op is ir.CONST and (k := ir.integer(n)) is not None:
@@ -136,6 +188,7 @@ class _Checker:
             return _bounded(min(ends), max(ends))
         if n.op is WHERE:
             return min(args[1][0], args[2][0]), max(args[1][1], args[2][1])
+        args = [_clipped(a) for a in args] if n.op is not POW else args  # they are checked
         largest = max(abs(k) for k in args[0])
         if n.op is ABS:
             return 0, largest
@@ -161,8 +214,7 @@ class _Checker:
         return kind_of(e, self.kinds)
 
     def fits(self, e: Expr, found: dict[Expr, Range] | None = None) -> bool:
-        low, high = self.range(e, found)
-        return FULL[0] <= low and high <= FULL[1]
+        return _within(self.range(e, found), FULL)
 
     def loose(self, roots: Sequence[Expr], found: dict[Expr, Range]) -> dict[Expr, Expr]:
         """The integers that something sees in expressions and that may not fit, with the
@@ -200,10 +252,10 @@ class _Checker:
                 when[a] = ir.or_(when[a], path)
         return {e: when[e] for e in order if e in loose}
 
-    def size(self, e: Expr) -> Expr:
-        """The magnitude of an integer, or more, in real arithmetic."""
-        found: dict[Expr, Expr] = {}
-        for n in ir.topological((e,)):
+    def size(self, e: Expr, limits: Mapping[Expr, Expr] | None = None) -> Expr:
+        """The magnitude of an integer, or more, in real arithmetic; given limits of names."""
+        found = {} if limits is None else dict(limits)
+        for n in ir.topological((e,), found):
             args = [found.get(a, ir.ZERO) for a in n.args]
             if n.op is ir.CONST:
                 found[n] = ir.const(abs(n.value))
@@ -224,18 +276,64 @@ class _Checker:
     def checks(self, roots: Sequence[Expr], when: Expr = TRUE) -> list[Check]:
         """Checks that must stand before expressions are computed."""
         made: dict[Expr, Check] = {}
+        if self.quiet:
+            return []
         for e, path in self.loose(roots, {}).items():
+            if self.by_sizes(e):
+                continue
             condition = ir.lt(self.size(e), ir.const(NEAR))
             condition = ir.or_(ir.not_(ir.and_(when, path)), condition)
             if condition is TRUE or condition in self.present:
                 continue
             if condition is FALSE:
                 condition = ir.not_(TRUE)
-            below = (e, *reversed(ir.topological((e,))))
-            place = next((self.locations[n] for n in below if n in self.locations), None)
-            made.setdefault(condition, Check(condition, "overflow", MESSAGE, place))
+            made.setdefault(condition, self.check(condition, e))
         self.any |= bool(made)
         return list(made.values())
+
+    def by_sizes(self, e: Expr) -> bool:
+        """Whether an integer fits if some sizes are not too large, which is checked first."""
+        size = self.size(e, self.limits)
+        leaves_ = leaves((size,))
+        if not leaves_ or any(n not in self.sizes for n in leaves_):
+            return False
+        condition = ir.lt(size, ir.const(NEAR))
+        if condition in self.present or self.of_one_array(size):
+            return True
+        if condition is not TRUE:
+            self.first.setdefault(condition, self.check(condition, e))
+        return True
+
+    def of_one_array(self, size: Expr) -> bool:
+        """Whether a magnitude is small as no array has so many elements."""
+        terms: dict[Expr, dict[tuple[str, ...], Fraction]] = {}
+        for n in ir.topological((size,)):
+            if n.op is ir.CONST:
+                terms[n] = {(): n.value}
+            elif n.op is REAL_OF:
+                terms[n] = {(name_of(n.args[0]),): Fraction(1)}
+            elif n.op is ABS or n.op is INDEX:
+                terms[n] = terms.get(n.args[0], {}) if n.args else {}
+            elif n.op is ADD:
+                a, b = (terms[x] for x in n.args)
+                terms[n] = {k: a.get(k, Fraction(0)) + b.get(k, Fraction(0)) for k in {**a, **b}}
+            elif n.op is MUL:
+                a, b = (terms[x] for x in n.args)
+                terms[n] = {}
+                for (k, p), (m, q) in itertools.product(a.items(), b.items()):
+                    key = tuple(sorted((*k, *m)))
+                    terms[n][key] = terms[n].get(key, Fraction(0)) + p * q
+            else:
+                return False
+            if len(terms[n]) > ROUNDS**3:
+                return False
+        known = all(any(_among(k, axes) for axes in self.axes) for k in terms[size])
+        return known and sum(map(abs, terms[size].values())) * MOST < NEAR
+
+    def check(self, condition: Expr, e: Expr) -> Check:
+        below = (e, *reversed(ir.topological((e,))))
+        place = next((self.locations[n] for n in below if n in self.locations), None)
+        return Check(condition, "overflow", MESSAGE, place)
 
     # ------------------------------------------------------------------ statements
     def block(self, block: Block) -> Block:
@@ -248,7 +346,9 @@ class _Checker:
         match s:
             case Build():
                 before = self.checks(s.type.shape)
-                self.known.update((i, self._index(n)) for i, n in zip(s.indices, s.type.shape))
+                for i, n in zip(s.indices, s.type.shape, strict=True):
+                    self.known[i] = self._index(n)
+                    self.limits[index(i)] = self.size(n, self.limits)
                 body = self.block(s.body)
                 body = (*body, *self.checks((s.value,)))
                 self.define(s)
@@ -285,72 +385,91 @@ class _Checker:
         starts = tuple(c.init for c in s.carried if not c.type.shape)
         counts = () if s.count is None else (s.count,)
         before = self.checks((*starts, *counts))
-        loose = self.bounds(s, whole)
-        condition, within = s.condition, []
-        if self.loose((condition,), {}):
-            init = {_leaf(c): c.init for c in s.carried}
-            next_ = {_leaf(c): c.next for c in s.carried}
-            before += self.checks(ir.substitute((condition,), init))
-            within = self.checks(ir.substitute((condition,), next_))
+        self.known[s.index] = self._index(s.count)
+        if s.count is not None:
+            self.limits[index(s.index)] = self.size(s.count, self.limits)
+        steps, loose = self.bounds(s, whole)
+        within: list[Check] = []
+        if self.loose((s.condition,), {}):
+            before += self.checks(ir.substitute((s.condition,), {_leaf(c): c.init for c in whole}))
+            within = self.checks(ir.substitute((s.condition,), {_leaf(c): c.next for c in whole}))
+        at_start = self.known.copy()
+        self.known.update(self.at_start(s))
         body = self.block(s.body)
-        ends = tuple(c.next for c in s.carried if not c.type.shape)
-        saved = tuple(v.value for v in s.saves if not v.type.shape)
-        after = self.checks((*ends, *saved))
-        self.known[s.trips] = (0, MOST)
+        after = self.checks(tuple(c.next for c in s.carried if not c.type.shape))
         for c in whole:
-            now, init = self.known[c.name], self.range(c.init)
             last = FULL if c.name in loose else self.range(c.next)
-            self.known[c.result] = _clipped(_joined(_joined(now, init), last))
+            both = _joined(at_start[c.name], self.range(c.init))
+            at_start[c.result] = _clipped(_joined(both, last))
+            if c.name in steps:
+                self.added[_result(c)] = c.init, steps[c.name][0]
+        self.known = at_start
+        self.known[s.trips] = (0, MOST)
         return [*before, replace(s, body=(*body, *after, *within))]
 
-    def bounds(self, s: Loop, whole: Sequence[Carried]) -> set[str]:
-        """Find bounds of what a loop carries, at the start of its iterations; returns the names
-        of which there are none."""
-        self.known[s.index] = self._index(s.count)
-        trips = self.known[s.index][1] + 1
-        if not whole:
-            return set()
+    def at_start(self, s: Loop) -> dict[str, Range]:
+        """What the condition of a loop says of integers when an iteration starts."""
+        facts = self.facts(s.condition)
+        return {name_of(n): r for n, r in facts.items() if n.op is INDEX}
+
+    def bounds(self, s: Loop, whole: Sequence[Carried]) -> tuple[dict[str, Step], set[str]]:
+        """Find bounds of what a loop carries, at the start of its iterations; returns what is
+        added to some in each iteration, and the names of which there are no bounds."""
         inits = {c.name: _clipped(self.range(c.init)) for c in whole}
-        steps: dict[str, Range] = {}
+        steps: dict[str, Step] = {}
         loose: set[str] = set()
         self.known.update(inits)
-        rounds = 0
-        while True:
-            rounds += 1
-            _Checker(self.known, {}, kinds=self.kinds).block(s.body)
-            settled = True
+        trips = self.known[s.index][1] + 1
+        settled, rounds = not whole, 0
+        while not settled:
+            settled, rounds = True, rounds + 1
+            inside = replace(self, known={**self.known, **self.at_start(s)}, quiet=True)
+            inside.block(s.body)
             for c in whole:
                 now = self.known[c.name]
                 if c.name in loose:
                     continue
-                step = None if c.type.shape else self.step(c)
+                found, step = inside.range(c.next), inside.step(c)
                 if c.name in steps:
-                    holds = step is not None and _joined(step, steps[c.name]) == steps[c.name]
-                else:
-                    holds = _joined(self.range(c.next), now) == now
-                if holds:
+                    old = steps[c.name]
+                    if step is not None and step[1] <= old[1] and _within(step[0], old[0]):
+                        continue
+                elif _within(found, now):
                     continue
                 settled = False
-                if rounds <= ROUNDS:
-                    self.known[c.name] = _clipped(_joined(now, self.range(c.next)))
+                if rounds < ROUNDS:
+                    self.known[c.name] = _clipped(_joined(now, found))
+                elif rounds == ROUNDS:  # as of a search in an axis
+                    self.known[c.name] = _clipped(_joined(now, (0, MOST)))
                 elif c.name not in steps and step is not None:
                     steps[c.name] = step
-                    low, high = inits[c.name]
-                    far = low + min(0, step[0]) * trips, high + max(0, step[1]) * trips
+                    (low, high), nested = step
+                    times = EXECUTED if nested else trips
+                    far = inits[c.name][0] + min(0, low) * times, inits[c.name][1] + max(0, high) * times  # fmt: skip
                     self.known[c.name] = _clipped(far)
                 else:
                     loose.add(c.name)
+                    steps.pop(c.name, None)
                     self.known[c.name] = FULL if c.type.kind == "i" else (0, 1)
-            if settled:
-                return loose
+        return steps, loose
 
-    def step(self, c: Carried) -> Range | None:
-        """What an iteration adds to a carried number, if it does nothing else to it."""
-        leaf = index(c.name)
+    def step(self, c: Carried) -> Step | None:
+        """What an iteration adds to a carried number, if it does nothing else to it; or of what
+        every iteration of a loop inside of it adds."""
+        if c.type.shape or c.type.kind == "b":
+            return None
+        leaf, value, nested = index(c.name), c.next, False
+        for result, (init, added) in reversed(self.added.items()):
+            if result in leaves((value,)):
+                one = index(f"{name_of(result)} #")
+                self.known[name_of(one)] = added
+                (value,) = ir.substitute((value,), {result: ir.add(init, one)})
+                nested = True
         found: dict[Expr, Range | None] = {}
         has: dict[Expr, bool] = {}
-        for n in ir.topological((c.next,)):
-            has[n] = n is leaf or any(has[a] for a in n.args)
+        for n in ir.topological((value,)):
+            sides = n.args[1:] if n.op is WHERE else n.args
+            has[n] = n is leaf or any(has[a] for a in sides)
             if not has[n]:
                 continue
             found[n] = None
@@ -361,16 +480,26 @@ class _Checker:
                 found[n] = _shifted(found[own], self.range(other), 1)
             elif n.op is SUB and not has[n.args[1]]:
                 found[n] = _shifted(found[n.args[0]], self.range(n.args[1]), -1)
-            elif n.op is WHERE and not has[n.args[0]] and all(has[a] for a in n.args[1:]):
-                a, b = (found[x] for x in n.args[1:])
+            elif n.op is WHERE and all(has[a] for a in sides):
+                a, b = (found[x] for x in sides)
                 found[n] = _joined(a, b) if a is not None and b is not None else None
-        return found.get(c.next)
+        step = found.get(value)
+        return None if step is None else (step, nested)
 
 
 def _leaf(c: Carried) -> Expr:
     if c.type.shape:
         return ir.raw(ARRAY, (), (c.name, c.type.kind))
     return ir.var(c.name) if c.type.kind == "f" else index(c.name)
+
+
+def _among(names: Sequence[str], axes: Sequence[str]) -> bool:
+    """Whether names are those of some axes, each as often as it has axes."""
+    return all(names.count(n) <= axes.count(n) for n in set(names))
+
+
+def _result(c: Carried) -> Expr:
+    return index(c.result)
 
 
 def _shifted(own: Range | None, other: Range, sign: int) -> Range | None:
@@ -387,6 +516,10 @@ def _bounded(low: int, high: int) -> Range:
 def _clipped(r: Range) -> Range:
     """Bounds of what has been checked."""
     return min(max(r[0], FULL[0]), FULL[1]), max(min(r[1], FULL[1]), FULL[0])
+
+
+def _within(a: Range, b: Range) -> bool:
+    return b[0] <= a[0] and a[1] <= b[1]
 
 
 def _joined(a: Range, b: Range) -> Range:
