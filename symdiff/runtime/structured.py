@@ -24,7 +24,7 @@ from symdiff.structure import Structured, expressions, walk
 
 _SOURCES = ("symdiff.structure", "symdiff.integers", "symdiff.codegen.nests",
             "symdiff.codegen.nestloops", "symdiff.codegen.nestmemory", "symdiff.codegen.nestscope",
-            "symdiff.codegen.nestlife", "symdiff.codegen.nestparts", "symdiff.codegen.nestproducts", "symdiff.codegen.nestvectors", "symdiff.codegen.nestrows", "symdiff.codegen.nestmatrices", "symdiff.codegen.gemm", "symdiff.codegen.nestready", "symdiff.codegen.nestsettle", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
+            "symdiff.codegen.nestlife", "symdiff.codegen.nestparts", "symdiff.codegen.nestpatience", "symdiff.codegen.nestproducts", "symdiff.codegen.nestvectors", "symdiff.codegen.nestrows", "symdiff.codegen.nestmatrices", "symdiff.codegen.gemm", "symdiff.codegen.nestready", "symdiff.codegen.nestsettle", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
 
 _TIERS = tuple(
     f"symdiff.{name}" if "." in name else f"symdiff.passes.{name}"
