@@ -56,9 +56,9 @@ from symdiff.structure import (
 
 Range = tuple[int, int]
 """The least and the greatest value that an integer can have."""
-Step = tuple[Range, bool]
-"""Bounds of what is added in an iteration; and whether some of them are those of the iterations of
-loops inside of it."""
+Step = tuple[Range, bool, bool]
+"""Bounds of what is added in an iteration; whether some of them are those of the iterations of
+loops inside of it; and whether the sign may change before that."""
 
 FULL: Range = (-LARGEST - 1, LARGEST)
 MOST = 2**48
@@ -69,7 +69,7 @@ BITS = 256
 """Of bounds; wider ones are of no use."""
 NEAR = 2**63 - 2**53
 """What is less than this in real arithmetic fits, whatever the rounding errors."""
-ROUNDS = 3
+ROUNDS = 5
 """Iterations of a loop that are followed before bounds are guessed."""
 MESSAGE = "an integer does not fit in 64 bits"
 _RING = frozenset((ADD, SUB, MUL, NEG, POW, WHERE))
@@ -101,7 +101,7 @@ def checked(program: Structured) -> Structured:
     return replace(program, block=(*found.first.values(), *block, *last))
 
 
-def _of_data(values: np.ndarray) -> Range:  # type: ignore[type-arg]
+def _of_data(values: np.ndarray) -> Range:
     return (int(values.min()), int(values.max())) if values.size else (0, 0)
 
 
@@ -141,10 +141,10 @@ class _Checker:
         for n in ir.topological((e,), found):
             found[n] = self._range(n, [found[a] for a in n.args])
             if n.op is WHERE and not _within(found[n], FULL) and self.kind(n) == "i":
-                found[n] = self._either(n)
+                found[n] = self.either(n)
         return found[e]
 
-    def _either(self, n: Expr) -> Range:
+    def either(self, n: Expr) -> Range:
         """Bounds of a choice, given what its condition says of what it is made of."""
         test, yes, no = n.args
         sides = (yes, test), (no, ir.not_(test))
@@ -401,7 +401,7 @@ class _Checker:
             last = FULL if c.name in loose else self.range(c.next)
             both = _joined(at_start[c.name], self.range(c.init))
             at_start[c.result] = _clipped(_joined(both, last))
-            if c.name in steps:
+            if c.name in steps and not steps[c.name][2]:
                 self.added[_result(c)] = c.init, steps[c.name][0]
         self.known = at_start
         self.known[s.trips] = (0, MOST)
@@ -430,9 +430,12 @@ class _Checker:
                 if c.name in loose:
                     continue
                 found, step = inside.range(c.next), inside.step(c)
+                if c.next.op is WHERE and not c.type.shape:
+                    found = _both(found, inside.either(c.next))
                 if c.name in steps:
                     old = steps[c.name]
-                    if step is not None and step[1] <= old[1] and _within(step[0], old[0]):
+                    same = step is not None and step[1] <= old[1] and step[2] <= old[2]
+                    if step is not None and same and _within(step[0], old[0]):
                         continue
                 elif _within(found, now):
                     continue
@@ -443,10 +446,7 @@ class _Checker:
                     self.known[c.name] = _clipped(_joined(now, (0, MOST)))
                 elif c.name not in steps and step is not None:
                     steps[c.name] = step
-                    (low, high), nested = step
-                    times = EXECUTED if nested else trips
-                    far = inits[c.name][0] + min(0, low) * times, inits[c.name][1] + max(0, high) * times  # fmt: skip
-                    self.known[c.name] = _clipped(far)
+                    self.known[c.name] = _clipped(_far(inits[c.name], step, trips))
                 else:
                     loose.add(c.name)
                     steps.pop(c.name, None)
@@ -458,7 +458,7 @@ class _Checker:
         every iteration of a loop inside of it adds."""
         if c.type.shape or c.type.kind == "b":
             return None
-        leaf, value, nested = index(c.name), c.next, False
+        leaf, value, nested, turned = index(c.name), c.next, False, False
         for result, (init, added) in reversed(self.added.items()):
             if result in leaves((value,)):
                 one = index(f"{name_of(result)} #")
@@ -480,11 +480,20 @@ class _Checker:
                 found[n] = _shifted(found[own], self.range(other), 1)
             elif n.op is SUB and not has[n.args[1]]:
                 found[n] = _shifted(found[n.args[0]], self.range(n.args[1]), -1)
+            elif n.op in (NEG, SUB) and has[n.args[-1]] and not (n.op is SUB and has[n.args[0]]):
+                turned, change = True, found[n.args[-1]]
+                constant = self.range(n.args[0]) if n.op is SUB else (0, 0)
+                if change is not None:
+                    most = max(map(abs, change)) + max(map(abs, constant))
+                    found[n] = -most, most
             elif n.op is WHERE and all(has[a] for a in sides):
                 a, b = (found[x] for x in sides)
                 found[n] = _joined(a, b) if a is not None and b is not None else None
         step = found.get(value)
-        return None if step is None else (step, nested)
+        if step is None:
+            return None
+        most = max(map(abs, step))
+        return ((-most, most) if turned else step), nested, turned
 
 
 def _leaf(c: Carried) -> Expr:
@@ -500,6 +509,16 @@ def _among(names: Sequence[str], axes: Sequence[str]) -> bool:
 
 def _result(c: Carried) -> Expr:
     return index(c.result)
+
+
+def _far(init: Range, step: Step, trips: int) -> Range:
+    """Bounds of what starts somewhere, after so many iterations."""
+    (low, high), nested, turned = step
+    times = EXECUTED if nested else trips
+    if turned:
+        most = max(map(abs, init))
+        init = -most, most
+    return init[0] + min(0, low) * times, init[1] + max(0, high) * times
 
 
 def _shifted(own: Range | None, other: Range, sign: int) -> Range | None:
@@ -520,6 +539,12 @@ def _clipped(r: Range) -> Range:
 
 def _within(a: Range, b: Range) -> bool:
     return b[0] <= a[0] and a[1] <= b[1]
+
+
+def _both(a: Range, b: Range) -> Range:
+    """What is within two bounds, which are those of one number."""
+    low, high = max(a[0], b[0]), min(a[1], b[1])
+    return (low, high) if low <= high else a
 
 
 def _joined(a: Range, b: Range) -> Range:
