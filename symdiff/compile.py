@@ -37,7 +37,6 @@ from symdiff.passes.signsquares import squares_of_signs
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.program import Emission, Program, Tree
 
-
 STAGES = ("cancel", "stabilise", "complete", "bands", "signsquares", "guards", "assume")
 """What may be switched off for a function, by `Notes.without`; values and derivatives mean
 the same without them, but for the points that only `complete` fills."""

@@ -140,9 +140,7 @@ class Chain:
                 return params, (*old, *rows())
             case "hessian":
                 f = old[0]
-                return params, tuple(
-                    self.slope(self.slope(f, v), w) for v in wrt for w in wrt
-                )
+                return params, tuple(self.slope(self.slope(f, v), w) for v in wrt for w in wrt)
             case "derivative":
                 for v in wrt:
                     old = tuple(self.slope(e, v) for e in old)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -53,7 +54,9 @@ class Special:
         self.params = [ir.var(p) for p in params]
         self.order = ir.topological(places)
         self.places = list(places)
-        numbers = {abs(float(q)) for e in self.order if (q := ir.rational(e)) is not None and _fits(q)}
+        numbers = {
+            abs(float(q)) for e in self.order if (q := ir.rational(e)) is not None and _fits(q)
+        }
         for e in self.order:  # |t - p| < r is decided at p + r and p - r
             if e.op in (ir.ADD, ir.SUB) and (q := ir.rational(e)) is not None and _fits(q):
                 numbers.add(abs(float(q)))
@@ -106,7 +109,7 @@ class Special:
         return sorted(finite, key=lambda x: (len(repr(x)), abs(x), x))[:MAX_ROOTS]
 
 
-def _fits(q: Any) -> bool:
+def _fits(q: Fraction) -> bool:
     return abs(q.numerator).bit_length() - q.denominator.bit_length() < 1000
 
 

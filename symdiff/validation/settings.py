@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from types import TracebackType
-from typing import Literal, cast
+from typing import Literal
 
 Mode = Literal["full", "quick", "off"]
 
@@ -46,7 +46,7 @@ class options:  # noqa: N801
         if validate not in _NAMES:
             raise ValueError(f'validate is {validate!r}: use True, False, "quick", "full" or "off"')
         self._before = _state["validate"]
-        _state["validate"] = cast(Mode, _NAMES[validate])
+        _state["validate"] = _NAMES[validate]
 
     def __enter__(self) -> options:
         return self

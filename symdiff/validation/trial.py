@@ -18,7 +18,6 @@ from typing import Any
 from flint import arb
 
 from symdiff import ir
-from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.rounding import Format, format_of
 from symdiff.interpret.tape import Tape
@@ -129,7 +128,11 @@ class Trial:
         size = len(ir.topological(compiled))
         self.budget = Budget(max(LEAST, PER_NODE * size) * (FULL if full else 1))
         self.smooth = None if smooth is None else tuple(smooth)
-        base = captured if smooth is None else Program(captured.name, captured.params, self.smooth or ())
+        base = (
+            captured
+            if smooth is None
+            else Program(captured.name, captured.params, self.smooth or ())
+        )
         derived = Chain(base).derived(path)
         self.params = derived.params
         self.which = _some(len(derived.entries), MAX_ENTRIES * (4 if full else 1))
@@ -189,7 +192,9 @@ class Trial:
         found = self._seen[dtype] = []
         fmt = format_of(dtype)
         points = self.points()
-        budget = self.budget = Budget(self.budget.most, min(self.budget.spent, self.budget.most // 2))
+        budget = self.budget = Budget(
+            self.budget.most, min(self.budget.spent, self.budget.most // 2)
+        )
         for given in points:
             if not budget.left:
                 break
@@ -237,7 +242,9 @@ class Trial:
         seen = Seen(point, found)
         first = count + len(self.kinks) + len(self.facts) + len(self.domain)
         cut = any(c is True for c in values[first : first + len(self.cuts)])
-        kinky = cut or any(k.is_zero() or k.contains(0) for k in values[count : count + len(self.kinks)])
+        kinky = cut or any(
+            k.is_zero() or k.contains(0) for k in values[count : count + len(self.kinks)]
+        )
         if None in found and not any(x is not None for x in found):
             reasons = {self.tape.trouble(r, v) for r in self.tape.roots[:count]}
             if reasons == {"domain"} and not self.path and self._around(point, budget):
@@ -295,9 +302,12 @@ class Trial:
             for y in sides[1:]:
                 low, high = (y if y < low else low), (y if y > high else high)
             if bool(high - low <= abs(high) * arb(2) ** -58):
-                if cut and seen.truth[i] is not None:
-                    y = seen.truth[i]  # either meaning of an isolated point
-                    seen.hull[i] = (y, high) if y < high else (high, y)
+                several = len(seen.point) > 1
+                if (cut or several) and kinky:
+                    # an isolated point may have either meaning; of several variables the
+                    # directions may have missed a side
+                    if (y := seen.truth[i]) is not None:
+                        seen.hull[i] = (y, high) if y < high else (high, y)
                 elif seen.truth[i] is None or kinky:
                     seen.truth[i] = high
                     seen.limit = True
@@ -388,9 +398,7 @@ class Trial:
                         return found
         return found
 
-    def numbers_faults(
-        self, computed: Any, dtype: str, ulps: float, most: int = 1
-    ) -> list[Fault]:
+    def numbers_faults(self, computed: Any, dtype: str, ulps: float, most: int = 1) -> list[Fault]:
         """Where computed numbers, that are not in doubt, miss the proven ones.
 
         Parameters
