@@ -101,7 +101,8 @@ class Spec:
         chain = ARRAY_CHAIN if self.arrays and self.fuses else MAX_CHAIN
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
-        roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses)
+        single = self.dtype == "float32"
+        roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses, single=single)
         plain = not self.arrays or self.accuracy == "strict"  # computed by the C library
         if plain and self.dtype == "float64" and self.accuracy != "fast":
             roots = polished(roots)

@@ -192,3 +192,12 @@ def test_the_budget_counts_operations():
     seen = [[(s.point, s.limit) for s in t.seen()] for t in trials]
     assert seen[0] == seen[1] and len(seen[0]) > 10
     assert trials[0].budget.spent <= 1.5 * trials[0].budget.most
+
+
+def test_constants_in_single_precision_keep_their_errors():
+    """Found by validation: sums with their errors split constants as doubles."""
+    x = np.array([-1.11, -1.1100001, 0.5], np.float32)
+    f = symgrad(lambda x: 4 * x * x / (1 + x / 1.11))
+    result, texts = called(f, x)
+    assert not texts
+    np.testing.assert_allclose(result, f(x.astype(float)), rtol=1e-6)
