@@ -328,12 +328,13 @@ class SymbolicFunction(functools.partial[Any]):
         if (structured := self._structured()) is not None:
             from symdiff.arraytext import expression
 
-            return expression(structured)
+            return expression(structured, self._symbols)
         from symdiff.codegen.symbolic import to_sympy
         from symdiff.compile import readable_forms
 
         program = self.program
-        return map_objects(to_sympy(readable_forms(program.outputs)).__getitem__, program.tree)
+        made = to_sympy(readable_forms(program.outputs), symbols=self._symbols)
+        return map_objects(made.__getitem__, program.tree)
 
     @property
     def symbols(self) -> tuple[Any, ...]:
@@ -343,6 +344,26 @@ class SymbolicFunction(functools.partial[Any]):
 
         names = self._source.parameters.real
         return tuple(self._symbols.get(n) or sympy.Symbol(n) for n in names)
+
+    def cse(self) -> tuple[list[tuple[Any, Any]], Any]:
+        """`.expr` with its shared subexpressions named once, as `sympy.cse` gives it.
+
+        Returns
+        -------
+        replacements : pairs of a symbol and the expression that it stands for, in order.
+        expressions : nested as `.expr` is, in terms of them.
+        """
+        if self._structured() is not None:
+            raise SymdiffError(
+                f"{self.__name__} has arrays or loops, of which there is no list of assignments",
+                hint="see .expr, or .source()",
+            )
+        from symdiff.codegen.symbolic import shared
+        from symdiff.compile import readable_forms
+
+        program = self.program
+        named, made = shared(readable_forms(program.outputs), self._symbols)
+        return named, map_objects(made.__getitem__, program.tree)
 
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays

@@ -711,7 +711,7 @@ def _check(e: Any) -> None:
 
     known = (
         sympy.Symbol, sympy.Idx, sympy.Number, sympy.NumberSymbol, sympy.Add, sympy.Mul, sympy.Pow,
-        sympy.Function, sympy.Piecewise, sympy.Sum, sympy.Product, sympy.Tuple, sympy.Indexed,
+        sympy.core.function.Application, sympy.Piecewise, sympy.Sum, sympy.Product, sympy.Tuple, sympy.Indexed,
         sympy.IndexedBase, sympy.MatrixSymbol, sympy.matrices.expressions.matexpr.MatrixElement,
         sympy.logic.boolalg.Boolean, sympy.Rel,
     )  # fmt: skip
