@@ -437,3 +437,12 @@ def cast(value: Any, kind: str) -> Any:
             "make the array one of floats, such as np.zeros(n)",
         )
     return int(value) if kind == "i" and isinstance(value, int) else value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A method of a traced array, bound to it."""
+
+    function: Callable[..., Any]
+    owner: Any
+    name: str
