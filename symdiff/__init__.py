@@ -19,6 +19,7 @@ from symdiff.errors import (
 )
 from symdiff.frontend import Array
 from symdiff.function import SymbolicFunction
+from symdiff.lambdify import lambdify
 from symdiff.progress import show_progress
 from symdiff.rules import custom_rule
 from symdiff.runtime.tiers import AccuracyWarning
@@ -27,5 +28,5 @@ from symdiff.version import __version__
 
 __all__ = [
     "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "__version__",
-    "custom_rule", "grad", "hessian", "jacobian", "jvp", "options", "show_progress", "symgrad", "value_and_grad", "vjp",
+    "custom_rule", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "show_progress", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import guardtext
 from symdiff.errors import GuardWarning, SymdiffError
 from symdiff.frontend import Parameters, Shapes
 from symdiff.functions import BUILTIN
@@ -192,6 +193,7 @@ class Source:
         raw = self.scalar(static, shapes)
         roots = (*raw.outputs, *raw.domain, *raw.assumptions)
         own = any(e.op not in BUILTIN for e in topological(roots))
+<<<<<<< HEAD
         how = mode()
         key = None
         if not own and self.keep:
@@ -207,6 +209,30 @@ class Source:
         self.sound[id(raw)].key = key
         if key is not None:
             cache.store(key, _packed(emission, known, off, fault), ())
+=======
+
+        def emit() -> Emission:
+            from symdiff import compile as pipeline
+
+            return pipeline.emission(self.final(static, shapes))
+
+        def wrong() -> list[tuple[str, Expr]]:
+            notes = self.notes.get(id(raw))
+            return [] if notes is None else guardtext.wrong(notes.guards)
+
+        if own or not self.keep:
+            emission = emit()
+            _warn(wrong(), raw)
+            return emission
+        key = cache.key("emission", encode(roots), raw.params, _plain(raw.tree), self.path)
+        stored = cache.load(key)
+        if stored is not None:
+            emission, known = _unpacked(raw.name, stored[0])
+        else:
+            emission = emit()
+            known = wrong()
+            cache.store(key, _packed(emission, known), ())
+>>>>>>> main
         _warn(known, raw)
         _warn_of(self.name, off, fault)
         return emission
@@ -288,8 +314,8 @@ def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: b
         (`symdiff.blocks.lengths`) in kernels with tests, which it calls for.
     """
     from symdiff.blocks.lengths import scaled
-    from symdiff.codegen.flags import OVERFLOWS, UNDERFLOWS
     from symdiff.codegen.jit import has_flags
+    from symdiff.codegen.machine import OVERFLOWS, UNDERFLOWS
     from symdiff.passes.settle import settle
 
     if not flags or not has_flags() or (other := scaled(program, dtype)) is program:

@@ -146,12 +146,12 @@ def _provide(symbol: str, keep: bool) -> None:
     """Compile a double-double function, once in a process, for others to call."""
     if symbol in _provided:
         return
-    from symdiff.codegen import pairs
+    from symdiff.codegen import pairfunctions
 
-    lanes = registers("float64") if pairs.width_of(symbol) > 1 else llvm.Lanes()
+    lanes = registers("float64") if pairfunctions.width_of(symbol) > 1 else llvm.Lanes()
     how = (symbol, lanes.isa, sorted(lanes.library), jit.host())
     key = cache.key("pairs", how)
-    linked = link(key, lambda: pairs.print_function(symbol, lanes), keep)
+    linked = link(key, lambda: pairfunctions.print_function(symbol, lanes), keep)
     jit.define_symbol(symbol, linked.address(symbol))
     _provided[symbol] = linked
 
@@ -230,7 +230,7 @@ class Point:
 
 
 def _pair_writer(lanes: llvm.Lanes) -> llvm.Writer:
-    from symdiff.codegen.pairs import PairWriter
+    from symdiff.codegen.pairfunctions import PairWriter
 
     return PairWriter(lanes)
 
