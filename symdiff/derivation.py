@@ -193,11 +193,10 @@ class Source:
         raw = self.scalar(static, shapes)
         roots = (*raw.outputs, *raw.domain, *raw.assumptions)
         own = any(e.op not in BUILTIN for e in topological(roots))
-<<<<<<< HEAD
         how = mode()
         key = None
         if not own and self.keep:
-            key = cache.key("emission", encode(roots), raw.params, repr(raw.tree), self.path, how)  # fmt: skip
+            key = cache.key("emission", encode(roots), raw.params, _plain(raw.tree), self.path, how)  # fmt: skip
             stored = cache.load(key)
             if stored is not None:
                 emission, known, off, fault = _unpacked(raw.name, stored[0])
@@ -209,30 +208,6 @@ class Source:
         self.sound[id(raw)].key = key
         if key is not None:
             cache.store(key, _packed(emission, known, off, fault), ())
-=======
-
-        def emit() -> Emission:
-            from symdiff import compile as pipeline
-
-            return pipeline.emission(self.final(static, shapes))
-
-        def wrong() -> list[tuple[str, Expr]]:
-            notes = self.notes.get(id(raw))
-            return [] if notes is None else guardtext.wrong(notes.guards)
-
-        if own or not self.keep:
-            emission = emit()
-            _warn(wrong(), raw)
-            return emission
-        key = cache.key("emission", encode(roots), raw.params, _plain(raw.tree), self.path)
-        stored = cache.load(key)
-        if stored is not None:
-            emission, known = _unpacked(raw.name, stored[0])
-        else:
-            emission = emit()
-            known = wrong()
-            cache.store(key, _packed(emission, known), ())
->>>>>>> main
         _warn(known, raw)
         _warn_of(self.name, off, fault)
         return emission
@@ -258,13 +233,13 @@ class Source:
         if how == "off":
             emission, notes = emit(frozenset())
             self.sound[id(raw)] = Sound()
-            return emission, notes.guards.wrong, frozenset(), None
+            return emission, guardtext.wrong(notes.guards), frozenset(), None
         from symdiff.validation.stages import checked
 
         found = checked(raw, self.path, emit, how == "full")
         self.sound[id(raw)] = Sound(found.without, None, found.trial)
         known = self.notes.get(id(raw))
-        wrong = [] if known is None else known.guards.wrong
+        wrong = [] if known is None else guardtext.wrong(known.guards)
         return found.emission, wrong, found.without, found.fault
 
     def trial(self, static: Mapping[str, Any], shapes: Shapes | None, emission: Emission) -> Any:
