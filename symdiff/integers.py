@@ -85,11 +85,29 @@ def _at_least(e: Expr, leaf: Expr, count: Expr) -> Expr:
         c = terms.pop(leaf, Fraction(0))
         rest = _sum(terms) if c else e
         return rest if c >= 0 else ir.add(rest, ir.mul(ir.const(c), ir.sub(count, ONE)))
+    if _degree(e, leaf) > 2:
+        return e
     at = [ir.substitute((e,), {leaf: ir.const(k)})[0] for k in (0, 1, 2)]
     step = ir.rational(linear(ir.sub(at[1], at[0])))
     if step is None or ir.rational(linear(ir.sub(at[2], at[1]))) != step:
         return e
     return at[0] if step >= 0 else ir.substitute((e,), {leaf: ir.sub(count, ONE)})[0]
+
+
+def _degree(e: Expr, leaf: Expr) -> float:
+    """The degree, at most, of a polynomial in a leaf; infinite for anything else."""
+    known: dict[Expr, float] = {}
+    for n in ir.topological((e,)):
+        parts = [known[a] for a in n.args]
+        if n is leaf:
+            known[n] = 1
+        elif not any(parts):
+            known[n] = 0
+        elif n.op is ir.MUL:
+            known[n] = sum(parts)
+        else:
+            known[n] = max(parts) if n.op in (ir.ADD, ir.SUB, ir.NEG) else math.inf
+    return known[e]
 
 
 def nonnegative(e: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
