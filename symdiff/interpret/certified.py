@@ -260,7 +260,7 @@ class _Search:
         places = [k for k, x in enumerate(self.point) if math.isinf(x)]
         sizes = [math.frexp(x)[1] for x in self.point if math.isfinite(x)]
         beyond_all = max(map(abs, sizes), default=0)
-        for beyond in (beyond_all, max(0, *sizes)):  # reciprocals of far numbers may count
+        for beyond in (beyond_all, max([0, *sizes])):  # reciprocals of far numbers may count
             found = [
                 self._towards(root, far + beyond, order)
                 for order in (places, places[::-1]) for far in (FAR, 3 * FAR)
