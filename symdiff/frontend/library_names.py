@@ -16,6 +16,7 @@ from symdiff.frontend.operators import binary, compare
 from symdiff.frontend.python_names import absolute, accumulated, call_back, countable, total, whole
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Real, Refused, Sequence, Unlisted, as_real, number
+from symdiff.structure import LOAD
 
 
 def _rounding(op: ir.Op) -> Callable[..., Any]:
@@ -102,19 +103,37 @@ def finite(value: Any) -> Any:
     x = as_real(value)
     if x.expr.op is ir.CONST and ir.rational(x.expr) is None:
         return False
-    return scalars.conjunction(scalars.cond(x.defined), scalars.divides(x))
+    computed = scalars.conjunction(scalars.cond(x.defined), scalars.divides(x))
+    if _is_given(x.expr):
+        return scalars.conjunction(scalars.cond(ir.lt(ir.abs_(x.expr), ir.INF)), computed)
+    return computed
 
 
 def undefined(value: Any) -> Any:
-    """Whether a value is nan."""
-    if isinstance(value, Real) and value.expr is ir.NAN:
-        return True
-    return scalars.negate(finite(value)) if not infinite(value) else False
+    """Whether a value is nan: it is not defined, or was given as nan."""
+    if isinstance(value, int):
+        return False
+    x = as_real(value)
+    if x.expr.op is ir.CONST:
+        return x.expr is ir.NAN
+    if _is_given(x.expr):
+        return scalars.negate(scalars.cond(ir.le(x.expr, ir.INF)))
+    return scalars.negate(finite(value))
 
 
-def infinite(value: Any) -> bool:
-    """A real number is never infinite; the constants inf and -inf are."""
-    return isinstance(value, Real) and value.expr in (ir.INF, ir.neg(ir.INF))
+def infinite(value: Any) -> Any:
+    """What is computed from real numbers is never infinite; what is given may be."""
+    if isinstance(value, int):
+        return False
+    x = as_real(value).expr
+    if _is_given(x):
+        return scalars.cond(ir.eq(ir.abs_(x), ir.INF))
+    return x in (ir.INF, ir.neg(ir.INF))
+
+
+def _is_given(e: ir.Expr) -> bool:
+    """Whether a number is an argument or an element of an array, which may be anything."""
+    return e.op is ir.VAR or e.op is LOAD
 
 
 def _integers(function: Callable[..., Any]) -> Callable[..., Any]:

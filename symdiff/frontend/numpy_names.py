@@ -108,6 +108,13 @@ def _truth(value: Any) -> Any:
     return elementwise(scalars.truth, value)
 
 
+def _nansum(t: Tracer, value: Any, *args: Any, **more: Any) -> Any:
+    numbers = elementwise(
+        lambda x: arrays.choose(library_names.undefined(x), number(0), x), _countable(value)
+    )
+    return _sum(t, numbers, *args, **more)
+
+
 def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
     """Only the side that is taken counts."""
     if not sides:
@@ -357,7 +364,7 @@ TABLE: dict[str, Function] = {
     "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
     "numpy.isfinite": _on_each(library_names.finite), "numpy.isnan": _on_each(library_names.undefined),
     "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(library_names.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
-    "numpy.nansum": _sum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
+    "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),
     "numpy.count_nonzero": lambda t, a: _sum(t, _truth(asarray(a))),
