@@ -135,6 +135,43 @@ def never_negative(low: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Exp
     return True
 
 
+FAR = 256
+"""The largest size up to which `always` tries."""
+
+
+def always(condition: Expr) -> bool:
+    """Whether a condition visibly holds for all sizes, if it is one on a single one: sums and
+    choices of it, which comparisons divide into few pieces, in each of which they are linear."""
+    offsets: dict[Expr, int] = {}
+    far = 0
+    nodes = ir.topological((condition,))
+    for n in nodes:
+        parts = [offsets[a] for a in n.args]
+        q = ir.rational(n)
+        if q is not None:
+            if q.denominator != 1:
+                return False
+            offsets[n] = abs(int(q))
+        elif n.op in (ir.ADD, ir.SUB, ir.NEG):
+            offsets[n] = sum(parts)
+        elif n.op is WHERE:
+            offsets[n] = max(parts[1:])
+        elif n.op in ir.COMPARISONS:
+            offsets[n] = 0
+            far = max(far, sum(parts))
+        elif n.op is INDEX or n.op.boolean:
+            offsets[n] = 0
+        else:
+            return False
+    sizes = [n for n in nodes if n.op is INDEX]
+    if len(sizes) > 1 or far > FAR:
+        return False
+    return all(
+        ir.substitute((condition,), {n: ir.const(k) for n in sizes})[0] is ir.TRUE
+        for k in range(far + 2)
+    )
+
+
 def in_range(i: Expr, n: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
     """Whether `0 <= i < n` holds in every iteration."""
     return nonnegative(i, ranges, sizes) and nonnegative(ir.sub(ir.sub(n, ONE), i), ranges, sizes)
