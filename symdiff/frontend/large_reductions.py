@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import functions, ir, structure
-from symdiff.frontend import arrays, folding, library_names, scalars, selecting, symbolic
+from symdiff.frontend import arrays, finiteness, folding, scalars, selecting, symbolic
 from symdiff.frontend.demands import array_in_call
 from symdiff.frontend.extents import positive, product, same_size
 from symdiff.frontend.large_shapes import ravel, shape_like, sliced, taken_along
@@ -151,7 +151,7 @@ def _total_of_numbers(t: Tracer, value: Any, axis: Any = None, **more: Any) -> A
 def _numbers(value: Any) -> Any:
     """An array with zeros in place of nan."""
     return arrays.elementwise(
-        lambda x: arrays.choose(library_names.undefined(x), number(0), x), value
+        lambda x: arrays.choose(finiteness.undefined(x), number(0), x), value
     )
 
 

@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, scalars, sequences
+from symdiff.frontend import arrays, finiteness, scalars, sequences
 from symdiff.frontend.containers import elements, plain
 from symdiff.frontend.operators import binary, compare
 from symdiff.frontend.python_names import absolute, accumulated, call_back, countable, total, whole
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Method, Real, Refused, Sequence, Unlisted, as_real, number
-from symdiff.structure import LOAD
 
 
 def _rounding(op: ir.Op) -> Callable[..., Any]:
@@ -77,46 +76,6 @@ def _int_power(exponent: Any) -> Any:
 
 def _math_isclose(t: Tracer, a: Any, b: Any, *, rel_tol: Any = None, abs_tol: Any = 0) -> Any:
     return scalars.isclose(a, b, number(1e-9) if rel_tol is None else rel_tol, abs_tol, True)
-
-
-def finite(value: Any) -> Any:
-    """A real number is finite wherever it is defined, and no divisor in it is 0."""
-    if isinstance(value, int):
-        return True
-    x = as_real(value)
-    if x.expr.op is ir.CONST and ir.rational(x.expr) is None:
-        return False
-    computed = scalars.conjunction(scalars.cond(x.defined), scalars.divides(x))
-    if _is_given(x.expr):
-        return scalars.conjunction(scalars.cond(ir.lt(ir.abs_(x.expr), ir.INF)), computed)
-    return computed
-
-
-def undefined(value: Any) -> Any:
-    """Whether a value is nan: it is not defined, or was given as nan."""
-    if isinstance(value, int):
-        return False
-    x = as_real(value)
-    if x.expr.op is ir.CONST:
-        return x.expr is ir.NAN
-    if _is_given(x.expr):
-        return scalars.negate(scalars.cond(ir.le(x.expr, ir.INF)))
-    return scalars.negate(finite(value))
-
-
-def infinite(value: Any) -> Any:
-    """What is computed from real numbers is never infinite; what is given may be."""
-    if isinstance(value, int):
-        return False
-    x = as_real(value).expr
-    if _is_given(x):
-        return scalars.cond(ir.eq(ir.abs_(x), ir.INF))
-    return x in (ir.INF, ir.neg(ir.INF))
-
-
-def _is_given(e: ir.Expr) -> bool:
-    """Whether a number is an argument or an element of an array, which may be anything."""
-    return e.op is ir.VAR or e.op is LOAD
 
 
 def _integers(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -235,9 +194,9 @@ TABLE: dict[str, Callable[..., Any]] = {
     "math.fma": _fma,
     "math.ldexp": _ldexp,
     "math.isclose": _math_isclose,
-    "math.isfinite": lambda t, x: finite(x),
-    "math.isnan": lambda t, x: undefined(x),
-    "math.isinf": lambda t, x: infinite(x),
+    "math.isfinite": lambda t, x: finiteness.finite(x),
+    "math.isnan": lambda t, x: finiteness.undefined(x),
+    "math.isinf": lambda t, x: finiteness.infinite(x),
     "math.comb": _integers(math.comb),
     "math.perm": _integers(math.perm),
     "math.factorial": _integers(math.factorial),

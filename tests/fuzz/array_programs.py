@@ -184,7 +184,7 @@ class Generator:
     def number_of(self, leaves: Sequence[str], depth: int) -> str:
         """A number from others, of moderate size."""
         r = self.random
-        if depth == 0 or self.chance(0.15):
+        if depth <= 0 or self.chance(0.15):
             return r.choice(leaves)
         a, b = self.number_of(leaves, depth - 1), self.number_of(leaves, depth - 1)
         return r.choice([
@@ -198,7 +198,7 @@ class Generator:
         """An array of a shape."""
         r = self.random
         own = scope.arrays.get(shape, [])
-        if depth == 0 or self.chance(0.1):
+        if depth <= 0 or self.chance(0.1):
             return self.array_leaf(scope, shape) if own or shape != "" else "x"
         a = self.elements(scope, shape, depth - 1)
         kind = r.random()
@@ -261,7 +261,7 @@ class Generator:
             self.note("reduction along an axis")
             return r.choice([
                 f"np.sum({M}, axis=0)", f"x @ {M}", f"{M}.T @ x", f"np.sum({M} * x[:, None], axis=0)",
-                f"np.arange(m) * 0.5",
+                "np.arange(m) * 0.5",
             ])  # fmt: skip
         if shape == "n m" and kind < 0.3:
             M = r.choice(own)

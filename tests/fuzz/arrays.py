@@ -27,7 +27,7 @@ import numpy as np
 
 from symdiff import SymdiffError, symgrad
 from tests.fuzz.array_programs import PARAMETERS, Generator, Source, smaller
-from tests.fuzz.duals import Close, truth
+from tests.fuzz.duals import CloseError, truth
 
 SIZES = (3, 8, 0, 1, 2, 5, 17)
 """Of `n`: remainders of vectors among them. The first decides what is captured first."""
@@ -51,16 +51,16 @@ class Outcome:
         return self.kind not in ("fine", "refused", "left out", "slow")
 
 
-class Slow(Exception):
+class SlowError(Exception):
     """A program takes too long."""
 
 
 @contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """Raise `Slow` after some time, in the main thread of systems that have alarms."""
+    """Raise `SlowError` after some time, in the main thread of systems that have alarms."""
 
     def ring(*_: Any) -> None:
-        raise Slow
+        raise SlowError
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.alarm(seconds)
@@ -150,7 +150,7 @@ def at_size(source: Source, plain: Any, compiled: Any, n: int) -> Outcome:
             return Outcome("fine") if error is not None else Outcome("raises", f"n = {n}: {e}")
         except ArithmeticError as e:
             return Outcome("fine") if error is not None else Outcome("raises", f"n = {n}: {e}")
-        except Slow:
+        except SlowError:
             raise
         except Exception as e:
             return Outcome("crash", f"n = {n}: {type(e).__name__}: {e}")
@@ -160,7 +160,7 @@ def at_size(source: Source, plain: Any, compiled: Any, n: int) -> Outcome:
             return Outcome("shape", f"n = {n}: {np.shape(value)} for {np.shape(expected)}")
         try:
             values, slopes = truth(plain, copies(args), directions)
-        except (Close, TypeError, ZeroDivisionError):
+        except (CloseError, TypeError, ZeroDivisionError):
             return Outcome("left out")
         rounding = np.abs(np.asarray(expected, float) - values)
         if not far(rounding, values, 1e-4) and (gap := far(value, values, RELATIVE, rounding)):
@@ -171,7 +171,7 @@ def at_size(source: Source, plain: Any, compiled: Any, n: int) -> Outcome:
                 size = np.max(np.abs(slopes), initial=0.0)
             else:
                 got, size = contracted(compiled.grad(*copies(args)), source, directions)
-        except Slow:
+        except SlowError:
             raise
         except SymdiffError as e:
             return Outcome("derivative refused", f"n = {n}: {e}")
@@ -224,7 +224,7 @@ def shrunk(source: Source, outcome: Outcome, folder: Path, tries: int = 150) -> 
             try:
                 with limited(SECONDS):
                     found = examined(candidate, folder)
-            except Slow:
+            except SlowError:
                 continue
             except Exception:  # not a program any more
                 continue
@@ -266,7 +266,7 @@ def fuzz(
         try:
             with limited(SECONDS):
                 outcome = examined(source, folder)
-        except Slow:
+        except SlowError:
             outcome = Outcome("slow")
         if outcome.failed and shrink:
             source, outcome = shrunk(source, outcome, folder)

@@ -2,7 +2,7 @@
 
 Arrays of them have the dtype `object`, so programs run as they stand: NumPy calls the methods
 of the elements. A comparison of two numbers that are close is a place where programs may
-jump or have a kink: it raises `Close`, and the point is left out.
+jump or have a kink: it raises `CloseError`, and the point is left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BITS = 212
 NEAR = 1e-7
 
 
-class Close(Exception):
+class CloseError(Exception):
     """Two numbers are compared that are too close to each other."""
 
 
@@ -85,10 +85,10 @@ class Dual:
     def _apart(self, other: Any) -> int:
         o = dual(other)
         if not (self.value.is_finite() and o.value.is_finite()):
-            raise Close
+            raise CloseError
         gap = self.value - o.value
         if abs(float(gap.mid())) < NEAR * (1 + abs(float(o.value.mid()))):
-            raise Close
+            raise CloseError
         return 1 if gap > 0 else -1
 
     def __lt__(self, other: Any) -> bool:
