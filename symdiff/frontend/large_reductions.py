@@ -150,9 +150,7 @@ def _total_of_numbers(t: Tracer, value: Any, axis: Any = None, **more: Any) -> A
 
 def _numbers(value: Any) -> Any:
     """An array with zeros in place of nan."""
-    return arrays.elementwise(
-        lambda x: arrays.choose(finiteness.undefined(x), number(0), x), value
-    )
+    return arrays.elementwise(lambda x: arrays.choose(finiteness.undefined(x), number(0), x), value)
 
 
 def extreme(op: ir.Op, start: Expr) -> Function:

@@ -357,8 +357,7 @@ def broadcast(t: Tracer, a: SymArray, shape: Sequence[Expr]) -> SymArray:
     if a.shape:
         reused(t, a)
     at = [
-        ZERO if repeated(n, shape[k + offset]) else SLOTS[k + offset]
-        for k, n in enumerate(a.shape)
+        ZERO if repeated(n, shape[k + offset]) else SLOTS[k + offset] for k, n in enumerate(a.shape)
     ]
     return gathered(a, shape, at)
 

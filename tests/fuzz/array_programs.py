@@ -142,7 +142,10 @@ class Generator:
         kind = self.random.random()
         if kind < 0.75:
             arrays = [a for s, v in scope.arrays.items() for a in v[-2:]]
-            sums = [f"np.sum({self.wrapped(a)})" for a in self.random.sample(arrays, min(2, len(arrays)))]
+            sums = [
+                f"np.sum({self.wrapped(a)})"
+                for a in self.random.sample(arrays, min(2, len(arrays)))
+            ]
             last = scope.numbers[-2:]
             return " + ".join([*sums, *last]) if sums or last else "np.sum(x)"
         shape = self.random.choice(list(scope.arrays))
@@ -371,7 +374,9 @@ class Generator:
         r = self.random
         name, a = self.fresh("v"), r.choice(scope.arrays["n"])
         view = r.choice([a, f"{a}[::-1]", f"{a}[:]", f"{a}.reshape(-1)"])
-        change = r.choice([f"{name} *= 0.5", f"{name} += 0.25", f"{name}[1:] *= 2", f"{name}[:1] = 0.4"])
+        change = r.choice(
+            [f"{name} *= 0.5", f"{name} += 0.25", f"{name}[1:] *= 2", f"{name}[:1] = 0.4"]
+        )
         scope.arrays["n"].append(name)
         return [Line(f"{name} = {view}"), Line(change)]
 
@@ -444,7 +449,9 @@ class Generator:
         body: list[Line] = []
         if self.chance(0.25):
             self.note("break or continue")
-            body.append(Line(f"if {self.condition(inner)}:", (Line(r.choice(["break", "continue"])),)))
+            body.append(
+                Line(f"if {self.condition(inner)}:", (Line(r.choice(["break", "continue"])),))
+            )
         if self.chance(0.4):
             body += self.statement(inner)
         update = r.choice([
@@ -497,7 +504,9 @@ class Generator:
         scope.arrays["n"].append(name)
         s = self.random.choice(scope.numbers)
         return [
-            Line(f"if {s} > {self.random.choice(['0.1', '0.4', '-0.3'])}:", (Line(f"{name} = {a}"),)),
+            Line(
+                f"if {s} > {self.random.choice(['0.1', '0.4', '-0.3'])}:", (Line(f"{name} = {a}"),)
+            ),
             Line("else:", (Line(f"{name} = {b}"),)),
         ]
 

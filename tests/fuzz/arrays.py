@@ -167,7 +167,9 @@ def at_size(source: Source, plain: Any, compiled: Any, n: int) -> Outcome:
             return Outcome("value", f"n = {n}: {value} for {values}, plain {expected}, {gap}")
         try:
             if np.ndim(expected):
-                _, got = compiled.jvp(tuple(copies(args)), tuple(real_directions(source, directions)))
+                _, got = compiled.jvp(
+                    tuple(copies(args)), tuple(real_directions(source, directions))
+                )
                 size = np.max(np.abs(slopes), initial=0.0)
             else:
                 got, size = contracted(compiled.grad(*copies(args)), source, directions)
@@ -212,7 +214,9 @@ def far(got: Any, want: Any, relative: float, rounding: Any = 0.0) -> str:
 
 
 # ----------------------------------------------------------------------------- shrinking
-def shrunk(source: Source, outcome: Outcome, folder: Path, tries: int = 150) -> tuple[Source, Outcome]:
+def shrunk(
+    source: Source, outcome: Outcome, folder: Path, tries: int = 150
+) -> tuple[Source, Outcome]:
     """The smallest program found that fails in the same way."""
     again = True
     while again and tries > 0:
