@@ -314,14 +314,16 @@ def registers(dtype: str, plain: bool = False) -> llvm.Lanes:
     host = jit.host()
     single = dtype == "float32"
     width = host.bits // 8 // _ITEM[dtype]
+    permutes = host.bits == 512
     if not host.isa or plain:
-        return llvm.Lanes(width)
+        return llvm.Lanes(width, permutes=permutes)
     names = (
         llvm.variant_name(host.isa, width, op.libm + ("f" if single else ""), op.arity)
         for op in OPS.values()
         if op.vector and op.libm is not None
     )
-    return llvm.Lanes(width, host.isa, frozenset(n for n in names if jit.symbol(n) is not None))
+    library = frozenset(n for n in names if jit.symbol(n) is not None)
+    return llvm.Lanes(width, host.isa, library, permutes=permutes)
 
 
 def _driver(keep: bool) -> jit.Linked:
