@@ -221,8 +221,9 @@ class Statements(Tapes, Blocks[Scope, Stored]):
     def spend(self, count: str, operations: int) -> None:
         """Count operations that were made, so many times."""
         if not self.patience:
-            self.patience = self.variable("i64")
-            self.entry.append(f"store i64 0, ptr {self.patience}")
+            self.patience = self.variable("i64", self.root)
+            assert self.root.entry is not None
+            self.root.entry.append(f"store i64 0, ptr {self.patience}")
         made = self.emit("i64", f"mul i64 {count}, {operations}")
         before = self.emit("i64", f"load i64, ptr {self.patience}")
         now = self.emit("i64", f"add i64 {before}, {made}")

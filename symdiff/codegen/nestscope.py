@@ -15,7 +15,8 @@ from operator import attrgetter
 from symdiff.codegen import scopes
 from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
 from symdiff.codegen.llvm import Lanes, Writer
-from symdiff.codegen.nestsettle import SETTLED, any_lane, settled_call
+from symdiff.codegen.machine import SETTLED
+from symdiff.codegen.nestsettle import any_lane, settled_call
 from symdiff.functions import CONSTANT_VALUES
 from symdiff.ir import (
     ABS,
@@ -87,6 +88,7 @@ class Scope(scopes.Scope[Stored]):
     vectors : names of vectors by what they are the values of.
     varying : the names that have one value for each lane.
     varies : whether an expression has.
+    entry : where variables stand, if this is the outermost scope of a function.
     assumed : indices that are known to be within a size.
     restored : names that came as vectors.
     """
@@ -96,6 +98,7 @@ class Scope(scopes.Scope[Stored]):
     varies: dict[Expr, bool] = field(default_factory=dict)
     assumed: set[tuple[Expr, Expr]] = field(default_factory=set)
     restored: set[Expr] = field(default_factory=set)
+    entry: list[str] | None = None
     allocates: bool = False
 
 
@@ -332,7 +335,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             some = self.emit("i1", any_lane(w, own(suspect)), scope)
         else:
             some = self.scalar(suspect)
-        place = self.variable(w.value)
+        place = self.variable(w.value, scope)
         scope.lines.append(f"store {w.value} {names[0]}, ptr {place}")
         aside = Scope(scope)
         args = [names[0], self._aside(doubt, w, own, real, aside), *names[1:]]
@@ -367,8 +370,8 @@ class Expressions(scopes.Scopes[Scope, Stored]):
                 known[n] = self._operation(n, w, named(own), named(real), scope)
         return known[e]
 
-    def variable(self, kind: str) -> str:
-        """A place of the function for one value."""
+    def variable(self, kind: str, scope: Scope | None = None) -> str:
+        """A place for one value, of the function that a scope is in."""
         raise NotImplementedError
 
     def _integer(

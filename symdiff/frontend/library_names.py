@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, scalars, sequences
+from symdiff.frontend import arrays, finiteness, scalars, sequences
 from symdiff.frontend.containers import elements, plain
 from symdiff.frontend.operators import binary, compare
 from symdiff.frontend.python_names import absolute, accumulated, call_back, countable, total, whole
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Real, Refused, Sequence, Unlisted, as_real, number
+from symdiff.frontend.values import Method, Real, Refused, Sequence, Unlisted, as_real, number
 
 
 def _rounding(op: ir.Op) -> Callable[..., Any]:
@@ -74,47 +74,8 @@ def _int_power(exponent: Any) -> Any:
     return scalars.binary(ast.Pow, 2, exponent)
 
 
-def isclose(a: Any, b: Any, relative: Any, absolute: Any, symmetric: bool) -> Any:
-    """Whether two numbers agree, as math (symmetric) or NumPy defines it."""
-    magnitude = _abs_of(b)
-    if symmetric:
-        magnitude = scalars.apply(functions.MAXIMUM, _abs_of(a), magnitude)
-    scaled = scalars.binary(ast.Mult, relative, magnitude)
-    if symmetric:
-        bound = scalars.apply(functions.MAXIMUM, scaled, absolute)
-    else:
-        bound = scalars.binary(ast.Add, absolute, scaled)
-    return scalars.compare(ast.LtE, _abs_of(scalars.binary(ast.Sub, a, b)), bound)
-
-
-def _abs_of(value: Any) -> Any:
-    return scalars.apply(ir.ABS, value)
-
-
 def _math_isclose(t: Tracer, a: Any, b: Any, *, rel_tol: Any = None, abs_tol: Any = 0) -> Any:
-    return isclose(a, b, number(1e-9) if rel_tol is None else rel_tol, abs_tol, True)
-
-
-def finite(value: Any) -> Any:
-    """A real number is finite wherever it is defined, and no divisor in it is 0."""
-    if isinstance(value, int):
-        return True
-    x = as_real(value)
-    if x.expr.op is ir.CONST and ir.rational(x.expr) is None:
-        return False
-    return scalars.conjunction(scalars.cond(x.defined), scalars.divides(x))
-
-
-def undefined(value: Any) -> Any:
-    """Whether a value is nan."""
-    if isinstance(value, Real) and value.expr is ir.NAN:
-        return True
-    return scalars.negate(finite(value)) if not infinite(value) else False
-
-
-def infinite(value: Any) -> bool:
-    """A real number is never infinite; the constants inf and -inf are."""
-    return isinstance(value, Real) and value.expr in (ir.INF, ir.neg(ir.INF))
+    return scalars.isclose(a, b, number(1e-9) if rel_tol is None else rel_tol, abs_tol, True)
 
 
 def _integers(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -172,9 +133,7 @@ def _product(t: Tracer, *columns: Any, repeat: int = 1) -> Any:
 
 
 def _partial(t: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
-    from symdiff.frontend.calls import Method, call
-
-    return Method(lambda t, f, *a, **k: call(t, f, (*args, *a), kwargs | k), function, "partial")
+    return Method(lambda t, f, *a, **k: t.call(f, (*args, *a), kwargs | k), function, "partial")
 
 
 def _accumulate(t: Tracer, values: Any, function: Any = None, *, initial: Any = None) -> Any:
@@ -235,9 +194,9 @@ TABLE: dict[str, Callable[..., Any]] = {
     "math.fma": _fma,
     "math.ldexp": _ldexp,
     "math.isclose": _math_isclose,
-    "math.isfinite": lambda t, x: finite(x),
-    "math.isnan": lambda t, x: undefined(x),
-    "math.isinf": lambda t, x: infinite(x),
+    "math.isfinite": lambda t, x: finiteness.finite(x),
+    "math.isnan": lambda t, x: finiteness.undefined(x),
+    "math.isinf": lambda t, x: finiteness.infinite(x),
     "math.comb": _integers(math.comb),
     "math.perm": _integers(math.perm),
     "math.factorial": _integers(math.factorial),

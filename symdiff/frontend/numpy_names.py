@@ -11,9 +11,19 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, library_names, numpy_shapes, python_names, scalars
+from symdiff.frontend import (
+    arrays,
+    finiteness,
+    large_making,
+    library_names,
+    numpy_shapes,
+    python_names,
+    scalars,
+    sequences,
+)
 from symdiff.frontend.arrays import asarray, converted, copied, dtype_kind, elementwise, reduce
-from symdiff.frontend.containers import elements, plain, used_as_array
+from symdiff.frontend.containers import elements, plain
+from symdiff.frontend.demands import used_as_array
 from symdiff.frontend.python_names import call_back
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -53,10 +63,8 @@ def _shape_of(shape: Any) -> tuple[int, ...]:
 
 
 def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
-    from symdiff.frontend import large_making, large_names
-
     parts = shape if isinstance(shape, (tuple, list)) else (shape,)
-    if large_names.involved(parts) or math.prod(map(int, parts)) > t.size_limit:
+    if sequences.involved(parts) or math.prod(map(int, parts)) > t.size_limit:
         return large_making.filled(t, shape, value, kind)
     size = _shape_of(shape)
     array = array_of([value] * int(np.prod(size, dtype=int)), size)
@@ -81,8 +89,6 @@ def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = T
 
 
 def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
-    from symdiff.frontend import large_making
-
     kind = dtype_kind(dtype)
     if all(isinstance(b, int) for b in bounds):
         values: list[Any] = list(range(*bounds))
@@ -96,8 +102,6 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
 
 
 def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:
-    from symdiff.frontend import large_making
-
     if n * (n if m is None else m) > t.size_limit:
         return large_making.eye(t, n, m, k)
     return t.own(asarray(np.eye(n, m, k)))
@@ -106,6 +110,13 @@ def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:
 # --------------------------------------------------------------------- selection
 def _truth(value: Any) -> Any:
     return elementwise(scalars.truth, value)
+
+
+def _nansum(t: Tracer, value: Any, *args: Any, **more: Any) -> Any:
+    numbers = elementwise(
+        lambda x: arrays.choose(finiteness.undefined(x), number(0), x), _countable(value)
+    )
+    return _sum(t, numbers, *args, **more)
 
 
 def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
@@ -167,7 +178,7 @@ def _isclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> A
     relative = number(1e-5) if rtol is None else rtol
     absolute = number(1e-8) if atol is None else atol
     return elementwise(
-        lambda x, y, r, s: library_names.isclose(x, y, r, s, False), a, b, relative, absolute
+        lambda x, y, r, s: scalars.isclose(x, y, r, s, False), a, b, relative, absolute
     )
 
 
@@ -177,7 +188,7 @@ def _on_each(f: Function) -> Function:
 
 def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
     """A real number is never infinite: only what is not defined is replaced."""
-    return _where(t, elementwise(library_names.undefined, x), nan, x)
+    return _where(t, elementwise(finiteness.undefined, x), nan, x)
 
 
 # -------------------------------------------------------------------- reductions
@@ -355,9 +366,9 @@ TABLE: dict[str, Function] = {
     "numpy.less_equal": _compare(ast.LtE), "numpy.greater": _compare(ast.Gt),
     "numpy.greater_equal": _compare(ast.GtE), "numpy.isclose": _isclose,
     "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
-    "numpy.isfinite": _on_each(library_names.finite), "numpy.isnan": _on_each(library_names.undefined),
-    "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(library_names.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
-    "numpy.nansum": _sum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
+    "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
+    "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),
     "numpy.count_nonzero": lambda t, a: _sum(t, _truth(asarray(a))),

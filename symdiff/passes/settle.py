@@ -18,12 +18,10 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.codegen.flags import OVERFLOWS, UNDERFLOWS
 from symdiff.codegen.lower import fused, lower
-from symdiff.codegen.machine import ARRAY_CHAIN
-from symdiff.codegen.nestlanes import Reduction, reduction
+from symdiff.codegen.machine import ARRAY_CHAIN, OVERFLOWS, SETTLED, UNDERFLOWS
 from symdiff.codegen.nestready import ready
-from symdiff.codegen.nestsettle import SETTLED
+from symdiff.codegen.reductions import Reduction, reduction
 from symdiff.ir import (
     ABS,
     ADD,
@@ -352,7 +350,7 @@ class _Settling:
     def finished(self) -> Settled:
         """The program with all expressions replaced."""
         roots = [e for v in self.values.values() for e in (v.form, v.suspect, v.doubt)]
-        lowered = lower(roots, chain=self._chain, fuse=True)
+        lowered = lower(roots, chain=self._chain, fuse=True, single=self.dtype == "float32")
         references: list[Reference] = []
         found = zip(lowered[::3], lowered[1::3], lowered[2::3], strict=True)
         for (key, v), three in zip(self.values.items(), found, strict=True):

@@ -7,14 +7,11 @@ element, and `Body` for arrays.
 from __future__ import annotations
 
 import ctypes
-import functools
-import hashlib
 import os
 import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -32,10 +29,6 @@ _ITEM = {"float64": 8, "float32": 4}
 _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 
 _PAIR_PREFIX = "symdiff_dd_"
-_WIDE = ("symdiff.passes.widen", "symdiff.codegen.pairs", "symdiff.codegen.ddfunctions",
-         "symdiff.codegen.doubledouble")  # fmt: skip
-"""The modules that decide what double-double code is."""
-
 Widen = Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
 
 _provided: dict[str, jit.Linked] = {}
@@ -91,6 +84,12 @@ class Spec:
         """Whether no element is in doubt where the processor raised no flag."""
         return self.lean and self.suspect is FALSE
 
+    @property
+    def tier(self) -> str:
+        """What it is called, for people."""
+        width = "double-double" if self.widen is not None else self.dtype
+        return f"{width}, {'arrays' if self.arrays else 'numbers'}"
+
     def roots(self) -> tuple[Expr, ...]:
         return self.outputs if self.suspect is None else (*self.outputs, self.suspect)
 
@@ -102,7 +101,8 @@ class Spec:
         chain = ARRAY_CHAIN if self.arrays and self.fuses else MAX_CHAIN
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
-        roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses)
+        single = self.dtype == "float32"
+        roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses, single=single)
         plain = not self.arrays or self.accuracy == "strict"  # computed by the C library
         if plain and self.dtype == "float64" and self.accuracy != "fast":
             roots = polished(roots)
@@ -115,28 +115,9 @@ class Spec:
         roots = self.roots()
         own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
-        wide = None if self.widen is None else digest(*_WIDE)
+        wide = self.widen is not None
         how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, self.arrays, wide)
-        return cache.key(kind, rows, how, version(), jit.host(), *more)
-
-
-@functools.cache
-def version() -> str:
-    """A digest of the modules that decide what is compiled."""
-    names = ("ir", "functions", "codegen.lower", "codegen.machine", "codegen.sharp", "codegen.llvm", "codegen.latency", "codegen.streams", "codegen.together", "codegen.quotients", "codegen.polish",
-             "codegen.corrections", "codegen.valued", "codegen.valuedexp", "codegen.valuedangles", "codegen.valuederf",
-             "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.flags", "codegen.gate", "codegen.nestentry", "codegen.doubledouble", "codegen.jit")  # fmt: skip
-    return digest(*(f"symdiff.{name}" for name in names))
-
-
-@functools.cache
-def digest(*names: str) -> str:
-    """A digest of modules' sources; they need not be imported."""
-    digest = hashlib.blake2b(digest_size=16)
-    for name in names:
-        spec: Any = find_spec(name)
-        digest.update(spec.loader.get_data(spec.origin))
-    return digest.hexdigest()
+        return cache.key(kind, rows, how, jit.host(), *more)
 
 
 def link(key: str, text: Callable[[], str], keep: bool, tidy: bool = False) -> jit.Linked:
@@ -165,12 +146,12 @@ def _provide(symbol: str, keep: bool) -> None:
     """Compile a double-double function, once in a process, for others to call."""
     if symbol in _provided:
         return
-    from symdiff.codegen import pairs
+    from symdiff.codegen import pairfunctions
 
-    lanes = registers("float64") if pairs.width_of(symbol) > 1 else llvm.Lanes()
+    lanes = registers("float64") if pairfunctions.width_of(symbol) > 1 else llvm.Lanes()
     how = (symbol, lanes.isa, sorted(lanes.library), jit.host())
-    key = cache.key("pairs", digest(*_WIDE), version(), how)
-    linked = link(key, lambda: pairs.print_function(symbol, lanes), keep)
+    key = cache.key("pairs", how)
+    linked = link(key, lambda: pairfunctions.print_function(symbol, lanes), keep)
     jit.define_symbol(symbol, linked.address(symbol))
     _provided[symbol] = linked
 
@@ -212,7 +193,8 @@ class Point:
             return source
 
         layout = builtin.float_layout()
-        self.linked = link(spec.key("point", layout), text, spec.cache)
+        self.spec, self.key = spec, spec.key("point", layout)
+        self.linked = link(self.key, text, spec.cache)
         self.point = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)(
             self.linked.address("point")
         )
@@ -248,7 +230,7 @@ class Point:
 
 
 def _pair_writer(lanes: llvm.Lanes) -> llvm.Writer:
-    from symdiff.codegen.pairs import PairWriter
+    from symdiff.codegen.pairfunctions import PairWriter
 
     return PairWriter(lanes)
 
@@ -272,8 +254,8 @@ class Body:
                 writer = llvm.Writer(spec.dtype, used, shares)
             return llvm.print_body(spec.params, outputs, suspect, spec.dtype, used, writer)
 
-        self.spec = spec
-        self.linked = link(spec.key("body", lanes.isa, sorted(lanes.library)), text, spec.cache)
+        self.spec, self.key = spec, spec.key("body", lanes.isa, sorted(lanes.library))
+        self.linked = link(self.key, text, spec.cache)
         self.address = self.linked.address("body")
         self.width = ctypes.c_int64.from_address(self.linked.address("width")).value
         self._driver = _driver(spec.cache)
@@ -332,14 +314,16 @@ def registers(dtype: str, plain: bool = False) -> llvm.Lanes:
     host = jit.host()
     single = dtype == "float32"
     width = host.bits // 8 // _ITEM[dtype]
+    permutes = host.bits == 512
     if not host.isa or plain:
-        return llvm.Lanes(width)
+        return llvm.Lanes(width, permutes=permutes)
     names = (
         llvm.variant_name(host.isa, width, op.libm + ("f" if single else ""), op.arity)
         for op in OPS.values()
         if op.vector and op.libm is not None
     )
-    return llvm.Lanes(width, host.isa, frozenset(n for n in names if jit.symbol(n) is not None))
+    library = frozenset(n for n in names if jit.symbol(n) is not None)
+    return llvm.Lanes(width, host.isa, library, permutes=permutes)
 
 
 def _driver(keep: bool) -> jit.Linked:
@@ -350,4 +334,4 @@ def _driver(keep: bool) -> jit.Linked:
         call = "" if layout is None else arraycall.print_array_call(*layout)
         return driver.print_driver() + tiers.print_tiers(jit.has_flags()) + call
 
-    return link(cache.key("driver", version(), jit.host(), layout), text, keep)
+    return link(cache.key("driver", jit.host(), layout), text, keep)

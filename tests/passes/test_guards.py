@@ -5,7 +5,6 @@ evaluating both forms in ball arithmetic.
 """
 
 import math
-import time
 
 import mpmath
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from symdiff import GuardWarning, derivation, ir, symgrad
+from symdiff import GuardWarning, derivation, guardtext, ir, symgrad
 from symdiff import functions as F
 from symdiff.interpret import Certified
 from symdiff.passes.cancel import cancel
@@ -24,6 +23,7 @@ from symdiff.passes.literals import exact_literals
 from symdiff.passes.regions import Known, constraint
 from symdiff.passes.zeros import zero_sets
 from tests.passes.evaluate import evaluate
+from tests.work import at_most
 
 mpmath.mp.dps = 50
 x, y, a, b, c = (ir.var(n) for n in "xyabc")
@@ -201,7 +201,7 @@ def test_a_limit_that_stands_for_a_band_keeps_its_value_not_its_derivative(name)
     assert extended is gradient(got.args[1], [x if name != "power" else y])[0]
     (guard,) = notes.guards
     assert guard.kind == "repaired" and guard.coarse
-    assert "the derivatives are those of the smooth extension" in guard.message
+    assert "the derivatives are those of the smooth extension" in guardtext.message(guard)
 
 
 def test_coarse_guards_from_the_source_to_the_kernel():
@@ -394,7 +394,7 @@ def test_wrong_guards_are_kept_and_named_with_both_numbers(name):
     assert guard.guarded == guarded
     if limit is not None:
         assert guard.limit == limit
-        assert f"{guarded!r} against {limit!r}" in guard.message
+        assert f"{guarded!r} against {limit!r}" in guardtext.message(guard)
     assert guard.node in ir.topological((e,))
 
 
@@ -413,7 +413,7 @@ def test_bands_that_do_not_agree_to_rounding(polynomial, eps):
     point = {"x": mpmath.mpf(guard.where[0][1].numerator) / guard.where[0][1].denominator}
     assert guard.limit == float(mpmath.sin(point["x"]) / point["x"])
     assert guard.guarded == float(evaluate(polynomial, point))
-    assert "is not the value without it" in guard.message
+    assert "is not the value without it" in guardtext.message(guard)
 
 
 # ---------------------------------------------------------------- what is left alone
@@ -500,10 +500,9 @@ def test_contexts_of_many_branches_stay_small():
     v = x
     for k in range(200):
         v = where(ir.lt(x, k / 100), v * 1.5 + k, sin(v) / (1 + x * x))
-    start = time.perf_counter()
-    got = guards((v,))
+    with at_most(5_000_000):
+        got = guards((v,))
     assert len(ir.topological(got)) <= len(ir.topological((v,))) + 16
-    assert time.perf_counter() - start < 3
 
 
 @settings(max_examples=100, deadline=None)
@@ -592,8 +591,7 @@ def test_a_literal_is_repaired_in_the_whole_function():
 
 def test_guards_of_repeated_questions_are_cheap():
     total = sum((where(zero(v), 1, sin(v) / v) for v in (ir.var(f"v{i}") for i in range(60))), x)
-    start = time.perf_counter()
-    got, notes = run(total)
+    with at_most(3_000_000):
+        got, notes = run(total)
     assert not any(e.op is ir.WHERE for e in ir.topological((got,)))
     assert len(notes.guards) == 60
-    assert time.perf_counter() - start < 1
