@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +21,15 @@ from symdiff.codegen.gate import MOST
 from symdiff.cudakernels import CudaKernels
 from symdiff.derivation import Source, Step, static_key
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_when_traced
+from symdiff.frontend import (
+    Inlined,
+    Parameters,
+    Placed,
+    Shapes,
+    capture,
+    from_sympy,
+    runs_when_traced,
+)
 from symdiff.locks import Lock
 from symdiff.options import Domain, Options
 from symdiff.program import (
@@ -34,9 +43,10 @@ from symdiff.progress import compiling
 from symdiff.runtime import rows
 from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
-from symdiff.runtime.tiers import Tiered
+from symdiff.runtime.tiers import Tiered, _apart
 from symdiff.structure import Structured
-from symdiff.tiered import always_wide, nested, placed, suspect, tiered, widen
+from symdiff.tiered import always_wide, nested, placed, suspect, tiered, unsound, widen
+from symdiff.validation.settings import mode
 
 if TYPE_CHECKING:
     from symdiff.report import Report
@@ -86,6 +96,7 @@ class SymbolicFunction(functools.partial[Any]):
             source = source.keeping(options.checkpoint)
         self._source, self._options, self._parent = source, options, parent
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
+        self._lock = threading.RLock()
         self._arrays = ArrayKernels(source, options)
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
@@ -95,6 +106,8 @@ class SymbolicFunction(functools.partial[Any]):
         self._opening = Lock()
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
+        self._expression: tuple[Any, Any] | None = None
+        self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
         self.__name__ = source.name
@@ -150,11 +163,38 @@ class SymbolicFunction(functools.partial[Any]):
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
                 values = kernel(real)
+                while self._unsound(static, shapes, kernel):
+                    emission, kernel = self._compiled(static, shapes)
+                    values = kernel(real)
                 self._note(real, static, emission, kernel)
             return map_tree(values.__getitem__, emission.tree)
-        kernel(real, flatten_like(emission.tree, out, len(emission.outputs), "out"))
+        places = flatten_like(emission.tree, out, len(emission.outputs), "out")
+        kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
+        kernel(real, places)
+        while self._unsound(static, shapes, kernel):
+            emission, kernel = self._compiled(static, shapes)
+            kernel(kept, places)
         self._note(real, static, emission, kernel)
         return out
+
+    def _unsound(self, static: Mapping[str, Any], shapes: Shapes | None, kernel: Tiered) -> bool:
+        """Whether code that this call has compiled is wrong; then the kernel has been replaced
+        by one that leaves out more, at last all compiled code."""
+        if kernel.kernel.made == kernel.validated or mode() == "off":
+            return False
+        with self._lock:
+            made = kernel.kernel.made
+            key = next(k for k, found in self._emitted.items() if found[1] is kernel)
+            emission = self._emitted[key][0]
+            wrong = unsound(
+                self.__name__, kernel, lambda: self._source.trial(static, shapes, emission)
+            )
+            if wrong is None:
+                kernel.validated = made
+                return False
+            self._emitted[key] = emission, tiered(emission, self._options, wrong)
+            self._emitted[key][1].without = wrong
+            return True
 
     def _note(
         self, real: Sequence[Any], static: Mapping[str, Any], emission: Emission, kernel: Tiered
@@ -327,12 +367,42 @@ class SymbolicFunction(functools.partial[Any]):
         if (structured := self._structured()) is not None:
             from symdiff.arraytext import expression
 
-            return expression(structured)
+            return expression(structured, self._symbols)
         from symdiff.codegen.symbolic import to_sympy
         from symdiff.compile import readable_forms
 
         program = self.program
-        return map_objects(to_sympy(readable_forms(program.outputs)).__getitem__, program.tree)
+        made = to_sympy(readable_forms(program.outputs), symbols=self._symbols)
+        return map_objects(made.__getitem__, program.tree)
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """The symbols of `.expr`, one for each real parameter: of a function made from a SymPy
+        expression the very objects that it came with (arrays are `IndexedBase`s)."""
+        import sympy
+
+        names = self._source.parameters.real
+        return tuple(self._symbols.get(n) or sympy.Symbol(n) for n in names)
+
+    def cse(self) -> tuple[list[tuple[Any, Any]], Any]:
+        """`.expr` with its shared subexpressions named once, as `sympy.cse` gives it.
+
+        Returns
+        -------
+        replacements : pairs of a symbol and the expression that it stands for, in order.
+        expressions : nested as `.expr` is, in terms of them.
+        """
+        if self._structured() is not None:
+            raise SymdiffError(
+                f"{self.__name__} has arrays or loops, of which there is no list of assignments",
+                hint="see .expr, or .source()",
+            )
+        from symdiff.codegen.symbolic import shared
+        from symdiff.compile import readable_forms
+
+        program = self.program
+        named, made = shared(readable_forms(program.outputs), self._symbols)
+        return named, map_objects(made.__getitem__, program.tree)
 
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays
@@ -502,6 +572,8 @@ class SymbolicFunction(functools.partial[Any]):
     def __reduce__(self) -> Any:
         if self._parent is not None:
             return _derived, (self._parent, self._source.path[-1])
+        if self._expression is not None:
+            return of_expressions, (*self._expression, self.__name__, self._options)
         wrapped = getattr(self, "__wrapped__", None)
         if wrapped is not None:
             name = getattr(wrapped, "__qualname__", "")
@@ -562,6 +634,14 @@ def symbolic(
 
     source = Source(parameters.name, parameters, trace, keep=options.cache)
     return SymbolicFunction(source, options, fun)
+
+
+def of_expressions(expr: Any, params: Any, name: str, options: Options) -> SymbolicFunction:
+    """SymPy expressions as a function of their symbols."""
+    made = from_sympy(expr, params, name)
+    result = symbolic(made.function, options, None)
+    result._expression, result._symbols = (expr, params), made.symbols
+    return result
 
 
 def _conditions(domain: Domain, program: Program) -> list[ir.Expr]:

@@ -20,6 +20,7 @@ from symdiff.structure import (
     INDEX,
     LOAD,
     MOD,
+    REAL_OF,
     Block,
     Build,
     Call,
@@ -41,6 +42,19 @@ def structured_to_sympy(program: Structured) -> list[Any]:
     translator = _Translator()
     translator.block(program.block)
     return [translator.output(e) for e in program.outputs]
+
+
+def with_symbols(e: Any, symbols: Mapping[str, Any]) -> Any:
+    """The same expression of these symbols and arrays, by name, or of plain ones."""
+    import sympy
+
+    values: dict[Any, Any] = {}
+    for base in e.atoms(sympy.IndexedBase):
+        values[base] = symbols.get(str(base)) or sympy.IndexedBase(str(base))
+    for s in e.free_symbols:
+        if isinstance(s, sympy.Symbol) and s.is_real and not s.is_integer:
+            values[s] = symbols.get(s.name) or sympy.Symbol(s.name)
+    return e.xreplace(values)
 
 
 class _Translator:
@@ -170,7 +184,7 @@ class _Translator:
         stack = [e]
         while stack:
             n = stack.pop()
-            if n.op in (LOAD, INDEX, FLOORDIV, MOD, ir.VAR):
+            if n.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF, ir.VAR):
                 found[n] = None
             else:
                 stack.extend(n.args)
@@ -179,6 +193,8 @@ class _Translator:
     def leaf(self, n: Expr) -> Any:
         if n.op is LOAD:
             return self.element(name_of(n.args[0]), [self.number(i) for i in n.args[1:]])
+        if n.op is REAL_OF:
+            return self.number(n.args[0])
         if n.op in (FLOORDIV, MOD):
             a, b = (self.number(x) for x in n.args)
             return self.sympy.floor(a / b) if n.op is FLOORDIV else self.sympy.Mod(a, b)

@@ -141,10 +141,10 @@ def test_all_ways_to_call_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
     def f(x: float, y: float) -> float:
         return x * y + math.sin(x)
 
+    a, b = np.linspace(0.1, 1.0, 7), np.linspace(1.0, 2.0, 7)
+    truth = a * b + np.sin(a), (b + np.cos(a), a)
     for _ in range(4):
         g = symgrad(f, cache=False).value_and_grad
-        a, b = np.linspace(0.1, 1.0, 7), np.linspace(1.0, 2.0, 7)
-        truth = a * b + np.sin(a), (b + np.cos(a), a)
 
         def call(k: int, g: Any = g) -> None:
             for _ in range(20):
