@@ -120,6 +120,7 @@ def _types() -> Any:
     """The class of these types, once Numba knows how to handle them."""
     from numba.core import types
     from numba.core.imputils import lower_constant
+    from numba.core.registry import cpu_target
     from numba.core.typing.templates import AttributeTemplate
     from numba.extending import (
         NativeValue,
@@ -130,7 +131,7 @@ def _types() -> Any:
         unbox,
     )
 
-    class SymbolicType(types.Dispatcher):  # type: ignore[misc]
+    class SymbolicType(types.Dispatcher):
         """The type of one function: it says which, as that of a dispatcher does."""
 
         def __init__(self, function: Any) -> None:
@@ -152,6 +153,8 @@ def _types() -> Any:
     unbox(SymbolicType)(lambda kind, value, c: NativeValue(nothing(c.context)))
     infer_getattr(Attributes)
     lower_getattr_generic(SymbolicType)(nothing)
+    cpu_target.typing_context.refresh()  # Numba may be compiling already
+    cpu_target.target_context.refresh()
     return SymbolicType
 
 
