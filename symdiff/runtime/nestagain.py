@@ -128,7 +128,8 @@ class Again:
         point = tuple((ctypes.c_double * len(reference.params)).from_address(leaves))
         target = ctypes.c_double.from_address(result)
         with self._lock:
-            target.value = self._proven(which, reference, point, target.value)
+            first = ctypes.c_double.from_address(result + ctypes.sizeof(ctypes.c_double)).value
+            target.value = self._proven(which, reference, point, target.value, first)
 
     def _compiled(self, which: int, reference: Reference) -> int:
         """The address of the value in double-double arithmetic, in the table by now."""
@@ -145,15 +146,17 @@ class Again:
             return slot.value or 0
 
     def _proven(
-        self, which: int, reference: Reference, point: tuple[float, ...], value: float
-    ) -> float:
-        """The value from ball arithmetic; as it is if that takes too long."""
+        self, which: int, reference: Reference, point: tuple[float, ...], value: float,
+        first: float,
+    ) -> float:  # fmt: skip
+        """The value from ball arithmetic; as the kernel computed it first if that takes too
+        long, and as it is if balls do not know a function."""
         found = self._known.get((which, point))
         if found is not None:
             return found
         if self.spent > SECONDS:
             self.left += 1
-            return value
+            return first
         start = time.perf_counter()
         try:
             if which not in self._balls:
