@@ -110,7 +110,8 @@ class Again:
                 return
         point = tuple((ctypes.c_double * len(reference.params)).from_address(leaves))
         target = ctypes.c_double.from_address(result)
-        target.value = self._proven(which, reference, point, target.value)
+        first = ctypes.c_double.from_address(result + ctypes.sizeof(ctypes.c_double)).value
+        target.value = self._proven(which, reference, point, target.value, first)
 
     def _compiled(self, which: int, reference: Reference) -> int:
         """The address of the value in double-double arithmetic, in the table by now."""
@@ -127,15 +128,17 @@ class Again:
             return slot.value or 0
 
     def _proven(
-        self, which: int, reference: Reference, point: tuple[float, ...], value: float
-    ) -> float:
-        """The value from ball arithmetic; as it is if that takes too long."""
+        self, which: int, reference: Reference, point: tuple[float, ...], value: float,
+        first: float,
+    ) -> float:  # fmt: skip
+        """The value from ball arithmetic; as the kernel computed it first if that takes too
+        long, and as it is if balls do not know a function."""
         found = self._known.get((which, point))
         if found is not None:
             return found
         if self.outcome.spent > WORK:
             self.outcome.leave()
-            return value
+            return first
         before = work.spent()
         try:
             with self._lock:

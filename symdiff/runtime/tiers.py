@@ -148,21 +148,34 @@ class Tiered:
         shape = values[0].shape
         grids = [np.broadcast_to(np.asarray(a), shape) for a in args]
         where = np.ndindex(shape) if flags is None else zip(*np.nonzero(flags), strict=True)
-        until, left = work.spent() + WORK, 0
+        until, left = work.spent() + WORK, []
         for index in where:
             if work.spent() > until:
-                left += 1
+                left.append(index)
                 continue
             answers = self._at([float(g[index]) for g in grids], _dtype(values[0]))
             for value, answer in zip(values, answers, strict=True):
                 value[index] = answer
         if left:
+            at = tuple(map(np.array, zip(*left, strict=True)))
+            for value, plain in zip(values, self._plainly(grids, at), strict=True):
+                value[at] = plain
             warnings.warn(
-                f"{self.kernel.name}: {left} elements are not proven accurate: "
+                f"{self.kernel.name}: {len(left)} elements are not proven accurate: "
                 "the budget of a call for ball arithmetic was not enough",
                 AccuracyWarning,
                 stacklevel=4,
             )
+
+    def _plainly(self, grids: Sequence[Any], at: Any) -> list[Any]:
+        """Elements as the kernel computes them first: what its other tiers left in doubt may
+        be anything."""
+        kernel = self.kernel
+        first = Kernel(
+            kernel.name, kernel.params, kernel.outputs, dtype=kernel.dtype,
+            accuracy=kernel.accuracy, cache=kernel.cache, refine=kernel.refine,
+        )  # fmt: skip
+        return first([g[at] for g in grids])
 
 
 def _apart(argument: Any, out: Sequence[Any]) -> Any:
