@@ -173,7 +173,8 @@ def compile_module(
     name: str | None,
 ) -> None:
     """Write a standalone module with the kernels of TARGET."""
-    from symdiff.export import module_text, write_text
+    from symdiff.export import module_text
+    from symdiff.files import write_text
     from symdiff.targets import resolve
 
     subject, wanted = resolve(target, name), [t.strip() for t in targets.split(",")]

@@ -499,7 +499,8 @@ class SymbolicFunction(functools.partial[Any]):
 
     def save(self, path: Any, *, hessian: bool = False) -> None:
         """Write a standalone module with the value, gradient and both together."""
-        from symdiff.export import save_module, write_text
+        from symdiff.export import save_module
+        from symdiff.files import write_text
 
         raw = self._source.program(self._default_static())
         targets = ("cpu",) if self._options.target == "cpu" else ("cpu", "cuda")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from symdiff.functions import EXP, LOG
 from symdiff.ir import Expr, substitute, topological
-from symdiff.passes.removable import WRITTEN
+from symdiff.passes.removable import meaning
 from symdiff.passes.roots import loci
 from symdiff.structure import LOAD, Block, Build, index, mapped, name_of, walk
 
@@ -89,7 +89,7 @@ def _formula(build: Build, indices: Sequence[Expr]) -> Expr:
 
 def _completed(e: Expr, simplify: Pass) -> int:
     """How many completed functions the expression becomes one of."""
-    return sum(n.op in WRITTEN for n in topological(simplify((e,))))
+    return sum(meaning(n.op) is not None for n in topological(simplify((e,))))
 
 
 __all__ = ["looked_through"]
