@@ -2,6 +2,7 @@
 
 from symdiff.frontend.calls import Inlined, runs_when_traced
 from symdiff.frontend.capture import capture
+from symdiff.frontend.captures import Captures, include, noting
 from symdiff.frontend.inlining import Placed
 from symdiff.frontend.parameters import Shapes
 from symdiff.frontend.signature import Array, Parameters
@@ -10,6 +11,7 @@ from symdiff.frontend.values import SymArray
 
 __all__ = [
     "Array",
+    "Captures",
     "Inlined",
     "Parameters",
     "Placed",
@@ -17,6 +19,8 @@ __all__ = [
     "SymArray",
     "capture",
     "from_sympy",
+    "include",
     "is_sympy",
+    "noting",
     "runs_when_traced",
 ]
