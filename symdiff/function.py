@@ -33,6 +33,7 @@ from symdiff.frontend import (
     noting,
     runs_when_traced,
 )
+from symdiff.locks import Lock
 from symdiff.options import Domain, Options
 from symdiff.program import (
     Emission,
@@ -98,6 +99,7 @@ class SymbolicFunction(functools.partial[Any]):
             source = source.keeping(options.checkpoint)
         self._source, self._options, self._parent = source, options, parent
         self._lock = threading.RLock()
+        self._opening = Lock()
         self._begin()
         self._derived: dict[Step, SymbolicFunction] = {}
         self._expression: tuple[Any, Any] | None = None
@@ -119,10 +121,13 @@ class SymbolicFunction(functools.partial[Any]):
         self._called: set[Any] = set()
         self._fast: dict[str, Callable[..., Any]] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
+        self._numba: Any = None
 
     def _fresh(self) -> None:
         """Forget kernels of values that have changed since the function was captured."""
-        if self._source.fresh() != self._epoch:
+        if self._source.fresh() == self._epoch:
+            return
+        with self._opening:
             self._epoch = self._source.epoch
             self._begin()
             if self._gate is not None:  # a call may be on its way through it
@@ -240,9 +245,12 @@ class SymbolicFunction(functools.partial[Any]):
             key = key, "numbers"
             found = self._emitted.get(key)
         if found is None:
-            emission = self._source.emission(static, shapes)
-            kernel = tiered(emission, self._options)
-            found = self._emitted[key] = (emission, kernel)
+            with self._source.once:
+                found = self._emitted.get(key)
+                if found is None:
+                    emission = self._source.emission(static, shapes)
+                    made = emission, tiered(emission, self._options)
+                    found = self._emitted.setdefault(key, made)
         return found
 
     def _has_fast(self) -> bool:
@@ -268,19 +276,22 @@ class SymbolicFunction(functools.partial[Any]):
         kind = f"program {id(raw)}"
         if kind in self._fast or len(self._fast) >= MOST:
             return
-        self._fast[kind] = refusing
-        way = self._arrays.entry(raw)
-        if way is not None:
-            self._open(kind, way)
+        self._open(kind, self._arrays.entry(raw))
 
-    def _open(self, kind: str, way: Way) -> None:
-        """Offer calls to this way before they take the general path."""
-        self._fast[kind] = way.entry
-        if self._gate is None:
-            inputs, captures = len(self._source.parameters.real), self._source.captures
-            self._gate = Gate(self._general, inputs, self._options.cache, captures)
-        self._gate.add(way)
-        self._enter(self._gate.call)
+    def _open(self, kind: str, way: Way | None) -> None:
+        """Offer calls to this way before they take the general path, if there is one."""
+        with self._opening:
+            if kind in self._fast or len(self._fast) >= MOST:
+                return
+            if way is None:
+                self._fast[kind] = refusing
+                return
+            if self._gate is None:
+                inputs, captures = len(self._source.parameters.real), self._source.captures
+                self._gate = Gate(self._general, inputs, self._options.cache, captures)
+            self._gate.add(way)
+            self._fast[kind] = way.entry
+            self._enter(self._gate.call)
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -332,7 +343,7 @@ class SymbolicFunction(functools.partial[Any]):
             found = _KINDS.get(step[0], SymbolicFunction)(source, self._options, None, self)
             found.__doc__ = f"{name} of {self.__name__}."
             found.__wrapped__ = getattr(self, "__wrapped__", None)  # type: ignore[attr-defined]
-            self._derived[step] = found
+            found = self._derived.setdefault(step, found)
         return found
 
     def _wrt(self) -> tuple[str, ...]:
@@ -388,6 +399,31 @@ class SymbolicFunction(functools.partial[Any]):
         program = self.program
         made = to_sympy(readable_forms(program.outputs), symbols=self._symbols)
         return map_objects(made.__getitem__, program.tree)
+
+    @property
+    def numba(self) -> Any:
+        """The Numba dispatcher of this function of numbers: to be called in `@njit` functions,
+        where the function itself may be called, too. Numbers give numbers, arrays broadcast.
+
+        Raises
+        ------
+        SymdiffError : for functions with arrays or loops.
+        """
+        if self._numba is None:
+            from symdiff.runtime.numba_bridge import dispatcher
+
+            static = self._default_static()
+            self._source.scalar(static)
+            made = self._compiled(static)
+            self._numba = dispatcher(self.__name__, self._source.parameters.real, *made)
+        return self._numba
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for when it meets the function in a program that it compiles."""
+        from symdiff.runtime.numba_bridge import type_of
+
+        return type_of(self)
 
     @property
     def symbols(self) -> tuple[Any, ...]:

@@ -85,7 +85,8 @@ class Gate:
 
     Notes
     -----
-    Entries are added while others may run in other threads, so all stay as they are.
+    Entries are added while others may run in other threads, so all stay as they are, and the
+    record changes in one step.
     """
 
     def __init__(
@@ -106,7 +107,10 @@ class Gate:
             )
 
     def add(self, way: Way) -> None:
-        """Ask this one too; requires that there are fewer than `gate.MOST`."""
+        """Ask this one too; requires that there are fewer than `gate.MOST`, and that no other
+        thread adds one."""
+        if len(self._ways) >= gate.MOST:
+            raise ValueError(f"a gate asks {gate.MOST} entries at most")
         self._ways.append(way)
         self._captures.ready()
         self._write()
