@@ -23,7 +23,9 @@ from symdiff.frontend.grammar import (
     FUNCTIONS,
     MASKS,
     MODULES,
+    ONLY_FUNCTIONS,
     OPERATORS,
+    QUALIFIED,
     explain,
 )
 from symdiff.functions import domain
@@ -196,7 +198,7 @@ class _Parser:
             case ast.Name():
                 return self._name(node, node.id)
             case ast.Attribute():
-                return self._name(node, self._dotted(node))
+                return self._name(node, self._dotted(node), qualified=True)
             case ast.UnaryOp():
                 return self._unary(node)
             case ast.BinOp():
@@ -239,11 +241,12 @@ class _Parser:
             self._fail(node, "complex numbers are not supported", "write 2*x for a product")
         self._fail(node, f"{self._segment(node)} is not a number")
 
-    def _name(self, node: ast.AST, name: str) -> Visit:
+    def _name(self, node: ast.AST, name: str, qualified: bool = False) -> Visit:
         yield from ()
-        if name in CONSTANTS:
-            return CONSTANTS[name]()
-        if name in FUNCTIONS:
+        known = QUALIFIED if qualified else CONSTANTS
+        if name in known:
+            return known[name]()
+        if name in ONLY_FUNCTIONS or qualified:
             self._fail(
                 node,
                 f"{name} is a function",
@@ -262,7 +265,7 @@ class _Parser:
         while isinstance(prefix, ast.Attribute) and prefix.attr in MODULES:
             prefix = prefix.value
         known = isinstance(node, ast.Attribute) and (
-            node.attr in FUNCTIONS or node.attr in CONSTANTS
+            node.attr in FUNCTIONS or node.attr in QUALIFIED
         )
         if known and isinstance(prefix, ast.Name) and prefix.id in MODULES:
             return node.attr  # type: ignore[attr-defined, no-any-return]

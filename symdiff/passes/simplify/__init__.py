@@ -21,6 +21,8 @@ candidates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
 
 from symdiff import ir
 from symdiff.codegen.formula import factors, terms
@@ -28,18 +30,22 @@ from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, Expr
 from symdiff.passes.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import angles, roots, waves
 from symdiff.passes.simplify.check import equal
-from symdiff.passes.simplify.frame import Frame, readable
+from symdiff.passes.simplify.frame import Frame, inside, readable, window
 from symdiff.passes.simplify.rules import rewritten
 from symdiff.passes.simplify.writer import Budget, Costs, Writer
 
 MAX_OPERATIONS = 400
 """Formulas with more operations than this stay as they are."""
-CANDIDATES = 1500
+CANDIDATES = 800
 """Candidates that are measured for one formula."""
 MAX_TERMS = 10
 """Sums with more terms are not taken apart."""
-MAX_POOL = 6
-"""Values that are kept while functions of several angles are rewritten."""
+MAX_POOL = 5
+"""Values that are written, of those that functions of angles and roots give."""
+MAX_ANGLES = 3
+"""Windows with more angles, or exponentials, are not written by other functions of them."""
+WORSE = 3
+"""Operations by which an intermediate formula may be longer."""
 
 _SUMS = (ADD, SUB)
 _RATIONAL = (ADD, SUB, NEG, MUL, DIV)
@@ -66,67 +72,93 @@ def _simplified(e: Expr) -> Expr:
     costs = Costs(nodes)
     if costs.formulas.length(start) > MAX_OPERATIONS:
         return e
-    work = _Simplifier(costs)
-    best = work.of(start)
-    for candidate in sorted({best, *work.runners.get(start, ())}, key=costs.of)[:4]:
-        if candidate is start or costs.of(candidate) >= costs.of(start):
-            break
-        if equal(e, candidate):
-            return candidate
-    return start
+    found = start
+    for strict in (False, True):  # a domain that a part loses may be kept by the rest
+        found = _Simplifier(costs, strict).of(start)
+        if strict or found is start or equal(start, found):
+            return found
+    return found
 
 
 class _Simplifier:
-    """Simplifies the nodes of one formula, children first."""
+    """Simplifies a formula from the top: a window at a time, after what its generators are
+    functions of."""
 
-    def __init__(self, costs: Costs) -> None:
-        self.costs, self.budget = costs, Budget(CANDIDATES)
+    def __init__(self, costs: Costs, strict: bool) -> None:
+        self.costs, self.strict, self.budget = costs, strict, Budget(CANDIDATES)
         self.known: dict[Expr, Expr] = {}
-        self.runners: dict[Expr, list[Expr]] = {}
 
     def of(self, e: Expr) -> Expr:
         """The shortest form found for a node."""
-        for node in ir.topological((e,), self.known):
-            if node not in self.known:
-                self.known[node] = self._node(node)
-        return self.known[e]
+        found = self.known.get(e)
+        if found is None:
+            found = self.known[e] = self._node(e)
+            self.known[found] = found
+        return found
 
-    def _node(self, node: Expr) -> Expr:
-        if not node.args:
-            return node
-        start = ir.rebuild(node, tuple(self.known[a] for a in node.args))
-        if start is not node and start in self.known:
-            return self.known[start]
-        if start.op.boolean or not start.args:
-            return start
-        candidates = {start: None, **dict.fromkeys(rewritten(start))}
-        if _is_rational(start):
-            candidates |= dict.fromkeys(self._window(start))
-        checked = [c for c in candidates if c is start or self._agrees(start, c)]
-        best = self.costs.best(checked)
-        self.known[start] = best
-        return best
+    def _node(self, e: Expr) -> Expr:
+        if not e.args:
+            return e
+        start = self._inner(e)
+        for cautious in (False, True):
+            candidates = {start: None, **dict.fromkeys(rewritten(start))}
+            if _is_rational(start):
+                found = self._window(start, cautious)
+                if found is None:  # too large for one window
+                    start = ir.rebuild(start, tuple(self.of(a) for a in start.args))
+                    found = self._window(start) if self.costs.of(start)[0] < 60 else None
+                    candidates[start] = None
+                candidates |= dict.fromkeys(found or ())
+            ranked = sorted(candidates, key=self.costs.of)
+            for candidate in ranked:
+                if candidate is start or equal(e, candidate, self.strict):
+                    break
+            if candidate is not start or ranked[0] is start:
+                break
+        return candidate
 
-    def _agrees(self, start: Expr, candidate: Expr) -> bool:
-        """Whether a candidate that would be taken is right; longer ones are not looked at."""
-        return self.costs.of(candidate) < self.costs.of(start) and equal(start, candidate)
+    def _below(self, e: Expr) -> Expr:
+        """A part of a formula: as its user wrote it, unless another form has fewer operations."""
+        found = self.of(e)
+        return e if self.costs.of(found)[0] == self.costs.of(e)[0] else found
+
+    def _inner(self, e: Expr) -> Expr:
+        """With what is below the window of a node simplified."""
+        if not _is_rational(e) or not inside(e):
+            return ir.rebuild(e, tuple(self._below(a) for a in e.args))
+        new: dict[Expr, Expr] = {}
+        for node in window(e):
+            if node.op is POW and ir.rational(node.args[1]) is not None and (
+                ir.integer(node.args[1]) is None
+            ):
+                new[node] = roots.extracted(self._below(new[node.args[0]]), node.args[1])
+            elif inside(node):
+                new[node] = ir.rebuild(node, tuple(new.get(a, a) for a in node.args))
+            elif node.args:
+                new[node] = self.of(node)
+            else:
+                new[node] = node
+        return new[e]
 
     # ----------------------------------------------------------------- windows
-    def _window(self, e: Expr) -> Sequence[Expr]:
-        """The best forms of a quotient of polynomials; empty if it is too large."""
+    def _window(self, e: Expr, cautious: bool = False) -> Sequence[Expr] | None:
+        """The best forms of a quotient of polynomials; None if it is too large."""
         try:
             frame = Frame(e)
             value = frame.value(e)
+            work = _Window(frame, self.costs, self.budget, cautious)
+            found = [work.best(value)]
         except OutOfBudgetError:
-            return ()
-        work = _Window(frame, self.costs, self.budget)
-        found = [work.best(value)]
+            return None
         parts = terms(e)
         if e.op in _SUMS and 2 <= len(parts) <= MAX_TERMS:
             found.append(work.sum_of(parts))
         elif e.op in (MUL, DIV, NEG):
             found += work.product_of(e)
-        found += [f for w in waves.forms(frame, value, work.writer) for f in (w, self._again(w))]
+        best = self.costs.best(found)
+        for wave in waves.forms(frame, value, work.writer):
+            if self.costs.of(wave)[0] < self.costs.of(best)[0] + WORSE:
+                found += wave, self._again(wave)
         return found
 
     def _again(self, e: Expr) -> Expr:
@@ -141,9 +173,11 @@ class _Simplifier:
 class _Window:
     """Candidates for the values of one frame."""
 
-    def __init__(self, frame: Frame, costs: Costs, budget: Budget) -> None:
+    def __init__(
+        self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False
+    ) -> None:
         self.frame, self.costs = frame, costs
-        self.writer = Writer(frame, costs, budget)
+        self.writer = Writer(frame, costs, budget, cautious)
         self._best: dict[object, Expr] = {}
 
     def best(self, value: Factored) -> Expr:
@@ -163,18 +197,26 @@ class _Window:
                 for form in roots.forms(self.frame, root, v):
                     pool.setdefault(_key(form), form)
             pool = self._kept(pool)
-        for angle in self.frame.angles:
-            for v in list(pool.values()):
-                for form in angles.forms(self.frame, angle, v):
-                    pool.setdefault(_key(form), form)
-            pool = self._kept(pool)
+        chosen = [a for a in self.frame.angles if angles.matters(self.frame, a, value)]
+        if len(chosen) <= MAX_ANGLES:
+            for angle in chosen:
+                for v in list(pool.values())[:2]:
+                    for form in angles.forms(self.frame, angle, v):
+                        pool.setdefault(_key(form), form)
+                pool = self._kept(pool)
         return list(pool.values())
 
     def _kept(self, pool: dict[object, Factored]) -> dict[object, Factored]:
-        if len(pool) <= MAX_POOL:
+        """The values that look short, and the first."""
+        if len(pool) <= 2:
             return pool
-        ranked = sorted(pool.items(), key=lambda kv: self.costs.of(self.writer.write(kv[1])))
-        return dict(ranked[:MAX_POOL])
+        first = next(iter(pool))
+        ranked = sorted(pool, key=lambda k: self.writer.rough(pool[k]))[:MAX_POOL]
+        worst = 2 * self.writer.rough(pool[ranked[0]]) + 6
+        kept = [k for k in ranked if self.writer.rough(pool[k]) <= worst]
+        if first not in kept and self.writer.rough(pool[first]) <= 2 * worst:
+            kept.append(first)
+        return {k: pool[k] for k in kept}
 
     def sum_of(self, parts: Sequence[tuple[int, Expr]]) -> Expr:
         """A sum of parts, brought together in pairs as long as that makes it shorter."""
@@ -189,9 +231,23 @@ class _Window:
             below = tuple(sorted((k, n) for k, (_, n) in v.factors.items() if n < 0))
             groups[below] = ring.add(groups[below], v) if below in groups else v
         options = [self._paired(values)]
+        shared = self._shared(values)
+        if shared.factors:
+            inner = self._paired([ring.div(v, shared) for v in values])
+            options.append(ir.mul(self.best(shared), inner))
         if 1 < len(groups) < len(values):
             options.append(self._paired(list(groups.values())))
         return self.costs.best(options)
+
+    def _shared(self, values: list[Factored]) -> Factored:
+        """The factors that all have."""
+        shared: dict[str, tuple[Any, int]] = {}
+        for key, (base, n) in values[0].factors.items():
+            others = [v.factors.get(key, (base, 0))[1] for v in values]
+            least = min(others) if n > 0 else max(others)
+            if least * n > 0:
+                shared[key] = base, least
+        return Factored(Fraction(1), shared)
 
     def _paired(self, values: list[Factored]) -> Expr:
         ring = self.frame.ring

@@ -42,6 +42,18 @@ def forms(frame: Frame, angle: Angle, value: Factored) -> Iterator[Factored]:
             yield form
 
 
+def matters(frame: Frame, angle: Angle, value: Factored) -> bool:
+    """Whether identities can do something: the value has the functions of the angle, or the
+    exponential in a sum, more than once."""
+    symbols = (angle.s, angle.c) if angle.exponential is None else (angle.exponential,)
+    columns = [frame.index[str(g)] for g in symbols]
+    total = 0
+    for base, n in value.factors.values():
+        if len(base) > 1 or angle.exponential is None:
+            total += abs(n) * max(sum(int(m[i]) for i in columns) for m in base.monoms())
+    return total > 1
+
+
 class _Forms:
     def __init__(self, frame: Frame, angle: Angle) -> None:
         self.frame, self.angle, self.ring = frame, angle, frame.ring

@@ -25,8 +25,9 @@ PRECISION = 128
 TINY = arb(2) ** -80
 
 
-def equal(before: Expr, after: Expr) -> bool:
-    """Whether no point tells the two apart, and some point was seen at which both are known."""
+def equal(before: Expr, after: Expr, strict: bool = True) -> bool:
+    """Whether no point tells the two apart, and some point was seen at which both are known;
+    strict: the second must also have the domain of the first."""
     inputs = ir.variables((before,))
     if not set(ir.variables((after,))) <= set(inputs):
         return False
@@ -41,14 +42,14 @@ def equal(before: Expr, after: Expr) -> bool:
             if not edge and (seen >= ENOUGH or (k and not inputs)):
                 continue
             point = [arb(q.numerator) / q.denominator for q in _point(rng, len(inputs), k)]
-            verdict = _verdict(tape, point, edge)
+            verdict = _verdict(tape, point, edge, strict)
             if verdict is False:
                 return False
             seen += verdict is True and not edge
     return seen > 0
 
 
-def _verdict(tape: Tape, point: list[arb], edge: bool) -> bool | None:
+def _verdict(tape: Tape, point: list[arb], edge: bool, strict: bool) -> bool | None:
     """Whether the two are equal at a point; None if that is not known."""
     values = tape.run(point, PRECISION)
     a, b = (values[i] for i in tape.roots)
@@ -61,7 +62,7 @@ def _verdict(tape: Tape, point: list[arb], edge: bool) -> bool | None:
         return True if known else None
     if a.is_finite():  # the second formula must not be undefined there
         return None if tape.trouble(tape.roots[1], values) == "undecided" else False
-    if b.is_finite() and not edge and tape.trouble(tape.roots[0], values) == "domain":
+    if strict and b.is_finite() and not edge and tape.trouble(tape.roots[0], values) == "domain":
         return False  # the first has a domain that the second lost
     return None
 

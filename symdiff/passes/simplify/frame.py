@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
-from symdiff.functions import COS, COSH, EXP, EXPM1, LOG, LOG1P, SIN, SINH, TAN, TANH, UNIT
+from symdiff.functions import COS, COSH, EXP, EXPM1, LOG, LOG1P, SIN, SINH, TAN, TANH, UNIT, XLOGY
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
 from symdiff.passes.algebra import Generator, linear
 from symdiff.passes.rational import Factored, OutOfBudgetError, Ring
@@ -126,7 +126,10 @@ class Frame:
                 continue
             if (split := _exponential(e)) is not None:
                 for m, c in (_linear(split[1]) or {split[1]: Fraction(1)}).items():
-                    exponents.setdefault((split[0], m), set()).add(c)
+                    if _is_power(split[0], m, c):
+                        plain[split[0]] = None  # type: ignore[index]
+                    else:
+                        exponents.setdefault((split[0], m), set()).add(c)
             elif (kind := _kind(e)) is not None:
                 c, m = _multiple(e.args[0])
                 angles.setdefault((kind, m), set()).add(c)
@@ -233,6 +236,15 @@ class Frame:
         ring = self.ring
         value = ring.const(Fraction(1))
         for m, c in (_linear(split[1]) or {split[1]: Fraction(1)}).items():
+            if _is_power(split[0], m, c):
+                base = split[0]
+                if base in self.substituted:
+                    symbol, n = self.substituted[base]
+                    factor = ring.pow(ring.of(symbol), n * int(c))
+                else:
+                    factor = ring.pow(ring.of(self.plain[base]), int(c))
+                value = ring.mul(value, factor)
+                continue
             k = c / self.units[split[0], m]
             if k.denominator != 1 or abs(k) > MAX_POWER:
                 raise OutOfBudgetError("the power is too high")
@@ -304,6 +316,11 @@ def _exponential(e: Expr) -> tuple[Expr | None, Expr] | None:
     return None
 
 
+def _is_power(base: Expr | None, m: Expr, c: Fraction) -> bool:
+    """Whether a part of an exponent is an integer, and the base a symbol."""
+    return m is ONE and c.denominator == 1 and base is not None and base.op is VAR
+
+
 def _kind(e: Expr) -> int | None:
     if e.op in (SIN, COS, TAN):
         return CIRCULAR
@@ -343,6 +360,8 @@ def readable(e: Expr) -> Expr:
             return EXP(args[0]) - ONE
         if node.op is UNIT:
             return ir.div(*args)
+        if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
+            return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
         return ir.rebuild(node, args)
 
     return ir.transform((e,), rule)[0]

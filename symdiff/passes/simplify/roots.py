@@ -11,12 +11,49 @@ stands, or where its radicand is not negative.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
+from symdiff import ir
+from symdiff.ir import HALF, Expr
 from symdiff.passes.rational import Factored, OutOfBudgetError
+from symdiff.passes.signs import POSITIVE, Signs
 from symdiff.passes.simplify.frame import Frame, Root
+from symdiff.passes.simplify.writer import Budget, Costs, Writer
 
 MAX_TERMS = 200
+
+
+def extracted(radicand: Expr, exponent: Expr) -> Expr:
+    """A root, with squares taken out of it: `sqrt(4*x**2*(y + 1))` is `2*abs(x)*sqrt(y + 1)`."""
+    whole = ir.power(radicand, exponent)
+    if exponent not in (HALF, ir.neg(HALF)) or radicand.op not in (*ir.ARITHMETIC[:4], ir.POW):
+        return whole
+    try:
+        frame = Frame(radicand)
+        value = frame.value(radicand)
+    except OutOfBudgetError:
+        return whole
+    if not any(abs(n) > 1 for _, n in value.factors.values()):
+        return whole
+    outside, inner = ir.ONE, Factored(value.unit, {})
+    writer = Writer(frame, Costs((radicand,)), Budget(20))
+    for key, (base, n) in value.factors.items():
+        k = n // 2 if n > 0 else -(-n // 2)
+        if n - 2 * k:
+            inner.factors[key] = base, n - 2 * k
+        if k:
+            node = writer.write(Factored(Fraction(1), {key: (base, 1)}))
+            if k % 2 and Signs().of(node) != POSITIVE:
+                node = ir.abs_(node)
+            outside = outside * ir.power(node, k)
+    if outside is ir.ONE:
+        return whole
+    made = outside * ir.power(writer.write(inner), HALF)
+    costs = writer.costs.formulas
+    if costs.length(made) >= costs.length(ir.power(radicand, HALF)):
+        return whole
+    return made if exponent is HALF else ir.div(ir.ONE, made)
 
 
 def forms(frame: Frame, root: Root, value: Factored) -> Iterator[Factored]:

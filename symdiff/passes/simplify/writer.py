@@ -71,13 +71,39 @@ class Costs:
 class Writer:
     """Writes the values of one frame."""
 
-    def __init__(self, frame: Frame, costs: Costs, budget: Budget) -> None:
+    def __init__(
+        self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False
+    ) -> None:
+        self.cautious = cautious  # nothing is divided that may vanish
         self.frame, self.ring, self.costs, self.budget = frame, frame.ring, costs, budget
         self._polys: dict[str, Expr] = {}
         self._values: dict[Any, Expr] = {}
         self._busy: set[str] = set()
+        self._weights: dict[int, int] = {}
 
     # ------------------------------------------------------------------ values
+    def rough(self, value: Factored) -> int:
+        """About how many operations a value has, without writing it."""
+        total = 0 if value.unit in (1, -1) else 1 + (value.unit.numerator not in (1, -1))
+        for base, n in value.factors.values():
+            total += (abs(n) > 1) + 1
+            if len(base) > 1:
+                total += len(base) - 1
+            for monomial, c in base.terms():
+                total += c != 1 and c != -1
+                for i, k in enumerate(monomial):
+                    if k:
+                        total += self._weight(i) + 1 + (k > 1)
+        return total
+
+    def _weight(self, i: int) -> int:
+        known = self._weights.get(i)
+        if known is None:
+            e = self.frame.columns[i] if i < len(self.frame.columns) else None
+            known = 2 if e is None else self.costs.formulas.length(e)
+            self._weights[i] = known
+        return known
+
     def write(self, value: Factored) -> Expr:
         """The shortest formula found for a value."""
         if value.unit == 0:
@@ -96,6 +122,9 @@ class Writer:
         for i in range(len(sums)):  # two sums multiplied out
             for j in range(i):
                 (p, m), (q, n) = sums[i], sums[j]
+                if m == n and (made := self._difference_of_squares(p, q)) is not None:
+                    rest = [f for k, f in enumerate(sums) if k not in (i, j)]
+                    candidates.append(self._product(unit, singles, rest, [(made, Fraction(m))]))
                 if m == n and len(p) * len(q) <= MAX_PRODUCT:
                     joined = p * q
                     rest = [f for k, f in enumerate(sums) if k not in (i, j)]
@@ -108,6 +137,7 @@ class Writer:
                 candidates += self._divided(unit, singles, rest, p)
             elif m == -1:
                 candidates += self._moved_below(unit, singles, rest, p)
+        candidates += self._inverted(unit, singles, sums)
         tops = [(p, m) for p, m in sums if m == 1]
         if len(tops) > 1 and math.prod(len(p) for p, _ in tops) <= MAX_PRODUCT:
             whole, rest = self.ring.context.constant(1), [f for f in sums if f[1] != 1]
@@ -116,6 +146,14 @@ class Writer:
             candidates += self._divided(unit, singles, rest, whole)
             candidates += self._moved(unit, singles, rest, whole)
         return self.costs.best(candidates)
+
+    def _difference_of_squares(self, p: Any, q: Any) -> Expr | None:
+        """`(a + b)*(a - b)` as `a**2 - b**2`, where a and b are shorter."""
+        a, b = (p + q) / 2, (p - q) / 2
+        if a.is_zero() or b.is_zero() or len(a) + len(b) > max(len(p), len(q)):
+            return None
+        squares = [self.assembled(Fraction(1), {}, [(self.poly(x), Fraction(2))]) for x in (a, b)]
+        return ir.sub(*squares)
 
     def _parts(
         self, value: Factored
@@ -139,8 +177,6 @@ class Writer:
                             singles[i] = singles.get(i, 0) + int(d) * k * n
                 else:
                     sums.append((whole, k * n))
-        lead = [base for base, n in value.factors.values() if len(base) > 1]
-        del lead
         return unit, sums, {i: n for i, n in singles.items() if n}
 
     def _factored(self, base: Any) -> list[tuple[Any, int]]:
@@ -156,9 +192,13 @@ class Writer:
         return [(p, int(k)) for p, k in parts] + ([(self.ring.context.constant(c), 1)] if c != 1 else [])
 
     def _product(
-        self, unit: Fraction, singles: dict[int, int], sums: list[tuple[Any, int]]
+        self,
+        unit: Fraction,
+        singles: dict[int, int],
+        sums: list[tuple[Any, int]],
+        others: Iterable[tuple[Expr, Fraction]] = (),
     ) -> Expr:
-        made: list[tuple[Expr, Fraction]] = []
+        made: list[tuple[Expr, Fraction]] = [*others]
         for p, n in sums:
             e = self.poly(p)
             if n % 2 or n == 0:
@@ -225,7 +265,7 @@ class Writer:
     ) -> list[Expr]:
         """Denominators moved into a sum: `x**2*(a - b*x)/x` as `x**2*(a/x - b)`."""
         terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
-        if len(terms) > MAX_SPLIT:
+        if len(terms) > MAX_SPLIT or self.cautious:
             return []
         candidates: list[Expr] = []
         state = dict(singles)
@@ -244,7 +284,7 @@ class Writer:
             scales.append(Fraction(abs(unit.numerator)))
             scales.append(abs(unit))
         taken: dict[int, int] = {}
-        for scale in scales:
+        for scale in scales[not options:]:
             made = self._laurent(unit / scale, state, rest, terms, taken, scale)
             if best is None or self.costs.of(made) < self.costs.of(best[0]):
                 best = made, taken, scale
@@ -292,7 +332,7 @@ class Writer:
     ) -> list[Expr]:
         """Factors of the numerator moved into a sum below: `x/(a*x + x**2 + b)`."""
         terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
-        if len(terms) > MAX_SPLIT:
+        if len(terms) > MAX_SPLIT or self.cautious:
             return []
         found: list[Expr] = []
         for i, n in singles.items():
@@ -308,6 +348,35 @@ class Writer:
             outside = {**singles, i: n - k}
             found.append(self.assembled(unit, outside, [*others, (total, Fraction(-1))]))
         return found
+
+    def _inverted(
+        self, unit: Fraction, singles: dict[int, int], sums: list[tuple[Any, int]]
+    ) -> Iterable[Expr]:
+        """By `exp(x)` instead of `exp(-x)`."""
+        for i in self.frame.powers:
+            degrees = [int(p.degrees()[i]) for p, _ in sums]
+            if not any(degrees) or not self.budget.spend():
+                continue
+            outside = {**singles}
+            others: list[tuple[Expr, Fraction]] = []
+            rest: list[tuple[Any, int]] = []
+            for (p, n), d in zip(sums, degrees, strict=True):
+                if not d:
+                    rest.append((p, n))
+                    continue
+                total = ZERO
+                for m, c in p.terms():
+                    powers = {j: int(k) for j, k in enumerate(m) if k}
+                    powers[i] = powers.get(i, 0) - d
+                    total = ir.add(total, self.assembled(_fraction(c), powers, []))
+                form = self.costs.formulas.of(total)
+                if form.text.startswith("-") or n % 2 == 0:
+                    turned = _negated(total)
+                    if self.costs.of(turned) < self.costs.of(total):
+                        total, unit = turned, unit * (-1) ** abs(n)
+                outside[i] = outside.get(i, 0) + d * n
+                others.append((total, Fraction(n)))
+            yield self._product(unit, {k: n for k, n in outside.items() if n}, rest, others)
 
     def _divided(
         self, unit: Fraction, singles: dict[int, int], rest: list[tuple[Any, int]], p: Any
