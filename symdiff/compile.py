@@ -11,7 +11,7 @@ of what its name says, ready to be emitted.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -27,13 +27,14 @@ from symdiff.passes.complete import (
     closed_forms,
     complete,
     expand_completed,
-    readable_forms,
 )
+from symdiff.passes.complete import readable_forms as closed_for_people
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards import GuardNotes, guards
 from symdiff.passes.signs import Signs, assume
 from symdiff.passes.signsquares import squares_of_signs
+from symdiff.passes.simplify import simplify
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.program import Emission, Program, Tree
 
@@ -57,6 +58,12 @@ def emission(program: Program) -> Emission:
         stabilise(expand_completed(program.outputs)),
         closed_forms(program.outputs),
     )
+
+
+def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs for people to read: completed functions in closed form, all as short as
+    they get."""
+    return simplify(closed_for_people(outputs))
 
 
 def simplified(program: Program, notes: Notes | None = None) -> Program:

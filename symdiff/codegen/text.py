@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from symdiff.codegen.formula import Formulas
 from symdiff.codegen.statements import (
     ATOM,
     CONDITIONAL,
@@ -24,7 +25,7 @@ from symdiff.codegen.statements import (
     Writer,
     statements,
 )
-from symdiff.codegen.symbolic import to_sympy, tree_sizes
+from symdiff.codegen.symbolic import tree_sizes
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr, Op, format_expr
 
@@ -64,7 +65,8 @@ def formula_lines(outputs: Sequence[Expr]) -> tuple[list[str], list[str]]:
     """
     sizes = tree_sizes(outputs)
     if max((sizes[e] for e in outputs), default=0) <= READABLE:
-        return [], [format_text(e) for e in to_sympy(outputs, named=True)]
+        formulas = Formulas()
+        return [], [formulas.text(e) for e in outputs]
     assignments, texts = statements(outputs, TextWriter())
     return [f"{a.name} = {a.text}" for a in assignments], texts
 
@@ -72,7 +74,7 @@ def formula_lines(outputs: Sequence[Expr]) -> tuple[list[str], list[str]]:
 def short_text(e: Expr) -> str:
     """One line about a node, cut where it would be long; for messages and reports."""
     if tree_sizes((e,))[e] <= READABLE:
-        return format_text(to_sympy((e,), named=True)[0])
+        return Formulas().text(e)
     return format_expr(e, limit=200)
 
 
