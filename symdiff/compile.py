@@ -13,13 +13,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.functions import domain as domain_of
 from symdiff.ir import NAN, TRUE, Expr
+from symdiff.later import Later
 from symdiff.passes import cancel as cancellation
 from symdiff.passes.cancel import cancel
 from symdiff.passes.complete import (
@@ -37,6 +37,11 @@ from symdiff.passes.signsquares import squares_of_signs
 from symdiff.passes.simplify import simplify
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.program import Emission, Program, Tree
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 
 @dataclass(slots=True)

@@ -62,7 +62,7 @@ class Form(NamedTuple):
 
     text: str
     level: int
-    count: int
+    size: int
     negative: bool = False
 
     @property
@@ -73,7 +73,7 @@ class Form(NamedTuple):
     @property
     def length(self) -> int:
         """The operations of the text with its sign."""
-        return self.count + self.negative
+        return self.size + self.negative
 
     def at(self, level: int) -> str:
         """The text as an operand that must bind at least this tightly."""
@@ -125,9 +125,7 @@ class Formulas:
     """The texts of nodes, each made once."""
 
     def __init__(self, names: Mapping[Expr, str] | None = None) -> None:
-        self.known: dict[Expr, Form] = {
-            e: Form(name, ATOM, 0) for e, name in (names or {}).items()
-        }
+        self.known: dict[Expr, Form] = {e: Form(name, ATOM, 0) for e, name in (names or {}).items()}
         self._keys: dict[Expr, tuple[Any, ...]] = {}
 
     def text(self, e: Expr) -> str:
@@ -185,7 +183,7 @@ class Formulas:
             first = signs.index(False)
             members.insert(0, members.pop(first))
             signs.insert(0, signs.pop(first))
-        count = sum(form.count for _, _, form in members) + len(members) - 1
+        count = sum(form.size for _, _, form in members) + len(members) - 1
         text = ""
         for minus, (_, _, form) in zip(signs, members, strict=True):
             shown = form.text if form.level > SUM else f"({form.text})"
@@ -210,7 +208,7 @@ class Formulas:
 
     def _named(self, e: Expr) -> bool:
         form = self.known.get(e)
-        return form is not None and form.count == 0 and form.level == ATOM and bool(e.args)
+        return form is not None and form.size == 0 and form.level == ATOM and bool(e.args)
 
     def _monomials(self, nodes: list[Expr]) -> list[Any]:
         """Keys that put the terms of a sum in order."""
@@ -225,7 +223,7 @@ class Formulas:
             rows.append(row)
         gens = sorted({b for row in rows for b in row}, key=self._rank)
         return [
-            tuple(-row.get(g, Fraction(0)) for g in gens) + (self.of(node).text,)
+            (*(-row.get(g, Fraction(0)) for g in gens), self.of(node).text)
             for row, node in zip(rows, nodes, strict=True)
         ]
 
@@ -285,7 +283,7 @@ class Formulas:
             under.insert(0, Form(bottom, ATOM, 0))
         if not under and len(over) == 1:
             return over[0]._replace(negative=negative)
-        count = sum(f.count for f in (*over, *under)) + max(len(over) - 1, 0)
+        count = sum(f.size for f in (*over, *under)) + max(len(over) - 1, 0)
         text = "*".join(f.text if f.level >= PRODUCT else f"({f.text})" for f in over) or "1"
         if under:
             count += len(under)

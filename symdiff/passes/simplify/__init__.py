@@ -128,8 +128,10 @@ class _Simplifier:
             return ir.rebuild(e, tuple(self._below(a) for a in e.args))
         new: dict[Expr, Expr] = {}
         for node in window(e):
-            if node.op is POW and ir.rational(node.args[1]) is not None and (
-                ir.integer(node.args[1]) is None
+            if (
+                node.op is POW
+                and ir.rational(node.args[1]) is not None
+                and (ir.integer(node.args[1]) is None)
             ):
                 new[node] = roots.extracted(self._below(new[node.args[0]]), node.args[1])
             elif inside(node):
@@ -173,9 +175,7 @@ class _Simplifier:
 class _Window:
     """Candidates for the values of one frame."""
 
-    def __init__(
-        self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False
-    ) -> None:
+    def __init__(self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False) -> None:
         self.frame, self.costs = frame, costs
         self.writer = Writer(frame, costs, budget, cautious)
         self._best: dict[object, Expr] = {}

@@ -220,7 +220,9 @@ class _Forms:
         top = max(rows) // 2
         total = self.ring.context.constant(0)
         for k, q in rows.items():
-            total = total + q * self.sign ** (k // 2) * (1 - c) ** (k // 2) * (1 + c) ** (top - k // 2)
+            total = total + q * self.sign ** (k // 2) * (1 - c) ** (k // 2) * (1 + c) ** (
+                top - k // 2
+            )
         if total.is_zero():
             raise OutOfBudgetError("zero")
         return self.ring.div(self.ring.of(total), self.ring.pow(self.ring.of(1 + c), top))
@@ -303,10 +305,10 @@ class _Forms:
                 made = Factored(Fraction(1), {str(base): (base, 1)})
             elif base == h:
                 made = ring.div(ring.of(sine), ring.of(cosine))
-            elif base == circle or base == -circle:
+            elif base in (circle, -circle):
                 made = ring.pow(ring.of(cosine), -2)
                 made = ring.neg(made) if base == -circle else made
-            elif base == other or base == -other:
+            elif base in (other, -other):
                 made = ring.mul(ring.of(whole), ring.pow(ring.of(cosine), -2))
                 made = ring.neg(made) if base == -other else made
             else:
@@ -342,17 +344,15 @@ class _Forms:
         s = t*c, c**2 = 1/(1 + sign*t**2)."""
         a, ring = self.angle, self.ring
         i, j = self._index(a.s), self._index(a.c)
-        inner = {
-            k for k, f in value.factors.items() if f[0].degrees()[i] or f[0].degrees()[j]
-        }
+        inner = {k for k, f in value.factors.items() if f[0].degrees()[i] or f[0].degrees()[j]}
         if not inner:
             return None
         result = Factored(value.unit, {k: f for k, f in value.factors.items() if k not in inner})
         square, power = 1 + self.sign * a.t * a.t, 0
         for side in (1, -1):
             total = self.one
-            for k in inner:
-                base, n = value.factors[k]
+            for key in inner:
+                base, n = value.factors[key]
                 if n * side > 0:
                     total = total * base ** abs(n)
                     if len(total) > MAX_TERMS:

@@ -66,9 +66,6 @@ class Root:
     square: Factored
 
 
-_PARTS = ("s", "c", "t", "h", "sh", "ch", "s2", "c2")
-
-
 def window(e: Expr) -> list[Expr]:
     """The nodes of a formula down to its generators, these included, children first."""
     inner: set[Expr] = set()
@@ -184,7 +181,8 @@ class Frame:
             sine(of), cosine(of), tangent(of), tangent(half), sine(half), cosine(half),
             sine(double), cosine(double),
         ]  # fmt: skip
-        angle = Angle(of, kind, *(self._symbol(e) for e in made), exponential)
+        s, c, t, h, sh, ch, s2, c2 = (self._symbol(e) for e in made)
+        angle = Angle(of, kind, s, c, t, h, sh, ch, s2, c2, exponential)
         self.angles.append(angle)
         return angle
 
@@ -238,6 +236,7 @@ class Frame:
         for m, c in (_linear(split[1]) or {split[1]: Fraction(1)}).items():
             if _is_power(split[0], m, c):
                 base = split[0]
+                assert base is not None
                 if base in self.substituted:
                     symbol, n = self.substituted[base]
                     factor = ring.pow(ring.of(symbol), n * int(c))

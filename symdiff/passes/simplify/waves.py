@@ -80,11 +80,10 @@ def _waves(
             entry[0 if real else 1] = entry[0 if real else 1] + part
     # e**(ikx): real part a, imaginary b: a*cos - b*sin; hyperbolic: cosh and sinh
     result: dict[tuple[int, ...], tuple[Any, Any]] = {}
-    for k in total:
+    for k, (a, b) in total.items():
         other = tuple(-n for n in k)
         if k < other:
             continue
-        a, b = total[k]
         c, d = total.get(other, [zero, zero])
         if k == other:
             cosine, sine = a, zero
@@ -132,12 +131,11 @@ def _written(
         for coefficient, function in ((a, cosine_of), (b, sine_of)):
             if not coefficient.is_zero():
                 parts.append((coefficient, function(argument)))
-    common = parts[0][0] if parts else None
+    if not parts:
+        return ZERO
+    common: Any = parts[0][0]
     for coefficient, _ in parts[1:]:
         common = common.gcd(coefficient)
-    if common is None:
-        return ZERO
-    _, scale = primitive(common)
     ratios = [primitive(c / common)[1] for c, _ in parts if (c / common).is_constant()]
     if len(ratios) == len(parts):  # the numbers have a common factor as well
         first = min(abs(r) for r in ratios)
@@ -146,5 +144,4 @@ def _written(
     total = ZERO
     for coefficient, node in parts:
         total = ir.add(total, ir.mul(writer.poly(coefficient / common), node))
-    del scale
     return ir.mul(writer.poly(common), total)

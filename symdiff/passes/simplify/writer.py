@@ -71,9 +71,7 @@ class Costs:
 class Writer:
     """Writes the values of one frame."""
 
-    def __init__(
-        self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False
-    ) -> None:
+    def __init__(self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False) -> None:
         self.cautious = cautious  # nothing is divided that may vanish
         self.frame, self.ring, self.costs, self.budget = frame, frame.ring, costs, budget
         self._polys: dict[str, Expr] = {}
@@ -90,7 +88,7 @@ class Writer:
             if len(base) > 1:
                 total += len(base) - 1
             for monomial, c in base.terms():
-                total += c != 1 and c != -1
+                total += c not in (1, -1)
                 for i, k in enumerate(monomial):
                     if k:
                         total += self._weight(i) + 1 + (k > 1)
@@ -155,9 +153,7 @@ class Writer:
         squares = [self.assembled(Fraction(1), {}, [(self.poly(x), Fraction(2))]) for x in (a, b)]
         return ir.sub(*squares)
 
-    def _parts(
-        self, value: Factored
-    ) -> tuple[Fraction, list[tuple[Any, int]], dict[int, int]]:
+    def _parts(self, value: Factored) -> tuple[Fraction, list[tuple[Any, int]], dict[int, int]]:
         """A value as a number, sums in integers with their exponents, and powers of symbols."""
         unit = value.unit
         sums: list[tuple[Any, int]] = []
@@ -180,7 +176,7 @@ class Writer:
         return unit, sums, {i: n for i, n in singles.items() if n}
 
     def _factored(self, base: Any) -> list[tuple[Any, int]]:
-        if len(base) > MAX_TERMS or str(base) in self.frame.known() and len(base) > 4:
+        if len(base) > MAX_TERMS or (str(base) in self.frame.known() and len(base) > 4):
             return [(base, 1)]
         c, parts = base.factor()
         if len(parts) == 1 and parts[0][1] == 1:
@@ -189,7 +185,9 @@ class Writer:
         # the constant goes with the first factor; its power is 1 or the constant is a power
         if n == 1:
             return [(first * c, 1)] + [(p, int(k)) for p, k in parts[1:]]
-        return [(p, int(k)) for p, k in parts] + ([(self.ring.context.constant(c), 1)] if c != 1 else [])
+        return [(p, int(k)) for p, k in parts] + (
+            [(self.ring.context.constant(c), 1)] if c != 1 else []
+        )
 
     def _product(
         self,
@@ -232,16 +230,18 @@ class Writer:
             base, q = (e.args[0], e.args[1]) if e.op is ir.POW else (e, ONE)
             whole = ir.mul(ir.const(n), q)
             exponents[base] = ir.add(exponents.get(base, ZERO), whole)
-        for e, q in others:
+        for e, times in others:
             base, inner = (e.args[0], e.args[1]) if e.op is ir.POW else (e, ONE)
-            if ir.rational(inner) is None or e not in exponents:
-                exponents[e] = ir.add(exponents.get(e, ZERO), ir.const(q))
-            else:
-                exponents[base] = ir.add(exponents.get(base, ZERO), ir.mul(inner, ir.const(q)))
+            if ir.rational(inner) is None:
+                base, inner = e, ONE
+            whole = ir.mul(inner, ir.const(times))
+            exponents[base] = ir.add(exponents.get(base, ZERO), whole)
         over: list[Expr] = []
         under: list[Expr] = []
         for base, exponent in exponents.items():
-            if (number := ir.rational(base)) is not None and (k := ir.integer(exponent)) is not None:
+            if (number := ir.rational(base)) is not None and (
+                k := ir.integer(exponent)
+            ) is not None:
                 unit *= number**k
                 continue
             known = ir.rational(exponent)
@@ -284,7 +284,7 @@ class Writer:
             scales.append(Fraction(abs(unit.numerator)))
             scales.append(abs(unit))
         taken: dict[int, int] = {}
-        for scale in scales[not options:]:
+        for scale in scales[not options :]:
             made = self._laurent(unit / scale, state, rest, terms, taken, scale)
             if best is None or self.costs.of(made) < self.costs.of(best[0]):
                 best = made, taken, scale
@@ -398,9 +398,10 @@ class Writer:
                 continue
             if remainder.is_zero():
                 continue
-            for whole in ([False, True] if not left and outside else [False]):
-                q, r = self.ring.of(quotient), self.ring.div(
-                    self.ring.of(remainder), self.ring.of(divisor)
+            for whole in [False, True] if not left and outside else [False]:
+                q, r = (
+                    self.ring.of(quotient),
+                    self.ring.div(self.ring.of(remainder), self.ring.of(divisor)),
                 )
                 if whole or (not left and not outside):
                     factor = self._value_of(unit, outside)
