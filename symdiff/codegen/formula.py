@@ -233,7 +233,8 @@ class Formulas:
         if key is None:
             base, exponent = e.args if e.op is POW else (e, ONE)
             kind = 0 if not base.args else 1 if base.op in (ADD, SUB) else 2
-            kind = -1 if base.op is CONST else 0.5 if base.op is PI else kind  # type: ignore[assignment]
+            if not base.args and base.op is not VAR:
+                kind = -1  # numbers, pi
             key = kind, self.of(base).text, self.of(exponent).text
             self._keys[e] = key
         return key
@@ -257,7 +258,7 @@ class Formulas:
                 plain = node.op is POW and (node is e or not self._named(node))
                 base, exponent = node.args if plain else (node, ONE)
                 found.append((base, exponent if side > 0 else ir.neg(exponent)))
-        return unit, found
+        return unit, _gathered(found)
 
     def _product(self, e: Expr) -> Form:
         unit, found = self._factors(e)
@@ -360,6 +361,22 @@ class Formulas:
         else:
             sign = other if opposite else same
         return f"{self.text(left)} {sign} {self.text(right)}"
+
+
+def _gathered(found: Factors) -> Factors:
+    """With the integer powers of a base on the same side of the line as one."""
+    if len({base for base, _ in found}) == len(found):
+        return found
+    integers: dict[tuple[Expr, bool], int] = {}
+    rest = Factors()
+    for base, exponent in found:
+        n = ir.integer(exponent)
+        if n is None:
+            rest.append((base, exponent))
+        else:
+            key = base, n > 0
+            integers[key] = integers.get(key, 0) + n
+    return [(base, ir.const(n)) for (base, _), n in integers.items()] + rest
 
 
 def _is_opposite(e: Expr) -> bool:

@@ -28,7 +28,7 @@ from symdiff import ir
 from symdiff.codegen.formula import factors, terms
 from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, Expr
 from symdiff.passes.rational import Factored, OutOfBudgetError
-from symdiff.passes.simplify import angles, roots, waves
+from symdiff.passes.simplify import absolute, angles, roots, waves
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.frame import Frame, inside, readable, window
 from symdiff.passes.simplify.rules import rewritten
@@ -120,7 +120,7 @@ class _Simplifier:
     def _below(self, e: Expr) -> Expr:
         """A part of a formula: as its user wrote it, unless another form has fewer operations."""
         found = self.of(e)
-        return e if self.costs.of(found)[0] == self.costs.of(e)[0] else found
+        return e if self.costs.of(found)[:2] == self.costs.of(e)[:2] else found
 
     def _inner(self, e: Expr) -> Expr:
         """With what is below the window of a node simplified."""
@@ -192,6 +192,8 @@ class _Window:
     def pool(self, value: Factored) -> list[Factored]:
         """The value in the terms of other functions of its angles and roots."""
         pool = {_key(value): value}
+        for v in absolute.forms(self.frame, value):
+            pool.setdefault(_key(v), v)
         for root in list(self.frame.roots.values()):
             for v in list(pool.values()):
                 for form in roots.forms(self.frame, root, v):

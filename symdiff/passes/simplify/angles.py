@@ -172,6 +172,21 @@ class _Forms:
                 plain += self._parities(other, a.h, a.c, a.s)
                 plain += self._attempt(lambda h=other: self._circle(h, a.h, a.c, a.s))
         yield from plain
+        if a.exponential is not None:  # s = E - c
+            i = self._index(a.s)
+            for form in plain:
+                result = Factored(form.unit, {})
+                for base, n in form.factors.values():
+                    if int(base.degrees()[i]) > 1:
+                        break
+                    parts = self._coefficients(base, i)
+                    made = sum(
+                        (q * (a.exponential - a.c) ** k for k, q in parts.items()),
+                        self.ring.context.constant(0),
+                    )
+                    result = self.ring.mul(result, self.ring.pow(self.ring.of(made), n))
+                else:
+                    yield result
         for form in plain:
             yield from self._by_tangent(form)
 

@@ -17,8 +17,29 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from flint import arb
+
 from symdiff import ir
-from symdiff.functions import COS, COSH, EXP, EXPM1, LOG, LOG1P, SIN, SINH, TAN, TANH, UNIT, XLOGY
+from symdiff.errors import UnsupportedError
+from symdiff.functions import (
+    COS,
+    COSH,
+    EXP,
+    EXPM1,
+    LOG,
+    LOG1P,
+    LOGADDEXP,
+    MAXIMUM,
+    MINIMUM,
+    SIN,
+    SINH,
+    TAN,
+    TANH,
+    UNIT,
+    XLOGY,
+)
+from symdiff.interpret.balls import exclusive
+from symdiff.interpret.tape import Tape
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
 from symdiff.passes.algebra import Generator, linear
 from symdiff.passes.rational import Factored, OutOfBudgetError, Ring
@@ -26,6 +47,8 @@ from symdiff.passes.rational import Factored, OutOfBudgetError, Ring
 MAX_NODES = 300
 """A window with more nodes than this is left as it is."""
 MAX_GENERATORS = 20
+PRECISION = 128
+"""Bits to which numbers are computed."""
 MAX_POWER = 24
 MAX_MULTIPLE = 4
 
@@ -108,6 +131,7 @@ class Frame:
         self.values: dict[Expr, Factored] = {}
         self._plan()
         self._known: dict[str, list[Expr]] | None = None
+        self.written = {n for n in self.nodes if n.op in (ADD, SUB)}
 
     # -------------------------------------------------------------- generators
     def _plan(self) -> None:
@@ -350,20 +374,73 @@ def _unit(values: Iterable[Fraction]) -> Fraction:
 
 
 def readable(e: Expr) -> Expr:
-    """Functions that are made for accuracy by what they stand for."""
+    """Functions that are made for accuracy by what they stand for; numbers that are none."""
+
+    closed: set[Expr] = set()
 
     def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
-        if node.op is LOG1P:
-            return LOG(args[0] + ONE)
-        if node.op is EXPM1:
-            return EXP(args[0]) - ONE
-        if node.op is UNIT:
-            return ir.div(*args)
-        if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
-            return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
-        return ir.rebuild(node, args)
+        made = _plain(node, args)
+        if made.op is VAR or made.op.boolean or any(a not in closed for a in made.args):
+            return _without_infinities(made)
+        if made.op is not ir.CONST and made.args:
+            made = _settled(made)
+        closed.add(made)
+        return made
 
     return ir.transform((e,), rule)[0]
+
+
+def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
+    if node.op is LOG1P:
+        return LOG(args[0] + ONE)
+    if node.op is EXPM1:
+        return EXP(args[0]) - ONE
+    if node.op is UNIT:
+        return ir.div(*args)
+    if node.op is LOGADDEXP:
+        return LOG(EXP(args[0]) + EXP(args[1]))
+    if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
+        return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
+    return ir.rebuild(node, args)
+
+
+def _settled(e: Expr) -> Expr:
+    """A number, as inf or nan if it is no real number."""
+    ball = e.op.ball
+    with exclusive(PRECISION):
+        try:
+            tape = Tape((), (e,))
+            values = tape.run((), PRECISION)
+        except (UnsupportedError, ValueError, NotImplementedError):
+            return e
+        if values[tape.roots[0]].is_finite() or tape.trouble(tape.roots[0], values) == "undecided":
+            return e
+        q = ir.rational(e.args[0]) if e.op.arity == 1 else None
+        if q is None or ball is None:
+            return ir.NAN
+        point, step = arb(q.numerator) / q.denominator, arb(2) ** -40
+        near = [ball(point + s) for s in (step, -step)]
+    signs = {bool(b > 0) for b in near if b.is_finite() and not b.contains(0)}
+    if len(signs) != 1:
+        return ir.NAN
+    return ir.INF if signs == {True} else ir.neg(ir.INF)
+
+
+def _without_infinities(e: Expr) -> Expr:
+    """What is nan or infinite whatever its variables are."""
+    if e.op is ir.WHERE or e.op.boolean:
+        return e
+    if ir.NAN in e.args:
+        return ir.NAN
+    least = ir.neg(ir.INF)
+    if e.op in (ADD, SUB, MAXIMUM, MINIMUM):
+        for i, a in enumerate(e.args):
+            if a is not ir.INF and a is not least:
+                continue
+            if e.op in (MAXIMUM, MINIMUM):
+                return a if (a is ir.INF) is (e.op is MAXIMUM) else e.args[1 - i]
+            return ir.neg(a) if e.op is SUB and i else a
+    return e
 
 
 __all__ = ["CIRCULAR", "HYPERBOLIC", "VAR", "Angle", "Frame", "Root", "readable", "window"]

@@ -58,7 +58,9 @@ class Costs:
         found = self._known.get(e)
         if found is None:
             form = self.formulas.of(e)
-            new = len({n.op for n in ir.topological((e,))} - self.given)
+            nodes = ir.topological((e,))
+            new = len({n.op for n in nodes} - self.given)
+            new += sum(n.op is ir.POW and n.args[0].op is ir.CONST for n in nodes)
             found = form.length, new, len(form.signed), form.signed
             self._known[e] = found
         return found
@@ -128,13 +130,14 @@ class Writer:
                     rest = [f for k, f in enumerate(sums) if k not in (i, j)]
                     if len(joined) <= len(p) + len(q):
                         candidates.append(self._product(unit, singles, [*rest, (joined, m)]))
+        moved: list[Expr] = []
         for i, (p, m) in enumerate(sums):
             rest = sums[:i] + sums[i + 1 :]
             if m == 1:
-                candidates += self._moved(unit, singles, rest, p)
+                moved += self._moved(unit, singles, rest, p)
                 candidates += self._divided(unit, singles, rest, p)
             elif m == -1:
-                candidates += self._moved_below(unit, singles, rest, p)
+                moved += self._moved_below(unit, singles, rest, p)
         candidates += self._inverted(unit, singles, sums)
         tops = [(p, m) for p, m in sums if m == 1]
         if len(tops) > 1 and math.prod(len(p) for p, _ in tops) <= MAX_PRODUCT:
@@ -142,8 +145,10 @@ class Writer:
             for p, _ in tops:
                 whole = whole * p
             candidates += self._divided(unit, singles, rest, whole)
-            candidates += self._moved(unit, singles, rest, whole)
-        return self.costs.best(candidates)
+            moved += self._moved(unit, singles, rest, whole)
+        best = self.costs.best(candidates)
+        other = self.costs.best(moved) if moved else best
+        return other if self.costs.of(other)[0] < self.costs.of(best)[0] else best
 
     def _difference_of_squares(self, p: Any, q: Any) -> Expr | None:
         """`(a + b)*(a - b)` as `a**2 - b**2`, where a and b are shorter."""
@@ -199,15 +204,24 @@ class Writer:
         made: list[tuple[Expr, Fraction]] = [*others]
         for p, n in sums:
             e = self.poly(p)
-            if n % 2 or n == 0:
-                turned = self.poly(-p)
-                less = self.costs.of(turned)[0] - self.costs.of(e)[0]
-                if less < 0 or (less == 0 and unit < 0):
+            turned = self.poly(-p)
+            if n % 2:
+                if self._sign_taken(e, turned, unit < 0):
                     e, unit = turned, -unit
-            else:
-                e = self.costs.best((e, self.poly(-p)))
+            elif self.costs.of(turned)[0] < self.costs.of(e)[0] or (
+                turned in self.frame.written and e not in self.frame.written
+            ):
+                e = turned
             made.append((e, Fraction(n)))
         return self.assembled(unit, singles, made)
+
+    def _sign_taken(self, e: Expr, turned: Expr, negative: bool) -> bool:
+        """Whether a sum is better written as its negative, for a sign in front of it."""
+        less = self.costs.of(turned)[0] - self.costs.of(e)[0]
+        if less:
+            return bool(less < 0)
+        text, other = (self.costs.formulas.of(x).text for x in (e, turned))
+        return negative and not other.startswith("-") and not text.startswith("-")
 
     def assembled(
         self, unit: Fraction, singles: dict[int, int], others: list[tuple[Expr, Fraction]]
@@ -238,6 +252,7 @@ class Writer:
             exponents[base] = ir.add(exponents.get(base, ZERO), whole)
         over: list[Expr] = []
         under: list[Expr] = []
+        _roots_of_numbers(exponents)
         for base, exponent in exponents.items():
             if (number := ir.rational(base)) is not None and (
                 k := ir.integer(exponent)
@@ -247,6 +262,8 @@ class Writer:
             known = ir.rational(exponent)
             if known is not None and known < 0:
                 under.append(ir.power(base, -known))
+            elif known is None and self.costs.formulas.of(exponent).signed.startswith("-"):
+                under.append(ir.power(base, _negated(exponent)))
             elif known != 0:
                 over.append(ir.power(base, exponent))
         if natural is not ZERO:
@@ -321,8 +338,9 @@ class Writer:
             for i, k in shift.items():
                 powers[i] = powers.get(i, 0) - k
             total = ir.add(total, self.assembled(c * scale, powers, []))
-        if self.costs.formulas.of(total).text.startswith("-"):
-            total, unit = _negated(total), -unit
+        turned = _negated(total)
+        if self._sign_taken(total, turned, unit < 0):
+            total, unit = turned, -unit
         others = [(self.poly(q), Fraction(n)) for q, n in rest]
         made = self.assembled(unit, outside, [*others, (total, Fraction(1))])
         return made
@@ -369,11 +387,11 @@ class Writer:
                     powers = {j: int(k) for j, k in enumerate(m) if k}
                     powers[i] = powers.get(i, 0) - d
                     total = ir.add(total, self.assembled(_fraction(c), powers, []))
-                form = self.costs.formulas.of(total)
-                if form.text.startswith("-") or n % 2 == 0:
-                    turned = _negated(total)
-                    if self.costs.of(turned) < self.costs.of(total):
-                        total, unit = turned, unit * (-1) ** abs(n)
+                turned = _negated(total)
+                if n % 2 == 0:
+                    total = self.costs.best((total, turned))
+                elif self._sign_taken(total, turned, unit < 0):
+                    total, unit = turned, -unit
                 outside[i] = outside.get(i, 0) + d * n
                 others.append((total, Fraction(n)))
             yield self._product(unit, {k: n for k, n in outside.items() if n}, rest, others)
@@ -436,8 +454,9 @@ class Writer:
         whole, scale = primitive(p)
         if scale not in (1, -1):
             inner = self.poly(whole)
-            candidates.append(self.assembled(scale, {}, [(inner, Fraction(1))]))
-            return self.costs.best(candidates)
+            gathered = self.assembled(scale, {}, [(inner, Fraction(1))])
+            best = self.costs.best(candidates)
+            return best if self.costs.of(best)[0] < self.costs.of(gathered)[0] else gathered
         content = whole.term_content()
         singles = {i: int(n) for i, n in enumerate(next(iter(content.monoms()))) if n}
         if singles:
@@ -552,6 +571,20 @@ class Writer:
             found.append(ir.add(self.write(inner), self.poly(remainder)))
             self._busy.discard(key)
         return found
+
+
+def _roots_of_numbers(exponents: dict[Expr, Expr]) -> None:
+    """`sqrt(2)*sqrt(pi)` as `sqrt(2*pi)`."""
+    for half in (ir.HALF, ir.neg(ir.HALF)):
+        found = [
+            b
+            for b, x in exponents.items()
+            if x is half and (b.op is PI or ((q := ir.rational(b)) is not None and q > 0))
+        ]
+        if len(found) > 1:
+            for b in found:
+                del exponents[b]
+            exponents[_multiplied(sorted(found, key=lambda b: b.op is PI))] = half
 
 
 def primitive(p: Any) -> tuple[Any, Fraction]:
