@@ -14,6 +14,7 @@ from fractions import Fraction
 from flint import arb
 
 from symdiff import ir
+from symdiff.codegen.formula import factors
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.balls import exclusive
 from symdiff.interpret.tape import Tape
@@ -32,7 +33,7 @@ def equal(before: Expr, after: Expr, strict: bool = True) -> bool:
     if not set(ir.variables((after,))) <= set(inputs):
         return False
     try:
-        tape = Tape(inputs, (before, after))
+        tape = Tape(inputs, ir.transform((before, after), _above))
     except (UnsupportedError, ValueError, NotImplementedError):
         return False
     rng, seen = random.Random(len(inputs)), 0
@@ -47,6 +48,24 @@ def equal(before: Expr, after: Expr, strict: bool = True) -> bool:
                 return False
             seen += verdict is True and not edge
     return seen > 0
+
+
+def _above(e: Expr, args: tuple[Expr, ...]) -> Expr:
+    """Powers with symbols as exponents above the line: `1/x**a` is written for `x**(-a)`, which
+    is 0 at 0 if -a is positive."""
+    if e.op is not ir.DIV:
+        return ir.rebuild(e, args)
+    unit, found = factors(args[1])
+    powers = [(b, x) for b, x in found if ir.rational(x) is None]
+    if not powers:
+        return ir.rebuild(e, args)
+    top, bottom = args[0], ir.const(unit)
+    for b, x in found:
+        if (b, x) in powers:
+            top = ir.mul(top, ir.power(b, ir.neg(x)))
+        else:
+            bottom = ir.mul(bottom, ir.power(b, x))
+    return ir.div(top, bottom)
 
 
 def _verdict(tape: Tape, point: list[arb], edge: bool, strict: bool) -> bool | None:

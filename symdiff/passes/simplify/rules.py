@@ -76,15 +76,20 @@ def _log_of_power(bound: Bindings) -> Expr | None:
     return ir.mul(bound[V], LOG(inner))
 
 
+def _root_of(bound: Bindings) -> Expr | None:
+    """u**v for exp(v*log(u)), where that is undefined for u < 0 too."""
+    n = ir.rational(bound[V])
+    return ir.power(bound[U], n) if n is not None and n.denominator > 1 else None
+
+
 IDENTITIES: tuple[Identity, ...] = (
     Identity("xlogy", XLOGY(U, V), _product_with_log(LOG, 0)),
     Identity("xlog1py", XLOG1PY(U, V), _product_with_log(ir.OPS["log1p"], -1)),
     Identity("logaddexp", LOGADDEXP(U, V), _plain(LOG(EXP(U) + EXP(V)))),
-    Identity("exp-log", EXP(ir.raw(ir.MUL, (V, LOG(U)))), _plain(ir.raw(ir.POW, (U, V)))),
+    Identity("exp-log", EXP(ir.raw(ir.MUL, (V, LOG(U)))), _root_of),
     Identity("log-power", LOG(ir.raw(ir.POW, (U, V))), _log_of_power),
     Identity("sign-times", ir.raw(ir.MUL, (U, SIGN(U))), _plain(ir.abs_(U))),
     Identity("abs-sign", ir.raw(ir.MUL, (ir.abs_(U), SIGN(U))), _plain(U)),
-    Identity("sin-asin", SIN(ASIN(U)), _plain(ir.raw(ir.ADD, (U, ir.raw(ir.MUL, (ir.ZERO, ASIN(U))))))),
     Identity("cos-asin", COS(ASIN(U)), _plain(ir.sqrt(ONE - U**2))),
     Identity("sin-acos", SIN(ACOS(U)), _plain(ir.sqrt(ONE - U**2))),
     Identity("cos-atan", COS(ATAN(U)), _plain(ONE / ir.sqrt(U**2 + ONE))),
