@@ -2,7 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-from symdiff.errors import GuardWarning, ParseError, SymdiffError, TargetError, UnsupportedError
+from symdiff.errors import (
+    GuardWarning,
+    ParseError,
+    SymdiffError,
+    TargetError,
+    UnsupportedError,
+    ValidationWarning,
+)
 from symdiff.version import __version__
 
 if TYPE_CHECKING:
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from symdiff.progress import show_progress
     from symdiff.rules import custom_rule
     from symdiff.runtime.tiers import AccuracyWarning
+    from symdiff.validation.settings import options
 
 _HOMES = {
     **dict.fromkeys(
@@ -33,6 +41,7 @@ _HOMES = {
     "SymbolicFunction": "symdiff.function",
     "custom_rule": "symdiff.rules",
     "lambdify": "symdiff.lambdify",
+    "options": "symdiff.validation.settings",
     "show_progress": "symdiff.progress",
 }
 """Where the public names are; imported when they are first used, as the command line needs few."""
@@ -54,6 +63,6 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "__version__",
-    "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
+    "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "__version__",
+    "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -43,24 +43,38 @@ if TYPE_CHECKING:
 else:
     np = Later("numpy")
 
+STAGES = ("cancel", "stabilise", "complete", "bands", "signsquares", "guards", "assume")
+"""What may be switched off for a function, by `Notes.without`; values and derivatives mean
+the same without them, but for the points that only `complete` fills."""
+
 
 @dataclass(slots=True)
 class Notes:
-    """What the passes did to one function, for its report."""
+    """What the passes did to one function, for its report.
+
+    Attributes
+    ----------
+    guarded : the captured outputs after guards and literals were repaired.
+    without : stages that are switched off, as `symdiff.validation` found them at fault.
+    """
 
     cancel: cancellation.Notes = field(default_factory=cancellation.Notes)
     complete: Completions = field(default_factory=Completions)
     guards: GuardNotes = field(default_factory=GuardNotes)
     rewrites: list[Rewrite] = field(default_factory=list)
+    guarded: tuple[Expr, ...] | None = None
+    without: frozenset[str] = frozenset()
 
 
-def emission(program: Program) -> Emission:
+def emission(program: Program, without: frozenset[str] = frozenset()) -> Emission:
     """The last steps, when nothing is to be differentiated any more."""
+    expand = closed_forms if "bands" in without else expand_completed
+    outputs = tuple(expand(program.outputs))
     return Emission(
         program.name,
         program.params,
         program.tree,
-        stabilise(expand_completed(program.outputs)),
+        outputs if "stabilise" in without else stabilise(outputs),
         closed_forms(program.outputs),
     )
 
@@ -75,10 +89,19 @@ def simplified(program: Program, notes: Notes | None = None) -> Program:
     """The program with its assumptions used, its common factors cancelled and its
     removable singularities filled."""
     notes = notes or Notes()
-    outputs = assume(program.outputs, program.assumptions)
-    outputs = guards(outputs, program.assumptions, notes.guards)
-    outputs = stabilise(cancel(outputs, notes.cancel), notes.rewrites, early=True)
-    return replace(program, outputs=complete(outputs, program.assumptions, notes.complete))
+    off, outputs = notes.without, program.outputs
+    if "assume" not in off:
+        outputs = assume(outputs, program.assumptions)
+    if "guards" not in off:
+        outputs = guards(outputs, program.assumptions, notes.guards)
+        notes.guarded = outputs if notes.guarded is None else notes.guarded
+    if "cancel" not in off:
+        outputs = cancel(outputs, notes.cancel)
+    if "stabilise" not in off:
+        outputs = stabilise(outputs, notes.rewrites, early=True)
+    if "complete" not in off:
+        outputs = complete(outputs, program.assumptions, notes.complete)
+    return replace(program, outputs=outputs)
 
 
 def value(program: Program, notes: Notes | None = None) -> Program:
@@ -99,7 +122,10 @@ def _slopes(base: Program, wrt: Sequence[str], notes: Notes) -> Program:
 
 def _slope_forms(slopes: Sequence[Expr], notes: Notes) -> tuple[Expr, ...]:
     """Derivatives, simplified."""
-    return cancel(squares_of_signs(slopes), notes.cancel)
+    slopes = tuple(slopes)
+    if "signsquares" not in notes.without:
+        slopes = squares_of_signs(slopes)
+    return slopes if "cancel" in notes.without else cancel(slopes, notes.cancel)
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -315,6 +341,6 @@ def _all_partials(program: Program, wrt: Sequence[str]) -> Program:
 
 
 __all__ = [
-    "Emission", "Notes", "Stage", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
+    "Emission", "Notes", "Stage", "closed_for_people", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
     "readable_forms", "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
 ]  # fmt: skip

@@ -94,17 +94,15 @@ class Parts(Spans):
 
     def part_of(self, s: Build, a: Stored) -> tuple[str, str]:
         """Print the function of a build; returns the names of its frame and its own."""
-        outer, entry = self.scope, self.entry
-        self.scope, self.entry = Scope(outer), []
-        inside = self.scope
+        outer, entry = self.scope, list[str]()
+        self.scope = inside = Scope(outer, entry=entry)
         self.elements_of(s, a, 0, ("%first", "%past"))
-        lines = [*self.entry, *inside.lines]
-        self.scope, self.entry = outer, entry
+        lines = [*entry, *inside.lines]
+        self.scope = outer
         self.parts += 1
         name = f"part.{self.parts}"
         used = [*self.captured(lines), *(["%raised.p"] if self.flags else [])]
-        frame = self.fresh("ptr")
-        self.entry.append(f"{frame} = alloca [{CELL * max(1, len(used))} x i8], align {CELL}")
+        frame = self.variable(f"[{CELL * max(1, len(used))} x i8]")
         loads = []
         for k, value in enumerate(used):
             kind = self.types.get(value, "ptr")

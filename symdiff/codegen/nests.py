@@ -179,7 +179,9 @@ class Kernel(Products):
         super().__init__(dtype, lanes)
         self.settled, self.flags = settled, flags
         self.program, self.layout = program, layout_of(program)
-        self.entry, self.tapes, self.wish, self.taken = [], {}, {}, set()
+        self.entry: list[str] = []
+        self.root.entry = self.entry
+        self.tapes, self.wish, self.taken = {}, {}, set()
         self.checks, self.calls = list(self.layout.checks), list(self.layout.calls)
         self.sizes = {index(n) for n in self.layout.sizes}
         self.failures: dict[int, str] = {}

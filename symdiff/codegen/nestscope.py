@@ -88,6 +88,7 @@ class Scope(scopes.Scope[Stored]):
     vectors : names of vectors by what they are the values of.
     varying : the names that have one value for each lane.
     varies : whether an expression has.
+    entry : where variables stand, if this is the outermost scope of a function.
     assumed : indices that are known to be within a size.
     """
 
@@ -95,6 +96,7 @@ class Scope(scopes.Scope[Stored]):
     varying: set[str] = field(default_factory=set)
     varies: dict[Expr, bool] = field(default_factory=dict)
     assumed: set[tuple[Expr, Expr]] = field(default_factory=set)
+    entry: list[str] | None = None
     allocates: bool = False
 
 
@@ -325,7 +327,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             some = self.emit("i1", any_lane(w, own(suspect)), scope)
         else:
             some = self.scalar(suspect)
-        place = self.variable(w.value)
+        place = self.variable(w.value, scope)
         scope.lines.append(f"store {w.value} {names[0]}, ptr {place}")
         aside = Scope(scope)
         args = [names[0], self._aside(doubt, w, own, real, aside), *names[1:]]
@@ -360,8 +362,8 @@ class Expressions(scopes.Scopes[Scope, Stored]):
                 known[n] = self._operation(n, w, named(own), named(real), scope)
         return known[e]
 
-    def variable(self, kind: str) -> str:
-        """A place of the function for one value."""
+    def variable(self, kind: str, scope: Scope | None = None) -> str:
+        """A place for one value, of the function that a scope is in."""
         raise NotImplementedError
 
     def _integer(

@@ -152,6 +152,26 @@ class Kernel:
         return self.suspect is not None or self.widen is not None
 
     @property
+    def made(self) -> int:
+        """How many pieces of code are compiled, of all tiers."""
+        count = len(self._bodies) + (self._point is not None)
+        if self.second is not None:
+            count += len(self.second._bodies) + (self.second._point is not None)
+        if isinstance(self._between, Kernel):
+            count += len(self._between._bodies)
+        return count
+
+    def code(self) -> list[Point | Body]:
+        """The pieces of code that are compiled, of all tiers."""
+        tiers = (self, self._between, self.second)
+        found: list[Point | Body] = []
+        for kernel in tiers:
+            if isinstance(kernel, Kernel):
+                found += [] if kernel._point is None else [kernel._point]
+                found += kernel._bodies.values()
+        return found
+
+    @property
     def point(self) -> Point:
         """The kernel for one element."""
         if self._point is None:

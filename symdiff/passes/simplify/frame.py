@@ -406,6 +406,8 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
 
 def _settled(e: Expr) -> Expr:
     """A number, as inf or nan if it is no real number."""
+    if any(a.op is ir.CONST and ir.rational(a) is None for a in e.args):
+        return _at_infinity(e)
     ball = e.op.ball
     with exclusive(PRECISION):
         try:
@@ -424,6 +426,19 @@ def _settled(e: Expr) -> Expr:
     if len(signs) != 1:
         return ir.NAN
     return ir.INF if signs == {True} else ir.neg(ir.INF)
+
+
+def _at_infinity(e: Expr) -> Expr:
+    """A function of infinite numbers, as the mathematical library has it."""
+    names = [n for n in e.op.names if n.startswith("math.")]
+    if not names or any(a.op is not ir.CONST for a in e.args):
+        return e
+    values = [float(a.value) for a in e.args]
+    try:
+        found = float(getattr(math, names[0][5:])(*values))
+        return ir.const(found) if not math.isfinite(found) or found == int(found) else e
+    except (ValueError, OverflowError, AttributeError, TypeError):
+        return ir.NAN
 
 
 def _without_infinities(e: Expr) -> Expr:
