@@ -15,7 +15,6 @@ next; in products numbers, symbols, sums, functions.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -124,8 +123,8 @@ def factors(e: Expr) -> tuple[Fraction, Factors]:
 class Formulas:
     """The texts of nodes, each made once."""
 
-    def __init__(self, names: Mapping[Expr, str] | None = None) -> None:
-        self.known: dict[Expr, Form] = {e: Form(name, ATOM, 0) for e, name in (names or {}).items()}
+    def __init__(self) -> None:
+        self.known: dict[Expr, Form] = {}
         self._keys: dict[Expr, tuple[Any, ...]] = {}
 
     def text(self, e: Expr) -> str:
@@ -174,7 +173,7 @@ class Formulas:
 
     # --------------------------------------------------------------------- sums
     def _sum(self, e: Expr) -> Form:
-        members = [(sign, node, self.of(node)) for sign, node in self._terms(e)]
+        members = [(sign, node, self.of(node)) for sign, node in terms(e)]
         if len(members) > 1:
             keys = self._monomials([node for _, node, _ in members])
             members = [m for _, m in sorted(zip(keys, members, strict=True), key=lambda k: k[0])]
@@ -191,31 +190,12 @@ class Formulas:
         text = "-" + text[3:] if signs[0] else text[3:]
         return Form(text, SUM, count + signs[0])
 
-    def _terms(self, e: Expr) -> list[tuple[int, Expr]]:
-        """The terms of a sum; what has a name is one of them."""
-        found: list[tuple[int, Expr]] = []
-        stack = [(1, e)]
-        while stack:
-            sign, node = stack.pop()
-            if (node.op is ADD or node.op is SUB) and (node is e or not self._named(node)):
-                stack.append((-sign if node.op is SUB else sign, node.args[1]))
-                stack.append((sign, node.args[0]))
-            elif node.op is NEG and not self._named(node):
-                stack.append((-sign, node.args[0]))
-            else:
-                found.append((sign, node))
-        return found
-
-    def _named(self, e: Expr) -> bool:
-        form = self.known.get(e)
-        return form is not None and form.size == 0 and form.level == ATOM and bool(e.args)
-
     def _monomials(self, nodes: list[Expr]) -> list[Any]:
         """Keys that put the terms of a sum in order."""
         rows: list[dict[Expr, Fraction]] = []
         for node in nodes:
             row: dict[Expr, Fraction] = {}
-            for base, exponent in self._factors(node)[1]:
+            for base, exponent in factors(node)[1]:
                 q = ir.rational(exponent)
                 if q is None:
                     base, q = ir.power(base, exponent), Fraction(1)
@@ -240,28 +220,9 @@ class Formulas:
         return key
 
     # ----------------------------------------------------------------- products
-    def _factors(self, e: Expr) -> tuple[Fraction, Factors]:
-        """The factors of a product; what has a name is one of them."""
-        unit, found = Fraction(1), Factors()
-        stack = [(1, e)]
-        while stack:
-            side, node = stack.pop()
-            if (node.op is MUL or node.op is DIV) and (node is e or not self._named(node)):
-                stack.append((-side if node.op is DIV else side, node.args[1]))
-                stack.append((side, node.args[0]))
-            elif node.op is NEG and (node is e or not self._named(node)):
-                unit = -unit
-                stack.append((side, node.args[0]))
-            elif (q := ir.rational(node)) is not None and (q or side > 0):
-                unit = unit * q if side > 0 else unit / q
-            else:
-                plain = node.op is POW and (node is e or not self._named(node))
-                base, exponent = node.args if plain else (node, ONE)
-                found.append((base, exponent if side > 0 else ir.neg(exponent)))
-        return unit, _gathered(found)
-
     def _product(self, e: Expr) -> Form:
-        unit, found = self._factors(e)
+        unit, found = factors(e)
+        found = _gathered(found)
         if not found:
             return self._number(ir.const(unit))
         found.sort(key=lambda f: (self._rank(f[0]), self.of(f[1]).text))

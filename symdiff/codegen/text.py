@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from symdiff.codegen.formula import Formulas
+from symdiff.codegen.naming import named
 from symdiff.codegen.statements import (
     ATOM,
     CONDITIONAL,
@@ -54,19 +55,35 @@ def format_latex(expression: Any) -> str:
     return _print(expression, _latex_printer())
 
 
-def formula_lines(outputs: Sequence[Expr]) -> tuple[list[str], list[str]]:
+def formula_lines(
+    outputs: Sequence[Expr], *, expanded: bool = False
+) -> tuple[list[str], list[str]]:
     """The outputs as text a person can read.
+
+    Parameters
+    ----------
+    outputs : the formulas.
+    expanded : without names for what they share.
 
     Returns
     -------
     (lines, texts)
-        Definitions of temporaries such as `t0 = sin(x)`, none unless the formulas
-        are long, and the text of each output.
+        Definitions such as `t = sqrt(x**2 + y**2)`, none unless they make the text
+        shorter, and the text of each output.
     """
     sizes = tree_sizes(outputs)
-    if max((sizes[e] for e in outputs), default=0) <= READABLE:
+    largest = max((sizes[e] for e in outputs), default=0)
+    if expanded and largest > MAX_OPERATIONS:
+        raise SymdiffError(
+            f"the expression is too large to print as one formula: more than {MAX_OPERATIONS} "
+            "operations",
+            hint="print it without --expanded",
+        )
+    if largest <= READABLE or expanded:
+        definitions, outputs = ([], tuple(outputs)) if expanded else named(outputs)
         formulas = Formulas()
-        return [], [formulas.text(e) for e in outputs]
+        lines = [f"{name} = {formulas.text(e)}" for name, e in definitions]
+        return lines, [formulas.text(e) for e in outputs]
     assignments, texts = statements(outputs, TextWriter())
     return [f"{a.name} = {a.text}" for a in assignments], texts
 
