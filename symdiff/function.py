@@ -105,6 +105,7 @@ class SymbolicFunction(functools.partial[Any]):
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
         self._expression: tuple[Any, Any] | None = None
+        self._numba: Any = None
         self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
@@ -365,6 +366,31 @@ class SymbolicFunction(functools.partial[Any]):
         program = self.program
         made = to_sympy(readable_forms(program.outputs), symbols=self._symbols)
         return map_objects(made.__getitem__, program.tree)
+
+    @property
+    def numba(self) -> Any:
+        """The Numba dispatcher of this function of numbers: to be called in `@njit` functions,
+        where the function itself may be called, too. Numbers give numbers, arrays broadcast.
+
+        Raises
+        ------
+        SymdiffError : for functions with arrays or loops.
+        """
+        if self._numba is None:
+            from symdiff.runtime.numba_bridge import dispatcher
+
+            static = self._default_static()
+            self._source.scalar(static)
+            made = self._compiled(static)
+            self._numba = dispatcher(self.__name__, self._source.parameters.real, *made)
+        return self._numba
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for when it meets the function in a program that it compiles."""
+        from symdiff.runtime.numba_bridge import type_of
+
+        return type_of(self)
 
     @property
     def symbols(self) -> tuple[Any, ...]:

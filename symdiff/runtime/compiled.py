@@ -165,6 +165,14 @@ def _external(name: str) -> str:
 
 
 # ---------------------------------------------------------------------- one element
+def point_text(spec: Spec) -> str:
+    """The LLVM IR of a kernel for one element; see `codegen.llvm.print_point`."""
+    roots, outputs = spec.lowered(), len(spec.outputs)
+    suspect = roots[outputs] if spec.flagged else None
+    writer = _pair_writer(llvm.Lanes()) if spec.widen else None
+    return llvm.print_point(spec.params, roots[:outputs], suspect, spec.dtype, writer)
+
+
 class Point:
     """A kernel for one element.
 
@@ -180,11 +188,7 @@ class Point:
         self.real = ctypes.c_float if spec.dtype == "float32" else ctypes.c_double
 
         def text() -> str:
-            roots = spec.lowered()
-            outputs = roots[: self.outputs]
-            suspect = roots[self.outputs] if spec.flagged else None
-            writer = _pair_writer(llvm.Lanes()) if spec.widen else None
-            source = llvm.print_point(spec.params, outputs, suspect, spec.dtype, writer)
+            source = point_text(spec)
             if layout is not None:
                 one = self.outputs == 1
                 source += driver.print_entry(

@@ -16,7 +16,7 @@ from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
 from symdiff.runtime import arrays, threads
 from symdiff.runtime.arrays import ArgumentError, Array
-from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen
+from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen, point_text
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
 HELD = 20_000.0
@@ -296,6 +296,10 @@ class Kernel:
         dtype = self.dtype or "float64"
         outputs = self._spec(dtype, "point").lowered()[: len(self.outputs)]
         return print_point(self.params, outputs, None, dtype)
+
+    def point_text(self) -> str:
+        """The LLVM IR of the kernel for one element as it is compiled, with its tests."""
+        return point_text(self._spec("float64", "point"))
 
     # ------------------------------------------------------------------ calling
     def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:
