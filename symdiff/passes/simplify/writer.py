@@ -504,6 +504,8 @@ class Writer:
             for i, n in enumerate(monomial):
                 if n:
                     uses[i] = uses.get(i, 0) + 1
+        if len(uses) < 2:
+            return []  # people write a polynomial of one variable as such
         chosen = sorted((i for i, n in uses.items() if 2 <= n < len(rows)), key=lambda i: -uses[i])
         if len(rows) > MAX_SPLIT:
             chosen = chosen[:1]
