@@ -138,7 +138,7 @@ def test_long_derivatives_name_their_shared_parts() -> None:
         v = f"sin({v})*exp({v})"
     lines = output("diff", v).splitlines()
     assert len(lines) > 10
-    assert lines[0].startswith("t0 = ")
+    assert lines[0].startswith("with t0 = ")
     assert max(map(len, lines)) < 120
 
 

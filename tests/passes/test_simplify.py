@@ -234,6 +234,8 @@ def _never_wrong(count: int, seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(count):
         e = _random(rng, 4)
+        if any(n.op is ir.CONST and ir.rational(n) is None for n in ir.topological((e,))):
+            continue  # 1/0
         (got,) = shorten((e,))
         lengths = Formulas()
         assert got is e or lengths.length(got) <= lengths.length(e)

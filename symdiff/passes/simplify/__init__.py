@@ -261,6 +261,8 @@ class _Window:
                 for j in range(i):
                     if not self.writer.budget.spend():
                         break
+                    if len(values) > 2 and self._of_one_variable(values[i], values[j]):
+                        continue
                     try:
                         both = ring.add(values[i], values[j])
                         joined = self.best(both)
@@ -279,6 +281,18 @@ class _Window:
         for e in made:
             total = ir.add(total, e)
         return total
+
+    def _of_one_variable(self, *values: Factored) -> bool:
+        """Whether these are terms of a polynomial of one variable, which people expand."""
+        columns = {
+            i
+            for v in values
+            for base, _ in v.factors.values()
+            for i, d in enumerate(base.degrees())
+            if d
+        }
+        whole = all(n > 0 for v in values for _, n in v.factors.values())
+        return whole and len(columns) < 2
 
     def product_of(self, e: Expr) -> list[Expr]:
         """A product with one of its sums brought together in pairs."""

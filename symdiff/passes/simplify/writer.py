@@ -529,6 +529,8 @@ class Writer:
     def _squares(self, p: Any) -> list[Expr]:
         """Completed squares: `x**2 + 2*x + 2` as `(x + 1)**2 + 1`."""
         found: list[Expr] = []
+        if sum(d > 0 for d in p.degrees()) < 2:
+            return []
         for i, d in enumerate(p.degrees()):
             if d != 2:
                 continue
