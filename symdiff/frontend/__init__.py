@@ -1,5 +1,33 @@
 """From Python source to a `Program`: reading, tracing, refusing."""
 
+
+        raise AttributeError(f"module 'symdiff.frontend' has no attribute {name!r}")
+    "Array": "symdiff.frontend.signature",
+    "Inlined": "symdiff.frontend.calls",
+    "Parameters": "symdiff.frontend.signature",
+    "Placed": "symdiff.frontend.inlining",
+    "Shapes": "symdiff.frontend.parameters",
+    "SymArray": "symdiff.frontend.values",
+    "capture": "symdiff.frontend.capture",
+    "from_sympy": "symdiff.frontend.sympy_source",
+    "is_sympy": "symdiff.frontend.sympy_source",
+    "runs_when_traced": "symdiff.frontend.calls",
+    from symdiff.frontend.calls import Inlined, runs_when_traced
+    from symdiff.frontend.capture import capture
+    from symdiff.frontend.inlining import Placed
+    from symdiff.frontend.parameters import Shapes
+    from symdiff.frontend.signature import Array, Parameters
+    from symdiff.frontend.sympy_source import from_sympy, is_sympy
+    from symdiff.frontend.values import SymArray
+    globals()[name] = value
+    home = _HOMES.get(name)
+    if home is None:
+    import importlib
+    return value
+    value = getattr(importlib.import_module(home), name)
+"""Imported when they are first used: formulas need none of them."""
+_HOMES = {
+def __getattr__(name: str) -> Any:
 from symdiff.frontend.calls import Inlined, runs_when_traced
 from symdiff.frontend.capture import capture
 from symdiff.frontend.captures import Captures, include, noting
@@ -8,6 +36,9 @@ from symdiff.frontend.parameters import Shapes
 from symdiff.frontend.signature import Array, Parameters
 from symdiff.frontend.sympy_source import from_sympy, is_sympy
 from symdiff.frontend.values import SymArray
+from typing import TYPE_CHECKING, Any
+if TYPE_CHECKING:
+}
 
 __all__ = [
     "Array",
