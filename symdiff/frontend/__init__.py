@@ -1,8 +1,20 @@
 """From Python source to a `Program`: reading, tracing, refusing."""
 
+from typing import TYPE_CHECKING, Any
 
-        raise AttributeError(f"module 'symdiff.frontend' has no attribute {name!r}")
+if TYPE_CHECKING:
+    from symdiff.frontend.calls import Inlined, runs_when_traced
+    from symdiff.frontend.capture import capture
+    from symdiff.frontend.captures import Captures, include, noting
+    from symdiff.frontend.inlining import Placed
+    from symdiff.frontend.parameters import Shapes
+    from symdiff.frontend.signature import Array, Parameters
+    from symdiff.frontend.sympy_source import from_sympy, is_sympy
+    from symdiff.frontend.values import SymArray
+
+_HOMES = {
     "Array": "symdiff.frontend.signature",
+    "Captures": "symdiff.frontend.captures",
     "Inlined": "symdiff.frontend.calls",
     "Parameters": "symdiff.frontend.signature",
     "Placed": "symdiff.frontend.inlining",
@@ -10,35 +22,24 @@
     "SymArray": "symdiff.frontend.values",
     "capture": "symdiff.frontend.capture",
     "from_sympy": "symdiff.frontend.sympy_source",
+    "include": "symdiff.frontend.captures",
     "is_sympy": "symdiff.frontend.sympy_source",
+    "noting": "symdiff.frontend.captures",
     "runs_when_traced": "symdiff.frontend.calls",
-    from symdiff.frontend.calls import Inlined, runs_when_traced
-    from symdiff.frontend.capture import capture
-    from symdiff.frontend.inlining import Placed
-    from symdiff.frontend.parameters import Shapes
-    from symdiff.frontend.signature import Array, Parameters
-    from symdiff.frontend.sympy_source import from_sympy, is_sympy
-    from symdiff.frontend.values import SymArray
-    globals()[name] = value
+}
+"""Imported when they are first used: formulas need none of them."""
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
     home = _HOMES.get(name)
     if home is None:
-    import importlib
-    return value
+        raise AttributeError(f"module 'symdiff.frontend' has no attribute {name!r}")
     value = getattr(importlib.import_module(home), name)
-"""Imported when they are first used: formulas need none of them."""
-_HOMES = {
-def __getattr__(name: str) -> Any:
-from symdiff.frontend.calls import Inlined, runs_when_traced
-from symdiff.frontend.capture import capture
-from symdiff.frontend.captures import Captures, include, noting
-from symdiff.frontend.inlining import Placed
-from symdiff.frontend.parameters import Shapes
-from symdiff.frontend.signature import Array, Parameters
-from symdiff.frontend.sympy_source import from_sympy, is_sympy
-from symdiff.frontend.values import SymArray
-from typing import TYPE_CHECKING, Any
-if TYPE_CHECKING:
-}
+    globals()[name] = value
+    return value
+
 
 __all__ = [
     "Array",
