@@ -20,11 +20,11 @@ import numpy as np
 from symdiff.errors import GuardWarning, SymdiffError
 from symdiff.frontend import Parameters, Shapes
 from symdiff.functions import BUILTIN
-from symdiff.ir import Expr, decode, encode, topological
+from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.program import Emission, Program, Tree
 from symdiff.runtime import cache
 from symdiff.shapes import shapes_of, stretched
-from symdiff.structure import Structured
+from symdiff.structure import Stretches, Structured
 
 Step = tuple[str, tuple[str, ...]]
 """What to derive, by the name of the function in `symdiff.compile`, and by what."""
@@ -42,6 +42,9 @@ class Source:
     path : the derivations applied to it, in order; none is the value.
     keep : whether emissions are kept on disk.
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
+    captured : the programs, by static values and what the arguments of the call are; one for
+        which numbers and arrays make no difference is one object.
+    met : where axes of size 1 would be repeated in them.
     notes : what simplifying each captured program found, by its identity.
     """
 
@@ -52,6 +55,7 @@ class Source:
     keep: bool = True
     checkpoint: str | int | None = None
     captured: dict[Any, Program | Structured] = field(default_factory=dict)
+    met: dict[Any, Stretches] = field(default_factory=dict)
     programs: dict[Any, Any] = field(default_factory=dict)
     notes: dict[Any, Any] = field(default_factory=dict)
 
@@ -59,8 +63,9 @@ class Source:
         """The source of a derivative of this callable."""
         path = (*self.path, step)
         return Source(
-            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured
-        )
+            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
+            self.met,
+        )  # fmt: skip
 
     def keeping(self, checkpoint: str | int | None) -> Source:
         """The same callable, whose reversed loops keep their states in this way."""
@@ -70,17 +75,27 @@ class Source:
         """The function as captured: a `Program`, or with arrays or loops a `Structured`
         one, which is specialised on the dimensions of the arguments."""
         key = static_key(static)
-        found = self.captured.get(key)
-        if found is None:
-            found = self.captured.get((key, _shape_key(shapes)))
-        if found is None and shapes is None:  # as it was called last
-            same = [v for k, v in self.captured.items() if k[:1] == (key,) and len(k) == 2]
-            found = same[-1] if same and isinstance(same[-1], Structured) else None
+        found = self.captured.get((key, _shape_key(shapes)))
+        if shapes is None:  # as it was called last
+            same = [v for (k, s), v in self.captured.items() if k == key and s is not None]
+            found = same[-1] if same else found
         if found is None:
             found = self.trace(static, shapes)
-            known = isinstance(found, Program) and not found.for_numbers
-            self.captured[key if known else (key, _shape_key(shapes))] = found
+            place = key, _shape_key(shapes)
+            if isinstance(found, Program):
+                self.met[place] = found.stretches
+                found = self._once(replace(found, stretches=Stretches()))
+            else:
+                self.met[place] = found.stretches
+            self.captured[place] = found
         return found
+
+    def _once(self, program: Program) -> Program:
+        """The program itself, or an equal one that was captured for other arguments."""
+        for other in self.captured.values():
+            if isinstance(other, Program) and _alike(program, other):
+                return other
+        return program
 
     def shapes(
         self, static: Mapping[str, Any], values: Sequence[Any], mapped: Sequence[bool] = ()
@@ -89,13 +104,21 @@ class Source:
         does not count."""
         found = shapes_of(self.parameters.real, values, mapped)
         while True:
-            raw = self.raw(static, found)
-            if not isinstance(raw, Structured) or not raw.stretches.pairs:
+            self.raw(static, found)
+            met = self.met[static_key(static), _shape_key(found)]
+            if not met.pairs:
                 return found
-            more = stretched(raw.stretches, found, values, mapped)
+            more = stretched(met, found, values, mapped)
             if more is None:
                 return found
             found = more
+
+    def has_one_kernel(self, static: Mapping[str, Any], shapes: Shapes) -> bool:
+        """Whether what was captured for these arguments holds for all sizes of arrays that
+        are alike."""
+        met = self.met[static_key(static), _shape_key(shapes)]
+        sized = any(len(shape) > 2 for shape in shapes.values())
+        return not sized and all(b is not ZERO for _, b in met.pairs)
 
     def scalar(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Program:
         """The function as captured, which must be one of numbers."""
@@ -110,11 +133,9 @@ class Source:
     def program(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """What the path derives, to be differentiated further."""
         raw = self.raw(static, shapes)
-        for_all = isinstance(raw, Program) and not raw.for_numbers
-        key = static_key(static) if for_all else id(raw)
-        if key not in self.programs:
-            self.programs[key] = self._derived(raw)
-        return self.programs[key]
+        if id(raw) not in self.programs:
+            self.programs[id(raw)] = self._derived(raw)
+        return self.programs[id(raw)]
 
     def _derived(self, program: Any) -> Any:
         """A captured program after the steps of the path."""
@@ -299,6 +320,13 @@ def _code() -> tuple[Any, ...]:
                 status = entry.stat()
                 found.append((entry.name, status.st_size, status.st_mtime_ns))
     return tuple(sorted(found))
+
+
+def _alike(a: Program, b: Program) -> bool:
+    """Whether two programs are the same function."""
+    if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
+        return False
+    return repr(a.tree) == repr(b.tree)
 
 
 def _shape_key(shapes: Shapes | None) -> Any:

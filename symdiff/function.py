@@ -46,6 +46,11 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 `symdiff.products`."""
 _FAST = {np.dtype(name): name for name in ("float64", "float32")}
 """Arrays that compiled entries take."""
+Kind = str | tuple[str, int, int]
+"""What a compiled entry serves: numbers, a program with arrays, or arrays of a dtype and number
+of dimensions as those arguments that the bits tell."""
+MOST_INPUTS = 60
+"""Arguments of calls with arrays that go straight to a compiled entry."""
 
 
 class SymbolicFunction(functools.partial[Any]):
@@ -89,7 +94,7 @@ class SymbolicFunction(functools.partial[Any]):
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
         self._called: set[Any] = set()
-        self._fast: dict[str, Callable[..., Any]] = {}
+        self._fast: dict[Kind, Callable[..., Any]] = {}
         self._gate: Gate | None = None
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
@@ -133,54 +138,55 @@ class SymbolicFunction(functools.partial[Any]):
 
     def _run_here(self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any) -> Any:
         """Compute on the CPU."""
-        shapes = None
-        if static_key(static) not in self._emitted:
-            shapes = self._source.shapes(static, real)
-            raw = self._source.raw(static, shapes)
-            if isinstance(raw, Structured):
-                result = self._arrays(raw, real, static, shapes, out)
-                if self._has_fast() and self._arrays.in_doubles(raw):
-                    self._route = self._arrays.route(raw)
-                    self._use_entry(raw)
-                return result
+        shapes = self._source.shapes(static, real)
+        raw = self._source.raw(static, shapes)
+        if isinstance(raw, Structured):
+            result = self._arrays(raw, real, static, shapes, out)
+            if self._has_fast() and self._arrays.in_doubles(raw):
+                self._route = self._arrays.route(raw)
+                self._use_entry(raw)
+            return result
         emission, kernel = self._compiled(static, shapes)
         if out is None:
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
                 values = kernel(real)
-                self._note(real, static, emission, kernel)
+                if self._source.has_one_kernel(static, shapes):
+                    self._note(real, emission, kernel)
             return map_tree(values.__getitem__, emission.tree)
         kernel(real, flatten_like(emission.tree, out, len(emission.outputs), "out"))
-        self._note(real, static, emission, kernel)
+        if self._source.has_one_kernel(static, shapes):
+            self._note(real, emission, kernel)
         return out
 
-    def _note(
-        self, real: Sequence[Any], static: Mapping[str, Any], emission: Emission, kernel: Tiered
-    ) -> None:
-        """After a call of the program that calls with arrays are of: more like it may go
-        straight to a compiled entry, if compiling pays."""
-        if not self._has_fast() or self._emitted.get(static_key(static)) != (emission, kernel):
+    def _note(self, real: Sequence[Any], emission: Emission, kernel: Tiered) -> None:
+        """After a call: more of its kind may go straight to a compiled entry, if compiling
+        pays."""
+        if not self._has_fast():
             return
-        dtypes = {a.dtype for a in real if type(a) is np.ndarray}
-        if not dtypes:
+        arrays = [type(a) is np.ndarray for a in real]
+        if not any(arrays):
             if kernel.pays and all(isinstance(v, (float, int)) for v in real):
                 self._use_fast("numbers", emission, kernel.kernel)
-        elif len(dtypes) == 1 and (kind := _FAST.get(dtypes.pop())) is not None:
-            if kind == "float64" or kernel.kernel.widen is None:
-                self._use_fast(kind, emission, kernel.kernel)
+            return
+        dtypes = {a.dtype for a in real if type(a) is np.ndarray}
+        ranks = {a.ndim for a in real if type(a) is np.ndarray}
+        if len(dtypes) > 1 or len(ranks) > 1 or len(real) > MOST_INPUTS:
+            return
+        if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
+            if dtype == "float64" or kernel.kernel.widen is None:
+                which = sum(1 << k for k, is_array in enumerate(arrays) if is_array)
+                self._use_fast((dtype, rank, which), emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
     ) -> tuple[Emission, Tiered]:
-        key: Any = static_key(static)
-        found = self._emitted.get(key)
-        if found is None and self._source.scalar(static, shapes).for_numbers:
-            key = key, "numbers"
-            found = self._emitted.get(key)
+        raw = self._source.scalar(static, shapes)
+        found = self._emitted.get(id(raw))
         if found is None:
             emission = self._source.emission(static, shapes)
             kernel = tiered(emission, self._options)
-            found = self._emitted[key] = (emission, kernel)
+            found = self._emitted[id(raw)] = (emission, kernel)
         return found
 
     def _has_fast(self) -> bool:
@@ -188,16 +194,16 @@ class SymbolicFunction(functools.partial[Any]):
         always = self._options.accuracy == "certified" or self._options.target == "cuda"
         return not (self._source.parameters.static or self._options.dtype or always)
 
-    def _use_fast(self, kind: str, emission: Emission, kernel: Kernel) -> None:
-        """Calls with "numbers", or with small arrays of a dtype, go straight to the compiled
+    def _use_fast(self, kind: Kind, emission: Emission, kernel: Kernel) -> None:
+        """Calls with "numbers", or with small arrays of a kind, go straight to the compiled
         entry, once there was one."""
         if kind in self._fast or len(self._fast) >= MOST:
             return
         tree, count = emission.tree, len(emission.outputs)
-        if kind == "numbers":
+        if isinstance(kind, str):
             self._open(kind, nested(kernel.fast, tree, count))
             return
-        flat = kernel.fast_arrays(kind)
+        flat = kernel.fast_arrays(*kind)
         way = nested(flat, tree, count)
         self._open(kind, way._replace(placed=placed(flat, emission)))
 
@@ -211,7 +217,7 @@ class SymbolicFunction(functools.partial[Any]):
         if way is not None:
             self._open(kind, way)
 
-    def _open(self, kind: str, way: Way) -> None:
+    def _open(self, kind: Kind, way: Way) -> None:
         """Offer calls to this way before they take the general path."""
         self._fast[kind] = way.entry
         if self._gate is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
-from symdiff.function import SymbolicFunction
+from symdiff.function import Kind, SymbolicFunction
 from symdiff.program import flatten_like
 from symdiff.runtime.gate import Way, refusing
 from symdiff.structure import Structured
@@ -62,7 +62,7 @@ class Product(SymbolicFunction):
         stream = self._cuda.stream(given)
         return self._run(*self._bound(primals, vector, given), out, stream)
 
-    def _open(self, kind: str, way: Way) -> None:
+    def _open(self, kind: Kind, way: Way) -> None:
         """Compiled entries take all arguments in a row; `primals` and the vector are numbers or
         arrays where there is one, else tuples."""
         real, entries = self._counts

@@ -15,6 +15,7 @@ import numpy as np
 
 from symdiff.errors import Location, SymdiffError
 from symdiff.ir import Expr, topological
+from symdiff.structure import Stretches
 
 Tree = Any
 """How outputs nest in what the function returns: an index into `outputs`, or a
@@ -38,7 +39,7 @@ class Program:
         defined (guarded by the branch they stand in); outside the value is nan.
     assumptions : conditions the user asserted.
     locations : first place in the source of each node that has one.
-    for_numbers : whether it holds for numbers only, as another program does for arrays.
+    stretches : of an elementwise function of arrays, where axes of size 1 are repeated.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Program:
     domain: tuple[Expr, ...] = ()
     assumptions: tuple[Expr, ...] = ()
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
-    for_numbers: bool = False
+    stretches: Stretches = field(default=Stretches(), compare=False)
 
     def place(self, e: Expr) -> Location | None:
         """Where the node, or the nearest node below it, stands in the source."""

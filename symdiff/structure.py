@@ -291,7 +291,8 @@ class Stretches:
 
     Attributes
     ----------
-    pairs : the sizes that meet, formulas of those of the parameters.
+    pairs : the sizes that meet, formulas of those of the parameters; with 0, where it makes a
+        difference that a size is 1.
     axes : the axes of parameters whose sizes the names in them are.
     """
 

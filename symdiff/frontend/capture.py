@@ -16,13 +16,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, symbolic
+from symdiff.frontend import calls, elementwise, symbolic
 from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.recorder import Retrace, active
@@ -61,14 +62,15 @@ def capture(
     fun : a Python function whose source can be read; or a `functools.partial` of one, a
         bound method, an object with a Python `__call__`.
     static : values of its static parameters; those left out keep their default.
-    shapes : dimensions and kinds of the real arguments, if they are known, and sizes of
-        axes that are. They count where a parameter is used as an array; elsewhere an array
-        means elementwise.
+    shapes : dimensions and kinds of the real arguments of the call, and sizes of axes that
+        are known. They say what each parameter is. If None, that is guessed from annotations
+        and from how parameters are used.
 
     Returns
     -------
-    The function as a DAG of exact real operations, specialised on `static`; with arrays
-    or loops, as a `Structured` program, whatever the sizes.
+    The function as a DAG of exact real operations, specialised on `static`: of numbers, or of
+    arrays if it is elementwise, or takes elements of arrays only. Otherwise, with arrays or
+    loops, a `Structured` program, whatever the sizes.
 
     Raises
     ------
@@ -76,11 +78,20 @@ def capture(
     """
     given = dict(static or {})
     parameters = Parameters(fun, given)
-    plan = Arrays.annotated(parameters, shapes)
+    plan = Arrays.of_call(parameters, shapes)
     with _deep_recursion():
         while True:
+            t = Tracer()
             try:
-                return _capture(fun, parameters, given, plan)
+                return _capture(t, fun, parameters, given, plan)
+            except UnsupportedError as error:
+                known = t.numbers_only
+                if known is None or not error.message.startswith(known[1]):
+                    raise
+                numbers = plan.of_numbers(parameters, known[0], error.location)
+                if numbers is None:
+                    raise
+                plan = numbers
             except Retrace as found:
                 before, plan = plan, plan.after(found)
                 if plan == before:
@@ -94,11 +105,11 @@ def capture(
 
 
 def _capture(
-    fun: Callable[..., Any], parameters: Parameters, given: Mapping[str, Any], plan: Arrays
-) -> Program | Structured:
+    t: Tracer, fun: Callable[..., Any], parameters: Parameters, given: Mapping[str, Any],
+    plan: Arrays,
+) -> Program | Structured:  # fmt: skip
     """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
-    t = Tracer()
     t.frame, t.at = frame, node
     plan.prepare(t, parameters)
     values: dict[str, Any] = {}
@@ -127,7 +138,19 @@ def _capture(
         last = node.body[-1] if isinstance(node.body, list) else node
         outputs: list[Any] = []
         try:
+            if plan.lazy:
+                value = t.resolve(t.wrap(value), "what it returns")
+                numbers = elementwise.of_numbers(t, value, plan.arrays)
+                if numbers is None:
+                    t.must_not_be_lazy()
+                else:
+                    return _elements(t, parameters, plan, numbers)
             tree = _flatten(t, value, outputs)
+            if plan.numbers is not None and _has_arrays(tree):
+                raise Refused(
+                    f"an array for each element of its arguments, as {plan.numbers[0]}, which "
+                    "takes numbers only"
+                )
         except Refused as refusal:
             raise UnsupportedError(
                 f"'{parameters.name}' returns {refusal.message}",
@@ -223,6 +246,27 @@ def _structured(
     return Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
 
 
+def _has_arrays(tree: Tree) -> bool:
+    """Whether numbers are returned in an array."""
+    if isinstance(tree, dict):
+        return any(map(_has_arrays, tree.values()))
+    if isinstance(tree, (tuple, list)):
+        return any(map(_has_arrays, tree))
+    return isinstance(tree, np.ndarray)
+
+
+def _elements(
+    t: Tracer, parameters: Parameters, plan: Arrays, numbers: elementwise.Numbers
+) -> Program:
+    """An elementwise function of arrays, as one of numbers."""
+    outputs, tree, reads = numbers
+    noted = list(t.locations)
+    known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
+    t.locations = known
+    program = _program(t, parameters.name, parameters.real, outputs, tree)
+    return replace(program, stretches=Stretches(tuple(t.stretches), plan.axes()))
+
+
 def _program(
     t: Tracer, name: str, params: tuple[str, ...], outputs: list[Scalar], tree: Tree
 ) -> Program:
@@ -233,7 +277,7 @@ def _program(
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    return Program(name, params, roots, tree, conditions, assumptions, locations, t.for_numbers)
+    return Program(name, params, roots, tree, conditions, assumptions, locations)
 
 
 _ANY = structure.index("#")

@@ -46,7 +46,7 @@ def plain(value: Any) -> Any:
         return q
     if isinstance(value, (tuple, list)):
         return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
-    if isinstance(value, (Cond, SmallArray, Masked, Choice)):
+    if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed)):
         raise Refused(
             "a value that is not known when traced is compared or looked up",
             "use comparisons of numbers with 'if', or np.where",
@@ -169,7 +169,6 @@ def _may_be_an_array(value: Any, what: str) -> None:
     for name, (rank, *_) in t.shapes.items():
         if rank and name not in t.array_parameters:
             raise Retrace(name, what=what)
-    t.for_numbers = True
 
 
 def array_in_call(value: Any, what: str) -> None:
@@ -183,7 +182,6 @@ def array_in_call(value: Any, what: str) -> None:
     for v in ir.variables((value.expr,)):
         if t.shapes.get(str(v.value), (0, ""))[0]:
             raise Retrace(str(v.value), what=what)
-        t.for_numbers = True
 
 
 def subscript(t: Tracer, owner: Any, index: Any) -> Any:

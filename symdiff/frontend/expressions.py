@@ -11,6 +11,7 @@ from symdiff import ir
 from symdiff.frontend import arrays, attributes, calls, comprehensions, records, scalars
 from symdiff.frontend.containers import elements, key, position, subscript
 from symdiff.frontend.operators import binary, compare, truth
+from symdiff.frontend.recorder import numbers_only
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     UNBOUND,
@@ -20,7 +21,9 @@ from symdiff.frontend.values import (
     Real,
     Record,
     Refused,
+    Selected,
     SmallArray,
+    SymArray,
     Unusable,
     as_real,
     describe,
@@ -191,8 +194,12 @@ def _compare(t: Tracer, node: ast.Compare) -> Any:
         right = evaluate(t, comparator)
         t.at = node
         link = compare(t, type(op), left, right)
-        if isinstance(link, SmallArray):
-            raise Refused("a chained comparison of arrays", "join two comparisons with &")
+        if isinstance(link, (SmallArray, SymArray, Selected)):
+            raise numbers_only(
+                "it is compared in a chain",
+                "a chained comparison of arrays",
+                "join two comparisons with &",
+            )
         result = scalars.conjunction(result, link)
         if result is False:
             return False
