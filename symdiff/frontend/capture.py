@@ -27,6 +27,7 @@ from symdiff.frontend import calls, elementwise, symbolic
 from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.recorder import Retrace, active
+from symdiff.frontend.scalarise import scalarise
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
 from symdiff.frontend.tracer import Tracer
@@ -160,7 +161,8 @@ def _capture(
     finally:
         active.reset(token)
     if plan.arrays or t.block:
-        return _structured(t, parameters, plan, outputs, tree)
+        found = _structured(t, parameters, plan, outputs, tree)
+        return found if plan.shapes is None else _of_elements(t, found)
     return _program(t, parameters.name, parameters.real, outputs, tree)
 
 
@@ -265,6 +267,20 @@ def _elements(
     t.locations = known
     program = _program(t, parameters.name, parameters.real, outputs, tree)
     return replace(program, stretches=Stretches(tuple(t.stretches), plan.axes()))
+
+
+def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
+    """The program of numbers that an elementwise one is; any other as it is."""
+    if _has_arrays(found.tree) or not elementwise.only_stretches(t):
+        return found
+    numbers = scalarise(found)
+    if numbers is None:
+        return found
+    if numbers.block or numbers.data:
+        return numbers
+    params = tuple(p.name for p in numbers.params)
+    return Program(numbers.name, params, numbers.outputs, numbers.tree, (), tuple(t.assumptions),
+                   numbers.locations, numbers.stretches)  # fmt: skip
 
 
 def _program(

@@ -30,7 +30,7 @@ def of_numbers(t: Tracer, value: Any, arrays: Mapping[str, Type]) -> Numbers | N
     if it is not elementwise."""
     found: list[SymArray] = []
     tree = _nested(value, found)
-    if tree is None or not found or not _only_stretches(t):
+    if tree is None or not found or not only_stretches(t):
         return None
     together = _Together(t.stretches)
     rank = max(len(a.shape) for a in arrays.values())
@@ -69,7 +69,7 @@ def _nested(value: Any, found: list[SymArray]) -> Tree | None:
     return None
 
 
-def _only_stretches(t: Tracer) -> bool:
+def only_stretches(t: Tracer) -> bool:
     """Whether the sizes need nothing but to agree, as they do in any broadcast."""
     pairs = {ir.eq(a, b) for a, b in t.stretches}
     return all(c in pairs for c in t.checks)
@@ -120,4 +120,4 @@ def _same_element(e: Expr, type: Type, rank: int) -> bool:
     )
 
 
-__all__ = ["Numbers", "of_numbers"]
+__all__ = ["Numbers", "of_numbers", "only_stretches"]
