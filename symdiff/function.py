@@ -20,7 +20,16 @@ from symdiff.codegen.gate import MOST
 from symdiff.cudakernels import CudaKernels
 from symdiff.derivation import Source, Step, static_key
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_when_traced
+from symdiff.frontend import (
+    Inlined,
+    Parameters,
+    Placed,
+    Shapes,
+    Trees,
+    capture,
+    pytrees,
+    runs_when_traced,
+)
 from symdiff.options import Domain, Options
 from symdiff.program import (
     Emission,
@@ -34,7 +43,7 @@ from symdiff.runtime import rows
 from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
-from symdiff.structure import Structured
+from symdiff.structure import Names, Structured
 from symdiff.tiered import always_wide, nested, placed, suspect, tiered, widen
 
 if TYPE_CHECKING:
@@ -98,6 +107,7 @@ class SymbolicFunction(functools.partial[Any]):
         self._gate: Gate | None = None
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
+        self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
         self.__name__ = source.name
@@ -116,6 +126,11 @@ class SymbolicFunction(functools.partial[Any]):
                 return result
         stream = self._cuda.stream(kwargs)
         real, static = self._source.parameters.bind(args, kwargs)
+        if any(map(pytrees.is_container, real)):
+            if out is not None:
+                raise SymdiffError("out= of a function of containers", hint="leave it out")
+            nodes, leaves = self._leaves(real)
+            return self._regrouped(self._twin(nodes)(*leaves, **static), nodes)
         key = static_key(static)
         if key in self._called:
             return self._run(real, static, out, stream)
@@ -224,6 +239,71 @@ class SymbolicFunction(functools.partial[Any]):
             self._gate = Gate(self._call, len(self._source.parameters.real), self._options.cache)
         self._gate.add(way)
         self._enter(self._gate.call)
+
+    # --------------------------------------------------------------- containers
+    def _leaves(self, real: Sequence[Any]) -> tuple[tuple[pytrees.Node, ...], list[Any]]:
+        """How arguments nest, and the numbers and arrays in them."""
+        leaves: list[Any] = []
+        names = self._source.parameters.real
+        nodes = [pytrees.flatten(v, n, [], leaves) for n, v in zip(names, real, strict=True)]
+        return tuple(nodes), leaves
+
+    def _twin(self, nodes: tuple[pytrees.Node, ...]) -> SymbolicFunction:
+        """The function of the leaves of arguments that nest in this way."""
+        found = self._twins.get(nodes)
+        if found is None:
+            parameters = self._source.parameters
+            trees = _named_leaves(parameters, nodes)
+            if self._parent is None:
+                wrapped = getattr(self, "__wrapped__", None)
+                if wrapped is None:
+                    raise SymdiffError(f"{self.__name__} takes numbers and arrays only")
+                found = symbolic(wrapped, self._options, parameters.static, trees)
+            else:
+                kind, by = self._source.path[-1]
+                if kind == "derivative" or len(self._source.path) > 1:
+                    raise SymdiffError(
+                        f"{self.__name__} is not defined for containers",
+                        hint="grad, jacobian, hessian, jvp, vjp and hvp of the function are",
+                    )
+                leaves = tuple(leaf for name in by for leaf in trees[name][1])
+                found = self._parent._twin(nodes)._derive(f"{self.__name__}", (kind, leaves))
+            self._twins[nodes] = found
+        return found
+
+    def _regrouped(self, result: Any, nodes: tuple[pytrees.Node, ...]) -> Any:
+        """A result for leaves, nested as the arguments are."""
+        if not self._source.path:
+            return result
+        kind, by = self._source.path[-1]
+        real = self._source.parameters.real
+        chosen = [nodes[real.index(n)] for n in by]
+
+        def group(flat: Any, inner: Callable[[Any], Any] = lambda v: v) -> Any:
+            number = sum(map(pytrees.count, chosen))
+            parts = [flat] if number == 1 else list(flat)
+            if len(parts) != number:
+                raise SymdiffError(
+                    f"{self.__name__} of containers with integers among what is differentiated by",
+                    hint="pass real numbers, or choose with wrt=",
+                )
+            leaves = map(inner, parts)
+            made = tuple([pytrees.unflatten(n, leaves) for n in chosen])
+            return made[0] if len(made) == 1 else made
+
+        match kind:
+            case "gradient" | "hvp":
+                return group(result)
+            case "value_and_gradient" | "vjp":
+                return result[0], group(result[1])
+            case "hessian":
+                return group(result, group)
+            case "jacobian":
+                assert self._parent is not None
+                found = self._parent._twin(nodes)._source
+                raw = next(reversed(found.captured.values()))
+                return _at_leaves(group, raw.tree, result)
+        return result
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -544,14 +624,49 @@ def _derived(parent: SymbolicFunction, step: Step) -> SymbolicFunction:
     return found
 
 
+def _named_leaves(parameters: Parameters, nodes: Sequence[pytrees.Node]) -> Trees:
+    """What the leaves of arguments are called."""
+    names = Names(parameters.names)
+    found = {}
+    for name, node in zip(parameters.real, nodes, strict=True):
+        leaves: list[str] = []
+        if node.kind == "leaf":
+            leaves.append(name)
+        else:
+            _name_leaves(node, name, names, leaves)
+        found[name] = node, tuple(leaves)
+    return found
+
+
+def _name_leaves(node: pytrees.Node, name: str, names: Names, found: list[str]) -> None:
+    if node.kind == "leaf":
+        found.append(names.fresh(name))
+    for k, child in enumerate(node.children):
+        key = node.keys[k] if node.keys and str(node.keys[k]).isidentifier() else k
+        _name_leaves(child, f"{name}_{key}", names, found)
+
+
+def _at_leaves(group: Callable[[Any], Any], tree: Any, result: Any) -> Any:
+    """Group the derivatives of each output."""
+    if isinstance(tree, dict):
+        return {k: _at_leaves(group, t, result[k]) for k, t in tree.items()}
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_at_leaves(group, t, r) for t, r in zip(tree, result, strict=True))
+    return group(result)
+
+
 def symbolic(
-    fun: Callable[..., Any], options: Options, static: Iterable[str] | str | None
-) -> SymbolicFunction:
-    """A function to be traced when it is first called."""
+    fun: Callable[..., Any], options: Options, static: Iterable[str] | str | None,
+    trees: Trees | None = None,
+) -> SymbolicFunction:  # fmt: skip
+    """A function to be traced when it is first called; of the leaves of containers, if
+    arguments are."""
     parameters = Parameters(fun, static)
+    if trees is not None:
+        parameters = parameters.flattened([leaf for _, named in trees.values() for leaf in named])
 
     def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | Structured:
-        program = capture(fun, values, shapes)
+        program = capture(fun, values, shapes, trees)
         if isinstance(program, Structured):
             return program
         facts = _conditions(options.domain, program)

@@ -1,7 +1,7 @@
 """From Python source to a `Program`: reading, tracing, refusing."""
 
 from symdiff.frontend.calls import Inlined, runs_when_traced
-from symdiff.frontend.capture import capture
+from symdiff.frontend.capture import Trees, capture
 from symdiff.frontend.inlining import Placed
 from symdiff.frontend.parameters import Shapes
 from symdiff.frontend.signature import Array, Parameters
@@ -14,6 +14,7 @@ __all__ = [
     "Placed",
     "Shapes",
     "SymArray",
+    "Trees",
     "capture",
     "runs_when_traced",
 ]

@@ -23,7 +23,7 @@ import numpy as np
 
 from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, elementwise, symbolic
+from symdiff.frontend import calls, elementwise, pytrees, symbolic
 from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.recorder import Retrace, active
@@ -47,6 +47,9 @@ from symdiff.ir import TRUE, Expr
 from symdiff.program import Program, Tree
 from symdiff.structure import Stretches, Structured
 
+Trees = Mapping[str, tuple[pytrees.Node, tuple[str, ...]]]
+"""Of parameters that are containers: how they nest, and what their leaves are called."""
+
 RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
 
@@ -55,6 +58,7 @@ def capture(
     fun: Callable[..., Any],
     static: Mapping[str, Any] | None = None,
     shapes: Shapes | None = None,
+    trees: Trees | None = None,
 ) -> Program | Structured:
     """Trace a function of real scalars and arrays.
 
@@ -66,6 +70,8 @@ def capture(
     shapes : dimensions and kinds of the real arguments of the call, and sizes of axes that
         are known. They say what each parameter is. If None, that is guessed from annotations
         and from how parameters are used.
+    trees : of parameters that are containers, how they nest and what their leaves are called;
+        `shapes` are then those of the leaves.
 
     Returns
     -------
@@ -79,17 +85,18 @@ def capture(
     """
     given = dict(static or {})
     parameters = Parameters(fun, given)
-    plan = Arrays.of_call(parameters, shapes)
+    trees = trees or {}
+    plan = Arrays.of_call(parameters, shapes, leaves(parameters, trees))
     with _deep_recursion():
         while True:
             t = Tracer()
             try:
-                return _capture(t, fun, parameters, given, plan)
+                return _capture(t, fun, parameters, given, plan, trees)
             except UnsupportedError as error:
                 known = t.numbers_only
                 if known is None or not error.message.startswith(known[1]):
                     raise
-                numbers = plan.of_numbers(parameters, known[0], error.location)
+                numbers = None if trees else plan.of_numbers(parameters, known[0], error.location)
                 if numbers is None:
                     raise
                 plan = numbers
@@ -105,16 +112,30 @@ def capture(
                     ) from None
 
 
+def leaves(parameters: Parameters, trees: Trees) -> tuple[str, ...]:
+    """The numbers and arrays that are passed, in order: parameters, or leaves of them."""
+    return tuple(
+        leaf
+        for name in parameters.real
+        for leaf in (trees[name][1] if name in trees else (name,))
+    )
+
+
 def _capture(
     t: Tracer, fun: Callable[..., Any], parameters: Parameters, given: Mapping[str, Any],
-    plan: Arrays,
+    plan: Arrays, trees: Trees,
 ) -> Program | Structured:  # fmt: skip
     """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
     t.frame, t.at = frame, node
-    plan.prepare(t, parameters)
+    real = leaves(parameters, trees)
+    plan.prepare(t, (*parameters.names, *real))
     values: dict[str, Any] = {}
     for name in parameters.names:
+        if name in trees:
+            nested, named = trees[name]
+            values[name] = pytrees.traced(nested, map(plan.value, named))
+            continue
         if name in parameters.real:
             values[name] = plan.value(name)
             continue
@@ -145,7 +166,7 @@ def _capture(
                 if numbers is None:
                     t.must_not_be_lazy()
                 else:
-                    return _elements(t, parameters, plan, numbers)
+                    return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs)
             if plan.numbers is not None and _has_arrays(tree):
                 raise Refused(
@@ -161,9 +182,9 @@ def _capture(
     finally:
         active.reset(token)
     if plan.arrays or t.block:
-        found = _structured(t, parameters, plan, outputs, tree)
+        found = _structured(t, parameters.name, real, plan, outputs, tree)
         return found if plan.shapes is None else _of_elements(t, found)
-    return _program(t, parameters.name, parameters.real, outputs, tree)
+    return _program(t, parameters.name, real, outputs, tree)
 
 
 def _located(t: Tracer, run: Callable[[], Any]) -> Any:
@@ -231,13 +252,13 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any]) -> Tree:
 
 
 def _structured(
-    t: Tracer, parameters: Parameters, plan: Arrays, outputs: list[Any], tree: Tree
+    t: Tracer, name: str, real: tuple[str, ...], plan: Arrays, outputs: list[Any], tree: Tree
 ) -> Structured:
     """The program with its statements; of the numbers, only what arrays need."""
     roots = tuple(
         masked(v.expr, v.defined, t.facts) if isinstance(v, Scalar) else v for v in outputs
     )
-    given = [plan.parameter(n) for n in parameters.real]
+    given = [plan.parameter(n) for n in real]
     params, block, roots = unified(given, list(t.checks.values()), tuple(t.block), roots)
     block = structure.pruned(block, roots)
     inside = (e for s in structure.walk(block) for e in structure.expressions(s))
@@ -245,7 +266,7 @@ def _structured(
     used = structure.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes())
-    return Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
+    return Structured(name, params, block, roots, tree, data, locations, stretches)
 
 
 def _has_arrays(tree: Tree) -> bool:
@@ -258,14 +279,14 @@ def _has_arrays(tree: Tree) -> bool:
 
 
 def _elements(
-    t: Tracer, parameters: Parameters, plan: Arrays, numbers: elementwise.Numbers
+    t: Tracer, name: str, real: tuple[str, ...], plan: Arrays, numbers: elementwise.Numbers
 ) -> Program:
     """An elementwise function of arrays, as one of numbers."""
     outputs, tree, reads = numbers
     noted = list(t.locations)
     known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
     t.locations = known
-    program = _program(t, parameters.name, parameters.real, outputs, tree)
+    program = _program(t, name, real, outputs, tree)
     return replace(program, stretches=Stretches(tuple(t.stretches), plan.axes()))
 
 

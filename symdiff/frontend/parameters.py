@@ -60,10 +60,12 @@ class Arrays:
     numbers: tuple[str, Location | None] | None = None
 
     @classmethod
-    def of_call(cls, parameters: Parameters, shapes: Shapes | None) -> Arrays:
-        """What the annotations and the arguments say."""
+    def of_call(
+        cls, parameters: Parameters, shapes: Shapes | None, names: tuple[str, ...]
+    ) -> Arrays:
+        """What the annotations and the arguments say of numbers and arrays of these names."""
         found = cls({}, shapes)
-        for name in parameters.real:
+        for name in names:
             shape = parameters.arrays.get(name)
             if shape is not None:
                 found = found.with_array(name, len(shape) or found.rank(name, 1), shape)
@@ -127,14 +129,14 @@ class Arrays:
             "use np.where in place of 'if', and NumPy's functions in place of those of math",
         )
 
-    def prepare(self, t: Tracer, parameters: Parameters) -> None:
+    def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
         """Tell a tracer the names of the sizes, and what to trace one by one."""
         t.size_limit = self.limit
         t.lazy = self.lazy
         t.unroll_limit = UNROLL if self.arrays and not self.lazy else MAX_UNROLL
         t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
         t.guessed = self._guessed()
-        t.names = structure.Names(parameters.names)
+        t.names = structure.Names(names)
         for type in self.arrays.values():
             t.sizes.update(n for n in type.shape if n.op is structure.INDEX)
         t.parameter_sizes = frozenset(t.sizes)
