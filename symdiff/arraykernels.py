@@ -93,7 +93,9 @@ class ArrayKernels:
         if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
             return None
         program, kernel = found
-        if self._source.path and any(e.op is not ARRAY and kind_of(e) != "f" for e in program.outputs):
+        if self._source.path and any(
+            e.op is not ARRAY and kind_of(e) != "f" for e in program.outputs
+        ):
             return None
         entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))

@@ -25,6 +25,7 @@ from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
 from symdiff.frontend import calls, elementwise, pytrees, symbolic
 from symdiff.frontend.defined import masked, needed
+from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.recorder import Retrace, active
 from symdiff.frontend.scalarise import scalarise
@@ -89,7 +90,7 @@ def capture(
     plan = Arrays.of_call(parameters, shapes, leaves(parameters, trees))
     with _deep_recursion():
         while True:
-            t = Tracer()
+            t = Interpreter()
             try:
                 return _capture(t, fun, parameters, given, plan, trees)
             except UnsupportedError as error:
@@ -115,9 +116,7 @@ def capture(
 def leaves(parameters: Parameters, trees: Trees) -> tuple[str, ...]:
     """The numbers and arrays that are passed, in order: parameters, or leaves of them."""
     return tuple(
-        leaf
-        for name in parameters.real
-        for leaf in (trees[name][1] if name in trees else (name,))
+        leaf for name in parameters.real for leaf in (trees[name][1] if name in trees else (name,))
     )
 
 

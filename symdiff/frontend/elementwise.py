@@ -16,7 +16,7 @@ from symdiff import ir, structure
 from symdiff.frontend import symbolic
 from symdiff.frontend.symbolic import SLOTS
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Cond, Listed, Real, Scalar, SymArray, as_real
+from symdiff.frontend.values import Real, Scalar, SymArray
 from symdiff.ir import ONE, ZERO, Expr
 from symdiff.program import Tree
 from symdiff.structure import Type

@@ -137,7 +137,7 @@ def unflatten(node: Node, leaves: Iterator[Any]) -> Any:
     assert node.made_of is not None
     if node.kind == "named":
         return node.made_of(*parts)
-    made = object.__new__(node.made_of)
+    made: Any = object.__new__(node.made_of)
     for key, part in zip(node.keys, parts, strict=True):
         object.__setattr__(made, key, part)
     return made
