@@ -40,7 +40,8 @@ from symdiff.program import (
     map_tree,
 )
 from symdiff.progress import compiling
-from symdiff.runtime import rows
+from symdiff.runtime import arrays, rows
+from symdiff.runtime.arrays import NUMERIC
 from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
@@ -129,6 +130,7 @@ class SymbolicFunction(functools.partial[Any]):
                 return result
         stream = self._cuda.stream(kwargs)
         real, static = self._source.parameters.bind(args, kwargs)
+        real = self._plain(real)
         if any(map(pytrees.is_container, real)):
             if out is not None:
                 raise SymdiffError("out= of a function of containers", hint="leave it out")
@@ -182,8 +184,8 @@ class SymbolicFunction(functools.partial[Any]):
         pays."""
         if not self._has_fast():
             return
-        arrays = [type(a) is np.ndarray for a in real]
-        if not any(arrays):
+        given = [type(a) is np.ndarray for a in real]
+        if not any(given):
             if kernel.pays and all(isinstance(v, (float, int)) for v in real):
                 self._use_fast("numbers", emission, kernel.kernel)
             return
@@ -193,7 +195,7 @@ class SymbolicFunction(functools.partial[Any]):
             return
         if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
             if dtype == "float64" or kernel.kernel.widen is None:
-                which = sum(1 << k for k, is_array in enumerate(arrays) if is_array)
+                which = sum(1 << k for k, is_array in enumerate(given) if is_array)
                 self._use_fast((dtype, rank, which), emission, kernel.kernel)
 
     def _compiled(
@@ -243,13 +245,23 @@ class SymbolicFunction(functools.partial[Any]):
         self._gate.add(way)
         self._enter(self._gate.call)
 
+    def _plain(self, real: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, of which none would lose what it is more than an array."""
+        if all(type(v) in NUMERIC for v in real):
+            return real
+        names = self._source.parameters.real
+        return tuple([
+            v if pytrees.is_container(v) else arrays.plain(n, v)
+            for n, v in zip(names, real, strict=True)
+        ])  # fmt: skip
+
     # --------------------------------------------------------------- containers
     def _leaves(self, real: Sequence[Any]) -> tuple[tuple[pytrees.Node, ...], list[Any]]:
         """How arguments nest, and the numbers and arrays in them."""
         leaves: list[Any] = []
         names = self._source.parameters.real
         nodes = [pytrees.flatten(v, n, [], leaves) for n, v in zip(names, real, strict=True)]
-        return tuple(nodes), leaves
+        return tuple(nodes), leaves  # which are looked at when the twin is called
 
     def _twin(self, nodes: tuple[pytrees.Node, ...]) -> SymbolicFunction:
         """The function of the leaves of arguments that nest in this way."""
@@ -540,6 +552,7 @@ class SymbolicFunction(functools.partial[Any]):
         """
         real, static = self._source.parameters.bind(args, kwargs)
         real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
+        real = self._plain(real)
         real = self._cuda.located(real)
         if axes is None:
             axes = [0 if np.ndim(v) else None for v in real]
@@ -596,7 +609,19 @@ class SymbolicFunction(functools.partial[Any]):
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Inline this callable into a function that is being traced."""
         real, static = self._source.parameters.bind(args, kwargs)
+        if any(map(pytrees.is_container, real)):
+            nodes, leaves = self._leaves(real)
+            return self._renested(self._twin(nodes)._inlined(leaves, static), nodes)
         return self._inlined(real, static)
+
+    def _renested(
+        self, found: Inlined | Placed, nodes: tuple[pytrees.Node, ...]
+    ) -> Inlined | Placed:
+        """What is inlined for leaves, with derivatives nested as the arguments are."""
+        if isinstance(found, Inlined):
+            return Inlined(self._regrouped(found.tree, nodes), found.domain)
+        tree = self._regrouped(found.program.tree, nodes)
+        return Placed(replace(found.program, tree=tree), found.values)
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
         shapes = self._source.shapes(static, real)

@@ -58,16 +58,17 @@ class Product(SymbolicFunction):
         return (*real, *entries), static
 
     def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:
+        given = dict(kwargs)
+        stream = self._cuda.stream(given)
         args = primals if isinstance(primals, (tuple, list)) else (primals,)
-        real, static = self._source.parameters.bind(tuple(args), kwargs)
+        real, static = self._source.parameters.bind(tuple(args), given)
+        real = self._plain(real)
         if any(map(pytrees.is_container, real)):
             if out is not None:
                 raise SymdiffError("out= of a function of containers", hint="leave it out")
             nodes, leaves = self._leaves(real)
             found = self._twin(nodes)(tuple(leaves), self._flat(vector, nodes), **static)
             return self._regrouped(found, nodes)
-        given = dict(kwargs)
-        stream = self._cuda.stream(given)
         return self._run(*self._bound(primals, vector, given), out, stream)
 
     def _flat(self, vector: Any, nodes: Sequence[pytrees.Node]) -> Any:

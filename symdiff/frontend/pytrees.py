@@ -54,7 +54,9 @@ def is_container(value: Any) -> bool:
         return False
     if isinstance(value, (list, tuple, dict)):
         return True
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return False
+    return not type(value).__module__.startswith("symdiff.")
 
 
 def flatten(value: Any, name: str, names: list[str], leaves: list[Any]) -> Node:
