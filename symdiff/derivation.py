@@ -43,7 +43,7 @@ class Source:
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
     captured : the programs, by static values and what the arguments of the call are; one for
         which numbers and arrays make no difference is one object.
-    met : where axes of size 1 would be repeated in them.
+    met, taken : where axes of size 1 would be repeated in them, and how they take arrays.
     notes : what simplifying each captured program found, by its identity.
     """
 
@@ -55,6 +55,7 @@ class Source:
     checkpoint: str | int | None = None
     captured: dict[Any, Program | Structured] = field(default_factory=dict)
     met: dict[Any, Stretches] = field(default_factory=dict)
+    taken: dict[Any, str] = field(default_factory=dict)
     programs: dict[Any, Any] = field(default_factory=dict)
     notes: dict[Any, Any] = field(default_factory=dict)
 
@@ -63,7 +64,7 @@ class Source:
         path = (*self.path, step)
         return Source(
             name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
-            self.met,
+            self.met, self.taken,
         )  # fmt: skip
 
     def keeping(self, checkpoint: str | int | None) -> Source:
@@ -81,6 +82,7 @@ class Source:
         if found is None:
             found = self.trace(static, shapes)
             place = key, _shape_key(shapes)
+            self.taken[place] = found.taken
             if isinstance(found, Program):
                 self.met[place] = found.stretches
                 found = self._once(replace(found, stretches=Stretches()))
@@ -118,6 +120,16 @@ class Source:
         met = self.met[static_key(static), _shape_key(shapes)]
         sized = any(len(shape) > 2 for shape in shapes.values())
         return not sized and all(b is not ZERO for _, b in met.pairs)
+
+    def calls(self, static: Mapping[str, Any]) -> list[str]:
+        """How the arguments of each kind of call so far are taken."""
+        found = []
+        for key, shapes in self.captured:
+            if key == static_key(static) and shapes is not None:
+                each = ", ".join(f"{n} {_described(s)}" for n, s in shapes)
+                how = self.taken[key, shapes]
+                found.append(f"{each}: {how}" if how else each)
+        return list(dict.fromkeys(found))
 
     def scalar(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Program:
         """The function as captured, which must be one of numbers."""
@@ -306,6 +318,17 @@ def _tree(plain: Any) -> Tree:
     if kind == "dict":
         return dict(zip(how, trees, strict=True))
     return tuple(trees) if kind == "tuple" else trees
+
+
+def _described(shape: Any) -> str:
+    """The kind of an argument, in words."""
+    rank, kind, *sizes = shape
+    if not rank:
+        return "a number"
+    what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
+    of = " of integers" if kind == "i" else ""
+    ones = ", ".join(f"axis {axis} of size {n}" for axis, n in (sizes[0] if sizes else ()))
+    return f"{what}{of}" + (f" with {ones}" if ones else "")
 
 
 def _alike(a: Program, b: Program) -> bool:

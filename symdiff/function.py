@@ -517,11 +517,19 @@ class SymbolicFunction(functools.partial[Any]):
         if isinstance(raw, Structured):
             from symdiff.arraytext import array_report
 
-            return array_report(raw, self._wrt())
+            return self._with_calls(array_report(raw, self._wrt()))
         from symdiff.certify import accuracy
         from symdiff.report import report
 
-        return replace(report(self.raw_program, self._wrt()), accuracy=accuracy(self))
+        found = replace(report(self.raw_program, self._wrt()), accuracy=accuracy(self))
+        return self._with_calls(found)
+
+    def _with_calls(self, found: Report) -> Report:
+        """A report with how the arguments of calls so far were taken."""
+        from symdiff.report import Finding
+
+        calls = self._source.calls(self._default_static())
+        return replace(found, findings=(*found.findings, *(Finding("taken", c) for c in calls)))
 
     def save(self, path: Any, *, hessian: bool = False) -> None:
         """Write a standalone module with the value, gradient and both together."""

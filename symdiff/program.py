@@ -40,6 +40,7 @@ class Program:
     assumptions : conditions the user asserted.
     locations : first place in the source of each node that has one.
     stretches : of an elementwise function of arrays, where axes of size 1 are repeated.
+    taken : how arrays are taken by it, in words.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Program:
     assumptions: tuple[Expr, ...] = ()
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
     stretches: Stretches = field(default=Stretches(), compare=False)
+    taken: str = field(default="", compare=False)
 
     def place(self, e: Expr) -> Location | None:
         """Where the node, or the nearest node below it, stands in the source."""

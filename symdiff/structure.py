@@ -314,6 +314,7 @@ class Structured:
     data : arrays known when traced (float64 or int64), by the names that the block has.
     locations : first place in the source of each node that has one.
     stretches : where axes of size 1 would be repeated.
+    taken : how arrays are taken by it, in words.
     """
 
     name: str
@@ -324,6 +325,7 @@ class Structured:
     data: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict, compare=False)
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
     stretches: Stretches = field(default=Stretches(), compare=False)
+    taken: str = field(default="", compare=False)
 
 
 # ------------------------------------------------------------------------ names

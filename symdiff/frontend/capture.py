@@ -51,6 +51,9 @@ from symdiff.structure import Stretches, Structured
 Trees = Mapping[str, tuple[pytrees.Node, tuple[str, ...]]]
 """Of parameters that are containers: how they nest, and what their leaves are called."""
 
+ELEMENTWISE = "elementwise"
+"""How arrays are taken by a function that is proved to be so."""
+
 RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
 
@@ -92,7 +95,8 @@ def capture(
         while True:
             t = Interpreter()
             try:
-                return _capture(t, fun, parameters, given, plan, trees)
+                found = _capture(t, fun, parameters, given, plan, trees)
+                return found if plan.numbers is None else replace(found, taken=plan.why())
             except UnsupportedError as error:
                 known = t.numbers_only
                 if known is None or not error.message.startswith(known[1]):
@@ -101,14 +105,12 @@ def capture(
                 if numbers is None:
                     raise
                 plan = numbers
-            except Retrace as found:
-                before, plan = plan, plan.after(found)
+            except Retrace as use:
+                before, plan = plan, plan.after(use)
                 if plan == before:
                     raise UnsupportedError(
-                        ": ".join(
-                            filter(None, ("a value is not known to be an array", found.what))
-                        ),
-                        found.location,
+                        ": ".join(filter(None, ("a value is not known to be an array", use.what))),
+                        use.location,
                         'annotate parameters that are arrays, such as x: Array["n"]',
                     ) from None
 
@@ -168,10 +170,7 @@ def _capture(
                     return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs)
             if plan.numbers is not None and _has_arrays(tree):
-                raise Refused(
-                    f"an array for each element of its arguments, as {plan.numbers[0]}, which "
-                    "takes numbers only"
-                )
+                raise Refused(f"an array; but {plan.why()}")
         except Refused as refusal:
             raise UnsupportedError(
                 f"'{parameters.name}' returns {refusal.message}",
@@ -286,7 +285,8 @@ def _elements(
     known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
     t.locations = known
     program = _program(t, name, real, outputs, tree)
-    return replace(program, stretches=Stretches(tuple(t.stretches), plan.axes()))
+    stretches = Stretches(tuple(t.stretches), plan.axes())
+    return replace(program, stretches=stretches, taken=ELEMENTWISE)
 
 
 def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
@@ -296,11 +296,12 @@ def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
     numbers = scalarise(found)
     if numbers is None:
         return found
+    numbers = replace(numbers, taken=ELEMENTWISE)
     if numbers.block or numbers.data:
         return numbers
     params = tuple(p.name for p in numbers.params)
     return Program(numbers.name, params, numbers.outputs, numbers.tree, (), tuple(t.assumptions),
-                   numbers.locations, numbers.stretches)  # fmt: skip
+                   numbers.locations, numbers.stretches, ELEMENTWISE)  # fmt: skip
 
 
 def _program(

@@ -198,7 +198,7 @@ def _compare(t: Tracer, node: ast.Compare) -> Any:
         link = compare(t, type(op), left, right)
         if isinstance(link, (SmallArray, SymArray, Selected)):
             raise numbers_only(
-                "it is compared in a chain",
+                "a chained comparison",
                 "a chained comparison of arrays",
                 "join two comparisons with &",
             )

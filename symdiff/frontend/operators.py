@@ -50,7 +50,7 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
 
 def _truth_of_array() -> Refused:
     return numbers_only(
-        "there is a condition on it",
+        "a condition",
         "the truth value of an array of several elements",
         "use np.any or np.all",
     )

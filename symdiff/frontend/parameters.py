@@ -120,14 +120,19 @@ class Arrays:
             )
         if self.numbers is None:
             return self.with_array(found.name, rank)
-        why, place = self.numbers
-        at = "" if place is None else f" in line {place.line}"
         raise UnsupportedError(
-            f"parameter '{found.name}' is used as an array: {found.what}; but{at} {why}, which "
-            "takes numbers only",
+            f"parameter '{found.name}' is used as an array: {found.what}; but {self.why()}",
             found.location,
             "use np.where in place of 'if', and NumPy's functions in place of those of math",
         )
+
+    def why(self) -> str:
+        """Why the function takes elements of arrays only."""
+        if self.numbers is None:
+            return ""
+        why, place = self.numbers
+        at = "" if place is None else f" in line {place.line}"
+        return f"elements of arrays are passed one by one: {why}{at} takes numbers only"
 
     def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
         """Tell a tracer the names of the sizes, and what to trace one by one."""

@@ -106,7 +106,7 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
             return items[best]
         if not isinstance(items, Masked) and any(map(_is_array, items)):
             raise numbers_only(
-                "max() or min() compares it",
+                "max() or min()",
                 "max() or min() compares arrays",
                 "use np.maximum or np.minimum, or np.max or np.min",
             )
@@ -130,7 +130,7 @@ def number_of(value: Any, called: str) -> Any:
     if isinstance(value, SmallArray) and value.items.size == 1:
         return value.items.item()
     if _is_array(value):
-        raise numbers_only(f"{called} takes it", f"{called} of an array", "use NumPy's functions")
+        raise numbers_only(called, f"{called} of an array", "use NumPy's functions")
     return value
 
 

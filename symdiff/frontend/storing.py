@@ -34,7 +34,7 @@ def store(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
         extra = new.shape[: len(new.shape) - len(view.shape)]
         if any(n is not ONE for n in extra):
             message = "an array is stored in fewer dimensions than it has"
-            raise Refused(message) if view.shape else numbers_only("it is stored in an element", message)  # fmt: skip
+            raise Refused(message) if view.shape else numbers_only("an element that is stored", message)  # fmt: skip
         new = symbolic.gathered(
             new, new.shape[len(extra) :], [*[ZERO] * len(extra), *SLOTS[: len(view.shape)]]
         )

@@ -180,7 +180,7 @@ def stacked(t: Tracer, rows: Sequence[SymArray]) -> SymArray:
     """Arrays of one shape as the rows of a new one."""
     if len({len(r.shape) for r in rows}) > 1:
         raise numbers_only(
-            "it is an element of an array", "the rows of an array have different lengths"
+            "an element of an array", "the rows of an array have different lengths"
         )
     shape = rows[0].shape
     for r in rows[1:]:
