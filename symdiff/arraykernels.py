@@ -13,10 +13,13 @@ from symdiff.derivation import Source, settled
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
+from symdiff.locks import Once
 from symdiff.options import Options
 from symdiff.program import Tree, flatten_like, map_tree
 from symdiff.runtime import arrays, rows
+from symdiff.runtime.arrays import ShapeError
 from symdiff.runtime.gate import Way
+from symdiff.runtime.nestcall import ComputationError
 from symdiff.structure import ARRAY, Structured, kind_of
 from symdiff.tiered import nested, widen
 
@@ -30,6 +33,7 @@ class ArrayKernels:
 
     def __init__(self, source: Source, options: Options) -> None:
         self._source, self._options = source, options
+        self._raws: dict[int, Structured] = {}  # they live as long as their identities count
         self._kernels: dict[int, tuple[Structured, StructuredKernel]] = {}
         self._sparse: dict[int, tuple[StructuredKernel, tuple[Entries, ...]]] = {}
         self._by_row: dict[Any, StructuredKernel | None] = {}
@@ -64,10 +68,17 @@ class ArrayKernels:
         def call(args: Sequence[Any], out: Any) -> Any:
             if stretches and any(type(a) is np.ndarray and 1 in a.shape for a in args):
                 return NotImplemented
-            if out is not None:
-                places = flatten_like(tree, out, len(program.outputs), "out")
-                return out if kernel.plainly(args, places) is not None else NotImplemented
-            values = kernel.plainly(args)
+            try:
+                if out is not None:
+                    places = flatten_like(tree, out, len(program.outputs), "out")
+                    return out if kernel.plainly(args, places) is not None else NotImplemented
+                values = kernel.plainly(args)
+            except ShapeError:
+                return NotImplemented  # there may be a program for other sizes
+            except ComputationError:
+                if not stretches:
+                    raise
+                return NotImplemented
             if values is None:
                 return NotImplemented
             values = self._reals(values)
@@ -97,6 +108,8 @@ class ArrayKernels:
             e.op is not ARRAY and kind_of(e) != "f" for e in program.outputs
         ):
             return None
+        if any(e.args for pair in raw.stretches.pairs for e in pair):
+            return None  # which of those are 1 does not show in the arguments
         entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
@@ -106,9 +119,17 @@ class ArrayKernels:
         """The program of a captured one that is emitted, and its kernel."""
         found = self._kernels.get(id(raw))
         if found is None:
-            kernel = self._kernel(self._source.shown(static, shapes))
-            found = self._kernels[id(raw)] = kernel.program, kernel
+            with self._once(raw):
+                found = self._kernels.get(id(raw))
+                if found is None:
+                    kernel = self._kernel(self._source.shown(static, shapes))
+                    found = self._kernels.setdefault(id(raw), (kernel.program, kernel))
         return found
+
+    def _once(self, raw: Structured) -> Once:
+        """What is held while a kernel of a captured program is made."""
+        self._raws[id(raw)] = raw
+        return self._source.once
 
     def _kernel(self, program: Structured, parallel: bool | str | None = None) -> StructuredKernel:
         """The kernel of a program whose completed operations are not written out."""
@@ -184,8 +205,11 @@ class ArrayKernels:
         """How results nest, and what computes those of rows."""
         key = id(raw), tuple(mapped)
         if key not in self._by_row:
-            program = self._source.rows(static, shapes, mapped)
-            self._by_row[key] = None if program is None else self._kernel(program, False)
+            with self._once(raw):
+                if key not in self._by_row:
+                    program = self._source.rows(static, shapes, mapped)
+                    made = None if program is None else self._kernel(program, False)
+                    self._by_row.setdefault(key, made)
         kernel = self._by_row[key]
         if kernel is not None:
             return kernel.program.tree, rows.of_kernel(kernel, values, mapped)
@@ -218,9 +242,13 @@ class ArrayKernels:
             from symdiff.blocks.derive import value
             from symdiff.blocks.sparse import sparse_jacobian
 
-            real = {p.name for p in raw.params if p.type.kind == "f"}
-            program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
-            found = self._sparse[id(raw)] = self._kernel(value(program)), entries
+            with self._once(raw):
+                found = self._sparse.get(id(raw))
+                if found is None:
+                    real = {p.name for p in raw.params if p.type.kind == "f"}
+                    program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
+                    made = self._kernel(value(program)), entries
+                    found = self._sparse.setdefault(id(raw), made)
         return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -31,6 +32,7 @@ from symdiff.frontend import (
     pytrees,
     runs_when_traced,
 )
+from symdiff.locks import Lock
 from symdiff.options import Domain, Options
 from symdiff.program import (
     Emission,
@@ -44,9 +46,10 @@ from symdiff.runtime import arrays, rows
 from symdiff.runtime.arrays import NUMERIC
 from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
-from symdiff.runtime.tiers import Tiered
+from symdiff.runtime.tiers import Tiered, _apart
 from symdiff.structure import Names, Structured
-from symdiff.tiered import always_wide, nested, placed, suspect, tiered, widen
+from symdiff.tiered import always_wide, nested, placed, suspect, tiered, unsound, widen
+from symdiff.validation.settings import mode
 
 if TYPE_CHECKING:
     from symdiff.report import Report
@@ -101,16 +104,19 @@ class SymbolicFunction(functools.partial[Any]):
             source = source.keeping(options.checkpoint)
         self._source, self._options, self._parent = source, options, parent
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
+        self._lock = threading.RLock()
         self._arrays = ArrayKernels(source, options)
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
         self._called: set[Any] = set()
         self._fast: dict[Kind, Callable[..., Any]] = {}
         self._gate: Gate | None = None
+        self._opening = Lock()
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
         self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
         self._expression: tuple[Any, Any] | None = None
+        self._numba: Any = None
         self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
@@ -171,18 +177,48 @@ class SymbolicFunction(functools.partial[Any]):
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
                 values = kernel(real)
-                if self._source.has_one_kernel(static, shapes):
-                    self._note(real, emission, kernel)
+                while self._unsound(static, shapes, kernel):
+                    emission, kernel = self._compiled(static, shapes)
+                    values = kernel(real)
+                self._note(raw, real, static, shapes, emission, kernel)
             return map_tree(values.__getitem__, emission.tree)
-        kernel(real, flatten_like(emission.tree, out, len(emission.outputs), "out"))
-        if self._source.has_one_kernel(static, shapes):
-            self._note(real, emission, kernel)
+        places = flatten_like(emission.tree, out, len(emission.outputs), "out")
+        kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
+        kernel(real, places)
+        while self._unsound(static, shapes, kernel):
+            emission, kernel = self._compiled(static, shapes)
+            kernel(kept, places)
+        self._note(raw, real, static, shapes, emission, kernel)
         return out
 
-    def _note(self, real: Sequence[Any], emission: Emission, kernel: Tiered) -> None:
+    def _unsound(self, static: Mapping[str, Any], shapes: Shapes | None, kernel: Tiered) -> bool:
+        """Whether code that this call has compiled is wrong; then the kernel has been replaced
+        by one that leaves out more, at last all compiled code."""
+        if kernel.kernel.made == kernel.validated or mode() == "off":
+            return False
+        with self._lock:
+            made = kernel.kernel.made
+            key = next(k for k, found in self._emitted.items() if found[1] is kernel)
+            emission = self._emitted[key][0]
+            wrong = unsound(
+                self.__name__, kernel, lambda: self._source.trial(static, shapes, emission)
+            )
+            if wrong is None:
+                kernel.validated = made
+                return False
+            self._emitted[key] = emission, tiered(emission, self._options, wrong)
+            self._emitted[key][1].without = wrong
+            return True
+
+    def _note(
+        self, raw: Program, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes,
+        emission: Emission, kernel: Tiered,
+    ) -> None:  # fmt: skip
         """After a call: more of its kind may go straight to a compiled entry, if compiling
         pays."""
-        if not self._has_fast():
+        if not self._has_fast() or self._emitted.get(id(raw)) != (emission, kernel):
+            return
+        if not self._source.has_one_kernel(static, shapes):
             return
         given = [type(a) is np.ndarray for a in real]
         if not any(given):
@@ -204,9 +240,12 @@ class SymbolicFunction(functools.partial[Any]):
         raw = self._source.scalar(static, shapes)
         found = self._emitted.get(id(raw))
         if found is None:
-            emission = self._source.emission(static, shapes)
-            kernel = tiered(emission, self._options)
-            found = self._emitted[id(raw)] = (emission, kernel)
+            with self._source.once:
+                found = self._emitted.get(id(raw))
+                if found is None:
+                    emission = self._source.emission(static, shapes)
+                    made = emission, tiered(emission, self._options)
+                    found = self._emitted.setdefault(id(raw), made)
         return found
 
     def _has_fast(self) -> bool:
@@ -232,18 +271,22 @@ class SymbolicFunction(functools.partial[Any]):
         kind = f"program {id(raw)}"
         if kind in self._fast or len(self._fast) >= MOST:
             return
-        self._fast[kind] = refusing
-        way = self._arrays.entry(raw)
-        if way is not None:
-            self._open(kind, way)
+        self._open(kind, self._arrays.entry(raw))
 
-    def _open(self, kind: Kind, way: Way) -> None:
-        """Offer calls to this way before they take the general path."""
-        self._fast[kind] = way.entry
-        if self._gate is None:
-            self._gate = Gate(self._call, len(self._source.parameters.real), self._options.cache)
-        self._gate.add(way)
-        self._enter(self._gate.call)
+    def _open(self, kind: Kind, way: Way | None) -> None:
+        """Offer calls to this way before they take the general path, if there is one."""
+        with self._opening:
+            if kind in self._fast or len(self._fast) >= MOST:
+                return
+            if way is None:
+                self._fast[kind] = refusing
+                return
+            if self._gate is None:
+                inputs = len(self._source.parameters.real)
+                self._gate = Gate(self._call, inputs, self._options.cache)
+            self._gate.add(way)
+            self._fast[kind] = way.entry
+            self._enter(self._gate.call)
 
     def _plain(self, real: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, of which none would lose what it is more than an array."""
@@ -370,7 +413,7 @@ class SymbolicFunction(functools.partial[Any]):
             found = _KINDS.get(step[0], SymbolicFunction)(source, self._options, None, self)
             found.__doc__ = f"{name} of {self.__name__}."
             found.__wrapped__ = getattr(self, "__wrapped__", None)  # type: ignore[attr-defined]
-            self._derived[step] = found
+            found = self._derived.setdefault(step, found)
         return found
 
     def _wrt(self) -> tuple[str, ...]:
@@ -426,6 +469,31 @@ class SymbolicFunction(functools.partial[Any]):
         program = self.program
         made = to_sympy(readable_forms(program.outputs), symbols=self._symbols)
         return map_objects(made.__getitem__, program.tree)
+
+    @property
+    def numba(self) -> Any:
+        """The Numba dispatcher of this function of numbers: to be called in `@njit` functions,
+        where the function itself may be called, too. Numbers give numbers, arrays broadcast.
+
+        Raises
+        ------
+        SymdiffError : for functions with arrays or loops.
+        """
+        if self._numba is None:
+            from symdiff.runtime.numba_bridge import dispatcher
+
+            static = self._default_static()
+            self._source.scalar(static)
+            made = self._compiled(static)
+            self._numba = dispatcher(self.__name__, self._source.parameters.real, *made)
+        return self._numba
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for when it meets the function in a program that it compiles."""
+        from symdiff.runtime.numba_bridge import type_of
+
+        return type_of(self)
 
     @property
     def symbols(self) -> tuple[Any, ...]:

@@ -12,10 +12,7 @@ Ensures: `symdiff.verify.faults` finds nothing in the program
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -44,8 +41,10 @@ from symdiff.frontend.values import (
     describe,
     join,
 )
+from symdiff.frontend.whole import checked
 from symdiff.ir import TRUE, Expr
 from symdiff.program import Program, Tree
+from symdiff.recursion import deep_recursion
 from symdiff.structure import Stretches, Structured
 
 Trees = Mapping[str, tuple[pytrees.Node, tuple[str, ...]]]
@@ -91,7 +90,7 @@ def capture(
     parameters = Parameters(fun, given)
     trees = trees or {}
     plan = Arrays.of_call(parameters, shapes, leaves(parameters, trees))
-    with _deep_recursion():
+    with deep_recursion(RECURSION_LIMIT):
         while True:
             t = Interpreter()
             try:
@@ -200,29 +199,6 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
         raise t.error(f"{type(error).__name__} when traced: {text}") from error
 
 
-_lock = threading.Lock()
-_active = 0
-_usual = 0
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Raise Python's recursion limit while any thread traces."""
-    global _active, _usual
-    with _lock:
-        if _active == 0:
-            _usual = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(RECURSION_LIMIT, _usual))
-        _active += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _active -= 1
-            if _active == 0:
-                sys.setrecursionlimit(_usual)
-
-
 # -------------------------------------------------------------------- the program
 def _flatten(t: Tracer, value: Any, outputs: list[Any]) -> Tree:
     """Number the real values of what the function returns."""
@@ -264,7 +240,8 @@ def _structured(
     used = structure.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes())
-    return Structured(name, params, block, roots, tree, data, locations, stretches)
+    found = Structured(name, params, block, roots, tree, data, locations, stretches)
+    return checked(found)
 
 
 def _has_arrays(tree: Tree) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import nests, symbolic
-from symdiff.frontend.extents import stretched
+from symdiff.frontend.extents import fits
 from symdiff.frontend.recorder import numbers_only
 from symdiff.frontend.selecting import places, select
 from symdiff.frontend.symbolic import SLOTS, formula, placed
@@ -39,8 +39,7 @@ def store(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
             new, new.shape[len(extra) :], [*[ZERO] * len(extra), *SLOTS[: len(view.shape)]]
         )
     for n, m in zip(reversed(new.shape), reversed(view.shape), strict=False):
-        if n is not ONE:
-            stretched(t, n, m)
+        fits(t, n, m)
     write(t, view, symbolic.broadcast(t, new, view.shape))
 
 
@@ -142,5 +141,9 @@ def add_at(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
     target = select(t, a, key)
     view = symbolic.viewed(a, target.shape, target.at)
     guard = TRUE if target.mask is None else formula(target.mask)
-    new = symbolic.broadcast(t, symbolic.symbolic(t, value), view.shape)
-    write(t, view, new, guard, add=True)
+    new = symbolic.symbolic(t, value)
+    if target.mask is not None and new.shape:
+        view, guard = compacted_view(t, view, target.mask), TRUE
+    for n, m in zip(reversed(new.shape), reversed(view.shape), strict=False):
+        fits(t, n, m)
+    write(t, view, symbolic.broadcast(t, new, view.shape), guard, add=True)

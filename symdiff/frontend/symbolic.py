@@ -16,7 +16,7 @@ from symdiff import ir, structure
 from symdiff.frontend import demands, scalars
 from symdiff.frontend.arrays import asarray
 from symdiff.frontend.defined import masked
-from symdiff.frontend.extents import common_shape, extent, same_size
+from symdiff.frontend.extents import common_shape, extent, repeated, same_size
 from symdiff.frontend.recorder import active, numbers_only
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -179,9 +179,7 @@ def _holds_symbolic(value: Any) -> bool:
 def stacked(t: Tracer, rows: Sequence[SymArray]) -> SymArray:
     """Arrays of one shape as the rows of a new one."""
     if len({len(r.shape) for r in rows}) > 1:
-        raise numbers_only(
-            "an element of an array", "the rows of an array have different lengths"
-        )
+        raise numbers_only("an element of an array", "the rows of an array have different lengths")
     shape = rows[0].shape
     for r in rows[1:]:
         for n, m in zip(shape, r.shape, strict=True):
@@ -361,7 +359,9 @@ def broadcast(t: Tracer, a: SymArray, shape: Sequence[Expr]) -> SymArray:
         raise Refused(f"an array of {dimensions(len(a.shape))} is used as one of {len(shape)}")
     if a.shape:
         reused(t, a)
-    at = [ZERO if n is ONE else SLOTS[k + offset] for k, n in enumerate(a.shape)]
+    at = [
+        ZERO if repeated(n, shape[k + offset]) else SLOTS[k + offset] for k, n in enumerate(a.shape)
+    ]
     return gathered(a, shape, at)
 
 

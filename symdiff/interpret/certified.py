@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from flint import arb
 
-from symdiff import ir
+from symdiff import ir, work
 from symdiff.functions import COS, SIN, TAN
 from symdiff.interpret.balls import UNKNOWN, Undecided, Value, exclusive
 from symdiff.interpret.extended import extended_value
@@ -25,14 +25,16 @@ Status = Literal["exact", "limit", "pole", "domain", "budget"]
 
 FAR = 64
 """Limits where coordinates are infinite are looked for so many powers of two beyond the others."""
+ALL_ORDERS = 4
+"""Of so many coordinates that grow, every order of their sizes is tried."""
 PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 """Bits tried, one after the other."""
 STEP, GUARD = 1000, 96
 """Between those, where a ball says how many bits it lacks: multiples of this, for so many
 bits of accuracy."""
-SECONDS = 0.2
-"""Default time for one point, at least."""
-SECONDS_PER_NODE = 3e-4
+WORK = 800_000
+"""Operations for one point by default, at least; see `symdiff.work`."""
+WORK_PER_NODE = 1200
 """Of large programs: a limit takes their values at some tens of places and precisions."""
 
 
@@ -65,7 +67,7 @@ class Certified:
         or f, f'). A removable singularity of a derivative is filled only where
         those before it are finite: atan(1/x) jumps at 0, so it has no derivative
         there although 1/(1 + x**2) tends to 1.
-    seconds : budget for one point, of processor time; None: by the size of the outputs.
+    budget : operations for one point (`symdiff.work`); None: by the size of the outputs.
     limits : whether the value where a coordinate is infinite is the limit, if that is one
         however fast each coordinate grows, instead of the nan of IEEE arithmetic: infinite
         elements pad the tables of dynamic programs.
@@ -82,7 +84,7 @@ class Certified:
         params: Sequence[Expr | str],
         outputs: Sequence[Expr],
         primals: Sequence[Expr] = (),
-        seconds: float | None = None,
+        budget: int | None = None,
         limits: bool = False,
     ) -> None:
         variables = [ir.var(p) if isinstance(p, str) else p for p in params]
@@ -92,8 +94,8 @@ class Certified:
             self.tape = Tape(variables, self.outputs)
             self._variables = variables
             self._primal_tape: Certified | None = None
-        by_size = max(SECONDS, SECONDS_PER_NODE * len(self.tape.nodes))
-        self.seconds = by_size if seconds is None else seconds
+        by_size = max(WORK, WORK_PER_NODE * len(self.tape.nodes))
+        self.budget = by_size if budget is None else budget
 
     def at(self, point: Sequence[float], dtype: Any = "float64") -> tuple[float, ...]:
         """The value of each output at a point of floats, correctly rounded."""
@@ -115,7 +117,7 @@ class Certified:
         if not before:
             return True
         if self._primal_tape is None:
-            self._primal_tape = Certified(self._variables, self.primals, (), self.seconds)
+            self._primal_tape = Certified(self._variables, self.primals, (), self.budget)
         answers = self._primal_tape.at_with_status(point)[: len(before)]
         return all(a.status in ("exact", "limit", "budget") for a in answers)
 
@@ -126,7 +128,7 @@ class _Search:
     def __init__(self, program: Certified, point: list[float], fmt: Format) -> None:
         self.program, self.tape, self.point, self.fmt = program, program.tape, point, fmt
         self.inputs = [arb(x) for x in point]
-        self.deadline = time.thread_time() + program.seconds
+        self.until = work.spent() + program.budget
         self.known: dict[int, Fraction | bool] | None = None
         self.found: dict[int, Answer] = {}
         self.undecided: set[int] = set()
@@ -137,7 +139,7 @@ class _Search:
             return tuple(self._at_infinity(r) for r in roots)
         singular = self._climb(set(roots))
         if singular:
-            approach = Approach(self.tape, self.point, self.values, self.deadline)
+            approach = Approach(self.tape, self.point, self.values, self.until)
             for output, root in zip(self.program.outputs, roots, strict=True):
                 if root in singular and root not in self.found:
                     self.found[root] = self._fill(approach, output, root)
@@ -162,7 +164,7 @@ class _Search:
             pending = pending - self.found.keys() - singular
             if not pending:
                 return singular
-            if time.thread_time() > self.deadline:
+            if work.spent() > self.until:
                 break
             prec = self._next(prec, pending)
         else:
@@ -260,10 +262,10 @@ class _Search:
         places = [k for k, x in enumerate(self.point) if math.isinf(x)]
         sizes = [math.frexp(x)[1] for x in self.point if math.isfinite(x)]
         beyond_all = max(map(abs, sizes), default=0)
-        for beyond in (beyond_all, max(0, *sizes)):  # reciprocals of far numbers may count
+        for beyond in (beyond_all, max([0, *sizes])):  # reciprocals of far numbers may count
             found = [
-                self._towards(root, far + beyond, order)
-                for order in (places, places[::-1]) for far in (FAR, 3 * FAR)
+                self._towards(root, far + beyond, ranks)
+                for ranks in _orders(places) for far in (FAR, 3 * FAR)
             ]  # fmt: skip
             if all(y.is_finite() for y in found):
                 values = {settle(y, self.fmt) for y in found}
@@ -273,21 +275,32 @@ class _Search:
                 if None in values and all(y.abs_upper() < tiny for y in found):
                     return 0.0  # what cancels to all bits
                 if beyond == beyond_all:
-                    trends = {_trend(*found[:2]), _trend(*found[2:])}
+                    trends = {_trend(*pair) for pair in zip(found[::2], found[1::2], strict=True)}
                     return trends.pop() if len(trends) == 1 else math.nan
         return math.nan
 
-    def _towards(self, root: int, start: int, order: Sequence[int]) -> Value:
-        """The value with infinite coordinates far out, from a power of two on, in some order;
-        nan if anything oscillates."""
+    def _towards(self, root: int, start: int, ranks: Mapping[int, int]) -> Value:
+        """The value with infinite coordinates far out, from a power of two on, those of a
+        higher rank farther; nan if anything oscillates."""
         inputs = list(self.inputs)
-        for rank, k in enumerate(order):
+        for k, rank in ranks.items():
             inputs[k] = arb(math.copysign(1.0, self.point[k])) * arb(2) ** (start + 8 * rank)
         values = self.tape.run(inputs, PRECISIONS[1] + start, {})
         for e in self.tape.nodes:
             if e.op in (SIN, COS, TAN) and not abs(values[self.tape.index[e.args[0]]]) < 2**FAR:
                 return UNKNOWN
         return values[root]
+
+
+def _orders(places: Sequence[int]) -> list[dict[int, int]]:
+    """How fast coordinates may grow: each in its turn, and all alike."""
+    if len(places) <= ALL_ORDERS:
+        turns = [list(p) for p in itertools.permutations(places)]
+    else:
+        turns = [[*places[k:], *places[:k]] for k in range(len(places))]
+        turns += [p[::-1] for p in turns]
+    orders = [{k: rank for rank, k in enumerate(p)} for p in turns]
+    return orders if len(places) == 1 else [*orders, dict.fromkeys(places, 0)]
 
 
 def _trend(near: Value, last: Value) -> float:

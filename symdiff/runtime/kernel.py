@@ -6,7 +6,6 @@ import ctypes
 import functools
 import math
 from collections.abc import Callable, Sequence
-from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +14,10 @@ from symdiff.codegen import jit
 from symdiff.codegen.arraycall import ANY_RANK
 from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
+from symdiff.locks import Lock
 from symdiff.runtime import arrays, threads
 from symdiff.runtime.arrays import ArgumentError, Array
-from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen
+from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen, point_text
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
 HELD = 20_000.0
@@ -113,7 +113,7 @@ class Kernel:
         self._between: Kernel | bool | None = correct is not None
         self._refined: dict[tuple[str, str], tuple[Expr, ...]] = {}
         self._suspects: dict[tuple[str, str], Expr | None] = {}
-        self._lock = RLock()
+        self._lock = Lock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
         self._entries: dict[tuple[str, int, int], Entry] = {}
@@ -151,6 +151,26 @@ class Kernel:
     @property
     def _flagged(self) -> bool:
         return self.suspect is not None or self.widen is not None
+
+    @property
+    def made(self) -> int:
+        """How many pieces of code are compiled, of all tiers."""
+        count = len(self._bodies) + (self._point is not None)
+        if self.second is not None:
+            count += len(self.second._bodies) + (self.second._point is not None)
+        if isinstance(self._between, Kernel):
+            count += len(self._between._bodies)
+        return count
+
+    def code(self) -> list[Point | Body]:
+        """The pieces of code that are compiled, of all tiers."""
+        tiers = (self, self._between, self.second)
+        found: list[Point | Body] = []
+        for kernel in tiers:
+            if isinstance(kernel, Kernel):
+                found += [] if kernel._point is None else [kernel._point]
+                found += kernel._bodies.values()
+        return found
 
     @property
     def point(self) -> Point:
@@ -222,27 +242,35 @@ class Kernel:
         `which`, where the rank is given."""
         found = self._entries.get((dtype, rank, which))
         if found is None:
-            found = Entry(
-                dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
-                flagged=self._flagged, few=FEW if self._leans else self._small + 1,
-                limit=self._small, long=int(HELD / self.cost), rank=rank, among=which,
-            )  # fmt: skip
-            self._entries[dtype, rank, which] = found
-            if not self._leans:
-                self.body(dtype)
-            self._attach()
+            with self._lock:
+                found = self._entries.get((dtype, rank, which))
+                if found is None:
+                    found = self._entry(dtype, rank, which)
         return found.call
+
+    def _entry(self, dtype: str, rank: int, which: int) -> Entry:
+        if not self._leans:
+            self.body(dtype)
+        found = Entry(
+            dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
+            flagged=self._flagged, few=FEW if self._leans else self._small + 1,
+            limit=self._small, long=int(HELD / self.cost), rank=rank, among=which,
+        )  # fmt: skip
+        self._entries[dtype, rank, which] = found
+        self._attach()
+        return found
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
-        for (dtype, _, _), entry in self._entries.items():
+        entries = [(dtype, entry) for (dtype, _, _), entry in list(self._entries.items())]
+        for dtype, entry in entries:
             for name, kind in (("tested", "array"), ("lean", "lean")):
                 if body := self._bodies.get((dtype, kind)):
                     entry.attach(name, body)
         kernels = {"between": self._between, "second": self.second}
         for which, kernel in kernels.items():
             if isinstance(kernel, Kernel) and (body := kernel._bodies.get(("float64", "array"))):
-                for (dtype, _, _), entry in self._entries.items():
+                for dtype, entry in entries:
                     if dtype == "float64":
                         entry.attach(which, body)
 
@@ -281,6 +309,10 @@ class Kernel:
         dtype = self.dtype or "float64"
         outputs = self._spec(dtype, "point").lowered()[: len(self.outputs)]
         return print_point(self.params, outputs, None, dtype)
+
+    def point_text(self) -> str:
+        """The LLVM IR of the kernel for one element as it is compiled, with its tests."""
+        return point_text(self._spec("float64", "point"))
 
     # ------------------------------------------------------------------ calling
     def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:
