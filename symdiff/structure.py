@@ -30,9 +30,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import Location
 from symdiff.ir import (
@@ -54,6 +52,12 @@ from symdiff.ir import (
     topological,
     var,
 )
+from symdiff.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 Tree = Any
 

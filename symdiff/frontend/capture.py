@@ -20,7 +20,7 @@ import numpy as np
 
 from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, elementwise, pytrees, symbolic
+from symdiff.frontend import calls, captures, elementwise, pytrees, symbolic
 from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
@@ -127,6 +127,7 @@ def _capture(
 ) -> Program | Structured:  # fmt: skip
     """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
+    captures.of_function(fun, python_function(fun))
     t.frame, t.at = frame, node
     real = leaves(parameters, trees)
     plan.prepare(t, (*parameters.names, *real))
