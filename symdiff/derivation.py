@@ -17,7 +17,7 @@ import numpy as np
 
 from symdiff import guardtext
 from symdiff.errors import GuardWarning, SymdiffError
-from symdiff.frontend import Parameters, Shapes
+from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, decode, encode, topological
 from symdiff.locks import Once
@@ -63,6 +63,8 @@ class Source:
     notes : what simplifying each captured program found, by its identity.
     once : held by the thread that traces, derives or compiles; one for all derivatives.
     sound : what validating its emission found, by its identity.
+    captures : what the function was captured with, and `epoch`, how often it was when what is
+        kept here was made.
     """
 
     name: str
@@ -72,6 +74,8 @@ class Source:
     keep: bool = True
     checkpoint: str | int | None = None
     captured: dict[Any, Program | Structured] = field(default_factory=dict)
+    captures: Captures = field(default_factory=Captures)
+    epoch: int = 0
     programs: dict[Any, Any] = field(default_factory=dict)
     notes: dict[Any, Any] = field(default_factory=dict)
     once: Once = field(default_factory=Once)
@@ -82,6 +86,7 @@ class Source:
         path = (*self.path, step)
         return Source(
             name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
+            self.captures, self.captures.epoch,
             once=self.once,
         )  # fmt: skip
 
@@ -89,9 +94,24 @@ class Source:
         """The same callable, whose reversed loops keep their states in this way."""
         return replace(self, checkpoint=checkpoint, programs={})
 
+    def fresh(self) -> int:
+        """Forget what was made of values that have changed since; returns how often that was."""
+        if not self.captures.hold():
+            with self.once:
+                if not self.captures.hold():
+                    self.captured.clear()
+                    self.captures.renew()
+                    self.parameters.again()
+        if self.epoch != self.captures.epoch:
+            for kept in (self.programs, self.notes, self.sound):
+                kept.clear()
+            self.epoch = self.captures.epoch
+        return self.epoch
+
     def raw(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """The function as captured: a `Program`, or with arrays or loops a `Structured`
         one, which is specialised on the dimensions of the arguments."""
+        self.fresh()
         key = static_key(static)
         found = self._captured(key, shapes)
         if found is None:

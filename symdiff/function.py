@@ -22,12 +22,15 @@ from symdiff.cudakernels import CudaKernels
 from symdiff.derivation import Source, Step, static_key
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import (
+    Captures,
     Inlined,
     Parameters,
     Placed,
     Shapes,
     capture,
     from_sympy,
+    include,
+    noting,
     runs_when_traced,
 )
 from symdiff.locks import Lock
@@ -95,32 +98,53 @@ class SymbolicFunction(functools.partial[Any]):
         if source.checkpoint != options.checkpoint:
             source = source.keeping(options.checkpoint)
         self._source, self._options, self._parent = source, options, parent
-        self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._lock = threading.RLock()
+        self._opening = Lock()
+        self._begin()
+        self._derived: dict[Step, SymbolicFunction] = {}
+        self._expression: tuple[Any, Any] | None = None
+        self._epoch = source.epoch
+        self._gate: Gate | None = None
+        self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
+        if wrapped is not None:
+            functools.update_wrapper(self, wrapped, updated=())
+        self.__name__ = source.name
+        self._enter(self._general)
+
+    def _begin(self) -> None:
+        """Start without any kernel."""
+        source, options = self._source, self._options
+        self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._arrays = ArrayKernels(source, options)
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
         self._called: set[Any] = set()
         self._fast: dict[str, Callable[..., Any]] = {}
-        self._gate: Gate | None = None
-        self._opening = Lock()
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
-        self._derived: dict[Step, SymbolicFunction] = {}
-        self._expression: tuple[Any, Any] | None = None
         self._numba: Any = None
-        self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
-        if wrapped is not None:
-            functools.update_wrapper(self, wrapped, updated=())
-        self.__name__ = source.name
-        self._enter(self._call)
+
+    def _fresh(self) -> None:
+        """Forget kernels of values that have changed since the function was captured."""
+        if self._source.fresh() == self._epoch:
+            return
+        with self._opening:
+            self._epoch = self._source.epoch
+            self._begin()
+            if self._gate is not None:  # a call may be on its way through it
+                self._gate.begin()
 
     # ------------------------------------------------------------------ calling
     def _enter(self, entry: Callable[..., Any]) -> None:
         """Calls go to `entry` from now on."""
         super().__setstate__((entry, (), {}, self.__dict__))  # type: ignore[misc]
 
-    def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def _general(self, *args: Any, **kwargs: Any) -> Any:
         """The general path of a call."""
+        self._fresh()
+        return self._call(*args, **kwargs)
+
+    def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """A call of what has been captured."""
         if not kwargs and self._route is not None:
             result = self._route(args, out)
             if result is not NotImplemented:
@@ -263,8 +287,8 @@ class SymbolicFunction(functools.partial[Any]):
                 self._fast[kind] = refusing
                 return
             if self._gate is None:
-                inputs = len(self._source.parameters.real)
-                self._gate = Gate(self._call, inputs, self._options.cache)
+                inputs, captures = len(self._source.parameters.real), self._source.captures
+                self._gate = Gate(self._general, inputs, self._options.cache, captures)
             self._gate.add(way)
             self._fast[kind] = way.entry
             self._enter(self._gate.call)
@@ -433,6 +457,7 @@ class SymbolicFunction(functools.partial[Any]):
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays
         CUDA C++ and what the host does), "c" or "llvm"."""
+        self._fresh()
         from symdiff.codegen.c import c_source
         from symdiff.codegen.cudapython import cuda_source
         from symdiff.codegen.python import function_source
@@ -469,6 +494,7 @@ class SymbolicFunction(functools.partial[Any]):
     def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:
         """The PTX of the CUDA kernels for arrays, for a compute capability; no device is
         needed. It computes in `dtype`, by default the function's own or float64."""
+        self._fresh()
         return self._cuda.ptx(self._default_static(), cc, dtype)
 
     def latex(self) -> str:
@@ -524,6 +550,7 @@ class SymbolicFunction(functools.partial[Any]):
         axes : for each real argument 0 if it is mapped and None if it is passed as it is;
             by default arrays are mapped and numbers are not.
         """
+        self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
         real = self._cuda.located(real)
@@ -581,12 +608,14 @@ class SymbolicFunction(functools.partial[Any]):
     # ------------------------------------------------------------- composition
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Inline this callable into a function that is being traced."""
+        self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         return self._inlined(real, static)
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
         shapes = self._source.shapes(static, real)
         program = self._source.program(static, shapes)
+        include(self._source.captures)
         if isinstance(program, Structured) or any(s[0] for s in shapes.values()):
             return Placed(program, tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
@@ -652,13 +681,15 @@ def symbolic(
     parameters = Parameters(fun, static)
 
     def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | Structured:
-        program = capture(fun, values, shapes)
+        with noting(captures):
+            program = capture(fun, values, shapes)
         if isinstance(program, Structured):
             return program
         facts = _conditions(options.domain, program)
         return replace(program, assumptions=(*program.assumptions, *facts))
 
-    source = Source(parameters.name, parameters, trace, keep=options.cache)
+    captures = Captures()
+    source = Source(parameters.name, parameters, trace, keep=options.cache, captures=captures)
     return SymbolicFunction(source, options, fun)
 
 

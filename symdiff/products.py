@@ -25,6 +25,7 @@ class JacobianFunction(SymbolicFunction, step="jacobian"):
             return super().__call__(*args, **given)
         if out is not None:
             raise SymdiffError("a sparse Jacobian takes no out=")
+        self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         raw = self._source.raw(static, self._source.shapes(static, real))
         if not isinstance(raw, Structured):
@@ -85,6 +86,7 @@ class Product(SymbolicFunction):
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if len(args) != 2:
             raise SymdiffError(f"{self.__name__} takes primals and a vector")
+        self._fresh()
         return self._inlined(*self._bound(*args, kwargs))
 
     def _per_parameter(self, vector: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from symdiff.later import public_names
 if TYPE_CHECKING:
     from symdiff.frontend.calls import Inlined, runs_when_traced
     from symdiff.frontend.capture import capture
+    from symdiff.frontend.captures import Captures, include, noting
     from symdiff.frontend.inlining import Placed
     from symdiff.frontend.parameters import Shapes
     from symdiff.frontend.signature import Array, Parameters
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Array": "symdiff.frontend.signature",
+    "Captures": "symdiff.frontend.captures",
     "Inlined": "symdiff.frontend.calls",
     "Parameters": "symdiff.frontend.signature",
     "Placed": "symdiff.frontend.inlining",
@@ -22,7 +24,9 @@ _HOMES = {
     "SymArray": "symdiff.frontend.values",
     "capture": "symdiff.frontend.capture",
     "from_sympy": "symdiff.frontend.sympy_source",
+    "include": "symdiff.frontend.captures",
     "is_sympy": "symdiff.frontend.sympy_source",
+    "noting": "symdiff.frontend.captures",
     "runs_when_traced": "symdiff.frontend.calls",
 }
 """Imported when they are first used: formulas need none of them."""
@@ -32,6 +36,7 @@ public_names(__name__, _HOMES)
 
 __all__ = [
     "Array",
+    "Captures",
     "Inlined",
     "Parameters",
     "Placed",
@@ -39,6 +44,8 @@ __all__ = [
     "SymArray",
     "capture",
     "from_sympy",
+    "include",
     "is_sympy",
+    "noting",
     "runs_when_traced",
 ]

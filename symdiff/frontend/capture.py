@@ -19,7 +19,7 @@ import numpy as np
 
 from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, symbolic
+from symdiff.frontend import calls, captures, symbolic
 from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
@@ -98,6 +98,7 @@ def _capture(
 ) -> Program | Structured:
     """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
+    captures.of_function(fun, python_function(fun))
     t = Interpreter()
     t.frame, t.at = frame, node
     plan.prepare(t, parameters)
