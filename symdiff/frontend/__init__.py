@@ -1,6 +1,8 @@
 """From Python source to a `Program`: reading, tracing, refusing."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from symdiff.later import public_names
 
 if TYPE_CHECKING:
     from symdiff.frontend.calls import Inlined, runs_when_traced
@@ -31,16 +33,7 @@ _HOMES = {
 """Imported when they are first used: formulas need none of them."""
 
 
-def __getattr__(name: str) -> Any:
-    import importlib
-
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'symdiff.frontend' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
-
+public_names(__name__, _HOMES)
 
 __all__ = [
     "Array",
