@@ -6,10 +6,11 @@ from symdiff.later import public_names
 
 if TYPE_CHECKING:
     from symdiff.frontend.calls import Inlined, runs_when_traced
-    from symdiff.frontend.capture import Trees, capture
+    from symdiff.frontend.capture import capture
     from symdiff.frontend.captures import Captures, include, noting
     from symdiff.frontend.inlining import Placed
     from symdiff.frontend.parameters import Shapes
+    from symdiff.frontend.pytrees import Trees
     from symdiff.frontend.signature import Array, Parameters
     from symdiff.frontend.sympy_source import from_sympy, is_sympy
     from symdiff.frontend.values import SymArray
@@ -22,7 +23,7 @@ _HOMES = {
     "Placed": "symdiff.frontend.inlining",
     "Shapes": "symdiff.frontend.parameters",
     "SymArray": "symdiff.frontend.values",
-    "Trees": "symdiff.frontend.capture",
+    "Trees": "symdiff.frontend.pytrees",
     "capture": "symdiff.frontend.capture",
     "from_sympy": "symdiff.frontend.sympy_source",
     "include": "symdiff.frontend.captures",

@@ -24,6 +24,7 @@ from symdiff.frontend import calls, captures, elementwise, pytrees, symbolic
 from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
+from symdiff.frontend.pytrees import Trees
 from symdiff.frontend.recorder import Retrace, active
 from symdiff.frontend.scalarise import scalarise
 from symdiff.frontend.signature import Parameters, python_function
@@ -46,9 +47,6 @@ from symdiff.ir import TRUE, Expr
 from symdiff.program import Program, Tree
 from symdiff.recursion import deep_recursion
 from symdiff.structure import Stretches, Structured
-
-Trees = Mapping[str, tuple[pytrees.Node, tuple[str, ...]]]
-"""Of parameters that are containers: how they nest, and what their leaves are called."""
 
 ELEMENTWISE = "elementwise"
 """How arrays are taken by a function that is proved to be so."""

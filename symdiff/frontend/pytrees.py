@@ -10,7 +10,7 @@ them are fixed: another one is another tree. Everything else is a leaf.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,8 @@ class Node:
 
 
 LEAF = Node()
+Trees = Mapping[str, tuple[Node, tuple[str, ...]]]
+"""Of parameters that are containers: how they nest, and what their leaves are called."""
 
 
 def is_container(value: Any) -> bool:
