@@ -27,6 +27,7 @@ from symdiff.blocks.trees import bundle, cells, joined
 from symdiff.errors import SymdiffError
 from symdiff.ir import ONE, ZERO, Expr, eq
 from symdiff.program import Tree
+from symdiff.prune import pruned
 from symdiff.structure import (
     ARRAY,
     INDEX,
@@ -39,7 +40,6 @@ from symdiff.structure import (
     array,
     index,
     name_of,
-    pruned,
     types,
 )
 
@@ -333,6 +333,6 @@ def _scalar(program: Structured, what: str) -> Structured:
         raise SymdiffError(
             f"{what} needs a function of one real value, but {program.name} returns "
             + ("an array" if isinstance(program.tree, int) else "several"),
-            hint="use jacobian for functions that return several values",
+            hint="use jacobian for functions that return several values, or vjp",
         )
     return program
