@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any
 from weakref import WeakValueDictionary, _remove_dead_weakref, ref  # type: ignore[attr-defined]
 
-from symdiff.locks import Lock
+from symdiff.process.locks import Lock
 
 Number = int | float | Fraction
 
@@ -33,7 +33,7 @@ _making = Lock()
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Op:
-    """One operation. Elementary functions are declared in `symdiff.functions`.
+    """One operation. Elementary functions are declared in `symdiff.ir.functions`.
 
     Only `name` and `arity` matter to the DAG; the other columns say what the
     passes and targets need to know, so that one entry declares a function.

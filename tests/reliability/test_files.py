@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from symdiff import SymdiffError, files, symgrad
-from symdiff.cli import main
+from symdiff.cli.commands import main
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, pipes and permissions of POSIX")
 
