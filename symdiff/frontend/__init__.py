@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from symdiff.frontend.captures import Captures, include, noting
     from symdiff.frontend.inlining import Placed
     from symdiff.frontend.parameters import Shapes
+    from symdiff.frontend.pytrees import Trees
     from symdiff.frontend.signature import Array, Parameters
     from symdiff.frontend.sympy_source import from_sympy, is_sympy
     from symdiff.frontend.values import SymArray
@@ -22,6 +23,7 @@ _HOMES = {
     "Placed": "symdiff.frontend.inlining",
     "Shapes": "symdiff.frontend.parameters",
     "SymArray": "symdiff.frontend.values",
+    "Trees": "symdiff.frontend.pytrees",
     "capture": "symdiff.frontend.capture",
     "from_sympy": "symdiff.frontend.sympy_source",
     "include": "symdiff.frontend.captures",
@@ -42,6 +44,7 @@ __all__ = [
     "Placed",
     "Shapes",
     "SymArray",
+    "Trees",
     "capture",
     "from_sympy",
     "include",
