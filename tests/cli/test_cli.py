@@ -343,7 +343,7 @@ def test_constants_are_real(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize("module", ["symdiff", "symdiff.cli.commands"])
 def test_run_as_a_module(module: str) -> None:
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     result = subprocess.run(
         [sys.executable, "-m", module, "diff", "(x**2-4)/(x-2)"],
         cwd=root, capture_output=True, text=True, check=True,
@@ -375,7 +375,7 @@ def test_version_and_help_do_not_import_what_they_do_not_need() -> None:
         "except SystemExit as stop: assert not stop.code\n"
         "assert not {'sympy', 'numba'} & set(sys.modules), 'imported'\n"
     )
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     for option, expected in (
         ("--version", f"symdiff, version {__version__}\n"),
         ("--help", "Usage: symdiff"),
@@ -391,7 +391,7 @@ def test_version_and_help_do_not_import_what_they_do_not_need() -> None:
 
 
 def test_a_closed_pipe_is_no_error(folder: Path) -> None:
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     command = f"{sys.executable} -c 'from symdiff.cli.commands import main; main()' show 'sin(x)**9' --order 3 | true"
     result = subprocess.run(
         ["sh", "-c", command], cwd=root, capture_output=True, text=True, check=True
