@@ -24,7 +24,7 @@ from symdiff.cli.check.examine import Examiner
 from symdiff.cli.check.findings import Finding, number
 from symdiff.diagnostics.certify import defaults_of
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.files import write
+from symdiff.export.files import write
 from symdiff.interpret import ulp_error
 from symdiff.ir.loop_program import Structured
 from symdiff.pipeline.samples import Array, Point, bases

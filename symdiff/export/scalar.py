@@ -12,7 +12,7 @@ from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
 from symdiff.errors import SymdiffError
-from symdiff.files import write_text
+from symdiff.export.files import write_text
 from symdiff.ir.program import Program
 from symdiff.pipeline import scalar as pipeline
 

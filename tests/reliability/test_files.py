@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from symdiff import SymdiffError, files, symgrad
+from symdiff import SymdiffError, symgrad
 from symdiff.cli.commands import main
+from symdiff.export import files
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, pipes and permissions of POSIX")
 
