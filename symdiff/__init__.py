@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import (
+    DomainError,
     GuardWarning,
     ParseError,
     SymdiffError,
@@ -63,6 +64,6 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "__version__",
+    "AccuracyWarning", "Array", "DomainError", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "__version__",
     "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

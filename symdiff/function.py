@@ -19,6 +19,7 @@ from symdiff import ir
 from symdiff.arraykernels import ArrayKernels
 from symdiff.codegen.gate import MOST
 from symdiff.cudakernels import CudaKernels
+from symdiff.demands import conditions_of, demanding
 from symdiff.derivation import Source, Step, static_key
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import (
@@ -34,7 +35,7 @@ from symdiff.frontend import (
     runs_when_traced,
 )
 from symdiff.locks import Lock
-from symdiff.options import Domain, Options
+from symdiff.options import Options
 from symdiff.program import (
     Emission,
     Program,
@@ -46,7 +47,7 @@ from symdiff.progress import compiling
 from symdiff.runtime import rows
 from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
-from symdiff.runtime.tiers import Tiered, _apart
+from symdiff.runtime.tiers import Demands, Tiered, _apart
 from symdiff.structure import Structured
 from symdiff.tiered import always_wide, nested, placed, suspect, tiered, unsound, widen
 from symdiff.validation.settings import mode
@@ -217,7 +218,10 @@ class SymbolicFunction(functools.partial[Any]):
             if wrong is None:
                 kernel.validated = made
                 return False
-            self._emitted[key] = emission, tiered(emission, self._options, wrong)
+            self._emitted[key] = (
+                emission,
+                tiered(emission, self._options, wrong, self._demands(static, shapes)),
+            )
             self._emitted[key][1].without = wrong
             return True
 
@@ -249,9 +253,19 @@ class SymbolicFunction(functools.partial[Any]):
                 found = self._emitted.get(key)
                 if found is None:
                     emission = self._source.emission(static, shapes)
-                    made = emission, tiered(emission, self._options)
+                    made = (
+                        emission,
+                        tiered(emission, self._options, demands=self._demands(static, shapes)),
+                    )
                     found = self._emitted.setdefault(key, made)
         return found
+
+    def _demands(self, static: Mapping[str, Any], shapes: Shapes | None) -> Demands:
+        """What the arguments of a function of numbers must satisfy, and where it says so."""
+        if not self._options.check_domain:
+            return ()
+        program = self._source.scalar(static, shapes)
+        return tuple((c, program.place(c)) for c in program.assumptions)
 
     def _has_fast(self) -> bool:
         """Whether calls with Python floats may go straight to a compiled entry."""
@@ -620,9 +634,12 @@ class SymbolicFunction(functools.partial[Any]):
             return Placed(program, tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
-        outputs = ir.substitute((*program.outputs, *program.domain), mapping)
-        count = len(program.outputs)
-        return Inlined(map_objects(outputs[:count].__getitem__, program.tree), outputs[count:])
+        conditions = (*program.domain, *program.assumptions)
+        found = ir.substitute((*program.outputs, *conditions), mapping)
+        count, asserted = len(program.outputs), len(program.assumptions)
+        last = len(found) - asserted
+        tree = map_objects(found[:count].__getitem__, program.tree)
+        return Inlined(tree, found[count:last], found[last:])
 
     def __reduce__(self) -> Any:
         if self._parent is not None:
@@ -684,8 +701,8 @@ def symbolic(
         with noting(captures):
             program = capture(fun, values, shapes)
         if isinstance(program, Structured):
-            return program
-        facts = _conditions(options.domain, program)
+            return demanding(program, options.domain, options.check_domain)
+        facts = conditions_of(options.domain, program.params, program.name)
         return replace(program, assumptions=(*program.assumptions, *facts))
 
     captures = Captures()
@@ -699,24 +716,3 @@ def of_expressions(expr: Any, params: Any, name: str, options: Options) -> Symbo
     result = symbolic(made.function, options, None)
     result._expression, result._symbols = (expr, params), made.symbols
     return result
-
-
-def _conditions(domain: Domain, program: Program) -> list[ir.Expr]:
-    """What `domain=` says, as conditions on the parameters."""
-    if domain is None:
-        return []
-    if isinstance(domain, str):
-        from symdiff.frontend.expression import parse_condition
-
-        return [parse_condition(domain, program.params)]
-    facts = []
-    for name, bounds in domain.items():
-        if name not in program.params:
-            raise SymdiffError(f"domain names '{name}', which {program.name} does not take")
-        low, high = bounds
-        x = ir.var(name)
-        if low is not None and low != -np.inf:
-            facts.append(ir.le(low, x))
-        if high is not None and high != np.inf:
-            facts.append(ir.le(x, high))
-    return facts

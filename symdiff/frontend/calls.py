@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from symdiff import ir
+from symdiff import ir, structure
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import (
     arrays,
@@ -87,10 +87,12 @@ class Inlined:
     ----------
     tree : an `Expr`, or a nested tuple, list or NumPy object array of them.
     domain : conditions outside of which the values are nan.
+    assumptions : conditions that the arguments must satisfy.
     """
 
     tree: Any
     domain: tuple[Expr, ...] = ()
+    assumptions: tuple[Expr, ...] = ()
 
 
 def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -412,10 +414,22 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
         tree = result.tree
         for c in result.domain:
             defined = join(defined, c)
+        for c in result.assumptions:
+            _assumed(t, c)
         return _from_tree(tree, lambda e: defined)
     roots = tuple(_leaves(tree))
     needs = scalars.domain_of(roots)
     return _from_tree(tree, lambda e: join(defined, needs[e]))
+
+
+def _assumed(t: Tracer, condition: Expr) -> None:
+    """What a function that is inlined here asserts."""
+    if condition is TRUE:
+        return
+    held = ir.or_(ir.not_(t.path), condition)
+    message = f"this does not hold: {condition}"
+    t.emit(structure.Check(held, "domain", message, t.frame.source.location(t.at)))
+    t.assumptions.append(held)
 
 
 def _scalars(value: Any) -> Iterator[Scalar]:

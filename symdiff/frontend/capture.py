@@ -137,7 +137,7 @@ def _capture(
             ) from None
     finally:
         active.reset(token)
-    if plan.arrays or t.block:
+    if plan.arrays or not all(map(_asserts, t.block)):
         return _structured(t, parameters, plan, outputs, tree)
     return _program(t, parameters.name, parameters.real, outputs, tree)
 
@@ -200,6 +200,11 @@ def _structured(
     stretches = Stretches(tuple(t.stretches), plan.axes())
     found = Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
     return checked(found)
+
+
+def _asserts(s: structure.Statement) -> bool:
+    """Whether a statement is an assertion, which a program of numbers has as an assumption."""
+    return isinstance(s, structure.Check) and s.error == "domain"
 
 
 def _program(

@@ -17,7 +17,7 @@ from symdiff.codegen.machine import OVERFLOWS
 from symdiff.codegen.nestloops import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
 from symdiff.codegen.nestparts import PIECE, STOPPED
 from symdiff.codegen.nests import FIXED
-from symdiff.errors import SymdiffError
+from symdiff.errors import DomainError, SymdiffError
 from symdiff.ir import CONST, Expr
 from symdiff.progress import is_watched, watched
 from symdiff.routines import ROUTINES
@@ -55,7 +55,8 @@ class WideIntegerError(ComputationError, OverflowError):
     """An integer that does not fit in 64 bits, found while computing."""
 
 
-ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError}
+ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError,
+                                       "domain": DomainError}  # fmt: skip
 """The errors of checks; of others, `ComputationError`."""
 
 
