@@ -8,8 +8,7 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr
-from symdiff.options import Domain
-from symdiff.structure import (
+from symdiff.ir.loop_program import (
     Block,
     Build,
     Check,
@@ -22,6 +21,7 @@ from symdiff.structure import (
     load,
     types,
 )
+from symdiff.pipeline.options import Domain
 
 
 def demanding(program: Structured, domain: Domain, check: bool) -> Structured:
@@ -47,7 +47,7 @@ def conditions_of(domain: Domain, params: Sequence[str], name: str) -> list[Expr
     if domain is None:
         return []
     if isinstance(domain, str):
-        from symdiff.frontend.expression import parse_condition
+        from symdiff.frontend.formula.parse import parse_condition
 
         return [parse_condition(domain, tuple(params))]
     facts = []
