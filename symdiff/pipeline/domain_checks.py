@@ -21,45 +21,27 @@ from symdiff.ir.loop_program import (
     load,
     types,
 )
-from symdiff.pipeline.options import Domain
+from symdiff.ir.program import Program
+from symdiff.pipeline.options import Domain, conditions
 
 
 def demanding(program: Structured, domain: Domain, check: bool) -> Structured:
     """The program with checks of `domain=`, or without those of what it asserts."""
     if not check:
         return replace(program, block=_unchecked(program.block))
-    conditions = conditions_of(domain, tuple(p.name for p in program.params), program.name)
-    if not conditions:
+    numbers = Program(program.name, tuple(p.name for p in program.params), ())
+    found = conditions(domain, numbers)
+    if not found:
         return program
     names = Names(types(program))
     made: list[Statement] = []
-    for c in conditions:
+    for c in found:
         used = {str(v.value) for v in ir.variables((c,))}
         arrays = [p for p in program.params if p.name in used and p.type.shape]
         whole = [p for p in program.params if p.name in used and p.type.kind != "f"]
         c = ir.substitute((c,), {ir.var(p.name): p.leaf for p in whole if not p.type.shape})[0]
         made.append(_for_all(c, arrays, names))
     return replace(program, block=(*made, *program.block))
-
-
-def conditions_of(domain: Domain, params: Sequence[str], name: str) -> list[Expr]:
-    """What `domain=` says, as conditions on the parameters."""
-    if domain is None:
-        return []
-    if isinstance(domain, str):
-        from symdiff.frontend.formula.parse import parse_condition
-
-        return [parse_condition(domain, tuple(params))]
-    facts = []
-    for which, (low, high) in domain.items():
-        if which not in params:
-            raise SymdiffError(f"domain names '{which}', which {name} does not take")
-        x = ir.var(which)
-        if low is not None and low != -float("inf"):
-            facts.append(ir.le(low, x))
-        if high is not None and high != float("inf"):
-            facts.append(ir.le(x, high))
-    return facts
 
 
 def _for_all(condition: Expr, arrays: Sequence[Parameter], names: Names) -> Statement:
@@ -86,4 +68,4 @@ def _unchecked(block: Block) -> Block:
     )
 
 
-__all__ = ["conditions_of", "demanding"]
+__all__ = ["demanding"]
