@@ -59,7 +59,8 @@ CLOSEST = -1000
 class Band:
     """abs(t - point) < radius, where `series(h)` in h = t - point is used.
 
-    With z = h**step it is h**lead * sum_j coefficients[j]*z**j.
+    With z = h**step it is h**lead * sum_j coefficients[j]*z**j; on one side alone, if
+    that is 1 or -1.
     """
 
     point: Fraction
@@ -67,6 +68,7 @@ class Band:
     coefficients: tuple[Fraction, ...]
     lead: int = 0
     step: int = 1
+    side: int = 0
 
     def series(self, h: Expr) -> Expr:
         """The polynomial, by Horner's rule."""
@@ -79,7 +81,11 @@ class Band:
     def around(self, t: Expr, closed: Expr) -> Expr:
         """The series inside of the band, the closed form outside."""
         h = t - ir.const(self.point)
-        return ir.where(ir.lt(ir.abs_(h), ir.const(self.radius)), self.series(h), closed)
+        size = ir.const(self.side) * h if self.side else ir.abs_(h)
+        near = ir.lt(size, ir.const(self.radius))
+        if self.side:
+            near = ir.and_(ir.lt(ir.ZERO, size), near)
+        return ir.where(near, self.series(h), closed)
 
 
 def band(coefficient: Callable[[int], Coefficient], form: Closed, bits: int) -> Band:

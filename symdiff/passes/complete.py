@@ -355,6 +355,9 @@ class _Search:
             if germ.kind == "analytic" and (germ.essential or small):
                 self._fill(e, germs, inner)
                 inner = named = True
+            elif germ.kind == "kink" and germ.own:
+                self._fill(e, germs, True)
+                inner = named = True
             elif germ.kind not in ("analytic", "outside") and germ.essential and not named:
                 named = True
                 yield Completed(e, germs.t, germs.point, germ.kind, order=germ.order)
