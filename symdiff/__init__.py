@@ -12,6 +12,7 @@ from symdiff.api import (
 from symdiff.errors import GuardWarning, ParseError, SymdiffError, TargetError, UnsupportedError
 from symdiff.frontend import Array
 from symdiff.function import SymbolicFunction
+from symdiff.lambdify import lambdify
 from symdiff.progress import show_progress
 from symdiff.rules import custom_rule
 from symdiff.runtime.tiers import AccuracyWarning
@@ -19,5 +20,5 @@ from symdiff.version import __version__
 
 __all__ = [
     "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "__version__",
-    "custom_rule", "grad", "hessian", "jacobian", "jvp", "show_progress", "symgrad", "value_and_grad", "vjp",
+    "custom_rule", "grad", "hessian", "jacobian", "jvp", "lambdify", "show_progress", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import symdiff.products  # noqa: F401  (it adds to the derivatives that functions have)
-from symdiff.frontend import runs_when_traced
-from symdiff.function import SymbolicFunction, symbolic
+from symdiff.errors import SymdiffError
+from symdiff.frontend import is_sympy, runs_when_traced
+from symdiff.function import SymbolicFunction, of_expressions, symbolic
 from symdiff.options import Domain, Options
 
 Wrt = str | int | Sequence[str | int] | None
@@ -15,8 +16,9 @@ Wrt = str | int | Sequence[str | int] | None
 
 @runs_when_traced
 def symgrad(
-    fun: Callable[..., Any] | None = None,
+    fun: Any = None,
     *,
+    params: Any = None,
     wrt: Wrt = None,
     static: Iterable[str] | str | None = None,
     domain: Domain = None,
@@ -31,7 +33,10 @@ def symgrad(
 
     Parameters
     ----------
-    fun : a function of real scalars, written in plain Python, `math` and `numpy`.
+    fun : a function of real scalars, written in plain Python, `math` and `numpy`; or a SymPy
+        expression, a matrix, or a list, tuple or dict of them.
+    params : of SymPy expressions the parameters, in order: symbols, `IndexedBase`s or their
+        names; by default all that occur, sorted by name.
     wrt : names or positions of the parameters to differentiate by; default all real ones.
     static : further parameters to specialise on, as Python values.
     domain : what is known of the arguments: `{"x": (0, None)}` or `"x > 0"`.
@@ -66,6 +71,14 @@ def symgrad(
     """
     names = (wrt,) if isinstance(wrt, (str, int)) else None if wrt is None else tuple(wrt)
     options = Options(names, domain, dtype, target, accuracy, parallel, checkpoint, cache)
+    if is_sympy(fun):
+        if static is not None:
+            raise SymdiffError("static= of an expression", hint="its symbols are real parameters")
+        return of_expressions(fun, params, "f", options)
+    if params is not None:
+        raise SymdiffError(
+            "params= without a SymPy expression", hint="a function names its own parameters"
+        )
     if fun is None:
         return lambda f: symgrad(
             f, wrt=wrt, static=static, domain=domain, dtype=dtype, target=target,

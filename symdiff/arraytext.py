@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from symdiff.blocks import derive
 from symdiff.codegen.nestmodule import ArrayFunction, array_module_source
 from symdiff.codegen.nestpython import HELPERS, IMPORTS, nest_source
-from symdiff.codegen.nestsymbolic import structured_to_sympy
+from symdiff.codegen.nestsymbolic import structured_to_sympy, with_symbols
 from symdiff.codegen.nesttext import nest_lines
 from symdiff.codegen.text import format_latex
 from symdiff.compile import readable_forms
@@ -51,9 +51,11 @@ def readable(program: Structured) -> Structured:
     return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
 
 
-def expression(program: Structured) -> Any:
-    """The outputs as SymPy expressions, nested as the result is."""
-    return map_objects(structured_to_sympy(readable(program)).__getitem__, program.tree)
+def expression(program: Structured, symbols: Mapping[str, Any]) -> Any:
+    """The outputs as SymPy expressions of these symbols, by name, or plain ones; nested as the
+    result is."""
+    made = [with_symbols(e, symbols) for e in structured_to_sympy(readable(program))]
+    return map_objects(made.__getitem__, program.tree)
 
 
 def latex(program: Structured) -> str:

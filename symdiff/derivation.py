@@ -7,9 +7,7 @@ so that a second process neither simplifies nor differentiates again.
 
 from __future__ import annotations
 
-import functools
 import marshal
-import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import guardtext
 from symdiff.errors import GuardWarning, SymdiffError
 from symdiff.frontend import Parameters, Shapes
 from symdiff.functions import BUILTIN
@@ -182,13 +181,13 @@ class Source:
 
         def wrong() -> list[tuple[str, Expr]]:
             notes = self.notes.get(id(raw))
-            return [] if notes is None else notes.guards.wrong
+            return [] if notes is None else guardtext.wrong(notes.guards)
 
         if own or not self.keep:
             emission = emit()
             _warn(wrong(), raw)
             return emission
-        key = cache.key("emission", encode(roots), raw.params, repr(raw.tree), self.path, _code())
+        key = cache.key("emission", encode(roots), raw.params, _plain(raw.tree), self.path)
         stored = cache.load(key)
         if stored is not None:
             emission, known = _unpacked(raw.name, stored[0])
@@ -210,7 +209,7 @@ def kept(
     """Expressions that are computed from outputs, from disk if they were before."""
     if not keep or any(e.op not in BUILTIN for e in topological(outputs)):
         return tuple(compute())
-    key = cache.key(kind, encode(outputs), _code())
+    key = cache.key(kind, encode(outputs))
     stored = cache.load(key)
     if stored is not None:
         return tuple(decode(marshal.loads(stored[0])))
@@ -228,8 +227,8 @@ def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: b
         (`symdiff.blocks.lengths`) in kernels with tests, which it calls for.
     """
     from symdiff.blocks.lengths import scaled
-    from symdiff.codegen.flags import OVERFLOWS, UNDERFLOWS
     from symdiff.codegen.jit import has_flags
+    from symdiff.codegen.machine import OVERFLOWS, UNDERFLOWS
     from symdiff.passes.settle import settle
 
     if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
@@ -286,19 +285,6 @@ def _tree(plain: Any) -> Tree:
     if kind == "dict":
         return dict(zip(how, trees, strict=True))
     return tuple(trees) if kind == "tuple" else trees
-
-
-@functools.cache
-def _code() -> tuple[Any, ...]:
-    """What changes when the code of this package does."""
-    package = os.path.dirname(os.path.abspath(__file__))
-    found = []
-    for folder in (package, *(e.path for e in os.scandir(package) if e.is_dir())):
-        for entry in os.scandir(folder):
-            if entry.name.endswith(".py"):
-                status = entry.stat()
-                found.append((entry.name, status.st_size, status.st_mtime_ns))
-    return tuple(sorted(found))
 
 
 def _shape_key(shapes: Shapes | None) -> Any:

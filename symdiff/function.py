@@ -20,7 +20,15 @@ from symdiff.codegen.gate import MOST
 from symdiff.cudakernels import CudaKernels
 from symdiff.derivation import Source, Step, static_key
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.frontend import Inlined, Parameters, Placed, Shapes, capture, runs_when_traced
+from symdiff.frontend import (
+    Inlined,
+    Parameters,
+    Placed,
+    Shapes,
+    capture,
+    from_sympy,
+    runs_when_traced,
+)
 from symdiff.options import Domain, Options
 from symdiff.program import (
     Emission,
@@ -93,6 +101,8 @@ class SymbolicFunction(functools.partial[Any]):
         self._gate: Gate | None = None
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
+        self._expression: tuple[Any, Any] | None = None
+        self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
         self.__name__ = source.name
@@ -318,12 +328,42 @@ class SymbolicFunction(functools.partial[Any]):
         if (structured := self._structured()) is not None:
             from symdiff.arraytext import expression
 
-            return expression(structured)
+            return expression(structured, self._symbols)
         from symdiff.codegen.symbolic import to_sympy
         from symdiff.compile import readable_forms
 
         program = self.program
-        return map_objects(to_sympy(readable_forms(program.outputs)).__getitem__, program.tree)
+        made = to_sympy(readable_forms(program.outputs), symbols=self._symbols)
+        return map_objects(made.__getitem__, program.tree)
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """The symbols of `.expr`, one for each real parameter: of a function made from a SymPy
+        expression the very objects that it came with (arrays are `IndexedBase`s)."""
+        import sympy
+
+        names = self._source.parameters.real
+        return tuple(self._symbols.get(n) or sympy.Symbol(n) for n in names)
+
+    def cse(self) -> tuple[list[tuple[Any, Any]], Any]:
+        """`.expr` with its shared subexpressions named once, as `sympy.cse` gives it.
+
+        Returns
+        -------
+        replacements : pairs of a symbol and the expression that it stands for, in order.
+        expressions : nested as `.expr` is, in terms of them.
+        """
+        if self._structured() is not None:
+            raise SymdiffError(
+                f"{self.__name__} has arrays or loops, of which there is no list of assignments",
+                hint="see .expr, or .source()",
+            )
+        from symdiff.codegen.symbolic import shared
+        from symdiff.compile import readable_forms
+
+        program = self.program
+        named, made = shared(readable_forms(program.outputs), self._symbols)
+        return named, map_objects(made.__getitem__, program.tree)
 
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays
@@ -493,6 +533,8 @@ class SymbolicFunction(functools.partial[Any]):
     def __reduce__(self) -> Any:
         if self._parent is not None:
             return _derived, (self._parent, self._source.path[-1])
+        if self._expression is not None:
+            return of_expressions, (*self._expression, self.__name__, self._options)
         wrapped = getattr(self, "__wrapped__", None)
         if wrapped is not None:
             name = getattr(wrapped, "__qualname__", "")
@@ -553,6 +595,14 @@ def symbolic(
 
     source = Source(parameters.name, parameters, trace, keep=options.cache)
     return SymbolicFunction(source, options, fun)
+
+
+def of_expressions(expr: Any, params: Any, name: str, options: Options) -> SymbolicFunction:
+    """SymPy expressions as a function of their symbols."""
+    made = from_sympy(expr, params, name)
+    result = symbolic(made.function, options, None)
+    result._expression, result._symbols = (expr, params), made.symbols
+    return result
 
 
 def _conditions(domain: Domain, program: Program) -> list[ir.Expr]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff import compile as pipeline
-from symdiff import ir
+from symdiff import guardtext, ir
 from symdiff.certify import Accuracy
 from symdiff.codegen.lower import lower
 from symdiff.codegen.text import formula_lines, short_text
@@ -195,7 +195,7 @@ def _guards(notes: Notes, program: Program) -> list[Finding]:
     found = []
     for g in notes.guards.guards:
         kind = "guard repaired" if g.kind == "repaired" else "warning"
-        found.append(Finding(kind, g.message, program.place(g.node)))
+        found.append(Finding(kind, guardtext.message(g), program.place(g.node)))
     for r in notes.guards.literals:
         found.append(Finding("literals repaired", r.message, program.place(r.node)))
     for e in notes.guards.over_budget:

@@ -24,7 +24,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.blocks.context import names_of
-from symdiff.codegen.nestlanes import reduction
+from symdiff.codegen.reductions import reduction
 from symdiff.functions import MAXIMUM, SQUARES
 from symdiff.ir import (
     ADD,

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symdiff import ir
-from symdiff.codegen.nestlanes import reduction
+from symdiff.codegen.reductions import reduction
 from symdiff.integers import in_range, linear
 from symdiff.ir import AND, EQ, LE, LT, ONE, OR, TRUE, WHERE, ZERO, Expr, substitute, topological
 from symdiff.structure import (

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-UNDERFLOWS, OVERFLOWS = 0b10000, 0b1101
-"""The flag of underflow; those of overflow, division by zero, invalid operation."""
 DECLARED = """
 declare void @llvm.x86.sse.stmxcsr(ptr)
 declare void @llvm.x86.sse.ldmxcsr(ptr)
@@ -45,4 +43,4 @@ def unwatched(call: Sequence[str], mode: str) -> list[str]:
     ]
 
 
-__all__ = ["DECLARED", "OVERFLOWS", "PLACES", "UNDERFLOWS", "unwatched", "watched"]
+__all__ = ["DECLARED", "PLACES", "unwatched", "watched"]

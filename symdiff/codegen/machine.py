@@ -45,3 +45,7 @@ def nearest(q: Fraction) -> float:
         return q.numerator / q.denominator  # int / int rounds correctly
     except OverflowError:
         return math.inf if q > 0 else -math.inf
+
+
+UNDERFLOWS, OVERFLOWS = 0b10000, 0b1101
+"""In the register of the processor's flags: the flag of underflow; those of overflow, division by zero, invalid operation."""

@@ -15,7 +15,8 @@ from operator import attrgetter
 from symdiff.codegen import scopes
 from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
 from symdiff.codegen.llvm import Lanes, Writer
-from symdiff.codegen.nestsettle import SETTLED, any_lane, settled_call
+from symdiff.codegen.machine import SETTLED
+from symdiff.codegen.nestsettle import any_lane, settled_call
 from symdiff.functions import CONSTANT_VALUES
 from symdiff.ir import (
     ABS,

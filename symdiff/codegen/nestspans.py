@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symdiff import ir
-from symdiff.codegen.nestlanes import INNER, Plan, Reduction, reduction
+from symdiff.codegen.nestlanes import INNER, Plan
 from symdiff.codegen.nestlife import Point, last_uses
 from symdiff.codegen.nestloops import FIRST_CHECK
 from symdiff.codegen.nestrows import ROWS, together
 from symdiff.codegen.nestscope import Scope, Slot, Stored
 from symdiff.codegen.nesttapes import Tape
 from symdiff.codegen.nestvectors import Vectors
+from symdiff.codegen.reductions import Reduction, reduction
 from symdiff.ir import TRUE, Expr
 from symdiff.structure import (
     Build,

@@ -43,6 +43,19 @@ def structured_to_sympy(program: Structured) -> list[Any]:
     return [translator.output(e) for e in program.outputs]
 
 
+def with_symbols(e: Any, symbols: Mapping[str, Any]) -> Any:
+    """The same expression of these symbols and arrays, by name, or of plain ones."""
+    import sympy
+
+    values: dict[Any, Any] = {}
+    for base in e.atoms(sympy.IndexedBase):
+        values[base] = symbols.get(str(base)) or sympy.IndexedBase(str(base))
+    for s in e.free_symbols:
+        if isinstance(s, sympy.Symbol) and s.is_real and not s.is_integer:
+            values[s] = symbols.get(s.name) or sympy.Symbol(s.name)
+    return e.xreplace(values)
+
+
 class _Translator:
     """Values of names as SymPy has them: numbers, and for arrays functions of indices."""
 

@@ -1,12 +1,9 @@
-"""Calls of double-double functions, and their printing as LLVM functions.
+"""Calls of double-double functions, as operations of the DAG.
 
 A kernel in double-double arithmetic is a DAG of doubles in which every operation
 on pairs is a call of a function that is compiled once and shared by all kernels:
 
     {double, double} @symdiff_dd_exp(double %x_hi, double %x_lo)
-
-On arrays the same functions take and return SIMD registers; `_v8` in the symbol says
-of how many elements.
 
 In the DAG a call is two nodes, one for each part of the result, on the same
 arguments; the printer makes one call of both.
@@ -14,19 +11,15 @@ arguments; the printer makes one call of both.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from symdiff.codegen import ddfunctions
 from symdiff.codegen import doubledouble as dd
 from symdiff.codegen.doubledouble import Pair
-from symdiff.codegen.llvm import Lanes, Writer
-from symdiff.ir import ZERO, Expr, Op, raw, topological, var
+from symdiff.ir import ZERO, Op, raw, var
 
 SYMBOL = "symdiff_dd_{}"
-_WIDTH = re.compile(r"_v(\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,66 +79,3 @@ def add(x: Pair, y: Pair) -> Pair:
 def mul(x: Pair, y: Pair) -> Pair:
     """A call, except for two doubles, where the product is exact."""
     return dd.mul(x, y) if x.lo is ZERO and y.lo is ZERO else _mul(x, y)
-
-
-class PairWriter(Writer):
-    """Prints code with calls of double-double functions, for one element or several."""
-
-    def __init__(self, lanes: Lanes) -> None:
-        super().__init__("float64", lanes)
-        self.pair = f"{{{self.value}, {self.value}}}"
-        self.results: dict[tuple[Any, ...], str] = {}
-
-    def chunk(self, *args: Any) -> list[str]:
-        self.results = {}
-        return super().chunk(*args)
-
-    def operation(self, e: Expr) -> list[str]:
-        name = self.names[e]
-        if e.op not in PARTS:
-            return super().operation(e)
-        function, part = PARTS[e.op]
-        key = (function, *e.args)
-        lines = []
-        if key not in self.results:
-            result = self.results[key] = f"{name}.pair"
-            symbol = function.name(self.lanes.width)
-            args = ", ".join(f"{self.value} {self.operand(a)}" for a in e.args)
-            lines.append(f"{result} = call {self.pair} @{symbol}({args}) #1")
-            kinds = ", ".join([self.value] * len(e.args))
-            self.declared[symbol] = f"declare {self.pair} @{symbol}({kinds}) #1"
-        lines.append(f"{name} = extractvalue {self.pair} {self.results[key]}, {part}")
-        return lines
-
-
-def print_function(symbol: str, lanes: Lanes) -> str:
-    """A module that defines one double-double function, named as in calls of it."""
-    function = FUNCTIONS[_WIDTH.sub("", symbol)]
-    names, result = function.definition()
-    writer = PairWriter(lanes)
-    kind, pair = writer.value, writer.pair
-    entry = [f"%args = alloca [{len(names)} x {kind}]"]
-    for k, name in enumerate(names):
-        writer.inputs[name] = f"getelementptr {kind}, ptr %args, i64 {k}"
-        entry.append(f"%a{k} = getelementptr {kind}, ptr %args, i64 {k}")
-        entry.append(f"store {kind} %{name}, ptr %a{k}")
-    order = [e for e in topological(result) if e.args]
-    lines = writer.chunk(order, [], {}, {})
-    params = ", ".join(f"{kind} %{n}" for n in names)
-    return writer.module(
-        [
-            f"define {pair} @{symbol}({params}) #1 {{",
-            *entry,
-            *lines,
-            f"%r0 = insertvalue {pair} poison, {kind} {writer.operand(result.hi)}, 0",
-            f"%r1 = insertvalue {pair} %r0, {kind} {writer.operand(result.lo)}, 1",
-            f"ret {pair} %r1",
-            "}",
-        ]
-    )
-
-
-def width_of(symbol: str) -> int:
-    """How many elements a double-double function computes at a time."""
-    found = _WIDTH.search(symbol)
-    return int(found[1]) if found else 1

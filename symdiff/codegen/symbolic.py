@@ -8,9 +8,10 @@ built as they stand.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -35,19 +36,21 @@ from symdiff.ir import (
     Expr,
     Op,
     rational,
+    substitute,
     topological,
+    var,
 )
 
 SMALL_TREE = 1000
 """Trees with more operations than this are not evaluated by SymPy."""
 SMALL_DEPTH = 60
-"""Nor are deeper ones: SymPy's assumptions recurse."""
+"""Nor are deeper ones: SymPy's assumptions recurse. Nor what holds branches within branches of
+plain symbols: SymPy folds them, and cannot always."""
 LARGE_NUMBER = 1000
 """Functions of numbers beyond this are not evaluated, such as 9**9**9."""
 
-_large_made: dict[bool, WeakKeyDictionary[Expr, Any]] = {
-    False: WeakKeyDictionary(),
-    True: WeakKeyDictionary(),
+_large_made: dict[tuple[bool, bool], WeakKeyDictionary[Expr, Any]] = {
+    (named, real): WeakKeyDictionary() for named in (False, True) for real in (False, True)
 }
 """What large nodes became: built twice, they would be equal, but comparing them takes
 SymPy exponential time."""
@@ -56,14 +59,18 @@ _SUM = (ADD, SUB, NEG)
 _PRODUCT = (MUL, DIV)
 
 
-def to_sympy(outputs: Sequence[Expr], *, named: bool = False) -> list[Any]:
-    """The outputs as SymPy expressions of real symbols.
+def to_sympy(
+    outputs: Sequence[Expr], *, named: bool = False, symbols: Mapping[str, Any] | None = None
+) -> list[Any]:
+    """The outputs as SymPy expressions.
 
     Parameters
     ----------
     outputs : nodes of the DAG.
     named : keep functions that SymPy knows only as formulas (expm1, hypot, cbrt,
         ...) as functions of that name; for printing.
+    symbols : what variables become, by name, and plain symbols where it does not say; real
+        symbols if it is None, which SymPy simplifies more.
 
     Returns
     -------
@@ -74,7 +81,7 @@ def to_sympy(outputs: Sequence[Expr], *, named: bool = False) -> list[Any]:
     """
     import sympy
 
-    builder = _Builder(sympy, outputs, named)
+    builder = _Builder(sympy, outputs, named, symbols)
     order = topological(outputs)
     for e in order:
         if e not in builder.large:
@@ -85,6 +92,32 @@ def to_sympy(outputs: Sequence[Expr], *, named: bool = False) -> list[Any]:
                 if e in builder.large:
                     builder.build(e)
     return [builder.made[e] for e in outputs]
+
+
+def shared(
+    outputs: Sequence[Expr], symbols: Mapping[str, Any]
+) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """The outputs as SymPy expressions in terms of shared subexpressions, as `sympy.cse` gives
+    them: pairs of a symbol and what it stands for, and the outputs."""
+    import sympy
+
+    order = topological(outputs)
+    uses = Counter(a for e in order for a in e.args)
+    uses.update(outputs)
+    taken = {str(e.value) for e in order if e.op is VAR}
+    names = (n for n in (f"x{k}" for k in itertools.count()) if n not in taken)
+    stand_ins: dict[Expr, Expr] = {}
+    definitions: list[tuple[Any, Any]] = []
+    for e in order:
+        if uses[e] < 2 or not e.args or e.op.boolean or e.op is NEG:
+            continue
+        (text,) = to_sympy(substitute((e,), stand_ins), symbols=symbols)
+        if text.is_Atom or (text.is_Mul and len(text.args) == 2 and text.args[0].is_Number):
+            continue
+        name = next(names)
+        stand_ins[e] = var(name)
+        definitions.append((sympy.Symbol(name), text))
+    return definitions, to_sympy(substitute(outputs, stand_ins), symbols=symbols)
 
 
 def tree_sizes(outputs: Iterable[Expr]) -> dict[Expr, int]:
@@ -126,8 +159,15 @@ def _double(q: Fraction) -> float:
 class _Builder:
     """Builds each node once, children first."""
 
-    def __init__(self, sympy: Any, outputs: Sequence[Expr], named: bool) -> None:
-        self.sympy, self.named = sympy, named
+    def __init__(
+        self,
+        sympy: Any,
+        outputs: Sequence[Expr],
+        named: bool,
+        symbols: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.sympy, self.named, self.symbols = sympy, named, symbols
+        self.kept: Any = {} if symbols else _large_made[named, symbols is None]
         self.made: dict[Expr, Any] = {}
         order = topological(outputs)
         self.uses = Counter(a for e in order for a in e.args)
@@ -145,12 +185,17 @@ class _Builder:
 
     def _large(self, order: list[Expr]) -> set[Expr]:
         size, depth = tree_sizes(order), dict.fromkeys(order, 0)
+        branches = dict.fromkeys(order, 0)
         large: set[Expr] = set()
         for e in order:
+            branches[e] = max((branches[a] for a in e.args), default=0)
+            if e.op is WHERE:
+                branches[e] = max(1 + max(branches[a] for a in e.args[:2]), branches[e.args[2]], 1)
             depth[e] = max((depth[a] + (a not in self.inlined) for a in e.args), default=0)
             if (
                 size[e] > SMALL_TREE
                 or depth[e] > SMALL_DEPTH
+                or (self.symbols is not None and branches[e] > 1)
                 or any(a in large for a in e.args)
                 or self._overflows(e)
             ):
@@ -168,7 +213,7 @@ class _Builder:
     def build(self, e: Expr) -> None:
         if e in self.inlined:
             return
-        known = _large_made[self.named]
+        known = self.kept
         self.made[e] = known[e] if e in known else self._translate(e)
         if e.op is not VAR and all(a in self.closed or a in self.inlined for a in e.args):
             self._close(e)
@@ -207,7 +252,9 @@ class _Builder:
                 return number(sympy, e.value)
             return sympy.nan if math.isnan(e.value) else sympy.oo if e.value > 0 else -sympy.oo
         if op is VAR:
-            return sympy.Symbol(e.value, real=True)
+            if self.symbols is None:
+                return sympy.Symbol(e.value, real=True)
+            return self.symbols.get(e.value) or sympy.Symbol(e.value)
         if op is BOOL:
             return sympy.true if e.value else sympy.false
         if op in _SUM:

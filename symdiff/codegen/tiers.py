@@ -15,7 +15,8 @@ what the last body flags stays flagged. So an element's result does not depend o
 from __future__ import annotations
 
 from symdiff.codegen.driver import BLOCK, JOB
-from symdiff.codegen.flags import DECLARED, OVERFLOWS, PLACES, UNDERFLOWS, watched
+from symdiff.codegen.flags import DECLARED, PLACES, watched
+from symdiff.codegen.machine import OVERFLOWS, UNDERFLOWS
 
 CHUNK = 4096
 """Elements between two looks at the processor's flags."""

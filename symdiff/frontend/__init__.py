@@ -5,6 +5,7 @@ from symdiff.frontend.capture import capture
 from symdiff.frontend.inlining import Placed
 from symdiff.frontend.parameters import Shapes
 from symdiff.frontend.signature import Array, Parameters
+from symdiff.frontend.sympy_source import from_sympy, is_sympy
 from symdiff.frontend.values import SymArray
 
 __all__ = [
@@ -15,5 +16,7 @@ __all__ = [
     "Shapes",
     "SymArray",
     "capture",
+    "from_sympy",
+    "is_sympy",
     "runs_when_traced",
 ]

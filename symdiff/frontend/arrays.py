@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import scalars
+from symdiff.frontend.demands import array_in_call, integer_hint
 from symdiff.frontend.recorder import active
 from symdiff.frontend.values import (
     Cond,
@@ -70,9 +71,7 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
     if all(is_number(v) for v in values):
         return f(*values)
     if any(isinstance(v, (SymArray, Selected, Listed)) for v in values):
-        from symdiff.frontend import symbolic
-
-        return symbolic.elementwise(active.get(), f, *values)
+        return active.get().elementwise(f, values)
     if any(isinstance(v, Masked) for v in values):
         return _elementwise_masked(f, values)
     _beside_data(values)
@@ -92,8 +91,6 @@ def _beside_data(values: Sequence[Any]) -> None:
     t = active.get()
     if t.shapes is None or not any(isinstance(v, SmallArray) and _is_data(v) for v in values):
         return
-    from symdiff.frontend.containers import array_in_call
-
     for v in values:
         array_in_call(v, "it meets an array")
 
@@ -183,8 +180,7 @@ def _index(index: Any) -> Any:
             known = all(isinstance(v, bool) for v in flat)
             return index.items.astype(bool) if known else index
     if isinstance(index, (Scalar, SmallArray)):
-        from symdiff.frontend.containers import array_in_call, integer_hint
-        from symdiff.frontend.symbolic import retrace_integers
+        from symdiff.frontend.demands import retrace_integers
 
         for v in index.items.ravel() if isinstance(index, SmallArray) else (index,):
             if isinstance(v, Scalar):

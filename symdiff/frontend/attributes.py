@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import known, large_names, records, ufuncs
-from symdiff.frontend.calls import Method, call
-from symdiff.frontend.containers import array_in_call, used_as_array
+from symdiff.frontend.calls import call
+from symdiff.frontend.demands import array_in_call, used_as_array
 from symdiff.frontend.numpy_names import ARRAY_METHODS, ARRAY_PROPERTIES
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
     Masked,
+    Method,
     Record,
     Refused,
     Scalar,

@@ -20,18 +20,22 @@ from symdiff.frontend import (
     arrays,
     composed_shapes,
     distributions,
+    inlining,
     known,
     numpy_calls,
+    record_copies,
+    records,
     scalars,
     source,
 )
 from symdiff.frontend.containers import plain
-from symdiff.frontend.frames import Frame, tuple_like
+from symdiff.frontend.frames import Frame, look_up, tuple_like
 from symdiff.frontend.source import FunctionNode
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     UNBOUND,
     Cond,
+    Method,
     Real,
     Record,
     Refused,
@@ -63,26 +67,15 @@ class Closure:
 
     @classmethod
     def make(cls, t: Tracer, node: FunctionNode) -> Closure:
-        from symdiff.frontend.expressions import evaluate
-
         a = node.args
-        defaults = tuple(evaluate(t, d) for d in a.defaults)
+        defaults = tuple(t.evaluate(d) for d in a.defaults)
         keywords = zip(a.kwonlyargs, a.kw_defaults, strict=True)
-        named = {p.arg: evaluate(t, d) for p, d in keywords if d is not None}
+        named = {p.arg: t.evaluate(d) for p, d in keywords if d is not None}
         return cls(node, t.frame, defaults, named)
 
     @property
     def name(self) -> str:
         return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Method:
-    """A method of a traced array, bound to it."""
-
-    function: Callable[..., Any]
-    owner: Any
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +100,6 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return function.function(t, function.owner, *args, **kwargs)
     if (implementation := known.find(function)) is not None:
         return numpy_calls.applied(t, function, implementation, args, kwargs)
-    from symdiff.frontend import records
-
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
         return _traced(t, function, args, kwargs)
@@ -123,8 +114,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return inline(t, function, args, kwargs)
     if kind is MethodType and type(function.__func__) is FunctionType:
         owner, name = function.__self__, function.__name__
-        if name in records.NAMED_TUPLE and hasattr(owner, "_fields"):
-            return records.of_named_tuple(t, owner, name, args, kwargs)
+        if name in record_copies.NAMED_TUPLE and hasattr(owner, "_fields"):
+            return record_copies.of_named_tuple(t, owner, name, args, kwargs)
         inspects = hasattr(type(function.__self__), "__symdiff_trace__")
         if (known_method := distributions.find(function)) is not None:
             return inline(t, known_method, args, kwargs)
@@ -191,16 +182,6 @@ def _foreign(t: Tracer, function: Any) -> Refused:
 
 
 # -------------------------------------------------------------------- inlining
-def child_frame(home: Frame, name: str) -> Frame:
-    """A scope inside of another one, such as a comprehension's."""
-    return Frame(name, home.source, lambda n: _look_up(home, n), lambda: (), home.caller)
-
-
-def _look_up(frame: Frame, name: str) -> Any:
-    value = frame.env.get(name, UNBOUND)
-    if value is UNBOUND and name not in frame.local_names():
-        return frame.outer(name)
-    return value
 
 
 @functools.lru_cache(maxsize=1024)
@@ -286,7 +267,7 @@ def inline(
     if isinstance(function, Closure):
         home, node = function.home, function.node
         frame = Frame(
-            function.name, home.source, lambda n: _look_up(home, n), lambda: assigned_names(node)
+            function.name, home.source, lambda n: look_up(home, n), lambda: assigned_names(node)
         )
         defaults, named = function.defaults, function.keyword_defaults
     else:
@@ -311,16 +292,13 @@ def inline(
 
 def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
     """What a function returns, with its parameters bound in the frame."""
-    from symdiff.frontend.expressions import evaluate
-    from symdiff.frontend.statements import run_block
-
     frame.birth, frame.path = t.tick(), t.path
     t.frame = frame
     if frame.may_yield:
         _check_kind(t, node)
     if isinstance(node, ast.Lambda):
-        return evaluate(t, node.body)
-    run_block(t, node.body)
+        return t.evaluate(node.body)
+    t.run_block(node.body)
     flow = frame.flow
     if flow.returned is FALSE:
         return None
@@ -418,10 +396,8 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
         result = function.__symdiff_trace__(
             tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
         )
-    from symdiff.frontend.inlining import Placed, inline
-
-    if isinstance(result, Placed):
-        return inline(t, result)
+    if isinstance(result, inlining.Placed):
+        return inlining.inline(t, result)
     tree = result
     if isinstance(result, Inlined):
         tree = result.tree

@@ -24,6 +24,7 @@ from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
 from symdiff.frontend import calls, symbolic
 from symdiff.frontend.defined import masked, needed
+from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.recorder import Retrace, active
 from symdiff.frontend.signature import Parameters, python_function
@@ -98,7 +99,7 @@ def _capture(
 ) -> Program | Structured:
     """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
-    t = Tracer()
+    t = Interpreter()
     t.frame, t.at = frame, node
     plan.prepare(t, parameters)
     values: dict[str, Any] = {}

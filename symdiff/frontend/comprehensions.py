@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import ir, structure
-from symdiff.frontend import calls, loops, nests, scalars, sequences, symbolic
+from symdiff.frontend import loops, nests, scalars, sequences, symbolic
 from symdiff.frontend.containers import elements, key
-from symdiff.frontend.frames import Frame
+from symdiff.frontend.frames import Frame, child_frame
 from symdiff.frontend.symbolic import SLOTS, placed
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -37,12 +37,6 @@ FEW = 16
 """Elements of known number that are listed one by one."""
 
 
-def _evaluate(t: Tracer, node: ast.expr) -> Any:
-    from symdiff.frontend.expressions import evaluate
-
-    return evaluate(t, node)
-
-
 class Comprehension(Generator):
     """The clauses of one comprehension and the elements found so far."""
 
@@ -59,7 +53,7 @@ class Comprehension(Generator):
     def run(self) -> Any:
         """The elements; `Masked` if a condition on real values filters them."""
         self.items, self.present = [], []
-        caller, self.t.frame = self.t.frame, calls.child_frame(self.home, NAME)
+        caller, self.t.frame = self.t.frame, child_frame(self.home, NAME)
         self._loop(0, elements(self.t, self.first), True)
         self.t.frame = caller
         if all(p is True for p in self.present):
@@ -67,21 +61,17 @@ class Comprehension(Generator):
         return Masked(tuple(self.items), tuple(self.present))
 
     def _loop(self, depth: int, values: list[Any], guard: Any) -> None:
-        from symdiff.frontend.statements import assign
-
         clause = self.clauses[depth]
         for value in values:
             self.t.step(clause.target)
-            assign(self.t, clause.target, value)
+            self.t.assign(clause.target, value)
             self._filter(depth, 0, guard)
 
     def _filter(self, depth: int, i: int, guard: Any) -> None:
         """Apply the i-th `if` of a clause, then the next clause or the element."""
-        from symdiff.frontend.expressions import condition
-
         t, clause = self.t, self.clauses[depth]
         if i < len(clause.ifs):
-            c = condition(t, clause.ifs[i])
+            c = t.condition(clause.ifs[i])
             if isinstance(c, bool):
                 if c:
                     self._filter(depth, i + 1, guard)
@@ -92,7 +82,7 @@ class Comprehension(Generator):
             if t.leave(region):
                 raise Refused("a filtered comprehension changes a container", "use a loop")
         elif depth + 1 < len(self.clauses):
-            iterable = _evaluate(t, self.clauses[depth + 1].iter)
+            iterable = t.evaluate(self.clauses[depth + 1].iter)
             t.at = self.clauses[depth + 1].iter
             self._loop(depth + 1, elements(t, iterable), guard)
         else:
@@ -115,8 +105,6 @@ class Comprehension(Generator):
 
     def _each(self, depth: int, iterable: Any, element: Callable[[], None]) -> None:
         """Run the clauses from this one on, then the element."""
-        from symdiff.frontend.statements import assign
-
         t, clause = self.t, self.clauses[depth]
 
         def body() -> None:
@@ -126,28 +114,26 @@ class Comprehension(Generator):
             name = clause.target.id if isinstance(clause.target, ast.Name) else "i"
             t.at = clause.target
             loops.trace_for(
-                t, found.count, lambda k: assign(t, clause.target, found.item(k)), body, name
+                t, found.count, lambda k: t.assign(clause.target, found.item(k)), body, name
             )
             return
         for value in elements(t, iterable):
             t.step(clause.target)
-            assign(t, clause.target, value)
+            t.assign(clause.target, value)
             body()
 
     def _where(self, depth: int, i: int, element: Callable[[], None]) -> None:
         """The i-th `if` of a clause, then the next clause or the element."""
-        from symdiff.frontend.expressions import condition
-
         t, clause = self.t, self.clauses[depth]
         if i == len(clause.ifs):
             if depth + 1 == len(self.clauses):
                 element()
                 return
-            iterable = _evaluate(t, self.clauses[depth + 1].iter)
+            iterable = t.evaluate(self.clauses[depth + 1].iter)
             t.at = self.clauses[depth + 1].iter
             self._each(depth + 1, iterable, element)
             return
-        c = condition(t, clause.ifs[i])
+        c = t.condition(clause.ifs[i])
         if isinstance(c, bool):
             if c:
                 self._where(depth, i + 1, element)
@@ -157,8 +143,6 @@ class Comprehension(Generator):
     # --------------------------------------------------------------------- an array
     def listed(self) -> Any:
         """The list of all elements, as an array."""
-        from symdiff.frontend.statements import assign
-
         t, clause = self.t, self.clauses[0]
         found = unknown(self.first)
         if found is None or len(self.clauses) > 1:
@@ -166,10 +150,10 @@ class Comprehension(Generator):
                 "a list of several loops whose length is not known when traced",
                 "make an array before, and store its elements in loops",
             )
-        caller, t.frame = t.frame, calls.child_frame(self.home, NAME)
+        caller, t.frame = t.frame, child_frame(self.home, NAME)
 
         def start(k: Expr) -> None:
-            assign(t, clause.target, found.item(k))
+            t.assign(clause.target, found.item(k))
 
         def value() -> tuple[Any, Any]:
             return self._element(0)
@@ -180,12 +164,10 @@ class Comprehension(Generator):
 
     def _element(self, i: int) -> tuple[Any, Any]:
         """The element, and the condition that it is there."""
-        from symdiff.frontend.expressions import condition
-
         t, clause = self.t, self.clauses[0]
         if i == len(clause.ifs):
             return self.emit(), True
-        c = condition(t, clause.ifs[i])
+        c = t.condition(clause.ifs[i])
         if isinstance(c, bool):
             value, present = self._element(i + 1)
             return value, scalars.conjunction(c, present)
@@ -204,7 +186,7 @@ WHAT = "what is accumulated"
 
 def accumulated(t: Tracer, home: Frame, start: Any, each: Callable[[Frame], None]) -> Any:
     """What a loop leaves in `TOTAL`, which has a scope of its own."""
-    caller, t.frame = t.frame, calls.child_frame(home, NAME)
+    caller, t.frame = t.frame, child_frame(home, NAME)
     t.frame.env[TOTAL] = start
     each(t.frame)
     found, t.frame = t.frame.env[TOTAL], caller
@@ -306,9 +288,9 @@ def _rows(t: Tracer, count: Expr, leaf: Expr, block: structure.Block, row: SymAr
 
 # --------------------------------------------------------------------------- nodes
 def of_list(t: Tracer, node: ast.ListComp) -> Any:
-    first = _evaluate(t, node.generators[0].iter)
+    first = t.evaluate(node.generators[0].iter)
     t.at = node.generators[0].iter
-    found = Comprehension(t, node, first, lambda: _evaluate(t, node.elt))
+    found = Comprehension(t, node, first, lambda: t.evaluate(node.elt))
     if unknown(first) is not None:
         return found.listed()
     items = found.run()
@@ -316,28 +298,28 @@ def of_list(t: Tracer, node: ast.ListComp) -> Any:
 
 
 def of_generator(t: Tracer, node: ast.GeneratorExp) -> Any:
-    first = _evaluate(t, node.generators[0].iter)
+    first = t.evaluate(node.generators[0].iter)
     t.at = node.generators[0].iter
     if unknown(first) is None and not isinstance(first, Stream):
         first = elements(t, first)
-    found = Comprehension(t, node, first, lambda: _evaluate(t, node.elt))
+    found = Comprehension(t, node, first, lambda: t.evaluate(node.elt))
     stream = t.stream(found.run)
     stream.generator = found
     return stream
 
 
 def of_set(t: Tracer, node: ast.SetComp) -> Any:
-    first = _evaluate(t, node.generators[0].iter)
+    first = t.evaluate(node.generators[0].iter)
     t.at = node.generators[0].iter
-    found = Comprehension(t, node, first, lambda: key(_evaluate(t, node.elt))).run()
+    found = Comprehension(t, node, first, lambda: key(t.evaluate(node.elt))).run()
     return t.own(set(_unfiltered(found)))
 
 
 def of_dict(t: Tracer, node: ast.DictComp) -> Any:
-    first = _evaluate(t, node.generators[0].iter)
+    first = t.evaluate(node.generators[0].iter)
     t.at = node.generators[0].iter
     found = Comprehension(
-        t, node, first, lambda: (key(_evaluate(t, node.key)), _evaluate(t, node.value))
+        t, node, first, lambda: (key(t.evaluate(node.key)), t.evaluate(node.value))
     ).run()
     return t.own(dict(_unfiltered(found)))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend import scalars
-from symdiff.frontend.recorder import MAX_TEXT, Recorder, active
+from symdiff.frontend.recorder import MAX_TEXT, Recorder
 from symdiff.frontend.values import (
     UNBOUND,
     Choice,
@@ -49,9 +49,7 @@ class Conditions(Recorder):
         """An array of the user's that is known when traced."""
         if value.size <= self.size_limit or not value.ndim:
             return from_outside(value)
-        from symdiff.frontend.symbolic import of_data
-
-        array = of_data(active.get(), value)
+        array = self.array_of_data(value)
         array.cell.fixed = (
             "an array that was not made in the function is changed",
             "change a copy; a function to differentiate has no side effects",

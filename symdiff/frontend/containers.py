@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import ItemsView, KeysView, ValuesView
 from typing import Any
 
-import numpy as np
-
 from symdiff import ir
-from symdiff.frontend import arrays, selecting, symbolic
+from symdiff.frontend import arrays, demands, records, selecting, symbolic
+from symdiff.frontend.demands import integer_hint, used_as_array
 from symdiff.frontend.recorder import Retrace, active
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -64,24 +63,12 @@ def position(value: Any) -> Any:
     if isinstance(value, Whole):
         return value
     if isinstance(value, Scalar):
-        symbolic.retrace_integers(active.get(), value.expr)
+        demands.retrace_integers(active.get(), value.expr)
         raise Refused(
             f"{describe(value)} is used as an index",
             integer_hint(value) or "an index must be known; use np.where to select by value",
         )
     return value
-
-
-_OF_INTEGERS = frozenset((ir.VAR, ir.CONST, ir.ADD, ir.SUB, ir.MUL, ir.NEG))
-
-
-def integer_hint(value: Any) -> str:
-    """What to do about a parameter that is used where an integer must be known."""
-    nodes = ir.topological((value.expr,)) if isinstance(value, Real) else ()
-    names = [e for e in nodes if e.op is ir.VAR]
-    if len(names) == 1 and all(e.op in _OF_INTEGERS for e in nodes):
-        return f"if it is an integer known in the call, annotate it: {names[0].value}: int"
-    return ""
 
 
 def elements(t: Tracer, value: Any) -> list[Any]:
@@ -131,61 +118,6 @@ def _what(value: Any) -> str:
     return describe(value)
 
 
-def number_of(value: Any) -> Any:
-    """A number in an array without dimensions, such as np.asarray makes of it."""
-    if isinstance(value, SmallArray) and not value.items.ndim:
-        return value.items.item()
-    return value
-
-
-REDUCED = "it is reduced"
-"""A use that a number has too."""
-
-
-def used_as_array(value: Any, what: str, rank: int = 1) -> None:
-    """Trace again with a parameter as an array, if a number that was made of it is used
-    as one."""
-    given, value = value, number_of(value)
-    if not isinstance(value, Scalar):
-        _may_be_an_array(given, what)
-        return
-    t = active.get()
-    for v in ir.variables((value.expr,)):
-        name = str(v.value)
-        named = v is value.expr and what != REDUCED
-        if t.shapes is None or t.shapes.get(name, (0, ""))[0] or named:
-            raise Retrace(name, rank, what)
-    _may_be_an_array(value, what)
-
-
-def _may_be_an_array(value: Any, what: str) -> None:
-    """What was made of an array need not show it, such as `x - x` or `np.ones_like(x)`: where
-    there are arrays in the call that are traced as numbers, they are traced as arrays."""
-    t = active.get()
-    if t.shapes is None or not isinstance(value, (Scalar, SmallArray)):
-        return
-    if isinstance(value, SmallArray) and value.items.ndim:
-        return
-    for name, (rank, *_) in t.shapes.items():
-        if rank and name not in t.array_parameters:
-            raise Retrace(name, what=what)
-    t.for_numbers = True
-
-
-def array_in_call(value: Any, what: str) -> None:
-    """Trace again with a parameter as an array, if a number is made of one that is an
-    array in the call."""
-    t, given, value = active.get(), value, number_of(value)
-    if isinstance(given, SmallArray):
-        _may_be_an_array(given, what)
-    if t.shapes is None or not isinstance(value, Scalar):
-        return
-    for v in ir.variables((value.expr,)):
-        if t.shapes.get(str(v.value), (0, ""))[0]:
-            raise Retrace(str(v.value), what=what)
-        t.for_numbers = True
-
-
 def subscript(t: Tracer, owner: Any, index: Any) -> Any:
     """`owner[index]`."""
     if isinstance(owner, (SymArray, Selected)):
@@ -212,13 +144,7 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         if k not in owner:
             raise Refused(f"key {_show(k)} is not in the dictionary")
         return t.wrap(owner[k])
-    if owner is np.r_ or owner is np.c_:
-        from symdiff.frontend.ufuncs import joined_by_index
-
-        return joined_by_index(t, owner, index)
     if isinstance(owner, Record):
-        from symdiff.frontend import records
-
         found = records.special(t, owner, "__getitem__", index)
         if found is not NotImplemented:
             return found

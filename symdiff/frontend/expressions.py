@@ -7,8 +7,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from symdiff import ir
-from symdiff.frontend import arrays, attributes, calls, comprehensions, records, scalars
+from symdiff.frontend import arrays, attributes, calls, comprehensions, records, scalars, ufuncs
 from symdiff.frontend.containers import elements, key, position, subscript
 from symdiff.frontend.operators import binary, compare, truth
 from symdiff.frontend.tracer import Tracer
@@ -266,6 +268,8 @@ def _subscript(t: Tracer, node: ast.Subscript) -> Any:
     owner = evaluate(t, node.value)
     index = evaluate(t, node.slice)
     t.at = node
+    if owner is np.r_ or owner is np.c_:
+        return t.note(ufuncs.joined_by_index(t, owner, index), node)
     return t.note(subscript(t, owner, index), node)
 
 

@@ -102,3 +102,15 @@ def restore(container: Container, saved: Any) -> None:
 def tuple_like(model: tuple[Any, ...], items: Iterable[Any]) -> Any:
     """A tuple, or a named tuple of the same type."""
     return type(model)(*items) if hasattr(model, "_fields") else tuple(items)
+
+
+def child_frame(home: Frame, name: str) -> Frame:
+    """A scope inside of another one, such as a comprehension's."""
+    return Frame(name, home.source, lambda n: look_up(home, n), lambda: (), home.caller)
+
+
+def look_up(frame: Frame, name: str) -> Any:
+    value = frame.env.get(name, UNBOUND)
+    if value is UNBOUND and name not in frame.local_names():
+        return frame.outer(name)
+    return value

@@ -11,9 +11,19 @@ import numpy as np
 
 from symdiff import ir, structure
 from symdiff.frontend import scalars, symbolic
+from symdiff.frontend.arrays import elementwise
 from symdiff.frontend.extents import same_size
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Real, Refused, Scalar, SymArray, as_real, dimensions, is_number
+from symdiff.frontend.values import (
+    Real,
+    Refused,
+    Scalar,
+    SymArray,
+    as_real,
+    dimensions,
+    from_outside,
+    is_number,
+)
 from symdiff.ir import Expr
 from symdiff.program import Program, map_objects
 from symdiff.structure import Structured
@@ -41,8 +51,6 @@ def inline(t: Tracer, placed: Placed) -> Any:
 
 def _elements(program: Program, values: Sequence[Any]) -> Any:
     """A program of numbers for each element of its arguments."""
-    from symdiff.frontend.arrays import elementwise
-
     names = [ir.var(n) for n in program.params]
     traced = [Real(v) if isinstance(v, Expr) else v for v in values]
 
@@ -130,6 +138,4 @@ def _traced(value: Any) -> Any:
 
 def symbolic_constant(value: Any) -> Any:
     """Data of the user's as the tracer has it."""
-    from symdiff.frontend.values import from_outside
-
     return from_outside(value)

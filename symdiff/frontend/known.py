@@ -17,12 +17,16 @@ from symdiff.frontend import (
     arrays,
     composed,
     distributions,
+    large_names,
     library_names,
     methods,
     numpy_calls,
     numpy_names,
     python_names,
+    record_copies,
     scalars,
+    selecting,
+    sequences,
 )
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Refused, is_number
@@ -46,12 +50,10 @@ def _composed(fun: FunctionType, arrays: int, whole: int | None = None) -> Imple
     an argument that is an array of integers."""
 
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
-        from symdiff.frontend import calls, large_names, selecting
-
         large_names.numbers_as_arrays(t, fun.__name__, args[:arrays])
         if whole is not None and whole < len(args):
             selecting.as_integers(t, args[whole])
-        return calls.inline(t, fun, args, kwargs)
+        return t.inline(fun, args, kwargs)
 
     return implementation
 
@@ -72,8 +74,6 @@ def _extended(name: str, usual: Implementation) -> Implementation:
 def _sized(name: str, small: Implementation | None) -> Implementation:
     """The version for arrays of unknown size where an argument is one, or where there is
     no other."""
-    from symdiff.frontend import large_names
-
     large = large_names.TABLE.get(name)
 
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
@@ -81,7 +81,7 @@ def _sized(name: str, small: Implementation | None) -> Implementation:
             assert small is not None
             numpy_calls.check(name, small, args, kwargs)
             return small(t, *args, **kwargs)
-        if large_names.involved((*args, *kwargs.values())):
+        if sequences.involved((*args, *kwargs.values())):
             numpy_calls.check(name, large, args, kwargs)
             return large(t, *args, **kwargs)
         large_names.numbers_as_arrays(t, name, args)
@@ -101,14 +101,12 @@ _MODULES = (
 def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     """Implementations by the identity of what they implement. The elementary
     functions first: where a traced version exists too, it wins."""
-    from symdiff.frontend import large_names, records
-
     entries: dict[str, Implementation] = {}
     for op in functions.TABLE:
         entries |= {name: _elementary(op) for name in op.names}
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
     entries |= python_names.TABLE | library_names.TABLE
-    entries |= numpy_names.TABLE | records.TABLE
+    entries |= numpy_names.TABLE | record_copies.TABLE
     whole = {name: _composed(*entry) for name, entry in composed.TABLE.items()}
     names = dict.fromkeys((*entries, *large_names.TABLE, *whole))
     table: dict[int, tuple[Any, Implementation]] = {}

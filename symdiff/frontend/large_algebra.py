@@ -8,10 +8,12 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import arrays, folding, scalars, symbolic
-from symdiff.frontend.containers import used_as_array
+from symdiff.frontend.containers import elements
+from symdiff.frontend.demands import used_as_array
 from symdiff.frontend.extents import same_size, stretched
 from symdiff.frontend.folding import reals, routine
-from symdiff.frontend.large_reductions import axes_of, norm, total
+from symdiff.frontend.large_making import eye
+from symdiff.frontend.large_reductions import axes_of, total
 from symdiff.frontend.large_shapes import diagonal, divided, expanded, moved, ravel, taken_along
 from symdiff.frontend.symbolic import SLOTS, as_kind, formula, lazy, placed
 from symdiff.frontend.tracer import Tracer
@@ -310,8 +312,6 @@ def _matrix_power(t: Tracer, value: Any, n: Any) -> Any:
         raise Refused(f"np.linalg.matrix_power() with {describe(n)}", "the power must be known")
     a = _square(t, value, "np.linalg.matrix_power()")
     if n == 0:
-        from symdiff.frontend.large_making import eye
-
         return eye(t, scalars.whole(a.shape[0]))
     if n < 0:
         a, n = _inverse(t, a), -n
@@ -326,8 +326,6 @@ def _matrix_power(t: Tracer, value: Any, n: Any) -> Any:
 
 
 def _multi_dot(t: Tracer, values: Any) -> Any:
-    from symdiff.frontend.containers import elements
-
     found, *rest = _arrays(t, *elements(t, values))
     for a in rest:
         found = folding.matmul(t, found, a)
@@ -372,7 +370,7 @@ TABLE: dict[str, Function] = {
     "numpy.linalg.slogdet": _slogdet, "numpy.linalg.cholesky": _cholesky,
     "numpy.linalg.eigh": _eigh, "numpy.linalg.eigvalsh": lambda t, a: _eigh(t, a)[0],
     "numpy.linalg.pinv": _pinv, "numpy.linalg.svd": _svd, "numpy.linalg.matrix_power": _matrix_power,
-    "numpy.linalg.multi_dot": _multi_dot, "numpy.linalg.vector_norm": norm,
+    "numpy.linalg.multi_dot": _multi_dot,
     "numpy.sort": sort, "numpy.argsort": argsort,
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""

@@ -9,8 +9,9 @@ from typing import Any
 from symdiff import ir, structure
 from symdiff.frontend import arrays, scalars, selecting, sequences, storing, symbolic
 from symdiff.frontend.arrays import dtype_kind
-from symdiff.frontend.containers import used_as_array
+from symdiff.frontend.demands import used_as_array
 from symdiff.frontend.extents import dims, same_size, shape_of, size
+from symdiff.frontend.large_shapes import ravel
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Real, Refused, SymArray, Whole, as_real, describe
@@ -148,8 +149,6 @@ def _nonzero(t: Tracer, value: Any) -> Any:
 
 
 def _flatnonzero(t: Tracer, value: Any) -> Any:
-    from symdiff.frontend.large_shapes import ravel
-
     return _where(t, ravel(t, value))[0]
 
 

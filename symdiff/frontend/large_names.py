@@ -12,27 +12,29 @@ from symdiff.frontend import (
     large_algebra,
     large_joins,
     large_making,
+    large_norms,
     large_reductions,
     large_shapes,
     symbolic,
 )
 from symdiff.frontend.arrays import dtype_kind
-from symdiff.frontend.calls import Method
-from symdiff.frontend.containers import REDUCED, array_in_call, number_of, used_as_array
+from symdiff.frontend.demands import REDUCED, array_in_call, number_of, used_as_array
 from symdiff.frontend.extents import dims, size
 from symdiff.frontend.large_making import converted, copied
 from symdiff.frontend.large_shapes import transpose
+from symdiff.frontend.numpy_names import ARRAY_METHODS
+from symdiff.frontend.selecting import subscript
+from symdiff.frontend.storing import store
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Axes,
     Listed,
+    Method,
     Refused,
     Scalar,
     Selected,
-    Sequence,
     SmallArray,
     SymArray,
-    Whole,
 )
 
 Function = Callable[..., Any]
@@ -43,6 +45,7 @@ TABLE: dict[str, Function] = (
     | large_shapes.TABLE
     | large_joins.TABLE
     | large_algebra.TABLE
+    | large_norms.TABLE
 )
 """Traced versions, by the dotted name of what they implement."""
 
@@ -93,30 +96,17 @@ def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any], *, listed: bo
             numbers_as_arrays(t, name, v, listed=True)
 
 
-def involved(values: Iterable[Any]) -> bool:
-    """Whether arguments have to do with sizes that are not known when traced."""
-    return any(
-        isinstance(v, (SymArray, Selected, Sequence, Listed, Whole))
-        or (isinstance(v, (list, tuple)) and involved(v))
-        for v in values
-    )
-
-
 def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
     a = symbolic.symbolic(t, value)
     return symbolic.snapshot(converted(a, dtype_kind(dtype)))
 
 
 def _item(t: Tracer, value: Any, *index: Any) -> Any:
-    from symdiff.frontend.selecting import subscript
-
     a = symbolic.symbolic(t, value)
     return subscript(t, large_shapes.ravel(t, a), 0) if not index else subscript(t, a, index)
 
 
 def _fill(t: Tracer, value: Any, number: Any) -> None:
-    from symdiff.frontend.storing import store
-
     store(t, symbolic.symbolic(t, value), Ellipsis, number)
 
 
@@ -151,8 +141,6 @@ SMALL_METHODS = ("clip", "round")
 
 def attribute(t: Tracer, owner: SymArray | Selected, name: str) -> Any:
     """`owner.name` of an array."""
-    from symdiff.frontend.numpy_names import ARRAY_METHODS
-
     if isinstance(owner, Selected) and name in PROPERTIES:
         owner = symbolic.symbolic(t, owner)
     if isinstance(owner, SymArray) and name in PROPERTIES:

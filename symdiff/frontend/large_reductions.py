@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import functions, ir, structure
-from symdiff.frontend import arrays, folding, library_names, scalars, selecting, symbolic
-from symdiff.frontend.containers import array_in_call
+from symdiff.frontend import arrays, folding, scalars, selecting, symbolic
+from symdiff.frontend.demands import array_in_call
 from symdiff.frontend.extents import positive, product
 from symdiff.frontend.large_shapes import ravel, shape_like, sliced, taken_along
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
@@ -216,12 +216,12 @@ def variance(root: bool) -> Function:
 
         squares = total(t, arrays.elementwise(square, value, middle), axis, keepdims=keepdims)
         found = divide(squares, scalars.binary(ast.Sub, count(t, value, axis), ddof))
-        return arrays.elementwise(_root, found) if root else found
+        return arrays.elementwise(square_root, found) if root else found
 
     return implementation
 
 
-def _root(v: Any) -> Any:
+def square_root(v: Any) -> Any:
     return scalars.compose(ir.sqrt, (v,))
 
 
@@ -342,67 +342,14 @@ def _log_softmax(t: Tracer, value: Any, axis: Any = None) -> Any:
     )  # fmt: skip
 
 
-# -------------------------------------------------------------------------- norms
-def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    """A norm of vectors, or of matrices by their entries."""
-    a = symbolic.symbolic(t, value)
-    order = ord if isinstance(ord, str) or ord is None else as_real(ord).expr
-    matrix = isinstance(axis, tuple) or (axis is None and len(a.shape) == 2)
-    if order is None or order == "fro" or (order is ir.const(2) and not matrix):
-        return euclidean(t, a, axis, keepdims)
-    sizes = arrays.elementwise(lambda v: scalars.apply(ir.ABS, v), a)
-    if matrix:
-        rows, columns = axis if axis is not None else (0, 1)
-        if order is ONE:
-            return largest(t, total(t, sizes, rows, keepdims=True), (rows, columns), keepdims=keepdims)  # fmt: skip
-        if order is ir.INF:
-            return largest(t, total(t, sizes, columns, keepdims=True), (rows, columns), keepdims=keepdims)  # fmt: skip
-        if isinstance(order, str) and order != "nuc":
-            raise Refused(f"the norm '{order}' of a matrix is not supported")
-        return _spectral(t, a, order, keepdims)
-    if not isinstance(order, Expr):
-        raise Refused(f"the norm '{order}' of a vector is not supported")
-    if order is ir.INF:
-        return largest(t, sizes, axis, keepdims=keepdims)
-    if order is ir.neg(ir.INF):
-        return smallest(t, sizes, axis, keepdims=keepdims)
-    if order is ONE:
-        return total(t, sizes, axis, keepdims=keepdims)
-    if order is ZERO:
-        return total(t, arrays.elementwise(scalars.truth, a), axis, keepdims=keepdims)
-    p = number(ir.rational(order) or 0) if order.op is ir.CONST else as_real(ord)
-    powers = arrays.elementwise(lambda v: scalars.binary(ast.Pow, v, p), sizes)
-    return arrays.elementwise(
-        lambda s: scalars.binary(ast.Pow, s, scalars.binary(ast.Div, 1, p)),
-        total(t, powers, axis, keepdims=keepdims),
-    )
-
-
-def _spectral(t: Tracer, a: SymArray, order: Any, keepdims: Any) -> Any:
-    """The norms of a matrix that are functions of its singular values."""
-    from symdiff.frontend.large_algebra import TABLE as ALGEBRA
-
-    if len(a.shape) != 2 or order not in ("nuc", ir.const(2), ir.const(-2)):
-        raise Refused("this norm of a matrix is not supported")
-    sizes = ALGEBRA["numpy.linalg.svd"](t, a, compute_uv=False)
-    if order == "nuc":
-        found = total(t, sizes)
-    else:
-        found = selecting.subscript(t, sizes, 0 if order is ir.const(2) else -1)
-    return kept(t, found, a, (0, 1), keepdims)
-
-
-def euclidean(t: Tracer, a: SymArray, axis: Any, keepdims: Any = False) -> Any:
-    """The root of the sum of squares."""
-    squares = arrays.elementwise(lambda v: scalars.binary(ast.Pow, as_real(v), 2), a)
-    return arrays.elementwise(_root, total(t, squares, axis, keepdims=keepdims))
+# ---------------------------------------------------------------------- comparisons
 
 
 def _allclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> Any:
     relative = number(1e-5) if rtol is None else rtol
     absolute = number(1e-8) if atol is None else atol
     return every(t, arrays.elementwise(
-        lambda x, y, r, s: library_names.isclose(x, y, r, s, False), a, b, relative, absolute
+        lambda x, y, r, s: scalars.isclose(x, y, r, s, False), a, b, relative, absolute
     ))  # fmt: skip
 
 
@@ -420,7 +367,7 @@ TABLE: dict[str, Function] = {
     "numpy.cumsum": _running(ir.add, ZERO, "cumsum"),
     "numpy.cumprod": _running(ir.mul, ONE, "cumprod"),
     "numpy.diff": difference, "numpy.trapezoid": trapezoid, "numpy.trapz": trapezoid,
-    "numpy.linalg.norm": norm, "numpy.allclose": _allclose, "numpy.array_equal": _array_equal,
+    "numpy.allclose": _allclose, "numpy.array_equal": _array_equal,
     "scipy.special.logsumexp": logsumexp, "scipy.special.softmax": _softmax,
     "scipy.special.log_softmax": _log_softmax,
 }  # fmt: skip

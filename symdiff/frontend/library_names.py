@@ -15,7 +15,7 @@ from symdiff.frontend.containers import elements, plain
 from symdiff.frontend.operators import binary, compare
 from symdiff.frontend.python_names import absolute, accumulated, call_back, countable, total, whole
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Real, Refused, Sequence, Unlisted, as_real, number
+from symdiff.frontend.values import Method, Real, Refused, Sequence, Unlisted, as_real, number
 
 
 def _rounding(op: ir.Op) -> Callable[..., Any]:
@@ -74,25 +74,8 @@ def _int_power(exponent: Any) -> Any:
     return scalars.binary(ast.Pow, 2, exponent)
 
 
-def isclose(a: Any, b: Any, relative: Any, absolute: Any, symmetric: bool) -> Any:
-    """Whether two numbers agree, as math (symmetric) or NumPy defines it."""
-    magnitude = _abs_of(b)
-    if symmetric:
-        magnitude = scalars.apply(functions.MAXIMUM, _abs_of(a), magnitude)
-    scaled = scalars.binary(ast.Mult, relative, magnitude)
-    if symmetric:
-        bound = scalars.apply(functions.MAXIMUM, scaled, absolute)
-    else:
-        bound = scalars.binary(ast.Add, absolute, scaled)
-    return scalars.compare(ast.LtE, _abs_of(scalars.binary(ast.Sub, a, b)), bound)
-
-
-def _abs_of(value: Any) -> Any:
-    return scalars.apply(ir.ABS, value)
-
-
 def _math_isclose(t: Tracer, a: Any, b: Any, *, rel_tol: Any = None, abs_tol: Any = 0) -> Any:
-    return isclose(a, b, number(1e-9) if rel_tol is None else rel_tol, abs_tol, True)
+    return scalars.isclose(a, b, number(1e-9) if rel_tol is None else rel_tol, abs_tol, True)
 
 
 def finite(value: Any) -> Any:
@@ -172,9 +155,7 @@ def _product(t: Tracer, *columns: Any, repeat: int = 1) -> Any:
 
 
 def _partial(t: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
-    from symdiff.frontend.calls import Method, call
-
-    return Method(lambda t, f, *a, **k: call(t, f, (*args, *a), kwargs | k), function, "partial")
+    return Method(lambda t, f, *a, **k: t.call(f, (*args, *a), kwargs | k), function, "partial")
 
 
 def _accumulate(t: Tracer, values: Any, function: Any = None, *, initial: Any = None) -> Any:

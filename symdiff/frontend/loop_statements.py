@@ -21,15 +21,11 @@ FEW, MANY = 4, 150
 
 
 def _run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
-    from symdiff.frontend.statements import run_block
-
-    run_block(t, body)
+    t.run_block(body)
 
 
 def _assign(t: Tracer, target: ast.expr, value: Any) -> None:
-    from symdiff.frontend.statements import assign
-
-    assign(t, target, value)
+    t.assign(target, value)
 
 
 def run_for(t: Tracer, node: ast.For) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend.containers import number_of, used_as_array
+from symdiff.frontend.demands import number_of, used_as_array
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Real, Refused, Scalar
 
@@ -54,8 +54,6 @@ def _elementwise(
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """A call of a universal function with `out=` or `where=`."""
-    from symdiff.frontend.python_names import call_back
-
     target, mask = kwargs.pop("out", None), kwargs.pop("where", True)
     for name in ("casting", "subok", "order"):
         kwargs.pop(name, None)
@@ -63,7 +61,7 @@ def _elementwise(
         (target,) = target
     value = implementation(t, *args, **kwargs)
     if mask is not True:
-        value = call_back(t, np.where, mask, value, EMPTY if target is None else target)
+        value = t.call(np.where, (mask, value, EMPTY if target is None else target), {})
     return value if target is None or _is_new(t, target) else _stored(t, target, value)
 
 
@@ -77,11 +75,9 @@ def _is_new(t: Tracer, target: Any) -> bool:
 
 def _stored(t: Tracer, target: Any, value: Any) -> Any:
     """Put a result into the array that is passed for it."""
-    from symdiff.frontend.statements import store
-
     if isinstance(number_of(target), Scalar):
         used_as_array(target, "a result is stored in it")
-    store(t, target, Ellipsis, value)
+    t.store(target, Ellipsis, value)
     return target
 
 

@@ -11,9 +11,18 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, library_names, numpy_shapes, python_names, scalars
+from symdiff.frontend import (
+    arrays,
+    large_making,
+    library_names,
+    numpy_shapes,
+    python_names,
+    scalars,
+    sequences,
+)
 from symdiff.frontend.arrays import asarray, converted, copied, dtype_kind, elementwise, reduce
-from symdiff.frontend.containers import elements, plain, used_as_array
+from symdiff.frontend.containers import elements, plain
+from symdiff.frontend.demands import used_as_array
 from symdiff.frontend.python_names import call_back
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -53,10 +62,8 @@ def _shape_of(shape: Any) -> tuple[int, ...]:
 
 
 def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
-    from symdiff.frontend import large_making, large_names
-
     parts = shape if isinstance(shape, (tuple, list)) else (shape,)
-    if large_names.involved(parts) or math.prod(map(int, parts)) > t.size_limit:
+    if sequences.involved(parts) or math.prod(map(int, parts)) > t.size_limit:
         return large_making.filled(t, shape, value, kind)
     size = _shape_of(shape)
     array = array_of([value] * int(np.prod(size, dtype=int)), size)
@@ -81,8 +88,6 @@ def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = T
 
 
 def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
-    from symdiff.frontend import large_making
-
     kind = dtype_kind(dtype)
     if all(isinstance(b, int) for b in bounds):
         values: list[Any] = list(range(*bounds))
@@ -96,8 +101,6 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
 
 
 def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:
-    from symdiff.frontend import large_making
-
     if n * (n if m is None else m) > t.size_limit:
         return large_making.eye(t, n, m, k)
     return t.own(asarray(np.eye(n, m, k)))
@@ -167,7 +170,7 @@ def _isclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> A
     relative = number(1e-5) if rtol is None else rtol
     absolute = number(1e-8) if atol is None else atol
     return elementwise(
-        lambda x, y, r, s: library_names.isclose(x, y, r, s, False), a, b, relative, absolute
+        lambda x, y, r, s: scalars.isclose(x, y, r, s, False), a, b, relative, absolute
     )
 
 

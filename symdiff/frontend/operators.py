@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from symdiff.frontend import arrays, scalars, symbolic
-from symdiff.frontend.containers import plain, used_as_array
+from symdiff.frontend import arrays, folding, records, scalars, symbolic
+from symdiff.frontend.containers import plain
+from symdiff.frontend.demands import used_as_array
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Choice,
@@ -48,8 +49,6 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     if is_number(a) and is_number(b) and op is not ast.MatMult:
         return scalars.binary(op, a, b)
     if isinstance(a, Record) or isinstance(b, Record):
-        from symdiff.frontend import records
-
         found = records.binary(t, op, a, b)
         if found is not NotImplemented:
             return found
@@ -57,7 +56,7 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         if op is ast.MatMult:
             for v in (a, b):
                 used_as_array(v, "'@'")
-        return symbolic.binary(t, op, a, b)
+        return _of_arrays(t, op, a, b)
     if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
         if op is ast.MatMult:
             for v in (a, b):
@@ -133,3 +132,13 @@ def _contains(t: Tracer, container: Any, item: Any) -> bool:
     if isinstance(container, (list, tuple)):
         return plain(item) in [plain(t.wrap(v)) for v in container]
     return plain(item) in container
+
+
+def _of_arrays(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
+    """`a op b` of which one is an array."""
+    for v, other in ((a, b), (b, a)):
+        if isinstance(v, Listed) and not isinstance(other, (SymArray, SmallArray, Selected)):
+            raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(v)}", "make an array of it")
+    if op is ast.MatMult:
+        return folding.matmul(t, symbolic.symbolic(t, a), symbolic.symbolic(t, b))
+    return symbolic.elementwise(t, lambda x, y: scalars.binary(op, x, y), a, b)

@@ -11,9 +11,23 @@ from typing import Any
 import numpy as np
 
 from symdiff import functions, ir, structure
-from symdiff.frontend import arrays, constants, scalars, selecting, sequences, symbolic
-from symdiff.frontend.containers import elements, integer_hint, plain, used_as_array
+from symdiff.frontend import (
+    arrays,
+    constants,
+    demands,
+    records,
+    scalars,
+    selecting,
+    sequences,
+    symbolic,
+)
+from symdiff.frontend.comprehensions import Comprehension, array_of_elements, visit
+from symdiff.frontend.containers import elements, plain
+from symdiff.frontend.demands import integer_hint, used_as_array
 from symdiff.frontend.extents import extent, nonnegative
+from symdiff.frontend.large_algebra import sort
+from symdiff.frontend.large_reductions import total as array_total
+from symdiff.frontend.loops import trace_element
 from symdiff.frontend.operators import binary, truth
 from symdiff.frontend.recorder import active
 from symdiff.frontend.tracer import Tracer
@@ -49,9 +63,7 @@ def countable(t: Tracer, value: Any) -> Any:
 
 def call_back(t: Tracer, function: Any, *args: Any) -> Any:
     """A call of a function that was passed as an argument."""
-    from symdiff.frontend.calls import call
-
-    return call(t, function, args, {})
+    return t.call(function, args, {})
 
 
 def total(t: Tracer, values: Any, start: Any = 0) -> Any:
@@ -105,8 +117,6 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
 
 def accumulated(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], Any]) -> Any:
     """What has a length that is not known when traced, one element after the other."""
-    from symdiff.frontend.comprehensions import visit
-
     return visit(t, values, start, step)
 
 
@@ -125,8 +135,6 @@ def _total_of(t: Tracer, values: Any, start: Any) -> Any:
 
 def _rows_of(t: Tracer, values: Any, generator: Any) -> Any:
     """The sum of arrays; None if the elements are not arrays."""
-    from symdiff.frontend.large_reductions import total as array_total
-
     try:
         with t.attempt(transparent=True):
             found = generator.listed() if generator is not None else _listed(t, values)
@@ -270,8 +278,6 @@ def _len(t: Tracer, value: Any) -> Any:
     if isinstance(value, (list, tuple, dict, set, frozenset, str, range)):
         return len(value)
     if isinstance(value, Record):
-        from symdiff.frontend import records
-
         found = records.special(t, value, "__len__")
         if found is not NotImplemented:
             return found
@@ -290,7 +296,7 @@ def _range(t: Tracer, *args: Any) -> Any:
     for v in args:
         if not isinstance(v, int):
             if isinstance(v, Real):
-                symbolic.retrace_integers(t, v.expr)
+                demands.retrace_integers(t, v.expr)
             raise Refused(
                 f"range() of {describe(v)}",
                 integer_hint(v) or "the number of steps must be an integer known when traced",
@@ -362,8 +368,6 @@ def _next(t: Tracer, stream: Any, *default: Any) -> Any:
 
 def sorted_list(t: Tracer, values: Any, key: Any = None, reverse: bool = False) -> Any:
     if isinstance(values, (SymArray, Listed, Selected)) and key is None:
-        from symdiff.frontend.large_algebra import sort
-
         found = sort(t, symbolic.symbolic(t, values))
         return Listed(selecting.subscript(t, found, slice(None, None, -1)) if reverse else found)
     items = elements(t, values)
@@ -391,9 +395,6 @@ def _tuple(t: Tracer, values: Any = ()) -> Any:
 
 def _listed(t: Tracer, values: Any) -> Any:
     """A list whose length is not known when traced."""
-    from symdiff.frontend.comprehensions import Comprehension, array_of_elements
-    from symdiff.frontend.loops import trace_element
-
     if isinstance(values, Stream) and isinstance(values.generator, Comprehension):
         t.spend_generator(values)
         return values.generator.listed()
@@ -444,18 +445,14 @@ def _str(t: Tracer, value: Any = "") -> str:
 
 
 def _getattr(t: Tracer, owner: Any, name: Any, *default: Any) -> Any:
-    from symdiff.frontend.attributes import attribute
-
     if default and not _hasattr(t, owner, name):
         return default[0]
-    return attribute(t, owner, name)
+    return t.attribute(owner, name)
 
 
 def _hasattr(t: Tracer, owner: Any, name: Any) -> bool:
-    from symdiff.frontend.attributes import attribute
-
     try:
-        attribute(t, owner, name)
+        t.attribute(owner, name)
     except Refused:
         return False
     return True

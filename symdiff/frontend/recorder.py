@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from symdiff.frontend import scalars
 from symdiff.frontend.aliases import Aliases
 from symdiff.frontend.decisions import Decisions
 from symdiff.frontend.frames import Container, Frame, Region, contents
-
-if TYPE_CHECKING:
-    from symdiff.frontend.tracer import Tracer
+from symdiff.frontend.interface import Interface
 from symdiff.frontend.source import Source, is_library, is_own
 from symdiff.frontend.values import (
     MAX_ARRAY,
@@ -43,8 +41,8 @@ MAX_UNROLL = 100
 MAX_TEXT = 200
 """Characters after which the text of a condition is cut."""
 
-active: ContextVar[Tracer] = ContextVar("tracer")
-"""The capture in progress."""
+active: ContextVar[Any] = ContextVar("tracer")
+"""The capture in progress: a `Tracer`."""
 
 
 class Retrace(Exception):  # noqa: N818
@@ -69,7 +67,7 @@ class Retrace(Exception):  # noqa: N818
         self.location = t.frame.source.location(t.at)
 
 
-class Recorder:
+class Recorder(Interface):
     """The state of a trace, and what it records."""
 
     def __init__(self) -> None:

@@ -13,17 +13,14 @@ import functools
 import inspect
 import sys
 from abc import ABCMeta
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
-from symdiff.frontend.calls import call, inline
-from symdiff.frontend.containers import elements
-from symdiff.frontend.frames import tuple_like
 from symdiff.frontend.slots import arrays
-from symdiff.frontend.symbolic import settle, snapshot
+from symdiff.frontend.symbolic import settle
 from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import Record, Refused, SmallArray, SymArray
+from symdiff.frontend.values import Record, Refused
 
 _HIDDEN = ("__new__", "__getattribute__", "__getattr__", "__setattr__", "__delattr__")
 """Methods with which a class decides itself what its objects are."""
@@ -62,7 +59,7 @@ def make(t: Tracer, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     elif (params := vars(owner).get("__dataclass_params__")) is not None and params.init:
         _fill(t, made, owner, args, kwargs)
     else:
-        inline(t, owner.__init__, (made, *args), kwargs)  # type: ignore[misc]
+        t.inline(owner.__init__, (made, *args), kwargs)  # type: ignore[misc]
     return made
 
 
@@ -85,14 +82,14 @@ def _fill(
         elif f.default is not dataclasses.MISSING:
             made.fields[f.name] = t.wrap(f.default)
         elif f.default_factory is not dataclasses.MISSING:
-            made.fields[f.name] = call(t, f.default_factory, (), {})
+            made.fields[f.name] = t.call(f.default_factory, (), {})
         elif f.init:
             raise Refused(f"'{name}' is called without its argument '{f.name}'")
     for key in left:
         raise Refused(f"'{name}' has no parameter '{key}'")
     after = inspect.getattr_static(made.made_of, "__post_init__", None)
     if isinstance(after, FunctionType):
-        inline(t, after, (made,), {})
+        t.inline(after, (made,), {})
 
 
 def attribute(t: Tracer, owner: Record, name: str, start: type | None = None) -> Any:
@@ -103,9 +100,9 @@ def attribute(t: Tracer, owner: Record, name: str, start: type | None = None) ->
     if isinstance(static, FunctionType):
         return MethodType(static, owner)
     if isinstance(static, property) and isinstance(static.fget, FunctionType):
-        return inline(t, static.fget, (owner,), {})
+        return t.inline(static.fget, (owner,), {})
     if isinstance(static, functools.cached_property) and isinstance(static.func, FunctionType):
-        return inline(t, static.func, (owner,), {})
+        return t.inline(static.func, (owner,), {})
     if isinstance(static, staticmethod):
         return t.wrap(static.__func__)
     if isinstance(static, classmethod) and isinstance(static.__func__, FunctionType):
@@ -133,7 +130,7 @@ def assign(t: Tracer, owner: Record, name: str, value: Any) -> None:
     if isinstance(static, property):
         if not isinstance(static.fset, FunctionType):
             raise Refused(f"property '{name}' of '{cls.__name__}' is assigned")
-        inline(t, static.fset, (owner, value), {})
+        t.inline(static.fset, (owner, value), {})
         return
     params = getattr(cls, "__dataclass_params__", None)
     if params is not None and params.frozen:
@@ -195,7 +192,7 @@ def special(t: Tracer, owner: Record, name: str, *args: Any, **kwargs: Any) -> A
     found = _of_class(owner, name)
     if not isinstance(found, FunctionType):
         return NotImplemented
-    return inline(t, found, (owner, *args), kwargs)
+    return t.inline(found, (owner, *args), kwargs)
 
 
 def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
@@ -206,86 +203,3 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     if found is NotImplemented and isinstance(b, Record):
         found = special(t, b, f"__r{name}__", a)
     return found
-
-
-# ------------------------------------------------------------------ of the standard library
-def _replaced(t: Tracer, owner: Any, **changes: Any) -> Any:
-    """`dataclasses.replace`."""
-    if not isinstance(owner, Record):
-        owner = _read(t, owner)
-    for name in changes:
-        if name not in owner.fields:
-            raise Refused(f"'{owner.made_of.__name__}' has no parameter '{name}'")
-    given = {f.name: owner.fields[f.name] for f in dataclasses.fields(owner.made_of) if f.init}
-    return make(t, owner.made_of, (), {**given, **changes})
-
-
-def _read(t: Tracer, owner: Any) -> Record:
-    """An object that was made outside of the function."""
-    if not dataclasses.is_dataclass(owner) or isinstance(owner, type):
-        raise Refused("this is of dataclasses only")
-    found = {f.name: t.wrap(getattr(owner, f.name)) for f in dataclasses.fields(owner)}
-    return Record(type(owner), t.own(found))
-
-
-def _asdict(t: Tracer, owner: Any) -> Any:
-    """`dataclasses.asdict`."""
-    made = owner if isinstance(owner, Record) else _read(t, owner)
-    return t.own({k: _asdict(t, v) if isinstance(v, Record) else t.freeze(v) for k, v in made.fields.items()})  # fmt: skip
-
-
-def _astuple(t: Tracer, owner: Any) -> Any:
-    """`dataclasses.astuple`."""
-    made = owner if isinstance(owner, Record) else _read(t, owner)
-    return tuple(_astuple(t, v) if isinstance(v, Record) else t.freeze(v) for v in made.fields.values())  # fmt: skip
-
-
-def _deeply_copied(t: Tracer, value: Any) -> Any:
-    """`copy.deepcopy`."""
-    if isinstance(value, SymArray):
-        return snapshot(value)
-    if isinstance(value, Record):
-        return Record(value.made_of, _deeply_copied(t, value.fields))
-    if isinstance(value, (list, dict)):
-        parts = value.items() if isinstance(value, dict) else enumerate(value)
-        new = {k: _deeply_copied(t, t.wrap(v)) for k, v in parts}
-        return t.own(new if isinstance(value, dict) else list(new.values()))
-    if isinstance(value, tuple):
-        return tuple_like(value, [_deeply_copied(t, t.wrap(v)) for v in value])
-    return t.own(t.freeze(value)) if isinstance(value, SmallArray) else value
-
-
-def _copied(t: Tracer, value: Any) -> Any:
-    """`copy.copy`."""
-    if isinstance(value, Record):
-        return Record(value.made_of, t.own(dict(value.fields)))
-    if isinstance(value, (list, dict)):
-        return t.own(value.copy())
-    return _deeply_copied(t, value) if isinstance(value, (SymArray, SmallArray)) else value
-
-
-def of_named_tuple(t: Tracer, owner: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """`_replace`, `_asdict` and `_make` of a named tuple, or of its type."""
-    if name == "_make":
-        return owner(*elements(t, args[0]))
-    parts = dict(zip(owner._fields, owner, strict=True))
-    if name == "_asdict":
-        return t.own(parts)
-    for key in kwargs:
-        if key not in parts:
-            raise Refused(f"'{type(owner).__name__}' has no field '{key}'")
-    return type(owner)(**{**parts, **kwargs})
-
-
-NAMED_TUPLE = ("_replace", "_asdict", "_make")
-"""Methods that every named tuple has."""
-
-TABLE: dict[str, Callable[..., Any]] = {
-    "builtins.super": parent,
-    "dataclasses.replace": _replaced,
-    "dataclasses.asdict": _asdict,
-    "dataclasses.astuple": _astuple,
-    "copy.copy": _copied,
-    "copy.deepcopy": _deeply_copied,
-}
-"""Traced versions, by the dotted name of what they implement."""

@@ -441,3 +441,20 @@ def _conditions(
             result = join(d, result)
         found[e] = result
     return found
+
+
+def isclose(a: Any, b: Any, relative: Any, absolute: Any, symmetric: bool) -> Any:
+    """Whether two numbers agree, as math (symmetric) or NumPy defines it."""
+    magnitude = _abs_of(b)
+    if symmetric:
+        magnitude = apply(functions.MAXIMUM, _abs_of(a), magnitude)
+    scaled = binary(ast.Mult, relative, magnitude)
+    if symmetric:
+        bound = apply(functions.MAXIMUM, scaled, absolute)
+    else:
+        bound = binary(ast.Add, absolute, scaled)
+    return compare(ast.LtE, _abs_of(binary(ast.Sub, a, b)), bound)
+
+
+def _abs_of(value: Any) -> Any:
+    return apply(ir.ABS, value)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir, structure
-from symdiff.frontend import nests, scalars, symbolic
+from symdiff.frontend import demands, nests, scalars, symbolic
+from symdiff.frontend.demands import integer_hint
 from symdiff.frontend.extents import common_shape, nonnegative, positive, same_size
 from symdiff.frontend.recorder import Retrace
 from symdiff.frontend.symbolic import SLOTS, formula, placed
@@ -43,11 +44,9 @@ def is_symbolic(key: Any) -> bool:
 # ----------------------------------------------------------------------- indices
 def position(t: Tracer, i: Any, n: Expr) -> Expr:
     """An integer index as one that counts from the start, checked to be in range."""
-    from symdiff.frontend.containers import integer_hint
-
     if isinstance(i, bool) or not scalars.is_whole(i):
         if isinstance(i, Scalar):
-            symbolic.retrace_integers(t, i.expr)
+            demands.retrace_integers(t, i.expr)
         hint = integer_hint(i) or "an index must be an integer"
         raise Refused(f"{describe(i)} is used as an index", hint)
     if isinstance(i, int):
@@ -89,7 +88,7 @@ def _slice(t: Tracer, s: slice, n: Expr) -> tuple[Expr, Expr, Expr]:
     that there are none."""
     step = 1 if s.step is None else s.step
     if isinstance(step, Scalar) and not scalars.is_whole(step):
-        symbolic.retrace_integers(t, step.expr)
+        demands.retrace_integers(t, step.expr)
     if isinstance(step, bool) or not scalars.is_whole(step) or step == 0:
         raise Refused("the step of a slice must be an integer, and not 0")
     size = as_real(step).expr
@@ -271,7 +270,7 @@ def _array_key(t: Tracer, k: Any) -> Any:
     if isinstance(k, SymArray) and k.kind == "f":
         if k.shape == (ZERO,):
             return symbolic.lazy(k.shape, "i", ZERO)
-        symbolic.retrace_integers(t, formula(k))
+        demands.retrace_integers(t, formula(k))
         raise Refused("an array of real numbers is used as an index")
     if isinstance(k, SymArray) and not k.shape:
         k = symbolic.element(k, ())
@@ -283,7 +282,7 @@ def _array_key(t: Tracer, k: Any) -> Any:
 def as_integers(t: Tracer, value: Any) -> None:
     """Trace again with a parameter as an array of integers, if the value is made of one."""
     if isinstance(value, SymArray) and value.kind == "f":
-        symbolic.retrace_integers(t, formula(value))
+        demands.retrace_integers(t, formula(value))
 
 
 # ------------------------------------------------------------------------- masks

@@ -3,11 +3,12 @@ and what `enumerate`, `zip` and `reversed` make of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Sequence as PySequence
 from typing import Any
 
 from symdiff import ir, structure
-from symdiff.frontend import scalars, selecting, symbolic
+from symdiff.frontend import demands, scalars, selecting, symbolic
 from symdiff.frontend.extents import positive
 from symdiff.frontend.recorder import active
 from symdiff.frontend.tracer import Tracer
@@ -51,7 +52,7 @@ def symbolic_range(*bounds: Any) -> Sequence:
     """`range` with bounds that are not known when traced."""
     for v in bounds:
         if not scalars.is_whole(v):
-            symbolic.retrace_integers(active.get(), as_real(v).expr)
+            demands.retrace_integers(active.get(), as_real(v).expr)
             raise Refused(f"range() of {describe(v)}", "its ends must be integers")
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if step == 0 or isinstance(step, bool):
@@ -133,3 +134,12 @@ def _shorter(a: Expr, b: Expr) -> Expr:
     if a.op is ir.CONST and b.op is ir.CONST:
         return a if a.value <= b.value else b
     return ir.where(ir.lt(a, b), a, b) if a is not ZERO else a
+
+
+def involved(values: Iterable[Any]) -> bool:
+    """Whether arguments have to do with sizes that are not known when traced."""
+    return any(
+        isinstance(v, (SymArray, Selected, Sequence, Listed, Whole))
+        or (isinstance(v, (list, tuple)) and involved(v))
+        for v in values
+    )

@@ -15,6 +15,7 @@ from symdiff.frontend import (
     arrays,
     attempts,
     containers,
+    demands,
     expressions,
     extents,
     growing,
@@ -163,11 +164,11 @@ def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
 def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
     """`owner[index] = value`."""
     if isinstance(owner, (SymArray, SmallArray)) and _is_slice(index):
-        containers.array_in_call(value, "it is stored in a slice")
+        demands.array_in_call(value, "it is stored in a slice")
     if isinstance(owner, SymArray):
         storing.store(t, owner, index, value)
     elif isinstance(owner, SmallArray):
-        containers.used_as_array(owner, "its element is assigned", containers.rank_of(index))
+        demands.used_as_array(owner, "its element is assigned", containers.rank_of(index))
         if isinstance(value, (SymArray, Selected, Listed)):
             raise Retrace(what="an array is stored in a small array")
         t.mutate(owner)
@@ -191,7 +192,7 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
             value = containers.elements(t, value)
         owner[key] = value
     else:
-        containers.used_as_array(owner, "its element is assigned", containers.rank_of(index))
+        demands.used_as_array(owner, "its element is assigned", containers.rank_of(index))
         raise Refused(f"an element of {describe(owner)} is assigned")
 
 
@@ -208,7 +209,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
         value = evaluate(t, node.value)
         t.at = node
         if isinstance(old, Scalar) and _aliased(t, target.id, old):
-            containers.array_in_call(old, "it is changed in place")
+            demands.array_in_call(old, "it is changed in place")
         t.frame.env[target.id] = t.note(_changed(t, op, old, value), node)
         return
     assert isinstance(target, (ast.Subscript, ast.Attribute))
@@ -220,7 +221,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
         value = evaluate(t, node.value)
         t.at = node
         if isinstance(old, Scalar) and _aliased(t, "", old):
-            containers.array_in_call(old, "it is changed in place")
+            demands.array_in_call(old, "it is changed in place")
         records.assign(t, owner, target.attr, t.note(_changed(t, op, old, value), node))
         return
     index = evaluate(t, target.slice)
@@ -229,7 +230,7 @@ def _augmented(t: Tracer, node: ast.AugAssign) -> None:
     old = containers.subscript(t, owner, index)
     if isinstance(owner, (list, dict)):
         if isinstance(old, Scalar) and _aliased(t, "", old):
-            containers.array_in_call(old, "it is changed in place")
+            demands.array_in_call(old, "it is changed in place")
         store(t, owner, index, t.note(_changed(t, op, old, value), node))
         return
     store(t, owner, index, t.note(operators.binary(t, op, old, value), node))
@@ -247,7 +248,7 @@ def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
         storing.store(t, old, Ellipsis, new)
         return old
     if isinstance(old, SmallArray):
-        containers.array_in_call(old, "it is changed in place")
+        demands.array_in_call(old, "it is changed in place")
         t.mutate(old)
         arrays.store(old, Ellipsis, new)
         return old

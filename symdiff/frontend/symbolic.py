@@ -7,17 +7,17 @@ the state of the memory that it was made from; a view sees what is stored later,
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from symdiff import ir, structure
-from symdiff.frontend import scalars
+from symdiff.frontend import demands, scalars
+from symdiff.frontend.arrays import asarray
 from symdiff.frontend.defined import masked
 from symdiff.frontend.extents import common_shape, extent, same_size
-from symdiff.frontend.recorder import Retrace, active
+from symdiff.frontend.recorder import active
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cell,
@@ -82,16 +82,6 @@ def needs(a: SymArray) -> Expr:
     return placed(a.cell.defined, a.where) if a.cell.leaf is None else TRUE
 
 
-def retrace_integers(t: Tracer, e: Expr) -> None:
-    """Trace again with a parameter as an array of integers, if an index is made of one."""
-    for n in structure.leaves((e,)):
-        if n.op is not structure.ARRAY or n.value[1] != "f":
-            continue
-        name = structure.name_of(n)
-        if name in t.array_parameters and (t.shapes is None or t.shapes[name][1] == "i"):
-            raise Retrace(name, integers=True)
-
-
 def as_kind(a: SymArray, kind: str) -> Expr:
     """The element at the slots as one of an array of another kind."""
     e = formula(a)
@@ -102,7 +92,7 @@ def as_kind(a: SymArray, kind: str) -> Expr:
     if kind == "b":
         return ir.ne(e, ZERO)
     if active.get().shapes is not None:
-        retrace_integers(active.get(), e)
+        demands.retrace_integers(active.get(), e)
     raise Refused(
         "a real number is stored in an array of integers",
         "make the array one of floats, such as np.zeros(n)",
@@ -165,15 +155,12 @@ def snapshot(a: SymArray) -> SymArray:
 
 def symbolic(t: Tracer, value: Any) -> SymArray:
     """Any array, nested sequence or number as a symbolic array."""
-    from symdiff.frontend.arrays import asarray
-    from symdiff.frontend.selecting import compacted
-
     if isinstance(value, SymArray):
         return value
     if isinstance(value, Listed):
         return value.items
     if isinstance(value, Selected):
-        return compacted(t, value)
+        return t.compacted(value)
     if is_number(value):
         return from_formula((), value)
     if isinstance(value, (list, tuple)) and _holds_symbolic(value):
@@ -400,18 +387,6 @@ def _on_selected(t: Tracer, f: Callable[..., Any], values: Sequence[Any]) -> Sel
             return None
     plain = [v.items if isinstance(v, Selected) else v for v in values]
     return Selected(elementwise(t, f, *plain), chosen.present)
-
-
-def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
-    """`a op b` of which one is an array."""
-    from symdiff.frontend.folding import matmul
-
-    for v, other in ((a, b), (b, a)):
-        if isinstance(v, Listed) and not isinstance(other, (SymArray, SmallArray, Selected)):
-            raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(v)}", "make an array of it")
-    if op is ast.MatMult:
-        return matmul(t, symbolic(t, a), symbolic(t, b))
-    return elementwise(t, lambda x, y: scalars.binary(op, x, y), a, b)
 
 
 def merged(condition: Expr, a: SymArray, b: SymArray) -> SymArray | None:

@@ -290,11 +290,9 @@ class Tracer(Conditions):
 
     def _merge_arrays(self, c: Expr, a: Any, b: Any) -> Any:
         """One of two arrays, of which one at least has a size that is not known."""
-        from symdiff.frontend.symbolic import merged
-
         if isinstance(a, SmallArray) or isinstance(b, SmallArray):
             raise Retrace(what="an array has elements traced one by one on one side only")
-        found = merged(c, a, b) if type(a) is type(b) else None
+        found = self.one_of_arrays(c, a, b) if type(a) is type(b) else None
         return Choice(c, a, b) if found is None else found
 
     def _merge_bound(self, c: Expr, a: Any, b: Any) -> Any:

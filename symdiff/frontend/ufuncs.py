@@ -18,7 +18,7 @@ from symdiff.frontend import (
     storing,
     symbolic,
 )
-from symdiff.frontend.containers import array_in_call, number_of
+from symdiff.frontend.demands import array_in_call, number_of
 from symdiff.frontend.large_reductions import extreme_so_far, logsumexp
 from symdiff.frontend.python_names import call_back
 from symdiff.frontend.recorder import Retrace
@@ -37,8 +37,6 @@ def _add_at(t: Tracer, function: Any, a: Any, indices: Any, value: Any) -> None:
 
 
 def _at(t: Tracer, function: Any, a: Any, indices: Any, *values: Any) -> None:
-    from symdiff.frontend.calls import inline
-
     if function is np.subtract:
         minus = arrays.elementwise(scalars.negative, values[0])
         return _add_at(t, function, a, indices, minus)
@@ -51,7 +49,7 @@ def _at(t: Tracer, function: Any, a: Any, indices: Any, *values: Any) -> None:
     for k in indices if isinstance(indices, tuple) else (indices,):
         selecting.as_integers(t, k)
     assert isinstance(composed_shapes.at, FunctionType)
-    inline(t, composed_shapes.at, (function, a, indices, *values), {})
+    t.inline(composed_shapes.at, (function, a, indices, *values), {})
     return None
 
 
@@ -70,22 +68,18 @@ _REDUCTIONS: dict[Any, Any] = {
 
 
 def _reduce(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
-    from symdiff.frontend.calls import call
-
     if function is np.logaddexp:
         array_in_call(value, "np.logaddexp.reduce()")
         return logsumexp(t, value, axis)
     if function not in _REDUCTIONS:
         raise Refused(f"np.{function.__name__}.reduce()", "write it as a loop")
-    return call(t, _REDUCTIONS[function], (value,), {"axis": axis})
+    return t.call(_REDUCTIONS[function], (value,), {"axis": axis})
 
 
 def _accumulate(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
-    from symdiff.frontend.calls import call
-
     if function in (np.add, np.multiply):
         running = np.cumsum if function is np.add else np.cumprod
-        return call(t, running, (value,), {"axis": axis})
+        return t.call(running, (value,), {"axis": axis})
     if function in (np.maximum, np.minimum):
         array_in_call(value, "np.ufunc.accumulate()")
         if function is np.maximum:

@@ -293,6 +293,20 @@ def number(value: int | float | Fraction) -> Real:
     return Real(const(value))
 
 
+class ExactReal(float):
+    """A named constant, such as SymPy's pi: to Python the nearest double, to a trace the number
+    itself."""
+
+    exact: Expr
+
+    @classmethod
+    def of(cls, nearest: float, exact: Expr) -> ExactReal:
+        """The constant that an expression without variables denotes."""
+        made = cls(nearest)
+        made.exact = exact
+        return made
+
+
 def as_real(value: Any) -> Real:
     """A number or truth value as a real number."""
     if isinstance(value, Real):
@@ -353,6 +367,8 @@ def from_outside(value: Any) -> Any:
     kind = type(value)
     if kind is float or kind is Fraction:
         return number(value)
+    if kind is ExactReal:
+        return Real(value.exact)
     if isinstance(value, np.generic):
         return _from_numpy(value)
     if isinstance(value, np.ndarray):
@@ -421,3 +437,12 @@ def cast(value: Any, kind: str) -> Any:
             "make the array one of floats, such as np.zeros(n)",
         )
     return int(value) if kind == "i" and isinstance(value, int) else value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A method of a traced array, bound to it."""
+
+    function: Callable[..., Any]
+    owner: Any
+    name: str

@@ -59,7 +59,7 @@ from symdiff.ir import (
     Expr,
 )
 from symdiff.passes.extent import largest
-from symdiff.passes.firstorder import LIGHT_FUNCTIONS, PRODUCTS, Left
+from symdiff.passes.firstorder import LIGHT_FUNCTIONS, PRODUCTS, Bound, Left
 from symdiff.passes.signs import Signs
 
 STEPS = (FLOOR, CEIL, TRUNC, ROUND, SIGN)
@@ -71,24 +71,6 @@ FUNCTION_ERROR, VECTOR_ERROR = 2, 2
 """Units by which a library function may miss the exact value, and one of SIMD."""
 UNITS = {"float64": 52, "float32": 23}
 """Two to the minus this bounds a unit of rounding, relative to the value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """The error of a node is at most `(k + relative)*|node| + more` units of rounding."""
-
-    k: Fraction = Fraction(0)
-    more: Expr = ZERO
-    relative: Expr = ZERO
-
-    @property
-    def exact(self) -> bool:
-        return self.k == 0 and self.static
-
-    @property
-    def static(self) -> bool:
-        """Whether the error is known when compiling, relative to the value."""
-        return self.more is ZERO and self.relative is ZERO
 
 
 @dataclass(slots=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from symdiff import ir
 from symdiff.codegen.corrections import BITS, CORRECTED, LIGHT_BITS
@@ -23,9 +22,6 @@ from symdiff.codegen.machine import PLAIN, SHARP_OPS
 from symdiff.functions import EXP, MAXIMUM, MINIMUM
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, ZERO, Expr
 from symdiff.passes.extent import FURTHER, is_band
-
-if TYPE_CHECKING:
-    from symdiff.passes.bounds import Bound
 
 SUMS = Fraction(1, 2**40)
 """What is left where no two errors are multiplied and there are no functions."""
@@ -44,6 +40,24 @@ LARGEST_EXPONENT = 600
 
 Conditions = dict[Expr, None]
 """A set in a fixed order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The error of a node is at most `(k + relative)*|node| + more` units of rounding."""
+
+    k: Fraction = Fraction(0)
+    more: Expr = ZERO
+    relative: Expr = ZERO
+
+    @property
+    def exact(self) -> bool:
+        return self.k == 0 and self.static
+
+    @property
+    def static(self) -> bool:
+        """Whether the error is known when compiling, relative to the value."""
+        return self.more is ZERO and self.relative is ZERO
 
 
 @dataclass(slots=True)

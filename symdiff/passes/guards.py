@@ -24,11 +24,10 @@ from math import isfinite
 from typing import Literal
 
 from symdiff import ir
-from symdiff.codegen.text import short_text
 from symdiff.functions import EXTENDED
 from symdiff.ir import ABS, ADD, CONST, DIV, FALSE, LE, LT, MUL, SUB, TRUE, WHERE, ZERO, Expr
 from symdiff.passes.contexts import Contexts
-from symdiff.passes.guardproof import BAND_ULPS, Place, Prover, Solved, Verdict
+from symdiff.passes.guardproof import Place, Prover, Solved, Verdict
 from symdiff.passes.guardshape import (
     clamp_of,
     disjuncts,
@@ -73,23 +72,6 @@ class Guard:
     at_point: bool
     coarse: bool = False
 
-    @property
-    def message(self) -> str:
-        """The finding, for people."""
-        if self.kind == "repaired":
-            size = abs(self.guarded - self.limit)
-            within = "" if self.ulps <= BAND_ULPS else f" (to {size:.1e} at {_text(self.where)})"
-            what = "the derivatives" if self.coarse else "value and derivatives"
-            return (
-                f"the guard at {_text(self.point)} has the value of the limit{within}; "
-                f"{what} are those of the smooth extension"
-            )
-        what = "the limit" if self.at_point else "the value without it"
-        return (
-            f"the guarded value is not {what}: {self.guarded!r} against {self.limit!r} at "
-            f"{_text(self.where)}; the guard is kept, and so are its derivatives"
-        )
-
 
 @dataclass(slots=True)
 class GuardNotes:
@@ -98,11 +80,6 @@ class GuardNotes:
     guards: list[Guard] = field(default_factory=list)
     literals: list[LiteralRepair] = field(default_factory=list)
     over_budget: list[Expr] = field(default_factory=list)
-
-    @property
-    def wrong(self) -> list[tuple[str, Expr]]:
-        """Messages about guards whose value is not the limit, and their nodes."""
-        return [(g.message, g.node) for g in self.guards if g.kind == "kept"]
 
 
 def guards(
@@ -361,13 +338,6 @@ def _is_reached(outputs: Iterable[Expr], node: Expr, place: Place) -> bool:
                 continue
         stack.extend(e.args)
     return False
-
-
-def _text(place: Place | Solved) -> str:
-    return ", ".join(
-        f"{short_text(e)} = {short_text(v) if isinstance(v, Expr) else f'{float(v):.17g}'}"
-        for e, v in place
-    )
 
 
 __all__ = ["Guard", "GuardNotes", "guards"]

@@ -18,12 +18,10 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.codegen.flags import OVERFLOWS, UNDERFLOWS
 from symdiff.codegen.lower import fused, lower
-from symdiff.codegen.machine import ARRAY_CHAIN
-from symdiff.codegen.nestlanes import Reduction, reduction
+from symdiff.codegen.machine import ARRAY_CHAIN, OVERFLOWS, SETTLED, UNDERFLOWS
 from symdiff.codegen.nestready import ready
-from symdiff.codegen.nestsettle import SETTLED
+from symdiff.codegen.reductions import Reduction, reduction
 from symdiff.ir import (
     ABS,
     ADD,

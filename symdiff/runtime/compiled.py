@@ -7,14 +7,11 @@ element, and `Body` for arrays.
 from __future__ import annotations
 
 import ctypes
-import functools
-import hashlib
 import os
 import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -32,10 +29,6 @@ _ITEM = {"float64": 8, "float32": 4}
 _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 
 _PAIR_PREFIX = "symdiff_dd_"
-_WIDE = ("symdiff.passes.widen", "symdiff.codegen.pairs", "symdiff.codegen.ddfunctions",
-         "symdiff.codegen.doubledouble")  # fmt: skip
-"""The modules that decide what double-double code is."""
-
 Widen = Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
 
 _provided: dict[str, jit.Linked] = {}
@@ -115,28 +108,9 @@ class Spec:
         roots = self.roots()
         own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
-        wide = None if self.widen is None else digest(*_WIDE)
+        wide = self.widen is not None
         how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, self.arrays, wide)
-        return cache.key(kind, rows, how, version(), jit.host(), *more)
-
-
-@functools.cache
-def version() -> str:
-    """A digest of the modules that decide what is compiled."""
-    names = ("ir", "functions", "codegen.lower", "codegen.machine", "codegen.sharp", "codegen.llvm", "codegen.latency", "codegen.streams", "codegen.together", "codegen.quotients", "codegen.polish",
-             "codegen.corrections", "codegen.valued", "codegen.valuedexp", "codegen.valuedangles", "codegen.valuederf",
-             "codegen.driver", "codegen.arraycall", "codegen.tiers", "codegen.flags", "codegen.gate", "codegen.nestentry", "codegen.doubledouble", "codegen.jit")  # fmt: skip
-    return digest(*(f"symdiff.{name}" for name in names))
-
-
-@functools.cache
-def digest(*names: str) -> str:
-    """A digest of modules' sources; they need not be imported."""
-    digest = hashlib.blake2b(digest_size=16)
-    for name in names:
-        spec: Any = find_spec(name)
-        digest.update(spec.loader.get_data(spec.origin))
-    return digest.hexdigest()
+        return cache.key(kind, rows, how, jit.host(), *more)
 
 
 def link(key: str, text: Callable[[], str], keep: bool, tidy: bool = False) -> jit.Linked:
@@ -165,12 +139,12 @@ def _provide(symbol: str, keep: bool) -> None:
     """Compile a double-double function, once in a process, for others to call."""
     if symbol in _provided:
         return
-    from symdiff.codegen import pairs
+    from symdiff.codegen import pairfunctions
 
-    lanes = registers("float64") if pairs.width_of(symbol) > 1 else llvm.Lanes()
+    lanes = registers("float64") if pairfunctions.width_of(symbol) > 1 else llvm.Lanes()
     how = (symbol, lanes.isa, sorted(lanes.library), jit.host())
-    key = cache.key("pairs", digest(*_WIDE), version(), how)
-    linked = link(key, lambda: pairs.print_function(symbol, lanes), keep)
+    key = cache.key("pairs", how)
+    linked = link(key, lambda: pairfunctions.print_function(symbol, lanes), keep)
     jit.define_symbol(symbol, linked.address(symbol))
     _provided[symbol] = linked
 
@@ -248,7 +222,7 @@ class Point:
 
 
 def _pair_writer(lanes: llvm.Lanes) -> llvm.Writer:
-    from symdiff.codegen.pairs import PairWriter
+    from symdiff.codegen.pairfunctions import PairWriter
 
     return PairWriter(lanes)
 
@@ -350,4 +324,4 @@ def _driver(keep: bool) -> jit.Linked:
         call = "" if layout is None else arraycall.print_array_call(*layout)
         return driver.print_driver() + tiers.print_tiers(jit.has_flags()) + call
 
-    return link(cache.key("driver", version(), jit.host(), layout), text, keep)
+    return link(cache.key("driver", jit.host(), layout), text, keep)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from symdiff.codegen import gate, jit
 from symdiff.runtime import builtin, cache
-from symdiff.runtime.compiled import link, version
+from symdiff.runtime.compiled import link
 
 Entry = Callable[..., Any]
 
@@ -56,7 +56,7 @@ class Gate:
         self._record = (ctypes.c_int64 * len(gate.RECORD))()
         self.call: Entry = self._interpreted
         if builtin.float_layout() is not None:
-            key = cache.key("gate", version(), jit.host())
+            key = cache.key("gate", jit.host())
             linked = link(key, gate.print_gate, keep)
             self.call = builtin.gate_builtin(linked, self._record, self._ways, general)
 

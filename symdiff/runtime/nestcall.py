@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen import jit
-from symdiff.codegen.flags import OVERFLOWS
+from symdiff.codegen.machine import OVERFLOWS
 from symdiff.codegen.nestloops import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
 from symdiff.codegen.nests import FIXED
 from symdiff.errors import SymdiffError

@@ -11,7 +11,7 @@ from symdiff.codegen import jit, nestentry
 from symdiff.ir import CONST, Expr
 from symdiff.progress import WATCHING
 from symdiff.runtime import builtin, cache
-from symdiff.runtime.compiled import link, version
+from symdiff.runtime.compiled import link
 from symdiff.runtime.nestarguments import FLOAT64, INT64
 from symdiff.runtime.nestcall import AGAIN, Code
 from symdiff.structure import INDEX, Type, name_of
@@ -73,7 +73,7 @@ def entry_of(code: Code, ones: bool, keep: bool) -> Callable[..., Any] | None:
         fields[name] = ctypes.addressof(table)
         alive.append(table)
     record = _table([fields.get(name, 0) for name in nestentry.RECORD])
-    key = cache.key("nest entry", version(), jit.host(), layout)
+    key = cache.key("nest entry", jit.host(), layout)
     linked = link(key, lambda: nestentry.print_entry(*layout), keep)
     return builtin.nest_builtin(linked, record, template, settle, *alive)
 

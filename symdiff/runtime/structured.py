@@ -22,16 +22,6 @@ from symdiff.runtime.nestarguments import FLOAT32, FLOAT64, given
 from symdiff.runtime.nestcall import Code, ComputationError, ElementError
 from symdiff.structure import Structured, expressions, walk
 
-_SOURCES = ("symdiff.structure", "symdiff.integers", "symdiff.codegen.nests",
-            "symdiff.codegen.nestloops", "symdiff.codegen.nestmemory", "symdiff.codegen.nestscope",
-            "symdiff.codegen.nestlife", "symdiff.codegen.nestparts", "symdiff.codegen.nestproducts", "symdiff.codegen.nestvectors", "symdiff.codegen.nestrows", "symdiff.codegen.nestmatrices", "symdiff.codegen.gemm", "symdiff.codegen.nestready", "symdiff.codegen.nestsettle", "symdiff.codegen.nesttapes", "symdiff.codegen.nestlanes", "symdiff.codegen.nestspans")  # fmt: skip
-
-_TIERS = tuple(
-    f"symdiff.{name}" if "." in name else f"symdiff.passes.{name}"
-    for name in ("settle", "doubt", "overflow", "gather", "sharpen", "complete", "removable", "bands",
-                 "stabilise", "contexts", "extent", "magnitude", "samples", "signs", "blocks.lengths")
-)  # fmt: skip
-"""The modules that decide what is in doubt."""
 ALL = 2
 """Tests for all that the processor's flags tell."""
 
@@ -114,7 +104,7 @@ class StructuredKernel:
                     lanes = compiled.registers(dtype, self.accuracy == "strict")
                     library = sorted(lanes.library)
                     how = (dtype, tests, self.accuracy, lanes.isa, lanes.width, library)
-                    key = cache.key("nests", self._fingerprint(), how, _version(), jit.host())
+                    key = cache.key("nests", self._fingerprint(), how, jit.host())
                     linked = compiled.link(
                         key, lambda: self._text(dtype, tests), self.cache, tidy=True
                     )
@@ -129,7 +119,7 @@ class StructuredKernel:
         own = fingerprint(self.program)
         if self.tiers is None:
             return own
-        return own, fingerprint(self.tiers.closed), compiled.digest(*_TIERS)
+        return own, fingerprint(self.tiers.closed)
 
     # ------------------------------------------------------------------ calling
     def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:
@@ -214,11 +204,6 @@ def fingerprint(program: Structured) -> tuple[Any, ...]:
     shape = flat((program.params, program.block, program.outputs))
     data = tuple((n, a.shape, a.dtype.str) for n, a in program.data.items())
     return shape, encode(roots), data
-
-
-def _version() -> str:
-    """A digest of the modules that decide what is compiled."""
-    return compiled.version() + compiled.digest(*_SOURCES)
 
 
 __all__ = ["ComputationError", "ElementError", "StructuredKernel", "fingerprint"]

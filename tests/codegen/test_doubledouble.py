@@ -15,7 +15,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from symdiff.codegen import doubledouble as dd
-from symdiff.codegen import pairs
+from symdiff.codegen import pairfunctions, pairs
 from symdiff.codegen.ddfunctions import FLOOR, RULES, UNIT
 from symdiff.codegen.doubledouble import Pair
 from symdiff.codegen.llvm import Lanes
@@ -53,7 +53,7 @@ def compiled(function: PairFunction) -> Callable[..., Any]:
 
 def _text(function: PairFunction) -> str:
     pairs.FUNCTIONS.setdefault(function.symbol, function)
-    return pairs.print_function(function.symbol, Lanes())
+    return pairfunctions.print_function(function.symbol, Lanes())
 
 
 def exactly(value: float) -> Any:

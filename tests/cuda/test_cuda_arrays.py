@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from symdiff.blocks import derive
-from symdiff.codegen.nestlanes import reduction
+from symdiff.codegen.reductions import reduction
 from symdiff.frontend import capture
 from symdiff.interpret.blocks import Precise, run
 from symdiff.ir import topological

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from symdiff import symgrad
 from symdiff.blocks import derive
-from symdiff.codegen.flags import UNDERFLOWS
+from symdiff.codegen.machine import UNDERFLOWS
 from symdiff.derivation import settled
 from symdiff.frontend import capture
 from symdiff.interpret.blocks import Precise, run

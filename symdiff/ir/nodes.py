@@ -1,0 +1,404 @@
+"""The expression DAG: immutable, hash-consed nodes over exact real numbers.
+
+Two nodes that are built alike are the same object, so a shared subexpression
+is stored, differentiated and evaluated once. Children exist before their
+parents and no walk recurses, so depth is not limited by Python's stack.
+
+A node is a constant (an exact `Fraction`, or one of the floats inf, -inf,
+nan), a real variable, a truth value, or an `Op` applied to nodes. The
+constructors (`add`, `mul`, `where`, ...) keep the order the user wrote,
+fold exact constants, and apply only local identities that hold wherever
+their left side is defined (over the reals).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+from weakref import ref
+
+Number = int | float | Fraction
+
+
+OPS: dict[str, Op] = {}
+"""Every operation by its name."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Op:
+    """One operation. Elementary functions are declared in `symdiff.functions`.
+
+    Only `name` and `arity` matter to the DAG; the other columns say what the
+    passes and targets need to know, so that one entry declares a function.
+
+    Parameters
+    ----------
+    name : the operation's name, unique.
+    arity : number of arguments; -1 if it varies.
+    boolean : whether the result is a truth value.
+    partials : `(*args) -> derivative with respect to each argument` (None: none).
+    slope : `(*args) -> cheap upper bounds of the sizes of the partials`; None: those.
+    steepest : what the size of no partial exceeds anywhere; 0 if there is no such number.
+    by_value : `(value) -> partials` in terms of the function's own value, for a value
+        that is stored while the arguments would have to be computed again.
+    live : `(*args) -> condition under which each argument counts`; for max and
+        min, where an argument that is not taken must not leak into the derivative.
+    domain : `(*args) -> closed condition` outside of which the value is nan.
+    simplify : `(*args) -> an equal node, or None`, tried at construction.
+    fold : `(*Fractions) -> exact Fraction, or None`.
+    names : dotted Python names that mean this function.
+    sympy : `(sympy, *args) -> SymPy expression`.
+    libm : C name in libm (float32: with an `f` appended); None: see `expand`.
+    vector : whether glibc's libmvec has a SIMD variant.
+    intrinsic : LLVM intrinsic used instead of `libm`, such as `llvm.sqrt`.
+    python : how a generated module writes it, such as `math.exp({0})`.
+    helper : source of a Python function that `python` calls, for a user's own rule.
+    expand : `(*args) -> the function in terms of others`, for targets without it.
+    written : whether that stands for it before errors are bounded: near its roots it loses digits.
+    ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
+    sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
+    kink : `(*args) -> where`, the node whose zeros are kinks, and
+    kink_rule : the documented value of the derivative there.
+    cut : `(*args) -> where`, the node across whose zeros the function may jump, and
+    pieces : `(*args) -> the function by branches` that are smooth there.
+    """
+
+    name: str
+    arity: int
+    boolean: bool = False
+    partials: Callable[..., tuple[Expr | None, ...]] | None = None
+    slope: Callable[..., tuple[Expr, ...]] | None = None
+    steepest: int = 0
+    by_value: Callable[[Expr], tuple[Expr, ...]] | None = None
+    live: Callable[..., tuple[Expr, ...]] | None = None
+    domain: Callable[..., Expr] | None = None
+    simplify: Callable[..., Expr | None] | None = None
+    fold: Callable[..., Fraction | None] | None = None
+    names: tuple[str, ...] = ()
+    sympy: Callable[..., Any] | None = None
+    libm: str | None = None
+    vector: bool = False
+    intrinsic: str | None = None
+    python: str | None = None
+    helper: str | None = None
+    expand: Callable[..., Expr] | None = None
+    written: bool = False
+    ball: Callable[..., Any] | None = None
+    sign: str = ""
+    kink: Callable[..., Expr] | None = None
+    kink_rule: str = ""
+    cut: Callable[..., Expr] | None = None
+    pieces: Callable[..., Expr] | None = None
+
+    def __post_init__(self) -> None:
+        if self.name in OPS:
+            raise ValueError(f"an operation named {self.name} exists already")
+        OPS[self.name] = self
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __call__(self, *args: Expr | Number) -> Expr:
+        return apply(self, *args)
+
+
+class Expr:
+    """A node of the DAG. Compare with `is`; build with the constructors below.
+
+    Attributes
+    ----------
+    op : what the node does; `CONST`, `VAR`, `BOOL` for leaves.
+    args : the children.
+    value : the `Fraction` (or float inf, -inf, nan) of a constant, the name of
+        a variable, the `bool` of a truth value; None otherwise.
+    """
+
+    __slots__ = ("__weakref__", "args", "op", "value")
+    op: Op
+    args: tuple[Expr, ...]
+    value: Any
+
+    def __add__(self, other: Expr | Number) -> Expr:
+        return apply(ADD, self, other)
+
+    def __radd__(self, other: Number) -> Expr:
+        return apply(ADD, other, self)
+
+    def __sub__(self, other: Expr | Number) -> Expr:
+        return apply(SUB, self, other)
+
+    def __rsub__(self, other: Number) -> Expr:
+        return apply(SUB, other, self)
+
+    def __mul__(self, other: Expr | Number) -> Expr:
+        return apply(MUL, self, other)
+
+    def __rmul__(self, other: Number) -> Expr:
+        return apply(MUL, other, self)
+
+    def __truediv__(self, other: Expr | Number) -> Expr:
+        return apply(DIV, self, other)
+
+    def __rtruediv__(self, other: Number) -> Expr:
+        return apply(DIV, other, self)
+
+    def __pow__(self, other: Expr | Number) -> Expr:
+        return apply(POW, self, other)
+
+    def __rpow__(self, other: Number) -> Expr:
+        return apply(POW, other, self)
+
+    def __neg__(self) -> Expr:
+        return apply(NEG, self)
+
+    def __bool__(self) -> bool:
+        if self.op is BOOL:
+            return bool(self.value)
+        raise TypeError("a symbolic expression has no truth value")
+
+    def __repr__(self) -> str:
+        return format_expr(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (encode((self,)),)
+
+
+class _Entry(ref[Expr]):
+    """A node that lives as long as somebody else holds it, and where it is in the table."""
+
+    __slots__ = ("key",)
+    key: tuple[Any, ...]
+
+
+_nodes: dict[tuple[Any, ...], _Entry] = {}
+
+
+def _forget(entry: _Entry, nodes: dict[tuple[Any, ...], _Entry] = _nodes) -> None:
+    if nodes.get(entry.key) is entry:  # it may have been built again meanwhile
+        del nodes[entry.key]
+
+
+def raw(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
+    """The node as given: nothing folded, no identity applied."""
+    key = (op, args, value)
+    entry = _nodes.get(key)
+    found = entry() if entry is not None else None
+    if found is None:
+        found = object.__new__(Expr)
+        found.op, found.args, found.value = op, args, value
+        entry = _Entry(found, _forget)
+        entry.key = key
+        _nodes[key] = entry
+    return found
+
+
+# --------------------------------------------------------------------- leaves
+CONST = Op("const", 0)
+VAR = Op("var", 0)
+BOOL = Op("bool", 0, boolean=True)
+
+TRUE = raw(BOOL, (), True)
+FALSE = raw(BOOL, (), False)
+
+
+def const(value: Number) -> Expr:
+    """The constant that a Python number denotes, exactly."""
+    if isinstance(value, float):
+        if math.isfinite(value):
+            value = Fraction(value)
+        elif math.isnan(value):
+            return NAN
+    elif not isinstance(value, Fraction):
+        value = Fraction(value)
+    return raw(CONST, (), value)
+
+
+NAN = raw(CONST, (), math.nan)
+INF = const(math.inf)
+ZERO = const(0)
+ONE = const(1)
+HALF = const(Fraction(1, 2))
+
+
+def var(name: str) -> Expr:
+    """The real variable of this name."""
+    return raw(VAR, (), name)
+
+
+def as_expr(value: Expr | Number) -> Expr:
+    return value if isinstance(value, Expr) else const(value)
+
+
+def rational(e: Expr) -> Fraction | None:
+    """The exact value of a finite constant, else None."""
+    return e.value if e.op is CONST and isinstance(e.value, Fraction) else None
+
+
+def integer(e: Expr) -> int | None:
+    """The value of an integer constant, else None."""
+    q = rational(e)
+    return int(q) if q is not None and q.denominator == 1 else None
+
+
+# --------------------------------------------------- operations that have constructors
+ADD = Op("add", 2)
+SUB = Op("sub", 2)
+MUL = Op("mul", 2)
+DIV = Op("div", 2)
+NEG = Op("neg", 1)
+POW = Op("pow", 2, libm="pow", vector=True)
+ARITHMETIC = (ADD, SUB, MUL, DIV, NEG, POW)
+
+LT = Op("lt", 2, boolean=True)
+LE = Op("le", 2, boolean=True)
+EQ = Op("eq", 2, boolean=True)
+NOT = Op("not", 1, boolean=True)
+AND = Op("and", 2, boolean=True)
+OR = Op("or", 2, boolean=True)
+WHERE = Op("where", 3)
+COMPARISONS = (LT, LE, EQ)
+
+
+def boolean(value: bool) -> Expr:
+    return TRUE if value else FALSE
+
+
+# ------------------------------------------------------- applying and rebuilding
+def apply(op: Op, *args: Expr | Number) -> Expr:
+    """The op applied to arguments, folded and simplified where that is exact."""
+    builder = BUILDERS.get(op)
+    if builder is not None:
+        return builder(*args)
+    nodes = tuple(as_expr(a) for a in args)
+    if op.arity >= 0 and len(nodes) != op.arity:
+        raise TypeError(f"{op.name} takes {op.arity} arguments, not {len(nodes)}")
+    if op.fold is not None:
+        values = [rational(a) for a in nodes]
+        if None not in values and (q := op.fold(*values)) is not None:
+            return const(q)
+    if op.simplify is not None and (e := op.simplify(*nodes)) is not None:
+        return e
+    return raw(op, nodes)
+
+
+BUILDERS: dict[Op, Callable[..., Expr]] = {}
+"""Constructors of the operations that have their own; `arithmetic` and `conditions` add them."""
+
+
+def rebuild(e: Expr, args: tuple[Expr, ...]) -> Expr:
+    """The same operation on other children; `e` itself if none changed."""
+    return e if args == e.args else apply(e.op, *args)  # nodes are equal if they are the same
+
+
+# ---------------------------------------------------------------------- walking
+def topological(roots: Iterable[Expr], known: Container[Expr] = ()) -> list[Expr]:
+    """All nodes below the roots, children first, in an order that depends only
+    on the structure of the DAG; known nodes and what is below them are left out."""
+    order: list[Expr] = []
+    done: set[Expr] = set()
+    stack: list[Any] = list(roots)[::-1]
+    while stack:
+        e = stack.pop()
+        if e is None:  # the node below it has its children in the order
+            order.append(stack.pop())
+        elif e not in done and e not in known:
+            done.add(e)
+            if e.args:
+                stack += e, None
+                stack += [a for a in e.args[::-1] if a not in done]
+            else:
+                order.append(e)
+    return order
+
+
+def transform(
+    roots: Iterable[Expr], rule: Callable[[Expr, tuple[Expr, ...]], Expr]
+) -> tuple[Expr, ...]:
+    """Rewrite bottom-up: `rule(node, new children) -> new node`, once per node."""
+    roots = tuple(roots)
+    new: dict[Expr, Expr] = {}
+    for e in topological(roots):
+        new[e] = rule(e, tuple([new[a] for a in e.args]))
+    return tuple(new[r] for r in roots)
+
+
+def substitute(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
+    """Replace whole nodes, at once."""
+    roots = tuple(roots)
+    new: dict[Expr, Expr] = dict(mapping)
+    for e in topological(roots):
+        if e not in new:
+            new[e] = rebuild(e, tuple(new[a] for a in e.args))
+    return tuple(new[r] for r in roots)
+
+
+def variables(roots: Iterable[Expr]) -> list[Expr]:
+    return [e for e in topological(roots) if e.op is VAR]
+
+
+# --------------------------------------------------------------- text and bytes
+def encode(roots: Iterable[Expr]) -> tuple[tuple[Any, ...], ...]:
+    """A flat, picklable and deterministic listing of the DAG below the roots."""
+    roots = tuple(roots)
+    index: dict[Expr, int] = {}
+    rows: list[tuple[Any, ...]] = []
+    for e in topological(roots):
+        index[e] = len(rows)
+        value = str(e.value) if e.op is CONST else e.value
+        rows.append((e.op.name, value, *(index[a] for a in e.args)))
+    return (*rows, ("roots", *(index[r] for r in roots)))
+
+
+def decode(rows: tuple[tuple[Any, ...], ...]) -> tuple[Expr, ...]:
+    """Inverse of `encode`."""
+    nodes: list[Expr] = []
+    for name, value, *children in rows[:-1]:
+        if name == "const":
+            special = value in ("inf", "-inf", "nan")
+            nodes.append(const(float(value) if special else Fraction(value)))
+        elif name == "var":
+            nodes.append(var(value))
+        elif name == "bool":
+            nodes.append(boolean(value))
+        else:
+            nodes.append(raw(OPS[name], tuple(nodes[i] for i in children), value))
+    return tuple(nodes[i] for i in rows[-1][1:])
+
+
+def _rebuild(rows: tuple[tuple[Any, ...], ...]) -> Expr:
+    return decode(rows)[0]
+
+
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "lt": "<", "le": "<=",
+            "eq": "==", "and": "&", "or": "|"}  # fmt: skip
+
+
+def format_expr(e: Expr, limit: int = 2000) -> str:
+    """A one-line text for people and error messages; cut at `limit` characters."""
+    text: dict[Expr, str] = {}
+    for n in topological((e,)):
+        kids = [text[a] for a in n.args]
+        if n.op in (CONST, VAR, BOOL):
+            s = str(n.value)
+            if n.op is CONST and isinstance(n.value, Fraction) and n.value.denominator > 1000:
+                s = repr(float(n.value))
+        elif not n.args:
+            s = str(n.value[0] if isinstance(n.value, tuple) else n.value or n.op.name)
+        elif n.op.name == "load":
+            s = f"{kids[0]}[{', '.join(kids[1:])}]"
+        elif n.op.name in _SYMBOLS:
+            s = f"({kids[0]} {_SYMBOLS[n.op.name]} {kids[1]})"
+        elif n.op is NEG:
+            s = f"-{kids[0]}"
+        else:
+            s = f"{n.op.name}({', '.join(kids)})"
+        text[n] = cut(s, limit)
+    return text[e]
+
+
+def cut(text: str, limit: int) -> str:
+    """A text that is no longer than a limit, apart from the dots that say so."""
+    return text if len(text) <= limit else text[:limit] + "..."

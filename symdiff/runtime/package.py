@@ -1,0 +1,133 @@
+"""Which code this is: a digest of all files of the package, and of what it stands on.
+
+The content of the files decides. As reading them all takes longer than a warm start may take,
+`Files.signature` tells cheaply whether they are the ones of last time, as `make` and `git` do:
+by size, inode, and the times of the last changes of content and of status, of which a program
+cannot set the latter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from symdiff.version import STARTED
+
+_ROOT = Path(__file__).resolve().parent.parent
+_STANDS_ON = ("numpy", "llvmlite", "flint", "numba", "sympy")
+_VERSIONED = ("__init__.py", "_version.py", "version.py", "release.py")
+"""The files, one of which says a library's version."""
+
+_SETTLED = 2 * 10**9
+"""Nanoseconds after which a file that changes again has another time, on any file system."""
+_TICK = 20 * 10**6
+"""Nanoseconds by which the clock of a file system may be behind."""
+
+
+class Files(NamedTuple):
+    """The files that decide what is compiled, without their content.
+
+    Attributes
+    ----------
+    paths : of all files, by the name under which they are counted.
+    signature : changes when any file does.
+    newest : when one of them was changed last, in nanoseconds.
+    """
+
+    paths: dict[str, str]
+    signature: str
+    newest: int
+
+    @property
+    def are_those_imported(self) -> bool:
+        """Whether none has changed since this process began to import them."""
+        return self.newest < STARTED - _TICK
+
+    @property
+    def are_settled(self) -> bool:
+        """Whether the signature would change with the content from now on: a file that was
+        written a moment ago may be written again within one tick of its clock."""
+        return self.newest < time.time_ns() - _SETTLED
+
+    def digest(self) -> str:
+        """Of their names and content, and of the interpreter."""
+        digest = hashlib.blake2b(_interpreter().encode(), digest_size=20)
+        for name, path in self.paths.items():
+            content = Path(path).read_bytes()
+            digest.update(f"\n{name} {len(content)}\n".encode())
+            digest.update(content)
+        return digest.hexdigest()
+
+
+def files() -> Files | None:
+    """The files as they are now; None where the package is not made of files."""
+    found: dict[str, tuple[str, os.stat_result]] = {}
+    try:
+        _collect(str(_ROOT), "", found)
+        for name in _STANDS_ON:
+            _collect_versions(name, found)
+    except OSError:
+        return None
+    if "version.py" not in found:
+        return None
+    names = sorted(found)
+    states = [
+        (n, s.st_size, s.st_ino, s.st_mtime_ns, s.st_ctime_ns)
+        for n, (_, s) in sorted(found.items())
+    ]
+    seen = repr((_interpreter(), str(_ROOT), states))
+    newest = max(max(s.st_mtime_ns, s.st_ctime_ns) for _, s in found.values())
+    signature = hashlib.blake2b(seen.encode(), digest_size=20).hexdigest()
+    return Files({name: found[name][0] for name in names}, signature, newest)
+
+
+def _interpreter() -> str:
+    return f"{sys.version} {sys.implementation.cache_tag} {sys.platform} {sys.maxsize}"
+
+
+def _collect(folder: str, prefix: str, found: dict[str, tuple[str, os.stat_result]]) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = entry.name
+            if entry.is_dir():
+                if name != "__pycache__":
+                    _collect(entry.path, f"{prefix}{name}/", found)
+            else:
+                found[prefix + name] = entry.path, _status(entry)
+
+
+def _status(entry: os.DirEntry[str]) -> os.stat_result:
+    """Of a file of a folder; Windows lists folders with less than that."""
+    return entry.stat() if os.name == "posix" else os.stat(entry.path)
+
+
+def _collect_versions(library: str, found: dict[str, tuple[str, os.stat_result]]) -> None:
+    """The files that say a library's version; it need not be imported, which takes long."""
+    folder = _folder(library)
+    for name in _VERSIONED if folder is not None else ():
+        path = os.path.join(folder or "", name)
+        try:
+            found[f"{library}:{name}"] = path, os.stat(path)
+        except OSError:
+            continue
+
+
+def _folder(library: str) -> str | None:
+    """Where a library is."""
+    module = sys.modules.get(library)
+    if module is not None and getattr(module, "__file__", None):
+        return os.path.dirname(str(module.__file__))
+    for place in sys.path:
+        folder = os.path.join(place, library)
+        if os.path.isfile(os.path.join(folder, "__init__.py")):
+            return folder
+    try:
+        spec = find_spec(library)
+    except (ImportError, ValueError):
+        return None
+    return None if spec is None or spec.origin is None else os.path.dirname(spec.origin)
