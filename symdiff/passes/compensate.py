@@ -23,6 +23,7 @@ from symdiff.functions import ATAN, ATAN2, EXP, HYPOT, LOG, PI
 from symdiff.ir import POW, ZERO, Expr, Op
 from symdiff.passes.doubt import Doubt
 from symdiff.passes.gather import gather
+from symdiff.passes.range import in_range
 from symdiff.passes.samples import worst_share
 from symdiff.passes.sharpen import sharpen
 
@@ -72,7 +73,7 @@ def first_tier(
     if corrected is not None and large and often_in_doubt(first, MOSTLY, strict=strict):
         return best()
     if not strict:
-        first = sharpen(gather(first))
+        first = sharpen(in_range(gather(first)))
     if corrected is not None and often_in_doubt(first, strict=strict):
         return best()
     return first

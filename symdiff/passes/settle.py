@@ -49,6 +49,7 @@ from symdiff.passes.differentiate import depends_on
 from symdiff.passes.doubt import Doubt, doubt
 from symdiff.passes.gather import gather
 from symdiff.passes.overflow import Underflow, overflow, underflow
+from symdiff.passes.range import in_range
 from symdiff.passes.samples import inherits
 from symdiff.passes.sharpen import sharpen
 from symdiff.passes.signs import Signs
@@ -265,7 +266,7 @@ class _Settling:
         plain = _written(tuple(wholes))
         forms = plain
         if self.accuracy != "certified":
-            forms = sharpen(gather(plain), AGAIN, LONGEST)
+            forms = sharpen(in_range(gather(plain)), AGAIN, LONGEST)
         exact = closed_forms(entire if self.tests else wholes)
         known = ((x, self.values[p]) for p, x in self.parts.items() if p in self.values)
         inside = {x: v.whole for x, v in known}

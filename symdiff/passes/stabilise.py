@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from symdiff import ir
 from symdiff.identities import Rule, rewrite
 from symdiff.ir import DIV, Expr
+from symdiff.passes.range import within_range
 from symdiff.passes.shares import share
 
 
@@ -42,7 +43,7 @@ def stabilise(
             new = share(new)
         found = rewrite(new, early)
         if found is None:
-            return new
+            return new if early else within_range(new)
         if notes is not None:
             notes.append(Rewrite(new, *found))
         return found[0]

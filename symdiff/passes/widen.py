@@ -32,6 +32,7 @@ from symdiff.codegen.ddfunctions import FLOOR, RULES, UNIT, named
 from symdiff.codegen.doubledouble import Pair
 from symdiff.codegen.lower import lower
 from symdiff.ir import FALSE, INF, NAN, ONE, TRUE, ZERO, Expr, Op, const
+from symdiff.passes.range import in_range
 from symdiff.passes.shares import shared
 
 ACCEPTED = Fraction(1, 2**57)
@@ -84,7 +85,7 @@ def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
         Raw nodes to be printed by `codegen.pairs`, as they stand, and a condition.
     """
     widening = _Widening()
-    values = [widening.of(o) for o in shared(outputs)]
+    values = [widening.of(o) for o in shared(in_range(outputs))]
     suspect = FALSE
     for value in dict.fromkeys(values):
         if isinstance(value, Choice):
