@@ -27,6 +27,7 @@ from symdiff.passes.complete import (
     closed_forms,
     complete,
     expand_completed,
+    pinned_forms,
     readable_forms,
 )
 from symdiff.passes.differentiate import gradient as reverse
@@ -55,7 +56,7 @@ def emission(program: Program) -> Emission:
         program.params,
         program.tree,
         stabilise(expand_completed(program.outputs)),
-        closed_forms(program.outputs),
+        pinned_forms(program.outputs),
     )
 
 

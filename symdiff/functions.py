@@ -101,6 +101,8 @@ def _like_its_argument(name: str) -> Callable[[Any], Any]:
 
 
 def _log_simplify(x: Expr) -> Expr | None:
+    if x is ZERO:
+        return const(-math.inf)
     if x.op is EXP:
         return x.args[0]
     if x.op is POW and (n := integer(x.args[1])) is not None and n % 2 == 0:

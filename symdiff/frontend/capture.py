@@ -230,6 +230,9 @@ def _program(
     defined = TRUE
     for v in outputs:
         defined = join(defined, v.defined)
+    for held in t.executions:
+        if {v.value for v in ir.variables((held,))} <= set(params):
+            defined = join(defined, held)
     assumptions = tuple(dict.fromkeys(t.assumptions))
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)

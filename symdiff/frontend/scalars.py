@@ -279,7 +279,7 @@ _REAL: dict[type[ast.operator], Callable[[Real, Real], Real]] = {
     ast.Div: lambda a, b: Real(ir.div(a.expr, b.expr), join(a.defined, b.defined)),
     ast.Pow: _power,
     ast.FloorDiv: lambda a, b: compose(functions.COMPOSITES["numpy.floor_divide"], (a, b)),
-    ast.Mod: lambda a, b: compose(functions.COMPOSITES["numpy.remainder"], (a, b)),
+    ast.Mod: lambda a, b: _remainder(a, b),
 }
 
 _WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
@@ -402,6 +402,12 @@ def _template(build: Callable[..., Expr]) -> tuple[int, Expr]:
         value = build(*(ir.var(n) for n in names))
         found = _templates[build] = len(names), domain_of((value,))[value]
     return found
+
+
+def _remainder(a: Real, b: Real) -> Real:
+    """a % b, which is not defined for b = 0, though it tends to 0."""
+    found = compose(functions.COMPOSITES["numpy.remainder"], (a, b))
+    return Real(found.expr, join(found.defined, ir.ne(b.expr, ir.ZERO)))
 
 
 def compose(build: Callable[..., Expr], values: tuple[Any, ...]) -> Real:

@@ -39,6 +39,7 @@ from symdiff.passes.removable import (
     Removable,
     closed_forms,
     expand_completed,
+    pinned_forms,
     readable_forms,
 )
 from symdiff.passes.roots import loci, rational_roots
@@ -419,5 +420,6 @@ __all__ = [
     "closed_forms",
     "complete",
     "expand_completed",
+    "pinned_forms",
     "readable_forms",
 ]

@@ -62,7 +62,7 @@ def within_range(e: Expr) -> Expr:
 def is_far(e: Expr) -> bool:
     """Whether a node is a constant beyond the range of doubles."""
     q = ir.rational(e)
-    return bool(q) and not SMALLEST <= abs(q) < LARGEST
+    return q is not None and q != 0 and not SMALLEST <= abs(q) < LARGEST
 
 
 def _value(e: Expr) -> Fraction:

@@ -297,35 +297,36 @@ def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     return _in_closed_form(outputs, "plain_form")
 
 
+def pinned_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The closed form in place of each completed function, with its values at the completed
+    points: a limit there would take long beside costly functions."""
+    return _in_closed_form(outputs, "plain_form", pinned=True)
+
+
 def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The closed form in place of each completed function, for people to read."""
     return _in_closed_form(outputs, "readable_form")
 
 
-def _in_closed_form(outputs: Iterable[Expr], form: str) -> tuple[Expr, ...]:
-    def pinned(
-        function: Completed, order: Any, form: str, args: tuple[Expr, ...], result: Expr
-    ) -> Expr:
-        if form != "plain_form" or not isinstance(function, Removable):
-            return result
-        if function.kinked or _has_kink(args[0]):
-            return function.pinned(order, args[0], result)
-        return result
-
+def _in_closed_form(outputs: Iterable[Expr], form: str, pinned: bool = False) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         if e.op in MARKS:
             return args[0]
         if e.op not in WRITTEN:
             return ir.rebuild(e, args)
         function, order = WRITTEN[e.op]
-        inner = function.spelled.get((form, order))
+        key = f"{form} pinned" if pinned else form, order
+        inner = function.spelled.get(key)
         if inner is None:
-            inner = _in_closed_form((getattr(function, form)(order),), form)
-            function.spelled[form, order] = inner
-        if args == tuple(function.variables):
-            return pinned(function, order, form, args, inner[0])
-        (result,) = ir.substitute(inner, dict(zip(function.variables, args, strict=True)))
-        return pinned(function, order, form, args, result)
+            inner = _in_closed_form((getattr(function, form)(order),), form, pinned)
+            function.spelled[key] = inner
+        (result,) = inner
+        if args != tuple(function.variables):
+            (result,) = ir.substitute(inner, dict(zip(function.variables, args, strict=True)))
+        if form == "plain_form" and isinstance(function, Removable):
+            if pinned or function.kinked or _has_kink(args[0]):
+                return function.pinned(order, args[0], result)
+        return result
 
     return ir.transform(outputs, rule)
 
@@ -337,5 +338,6 @@ __all__ = [
     "Removable",
     "closed_forms",
     "expand_completed",
+    "pinned_forms",
     "readable_forms",
 ]

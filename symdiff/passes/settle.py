@@ -44,7 +44,7 @@ from symdiff.ir import (
     where,
 )
 from symdiff.passes.bounds import is_exact
-from symdiff.passes.complete import closed_forms, expand_completed
+from symdiff.passes.complete import expand_completed, pinned_forms
 from symdiff.passes.differentiate import depends_on
 from symdiff.passes.doubt import Doubt, doubt
 from symdiff.passes.gather import gather
@@ -267,7 +267,7 @@ class _Settling:
         forms = plain
         if self.accuracy != "certified":
             forms = sharpen(in_range(gather(plain)), AGAIN, LONGEST)
-        exact = closed_forms(entire if self.tests else wholes)
+        exact = pinned_forms(entire if self.tests else wholes)
         known = ((x, self.values[p]) for p, x in self.parts.items() if p in self.values)
         inside = {x: v.whole for x, v in known}
         for key, form, simple, closed in zip(keys, forms, plain, exact, strict=True):

@@ -160,7 +160,7 @@ def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
             if decided is not None:
                 return args[1] if decided else args[2]
         if e.op is POW and args[0].op in (MUL, DIV):
-            return _without_squares(*args, signs)
+            return _without_squares(args[0], args[1], signs)
         return ir.rebuild(e, args)
 
     return ir.transform(outputs, rule)
