@@ -16,7 +16,9 @@ from symdiff.ir import ONE
 from symdiff.options import Options
 from symdiff.program import Tree, flatten_like, map_tree
 from symdiff.runtime import arrays, rows
+from symdiff.runtime.arrays import ShapeError
 from symdiff.runtime.gate import Way
+from symdiff.runtime.nestcall import ComputationError
 from symdiff.structure import ARRAY, Structured
 from symdiff.tiered import nested, widen
 
@@ -64,10 +66,17 @@ class ArrayKernels:
         def call(args: Sequence[Any], out: Any) -> Any:
             if stretches and any(type(a) is np.ndarray and 1 in a.shape for a in args):
                 return NotImplemented
-            if out is not None:
-                places = flatten_like(tree, out, len(program.outputs), "out")
-                return out if kernel.plainly(args, places) is not None else NotImplemented
-            values = kernel.plainly(args)
+            try:
+                if out is not None:
+                    places = flatten_like(tree, out, len(program.outputs), "out")
+                    return out if kernel.plainly(args, places) is not None else NotImplemented
+                values = kernel.plainly(args)
+            except ShapeError:
+                return NotImplemented  # there may be a program for other sizes
+            except ComputationError:
+                if not stretches:
+                    raise
+                return NotImplemented
             if values is None:
                 return NotImplemented
             return values[tree] if single else map_tree(values.__getitem__, tree)
@@ -88,6 +97,8 @@ class ArrayKernels:
         if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
             return None
         program, kernel = found
+        if any(e.args for pair in raw.stretches.pairs for e in pair):
+            return None  # which of those are 1 does not show in the arguments
         entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 

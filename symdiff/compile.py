@@ -33,29 +33,44 @@ from symdiff.passes.complete import (
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards import GuardNotes, guards
+from symdiff.passes.range import in_range
 from symdiff.passes.signs import Signs, assume
 from symdiff.passes.signsquares import squares_of_signs
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.program import Emission, Program, Tree
 
+STAGES = ("cancel", "stabilise", "complete", "bands", "signsquares", "guards", "assume")
+"""What may be switched off for a function, by `Notes.without`; values and derivatives mean
+the same without them, but for the points that only `complete` fills."""
+
 
 @dataclass(slots=True)
 class Notes:
-    """What the passes did to one function, for its report."""
+    """What the passes did to one function, for its report.
+
+    Attributes
+    ----------
+    guarded : the captured outputs after guards and literals were repaired.
+    without : stages that are switched off, as `symdiff.validation` found them at fault.
+    """
 
     cancel: cancellation.Notes = field(default_factory=cancellation.Notes)
     complete: Completions = field(default_factory=Completions)
     guards: GuardNotes = field(default_factory=GuardNotes)
     rewrites: list[Rewrite] = field(default_factory=list)
+    guarded: tuple[Expr, ...] | None = None
+    without: frozenset[str] = frozenset()
 
 
-def emission(program: Program) -> Emission:
+def emission(program: Program, without: frozenset[str] = frozenset()) -> Emission:
     """The last steps, when nothing is to be differentiated any more."""
+    expand = closed_forms if "bands" in without else expand_completed
+    outputs = tuple(expand(program.outputs))
     return Emission(
         program.name,
         program.params,
         program.tree,
-        stabilise(expand_completed(program.outputs)),
+        in_range(outputs) if "stabilise" in without else stabilise(outputs),
         pinned_forms(program.outputs),
     )
 
@@ -64,10 +79,19 @@ def simplified(program: Program, notes: Notes | None = None) -> Program:
     """The program with its assumptions used, its common factors cancelled and its
     removable singularities filled."""
     notes = notes or Notes()
-    outputs = assume(program.outputs, program.assumptions)
-    outputs = guards(outputs, program.assumptions, notes.guards)
-    outputs = stabilise(cancel(outputs, notes.cancel), notes.rewrites, early=True)
-    return replace(program, outputs=complete(outputs, program.assumptions, notes.complete))
+    off, outputs = notes.without, program.outputs
+    if "assume" not in off:
+        outputs = assume(outputs, program.assumptions)
+    if "guards" not in off:
+        outputs = guards(outputs, program.assumptions, notes.guards)
+        notes.guarded = outputs if notes.guarded is None else notes.guarded
+    if "cancel" not in off:
+        outputs = cancel(outputs, notes.cancel)
+    if "stabilise" not in off:
+        outputs = stabilise(outputs, notes.rewrites, early=True)
+    if "complete" not in off:
+        outputs = complete(outputs, program.assumptions, notes.complete)
+    return replace(program, outputs=outputs)
 
 
 def value(program: Program, notes: Notes | None = None) -> Program:
@@ -88,7 +112,10 @@ def _slopes(base: Program, wrt: Sequence[str], notes: Notes) -> Program:
 
 def _slope_forms(slopes: Sequence[Expr], notes: Notes) -> tuple[Expr, ...]:
     """Derivatives, simplified."""
-    return cancel(squares_of_signs(slopes), notes.cancel)
+    slopes = tuple(slopes)
+    if "signsquares" not in notes.without:
+        slopes = squares_of_signs(slopes)
+    return slopes if "cancel" in notes.without else cancel(slopes, notes.cancel)
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:

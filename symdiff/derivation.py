@@ -24,9 +24,27 @@ from symdiff.program import Emission, Program, Tree
 from symdiff.runtime import cache
 from symdiff.shapes import shapes_of, stretched
 from symdiff.structure import Structured
+from symdiff.validation.settings import mode
 
 Step = tuple[str, tuple[str, ...]]
 """What to derive, by the name of the function in `symdiff.compile`, and by what."""
+
+
+@dataclass(slots=True)
+class Sound:
+    """That an emission agrees with the captured program.
+
+    Attributes
+    ----------
+    without : the stages that are switched off, as they did not.
+    key : names the emission on disk; None if it is not kept.
+    trial : the truth, for machine code; None if it has to be made again, if there is none, or
+        if nothing is validated.
+    """
+
+    without: frozenset[str] = frozenset()
+    key: str | None = None
+    trial: Any = None
 
 
 @dataclass(slots=True)
@@ -42,6 +60,7 @@ class Source:
     keep : whether emissions are kept on disk.
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
     notes : what simplifying each captured program found, by its identity.
+    sound : what validating its emission found, by its identity.
     """
 
     name: str
@@ -53,6 +72,7 @@ class Source:
     captured: dict[Any, Program | Structured] = field(default_factory=dict)
     programs: dict[Any, Any] = field(default_factory=dict)
     notes: dict[Any, Any] = field(default_factory=dict)
+    sound: dict[Any, Sound] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -169,34 +189,76 @@ class Source:
         return program if self.path else derive.value(program)
 
     def emission(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Emission:
-        """What to compile, from disk if this was emitted before."""
+        """What to compile, from disk if this was emitted before; validated."""
         raw = self.scalar(static, shapes)
         roots = (*raw.outputs, *raw.domain, *raw.assumptions)
         own = any(e.op not in BUILTIN for e in topological(roots))
-
-        def emit() -> Emission:
-            from symdiff import compile as pipeline
-
-            return pipeline.emission(self.final(static, shapes))
-
-        def wrong() -> list[tuple[str, Expr]]:
-            notes = self.notes.get(id(raw))
-            return [] if notes is None else guardtext.wrong(notes.guards)
-
-        if own or not self.keep:
-            emission = emit()
-            _warn(wrong(), raw)
-            return emission
-        key = cache.key("emission", encode(roots), raw.params, _plain(raw.tree), self.path)
-        stored = cache.load(key)
-        if stored is not None:
-            emission, known = _unpacked(raw.name, stored[0])
-        else:
-            emission = emit()
-            known = wrong()
-            cache.store(key, _packed(emission, known), ())
+        how = mode()
+        key = None
+        if not own and self.keep:
+            key = cache.key("emission", encode(roots), raw.params, _plain(raw.tree), self.path, how)  # fmt: skip
+            stored = cache.load(key)
+            if stored is not None:
+                emission, known, off, fault = _unpacked(raw.name, stored[0])
+                self.sound[id(raw)] = Sound(off, key)
+                _warn(known, raw)
+                _warn_of(self.name, off, fault)
+                return emission
+        emission, known, off, fault = self._validated(raw, static, shapes, how)
+        self.sound[id(raw)].key = key
+        if key is not None:
+            cache.store(key, _packed(emission, known, off, fault), ())
         _warn(known, raw)
+        _warn_of(self.name, off, fault)
         return emission
+
+    def _validated(
+        self, raw: Program, static: Mapping[str, Any], shapes: Shapes | None, how: str
+    ) -> tuple[Emission, list[tuple[str, Expr]], frozenset[str], Any]:
+        """An emission that agrees with the captured program, the guards to warn of, what had
+        to be switched off and why."""
+        from symdiff import compile as pipeline
+
+        def emit(without: frozenset[str]) -> tuple[Emission, pipeline.Notes]:
+            if not without:
+                emission = pipeline.emission(self.final(static, shapes))
+                known = self.notes.get(id(raw))
+                return emission, pipeline.Notes() if known is None else known
+            fresh = pipeline.Notes(without=without)
+            program = raw if self.path else pipeline.value(raw, fresh)
+            for kind, by in self.path:
+                program = getattr(pipeline, kind)(program, by, fresh)
+            return pipeline.emission(program, without), fresh
+
+        if how == "off":
+            emission, notes = emit(frozenset())
+            self.sound[id(raw)] = Sound()
+            return emission, guardtext.wrong(notes.guards), frozenset(), None
+        from symdiff.validation.stages import checked
+
+        found = checked(raw, self.path, emit, how == "full")
+        self.sound[id(raw)] = Sound(found.without, None, found.trial)
+        known = self.notes.get(id(raw))
+        wrong = [] if known is None else guardtext.wrong(known.guards)
+        return found.emission, wrong, found.without, found.fault
+
+    def trial(self, static: Mapping[str, Any], shapes: Shapes | None, emission: Emission) -> Any:
+        """The truth about an emission, for its machine code; None if there is none."""
+        raw = self.scalar(static, shapes)
+        sound = self.sound.get(id(raw))
+        if sound is not None and sound.trial is not None:
+            return sound.trial
+        from symdiff import compile as pipeline
+        from symdiff.validation.stages import CAPTURED, trial_of
+
+        off = frozenset() if sound is None else sound.without
+        notes = pipeline.Notes(without=off)
+        if CAPTURED not in off:
+            pipeline.simplified(raw, notes)  # for the guards
+        found = trial_of(raw, self.path, emission, notes, mode() == "full")
+        if sound is not None:
+            sound.trial = found
+        return found
 
 
 _FORWARD = ("derivative", "jvp")
@@ -238,18 +300,40 @@ def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: b
     return settle(program, dtype, accuracy, tests)._replace(flags=OVERFLOWS | UNDERFLOWS)
 
 
-def _packed(emission: Emission, wrong: Sequence[tuple[str, Expr]]) -> bytes:
+def _packed(
+    emission: Emission,
+    wrong: Sequence[tuple[str, Expr]],
+    without: Iterable[str] = (),
+    fault: Any = None,
+) -> bytes:
     count = len(emission.outputs)
     rows = encode((*emission.outputs, *emission.reference, *(e for _, e in wrong)))
     texts = tuple(text for text, _ in wrong)
-    return marshal.dumps((emission.params, _plain(emission.tree), count, texts, rows))
+    seen = None if fault is None else (fault.point, fault.output, fault.got, fault.truth)
+    off = tuple(sorted(without))
+    return marshal.dumps((emission.params, _plain(emission.tree), count, texts, rows, off, seen))
 
 
-def _unpacked(name: str, data: bytes) -> tuple[Emission, list[tuple[str, Expr]]]:
-    params, tree, count, texts, rows = marshal.loads(data)
+def _unpacked(
+    name: str, data: bytes
+) -> tuple[Emission, list[tuple[str, Expr]], frozenset[str], Any]:
+    params, tree, count, texts, rows, off, seen = marshal.loads(data)
     roots = decode(rows)
     emission = Emission(name, params, _tree(tree), roots[:count], roots[count : 2 * count])
-    return emission, list(zip(texts, roots[2 * count :], strict=True))
+    fault = None
+    if seen is not None:
+        from symdiff.validation.trial import Fault
+
+        fault = Fault(*seen)
+    return emission, list(zip(texts, roots[2 * count :], strict=True)), frozenset(off), fault
+
+
+def _warn_of(name: str, without: frozenset[str], fault: Any) -> None:
+    """Warn of stages that are switched off."""
+    if fault is not None:
+        from symdiff.validation.stages import named, warn
+
+        warn(name, fault, named(without))
 
 
 _warned: dict[Any, Any] = {}

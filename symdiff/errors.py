@@ -23,6 +23,17 @@ class GuardWarning(UserWarning):
     kept, and so are its derivatives."""
 
 
+class ValidationWarning(RuntimeWarning):
+    """A transformation was found to change the function, and was switched off for it: the
+    answer is right, but this is a fault of symdiff. Please report it."""
+
+
+class VerificationError(AssertionError):
+    """A first result is not what the plain Python function returns for the same arguments:
+    this is a fault of symdiff, unless the function is not the same at every call. Please
+    report it; `verify=False` switches the comparison off."""
+
+
 class SymdiffError(Exception):
     """Base of all errors that symdiff raises about a user's function or input.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -41,9 +42,10 @@ from symdiff.progress import compiling
 from symdiff.runtime import rows
 from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
-from symdiff.runtime.tiers import Tiered
+from symdiff.runtime.tiers import Tiered, _apart
 from symdiff.structure import Structured
-from symdiff.tiered import always_wide, nested, placed, suspect, tiered, widen
+from symdiff.tiered import always_wide, nested, placed, suspect, tiered, unsound, widen
+from symdiff.validation.settings import mode
 
 if TYPE_CHECKING:
     from symdiff.report import Report
@@ -93,6 +95,7 @@ class SymbolicFunction(functools.partial[Any]):
             source = source.keeping(options.checkpoint)
         self._source, self._options, self._parent = source, options, parent
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
+        self._lock = threading.RLock()
         self._arrays = ArrayKernels(source, options)
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
@@ -102,6 +105,7 @@ class SymbolicFunction(functools.partial[Any]):
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
         self._expression: tuple[Any, Any] | None = None
+        self._numba: Any = None
         self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
@@ -158,11 +162,38 @@ class SymbolicFunction(functools.partial[Any]):
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
                 values = kernel(real)
+                while self._unsound(static, shapes, kernel):
+                    emission, kernel = self._compiled(static, shapes)
+                    values = kernel(real)
                 self._note(real, static, emission, kernel)
             return map_tree(values.__getitem__, emission.tree)
-        kernel(real, flatten_like(emission.tree, out, len(emission.outputs), "out"))
+        places = flatten_like(emission.tree, out, len(emission.outputs), "out")
+        kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
+        kernel(real, places)
+        while self._unsound(static, shapes, kernel):
+            emission, kernel = self._compiled(static, shapes)
+            kernel(kept, places)
         self._note(real, static, emission, kernel)
         return out
+
+    def _unsound(self, static: Mapping[str, Any], shapes: Shapes | None, kernel: Tiered) -> bool:
+        """Whether code that this call has compiled is wrong; then the kernel has been replaced
+        by one that leaves out more, at last all compiled code."""
+        if kernel.kernel.made == kernel.validated or mode() == "off":
+            return False
+        with self._lock:
+            made = kernel.kernel.made
+            key = next(k for k, found in self._emitted.items() if found[1] is kernel)
+            emission = self._emitted[key][0]
+            wrong = unsound(
+                self.__name__, kernel, lambda: self._source.trial(static, shapes, emission)
+            )
+            if wrong is None:
+                kernel.validated = made
+                return False
+            self._emitted[key] = emission, tiered(emission, self._options, wrong)
+            self._emitted[key][1].without = wrong
+            return True
 
     def _note(
         self, real: Sequence[Any], static: Mapping[str, Any], emission: Emission, kernel: Tiered
@@ -335,6 +366,31 @@ class SymbolicFunction(functools.partial[Any]):
         program = self.program
         made = to_sympy(readable_forms(program.outputs), symbols=self._symbols)
         return map_objects(made.__getitem__, program.tree)
+
+    @property
+    def numba(self) -> Any:
+        """The Numba dispatcher of this function of numbers: to be called in `@njit` functions,
+        where the function itself may be called, too. Numbers give numbers, arrays broadcast.
+
+        Raises
+        ------
+        SymdiffError : for functions with arrays or loops.
+        """
+        if self._numba is None:
+            from symdiff.runtime.numba_bridge import dispatcher
+
+            static = self._default_static()
+            self._source.scalar(static)
+            made = self._compiled(static)
+            self._numba = dispatcher(self.__name__, self._source.parameters.real, *made)
+        return self._numba
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for when it meets the function in a program that it compiles."""
+        from symdiff.runtime.numba_bridge import type_of
+
+        return type_of(self)
 
     @property
     def symbols(self) -> tuple[Any, ...]:

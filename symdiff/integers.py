@@ -85,11 +85,29 @@ def _at_least(e: Expr, leaf: Expr, count: Expr) -> Expr:
         c = terms.pop(leaf, Fraction(0))
         rest = _sum(terms) if c else e
         return rest if c >= 0 else ir.add(rest, ir.mul(ir.const(c), ir.sub(count, ONE)))
+    if _degree(e, leaf) > 2:
+        return e
     at = [ir.substitute((e,), {leaf: ir.const(k)})[0] for k in (0, 1, 2)]
     step = ir.rational(linear(ir.sub(at[1], at[0])))
     if step is None or ir.rational(linear(ir.sub(at[2], at[1]))) != step:
         return e
     return at[0] if step >= 0 else ir.substitute((e,), {leaf: ir.sub(count, ONE)})[0]
+
+
+def _degree(e: Expr, leaf: Expr) -> float:
+    """The degree, at most, of a polynomial in a leaf; infinite for anything else."""
+    known: dict[Expr, float] = {}
+    for n in ir.topological((e,)):
+        parts = [known[a] for a in n.args]
+        if n is leaf:
+            known[n] = 1
+        elif not any(parts):
+            known[n] = 0
+        elif n.op is ir.MUL:
+            known[n] = sum(parts)
+        else:
+            known[n] = max(parts) if n.op in (ir.ADD, ir.SUB, ir.NEG) else math.inf
+    return known[e]
 
 
 def nonnegative(e: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
@@ -115,6 +133,43 @@ def never_negative(low: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Exp
         elif n.op is not INDEX or (n not in sizes and n not in ranges):
             return False
     return True
+
+
+FAR = 256
+"""The largest size up to which `always` tries."""
+
+
+def always(condition: Expr) -> bool:
+    """Whether a condition visibly holds for all sizes, if it is one on a single one: sums and
+    choices of it, which comparisons divide into few pieces, in each of which they are linear."""
+    offsets: dict[Expr, int] = {}
+    far = 0
+    nodes = ir.topological((condition,))
+    for n in nodes:
+        parts = [offsets[a] for a in n.args]
+        q = ir.rational(n)
+        if q is not None:
+            if q.denominator != 1:
+                return False
+            offsets[n] = abs(int(q))
+        elif n.op in (ir.ADD, ir.SUB, ir.NEG):
+            offsets[n] = sum(parts)
+        elif n.op is WHERE:
+            offsets[n] = max(parts[1:])
+        elif n.op in ir.COMPARISONS:
+            offsets[n] = 0
+            far = max(far, sum(parts))
+        elif n.op is INDEX or n.op.boolean:
+            offsets[n] = 0
+        else:
+            return False
+    sizes = [n for n in nodes if n.op is INDEX]
+    if len(sizes) > 1 or far > FAR:
+        return False
+    return all(
+        ir.substitute((condition,), {n: ir.const(k) for n in sizes})[0] is ir.TRUE
+        for k in range(far + 2)
+    )
 
 
 def in_range(i: Expr, n: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:

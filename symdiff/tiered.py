@@ -18,9 +18,19 @@ from symdiff.runtime.gate import Way
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered
 
+REMEDIES = ("refine", "correct", "first", "compiled")
+"""What may be left out of the tiers of a function whose machine code was found to be wrong:
+sums rounded together or with their errors, elements computed again with all errors, double
+arithmetic, and compiled code at all."""
 
-def tiered(emission: Emission, options: Options) -> Tiered:
-    """The tiers of run time: double arithmetic with tests, double-double, balls."""
+
+def tiered(emission: Emission, options: Options, without: str = "") -> Tiered:
+    """The tiers of run time: double arithmetic with tests, double-double, balls.
+
+    Parameters
+    ----------
+    without : one of `REMEDIES`, or nothing.
+    """
 
     def kernel(outputs: Sequence[Expr], **tiers: Any) -> Kernel:
         return Kernel(
@@ -30,7 +40,8 @@ def tiered(emission: Emission, options: Options) -> Tiered:
         )  # fmt: skip
 
     found = wide = kernel(emission.reference, widen=widen)
-    if options.accuracy != "strict" or not always_wide(emission.reference):
+    wanted = options.accuracy != "strict" or not always_wide(emission.reference)
+    if wanted and without not in ("first", "compiled"):
         tested = options.accuracy in ("high", "strict")
         outputs = emission.outputs
         if options.accuracy == "fast":
@@ -46,8 +57,34 @@ def tiered(emission: Emission, options: Options) -> Tiered:
             }
             if options.dtype != "float32":
                 tiers["correct"] = functools.partial(correct, options.cache)
+            tiers.pop(without, None)
         found = kernel(outputs, **tiers)
-    return Tiered(found, emission.reference, options.accuracy == "certified")
+    always = options.accuracy == "certified" or without == "compiled"
+    return Tiered(found, emission.reference, always)
+
+
+def unsound(name: str, kernel: Tiered, trial: Callable[[], Any]) -> str | None:
+    """What to leave out of a kernel, of which code is wrong that was compiled since this was
+    asked last; None if all of it is right.
+
+    Parameters
+    ----------
+    trial : the truth about its formulas, or None.
+    """
+    from symdiff.validation.machine import accept, fault_in, new_code
+    from symdiff.validation.stages import warn
+
+    fresh = new_code(kernel.kernel, kernel.known)
+    truth = trial() if fresh else None
+    if truth is not None:
+        for code in fresh:
+            fault = fault_in(code, truth, kernel.kernel.accuracy)
+            if fault is not None and kernel.without != REMEDIES[-1]:
+                following = REMEDIES.index(kernel.without) + 1 if kernel.without else 0
+                warn(name, fault, f"compiled code of the tier {code.spec.tier!r}")
+                return REMEDIES[following]
+    accept(kernel.kernel, fresh, kernel.known)
+    return None
 
 
 def suspect(keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:

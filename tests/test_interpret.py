@@ -43,6 +43,7 @@ from symdiff.interpret import Certified, Undecided, evaluate, exclusive, truth, 
 from symdiff.interpret.rounding import FLOAT32, FLOAT64, settle
 from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr, const, eq, lt, raw, sqrt, var, where
+from tests.work import calls
 
 x, y = var("x"), var("y")
 inf, nan = math.inf, math.nan
@@ -276,12 +277,8 @@ def test_speed_of_one_pass() -> None:
         e = e * y + (i + 1) / (1 + e)
     program = Certified([x, y], [e])
     assert len(program.tape.nodes) > 90
-    best = math.inf
-    for _ in range(20):
-        start = time.perf_counter()
-        program.at([1.1, 0.3])
-        best = min(best, time.perf_counter() - start)
-    assert best < 1e-3
+    program.at([1.1, 0.3])
+    assert calls(lambda: program.at([1.1, 0.3])) < 10 * len(program.tape.nodes)
 
 
 def test_precision_is_restored_and_threads_do_not_mix() -> None:

@@ -122,6 +122,13 @@ def symbol(name: str) -> int | None:
     return None
 
 
+def publish(names: Iterable[str]) -> None:
+    """Let code that others compile in this process call these C functions by name."""
+    for name in names:
+        if (address := symbol(name)) is not None:
+            llvm.add_symbol(name, address)
+
+
 @functools.cache
 def _initialize() -> None:
     llvm.initialize_native_target()

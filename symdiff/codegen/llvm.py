@@ -73,6 +73,7 @@ class Lanes:
     ----------
     width : elements in a value; 1 prints scalar code.
     registers : how many registers a value takes.
+    permutes : whether the processor picks elements from two registers of 64 bytes.
     isa : letter of the instruction set in the names of SIMD functions, or "".
     library : the names of the SIMD functions that are there.
     """
@@ -81,6 +82,7 @@ class Lanes:
     isa: str = ""
     library: frozenset[str] = frozenset()
     registers: int = 1
+    permutes: bool = False
 
     @property
     def doubled(self) -> Lanes:
@@ -376,7 +378,9 @@ class Writer:
         reals = sum(s.element != "i8" for s in stores)
         bases = [f"%p{len(self.inputs) + k}" for k in range(reals)]
         reads = [f"{name}.p" for e, name in self.names.items() if e.op is VAR]
-        self.streams = Streams(self.real, self.lanes.width, bases, reads, writes, writes[reals:])
+        self.streams = Streams(
+            self.real, self.lanes.width, bases, reads, writes, writes[reals:], self.lanes.permutes
+        )
         return self.streams.store()
 
     # -------------------------------------------------------------- operations

@@ -47,7 +47,7 @@ from symdiff.ir import (
     raw,
     topological,
 )
-from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD
+from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD, REAL_OF
 
 FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
@@ -75,6 +75,7 @@ _NATIVE = frozenset(
         LOAD,
         FLOORDIV,
         MOD,
+        REAL_OF,
         SETTLED,
     )
 )
@@ -88,6 +89,7 @@ def lower(
     divide: bool = True,
     fold: bool = True,
     fuse: bool = False,
+    single: bool = False,
 ) -> tuple[Expr, ...]:
     """The outputs in operations that every CPU target has.
 
@@ -99,6 +101,7 @@ def lower(
         multiplication by the rounded third (rounded twice, faster).
     fold : whether constants such as `2/sqrt(pi)` are evaluated here and rounded once.
     fuse : whether a sum and the product in it that `fused` names are rounded together.
+    single : whether what is computed with its errors is so in single precision.
 
     Raises
     ------
@@ -108,7 +111,7 @@ def lower(
     if fold:
         roots = _fold(roots)
     if fuse:
-        roots = _fuse(roots)
+        roots = _fuse(roots, single)
     return _Numbering(chain, divide).lower(roots)
 
 
@@ -187,13 +190,13 @@ def _is_exact_product(e: Expr) -> bool:
     return q is not None and is_float(q) and (q == 0 or is_float(1 / q))
 
 
-def _fuse(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def _fuse(roots: tuple[Expr, ...], single: bool) -> tuple[Expr, ...]:
     """Sums with a product in them as one operation."""
     from symdiff.codegen.sharp import BUILDS, Known  # a process that compiles nothing needs none
 
     new: dict[Expr, Expr] = {}
     order = topological(roots)
-    known = Known(any(e.op is LIGHT for e in order))
+    known = Known(any(e.op is LIGHT for e in order), single)
 
     def built(e: Expr) -> Expr:
         if e not in new:  # a square that was not a node before

@@ -262,7 +262,6 @@ for _name, _value in (("PARKED", PARKED), ("LARGE", LARGE), ("SLOTS", SLOTS)):
 class Memory(Expressions):
     """Prints loads, stores, allocations."""
 
-    entry: list[str]
     allocation: str = "%allocations"
     proofs: dict[tuple[Expr, Expr, tuple[Expr, ...]], bool]
 
@@ -337,10 +336,15 @@ class Memory(Expressions):
         )
 
     # ------------------------------------------------------------- allocations
-    def variable(self, kind: str) -> str:
-        """A variable of the function."""
+    def variable(self, kind: str, scope: Scope | None = None) -> str:
+        """A variable of the function that a scope is in; what is computed further out than it
+        is asked for belongs to another function than the part of a build that needs it."""
+        scope = scope or self.scope
+        while scope.entry is None:
+            assert scope.parent is not None
+            scope = scope.parent
         name = self.fresh("ptr")
-        self.entry.append(f"{name} = alloca {kind}, align 8")
+        scope.entry.append(f"{name} = alloca {kind}, align 8")
         return name
 
     def bytes_of(self, shape: Sequence[Expr], kind: str) -> str:
@@ -364,7 +368,7 @@ class Memory(Expressions):
         scope.allocates = True
         address = self.emit("ptr", f"call ptr @take(ptr {self.allocation}, i64 {size})", scope)
         self.require(f"icmp ne ptr {address}, null", NO_MEMORY, scope)
-        slot = Slot(self.variable("ptr"), scope.depth)
+        slot = Slot(self.variable("ptr", scope), scope.depth)
         scope.lines.append(f"store ptr {address}, ptr {slot.pointer}")
         return slot
 

@@ -5,6 +5,8 @@ After:   for i by 4: s0 = s1 = s2 = s3 = 0
                      for k: s0 += a[i, k]*x[k]; s1 += a[i + 1, k]*x[k]; ...
                      y[i] = s0; y[i + 1] = s1; ...
 
+Requires: as many iterations for each row; rows of a triangle stay alone.
+
 What the rows have in common is loaded once, the sums do not wait for each other, and memory
 is read as several streams. Each sum has its terms in the same order as alone.
 """
@@ -15,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from symdiff.ir import TRUE, Expr, substitute
-from symdiff.structure import Build, Loop, Names, index, renamed, replaced
+from symdiff.structure import Build, Loop, Names, index, leaves, name_of, renamed, replaced
 
 ROWS = 4
 """How many, a power of two."""
@@ -23,7 +25,7 @@ ROWS = 4
 
 def together(s: Build, places: Sequence[str], names: Names) -> tuple[Loop, list[Expr]] | None:
     """The loop that computes the sums of several elements of a build, and their values; None
-    if the build is not of one sum.
+    if the build is not of one sum, or if its elements have sums of different lengths.
 
     Parameters
     ----------
@@ -36,6 +38,8 @@ def together(s: Build, places: Sequence[str], names: Names) -> tuple[Loop, list[
         return None
     if any(c.type.shape for c in first.carried):
         return None
+    if any(name_of(e) == s.indices[-1] for e in leaves((first.count,))):
+        return None  # a sum of its own length for each element
     loops: list[Loop] = []
     values: list[Expr] = []
     for place in places:

@@ -40,9 +40,11 @@ class Tapes(Memory):
         """The record of a tape."""
         if name not in self.tapes:
             record = self.fresh("ptr")
-            self.entry.append(f"{record} = alloca [3 x i64], align 8")
-            self.entry.append(f"store [3 x i64] zeroinitializer, ptr {record}")
-            self.entry.append(f"call void @unpark(ptr @tape.{len(self.tapes)}, ptr {record})")
+            entry = self.root.entry
+            assert entry is not None
+            entry.append(f"{record} = alloca [3 x i64], align 8")
+            entry.append(f"store [3 x i64] zeroinitializer, ptr {record}")
+            entry.append(f"call void @unpark(ptr @tape.{len(self.tapes)}, ptr {record})")
             self.tapes[name] = record
         return self.tapes[name]
 

@@ -15,6 +15,7 @@ Reference: P. Langlois, Automatic linear correction of rounding errors, BIT 41 (
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -63,11 +64,12 @@ Corrected = tuple[Expr, Expr]
 
 
 class Known(dict[Expr, Corrected]):
-    """The nodes of a program that have been built; `light` where functions have fewer bits."""
+    """The nodes of a program that have been built; `light` where functions have fewer bits,
+    `single` in single precision."""
 
-    def __init__(self, light: bool = False) -> None:
+    def __init__(self, light: bool = False, single: bool = False) -> None:
         super().__init__()
-        self.light = light
+        self.light, self.single = light, single
 
 
 def is_sharp(e: Expr) -> bool:
@@ -104,15 +106,15 @@ def sharp(e: Expr, known: Known) -> Corrected:
     """A value that is rounded once, and the errors of its parts, in operations to be
     carried out as they stand. `known` is filled with those of all nodes below."""
     for n in topological(e.args, known):
-        known[n] = _local(n, [known[a] for a in n.args], known.light)
+        known[n] = _local(n, [known[a] for a in n.args], known)
     if e.op in (ADD, SUB):
         return _rounded_once(e, known)
-    return known[e] if e in known else _local(e, [known[a] for a in e.args], known.light)
+    return known[e] if e in known else _local(e, [known[a] for a in e.args], known)
 
 
 def corrected(e: Expr, known: Known) -> Corrected:
     for n in topological((e,), known):
-        known[n] = _local(n, [known[a] for a in n.args], known.light)
+        known[n] = _local(n, [known[a] for a in n.args], known)
     return known[e]
 
 
@@ -145,10 +147,10 @@ def _rounded_once(e: Expr, known: Known) -> Corrected:
     return raw(FMA, (a, b, c)), _add(correction, dc)
 
 
-def _local(n: Expr, args: list[Corrected], light: bool) -> Corrected:
+def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
     op = n.op
     if op is CONST or op in CONSTANT_VALUES:
-        return _constant(n)
+        return _constant(n, known.single)
     if op.boolean and op is not WHERE:
         return (raw(op, tuple(a for a, _ in args), n.value) if args else n), ZERO
     if op is POW:
@@ -156,20 +158,24 @@ def _local(n: Expr, args: list[Corrected], light: bool) -> Corrected:
         assert q is not None
         return _rational_power(args[0], q)
     if op in CORRECTED:
-        value, error, slope = CORRECTED[op].build(args[0][0], light)
+        value, error, slope = CORRECTED[op].build(args[0][0], known.light)
         return value, _fma(slope, args[0][1], error)
     if op in _ARITHMETIC:
         return _ARITHMETIC[op](*args)
     return n, ZERO
 
 
-def _constant(n: Expr) -> Corrected:
+def _constant(n: Expr, single: bool) -> Corrected:
     from symdiff.codegen.ddfunctions import named
+    from symdiff.codegen.llvm import nearest_single
 
     q = rational(n) if n.op is CONST else named(n.op)
     assert q is not None
-    first = Fraction(nearest(q))
-    return const(first), const(Fraction(nearest(q - first)))
+    number = nearest_single if single else nearest
+    first = number(q)
+    if not math.isfinite(first):
+        return n, ZERO
+    return const(Fraction(first)), const(Fraction(number(q - Fraction(first))))
 
 
 # -------------------------------------------------------------------- arithmetic

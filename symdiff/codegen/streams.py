@@ -41,6 +41,7 @@ class Streams:
         register `%o{k}`, to be written to `%o{k}.p`.
     reads : where the inputs of this turn of the loop are.
     plain : writes all results as usual, and `flags` what is no real number.
+    permutes : whether the processor picks elements from two registers of 64 bytes (AVX-512).
     """
 
     real: str
@@ -49,6 +50,7 @@ class Streams:
     reads: Sequence[str]
     plain: Sequence[str]
     flags: Sequence[str]
+    permutes: bool = False
 
     @property
     def item(self) -> int:
@@ -68,12 +70,14 @@ class Streams:
 
     @property
     def shifts(self) -> bool:
+        if self.register == 64 and not self.permutes:
+            return False
         return granule(self.register, self.item) is not None
 
     def declared(self) -> dict[str, str]:
         """Declarations by name."""
         fetch = {"llvm.prefetch.p0": "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"}
-        if self.register != 64:
+        if self.register != 64 or not self.shifts:
             return fetch
         name, kind = self.permuted, self.kind
         return fetch | {name: f"declare {kind} @{name}({kind}, {self.indices}, {kind}) #1"}

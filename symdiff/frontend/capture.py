@@ -42,6 +42,7 @@ from symdiff.frontend.values import (
     describe,
     join,
 )
+from symdiff.frontend.whole import checked
 from symdiff.ir import TRUE, Expr
 from symdiff.program import Program, Tree
 from symdiff.structure import Stretches, Structured
@@ -221,7 +222,8 @@ def _structured(
     used = structure.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes())
-    return Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
+    found = Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
+    return checked(found)
 
 
 def _program(

@@ -3,6 +3,7 @@ user's. So they need no rules of their own, for small arrays or large ones."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ def _at_place(ordered: ArrayLike, n: int, q: Any, axis: int | None, keepdims: bo
     after = np.minimum(below + 1, n - 1)
     part = place - below
     found = ordered[below] + part * (ordered[after] - ordered[below])
+    found = np.where(np.isnan(ordered[n - 1]), math.nan, found)
     if keepdims:
         return np.expand_dims(found, 0 if axis is None else axis)
     return found
@@ -47,6 +49,7 @@ def median(a: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Any
     ordered = np.sort(np.ravel(a)) if axis is None else np.moveaxis(np.sort(a, axis=axis), axis, 0)
     n = ordered.shape[0]
     found = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+    found = np.where(np.isnan(ordered[n - 1]), math.nan, found)  # which is sorted to the end
     if keepdims:
         return np.expand_dims(found, 0 if axis is None else axis)
     return found

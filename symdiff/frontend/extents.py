@@ -71,10 +71,39 @@ def same_size(t: Tracer, a: Expr, b: Expr) -> None:
     t.require(ir.eq(a, b), "value", "the sizes of two axes do not fit together")
 
 
+def fits(t: Tracer, n: Expr, m: Expr) -> None:
+    """An axis must have a size that is wanted, or else 1."""
+    if n is ONE:
+        return
+    if repeated(n, m):
+        holds = ir.or_(ir.lt(ZERO, n), ir.le(m, ZERO))
+        if not integers.always(holds):
+            t.require(holds, "value", "the sizes of two axes do not fit together")
+        return
+    stretched(t, n, m)
+
+
 def stretched(t: Tracer, a: Expr, b: Expr) -> None:
     """Two axes must have the same size, or else one of them 1; see `structure.Stretches`."""
     t.stretch(a, b)
     same_size(t, a, b)
+
+
+def repeated(n: Expr, m: Expr) -> bool:
+    """Whether an axis of a size is repeated where another one is wanted: it has at most one
+    element, as of a slice such as `x[:1]`."""
+    if n is ONE:
+        return True
+    return linear(ir.sub(n, m)) is not ZERO and integers.always(ir.le(n, ONE))
+
+
+def filled(t: Tracer, n: Expr, m: Expr) -> Expr:
+    """The size of an elementwise result of axes of a size that is at most 1, and another."""
+    some = ir.lt(ZERO, n)
+    few = ir.le(m, ONE)
+    if not integers.always(ir.or_(some, few)):
+        t.require(ir.or_(some, few), "value", "the sizes of two axes do not fit together")
+    return m if integers.always(ir.or_(some, ir.le(m, ZERO))) else ir.where(some, m, ZERO)
 
 
 def common_shape(t: Tracer, shapes: Sequence[Sequence[Expr]]) -> tuple[Expr, ...]:
@@ -90,6 +119,12 @@ def common_shape(t: Tracer, shapes: Sequence[Sequence[Expr]]) -> tuple[Expr, ...
                 continue
             if found is ONE:
                 found = n
+                continue
+            if repeated(n, found):
+                found = filled(t, n, found)
+                continue
+            if repeated(found, n):
+                found = filled(t, found, n)
                 continue
             stretched(t, found, n)
             found = found if found.op is ir.CONST else n if n.op is ir.CONST else found

@@ -131,7 +131,10 @@ def extreme_place(t: Tracer, a: SymArray, axis: int, better: Callable[[Expr, Exp
     def one(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Statement], list[Expr]]:
         (best,) = now
         there = tuple(best if k == axis else i for k, i in enumerate(at))
-        wins = better(placed(value, at), placed(value, there))
+        new, old = placed(value, at), placed(value, there)
+        wins = better(new, old)
+        if a.kind == "f":  # the first nan, if there is one
+            wins = ir.and_(ir.or_(wins, ir.not_(ir.le(new, ir.INF))), ir.le(old, ir.INF))
         return [], [ir.where(wins, at[axis], best)]
 
     (found,) = reduce(t, a, (axis,), [("best", structure.INTEGER, ZERO)], one)

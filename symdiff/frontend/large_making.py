@@ -186,6 +186,8 @@ def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
     middle = ir.apply(FLOORDIV, ir.add(i, j), ir.const(2))
     here = placed(formula(a), [middle])
     before = ir.lt(here, value) if left else ir.le(here, value)
+    if v.kind == "f":
+        before = ir.or_(before, ir.not_(ir.le(value, ir.INF)))  # nan is after everything
     number = structure.INTEGER
     carried = (
         Carried(low, number, ZERO, ir.where(before, ir.add(middle, ONE), i), low_end),
@@ -221,7 +223,7 @@ def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
         slope = ir.div(ir.sub(y1, y0), ir.sub(x1, x0))
         line = ir.add(y0, ir.mul(slope, ir.sub(e, x0)))
         first, end = (placed(formula(heights), [m]) for m in (ZERO, last))
-        beyond = ir.le(n, i)
+        beyond = ir.le(placed(formula(grid), [last]), e)  # which nan is not
         return Real(ir.where(ir.eq(i, ZERO), first, ir.where(beyond, end, line)))
 
     return symbolic.elementwise(t, value, points, places)

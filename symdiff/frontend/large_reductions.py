@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import functions, ir, structure
-from symdiff.frontend import arrays, folding, scalars, selecting, symbolic
+from symdiff.frontend import arrays, finiteness, folding, scalars, selecting, symbolic
 from symdiff.frontend.demands import array_in_call
-from symdiff.frontend.extents import positive, product
+from symdiff.frontend.extents import positive, product, same_size
 from symdiff.frontend.large_shapes import ravel, shape_like, sliced, taken_along
 from symdiff.frontend.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
@@ -121,8 +121,36 @@ def mean(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, wher
 def _average(t: Tracer, value: Any, axis: Any = None, weights: Any = None) -> Any:
     if weights is None:
         return mean(t, value, axis)
-    weighted = arrays.elementwise(arrays.multiply, value, weights)
-    return divide(total(t, weighted, axis), total(t, weights))
+    a, w = symbolic.symbolic(t, value), symbolic.symbolic(t, weights)
+    if axis is None:
+        axes = axes_of(a, None)
+    elif not isinstance(axis, int):
+        raise Refused("np.average() along several axes", "use np.sum() and a division")
+    else:
+        axes = axes_of(a, axis)
+    if len(w.shape) < len(a.shape):
+        if len(w.shape) != 1 or len(axes) != 1:
+            raise Refused("weights of another shape than the array", "give each element its weight")
+        same_size(t, w.shape[0], a.shape[axes[0]])
+        ones = [n if k in axes else ONE for k, n in enumerate(a.shape)]
+        w = symbolic.gathered(w, ones, [SLOTS[axes[0]]])
+    else:
+        for m, n in zip(w.shape, a.shape, strict=True):
+            same_size(t, m, n)
+    weighted = arrays.elementwise(arrays.multiply, a, w)
+    return divide(total(t, weighted, axis), total(t, w, axis))
+
+
+def _total_of_numbers(t: Tracer, value: Any, axis: Any = None, **more: Any) -> Any:
+    """`np.nansum`."""
+    if isinstance(value, Selected):
+        return total(t, Selected(_numbers(value.items), value.present), axis, **more)
+    return total(t, _numbers(value), axis, **more)
+
+
+def _numbers(value: Any) -> Any:
+    """An array with zeros in place of nan."""
+    return arrays.elementwise(lambda x: arrays.choose(finiteness.undefined(x), number(0), x), value)
 
 
 def extreme(op: ir.Op, start: Expr) -> Function:
@@ -133,7 +161,7 @@ def extreme(op: ir.Op, start: Expr) -> Function:
                 t.require(ir.lt(ZERO, a.shape[k]), "value", "the maximum or minimum of nothing")
         found = _extreme_of(t, a, axes, op, start)
         if isinstance(value, Selected) and not isinstance(found, SymArray):
-            some = ir.ne(as_real(found).expr, start)
+            some = ir.lt(ZERO, selecting.count_of(t, value))
             t.require(some, "value", "the maximum or minimum of nothing")
         return kept(t, found, a, axes, keepdims)
 
@@ -336,10 +364,13 @@ def _softmax(t: Tracer, value: Any, axis: Any = None) -> Any:
 
 
 def _log_softmax(t: Tracer, value: Any, axis: Any = None) -> Any:
-    return arrays.elementwise(
-        lambda x, s: scalars.binary(ast.Sub, x, s),
-        value, logsumexp(t, value, axis, keepdims=True),
-    )  # fmt: skip
+    a, top, e = _exponentials(t, value, axis)
+
+    def of_one(x: Any, m: Any, s: Any) -> Any:
+        difference = scalars.binary(ast.Sub, x, m)  # large elements lose nothing in it
+        return scalars.binary(ast.Sub, difference, scalars.apply(functions.LOG, s))
+
+    return arrays.elementwise(of_one, a, top, total(t, e, axis, keepdims=True))
 
 
 # ---------------------------------------------------------------------- comparisons
@@ -358,7 +389,7 @@ def _array_equal(t: Tracer, a: Any, b: Any) -> Any:
 
 
 TABLE: dict[str, Function] = {
-    "numpy.sum": total, "numpy.nansum": total,
+    "numpy.sum": total, "numpy.nansum": _total_of_numbers,
     "numpy.prod": prod, "numpy.mean": mean, "numpy.average": _average, "numpy.max": largest,
     "numpy.amax": largest, "numpy.min": smallest, "numpy.amin": smallest, "numpy.ptp": _ptp,
     "numpy.argmax": argmax, "numpy.argmin": argmin, "numpy.any": some, "numpy.all": every,

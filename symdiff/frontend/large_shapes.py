@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import scalars, selecting, storing, symbolic
-from symdiff.frontend.extents import nonnegative, product, shape_of, stretched
+from symdiff.frontend.extents import fits, nonnegative, product, shape_of
 from symdiff.frontend.symbolic import SLOTS, formula, lazy, needs, placed
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Refused, SymArray, as_real, describe, dimensions
@@ -259,8 +259,7 @@ def at_least(rank: int) -> Function:
 def _broadcast_to(t: Tracer, value: Any, shape: Any) -> Any:
     a, wanted = symbolic.symbolic(t, value), shape_of(shape)
     for n, m in zip(reversed(a.shape), reversed(wanted), strict=False):
-        if n is not ONE:
-            stretched(t, n, m)
+        fits(t, n, m)
     return symbolic.broadcast(t, a, wanted)
 
 

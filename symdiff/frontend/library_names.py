@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symdiff import functions, ir
-from symdiff.frontend import arrays, scalars, sequences
+from symdiff.frontend import arrays, finiteness, scalars, sequences
 from symdiff.frontend.containers import elements, plain
 from symdiff.frontend.operators import binary, compare
 from symdiff.frontend.python_names import absolute, accumulated, call_back, countable, total, whole
@@ -76,28 +76,6 @@ def _int_power(exponent: Any) -> Any:
 
 def _math_isclose(t: Tracer, a: Any, b: Any, *, rel_tol: Any = None, abs_tol: Any = 0) -> Any:
     return scalars.isclose(a, b, number(1e-9) if rel_tol is None else rel_tol, abs_tol, True)
-
-
-def finite(value: Any) -> Any:
-    """A real number is finite wherever it is defined, and no divisor in it is 0."""
-    if isinstance(value, int):
-        return True
-    x = as_real(value)
-    if x.expr.op is ir.CONST and ir.rational(x.expr) is None:
-        return False
-    return scalars.conjunction(scalars.cond(x.defined), scalars.divides(x))
-
-
-def undefined(value: Any) -> Any:
-    """Whether a value is nan."""
-    if isinstance(value, Real) and value.expr is ir.NAN:
-        return True
-    return scalars.negate(finite(value)) if not infinite(value) else False
-
-
-def infinite(value: Any) -> bool:
-    """A real number is never infinite; the constants inf and -inf are."""
-    return isinstance(value, Real) and value.expr in (ir.INF, ir.neg(ir.INF))
 
 
 def _integers(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -216,9 +194,9 @@ TABLE: dict[str, Callable[..., Any]] = {
     "math.fma": _fma,
     "math.ldexp": _ldexp,
     "math.isclose": _math_isclose,
-    "math.isfinite": lambda t, x: finite(x),
-    "math.isnan": lambda t, x: undefined(x),
-    "math.isinf": lambda t, x: infinite(x),
+    "math.isfinite": lambda t, x: finiteness.finite(x),
+    "math.isnan": lambda t, x: finiteness.undefined(x),
+    "math.isinf": lambda t, x: finiteness.infinite(x),
     "math.comb": _integers(math.comb),
     "math.perm": _integers(math.perm),
     "math.factorial": _integers(math.factorial),

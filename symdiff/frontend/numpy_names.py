@@ -13,6 +13,7 @@ import numpy as np
 from symdiff import functions, ir
 from symdiff.frontend import (
     arrays,
+    finiteness,
     large_making,
     library_names,
     numpy_shapes,
@@ -111,6 +112,13 @@ def _truth(value: Any) -> Any:
     return elementwise(scalars.truth, value)
 
 
+def _nansum(t: Tracer, value: Any, *args: Any, **more: Any) -> Any:
+    numbers = elementwise(
+        lambda x: arrays.choose(finiteness.undefined(x), number(0), x), _countable(value)
+    )
+    return _sum(t, numbers, *args, **more)
+
+
 def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
     """Only the side that is taken counts."""
     if not sides:
@@ -180,7 +188,7 @@ def _on_each(f: Function) -> Function:
 
 def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
     """A real number is never infinite: only what is not defined is replaced."""
-    return _where(t, elementwise(library_names.undefined, x), nan, x)
+    return _where(t, elementwise(finiteness.undefined, x), nan, x)
 
 
 # -------------------------------------------------------------------- reductions
@@ -358,9 +366,9 @@ TABLE: dict[str, Function] = {
     "numpy.less_equal": _compare(ast.LtE), "numpy.greater": _compare(ast.Gt),
     "numpy.greater_equal": _compare(ast.GtE), "numpy.isclose": _isclose,
     "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
-    "numpy.isfinite": _on_each(library_names.finite), "numpy.isnan": _on_each(library_names.undefined),
-    "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(library_names.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
-    "numpy.nansum": _sum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
+    "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
+    "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),
     "numpy.count_nonzero": lambda t, a: _sum(t, _truth(asarray(a))),

@@ -8,7 +8,7 @@ from typing import Any
 
 from symdiff import ir, structure
 from symdiff.frontend import nests, symbolic
-from symdiff.frontend.extents import stretched
+from symdiff.frontend.extents import fits
 from symdiff.frontend.selecting import places, select
 from symdiff.frontend.symbolic import SLOTS, formula, placed
 from symdiff.frontend.tracer import Tracer
@@ -37,8 +37,7 @@ def store(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
             new, new.shape[len(extra) :], [*[ZERO] * len(extra), *SLOTS[: len(view.shape)]]
         )
     for n, m in zip(reversed(new.shape), reversed(view.shape), strict=False):
-        if n is not ONE:
-            stretched(t, n, m)
+        fits(t, n, m)
     write(t, view, symbolic.broadcast(t, new, view.shape))
 
 

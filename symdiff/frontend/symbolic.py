@@ -16,7 +16,7 @@ from symdiff import ir, structure
 from symdiff.frontend import demands, scalars
 from symdiff.frontend.arrays import asarray
 from symdiff.frontend.defined import masked
-from symdiff.frontend.extents import common_shape, extent, same_size
+from symdiff.frontend.extents import common_shape, extent, repeated, same_size
 from symdiff.frontend.recorder import active
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
@@ -356,7 +356,9 @@ def broadcast(t: Tracer, a: SymArray, shape: Sequence[Expr]) -> SymArray:
         raise Refused(f"an array of {dimensions(len(a.shape))} is used as one of {len(shape)}")
     if a.shape:
         reused(t, a)
-    at = [ZERO if n is ONE else SLOTS[k + offset] for k, n in enumerate(a.shape)]
+    at = [
+        ZERO if repeated(n, shape[k + offset]) else SLOTS[k + offset] for k, n in enumerate(a.shape)
+    ]
     return gathered(a, shape, at)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +27,8 @@ Status = Literal["exact", "limit", "pole", "domain", "budget"]
 
 FAR = 64
 """Limits where coordinates are infinite are looked for so many powers of two beyond the others."""
+ALL_ORDERS = 4
+"""Of so many coordinates that grow, every order of their sizes is tried."""
 PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 """Bits tried, one after the other."""
 STEP, GUARD = 1000, 96
@@ -324,10 +327,10 @@ class _Search:
         places = [k for k, x in enumerate(self.point) if math.isinf(x)]
         sizes = [math.frexp(x)[1] for x in self.point if math.isfinite(x)]
         beyond_all = max(map(abs, sizes), default=0)
-        for beyond in (beyond_all, max(0, *sizes)):  # reciprocals of far numbers may count
+        for beyond in (beyond_all, max([0, *sizes])):  # reciprocals of far numbers may count
             found = [
-                self._towards(root, far + beyond, order)
-                for order in (places, places[::-1]) for far in (FAR, 3 * FAR)
+                self._towards(root, far + beyond, ranks)
+                for ranks in _orders(places) for far in (FAR, 3 * FAR)
             ]  # fmt: skip
             if all(y.is_finite() for y in found):
                 values = {settle(y, self.fmt) for y in found}
@@ -337,21 +340,32 @@ class _Search:
                 if None in values and all(y.abs_upper() < tiny for y in found):
                     return 0.0  # what cancels to all bits
                 if beyond == beyond_all:
-                    trends = {_trend(*found[:2]), _trend(*found[2:])}
+                    trends = {_trend(*pair) for pair in zip(found[::2], found[1::2], strict=True)}
                     return trends.pop() if len(trends) == 1 else math.nan
         return math.nan
 
-    def _towards(self, root: int, start: int, order: Sequence[int]) -> Value:
-        """The value with infinite coordinates far out, from a power of two on, in some order;
-        nan if anything oscillates."""
+    def _towards(self, root: int, start: int, ranks: Mapping[int, int]) -> Value:
+        """The value with infinite coordinates far out, from a power of two on, those of a
+        higher rank farther; nan if anything oscillates."""
         inputs = list(self.inputs)
-        for rank, k in enumerate(order):
+        for k, rank in ranks.items():
             inputs[k] = arb(math.copysign(1.0, self.point[k])) * arb(2) ** (start + 8 * rank)
         values = self.tape.run(inputs, PRECISIONS[1] + start, {})
         for e in self.tape.nodes:
             if e.op in (SIN, COS, TAN) and not abs(values[self.tape.index[e.args[0]]]) < 2**FAR:
                 return UNKNOWN
         return values[root]
+
+
+def _orders(places: Sequence[int]) -> list[dict[int, int]]:
+    """How fast coordinates may grow: each in its turn, and all alike."""
+    if len(places) <= ALL_ORDERS:
+        turns = [list(p) for p in itertools.permutations(places)]
+    else:
+        turns = [[*places[k:], *places[:k]] for k in range(len(places))]
+        turns += [p[::-1] for p in turns]
+    orders = [{k: rank for rank, k in enumerate(p)} for p in turns]
+    return orders if len(places) == 1 else [*orders, dict.fromkeys(places, 0)]
 
 
 def _trend(near: Value, last: Value) -> float:

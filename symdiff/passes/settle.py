@@ -351,7 +351,7 @@ class _Settling:
     def finished(self) -> Settled:
         """The program with all expressions replaced."""
         roots = [e for v in self.values.values() for e in (v.form, v.suspect, v.doubt)]
-        lowered = lower(roots, chain=self._chain, fuse=True)
+        lowered = lower(roots, chain=self._chain, fuse=True, single=self.dtype == "float32")
         references: list[Reference] = []
         found = zip(lowered[::3], lowered[1::3], lowered[2::3], strict=True)
         for (key, v), three in zip(self.values.items(), found, strict=True):

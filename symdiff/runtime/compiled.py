@@ -84,6 +84,12 @@ class Spec:
         """Whether no element is in doubt where the processor raised no flag."""
         return self.lean and self.suspect is FALSE
 
+    @property
+    def tier(self) -> str:
+        """What it is called, for people."""
+        width = "double-double" if self.widen is not None else self.dtype
+        return f"{width}, {'arrays' if self.arrays else 'numbers'}"
+
     def roots(self) -> tuple[Expr, ...]:
         return self.outputs if self.suspect is None else (*self.outputs, self.suspect)
 
@@ -95,7 +101,8 @@ class Spec:
         chain = ARRAY_CHAIN if self.arrays and self.fuses else MAX_CHAIN
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
-        roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses)
+        single = self.dtype == "float32"
+        roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses, single=single)
         plain = not self.arrays or self.accuracy == "strict"  # computed by the C library
         if plain and self.dtype == "float64" and self.accuracy != "fast":
             roots = polished(roots)
@@ -158,6 +165,14 @@ def _external(name: str) -> str:
 
 
 # ---------------------------------------------------------------------- one element
+def point_text(spec: Spec) -> str:
+    """The LLVM IR of a kernel for one element; see `codegen.llvm.print_point`."""
+    roots, outputs = spec.lowered(), len(spec.outputs)
+    suspect = roots[outputs] if spec.flagged else None
+    writer = _pair_writer(llvm.Lanes()) if spec.widen else None
+    return llvm.print_point(spec.params, roots[:outputs], suspect, spec.dtype, writer)
+
+
 class Point:
     """A kernel for one element.
 
@@ -173,11 +188,7 @@ class Point:
         self.real = ctypes.c_float if spec.dtype == "float32" else ctypes.c_double
 
         def text() -> str:
-            roots = spec.lowered()
-            outputs = roots[: self.outputs]
-            suspect = roots[self.outputs] if spec.flagged else None
-            writer = _pair_writer(llvm.Lanes()) if spec.widen else None
-            source = llvm.print_point(spec.params, outputs, suspect, spec.dtype, writer)
+            source = point_text(spec)
             if layout is not None:
                 one = self.outputs == 1
                 source += driver.print_entry(
@@ -186,7 +197,8 @@ class Point:
             return source
 
         layout = builtin.float_layout()
-        self.linked = link(spec.key("point", layout), text, spec.cache)
+        self.spec, self.key = spec, spec.key("point", layout)
+        self.linked = link(self.key, text, spec.cache)
         self.point = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)(
             self.linked.address("point")
         )
@@ -246,8 +258,8 @@ class Body:
                 writer = llvm.Writer(spec.dtype, used, shares)
             return llvm.print_body(spec.params, outputs, suspect, spec.dtype, used, writer)
 
-        self.spec = spec
-        self.linked = link(spec.key("body", lanes.isa, sorted(lanes.library)), text, spec.cache)
+        self.spec, self.key = spec, spec.key("body", lanes.isa, sorted(lanes.library))
+        self.linked = link(self.key, text, spec.cache)
         self.address = self.linked.address("body")
         self.width = ctypes.c_int64.from_address(self.linked.address("width")).value
         self._driver = _driver(spec.cache)
@@ -306,14 +318,16 @@ def registers(dtype: str, plain: bool = False) -> llvm.Lanes:
     host = jit.host()
     single = dtype == "float32"
     width = host.bits // 8 // _ITEM[dtype]
+    permutes = host.bits == 512
     if not host.isa or plain:
-        return llvm.Lanes(width)
+        return llvm.Lanes(width, permutes=permutes)
     names = (
         llvm.variant_name(host.isa, width, op.libm + ("f" if single else ""), op.arity)
         for op in OPS.values()
         if op.vector and op.libm is not None
     )
-    return llvm.Lanes(width, host.isa, frozenset(n for n in names if jit.symbol(n) is not None))
+    library = frozenset(n for n in names if jit.symbol(n) is not None)
+    return llvm.Lanes(width, host.isa, library, permutes=permutes)
 
 
 def _driver(keep: bool) -> jit.Linked:

@@ -16,7 +16,7 @@ from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
 from symdiff.runtime import arrays, threads
 from symdiff.runtime.arrays import ArgumentError, Array
-from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen
+from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen, point_text
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
 HELD = 20_000.0
@@ -152,6 +152,26 @@ class Kernel:
         return self.suspect is not None or self.widen is not None
 
     @property
+    def made(self) -> int:
+        """How many pieces of code are compiled, of all tiers."""
+        count = len(self._bodies) + (self._point is not None)
+        if self.second is not None:
+            count += len(self.second._bodies) + (self.second._point is not None)
+        if isinstance(self._between, Kernel):
+            count += len(self._between._bodies)
+        return count
+
+    def code(self) -> list[Point | Body]:
+        """The pieces of code that are compiled, of all tiers."""
+        tiers = (self, self._between, self.second)
+        found: list[Point | Body] = []
+        for kernel in tiers:
+            if isinstance(kernel, Kernel):
+                found += [] if kernel._point is None else [kernel._point]
+                found += kernel._bodies.values()
+        return found
+
+    @property
     def point(self) -> Point:
         """The kernel for one element."""
         if self._point is None:
@@ -276,6 +296,10 @@ class Kernel:
         dtype = self.dtype or "float64"
         outputs = self._spec(dtype, "point").lowered()[: len(self.outputs)]
         return print_point(self.params, outputs, None, dtype)
+
+    def point_text(self) -> str:
+        """The LLVM IR of the kernel for one element as it is compiled, with its tests."""
+        return point_text(self._spec("float64", "point"))
 
     # ------------------------------------------------------------------ calling
     def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:

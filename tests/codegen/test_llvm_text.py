@@ -1,7 +1,6 @@
 """The printed IR: constants, dtypes, conditions, vectorisation, size."""
 
 import re
-import time
 from fractions import Fraction
 
 import mpmath
@@ -39,6 +38,7 @@ from symdiff.ir import (
 from symdiff.runtime import compiled
 from symdiff.runtime.compiled import Spec, _lanes
 from symdiff.runtime.kernel import Kernel
+from tests.work import calls
 
 x, y, z = var("x"), var("y"), var("z")
 XY = ("x", "y")
@@ -303,18 +303,14 @@ def test_chunks_carry_conditions(monkeypatch):
     )
 
 
-@pytest.mark.parametrize(("operations", "seconds"), [(1000, 0.3), (10_000, 3.0)])
-def test_compile_time(operations, seconds):
-    e = wide(operations)
-    Kernel("warm", XY, (x,), cache=False).fast(1.0, 2.0)
-    best = min(_timed(e) for _ in range(2))
-    assert best < seconds
+def test_printing_is_linear_in_operations():
+    """What LLVM takes is in `python benchmarks --only compile`."""
 
+    def compiled(operations):
+        e = wide(operations)
+        return calls(lambda: Kernel("t", SIX, (e,), cache=False).fast(*[0.5] * 6))
 
-def _timed(e) -> float:
-    start = time.perf_counter()
-    Kernel("t", SIX, (e,), cache=False).fast(*[0.5] * 6)
-    return time.perf_counter() - start
+    assert compiled(4000) < 6 * compiled(1000)
 
 
 def test_deep_functions_compile():

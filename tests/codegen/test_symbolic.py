@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import pytest
@@ -29,6 +28,7 @@ from symdiff.ir import (
     var,
     where,
 )
+from tests.work import at_most
 
 X, Y = sp.symbols("x y", real=True)
 x, y = var("x"), var("y")
@@ -120,9 +120,8 @@ def test_deep_functions_do_not_crash() -> None:
     v = x
     for _ in range(2000):
         v = fn.SIN(v) + fn.COS(v) / 3
-    start = time.perf_counter()
-    made = one(v)
-    assert time.perf_counter() - start < 20
+    with at_most(20_000_000):
+        made = one(v)
     for _ in range(2000):  # down the first sine of each sum
         made = next(a for a in made.args if a.func is sp.sin).args[0]
     assert made == X
@@ -157,9 +156,8 @@ def test_long_sums_are_one_sum() -> None:
     [power(9, power(9, 9)), fn.EXP2(const(10**9)), fn.GAMMA(const(10**7)), fn.COSH(const(10**6))],
 )
 def test_huge_numbers_are_not_evaluated(node: Expr) -> None:
-    start = time.perf_counter()
-    assert one(node * x).has(X)
-    assert time.perf_counter() - start < 2
+    with at_most(1_000_000):
+        assert one(node * x).has(X)
 
 
 @st.composite

@@ -4,7 +4,6 @@ assigned it, refused in few words, in time linear in the program, where one may 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from symdiff import symgrad
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
+from tests.work import at_most
 
 
 def for_else(x: float) -> float:
@@ -163,10 +163,8 @@ def unrolled(x: float, n: int) -> float:
 @pytest.mark.parametrize("fun", [broken, chosen, unrolled], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("n", [3, 30, 300])
 def test_refused_in_few_words_and_soon(fun: Callable[..., float], n: int) -> None:
-    start = time.perf_counter()
-    with pytest.raises(UnsupportedError) as caught:
+    with at_most(1_000_000), pytest.raises(UnsupportedError) as caught:
         capture(fun, {"n": n})
-    assert time.perf_counter() - start < 3
     assert len(caught.value.message) < 300
 
 

@@ -1,6 +1,5 @@
 """Cancellation: what becomes of known cases, and that no value changes."""
 
-import time
 from fractions import Fraction
 
 import mpmath
@@ -13,6 +12,7 @@ from symdiff import ir
 from symdiff.passes.cancel import Notes, cancel
 from symdiff.passes.differentiate import gradient
 from tests.passes.evaluate import evaluate
+from tests.work import at_most, calls
 
 x, y, z = ir.var("x"), ir.var("y"), ir.var("z")
 sin, cos, exp = F.SIN, F.COS, F.EXP
@@ -142,16 +142,15 @@ def test_large_windows_stay_within_their_budget():
     for i in range(60):
         big = big * (x + y * i + 1) + ir.div(1, x - i)
     notes = Notes()
-    start = time.perf_counter()
-    cancel(((big * (x - 2) + 1) / (x - 2) - 1 / (x - 2),), notes)
-    assert time.perf_counter() - start < 5
+    with at_most(5_000_000):
+        cancel(((big * (x - 2) + 1) / (x - 2) - 1 / (x - 2),), notes)
 
 
-@pytest.mark.parametrize("depth", [200, 2000])
-def test_cost_is_linear_in_depth(depth):
-    v = x
-    for _ in range(depth):
-        v = sin(v) + cos(v) / 3
-    start = time.perf_counter()
-    cancel(gradient(cancel((v,))[0], (x,)))
-    assert time.perf_counter() - start < 0.004 * depth
+def test_cost_is_linear_in_depth():
+    def slopes(depth):
+        v = x
+        for _ in range(depth):
+            v = sin(v) + cos(v) / 3
+        cancel(gradient(cancel((v,))[0], (x,)))
+
+    assert calls(lambda: slopes(1000)) < 6 * calls(lambda: slopes(250))

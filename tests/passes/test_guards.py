@@ -5,7 +5,6 @@ evaluating both forms in ball arithmetic.
 """
 
 import math
-import time
 
 import mpmath
 import numpy as np
@@ -24,6 +23,7 @@ from symdiff.passes.literals import exact_literals
 from symdiff.passes.regions import Known, constraint
 from symdiff.passes.zeros import zero_sets
 from tests.passes.evaluate import evaluate
+from tests.work import at_most
 
 mpmath.mp.dps = 50
 x, y, a, b, c = (ir.var(n) for n in "xyabc")
@@ -500,10 +500,9 @@ def test_contexts_of_many_branches_stay_small():
     v = x
     for k in range(200):
         v = where(ir.lt(x, k / 100), v * 1.5 + k, sin(v) / (1 + x * x))
-    start = time.perf_counter()
-    got = guards((v,))
+    with at_most(5_000_000):
+        got = guards((v,))
     assert len(ir.topological(got)) <= len(ir.topological((v,))) + 16
-    assert time.perf_counter() - start < 3
 
 
 @settings(max_examples=100, deadline=None)
@@ -592,8 +591,7 @@ def test_a_literal_is_repaired_in_the_whole_function():
 
 def test_guards_of_repeated_questions_are_cheap():
     total = sum((where(zero(v), 1, sin(v) / v) for v in (ir.var(f"v{i}") for i in range(60))), x)
-    start = time.perf_counter()
-    got, notes = run(total)
+    with at_most(3_000_000):
+        got, notes = run(total)
     assert not any(e.op is ir.WHERE for e in ir.topological((got,)))
     assert len(notes.guards) == 60
-    assert time.perf_counter() - start < 1

@@ -1,0 +1,255 @@
+"""Programs with arrays where sizes, indices and elements are at the edge of what they may be.
+
+The truth is the plain Python function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+from symdiff import Array, symgrad
+from symdiff.integers import always, in_range
+from symdiff.ir import ZERO, const, le, lt, raw, where
+from symdiff.structure import FLOORDIV, index
+from tests.test_arrays import complex_gradient
+
+SIZES = (1, 2, 3, 4, 5, 8, 9, 17)
+
+
+# ------------------------------------------------------- sums of different lengths
+def partial_sums(x):
+    t = np.zeros(len(x), x.dtype)
+    for i in range(len(x)):
+        s = 0.0
+        for j in range(i):
+            s += x[j]
+        t[i] = s
+    return t
+
+
+def partial_sums_of_slices(x):
+    return np.array([np.sum(x[:i]) for i in range(len(x))])
+
+
+def sums_from_here(x):
+    t = np.zeros(len(x), x.dtype)
+    for i in range(len(x)):
+        for j in range(i, len(x)):
+            t[i] += 3 * x[j]
+    return t
+
+
+def autocorrelation(x):
+    n = len(x)
+    t = np.zeros(n, x.dtype)
+    for k in range(n):
+        for j in range(n - k):
+            t[k] += x[j] * x[j + k]
+    return t
+
+
+def below_both(x):
+    n = len(x)
+    t = np.zeros((n, n), x.dtype)
+    for i in range(n):
+        for j in range(n):
+            for k in range(min(i, j)):
+                t[i, j] += x[k] * x[i]
+    return t
+
+
+TRIANGLES = [partial_sums, partial_sums_of_slices, sums_from_here, autocorrelation, below_both]
+
+
+@pytest.mark.parametrize("fun", TRIANGLES, ids=lambda f: f.__name__)
+def test_sums_of_different_lengths(fun) -> None:
+    f = symgrad(fun)
+    scalar = symgrad(lambda x: np.sum(fun(x) ** 2))
+    for n in SIZES:
+        x = np.arange(1.0, n + 1)
+        np.testing.assert_allclose(f(x), fun(x), rtol=1e-14)
+        want = complex_gradient(lambda x: np.sum(fun(x) ** 2), (x,), 0)
+        np.testing.assert_allclose(scalar.grad(x), want, rtol=1e-12)
+
+
+# ---------------------------------------------------------------------- indices
+def every_eighth(x: Array[9]):
+    s = 0.0
+    for i in range(100):
+        s += x[8 - i // 8] * x[0]
+    return s
+
+
+def going_round(x: Array[4]):
+    s = 0.0
+    for i in range(17):
+        s += x[3 - i % 8]
+    return s
+
+
+def one_apart(x: Array[4]):
+    s = 0.0
+    for i in range(17):
+        s += x[-1 if i == 5 else i % 4]
+    return s
+
+
+def twice_each(x):
+    n, s = len(x), 0.0
+    for i in range(3 * n):
+        s += x[n - 1 - i // 2] * x[i % n]
+    return s
+
+
+@pytest.mark.parametrize(
+    ("fun", "n"), [(every_eighth, 9), (going_round, 4), (one_apart, 4), (twice_each, 7)]
+)
+def test_indices_that_are_not_linear(fun, n) -> None:
+    x = np.arange(1.0, n + 1)
+    f = symgrad(fun)
+    assert f(x) == fun(x)
+    np.testing.assert_allclose(f.grad(x), complex_gradient(fun, (x,), 0), rtol=1e-13)
+
+
+def test_an_index_that_leaves_the_array_is_refused() -> None:
+    def f(x: Array[4]):
+        s = 0.0
+        for i in range(17):
+            s += x[3 - i * (i - 1) * (i - 2)]
+        return s
+
+    with pytest.raises(IndexError):
+        symgrad(f)(np.ones(4))
+
+
+def test_ranges_of_what_is_not_linear() -> None:
+    i, ranges = index("i"), {index("i"): const(100)}
+    assert in_range(8 + i, const(108), ranges, ())
+    eighth = raw(FLOORDIV, (i, const(8)))
+    assert not in_range(8 - eighth, const(9), ranges, ())
+    assert not in_range(-(i * (i - 1) * (i - 2)), const(1), ranges, ())
+
+
+def test_what_always_holds_of_a_size() -> None:
+    n = index("n")
+    assert always(le(where(lt(n, 1), n, 1), 1))
+    assert not always(le(where(lt(n, 200), n, 1), 100))
+    assert not always(le(n, 50))
+    assert always(le(ZERO, n))
+    assert not always(lt(n * n, 1000))  # not known
+
+
+# ----------------------------------------------------- axes of at most one element
+@pytest.mark.parametrize("first", [3, 1, 0])
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda x: x[-1:] * x, lambda x: x[:1] * x, lambda x: x[1:2] + x, lambda x: x[-2:-1] * x,
+        lambda x: np.outer(x, x)[:, -1:] * x, lambda x: np.sum(x[:1] * x[-1:]),
+    ],
+)  # fmt: skip
+def test_short_slices_are_repeated_for_every_size(fun, first) -> None:
+    f = symgrad(fun)
+    for n in (first, 3, 1, 2, 0, 5, 8):
+        x = np.arange(1.0, n + 1)
+        np.testing.assert_array_equal(f(x), fun(x), strict=True)
+
+
+def test_stores_of_short_slices() -> None:
+    def f(x):
+        x = x.copy()
+        x[:] = x[-1:] * 2
+        return x
+
+    g = symgrad(f)
+    for n in (3, 1, 0, 5):
+        np.testing.assert_array_equal(g(np.arange(1.0, n + 1)), f(np.arange(1.0, n + 1)))
+
+
+def test_sizes_that_meet_by_chance() -> None:
+    def f(x, y):
+        return x[2:] * y
+
+    g = symgrad(f)
+    for m, n in ((3, 5), (5, 3), (3, 1), (6, 1), (6, 4), (3, 5)):
+        x, y = np.arange(1.0, m + 1), np.arange(1.0, n + 1)
+        np.testing.assert_array_equal(g(x, y), f(x, y))
+    with pytest.raises(ValueError, match="size"):
+        g(np.ones(5), np.ones(4))
+
+
+# ------------------------------------------------------------- special arguments
+def mean_times(x, s):
+    return np.mean(x) * s * s
+
+
+@pytest.mark.parametrize("s", [1e200, 1e-200, np.inf, 1.0])
+@pytest.mark.parametrize("x", [[1.0, 2.0, 3.0], [], [np.inf, 1.0], [5e-324, 1.0]])
+def test_kernels_that_are_made_again(x, s) -> None:
+    f = symgrad(mean_times)
+    with np.errstate(all="ignore"):
+        want = mean_times(np.array(x), s) if x else np.nan
+    np.testing.assert_allclose(f(np.array(x), s), want)
+    slopes, slope = f.grad(np.array(x), s)
+    assert slopes.shape == (len(x),) and np.ndim(slope) == 0
+
+
+def softmax(x):
+    e = np.exp(x - np.max(x))
+    return e / np.sum(e)
+
+
+def test_infinite_elements() -> None:
+    np.testing.assert_array_equal(symgrad(softmax)(np.array([np.inf, 1.0])), [np.nan, np.nan])
+    np.testing.assert_array_equal(symgrad(softmax)(np.array([-np.inf, 1.0])), [0.0, 1.0])
+    assert np.isnan(symgrad(lambda x: np.sum(x * np.cos(x)))(np.array([np.inf, 1.0])))
+    symgrad(lambda x: np.sum(x**2) - np.sum(x) ** 2).value_and_grad(np.array([1e308, 1.0]))
+
+
+def test_logarithm_of_softmax_of_large_elements() -> None:
+    f = symgrad(lambda x: scipy.special.log_softmax(x))
+    for size in (1.0, 1e15, 1e200):
+        np.testing.assert_allclose(f(np.full(5, size)), np.full(5, -np.log(5)), rtol=1e-14)
+
+
+def with_nan() -> list[list[float]]:
+    nan, inf = np.nan, np.inf
+    return [[nan, 1, 2], [1, nan, 0.5], [3, 1, nan], [inf, 1, 2], [1, -inf, 2], [nan, nan, nan]]
+
+
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda x: np.median(x), lambda x: np.quantile(x, 0.3), lambda x: np.argmin(x),
+        lambda x: x[np.argmax(x)], lambda x: np.searchsorted(np.array([0.0, 1.0, 2.0]), x),
+        lambda x: np.where(np.isnan(x), 7.0, x), lambda x: np.where(np.isinf(x), 7.0, x),
+        lambda x: np.where(np.isfinite(x), x, 3.0), lambda x: np.sum(np.isnan(x)), np.nansum,
+        lambda x: np.interp(x, np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 2.0])),
+        lambda x: np.sort(x), lambda x: np.max(x), lambda x: np.clip(x, 0, 1),
+    ],
+)  # fmt: skip
+def test_what_is_not_a_number(fun) -> None:
+    f = symgrad(lambda x: fun(x))
+    for values in with_nan():
+        x = np.array(values, float)
+        np.testing.assert_array_equal(np.asarray(f(x.copy()), float), fun(x))
+
+
+def test_extremes_of_infinite_elements_that_a_mask_selects() -> None:
+    f = symgrad(lambda x: x[x < 100].max())
+    assert f(np.array([-np.inf, 200.0])) == -np.inf
+    with pytest.raises(ValueError, match="maximum"):
+        f(np.array([200.0]))
+
+
+def test_weights_along_an_axis() -> None:
+    x = np.arange(9.0).reshape(3, 3) ** 2 + 1
+
+    def along(x: Any, w: Any) -> Any:
+        return np.average(x, axis=0, weights=w) + np.average(x, axis=1, weights=x * x)
+
+    np.testing.assert_allclose(symgrad(along)(x, x[0]), along(x, x[0]), rtol=1e-14)
