@@ -59,8 +59,8 @@ CLOSEST = -1000
 class Band:
     """abs(t - point) < radius, where `series(h)` in h = t - point is used.
 
-    With z = h**step it is h**lead * sum_j coefficients[j]*z**j; on one side alone, if
-    that is 1 or -1.
+    With z = h**step it is h**lead * sum_j coefficients[j]*z**j; `left` is that for h < 0, if
+    it is another one.
     """
 
     point: Fraction
@@ -68,7 +68,7 @@ class Band:
     coefficients: tuple[Fraction, ...]
     lead: int = 0
     step: int = 1
-    side: int = 0
+    left: Band | None = None
 
     def series(self, h: Expr) -> Expr:
         """The polynomial, by Horner's rule."""
@@ -76,16 +76,13 @@ class Band:
         total = ir.const(self.coefficients[-1])
         for c in reversed(self.coefficients[:-1]):
             total = ir.const(c) + z * total
-        return ir.power(h, self.lead) * total
+        total = ir.power(h, self.lead) * total
+        return total if self.left is None else ir.where(ir.lt(h, 0), self.left.series(h), total)
 
     def around(self, t: Expr, closed: Expr) -> Expr:
         """The series inside of the band, the closed form outside."""
         h = t - ir.const(self.point)
-        size = ir.const(self.side) * h if self.side else ir.abs_(h)
-        near = ir.lt(size, ir.const(self.radius))
-        if self.side:
-            near = ir.and_(ir.lt(ir.ZERO, size), near)
-        return ir.where(near, self.series(h), closed)
+        return ir.where(ir.lt(ir.abs_(h), ir.const(self.radius)), self.series(h), closed)
 
 
 def band(coefficient: Callable[[int], Coefficient], form: Closed, bits: int) -> Band:

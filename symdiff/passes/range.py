@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from symdiff import ir
+from symdiff.functions import LN2, LOG
 from symdiff.ir import ADD, DIV, EQ, LE, LT, MUL, NAN, POW, SUB, Expr
 
 STEP = 600
@@ -35,6 +36,12 @@ def in_range(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def within_range(e: Expr) -> Expr:
     """A node without constants beyond the range of doubles as its arguments."""
+    if e.op is LOG and is_far(e.args[0]):
+        lead, powers = _pieces(e.args[0])
+        size = sum(
+            _value(p).numerator.bit_length() - _value(p).denominator.bit_length() for p in powers
+        )
+        return LOG(lead) + ir.const(size) * LN2()
     if e.op not in (*ir.ARITHMETIC, LT, LE, EQ) or len(e.args) != 2:
         return e
     a, b = e.args

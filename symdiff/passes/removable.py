@@ -184,17 +184,21 @@ class Removable:
         key = order, bits
         if key not in self._bands:
             with exclusive(PRECISION):
-                self._bands[key] = [
-                    self._band(c, side, order, bits) for c in self.centres for side in c.sides
-                ]
+                self._bands[key] = [self._band(c, order, bits) for c in self.centres]
         return self._bands[key]
 
-    def _band(self, centre: Centre, side: int, order: int, bits: int) -> Band:
+    def _band(self, centre: Centre, order: int, bits: int) -> Band:
+        right, *left = (self._series(centre, side, order, bits) for side in centre.sides)
+        if not left:
+            return right
+        radius = min(right.radius, left[0].radius)
+        return replace(right, radius=radius, left=left[0])
+
+    def _series(self, centre: Centre, side: int, order: int, bits: int) -> Band:
         plain = self.plain_form(order)
         (whole,) = closed_forms((plain,))
         closed = Closed(self.closed_form(order), plain, whole, VARIABLE, centre.point, side)
-        found = band(lambda k: centre.coefficient(k, order, side), closed, bits)
-        return replace(found, side=side) if centre.kinked else found
+        return band(lambda k: centre.coefficient(k, order, side), closed, bits)
 
     def written(self, order: int, args: Sequence[Expr], bits: int) -> Expr:
         """A derivative at a point: polynomials near the centres, else the closed form."""

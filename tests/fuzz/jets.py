@@ -151,7 +151,7 @@ def _function(f: Any, d: Any, dd: Any, inside: Any = None, edge: Any = None) -> 
 m = mpmath
 exp = _function(m.exp, m.exp, m.exp)
 log = _function(m.log, lambda x: 1 / x, lambda x: -1 / x**2, lambda x: x > 0)
-_unit = dict(inside=lambda x: abs(x) <= 1, edge=lambda x: abs(x) == 1)
+_unit = {"inside": lambda x: abs(x) <= 1, "edge": lambda x: abs(x) == 1}
 MATH = SimpleNamespace(
     exp=exp,
     log=log,
@@ -179,10 +179,10 @@ MATH = SimpleNamespace(
 class _Exact(ast.NodeTransformer):
     """Numbers of a source as jets, so that nothing is computed in doubles."""
 
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:  # noqa: N802
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return ast.Call(ast.Name("lift", ast.Load()), [node], [])
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         node.left = self.visit(node.left)
         constant = isinstance(node.right, ast.Constant)
         if not (isinstance(node.op, ast.Pow) and constant):
@@ -194,7 +194,7 @@ def compiled(source: str) -> Callable[..., Jet]:
     """The function `f` of a source, for jets."""
     tree = ast.fix_missing_locations(_Exact().visit(ast.parse(source)))
     names: dict[str, Any] = {"math": MATH, "abs": abs, "lift": lift}
-    exec(compile(tree, "<truth>", "exec"), names)  # noqa: S102 - our own text
+    exec(compile(tree, "<truth>", "exec"), names)
     found: Callable[..., Jet] = names["f"]
     return found
 
