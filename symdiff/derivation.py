@@ -20,6 +20,7 @@ from symdiff.errors import GuardWarning, SymdiffError
 from symdiff.frontend import Parameters, Shapes
 from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, decode, encode, topological
+from symdiff.locks import Once
 from symdiff.program import Emission, Program, Tree
 from symdiff.runtime import cache
 from symdiff.shapes import shapes_of, stretched
@@ -60,6 +61,7 @@ class Source:
     keep : whether emissions are kept on disk.
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
     notes : what simplifying each captured program found, by its identity.
+    once : held by the thread that traces, derives or compiles; one for all derivatives.
     sound : what validating its emission found, by its identity.
     """
 
@@ -72,14 +74,16 @@ class Source:
     captured: dict[Any, Program | Structured] = field(default_factory=dict)
     programs: dict[Any, Any] = field(default_factory=dict)
     notes: dict[Any, Any] = field(default_factory=dict)
+    once: Once = field(default_factory=Once)
     sound: dict[Any, Sound] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
         path = (*self.path, step)
         return Source(
-            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured
-        )
+            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
+            once=self.once,
+        )  # fmt: skip
 
     def keeping(self, checkpoint: str | int | None) -> Source:
         """The same callable, whose reversed loops keep their states in this way."""
@@ -89,16 +93,25 @@ class Source:
         """The function as captured: a `Program`, or with arrays or loops a `Structured`
         one, which is specialised on the dimensions of the arguments."""
         key = static_key(static)
+        found = self._captured(key, shapes)
+        if found is None:
+            with self.once:
+                found = self._captured(key, shapes)
+                if found is None:
+                    made = self.trace(static, shapes)
+                    known = isinstance(made, Program) and not made.for_numbers
+                    place = key if known else (key, _shape_key(shapes))
+                    found = self.captured.setdefault(place, made)
+        return found
+
+    def _captured(self, key: Any, shapes: Shapes | None) -> Program | Structured | None:
         found = self.captured.get(key)
         if found is None:
             found = self.captured.get((key, _shape_key(shapes)))
         if found is None and shapes is None:  # as it was called last
-            same = [v for k, v in self.captured.items() if k[:1] == (key,) and len(k) == 2]
+            captured = list(self.captured.items())
+            same = [v for k, v in captured if k[:1] == (key,) and len(k) == 2]
             found = same[-1] if same and isinstance(same[-1], Structured) else None
-        if found is None:
-            found = self.trace(static, shapes)
-            known = isinstance(found, Program) and not found.for_numbers
-            self.captured[key if known else (key, _shape_key(shapes))] = found
         return found
 
     def shapes(
@@ -131,9 +144,14 @@ class Source:
         raw = self.raw(static, shapes)
         for_all = isinstance(raw, Program) and not raw.for_numbers
         key = static_key(static) if for_all else id(raw)
-        if key not in self.programs:
-            self.programs[key] = self._derived(raw)
-        return self.programs[key]
+        found = self.programs.get(key)
+        if found is None:
+            with self.once:
+                found = self.programs.get(key)
+                if found is None:
+                    made = raw, self._derived(raw)  # the first lives as long as its identity
+                    found = self.programs.setdefault(key, made)
+        return found[1]
 
     def _derived(self, program: Any) -> Any:
         """A captured program after the steps of the path."""

@@ -30,6 +30,7 @@ from symdiff.frontend import (
     from_sympy,
     runs_when_traced,
 )
+from symdiff.locks import Lock
 from symdiff.options import Domain, Options
 from symdiff.program import (
     Emission,
@@ -102,6 +103,7 @@ class SymbolicFunction(functools.partial[Any]):
         self._called: set[Any] = set()
         self._fast: dict[str, Callable[..., Any]] = {}
         self._gate: Gate | None = None
+        self._opening = Lock()
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._derived: dict[Step, SymbolicFunction] = {}
         self._expression: tuple[Any, Any] | None = None
@@ -219,9 +221,12 @@ class SymbolicFunction(functools.partial[Any]):
             key = key, "numbers"
             found = self._emitted.get(key)
         if found is None:
-            emission = self._source.emission(static, shapes)
-            kernel = tiered(emission, self._options)
-            found = self._emitted[key] = (emission, kernel)
+            with self._source.once:
+                found = self._emitted.get(key)
+                if found is None:
+                    emission = self._source.emission(static, shapes)
+                    made = emission, tiered(emission, self._options)
+                    found = self._emitted.setdefault(key, made)
         return found
 
     def _has_fast(self) -> bool:
@@ -247,18 +252,22 @@ class SymbolicFunction(functools.partial[Any]):
         kind = f"program {id(raw)}"
         if kind in self._fast or len(self._fast) >= MOST:
             return
-        self._fast[kind] = refusing
-        way = self._arrays.entry(raw)
-        if way is not None:
-            self._open(kind, way)
+        self._open(kind, self._arrays.entry(raw))
 
-    def _open(self, kind: str, way: Way) -> None:
-        """Offer calls to this way before they take the general path."""
-        self._fast[kind] = way.entry
-        if self._gate is None:
-            self._gate = Gate(self._call, len(self._source.parameters.real), self._options.cache)
-        self._gate.add(way)
-        self._enter(self._gate.call)
+    def _open(self, kind: str, way: Way | None) -> None:
+        """Offer calls to this way before they take the general path, if there is one."""
+        with self._opening:
+            if kind in self._fast or len(self._fast) >= MOST:
+                return
+            if way is None:
+                self._fast[kind] = refusing
+                return
+            if self._gate is None:
+                inputs = len(self._source.parameters.real)
+                self._gate = Gate(self._call, inputs, self._options.cache)
+            self._gate.add(way)
+            self._fast[kind] = way.entry
+            self._enter(self._gate.call)
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -310,7 +319,7 @@ class SymbolicFunction(functools.partial[Any]):
             found = _KINDS.get(step[0], SymbolicFunction)(source, self._options, None, self)
             found.__doc__ = f"{name} of {self.__name__}."
             found.__wrapped__ = getattr(self, "__wrapped__", None)  # type: ignore[attr-defined]
-            self._derived[step] = found
+            found = self._derived.setdefault(step, found)
         return found
 
     def _wrt(self) -> tuple[str, ...]:

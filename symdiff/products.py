@@ -62,13 +62,13 @@ class Product(SymbolicFunction):
         stream = self._cuda.stream(given)
         return self._run(*self._bound(primals, vector, given), out, stream)
 
-    def _open(self, kind: str, way: Way) -> None:
+    def _open(self, kind: str, way: Way | None) -> None:
         """Compiled entries take all arguments in a row; `primals` and the vector are numbers or
         arrays where there is one, else tuples."""
         real, entries = self._counts
         if not self._in_order:
             return
-        if (real, entries) != (1, 1):
+        if way is not None and (real, entries) != (1, 1):
             entry = way.entry
             first = "p" if real == 1 else "*p"
             then = "v" if entries == 1 else "*v"
@@ -80,7 +80,7 @@ class Product(SymbolicFunction):
                 f"lambda p, v: entry({first}, {then}) if {' and '.join(tuples)} else NotImplemented"
             )
             way = way._replace(entry=eval(text, {"entry": entry}))
-        super()._open(kind, way._replace(placed=refusing))
+        super()._open(kind, None if way is None else way._replace(placed=refusing))
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if len(args) != 2:

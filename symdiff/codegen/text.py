@@ -7,7 +7,6 @@ fill pages as one formula is written with named temporaries, straight from the D
 from __future__ import annotations
 
 import math
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -27,6 +26,8 @@ from symdiff.codegen.statements import (
 from symdiff.codegen.symbolic import to_sympy, tree_sizes
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr, Op, format_expr
+from symdiff.locks import Lock
+from symdiff.recursion import deep_recursion
 
 MAX_OPERATIONS = 20_000
 """Formulas with more operations than this are not printed as one."""
@@ -35,7 +36,7 @@ MAX_DEPTH = 400
 READABLE = 400
 """Above this many operations, shared parts get names."""
 
-_stack_lock = threading.Lock()
+_stack_lock = Lock()
 
 
 def format_text(expression: Any) -> str:
@@ -273,16 +274,15 @@ def _with_deep_stack(function: Callable[[], str]) -> str:
         except BaseException as error:
             failures.append(error)
 
-    with _stack_lock:
-        limit, size = sys.getrecursionlimit(), threading.stack_size(512 * 2**20)
-        sys.setrecursionlimit(max(limit, 10**6))
-        try:
-            thread = threading.Thread(target=target)
-            thread.start()
-            thread.join()
-        finally:
-            sys.setrecursionlimit(limit)
-            threading.stack_size(size)
+    thread = threading.Thread(target=target)
+    with deep_recursion(10**6):
+        with _stack_lock:
+            size = threading.stack_size(512 * 2**20)
+            try:
+                thread.start()
+            finally:
+                threading.stack_size(size)
+        thread.join()
     if failures:
         raise failures[0]
     return results[0]

@@ -12,10 +12,7 @@ Ensures: `symdiff.verify.faults` finds nothing in the program
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +42,7 @@ from symdiff.frontend.values import (
 from symdiff.frontend.whole import checked
 from symdiff.ir import TRUE, Expr
 from symdiff.program import Program, Tree
+from symdiff.recursion import deep_recursion
 from symdiff.structure import Stretches, Structured
 
 RECURSION_LIMIT = 40_000
@@ -79,7 +77,7 @@ def capture(
     given = dict(static or {})
     parameters = Parameters(fun, given)
     plan = Arrays.annotated(parameters, shapes)
-    with _deep_recursion():
+    with deep_recursion(RECURSION_LIMIT):
         while True:
             try:
                 return _capture(fun, parameters, given, plan)
@@ -156,29 +154,6 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
     except Exception as error:
         text = str(error) or "no message"
         raise t.error(f"{type(error).__name__} when traced: {text}") from error
-
-
-_lock = threading.Lock()
-_active = 0
-_usual = 0
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Raise Python's recursion limit while any thread traces."""
-    global _active, _usual
-    with _lock:
-        if _active == 0:
-            _usual = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(RECURSION_LIMIT, _usual))
-        _active += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _active -= 1
-            if _active == 0:
-                sys.setrecursionlimit(_usual)
 
 
 # -------------------------------------------------------------------- the program

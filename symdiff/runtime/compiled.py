@@ -7,9 +7,7 @@ element, and `Body` for arrays.
 from __future__ import annotations
 
 import ctypes
-import os
 import re
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +21,7 @@ from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.codegen.polish import polished
 from symdiff.functions import BUILTIN
 from symdiff.ir import FALSE, OPS, Expr, encode, topological
+from symdiff.locks import Lock
 from symdiff.runtime import builtin, cache
 
 _ITEM = {"float64": 8, "float32": 4}
@@ -33,17 +32,7 @@ Widen = Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
 
 _provided: dict[str, jit.Linked] = {}
 _linked: WeakValueDictionary[str, jit.Linked] = WeakValueDictionary()
-_lock = threading.RLock()
-
-
-def _unlock() -> None:
-    """A lock that another thread held when this process was forked is never released."""
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
+_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)

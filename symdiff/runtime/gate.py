@@ -47,7 +47,8 @@ class Gate:
 
     Notes
     -----
-    Entries are added while others may run in other threads, so all stay as they are.
+    Entries are added while others may run in other threads, so all stay as they are, and the
+    record changes in one step.
     """
 
     def __init__(self, general: Entry, inputs: int, keep: bool) -> None:
@@ -61,7 +62,10 @@ class Gate:
             self.call = builtin.gate_builtin(linked, self._record, self._ways, general)
 
     def add(self, way: Way) -> None:
-        """Ask this one too; requires that there are fewer than `gate.MOST`."""
+        """Ask this one too; requires that there are fewer than `gate.MOST`, and that no other
+        thread adds one."""
+        if len(self._ways) >= gate.MOST:
+            raise ValueError(f"a gate asks {gate.MOST} entries at most")
         self._ways.append(way)
         fields: dict[str, Any] = {
             "ways": len(self._ways), "general": id(self._general), "out": id(sys.intern("out")),

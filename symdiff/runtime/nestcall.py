@@ -35,6 +35,7 @@ from symdiff.runtime.nestarguments import (
     put,
     view,
 )
+from symdiff.runtime.outcome import Outcome
 from symdiff.structure import ARRAY, Call, Type, kind_of, name_of, types
 
 AGAIN, RAISED = FIXED.index("again"), FIXED.index("raised")
@@ -77,6 +78,7 @@ class Code:
         self.finish = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(linked.address("finish"))
         weakref.finalize(self, _drop, linked)
         self._failure = threading.local()
+        self.outcome = Outcome(kernel.program.name)
         self.routine = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p)(self.call)
         self.parallel = ctypes.CFUNCTYPE(
             None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
@@ -85,7 +87,7 @@ class Code:
         if kernel.tiers is not None:
             settled = partial(kernel.settled, dtype, tests)
             self.again = Again(
-                kernel.program.name, settled, kernel.tiers, linked, dtype, kernel.accuracy,
+                self.outcome, settled, kernel.tiers, linked, dtype, kernel.accuracy,
                 kernel.cache,
             )  # fmt: skip
         entries = [self.routine, self.parallel, *([self.again.entry] if self.again else [])]
@@ -207,8 +209,8 @@ class Code:
 
     def settled(self, status: int) -> int:
         """The return code, once what went wrong with values in doubt is told."""
-        if self.again is not None and self.again.used.value:
-            self.again.finish()
+        if self.outcome.used.value:
+            self.outcome.finish()
         return status
 
     def targets(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from symdiff.codegen.nests import layout_of, lowered, print_nests
 from symdiff.errors import Location
 from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, encode, topological
+from symdiff.locks import Lock
 from symdiff.runtime import arrays, cache, compiled
 from symdiff.runtime.arrays import ArgumentError, Array
 from symdiff.runtime.nestagain import Settled, Tiers
@@ -54,7 +54,7 @@ class StructuredKernel:
         self.layout = layout_of(program)
         self._compiled: dict[tuple[str, int], Code] = {}
         self._settled: dict[tuple[str, int], Settled] = {}
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._ranks = [
             len(p.type.shape) if p.type.kind == "f" else -1 for p in program.params
         ]  # no argument has -1 axes
