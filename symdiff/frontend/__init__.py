@@ -1,22 +1,54 @@
 """From Python source to a `Program`: reading, tracing, refusing."""
 
-from symdiff.frontend.calls import Inlined, runs_when_traced
-from symdiff.frontend.capture import capture
-from symdiff.frontend.inlining import Placed
-from symdiff.frontend.parameters import Shapes
-from symdiff.frontend.signature import Array, Parameters
-from symdiff.frontend.sympy_source import from_sympy, is_sympy
-from symdiff.frontend.values import SymArray
+from typing import TYPE_CHECKING
+
+from symdiff.later import public_names
+
+if TYPE_CHECKING:
+    from symdiff.frontend.calls import Inlined, runs_when_traced
+    from symdiff.frontend.capture import capture
+    from symdiff.frontend.captures import Captures, include, noting
+    from symdiff.frontend.inlining import Placed
+    from symdiff.frontend.parameters import Shapes
+    from symdiff.frontend.pytrees import Trees
+    from symdiff.frontend.signature import Array, Parameters
+    from symdiff.frontend.sympy_source import from_sympy, is_sympy
+    from symdiff.frontend.values import SymArray
+
+_HOMES = {
+    "Array": "symdiff.frontend.signature",
+    "Captures": "symdiff.frontend.captures",
+    "Inlined": "symdiff.frontend.calls",
+    "Parameters": "symdiff.frontend.signature",
+    "Placed": "symdiff.frontend.inlining",
+    "Shapes": "symdiff.frontend.parameters",
+    "SymArray": "symdiff.frontend.values",
+    "Trees": "symdiff.frontend.pytrees",
+    "capture": "symdiff.frontend.capture",
+    "from_sympy": "symdiff.frontend.sympy_source",
+    "include": "symdiff.frontend.captures",
+    "is_sympy": "symdiff.frontend.sympy_source",
+    "noting": "symdiff.frontend.captures",
+    "runs_when_traced": "symdiff.frontend.calls",
+}
+"""Imported when they are first used: formulas need none of them."""
+
+
+public_names(__name__, _HOMES)
 
 __all__ = [
     "Array",
+    "Captures",
     "Inlined",
     "Parameters",
     "Placed",
     "Shapes",
     "SymArray",
+    "Trees",
     "capture",
     "from_sympy",
+    "include",
     "is_sympy",
+    "noting",
     "runs_when_traced",
 ]

@@ -7,9 +7,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from flint import arb
 
 from symdiff import ir, work
@@ -21,6 +20,12 @@ from symdiff.interpret.limits import Approach, Limit
 from symdiff.interpret.rounding import Format, format_of, settle
 from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
+from symdiff.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 Status = Literal["exact", "limit", "pole", "domain", "budget"]
 
