@@ -44,7 +44,7 @@ ROUGH = 30
 """Bits of a value that is not proven, at least."""
 DEEP = 8
 """Sums are assumed to be zero only of numbers within 2**(precision/DEEP)."""
-WORK = 800_000
+WORK = 1_600_000
 """Operations for one point by default, at least; see `symdiff.work`."""
 WORK_PER_NODE = 1200
 """Of large programs: a limit takes their values at some tens of places and precisions."""
