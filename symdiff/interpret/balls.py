@@ -15,9 +15,9 @@ from flint import arb, ctx, fmpq
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.functions import PINNED
 from symdiff.ir import Op
-from symdiff.locks import Lock
+from symdiff.ir.functions import PINNED
+from symdiff.process.locks import Lock
 
 Value = Any
 """A ball (arb), or for a condition True, False or None (not known)."""

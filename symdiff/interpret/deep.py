@@ -19,11 +19,11 @@ from typing import Any
 from flint import arb
 
 from symdiff import ir
-from symdiff.functions import COSH, ERF, ERFC, EXP, EXP2, EXPM1, SINH, TANH
-from symdiff.identities import rewrite
 from symdiff.interpret.balls import Value
-from symdiff.interpret.tape import Tape
+from symdiff.interpret.flat import Tape
 from symdiff.ir import ABS, CONST, DIV, ONE, POW, Expr, Op
+from symdiff.ir.functions import COSH, ERF, ERFC, EXP, EXP2, EXPM1, SINH, TANH
+from symdiff.ir.identities import rewrite
 
 ORDER: Mapping[Op, int] = {
     EXP: 1, EXP2: 1, EXPM1: 1, SINH: 1, COSH: 1, TANH: 1, ERF: 2, ERFC: 2,

@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symdiff import ir
-from symdiff.identities import Rule, rewrite
 from symdiff.ir import DIV, Expr
-from symdiff.passes.range import within_range
-from symdiff.passes.shares import share
+from symdiff.ir.identities import Rule, rewrite
+from symdiff.passes.accuracy.softmax import share
+from symdiff.passes.analysis.range import within_range
 
 
 @dataclass(frozen=True, slots=True)
