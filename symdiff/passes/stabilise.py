@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from symdiff import ir
 from symdiff.ir import DIV, Expr
 from symdiff.ir.identities import Rule, rewrite
+from symdiff.passes.accuracy.far_constants import split_far_constants
 from symdiff.passes.accuracy.softmax import share
-from symdiff.passes.analysis.range import within_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def stabilise(
             new = share(new)
         found = rewrite(new, early)
         if found is None:
-            return new if early else within_range(new)
+            return new if early else split_far_constants(new)
         if notes is not None:
             notes.append(Rewrite(new, *found))
         return found[0]

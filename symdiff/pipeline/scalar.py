@@ -20,7 +20,7 @@ from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.program import Emission, Program, Tree
-from symdiff.passes.analysis.range import in_range
+from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
 from symdiff.passes.cancel.cancel import cancel
@@ -76,7 +76,7 @@ def emission(program: Program, without: frozenset[str] = frozenset()) -> Emissio
         program.name,
         program.params,
         program.tree,
-        in_range(outputs) if "stabilise" in without else stabilise(outputs),
+        without_far_constants(outputs) if "stabilise" in without else stabilise(outputs),
         pinned_forms(program.outputs),
     )
 

@@ -26,15 +26,15 @@ TINY = Fraction(1, 2**500)
 LEAST = Fraction(1, 2**1074)
 
 
-def in_range(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+def without_far_constants(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The outputs without such constants."""
     outputs = tuple(outputs)
     if not any(is_far(n) for n in ir.topological(outputs)):
         return outputs
-    return ir.transform(outputs, lambda e, args: within_range(ir.rebuild(e, args)))
+    return ir.transform(outputs, lambda e, args: split_far_constants(ir.rebuild(e, args)))
 
 
-def within_range(e: Expr) -> Expr:
+def split_far_constants(e: Expr) -> Expr:
     """A node without constants beyond the range of doubles as its arguments."""
     if e.op is LOG and is_far(e.args[0]):
         lead, powers = _pieces(e.args[0])
@@ -123,4 +123,4 @@ def _bound(e: Expr, far: Expr, left: bool) -> Expr:
     return ir.const(LEAST if q > 0 else -LEAST) if up else ir.ZERO
 
 
-__all__ = ["in_range", "within_range"]
+__all__ = ["split_far_constants", "without_far_constants"]
