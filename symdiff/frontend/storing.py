@@ -13,7 +13,7 @@ from symdiff.frontend.selecting import places, select
 from symdiff.frontend.symbolic import SLOTS, formula, placed
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import Refused, Selected, SymArray
-from symdiff.integers import linear
+from symdiff.integers import degree, linear
 from symdiff.ir import ONE, TRUE, ZERO, Expr
 from symdiff.structure import Statement, Type, Update, array, load
 
@@ -125,7 +125,7 @@ def _one_to_one(target: SymArray) -> bool:
     found = set()
     for w in target.where:
         slots = [n for n in ir.topological((w,)) if n in SLOTS]
-        if len(slots) != 1:
+        if len(slots) != 1 or degree(w, slots[0]) > 2:
             continue
         at = [placed(w, [ir.const(k)] * len(SLOTS)) for k in (0, 1, 2)]
         steps = [ir.rational(linear(ir.sub(at[k + 1], at[k]))) for k in (0, 1)]
