@@ -1,14 +1,7 @@
 """symdiff: derivatives of Python functions, simplified and cancelled before evaluation."""
 
-from symdiff.api import (
-    grad,
-    hessian,
-    jacobian,
-    jvp,
-    symgrad,
-    value_and_grad,
-    vjp,
-)
+from typing import TYPE_CHECKING
+
 from symdiff.errors import (
     GuardWarning,
     ParseError,
@@ -17,16 +10,40 @@ from symdiff.errors import (
     UnsupportedError,
     ValidationWarning,
 )
-from symdiff.frontend import Array
-from symdiff.function import SymbolicFunction
-from symdiff.lambdify import lambdify
-from symdiff.progress import show_progress
-from symdiff.rules import custom_rule
-from symdiff.runtime.tiers import AccuracyWarning
-from symdiff.validation.settings import options
+from symdiff.process.lazy_modules import public_names
 from symdiff.version import __version__
+
+if TYPE_CHECKING:
+    from symdiff.api.calculus import diff, simplify
+    from symdiff.api.custom_rule import custom_rule
+    from symdiff.api.function import SymbolicFunction
+    from symdiff.api.transforms import grad, hessian, jacobian, jvp, symgrad, value_and_grad, vjp
+    from symdiff.frontend import Array
+    from symdiff.interop.lambdify import lambdify
+    from symdiff.pipeline.validation.settings import options
+    from symdiff.process.progress import show_progress
+    from symdiff.runtime.scalar.fallback import AccuracyWarning
+
+_HOMES = {
+    **dict.fromkeys(
+        ("grad", "hessian", "jacobian", "jvp", "symgrad", "value_and_grad", "vjp"),
+        "symdiff.api.transforms",
+    ),
+    **dict.fromkeys(("diff", "simplify"), "symdiff.api.calculus"),
+    "AccuracyWarning": "symdiff.runtime.scalar.fallback",
+    "Array": "symdiff.frontend",
+    "SymbolicFunction": "symdiff.api.function",
+    "custom_rule": "symdiff.api.custom_rule",
+    "lambdify": "symdiff.interop.lambdify",
+    "options": "symdiff.pipeline.validation.settings",
+    "show_progress": "symdiff.process.progress",
+}
+"""Where the public names are; imported when they are first used, as the command line needs few."""
+
+
+public_names(__name__, _HOMES)
 
 __all__ = [
     "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "__version__",
-    "custom_rule", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "show_progress", "symgrad", "value_and_grad", "vjp",
+    "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -7,31 +7,33 @@ over what is known are unrolled; calls are inlined.
 Before: `def f(x): y = 2*x if x > 0 else 0.0; return y + 1`
 After: outputs `where(0 < x, 2*x, 0) + 1` of the one parameter `x`
 Requires: a function with source whose static parameters have values
-Ensures: `symdiff.verify.faults` finds nothing in the program
+Ensures: `symdiff.ir.verify.scalar.faults` finds nothing in the program
 """
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from symdiff import ir, structure
+from symdiff import ir
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, symbolic
-from symdiff.frontend.defined import masked, needed
+from symdiff.frontend import captures, per_element, pytrees
+from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
-from symdiff.frontend.recorder import Retrace, active
+from symdiff.frontend.pytrees import Trees
+from symdiff.frontend.scalarise import scalarise
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
-from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.unify import unified
-from symdiff.frontend.values import (
+from symdiff.frontend.syntax import calls
+from symdiff.frontend.trace.defined import masked, needed
+from symdiff.frontend.trace.recorder import Retrace, active
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.unify import unified
+from symdiff.frontend.trace.values import (
     Listed,
     Refused,
     Scalar,
@@ -42,10 +44,14 @@ from symdiff.frontend.values import (
     describe,
     join,
 )
-from symdiff.frontend.whole import checked
-from symdiff.ir import TRUE, Expr
-from symdiff.program import Program, Tree
-from symdiff.structure import Stretches, Structured
+from symdiff.frontend.trace.wide_integers import checked
+from symdiff.ir import TRUE, Expr, loop_program, prune
+from symdiff.ir.loop_program import Stretches, Structured
+from symdiff.ir.program import Program, Tree
+from symdiff.process.recursion import deep_recursion
+
+ELEMENTWISE = "elementwise"
+"""How arrays are taken by a function that is proved to be so."""
 
 RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
@@ -55,6 +61,7 @@ def capture(
     fun: Callable[..., Any],
     static: Mapping[str, Any] | None = None,
     shapes: Shapes | None = None,
+    trees: Trees | None = None,
 ) -> Program | Structured:
     """Trace a function of real scalars and arrays.
 
@@ -63,14 +70,17 @@ def capture(
     fun : a Python function whose source can be read; or a `functools.partial` of one, a
         bound method, an object with a Python `__call__`.
     static : values of its static parameters; those left out keep their default.
-    shapes : dimensions and kinds of the real arguments, if they are known, and sizes of
-        axes that are. They count where a parameter is used as an array; elsewhere an array
-        means elementwise.
+    shapes : dimensions and kinds of the real arguments of the call, and sizes of axes that
+        are known. They say what each parameter is. If None, that is guessed from annotations
+        and from how parameters are used.
+    trees : of parameters that are containers, how they nest and what their leaves are called;
+        `shapes` are then those of the leaves.
 
     Returns
     -------
-    The function as a DAG of exact real operations, specialised on `static`; with arrays
-    or loops, as a `Structured` program, whatever the sizes.
+    The function as a DAG of exact real operations, specialised on `static`: of numbers, or of
+    arrays if it is elementwise, or takes elements of arrays only. Otherwise, with arrays or
+    loops, a `Structured` program, whatever the sizes.
 
     Raises
     ------
@@ -78,33 +88,55 @@ def capture(
     """
     given = dict(static or {})
     parameters = Parameters(fun, given)
-    plan = Arrays.annotated(parameters, shapes)
-    with _deep_recursion():
+    trees = trees or {}
+    plan = Arrays.of_call(parameters, shapes, leaves(parameters, trees))
+    with deep_recursion(RECURSION_LIMIT):
         while True:
+            t = Interpreter()
             try:
-                return _capture(fun, parameters, given, plan)
-            except Retrace as found:
-                before, plan = plan, plan.after(found)
+                found = _capture(t, fun, parameters, given, plan, trees)
+                return found if plan.numbers is None else replace(found, taken=plan.why())
+            except UnsupportedError as error:
+                known = t.numbers_only
+                if known is None or not error.message.startswith(known[1]):
+                    raise
+                numbers = None if trees else plan.of_numbers(parameters, known[0], error.location)
+                if numbers is None:
+                    raise
+                plan = numbers
+            except Retrace as use:
+                before, plan = plan, plan.after(use)
                 if plan == before:
                     raise UnsupportedError(
-                        ": ".join(
-                            filter(None, ("a value is not known to be an array", found.what))
-                        ),
-                        found.location,
+                        ": ".join(filter(None, ("a value is not known to be an array", use.what))),
+                        use.location,
                         'annotate parameters that are arrays, such as x: Array["n"]',
                     ) from None
 
 
+def leaves(parameters: Parameters, trees: Trees) -> tuple[str, ...]:
+    """The numbers and arrays that are passed, in order: parameters, or leaves of them."""
+    return tuple(
+        leaf for name in parameters.real for leaf in (trees[name][1] if name in trees else (name,))
+    )
+
+
 def _capture(
-    fun: Callable[..., Any], parameters: Parameters, given: Mapping[str, Any], plan: Arrays
-) -> Program | Structured:
+    t: Tracer, fun: Callable[..., Any], parameters: Parameters, given: Mapping[str, Any],
+    plan: Arrays, trees: Trees,
+) -> Program | Structured:  # fmt: skip
     """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
-    t = Interpreter()
+    captures.of_function(fun, python_function(fun))
     t.frame, t.at = frame, node
-    plan.prepare(t, parameters)
+    real = leaves(parameters, trees)
+    plan.prepare(t, (*parameters.names, *real))
     values: dict[str, Any] = {}
     for name in parameters.names:
+        if name in trees:
+            nested, named = trees[name]
+            values[name] = pytrees.traced(nested, map(plan.value, named))
+            continue
         if name in parameters.real:
             values[name] = plan.value(name)
             continue
@@ -129,7 +161,16 @@ def _capture(
         last = node.body[-1] if isinstance(node.body, list) else node
         outputs: list[Any] = []
         try:
+            if plan.lazy:
+                value = t.resolve(t.wrap(value), "what it returns")
+                numbers = per_element.of_numbers(t, value, plan.arrays)
+                if numbers is None:
+                    t.must_not_be_lazy()
+                else:
+                    return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs)
+            if plan.numbers is not None and _has_arrays(tree):
+                raise Refused(f"an array; but {plan.why()}")
         except Refused as refusal:
             raise UnsupportedError(
                 f"'{parameters.name}' returns {refusal.message}",
@@ -139,8 +180,9 @@ def _capture(
     finally:
         active.reset(token)
     if plan.arrays or t.block:
-        return _structured(t, parameters, plan, outputs, tree)
-    return _program(t, parameters.name, parameters.real, outputs, tree)
+        found = _structured(t, parameters.name, real, plan, outputs, tree)
+        return found if plan.shapes is None else _of_elements(t, found)
+    return _program(t, parameters.name, real, outputs, tree)
 
 
 def _located(t: Tracer, run: Callable[[], Any]) -> Any:
@@ -156,29 +198,6 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
     except Exception as error:
         text = str(error) or "no message"
         raise t.error(f"{type(error).__name__} when traced: {text}") from error
-
-
-_lock = threading.Lock()
-_active = 0
-_usual = 0
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Raise Python's recursion limit while any thread traces."""
-    global _active, _usual
-    with _lock:
-        if _active == 0:
-            _usual = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(RECURSION_LIMIT, _usual))
-        _active += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _active -= 1
-            if _active == 0:
-                sys.setrecursionlimit(_usual)
 
 
 # -------------------------------------------------------------------- the program
@@ -208,22 +227,59 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any]) -> Tree:
 
 
 def _structured(
-    t: Tracer, parameters: Parameters, plan: Arrays, outputs: list[Any], tree: Tree
+    t: Tracer, name: str, real: tuple[str, ...], plan: Arrays, outputs: list[Any], tree: Tree
 ) -> Structured:
     """The program with its statements; of the numbers, only what arrays need."""
     roots = tuple(
         masked(v.expr, v.defined, t.facts) if isinstance(v, Scalar) else v for v in outputs
     )
-    given = [plan.parameter(n) for n in parameters.real]
+    given = [plan.parameter(n) for n in real]
     params, block, roots = unified(given, list(t.checks.values()), tuple(t.block), roots)
-    block = structure.pruned(block, roots)
-    inside = (e for s in structure.walk(block) for e in structure.expressions(s))
+    block = prune.pruned(block, roots)
+    inside = (e for s in loop_program.walk(block) for e in loop_program.expressions(s))
     locations = _locate(_anywhere(t.locations), (*roots, *inside), _at_any_index)
-    used = structure.free(block, roots)
+    used = loop_program.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes())
-    found = Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
+    found = Structured(name, params, block, roots, tree, data, locations, stretches)
     return checked(found)
+
+
+def _has_arrays(tree: Tree) -> bool:
+    """Whether numbers are returned in an array."""
+    if isinstance(tree, dict):
+        return any(map(_has_arrays, tree.values()))
+    if isinstance(tree, (tuple, list)):
+        return any(map(_has_arrays, tree))
+    return isinstance(tree, np.ndarray)
+
+
+def _elements(
+    t: Tracer, name: str, real: tuple[str, ...], plan: Arrays, numbers: per_element.Numbers
+) -> Program:
+    """An elementwise function of arrays, as one of numbers."""
+    outputs, tree, reads = numbers
+    noted = list(t.locations)
+    known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
+    t.locations = known
+    program = _program(t, name, real, outputs, tree)
+    stretches = Stretches(tuple(t.stretches), plan.axes())
+    return replace(program, stretches=stretches, taken=ELEMENTWISE)
+
+
+def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
+    """The program of numbers that an elementwise one is; any other as it is."""
+    if _has_arrays(found.tree) or not per_element.only_stretches(t):
+        return found
+    numbers = scalarise(found)
+    if numbers is None:
+        return found
+    numbers = replace(numbers, taken=ELEMENTWISE)
+    if numbers.block or numbers.data:
+        return numbers
+    params = tuple(p.name for p in numbers.params)
+    return Program(numbers.name, params, numbers.outputs, numbers.tree, (), tuple(t.assumptions),
+                   numbers.locations, numbers.stretches, ELEMENTWISE)  # fmt: skip
 
 
 def _program(
@@ -236,10 +292,10 @@ def _program(
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    return Program(name, params, roots, tree, conditions, assumptions, locations, t.for_numbers)
+    return Program(name, params, roots, tree, conditions, assumptions, locations)
 
 
-_ANY = structure.index("#")
+_ANY = loop_program.index("#")
 
 
 def _at_any_index(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
@@ -248,7 +304,7 @@ def _at_any_index(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
     found: dict[Expr, Expr] = {}
 
     def one(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        found[e] = _ANY if e.op is structure.INDEX else ir.raw(e.op, args, e.value)
+        found[e] = _ANY if e.op is loop_program.INDEX else ir.raw(e.op, args, e.value)
         return found[e]
 
     ir.transform(roots, one)

@@ -1,7 +1,14 @@
-"""Which parameters are arrays: by annotation, or by use, found out while tracing.
+"""How parameters are taken: as the call passes them.
 
-A trace starts with every real parameter a number. Where one is indexed, reduced or asked
-for its shape, the trace is dropped and begins again with that parameter an array.
+Where a call is known, each real parameter is a number or an array of as many dimensions as the
+argument has. Arrays are traced as formulas first, nothing of which is written down: then the
+trace shows whether the function is elementwise (`symdiff.frontend.per_element`). If it is not,
+it is traced again as a program with arrays. Where plain Python cannot take an array (`if` on it,
+`math.sin` of it), the trace begins again with numbers for its elements, as np.vectorize has it.
+
+Before any call a guess must do: annotations say what is an array; every other parameter is a
+number until one is indexed, reduced or asked for its shape, and then the trace is dropped and
+begins again with that parameter an array.
 """
 
 from __future__ import annotations
@@ -10,14 +17,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from symdiff import ir, structure
-from symdiff.errors import UnsupportedError
-from symdiff.frontend import symbolic
-from symdiff.frontend.recorder import MAX_UNROLL, Retrace
+from symdiff import ir
+from symdiff.errors import Location, UnsupportedError
+from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.signature import Parameters
-from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import MAX_ARRAY, Real
-from symdiff.structure import Parameter, Type
+from symdiff.frontend.trace.recorder import MAX_UNROLL, Retrace
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import MAX_ARRAY, Real
+from symdiff.ir import loop_program
+from symdiff.ir.loop_program import Parameter, Type
 
 Sizes = tuple[tuple[int, int], ...]
 
@@ -41,19 +49,41 @@ class Arrays:
     arrays : their types.
     shapes : of the arguments of the call, or None.
     limit : elements of an array that is traced one by one.
+    lazy : whether arrays are formulas that are not written down, to see whether the function
+        is elementwise.
+    numbers : why, and where, the function takes elements of arrays only; None if it does not.
     """
 
     arrays: Mapping[str, Type] = field(default_factory=dict)
     shapes: Shapes | None = None
     limit: int = MAX_ARRAY
+    lazy: bool = False
+    numbers: tuple[str, Location | None] | None = None
 
     @classmethod
-    def annotated(cls, parameters: Parameters, shapes: Shapes | None) -> Arrays:
-        """What the annotations say."""
+    def of_call(
+        cls, parameters: Parameters, shapes: Shapes | None, names: tuple[str, ...]
+    ) -> Arrays:
+        """What the annotations and the arguments say of numbers and arrays of these names."""
         found = cls({}, shapes)
-        for name, shape in parameters.arrays.items():
-            found = found.with_array(name, len(shape) or found.rank(name, 1), shape)
-        return found
+        for name in names:
+            shape = parameters.arrays.get(name)
+            if shape is not None:
+                found = found.with_array(name, len(shape) or found.rank(name, 1), shape)
+            elif rank := found.rank(name, 0):
+                found = found.with_array(name, rank)
+        if shapes is None or not found.arrays:
+            return found
+        return replace(found, lazy=True, limit=MAX_ARRAY)
+
+    def of_numbers(self, parameters: Parameters, why: str, place: Location | None) -> Arrays | None:
+        """Elements in place of arrays, as `np.vectorize` passes them, and why; None where an
+        array is what is annotated."""
+        if self.shapes is None or self.numbers is not None or not self.arrays:
+            return None
+        if parameters.arrays:
+            return None
+        return Arrays({}, self.shapes, numbers=(why, place))
 
     def rank(self, name: str, usual: int) -> int:
         """The number of dimensions of an argument."""
@@ -63,7 +93,7 @@ class Arrays:
         axes = shape or tuple(
             f"{name}_size{k}" if rank > 1 else f"{name}_size" for k in range(rank)
         )
-        sizes = [ir.const(n) if isinstance(n, int) else structure.index(n) for n in axes]
+        sizes = [ir.const(n) if isinstance(n, int) else loop_program.index(n) for n in axes]
         known = () if self.shapes is None else self.shapes.get(name, ())[2:]
         for axis, n in known[0] if known else ():
             sizes[axis] = ir.const(n)
@@ -72,6 +102,9 @@ class Arrays:
 
     def after(self, found: Retrace) -> Arrays:
         """What is known after a trace came to a use of an array."""
+        if self.lazy:
+            kept = replace(self, lazy=False, limit=SMALL)
+            return kept if found.name is None else kept.after(found)
         if found.name is None:
             return replace(self, limit=0 if self.limit <= SMALL else SMALL)
         if found.integers:
@@ -86,21 +119,32 @@ class Arrays:
                 found.location,
                 "pass an array",
             )
-        plan = self.with_array(found.name, rank)
-        for name, shape in self.shapes.items():
-            if shape[0] and name not in plan.arrays:
-                plan = plan.with_array(name, shape[0])
-        return plan
+        if self.numbers is None:
+            return self.with_array(found.name, rank)
+        raise UnsupportedError(
+            f"parameter '{found.name}' is used as an array: {found.what}; but {self.why()}",
+            found.location,
+            "use np.where in place of 'if', and NumPy's functions in place of those of math",
+        )
 
-    def prepare(self, t: Tracer, parameters: Parameters) -> None:
+    def why(self) -> str:
+        """Why the function takes elements of arrays only."""
+        if self.numbers is None:
+            return ""
+        why, place = self.numbers
+        at = "" if place is None else f" in line {place.line}"
+        return f"elements of arrays are passed one by one: {why}{at} takes numbers only"
+
+    def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
         """Tell a tracer the names of the sizes, and what to trace one by one."""
         t.size_limit = self.limit
-        t.unroll_limit = UNROLL if self.arrays else MAX_UNROLL
+        t.lazy = self.lazy
+        t.unroll_limit = UNROLL if self.arrays and not self.lazy else MAX_UNROLL
         t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
         t.guessed = self._guessed()
-        t.names = structure.Names(parameters.names)
+        t.names = loop_program.Names(names)
         for type in self.arrays.values():
-            t.sizes.update(n for n in type.shape if n.op is structure.INDEX)
+            t.sizes.update(n for n in type.shape if n.op is loop_program.INDEX)
         t.parameter_sizes = frozenset(t.sizes)
         for n in t.sizes:
             t.names.fresh(str(n.value))
@@ -110,7 +154,7 @@ class Arrays:
         type = self.arrays.get(name)
         if type is None:
             return Real(ir.var(name))
-        leaf = structure.array(name, type.kind)
+        leaf = loop_program.array(name, type.kind)
         return symbolic.in_cell(leaf, type.shape, type.kind)
 
     def _guessed(self) -> frozenset[str]:
@@ -118,7 +162,8 @@ class Arrays:
         if self.shapes is not None:
             return frozenset()
         own = {
-            n: {structure.index(f"{n}_size"), structure.index(f"{n}_size0")} for n in self.arrays
+            n: {loop_program.index(f"{n}_size"), loop_program.index(f"{n}_size0")}
+            for n in self.arrays
         }
         return frozenset(n for n, a in self.arrays.items() if a.shape and a.shape[0] in own[n])
 
@@ -127,10 +172,10 @@ class Arrays:
         found: dict[str, tuple[tuple[str, int], ...]] = {}
         for name, type in self.arrays.items():
             for axis, n in enumerate(type.shape):
-                if n.op is structure.INDEX:
-                    size = structure.name_of(n)
+                if n.op is loop_program.INDEX:
+                    size = loop_program.name_of(n)
                     found[size] = (*found.get(size, ()), (name, axis))
         return found
 
     def parameter(self, name: str) -> Parameter:
-        return Parameter(name, self.arrays.get(name, structure.REAL))
+        return Parameter(name, self.arrays.get(name, loop_program.REAL))

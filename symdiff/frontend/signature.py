@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from types import FunctionType, MethodType
@@ -85,9 +85,11 @@ class Parameters:
     """
 
     __slots__ = (
-        "_least", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct",
+        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct",
         "name", "names", "real", "static",
     )  # fmt: skip
+
+    _made_of: tuple[Callable[..., Any], tuple[str, ...]] | None
 
     def __init__(self, fun: Callable[..., Any], static: Iterable[str] | str | None = None) -> None:
         inner = python_function(fun)
@@ -130,7 +132,13 @@ class Parameters:
                     f'if it is no real parameter, list it: static="{name}"',
                 )
         self.arrays = shapes
+        self._made_of = fun, wanted
         self._arrange(signature, real, fixed)
+
+    def again(self) -> None:
+        """Look at the function again: its defaults may have changed."""
+        if self._made_of is not None:
+            type(self).__init__(self, *self._made_of)
 
     @classmethod
     def of_formula(cls, name: str, names: Iterable[str]) -> Parameters:
@@ -138,9 +146,24 @@ class Parameters:
         self = cls.__new__(cls)
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         self.name, self.direct, self.arrays = name, False, {}
+        self._made_of = None
         signature = inspect.Signature([inspect.Parameter(n, kind) for n in names])
         self._arrange(signature, list(signature.parameters), [])
         return self
+
+    def flattened(self, leaves: Sequence[str]) -> Parameters:
+        """With leaves in place of the real parameters, followed by the static ones by name."""
+        found = Parameters.__new__(Parameters)
+        kind = inspect.Parameter
+        real = [kind(n, kind.POSITIONAL_OR_KEYWORD) for n in leaves]
+        fixed = [
+            kind(n, kind.KEYWORD_ONLY, default=self.defaults.get(n, kind.empty))
+            for n in self.static
+        ]
+        found.name, found.direct, found._made_of = self.name, False, None
+        found.arrays = {n: s for n, s in self.arrays.items() if n in leaves}
+        found._arrange(inspect.Signature([*real, *fixed]), list(leaves), list(self.static))
+        return found
 
     def _arrange(self, signature: inspect.Signature, real: list[str], fixed: list[str]) -> None:
         """Prepare for calls."""
