@@ -32,6 +32,7 @@ from symdiff.frontend.source import Source
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.unify import unified
 from symdiff.frontend.values import (
+    TRUTH_OF_ARRAY,
     Listed,
     Refused,
     Scalar,
@@ -96,6 +97,8 @@ def capture(
                 return found if plan.numbers is None else replace(found, taken=plan.why())
             except UnsupportedError as error:
                 known = t.numbers_only
+                if error.message.startswith(TRUTH_OF_ARRAY):
+                    known = "a condition", TRUTH_OF_ARRAY
                 if known is None or not error.message.startswith(known[1]):
                     raise
                 numbers = None if trees else plan.of_numbers(parameters, known[0], error.location)
