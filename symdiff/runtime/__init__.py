@@ -1,1 +1,14 @@
+"""Compiled code, and calling it.
 
+`scalar/`      functions of numbers, on numbers and on arrays element by element
+`loops/`       programs with arrays and loops
+`cuda/`        on CUDA devices
+`dispatch`     what a call of a function meets first
+`builtin`      Python builtins whose code we compiled ourselves
+`threads`      a range of elements over a pool of threads
+`cache`        compiled kernels on disk
+`package`      which code this is: the digest that keys the cache
+`numba_bridge` Kernels of functions of numbers, as functions that Numba compiles into i...
+`outcome`      what callbacks of compiled code tell once it has returned
+`signals`      signals that come while a kernel runs
+"""

@@ -1,0 +1,21 @@
+"""Translation validation: what is compiled is compared with what was captured.
+
+The contract: before the first result of a kernel is handed out, its formulas are compared
+with those of the program as captured (before guards, cancelling, completing and rewriting)
+and the textbook's chain rule of it (`chain`), in ball arithmetic (`trial`), at points chosen
+to hurt (`points`); then its machine code is, on the same points. Where they are proven to
+differ, the stage that did it is found by switching stages off (`stages`), stays switched off
+for this function, and a `ValidationWarning` says so. The budget counts operations, and what
+was found is kept on disk with the kernel. `settings` says how thoroughly.
+
+    Ensures: no false alarm. A value counts only if its ball proves it, and where the contract
+    gives formulas another meaning than their letters (guards, literals, filled points,
+    kinks), that is what they are compared with.
+
+`chain`         The chain rule as a textbook has it: the derivatives that kernels are co...
+`machine`       Machine code against the truth: every piece that is compiled, before its...
+`points`        Points chosen to hurt: where a wrong rewrite shows, found without compil...
+`settings`      How thoroughly translations are validated: `symdiff.options(validate=...)`
+`stages`        Which stage is at fault: switch one off after the other until what is le...
+`trial`         A function as captured and as it is to be compiled, in balls at points c...
+"""
