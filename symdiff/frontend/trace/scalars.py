@@ -15,9 +15,14 @@ from typing import Any
 from symdiff import ir
 from symdiff.frontend.trace import constants
 from symdiff.frontend.trace.values import (
+    TRUTH_OF_ARRAY,
     Cond,
+    Masked,
     Real,
     Refused,
+    Selected,
+    SmallArray,
+    SymArray,
     Whole,
     as_real,
     describe,
@@ -179,6 +184,8 @@ def truth(value: Any) -> Cond | bool:
         return value
     if isinstance(value, Real):
         return cond(ir.ne(value.expr, ZERO), value.defined)
+    if isinstance(value, (SymArray, SmallArray, Selected, Masked)):
+        raise Refused(TRUTH_OF_ARRAY, "use np.any or np.all")
     return bool(value)
 
 
