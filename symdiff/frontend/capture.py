@@ -34,6 +34,7 @@ from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.unify import unified
 from symdiff.frontend.trace.values import (
+    TRUTH_OF_ARRAY,
     Listed,
     Refused,
     Scalar,
@@ -98,6 +99,8 @@ def capture(
                 return found if plan.numbers is None else replace(found, taken=plan.why())
             except UnsupportedError as error:
                 known = t.numbers_only
+                if error.message.startswith(TRUTH_OF_ARRAY):
+                    known = "a condition", TRUTH_OF_ARRAY
                 if known is None or not error.message.startswith(known[1]):
                     raise
                 numbers = None if trees else plan.of_numbers(parameters, known[0], error.location)
@@ -293,6 +296,9 @@ def _program(
     defined = TRUE
     for v in outputs:
         defined = join(defined, v.defined)
+    for held in t.executions:
+        if {v.value for v in ir.variables((held,))} <= set(params):
+            defined = join(defined, held)
     assumptions = tuple(dict.fromkeys(t.assumptions))
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)

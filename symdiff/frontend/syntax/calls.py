@@ -96,7 +96,10 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if isinstance(function, Method):
         return function.function(t, function.owner, *args, **kwargs)
     if (implementation := known.find(function)) is not None:
-        return numpy_calls.applied(t, function, implementation, args, kwargs)
+        result = numpy_calls.applied(t, function, implementation, args, kwargs)
+        if getattr(function, "__module__", None) == "math":
+            t.executed(result)  # it raises outside of its domain, whoever uses the result
+        return result
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
         return _traced(t, function, args, kwargs)

@@ -169,8 +169,15 @@ class Tiered:
         return self._certified
 
     def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
-        answers: Sequence[float] = self._reference().at(point, dtype)
-        return answers
+        answers = self._reference().at_with_status(point, dtype)
+        if any(a.status == "budget" for a in answers):
+            warnings.warn(
+                f"{self.kernel.name}: a result is not proven accurate: the budget of a point for "
+                "ball arithmetic was not enough",
+                AccuracyWarning,
+                stacklevel=5,
+            )
+        return [a.value for a in answers]
 
     def prove(self, point: Sequence[float]) -> Sequence[float]:
         """The outputs at a point by the last tier."""
