@@ -56,6 +56,10 @@ class SymdiffError(Exception):
         return type(self), (self.message, self.location, self.hint)
 
 
+class DomainError(SymdiffError, ValueError):
+    """Arguments for which an `assert` of the function, or its `domain=`, does not hold."""
+
+
 class UnsupportedError(SymdiffError):
     """Python that symdiff cannot see through; refused when traced."""
 

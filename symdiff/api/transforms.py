@@ -28,6 +28,7 @@ def symgrad(
     parallel: bool | str = "auto",
     checkpoint: str | int | None = None,
     cache: bool = True,
+    check_domain: bool = True,
 ) -> Any:
     """Trace a plain Python function; use as `@symgrad`, `@symgrad(...)` or `symgrad(f)`.
 
@@ -49,6 +50,8 @@ def symgrad(
         and makes the steps between them again; a number of bytes bounds what is kept;
         "auto" saves up to a limit, and keeps states beyond it.
     cache : whether compiled kernels are kept on disk.
+    check_domain : whether calls raise a `DomainError` where an `assert` or `domain` does not hold;
+        if not, they are believed.
 
     Returns
     -------
@@ -70,7 +73,9 @@ def symgrad(
     1.0
     """
     names = (wrt,) if isinstance(wrt, (str, int)) else None if wrt is None else tuple(wrt)
-    options = Options(names, domain, dtype, target, accuracy, parallel, checkpoint, cache)
+    options = Options(
+        names, domain, dtype, target, accuracy, parallel, checkpoint, cache, check_domain
+    )
     if is_sympy(fun):
         if static is not None:
             raise SymdiffError("static= of an expression", hint="its symbols are real parameters")
@@ -83,6 +88,7 @@ def symgrad(
         return lambda f: symgrad(
             f, wrt=wrt, static=static, domain=domain, dtype=dtype, target=target,
             accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache,
+            check_domain=check_domain,
         )  # fmt: skip
     if isinstance(fun, SymbolicFunction):
         if options == Options():
