@@ -2,6 +2,7 @@
 
 `transforms`      `symgrad` and its functional twins: `grad`, `jacobian`, `hessian`, `jvp`, ...
 `function`        `SymbolicFunction`: calling, derivatives, inspection, composition, pickling
+`leaves`          arguments that are trees, in the names of their leaves
 `inspection`      what it shows: expressions, sources, reports, modules
 `directional`     derivatives that are called in a way of their own: Jacobians, products with vectors
 `custom_rule`     a user's own elementary function
