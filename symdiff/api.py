@@ -28,6 +28,7 @@ def symgrad(
     parallel: bool | str = "auto",
     checkpoint: str | int | None = None,
     cache: bool = True,
+    verify: bool = True,
 ) -> Any:
     """Trace a plain Python function; use as `@symgrad`, `@symgrad(...)` or `symgrad(f)`.
 
@@ -49,6 +50,10 @@ def symgrad(
         and makes the steps between them again; a number of bytes bounds what is kept;
         "auto" saves up to a limit, and keeps states beyond it.
     cache : whether compiled kernels are kept on disk.
+    verify : whether the first call with each kind of arguments also runs the plain Python
+        function, on copies of the arguments or smaller ones, and compares shape and value
+        within what rounding can explain; a `VerificationError` says where they differ. Once
+        for a source and a kind of arguments, also over processes.
 
     Returns
     -------
@@ -70,7 +75,7 @@ def symgrad(
     1.0
     """
     names = (wrt,) if isinstance(wrt, (str, int)) else None if wrt is None else tuple(wrt)
-    options = Options(names, domain, dtype, target, accuracy, parallel, checkpoint, cache)
+    options = Options(names, domain, dtype, target, accuracy, parallel, checkpoint, cache, verify)
     if is_sympy(fun):
         if static is not None:
             raise SymdiffError("static= of an expression", hint="its symbols are real parameters")
@@ -82,7 +87,7 @@ def symgrad(
     if fun is None:
         return lambda f: symgrad(
             f, wrt=wrt, static=static, domain=domain, dtype=dtype, target=target,
-            accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache,
+            accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache, verify=verify,
         )  # fmt: skip
     if isinstance(fun, SymbolicFunction):
         if options == Options():

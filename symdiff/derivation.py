@@ -61,6 +61,8 @@ class Source:
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
     notes : what simplifying each captured program found, by its identity.
     sound : what validating its emission found, by its identity.
+    verified : the kinds of arguments for which the captured function was compared with
+        plain Python.
     """
 
     name: str
@@ -73,13 +75,15 @@ class Source:
     programs: dict[Any, Any] = field(default_factory=dict)
     notes: dict[Any, Any] = field(default_factory=dict)
     sound: dict[Any, Sound] = field(default_factory=dict)
+    verified: set[Any] = field(default_factory=set)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
         path = (*self.path, step)
         return Source(
-            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured
-        )
+            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
+            verified=self.verified,
+        )  # fmt: skip
 
     def keeping(self, checkpoint: str | int | None) -> Source:
         """The same callable, whose reversed loops keep their states in this way."""

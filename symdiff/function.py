@@ -39,7 +39,7 @@ from symdiff.program import (
     map_tree,
 )
 from symdiff.progress import compiling
-from symdiff.runtime import rows
+from symdiff.runtime import cache, rows
 from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered, _apart
@@ -126,11 +126,51 @@ class SymbolicFunction(functools.partial[Any]):
         real, static = self._source.parameters.bind(args, kwargs)
         key = static_key(static)
         if key in self._called:
-            return self._run(real, static, out, stream)
-        with compiling(self.__name__):
             result = self._run(real, static, out, stream)
-        self._called.add(key)
+        else:
+            with compiling(self.__name__):
+                result = self._run(real, static, out, stream)
+            self._called.add(key)
+        if self._options.verify and out is None:
+            self._verify(real, static, key, result)
         return result
+
+    def _verify(
+        self, real: tuple[Any, ...], static: Mapping[str, Any], key: Any, result: Any
+    ) -> None:
+        """Compare the first call with each kind of arguments with plain Python."""
+        from symdiff.validation.kinds import kind, mark
+
+        kinds = key, tuple(map(kind, real))
+        verified = self._source.verified
+        fun = _unwrapped(self)
+        if kinds in verified or fun is None or None in kinds[1]:
+            return
+        verified.add(kinds)  # at once, as the function may call itself
+        name = mark(fun, kinds) if self._options.cache else None
+        if name is not None and cache.load(name) is not None:
+            return
+        from symdiff.validation.firstcall import verify
+
+        source, parameters = self._source, self._source.parameters
+
+        def captured(values: Sequence[Any]) -> Program | Structured:
+            found: Program | Structured = source.raw(static, source.shapes(static, values))
+            return found
+
+        def plain(values: Sequence[Any]) -> Any:
+            given = dict(zip(parameters.real, values, strict=True))
+            args, kwargs = parameters.arguments({**static, **given})
+            return fun(*args, **kwargs)
+
+        def again(values: Sequence[Any]) -> Any:
+            if all(a is b for a, b in zip(values, real, strict=True)):
+                return result
+            return self._run(tuple(values), static, None)
+
+        done = verify(source.name, captured, real, plain, None if source.path else again)
+        if done and name is not None:
+            cache.store(name, b"", ())
 
     def _run(
         self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None
@@ -594,6 +634,14 @@ def _global(module: str, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part)
     return found
+
+
+def _unwrapped(function: SymbolicFunction) -> Callable[..., Any] | None:
+    """The plain Python function of a `SymbolicFunction`; None if there is none."""
+    found: Any = function
+    while isinstance(found, SymbolicFunction):
+        found = getattr(found, "__wrapped__", None)
+    return found if callable(found) else None
 
 
 _ATTRIBUTES = {

@@ -28,6 +28,7 @@ class Options:
     parallel: bool | str = "auto"
     checkpoint: str | int | None = None
     cache: bool = True
+    verify: bool = True
 
     def __post_init__(self) -> None:
         if self.target not in ("cpu", "auto", "cuda"):
