@@ -16,6 +16,7 @@ from symdiff.errors import (
     TargetError,
     UnsupportedError,
     ValidationWarning,
+    VerificationError,
 )
 from symdiff.frontend import Array
 from symdiff.function import SymbolicFunction
@@ -27,6 +28,6 @@ from symdiff.validation.settings import options
 from symdiff.version import __version__
 
 __all__ = [
-    "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "__version__",
+    "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
     "custom_rule", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "show_progress", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip
