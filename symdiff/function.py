@@ -96,6 +96,7 @@ class SymbolicFunction(functools.partial[Any]):
         self._source, self._options, self._parent = source, options, parent
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._lock = threading.RLock()
+        self._compared: set[Any] = set()
         self._arrays = ArrayKernels(source, options)
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
@@ -131,9 +132,37 @@ class SymbolicFunction(functools.partial[Any]):
             with compiling(self.__name__):
                 result = self._run(real, static, out, stream)
             self._called.add(key)
-        if self._options.verify and out is None:
-            self._verify(real, static, key, result)
+        if out is None and stream is None:
+            self._compare_loops(real, static, key)
+            if self._options.verify:
+                self._verify(real, static, key, result)
         return result
+
+    def _compare_loops(self, real: tuple[Any, ...], static: Mapping[str, Any], key: Any) -> None:
+        """Compare the kernel of a program with arrays or loops with the captured program, at the
+        first call with each kind of arguments."""
+        from symdiff.validation.kinds import kind, mark
+
+        kinds = key, tuple(map(kind, real)), self._options.accuracy, self._source.path
+        if kinds in self._compared or mode() == "off" or None in kinds[1]:
+            return
+        self._compared.add(kinds)
+        source, fun = self._source, _unwrapped(self)
+        shapes = source.shapes(static, real)
+        raw = source.raw(static, shapes)
+        if not isinstance(raw, Structured) or self._options.target == "cuda":
+            return
+        name = mark(fun, ("loops", mode(), kinds)) if fun and self._options.cache else None
+        if name is not None and cache.load(name) is not None:
+            return
+        from symdiff.validation.loops import compare
+
+        if any(np.ndim(v) != len(p.type.shape) for p, v in zip(raw.params, real, strict=True)):
+            return  # by elements or rows
+        kernel = self._arrays.compiled(raw, static, shapes)[1]
+        done = compare(self.__name__, raw, source.path, real, kernel, mode() == "full")
+        if done and name is not None:
+            cache.store(name, b"", ())
 
     def _verify(
         self, real: tuple[Any, ...], static: Mapping[str, Any], key: Any, result: Any
