@@ -13,7 +13,8 @@ from symdiff.derivation import Source, settled
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
-from symdiff.options import Options
+from symdiff.keywords import Options
+from symdiff.locks import Once
 from symdiff.program import Tree, flatten_like, map_tree
 from symdiff.runtime import arrays, rows
 from symdiff.runtime.arrays import ShapeError
@@ -32,6 +33,7 @@ class ArrayKernels:
 
     def __init__(self, source: Source, options: Options) -> None:
         self._source, self._options = source, options
+        self._raws: dict[int, Structured] = {}  # they live as long as their identities count
         self._kernels: dict[int, tuple[Structured, StructuredKernel]] = {}
         self._sparse: dict[int, tuple[StructuredKernel, tuple[Entries, ...]]] = {}
         self._by_row: dict[Any, StructuredKernel | None] = {}
@@ -108,9 +110,17 @@ class ArrayKernels:
         """The program of a captured one that is emitted, and its kernel."""
         found = self._kernels.get(id(raw))
         if found is None:
-            kernel = self._kernel(self._source.shown(static, shapes))
-            found = self._kernels[id(raw)] = kernel.program, kernel
+            with self._once(raw):
+                found = self._kernels.get(id(raw))
+                if found is None:
+                    kernel = self._kernel(self._source.shown(static, shapes))
+                    found = self._kernels.setdefault(id(raw), (kernel.program, kernel))
         return found
+
+    def _once(self, raw: Structured) -> Once:
+        """What is held while a kernel of a captured program is made."""
+        self._raws[id(raw)] = raw
+        return self._source.once
 
     def _kernel(self, program: Structured, parallel: bool | str | None = None) -> StructuredKernel:
         """The kernel of a program whose completed operations are not written out."""
@@ -186,8 +196,11 @@ class ArrayKernels:
         """How results nest, and what computes those of rows."""
         key = id(raw), tuple(mapped)
         if key not in self._by_row:
-            program = self._source.rows(static, shapes, mapped)
-            self._by_row[key] = None if program is None else self._kernel(program, False)
+            with self._once(raw):
+                if key not in self._by_row:
+                    program = self._source.rows(static, shapes, mapped)
+                    made = None if program is None else self._kernel(program, False)
+                    self._by_row.setdefault(key, made)
         kernel = self._by_row[key]
         if kernel is not None:
             return kernel.program.tree, rows.of_kernel(kernel, values, mapped)
@@ -220,9 +233,13 @@ class ArrayKernels:
             from symdiff.blocks.derive import value
             from symdiff.blocks.sparse import sparse_jacobian
 
-            real = {p.name for p in raw.params if p.type.kind == "f"}
-            program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
-            found = self._sparse[id(raw)] = self._kernel(value(program)), entries
+            with self._once(raw):
+                found = self._sparse.get(id(raw))
+                if found is None:
+                    real = {p.name for p in raw.params if p.type.kind == "f"}
+                    program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
+                    made = self._kernel(value(program)), entries
+                    found = self._sparse.setdefault(id(raw), made)
         return found
 
 

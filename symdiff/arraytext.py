@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,14 @@ from symdiff.codegen.nestpython import HELPERS, IMPORTS, nest_source
 from symdiff.codegen.nestsymbolic import structured_to_sympy, with_symbols
 from symdiff.codegen.nesttext import nest_lines
 from symdiff.codegen.text import format_latex
-from symdiff.compile import readable_forms
+from symdiff.compile import closed_for_people, readable_forms
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.ir import Expr, format_expr
+from symdiff.functions import BUILTIN, MARKS
+from symdiff.ir import Expr, format_expr, substitute, var
+from symdiff.passes.removable import WRITTEN
 from symdiff.program import map_objects
 from symdiff.report import Finding, Report
-from symdiff.structure import ARRAY, Block, Call, Check, Loop, Structured, mapped, walk
+from symdiff.structure import ARRAY, Block, Call, Check, Loop, Structured, kind_of, mapped, walk
 
 
 def derived(program: Structured, wrt: Sequence[str], order: int) -> Structured:
@@ -43,12 +45,28 @@ def readable(program: Structured) -> Structured:
     """The program with completed functions as closed formulas, as people read them."""
 
     def one(e: Expr) -> Expr:
-        return readable_forms((e,))[0]
+        if kind_of(e) != "f":
+            return closed_for_people((e,))[0]
+        leaves = dict.fromkeys(_leaves(e))
+        stand_ins = {n: var(f"leaf {k}") for k, n in enumerate(leaves)}
+        (made,) = readable_forms(substitute((e,), stand_ins))
+        return substitute((made,), {v: n for n, v in stand_ins.items()})[0]
 
     def go(block: Block) -> Block:
         return tuple(mapped(s, one, go) for s in block)
 
     return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
+
+
+def _leaves(e: Expr) -> Iterator[Expr]:
+    """The topmost elements of arrays, indices and the like: variables of a formula."""
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n.op not in BUILTIN and n.op not in WRITTEN and n.op not in MARKS:
+            yield n
+        else:
+            stack.extend(n.args)
 
 
 def expression(program: Structured, symbols: Mapping[str, Any]) -> Any:

@@ -11,14 +11,13 @@ merely cuts off functions that are very slow.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from symdiff import ir
+from symdiff import ir, work
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.passes.complete import closed_forms
@@ -28,14 +27,14 @@ from symdiff.program import Emission, Program
 from symdiff.samples import Array, Point, bases, bit_uniform, box, inside, near_singular, ordinary
 
 KINDS = ("bit-uniform", "ordinary", "near-singular")
-SECONDS = 1.5
-"""Time after which measuring stops, whatever is left."""
+WORK = 6_000_000
+"""Operations after which measuring stops, whatever is left; see `symdiff.work`."""
 SAMPLES = 64
 """Points of each kind, for small functions."""
 EFFORT = 40_000
 """Operations, over all points of a kind, from which there are fewer points."""
 MANY = 2**17
-POINT_SECONDS = 0.1
+POINT_WORK = 400_000
 MAX_OUTPUTS = 40
 
 Answers = Callable[[Sequence[float]], Sequence[float]]
@@ -122,13 +121,13 @@ class Measurable(Protocol):
     def _compiled(self, static: Mapping[str, Any]) -> tuple[Emission, Any]: ...
 
 
-def accuracy(function: Measurable, seconds: float = SECONDS) -> Accuracy:
+def accuracy(function: Measurable, budget: int = WORK) -> Accuracy:
     """The measured accuracy of a function's value and first derivatives.
 
     Parameters
     ----------
     function : a `SymbolicFunction`.
-    seconds : when to stop at the latest.
+    budget : operations (`symdiff.work`) after which to stop.
     """
     raw, wrt = function.raw_program, function._wrt()
     program = replace(raw, outputs=closed_forms(raw.outputs))
@@ -136,7 +135,7 @@ def accuracy(function: Measurable, seconds: float = SECONDS) -> Accuracy:
     answers, dtype = answers_of(function)
     labels = output_labels(program, wrt)
     return measure(
-        program, truth, answers, labels, seconds=seconds, dtype=dtype,
+        program, truth, answers, labels, budget=budget, dtype=dtype,
         defaults=defaults_of(function),
     )  # fmt: skip
 
@@ -187,7 +186,7 @@ def measure(
     answers: Answers,
     labels: Sequence[str],
     *,
-    seconds: float = SECONDS,
+    budget: int = WORK,
     dtype: str = "float64",
     defaults: Mapping[str, float] | None = None,
 ) -> Accuracy:
@@ -199,20 +198,20 @@ def measure(
     truth : the exact outputs; the first stand for the program's own.
     answers : point -> all outputs, as computed.
     labels : names of the outputs.
-    seconds : when to stop at the latest.
+    budget : operations (`symdiff.work`) after which to stop.
     dtype : what `answers` computes in.
     defaults : values of parameters near which to look for singular points.
     """
     chosen = points(program, len(ir.topological(truth)), dtype, defaults or {})
-    proven = Certified(program.params, truth, truth[: len(program.outputs)], POINT_SECONDS)
-    deadline = time.perf_counter() + seconds
+    proven = Certified(program.params, truth, truth[: len(program.outputs)], POINT_WORK)
+    until = work.spent() + budget
     tallies = {kind: _Tally(kind, dtype) for kind in chosen}
     complete = True
     for row in range(max(map(len, chosen.values()), default=0)):
         for kind, rows in chosen.items():
             if row >= len(rows):
                 continue
-            if time.perf_counter() > deadline:
+            if work.spent() >= until:
                 complete = False
                 break
             point = tuple(map(float, rows[row]))

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import work
 from symdiff.api import symgrad
 from symdiff.certify import defaults_of
 from symdiff.errors import Location
@@ -85,8 +86,8 @@ def check(
     ----------
     function : what is checked, value and derivatives; decorated or not.
     wrt : the variables to differentiate by; None: as the function has it.
-    seconds : when to stop searching, of processor time, so that findings do not hang on what
-        else the machine does.
+    seconds : when to stop searching: so many times the operations that take a second, about
+        (`symdiff.work`), so that findings do not depend on the machine.
     everything : also report digits lost where the arguments determine the result
         no better, and by underflow, and faults at sizes beyond 1e300 or below 1e-300.
     """
@@ -94,14 +95,19 @@ def check(
     raw = checked._source.program(checked._default_static())
     if isinstance(raw, Structured):
         return _of_formulas(checked.__name__, raw, wrt, seconds, everything)
-    start, deadline = time.perf_counter(), time.thread_time() + seconds
+    start, until = time.perf_counter(), _until(seconds)
     examiner = Examiner(checked, wrt, everything)
-    search = _Search(examiner, deadline)
+    search = _Search(examiner, until)
     findings = [*_wrong_guards(examiner), *_few(search.findings(), len(examiner.params))]
     order = {label: i for i, label in enumerate(examiner.labels)}
     findings.sort(key=lambda f: (_line(f.location), order[f.output], f.low))
     elapsed = time.perf_counter() - start
     return Checked(checked.__name__, findings, search.complete, elapsed)
+
+
+def _until(seconds: float) -> int:
+    """What `work.spent` is when to stop."""
+    return work.spent() + int(seconds * work.A_SECOND)
 
 
 def _of_formulas(
@@ -113,12 +119,12 @@ def _of_formulas(
 ) -> Checked:
     """The same for a function with arrays or loops: of what it computes for one element or
     in one iteration."""
-    start, deadline = time.perf_counter(), time.thread_time() + seconds
+    start, until = time.perf_counter(), _until(seconds)
     todo = formulas(program, wrt)
     findings: list[Finding] = []
     complete = True
     for k, f in enumerate(todo):
-        left = deadline - time.thread_time()
+        left = (until - work.spent()) / work.A_SECOND
         examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
         found = check(examined, f.wrt, seconds=left / (len(todo) - k), everything=everything)
         complete = complete and found.complete
@@ -199,8 +205,8 @@ def _line(place: Location | None) -> tuple[int, int]:
 class _Search:
     """Goes along the lines and gathers ranges."""
 
-    def __init__(self, examiner: Examiner, deadline: float) -> None:
-        self.examiner, self.deadline = examiner, deadline
+    def __init__(self, examiner: Examiner, until: int) -> None:
+        self.examiner, self.until = examiner, until
         self.complete = True
         self.found: dict[Any, Finding] = {}
         places = breaks(examiner.naive.outputs, sums=True)
@@ -212,7 +218,7 @@ class _Search:
         defaults = defaults_of(self.examiner.function)
         for base in bases(self.examiner.params, self.examiner.inside, defaults):
             for axis in range(len(self.examiner.params)):
-                if time.thread_time() > self.deadline:
+                if work.spent() >= self.until:
                     self.complete = False
                     return list(self.found.values())
                 self._line(base, axis)
@@ -229,7 +235,7 @@ class _Search:
         edges = np.nonzero(np.diff(np.concatenate(([0], flagged.astype(int), [0]))))[0]
         runs = list(zip(edges[::2], edges[1::2], strict=True))
         for first, end in sorted(runs, key=lambda r: min(map(_length, xs[slice(*r)]))):
-            if time.thread_time() > self.deadline:
+            if work.spent() >= self.until:
                 self.complete = False
                 return
             self._run(base, axis, xs, int(first), int(end))
@@ -250,7 +256,7 @@ class _Search:
                     between = spread(a, b, BETWEEN)
                     return any(_is(self._faults(base, axis, x)[i], kind) for x in between)
 
-                if time.thread_time() > self.deadline:
+                if work.spent() >= self.until:
                     self.complete = False
                     return
                 for a, b in _stretches(points, bad, good, joined):

@@ -87,6 +87,7 @@ _wrt = click.option(
 _format = click.option(
     "--format", "style", type=click.Choice(FORMATS), default="text", show_default=True
 )
+_expanded = click.option("--expanded", is_flag=True, help="Without names for what formulas share.")
 _dtype = click.option("--dtype", type=click.Choice(("float64", "float32")), default=None)
 
 
@@ -95,7 +96,8 @@ _dtype = click.option("--dtype", type=click.Choice(("float64", "float32")), defa
 @_wrt
 @click.option("--order", type=click.IntRange(min=1), default=1, show_default=True)
 @_format
-def diff(target: str, wrt: str | None, order: int, style: str) -> None:
+@_expanded
+def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -> None:
     """Print the simplified derivatives of TARGET."""
     from symdiff import compile as pipeline
     from symdiff.targets import resolve
@@ -124,13 +126,16 @@ def diff(target: str, wrt: str | None, order: int, style: str) -> None:
         for i in range(count)
     ]
     name = f"{program.name}_{suffix}"
-    _print_results(subject, outputs, name=name, labels=labels, entries=entries, style=style)
+    _print_results(
+        subject, outputs, name=name, labels=labels, entries=entries, style=style, expanded=expanded
+    )
 
 
 @main.command()
 @_target
 @_format
-def simplify(target: str, style: str) -> None:
+@_expanded
+def simplify(target: str, style: str, expanded: bool) -> None:
     """Print the simplified value of TARGET."""
     from symdiff import compile as pipeline
     from symdiff.targets import resolve
@@ -148,7 +153,13 @@ def simplify(target: str, style: str) -> None:
     labels = [f"[{i}]" for i in range(count)]
     entries: list[dict[str, Any]] = [{"output": i} if count > 1 else {} for i in range(count)]
     _print_results(
-        subject, program.outputs, name=program.name, labels=labels, entries=entries, style=style
+        subject,
+        program.outputs,
+        name=program.name,
+        labels=labels,
+        entries=entries,
+        style=style,
+        expanded=expanded,
     )
 
 
@@ -356,11 +367,9 @@ def _print_results(
     labels: Sequence[str],
     entries: Sequence[dict[str, Any]],
     style: str,
+    expanded: bool,
 ) -> None:
-    from symdiff.codegen.c import c_source
-    from symdiff.codegen.python import IMPORTS, function_source
-    from symdiff.codegen.symbolic import to_sympy
-    from symdiff.codegen.text import format_latex, formula_lines
+    from symdiff.codegen.text import formula_lines
     from symdiff.compile import expand_completed, readable_forms
 
     params, dtype = subject.params, subject.dtype or "float64"
@@ -369,17 +378,28 @@ def _print_results(
     else:
         outputs = readable_forms(outputs)
     if style == "python":
+        from symdiff.codegen.python import IMPORTS, function_source
+
         source = function_source(name, params, outputs, dtype=dtype)
         click.echo(f"{IMPORTS}\n\n{source}", nl=False)
         return
     if style == "c":
+        from symdiff.codegen.c import c_source
+
         click.echo(c_source(name, params, outputs, dtype=dtype), nl=False)
         return
     definitions: list[str] = []
     if style == "latex":
-        texts = [format_latex(e) for e in to_sympy(outputs)]
+        from symdiff.codegen.naming import named
+        from symdiff.codegen.symbolic import to_sympy
+        from symdiff.codegen.text import format_latex
+
+        shared, outputs = ([], outputs) if expanded else named(outputs)
+        made = [format_latex(e) for e in to_sympy((*(e for _, e in shared), *outputs))]
+        definitions = [f"{n} = {t}" for (n, _), t in zip(shared, made, strict=False)]
+        texts = made[len(shared) :]
     else:
-        definitions, texts = formula_lines(outputs)
+        definitions, texts = formula_lines(outputs, expanded=expanded)
     if style == "json":
         results = [entry | {"text": text} for entry, text in zip(entries, texts, strict=True)]
         document = {
@@ -391,7 +411,7 @@ def _print_results(
         click.echo(json.dumps(document, indent=2))
         return
     for line in definitions:
-        click.echo(line)
+        click.echo(line if style == "latex" else f"with {line}:")
     for label, text in zip(labels, texts, strict=True):
         click.echo(text if len(texts) == 1 else f"{label}: {text}")
 

@@ -11,15 +11,15 @@ of what its name says, ready to be emitted.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.functions import domain as domain_of
 from symdiff.ir import NAN, TRUE, Expr
+from symdiff.later import Later
 from symdiff.passes import cancel as cancellation
 from symdiff.passes.cancel import cancel
 from symdiff.passes.complete import (
@@ -27,15 +27,21 @@ from symdiff.passes.complete import (
     closed_forms,
     complete,
     expand_completed,
-    readable_forms,
 )
+from symdiff.passes.complete import readable_forms as closed_for_people
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards import GuardNotes, guards
 from symdiff.passes.signs import Signs, assume
 from symdiff.passes.signsquares import squares_of_signs
+from symdiff.passes.simplify import simplify
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.program import Emission, Program, Tree
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 STAGES = ("cancel", "stabilise", "complete", "bands", "signsquares", "guards", "assume")
 """What may be switched off for a function, by `Notes.without`; values and derivatives mean
@@ -71,6 +77,12 @@ def emission(program: Program, without: frozenset[str] = frozenset()) -> Emissio
         outputs if "stabilise" in without else stabilise(outputs),
         closed_forms(program.outputs),
     )
+
+
+def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs for people to read: completed functions in closed form, all as short as
+    they get."""
+    return simplify(closed_for_people(outputs))
 
 
 def simplified(program: Program, notes: Notes | None = None) -> Program:
@@ -329,6 +341,6 @@ def _all_partials(program: Program, wrt: Sequence[str]) -> Program:
 
 
 __all__ = [
-    "Emission", "Notes", "Stage", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
+    "Emission", "Notes", "Stage", "closed_for_people", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
     "readable_forms", "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from symdiff.derivation import Source, settled, static_key
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import Shapes
 from symdiff.ir import Expr
-from symdiff.options import Options
+from symdiff.keywords import Options
 from symdiff.program import Emission
 from symdiff.structure import Structured
 

@@ -17,9 +17,10 @@ import numpy as np
 
 from symdiff import guardtext
 from symdiff.errors import GuardWarning, SymdiffError
-from symdiff.frontend import Parameters, Shapes
+from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, decode, encode, topological
+from symdiff.locks import Once
 from symdiff.program import Emission, Program, Tree
 from symdiff.runtime import cache
 from symdiff.shapes import shapes_of, stretched
@@ -60,7 +61,10 @@ class Source:
     keep : whether emissions are kept on disk.
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
     notes : what simplifying each captured program found, by its identity.
+    once : held by the thread that traces, derives or compiles; one for all derivatives.
     sound : what validating its emission found, by its identity.
+    captures : what the function was captured with, and `epoch`, how often it was when what is
+        kept here was made.
     verified : the kinds of arguments for which the captured function was compared with
         plain Python.
     """
@@ -72,8 +76,11 @@ class Source:
     keep: bool = True
     checkpoint: str | int | None = None
     captured: dict[Any, Program | Structured] = field(default_factory=dict)
+    captures: Captures = field(default_factory=Captures)
+    epoch: int = 0
     programs: dict[Any, Any] = field(default_factory=dict)
     notes: dict[Any, Any] = field(default_factory=dict)
+    once: Once = field(default_factory=Once)
     sound: dict[Any, Sound] = field(default_factory=dict)
     verified: set[Any] = field(default_factory=set)
 
@@ -82,6 +89,8 @@ class Source:
         path = (*self.path, step)
         return Source(
             name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
+            self.captures, self.captures.epoch,
+            once=self.once,
             verified=self.verified,
         )  # fmt: skip
 
@@ -89,20 +98,44 @@ class Source:
         """The same callable, whose reversed loops keep their states in this way."""
         return replace(self, checkpoint=checkpoint, programs={})
 
+    def fresh(self) -> int:
+        """Forget what was made of values that have changed since; returns how often that was."""
+        if not self.captures.hold():
+            with self.once:
+                if not self.captures.hold():
+                    self.captured.clear()
+                    self.captures.renew()
+                    self.parameters.again()
+        if self.epoch != self.captures.epoch:
+            for kept in (self.programs, self.notes, self.sound):
+                kept.clear()
+            self.epoch = self.captures.epoch
+        return self.epoch
+
     def raw(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """The function as captured: a `Program`, or with arrays or loops a `Structured`
         one, which is specialised on the dimensions of the arguments."""
+        self.fresh()
         key = static_key(static)
+        found = self._captured(key, shapes)
+        if found is None:
+            with self.once:
+                found = self._captured(key, shapes)
+                if found is None:
+                    made = self.trace(static, shapes)
+                    known = isinstance(made, Program) and not made.for_numbers
+                    place = key if known else (key, _shape_key(shapes))
+                    found = self.captured.setdefault(place, made)
+        return found
+
+    def _captured(self, key: Any, shapes: Shapes | None) -> Program | Structured | None:
         found = self.captured.get(key)
         if found is None:
             found = self.captured.get((key, _shape_key(shapes)))
         if found is None and shapes is None:  # as it was called last
-            same = [v for k, v in self.captured.items() if k[:1] == (key,) and len(k) == 2]
+            captured = list(self.captured.items())
+            same = [v for k, v in captured if k[:1] == (key,) and len(k) == 2]
             found = same[-1] if same and isinstance(same[-1], Structured) else None
-        if found is None:
-            found = self.trace(static, shapes)
-            known = isinstance(found, Program) and not found.for_numbers
-            self.captured[key if known else (key, _shape_key(shapes))] = found
         return found
 
     def shapes(
@@ -135,9 +168,14 @@ class Source:
         raw = self.raw(static, shapes)
         for_all = isinstance(raw, Program) and not raw.for_numbers
         key = static_key(static) if for_all else id(raw)
-        if key not in self.programs:
-            self.programs[key] = self._derived(raw)
-        return self.programs[key]
+        found = self.programs.get(key)
+        if found is None:
+            with self.once:
+                found = self.programs.get(key)
+                if found is None:
+                    made = raw, self._derived(raw)  # the first lives as long as its identity
+                    found = self.programs.setdefault(key, made)
+        return found[1]
 
     def _derived(self, program: Any) -> Any:
         """A captured program after the steps of the path."""

@@ -25,7 +25,7 @@ from symdiff.naive import HALF_THE_DIGITS, Naive
 from symdiff.passes.guards import GuardNotes
 from symdiff.samples import Point, from_ordinal, inside, ordinal
 
-POINT_SECONDS = 0.1
+POINT_WORK = 400_000
 NUDGES = (4, 5, 7, 9, 2**9, 2**18, 2**26)
 """Ulps by which arguments are changed to see how sharply the result depends on them."""
 ALLOWANCE = 64
@@ -69,7 +69,7 @@ class Examiner:
         self.guards = GuardNotes()
         repaired = reference(self.program, self.guards)
         self.outputs = derivatives(repaired, self.wrt)
-        self.reference = Certified(self.params, self.outputs, repaired.outputs, POINT_SECONDS)
+        self.reference = Certified(self.params, self.outputs, repaired.outputs, POINT_WORK)
         self.inside = inside(self.params, (*self.program.domain, *self.program.assumptions))
         self._known: dict[Point, tuple[Fault | None, ...]] = {}
         self._near: tuple[Point, list[tuple[int, tuple[Answer, ...]]]] = ((), [])

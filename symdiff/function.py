@@ -20,17 +20,21 @@ from symdiff.arraykernels import ArrayKernels
 from symdiff.codegen.gate import MOST
 from symdiff.cudakernels import CudaKernels
 from symdiff.derivation import Source, Step, static_key
-from symdiff.errors import SymdiffError, TargetError
+from symdiff.errors import SymdiffError, TargetError, VerificationError
 from symdiff.frontend import (
+    Captures,
     Inlined,
     Parameters,
     Placed,
     Shapes,
     capture,
     from_sympy,
+    include,
+    noting,
     runs_when_traced,
 )
-from symdiff.options import Domain, Options
+from symdiff.keywords import Domain, Options
+from symdiff.locks import Lock
 from symdiff.program import (
     Emission,
     Program,
@@ -94,31 +98,54 @@ class SymbolicFunction(functools.partial[Any]):
         if source.checkpoint != options.checkpoint:
             source = source.keeping(options.checkpoint)
         self._source, self._options, self._parent = source, options, parent
-        self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._lock = threading.RLock()
+        self._opening = Lock()
+        self._begin()
+        self._derived: dict[Step, SymbolicFunction] = {}
+        self._expression: tuple[Any, Any] | None = None
+        self._epoch = source.epoch
+        self._gate: Gate | None = None
+        self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
+        if wrapped is not None:
+            functools.update_wrapper(self, wrapped, updated=())
+        self.__name__ = source.name
+        self._enter(self._general)
+
+    def _begin(self) -> None:
+        """Start without any kernel."""
+        source, options = self._source, self._options
+        self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._compared: set[Any] = set()
         self._arrays = ArrayKernels(source, options)
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
         self._called: set[Any] = set()
         self._fast: dict[str, Callable[..., Any]] = {}
-        self._gate: Gate | None = None
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
-        self._derived: dict[Step, SymbolicFunction] = {}
-        self._expression: tuple[Any, Any] | None = None
-        self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
-        if wrapped is not None:
-            functools.update_wrapper(self, wrapped, updated=())
-        self.__name__ = source.name
-        self._enter(self._call)
+        self._numba: Any = None
+
+    def _fresh(self) -> None:
+        """Forget kernels of values that have changed since the function was captured."""
+        if self._source.fresh() == self._epoch:
+            return
+        with self._opening:
+            self._epoch = self._source.epoch
+            self._begin()
+            if self._gate is not None:  # a call may be on its way through it
+                self._gate.begin()
 
     # ------------------------------------------------------------------ calling
     def _enter(self, entry: Callable[..., Any]) -> None:
         """Calls go to `entry` from now on."""
         super().__setstate__((entry, (), {}, self.__dict__))  # type: ignore[misc]
 
-    def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def _general(self, *args: Any, **kwargs: Any) -> Any:
         """The general path of a call."""
+        self._fresh()
+        return self._call(*args, **kwargs)
+
+    def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """A call of what has been captured."""
         if not kwargs and self._route is not None:
             result = self._route(args, out)
             if result is not NotImplemented:
@@ -133,10 +160,23 @@ class SymbolicFunction(functools.partial[Any]):
                 result = self._run(real, static, out, stream)
             self._called.add(key)
         if out is None and stream is None:
-            self._compare_loops(real, static, key)
-            if self._options.verify:
-                self._verify(real, static, key, result)
+            try:
+                self._compare_loops(real, static, key)
+                if self._options.verify:
+                    self._verify(real, static, key, result)
+            except VerificationError:
+                self._forget()
+                raise
         return result
+
+    def _forget(self) -> None:
+        """Start again without any kernel, as one was wrong: so it is found wrong again."""
+        self._compared.clear()
+        self._source.verified.clear()
+        with self._opening:
+            self._begin()
+            if self._gate is not None:
+                self._gate.begin()
 
     def _compare_loops(self, real: tuple[Any, ...], static: Mapping[str, Any], key: Any) -> None:
         """Compare the kernel of a program with arrays or loops with the captured program, at the
@@ -251,7 +291,9 @@ class SymbolicFunction(functools.partial[Any]):
             return False
         with self._lock:
             made = kernel.kernel.made
-            key = next(k for k, found in self._emitted.items() if found[1] is kernel)
+            key = next((k for k, found in self._emitted.items() if found[1] is kernel), None)
+            if key is None:  # another thread has replaced it
+                return True
             emission = self._emitted[key][0]
             wrong = unsound(
                 self.__name__, kernel, lambda: self._source.trial(static, shapes, emission)
@@ -287,9 +329,12 @@ class SymbolicFunction(functools.partial[Any]):
             key = key, "numbers"
             found = self._emitted.get(key)
         if found is None:
-            emission = self._source.emission(static, shapes)
-            kernel = tiered(emission, self._options)
-            found = self._emitted[key] = (emission, kernel)
+            with self._source.once:
+                found = self._emitted.get(key)
+                if found is None:
+                    emission = self._source.emission(static, shapes)
+                    made = emission, tiered(emission, self._options)
+                    found = self._emitted.setdefault(key, made)
         return found
 
     def _has_fast(self) -> bool:
@@ -315,18 +360,22 @@ class SymbolicFunction(functools.partial[Any]):
         kind = f"program {id(raw)}"
         if kind in self._fast or len(self._fast) >= MOST:
             return
-        self._fast[kind] = refusing
-        way = self._arrays.entry(raw)
-        if way is not None:
-            self._open(kind, way)
+        self._open(kind, self._arrays.entry(raw))
 
-    def _open(self, kind: str, way: Way) -> None:
-        """Offer calls to this way before they take the general path."""
-        self._fast[kind] = way.entry
-        if self._gate is None:
-            self._gate = Gate(self._call, len(self._source.parameters.real), self._options.cache)
-        self._gate.add(way)
-        self._enter(self._gate.call)
+    def _open(self, kind: str, way: Way | None) -> None:
+        """Offer calls to this way before they take the general path, if there is one."""
+        with self._opening:
+            if kind in self._fast or len(self._fast) >= MOST:
+                return
+            if way is None:
+                self._fast[kind] = refusing
+                return
+            if self._gate is None:
+                inputs, captures = len(self._source.parameters.real), self._source.captures
+                self._gate = Gate(self._general, inputs, self._options.cache, captures)
+            self._gate.add(way)
+            self._fast[kind] = way.entry
+            self._enter(self._gate.call)
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -378,7 +427,7 @@ class SymbolicFunction(functools.partial[Any]):
             found = _KINDS.get(step[0], SymbolicFunction)(source, self._options, None, self)
             found.__doc__ = f"{name} of {self.__name__}."
             found.__wrapped__ = getattr(self, "__wrapped__", None)  # type: ignore[attr-defined]
-            self._derived[step] = found
+            found = self._derived.setdefault(step, found)
         return found
 
     def _wrt(self) -> tuple[str, ...]:
@@ -436,6 +485,31 @@ class SymbolicFunction(functools.partial[Any]):
         return map_objects(made.__getitem__, program.tree)
 
     @property
+    def numba(self) -> Any:
+        """The Numba dispatcher of this function of numbers: to be called in `@njit` functions,
+        where the function itself may be called, too. Numbers give numbers, arrays broadcast.
+
+        Raises
+        ------
+        SymdiffError : for functions with arrays or loops.
+        """
+        if self._numba is None:
+            from symdiff.runtime.numba_bridge import dispatcher
+
+            static = self._default_static()
+            self._source.scalar(static)
+            made = self._compiled(static)
+            self._numba = dispatcher(self.__name__, self._source.parameters.real, *made)
+        return self._numba
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for when it meets the function in a program that it compiles."""
+        from symdiff.runtime.numba_bridge import type_of
+
+        return type_of(self)
+
+    @property
     def symbols(self) -> tuple[Any, ...]:
         """The symbols of `.expr`, one for each real parameter: of a function made from a SymPy
         expression the very objects that it came with (arrays are `IndexedBase`s)."""
@@ -467,6 +541,7 @@ class SymbolicFunction(functools.partial[Any]):
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays
         CUDA C++ and what the host does), "c" or "llvm"."""
+        self._fresh()
         from symdiff.codegen.c import c_source
         from symdiff.codegen.cudapython import cuda_source
         from symdiff.codegen.python import function_source
@@ -503,6 +578,7 @@ class SymbolicFunction(functools.partial[Any]):
     def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:
         """The PTX of the CUDA kernels for arrays, for a compute capability; no device is
         needed. It computes in `dtype`, by default the function's own or float64."""
+        self._fresh()
         return self._cuda.ptx(self._default_static(), cc, dtype)
 
     def latex(self) -> str:
@@ -558,6 +634,7 @@ class SymbolicFunction(functools.partial[Any]):
         axes : for each real argument 0 if it is mapped and None if it is passed as it is;
             by default arrays are mapped and numbers are not.
         """
+        self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
         real = self._cuda.located(real)
@@ -615,12 +692,14 @@ class SymbolicFunction(functools.partial[Any]):
     # ------------------------------------------------------------- composition
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Inline this callable into a function that is being traced."""
+        self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         return self._inlined(real, static)
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
         shapes = self._source.shapes(static, real)
         program = self._source.program(static, shapes)
+        include(self._source.captures)
         if isinstance(program, Structured) or any(s[0] for s in shapes.values()):
             return Placed(program, tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
@@ -694,13 +773,15 @@ def symbolic(
     parameters = Parameters(fun, static)
 
     def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | Structured:
-        program = capture(fun, values, shapes)
+        with noting(captures):
+            program = capture(fun, values, shapes)
         if isinstance(program, Structured):
             return program
         facts = _conditions(options.domain, program)
         return replace(program, assumptions=(*program.assumptions, *facts))
 
-    source = Source(parameters.name, parameters, trace, keep=options.cache)
+    captures = Captures()
+    source = Source(parameters.name, parameters, trace, keep=options.cache, captures=captures)
     return SymbolicFunction(source, options, fun)
 
 

@@ -25,6 +25,7 @@ class JacobianFunction(SymbolicFunction, step="jacobian"):
             return super().__call__(*args, **given)
         if out is not None:
             raise SymdiffError("a sparse Jacobian takes no out=")
+        self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         raw = self._source.raw(static, self._source.shapes(static, real))
         if not isinstance(raw, Structured):
@@ -62,13 +63,13 @@ class Product(SymbolicFunction):
         stream = self._cuda.stream(given)
         return self._run(*self._bound(primals, vector, given), out, stream)
 
-    def _open(self, kind: str, way: Way) -> None:
+    def _open(self, kind: str, way: Way | None) -> None:
         """Compiled entries take all arguments in a row; `primals` and the vector are numbers or
         arrays where there is one, else tuples."""
         real, entries = self._counts
         if not self._in_order:
             return
-        if (real, entries) != (1, 1):
+        if way is not None and (real, entries) != (1, 1):
             entry = way.entry
             first = "p" if real == 1 else "*p"
             then = "v" if entries == 1 else "*v"
@@ -80,11 +81,12 @@ class Product(SymbolicFunction):
                 f"lambda p, v: entry({first}, {then}) if {' and '.join(tuples)} else NotImplemented"
             )
             way = way._replace(entry=eval(text, {"entry": entry}))
-        super()._open(kind, way._replace(placed=refusing))
+        super()._open(kind, None if way is None else way._replace(placed=refusing))
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if len(args) != 2:
             raise SymdiffError(f"{self.__name__} takes primals and a vector")
+        self._fresh()
         return self._inlined(*self._bound(*args, kwargs))
 
     def _per_parameter(self, vector: Any) -> list[Any]:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import Location, SymdiffError
 from symdiff.ir import Expr, topological
+from symdiff.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 Tree = Any
 """How outputs nest in what the function returns: an index into `outputs`, or a

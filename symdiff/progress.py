@@ -17,6 +17,8 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TextIO
 
+from symdiff.locks import Lock
+
 PATIENCE = 2.0
 """Seconds before anything is shown."""
 INTERVAL = 0.1
@@ -45,7 +47,7 @@ stack as well."""
 
 WATCHING = ctypes.c_int64(0)
 """How many watch, in whatever thread; compiled code looks."""
-_counting = threading.Lock()
+_counting = Lock()
 _busy: ContextVar[bool] = ContextVar("busy", default=False)
 
 

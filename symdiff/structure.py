@@ -30,9 +30,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import Location
 from symdiff.ir import (
@@ -54,6 +52,12 @@ from symdiff.ir import (
     topological,
     var,
 )
+from symdiff.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 Tree = Any
 
@@ -78,6 +82,12 @@ LOAD = Op("load", -1)
 FLOORDIV = Op("floordiv", 2, fold=_floor_fold, python="{0} // {1}")
 MOD = Op("mod", 2, fold=_mod_fold, python="{0} % {1}")
 """Of integers, rounded down as Python does."""
+
+REAL_OF = Op("real_of", 1, python="float({0})")
+"""An integer as a real number, so that arithmetic on it cannot wrap."""
+
+LARGEST = 2**63 - 1
+"""The largest integer of kernels."""
 
 _INTEGER = frozenset((ADD, SUB, MUL, NEG, WHERE, FLOORDIV, MOD, ABS))
 
@@ -126,7 +136,8 @@ def kind_of(e: Expr, known: dict[Expr, str] | None = None) -> str:
         elif n.op is LOAD:
             known[n] = known[n.args[0]]
         elif n.op is POW:
-            whole = known[n.args[0]] == "i" and n.args[1].op is CONST and known[n.args[1]] == "i"
+            power = n.args[1].value if n.args[1].op is CONST and known[n.args[1]] == "i" else -1
+            whole = known[n.args[0]] == "i" and power >= 0
             known[n] = "i" if whole else "f"
         elif n.op in _INTEGER:
             parts = n.args[1:] if n.op is WHERE else n.args
@@ -251,7 +262,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Raise an error, "index" or "value", unless the condition holds."""
+    """Raise an error, "index" or "value", unless the condition holds.
+
+    The error "overflow" says that an integer may not fit in 64 bits; then the program is run with
+    Python's integers instead (`symdiff.runtime.exactly`), where there is Python.
+    """
 
     condition: Expr
     error: str

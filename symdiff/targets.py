@@ -14,19 +14,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from symdiff.api import symgrad
-from symdiff.derivation import Source
 from symdiff.errors import Location, SymdiffError
-from symdiff.frontend import Parameters
 from symdiff.frontend.expression import parse
-from symdiff.function import SymbolicFunction
-from symdiff.options import Options
+from symdiff.frontend.grammar import CONSTANTS
 from symdiff.program import Program
 from symdiff.structure import Structured
+
+if TYPE_CHECKING:  # a formula needs none of what functions need
+    from symdiff.function import SymbolicFunction
 
 _FILE = re.compile(r"(.+\.py)(?::([^:\s]+))?")
 _MODULE = re.compile(r"([^\W\d][\w.]*):([^\W\d]\w*)")
@@ -69,7 +66,15 @@ class Subject:
         for name in names:
             if not name.isidentifier() or keyword.iskeyword(name):
                 raise SymdiffError(f"--wrt: '{name}' is not the name of a variable")
-            if name not in self.params and not self.formula:
+            if name not in self.params and self.formula:
+                what = (
+                    f"'{name}' is a constant" if name in CONSTANTS else f"'{name}' does not occur"
+                )
+                raise SymdiffError(
+                    f"--wrt: {what}",
+                    hint=f"the variables are {', '.join(self.params) or 'none'}",
+                )
+            if name not in self.params:
                 raise SymdiffError(
                     f"--wrt: {self.program.name} has no real parameter '{name}'",
                     hint=f"it has {', '.join(self.params) or 'none'}",
@@ -102,6 +107,8 @@ def resolve(target: str, name: str | None = None) -> Subject:
 
 
 def _subject(function: SymbolicFunction, name: str | None) -> Subject:
+    import numpy as np
+
     program = _raw(function)
     if name is not None:
         program = replace(program, name=name)
@@ -125,6 +132,9 @@ def functions(target: str) -> list[SymbolicFunction | Skipped]:
     ------
     SymdiffError : as `resolve`; also if the one function that is named cannot be traced.
     """
+    from symdiff.api import symgrad
+    from symdiff.function import SymbolicFunction
+
     target = target.strip()
     match = _FILE.fullmatch(target) or _MODULE.fullmatch(target)
     if match is None:
@@ -183,6 +193,11 @@ def _checked(function: SymbolicFunction) -> SymbolicFunction:
 
 def of_formula(program: Program, usual: Mapping[str, float] | None = None) -> SymbolicFunction:
     """A formula as a function; `usual` are ordinary values of parameters."""
+    from symdiff.derivation import Source
+    from symdiff.frontend import Parameters
+    from symdiff.function import SymbolicFunction
+    from symdiff.keywords import Options
+
     parameters = Parameters.of_formula(program.name, program.params)
     parameters.defaults.update(usual or {})
     return _checked(
@@ -243,6 +258,9 @@ def _is_users(path: str) -> bool:
 
 def _function(module: ModuleType, name: str | None, path: str) -> SymbolicFunction:
     """The function that is meant, traced."""
+    from symdiff.api import symgrad
+    from symdiff.function import SymbolicFunction
+
     decorated = {k: v for k, v in vars(module).items() if isinstance(v, SymbolicFunction)}
     plain = {
         k: v

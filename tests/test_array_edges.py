@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 import scipy.special
 
+import symdiff
 from symdiff import Array, symgrad
 from symdiff.integers import always, in_range
 from symdiff.ir import ZERO, const, le, lt, raw, where
+from symdiff.runtime import tiers
 from symdiff.structure import FLOORDIV, index
 from tests.test_arrays import complex_gradient
 
@@ -253,3 +255,55 @@ def test_weights_along_an_axis() -> None:
         return np.average(x, axis=0, weights=w) + np.average(x, axis=1, weights=x * x)
 
     np.testing.assert_allclose(symgrad(along)(x, x[0]), along(x, x[0]), rtol=1e-14)
+
+
+def test_elements_that_there_is_no_time_for_are_as_the_kernel_computed_them(monkeypatch) -> None:
+    """Not as a later tier left them, which may be anything."""
+
+    def f(x):
+        return np.tan(x) * np.exp(-x) + x
+
+    x = np.linspace(0.5, 1.5, 20)
+    monkeypatch.setattr(tiers, "WORK", -1)
+    with pytest.warns(tiers.AccuracyWarning, match="20 elements"):
+        found = symgrad(f, accuracy="certified")(x)
+    np.testing.assert_allclose(found, f(x), rtol=1e-14)
+
+
+# ----------------------------------------------------------------- stores that add
+def added(s, y):
+    t = s.copy()
+    np.add.at(t, np.array([0, 1, 1]), y)
+    np.subtract.at(t, [0, 1, 0], y)
+    return t * np.sum(s)
+
+
+@pytest.mark.parametrize(
+    ("s", "y"), [((4,), (3,)), ((4,), (1,)), ((4, 2), (3, 2)), ((4, 2), (2,)), ((4, 2), (3, 1))]
+)
+def test_values_that_are_added_at_places(s, y) -> None:
+    s, y = np.arange(1.0, np.prod(s) + 1).reshape(s), np.arange(2.0, np.prod(y) + 2).reshape(y)
+    np.testing.assert_allclose(symgrad(added)(s, y), added(s, y), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("s", "y"), [((4,), (2,)), ((4,), (4,)), ((4, 2), (2, 2)), ((4,), (2, 3)), ((1,), (3,))]
+)
+def test_wrong_shapes_are_not_added(s, y) -> None:
+    with pytest.raises((ValueError, IndexError)):
+        added(np.ones(s), np.ones(y))
+    with pytest.raises((ValueError, IndexError, symdiff.SymdiffError)):
+        symgrad(added)(np.ones(s), np.ones(y))
+
+
+def test_values_that_are_added_where_a_mask_holds() -> None:
+    def f(s, y):
+        t = s.copy()
+        np.add.at(t, s > 1, y)
+        return t * s
+
+    s = np.array([0.5, 2.0, 3.0, 0.1])
+    y = np.array([5.0, 7.0])
+    np.testing.assert_array_equal(symgrad(f)(s, y), f(s, y))
+    with pytest.raises(ValueError, match="size"):
+        symgrad(f)(s, np.ones(3))

@@ -201,7 +201,7 @@ def test_accuracy_in_single_precision() -> None:
 
 def test_time_limit() -> None:
     raw = program("exp(x) + x")
-    result = measure(raw, derivatives(raw, ["x"]), lambda p: [0.0, 0.0], ["f", "df/dx"], seconds=0)
+    result = measure(raw, derivatives(raw, ["x"]), lambda p: [0.0, 0.0], ["f", "df/dx"], budget=0)
     assert not result.complete
     assert "out of time" in "\n".join(result.lines())
 

@@ -74,12 +74,11 @@ def error(*args: str) -> str:
         (["diff", "(x**2-4)/(x-2)"], "1\n"),
         (["simplify", "(x**2-4)/(x-2)"], "x + 2\n"),
         (["diff", "(x**2-4)/(x-2)", "--order", "2"], "0\n"),
-        (["diff", "sin(x)/x"], "cos(x)/x - sin(x)/x**2\n"),
+        (["diff", "sin(x)/x"], "(cos(x) - sin(x)/x)/x\n"),
         (["diff", "0.3*x"], "3/10\n"),
         (["diff", "x*sin(y)"], "d/dx: sin(y)\nd/dy: x*cos(y)\n"),
         (["diff", "x*sin(y)", "--wrt", "y"], "x*cos(y)\n"),
         (["diff", "x*sin(y)", "--wrt", "y, x"], "d/dy: x*cos(y)\nd/dx: sin(y)\n"),
-        (["diff", "y**2", "--wrt", "x"], "0\n"),
         (["diff", "x**2*y", "--order", "2"], "d2/dx2: 2*y\nd2/dxdy: 2*x\nd2/dy2: 0\n"),
         (["diff", "x**3*y", "--order", "3", "--wrt", "x"], "6*y\n"),
         (["diff", "x*y, x"], "d/dx [0]: y\nd/dx [1]: 1\nd/dy [0]: x\nd/dy [1]: 0\n"),
@@ -139,7 +138,7 @@ def test_long_derivatives_name_their_shared_parts() -> None:
         v = f"sin({v})*exp({v})"
     lines = output("diff", v).splitlines()
     assert len(lines) > 10
-    assert lines[0].startswith("t0 = ")
+    assert lines[0].startswith("with t0 = ")
     assert max(map(len, lines)) < 120
 
 

@@ -14,7 +14,10 @@ import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-SCRIPTS = ("black_scholes", "hodgkin_huxley", "lennard_jones", "logistic", "optimiser", "rotation")
+SCRIPTS = (
+    "black_scholes", "double_pendulum", "hodgkin_huxley", "inside_numba", "lennard_jones", "logistic",
+    "optimiser", "rotation",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +44,30 @@ def test_it_runs(
     load(name).main()
     printed = capsys.readouterr().out
     assert printed and (name == "optimiser" or "nan" not in printed)
+
+
+# ------------------------------------------------------------------ SymPy and Numba
+def test_the_pendulum_keeps_its_energy() -> None:
+    pendulum = load("double_pendulum")
+    start = (1.2, -0.4, 0.0, 0.3)
+    end = pendulum.advance(*start, 1e-3, 2000)
+    assert abs(pendulum.energy(*end) - pendulum.energy(*start)) < 1e-8
+    rates, forces = pendulum.flow.jacobian(*start), pendulum.flow(*start)
+    h = 1e-6
+    for k in range(4):
+        moved = [v + h * (i == k) for i, v in enumerate(start)]
+        for i, f in enumerate(pendulum.flow(*moved)):
+            assert (f - forces[i]) / h == pytest.approx(rates[i][k], abs=1e-3)
+
+
+def test_gradients_inside_of_numba() -> None:
+    inside = load("inside_numba")
+    np.testing.assert_allclose(inside.minima(np.linspace(0.9, 1.3, 5)), 1.1, rtol=1e-15)
+    r, velocity = inside.oscillate(1.4, 0.0, 1e-3, 2000)
+    assert abs(inside.well(r) + velocity**2 / 2 - inside.well(1.4)) < 1e-6  # of order step**2
+    value, delta = inside.price(100.0, 50_000, 7)
+    assert value == pytest.approx(8.916, abs=0.3)
+    assert delta == pytest.approx(0.5793, abs=0.02)
 
 
 # ------------------------------------------------------------------------ the paper

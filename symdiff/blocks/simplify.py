@@ -34,6 +34,7 @@ from symdiff.structure import (
     INDEX,
     LOAD,
     MOD,
+    REAL_OF,
     Block,
     Build,
     Loop,
@@ -171,7 +172,7 @@ def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
         if e in seen:
             continue
         seen.add(e)
-        if e.op in (LOAD, INDEX, FLOORDIV, MOD):
+        if e.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF):
             names[e] = var(f"leaf {len(names)}")
         else:
             stack.extend(reversed(e.args))

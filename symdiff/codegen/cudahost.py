@@ -34,11 +34,11 @@ from symdiff.errors import UnsupportedError
 from symdiff.integers import nonnegative
 from symdiff.ir import AND, CONST, EQ, LE, LT, NOT, OR, WHERE, ZERO, Expr, integer, lt, topological
 from symdiff.routines import ROUTINES
-from symdiff.structure import INDEX, Structured, Type, kind_of, name_of, types
+from symdiff.structure import INDEX, REAL_OF, Structured, Type, kind_of, name_of, types
 
 LONG = 40
 """Longer integers have names."""
-ERRORS = {"index": "IndexError", "value": "ValueError"}
+ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError"}
 _TRUTH = {LT: "{0} < {1}", LE: "{0} <= {1}", EQ: "{0} == {1}", NOT: "not {0}"}
 TAKEN = ("cuda", "libdevice", "config", "device", "stream", "blocks", "int", "max", "range")
 """Names that the functions need themselves."""
@@ -98,6 +98,8 @@ class Host:
                 text[n] = self.language.whole(int(n.value))
             elif n.op is INDEX:
                 text[n] = self.named(name_of(n))
+            elif n.op is REAL_OF:
+                text[n] = args[0]
             elif n.op in _TRUTH:
                 text[n] = f"({_TRUTH[n.op].format(*args)})"
             elif n.op in (AND, OR):

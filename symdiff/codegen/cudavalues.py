@@ -22,7 +22,7 @@ from symdiff.ir import (
     Expr,
     integer,
 )
-from symdiff.structure import name_of
+from symdiff.structure import REAL_OF, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,8 @@ class Values(scopes.Blocks[Scope, Stored]):
             return COMPARISONS[e.op].format(*map(self.value, e.args))
         if self.kind(e) == "i":
             return self.language.integer(e.op, [*map(self.value, e.args)])
+        if e.op is REAL_OF:
+            return self.number(e.args[0])
         if e.op in (AND, OR, NOT):
             return self.language.operation(e, [self.value(a) for a in e.args])
         own = [k == "b" for k in kinds]

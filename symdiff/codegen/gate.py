@@ -12,14 +12,15 @@ from symdiff.codegen.driver import loads
 
 API = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_GetItem",
        "PyTuple_GetSlice", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
-       "NotImplemented")  # fmt: skip
+       "NotImplemented", "PyDict_GetItem", "PyObject_GetAttr", "PyObject_CallNoArgs", "PyErr_Clear",
+       "True")  # fmt: skip
 """The addresses in the global `gate.api`, which must be filled before the first call."""
 
 MOST = 4
 """Builtins that a gate asks."""
 
 RECORD = (*(f"way{k}" for k in range(MOST)), *(f"pair{k}" for k in range(MOST)),
-          *(f"placed{k}" for k in range(MOST)), "ways", "general", "out", "inputs")  # fmt: skip
+          *(f"placed{k}" for k in range(MOST)), "ways", "general", "out", "inputs", "captures", "epoch")  # fmt: skip
 """What the capsule behind a gate points to, each an address or i64.
 
 way0 ... : the builtins, in the order in which they are asked. ways : how many.
@@ -28,16 +29,107 @@ placed0 ... : what is asked instead if the only keyword is `out`; it takes that 
     argument, after `inputs` others, and the result of the call is that argument.
 general : what is called in the end.
 out : the name, interned.
+captures : what the function was captured with, the header of `symdiff.frontend.captures`; where
+    something has changed since, the general path is taken. epoch : that of the builtins.
 """
 
 _TEXT = """
 @gate.api = global [{size} x ptr] zeroinitializer
+declare i32 @memcmp(ptr, ptr, i64)
+define internal i1 @unchanged(ptr %record) {{
+entry:
+  {watch_loads}
+  %header.p = getelementptr ptr, ptr %record, i64 {captures}
+  %header = load ptr, ptr %header.p
+  %epoch.p = getelementptr i64, ptr %record, i64 {epoch}
+  %epoch = load i64, ptr %epoch.p
+  %now.p = getelementptr i64, ptr %header, i64 2
+  %now = load i64, ptr %now.p
+  %current = icmp eq i64 %now, %epoch
+  br i1 %current, label %open, label %no
+open:
+  %rows = load ptr, ptr %header
+  %count.p = getelementptr i64, ptr %header, i64 1
+  %count = load i64, ptr %count.p
+  br label %next
+next:
+  %k = phi i64 [ 0, %open ], [ %k1, %same ], [ %k.after, %skip ], [ %k1, %renew ]
+  %done = icmp uge i64 %k, %count
+  br i1 %done, label %yes, label %look
+look:
+  %k1 = add i64 %k, 1
+  %row.o = shl i64 %k, 2
+  %row = getelementptr i64, ptr %rows, i64 %row.o
+  %b.p = getelementptr i64, ptr %row, i64 2
+  %c.p = getelementptr i64, ptr %row, i64 3
+  %a.p = getelementptr i64, ptr %row, i64 1
+  %kind = load i64, ptr %row
+  %a = load ptr, ptr %a.p
+  %b = load i64, ptr %b.p
+  %c = load i64, ptr %c.p
+  %b.ptr = inttoptr i64 %b to ptr
+  %c.ptr = inttoptr i64 %c to ptr
+  switch i64 %kind, label %call [
+    i64 1, label %word i64 2, label %item i64 3, label %bytes i64 4, label %attribute
+    i64 6, label %version ]
+word:
+  %w = load i64, ptr %a
+  %w.same = icmp eq i64 %w, %b
+  br i1 %w.same, label %same, label %no
+item:
+  %found = call ptr %PyDict_GetItem(ptr %a, ptr %b.ptr)
+  %i.same = icmp eq ptr %found, %c.ptr
+  br i1 %i.same, label %same, label %no
+bytes:
+  %live = load ptr, ptr %a
+  %differ = call i32 @memcmp(ptr %live, ptr %b.ptr, i64 %c)
+  %m.same = icmp eq i32 %differ, 0
+  br i1 %m.same, label %same, label %no
+attribute:
+  %value = call ptr %PyObject_GetAttr(ptr %a, ptr %b.ptr)
+  %gone = icmp eq ptr %value, null
+  br i1 %gone, label %clear, label %has
+has:
+  call void %Py_DecRef(ptr %value)
+  %v.same = icmp eq ptr %value, %c.ptr
+  br i1 %v.same, label %same, label %no
+version:
+  %tag = load i64, ptr %a
+  %t.same = icmp eq i64 %tag, %b
+  br i1 %t.same, label %skip, label %renew
+skip:
+  %k.after = add i64 %k1, %c
+  br label %next
+renew:
+  store i64 %tag, ptr %b.p
+  br label %next
+call:
+  %answer = call ptr %PyObject_CallNoArgs(ptr %a)
+  %failed = icmp eq ptr %answer, null
+  br i1 %failed, label %clear, label %said
+said:
+  call void %Py_DecRef(ptr %answer)
+  %is.true = icmp eq ptr %answer, %True
+  br i1 %is.true, label %same, label %no
+same:
+  br label %next
+clear:
+  call void %PyErr_Clear()
+  br label %no
+no:
+  ret i1 false
+yes:
+  ret i1 true
+}}
 define ptr @gate(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 entry:
   {loads}
   %record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)
   %ways.p = getelementptr i64, ptr %record, i64 {ways}
   %ways = load i64, ptr %ways.p
+  %is.fresh = call i1 @unchanged(ptr %record)
+  br i1 %is.fresh, label %fresh, label %otherwise
+fresh:
   %plain = icmp eq ptr %names, null
   br i1 %plain, label %ask, label %named
 named:
@@ -79,7 +171,7 @@ give:
   call void %Py_IncRef(ptr %given)
   ret ptr %given
 ask:
-  %k = phi i64 [ 0, %entry ], [ %k1, %drop ]
+  %k = phi i64 [ 0, %fresh ], [ %k1, %drop ]
   %none = icmp eq i64 %k, %ways
   br i1 %none, label %otherwise, label %try
 try:
@@ -96,7 +188,10 @@ drop:
   br label %ask
 served:
   %was.first = icmp eq i64 %k, 0
-  br i1 %was.first, label %shape, label %swap
+  %ways.now = load i64, ptr %ways.p
+  %forgotten = icmp uge i64 %k, %ways.now
+  %stays = or i1 %was.first, %forgotten
+  br i1 %stays, label %shape, label %swap
 swap:
   %pair0.p = getelementptr i64, ptr %record, i64 {most}
   %a = load ptr, ptr %record
@@ -151,8 +246,14 @@ def print_gate() -> str:
 
     Its `__self__` is a capsule without a name that points to a record (`RECORD`).
     """
-    fields = ("ways", "general", "out", "inputs")
+    fields = ("ways", "general", "out", "inputs", "captures", "epoch")
     places = {name: RECORD.index(name) for name in fields}
+    watched = loads("@gate.api", API, "ptr")
     return _TEXT.format(
-        size=len(API), loads=loads("@gate.api", API, "ptr"), most=MOST, placed=2 * MOST, **places
+        size=len(API),
+        loads=loads("@gate.api", API, "ptr"),
+        watch_loads=watched,
+        most=MOST,
+        placed=2 * MOST,
+        **places,
     )

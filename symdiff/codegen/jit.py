@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import platform
 import sys
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -19,18 +17,12 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from symdiff.errors import TargetError
+from symdiff.locks import Lock, whole_at_forks
 
-_lock = threading.RLock()
-
-
-def _unlock() -> None:
-    """A lock that another thread held when this process was forked is never released."""
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
+_lock = Lock(whole=True)
+"""Of LLVM, which must not be forked in the middle of anything."""
+if (_own := getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)) is not None:
+    whole_at_forks(_own)  # what llvmlite holds for each call
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +112,13 @@ def symbol(name: str) -> int | None:
         except AttributeError:
             continue
     return None
+
+
+def publish(names: Iterable[str]) -> None:
+    """Let code that others compile in this process call these C functions by name."""
+    for name in names:
+        if (address := symbol(name)) is not None:
+            llvm.add_symbol(name, address)
 
 
 @functools.cache

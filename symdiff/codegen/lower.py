@@ -47,7 +47,7 @@ from symdiff.ir import (
     raw,
     topological,
 )
-from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD
+from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD, REAL_OF
 
 FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
@@ -75,6 +75,7 @@ _NATIVE = frozenset(
         LOAD,
         FLOORDIV,
         MOD,
+        REAL_OF,
         SETTLED,
     )
 )

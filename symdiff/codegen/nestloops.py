@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from symdiff.codegen.flags import unwatched
 from symdiff.codegen.nestlife import Point, moves, shares, wishes
 from symdiff.codegen.nestmemory import NO_MEMORY
+from symdiff.codegen.nestpatience import PATIENCE, period, weight
 from symdiff.codegen.nestscope import Scope, Slot, Stored
 from symdiff.codegen.nesttapes import Tape, Tapes
 from symdiff.codegen.scopes import Blocks
@@ -27,6 +28,7 @@ from symdiff.structure import (
     Loop,
     Type,
     Update,
+    expressions,
     index,
     name_of,
 )
@@ -34,6 +36,8 @@ from symdiff.structure import (
 FIRST_CHECK = 3
 """Kernels return this and more if a check fails; 2 if a routine raises an error."""
 NO_ROUTINE = 2
+FEW = 4
+"""Operations that an iteration of a loop inside of another one is taken to have."""
 STEP, STEPS = "step", "steps"
 """Global variables: where the outermost loop that runs is, and how far it goes; 0 if that is
 not known. They are for people who watch a long run, and may be of any of several calls."""
@@ -70,6 +74,8 @@ class Statements(Tapes, Blocks[Scope, Stored]):
     part: int = 0
     taken: set[str]
     flags: int
+    apart: bool = False
+    patience: str = ""
 
     def compute(self, e: Expr) -> None:
         if self.varies(e):
@@ -136,7 +142,7 @@ class Statements(Tapes, Blocks[Scope, Stored]):
 
     # -------------------------------------------------------------------- loops
     @contextmanager
-    def branch(self, condition: str) -> Iterator[None]:
+    def branch(self, condition: str, rarely: bool = False) -> Iterator[None]:
         """What is printed inside is done only if a condition holds."""
         yes, end = self.label(), self.label()
         outer, inner = self.scope, Scope(self.scope)
@@ -144,7 +150,8 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         yield
         self.scope = outer
         outer.lines += [
-            f"br i1 {condition}, label %{yes}, label %{end}", f"{yes}:", *inner.lines,
+            f"br i1 {condition}, label %{yes}, label %{end}" + ", !prof !2" * rarely,
+            f"{yes}:", *inner.lines,
             f"br label %{end}", f"{end}:",
         ]  # fmt: skip
 
@@ -207,6 +214,47 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         ]  # fmt: skip
         self.scope = scope.parent
         self.scope.lines += [line for line in scope.lines if line]
+        if not self.apart and self.scope.parent is not None:
+            self.spend(c.order, FEW)
+
+    # ------------------------------------------------------------------- signals
+    def spend(self, count: str, operations: int) -> None:
+        """Count operations that were made, so many times."""
+        if not self.patience:
+            self.patience = self.variable("i64", self.root)
+            assert self.root.entry is not None
+            self.root.entry.append(f"store i64 0, ptr {self.patience}")
+        made = self.emit("i64", f"mul i64 {count}, {operations}")
+        before = self.emit("i64", f"load i64, ptr {self.patience}")
+        now = self.emit("i64", f"add i64 {before}, {made}")
+        self.scope.lines.append(f"store i64 {now}, ptr {self.patience}")
+
+    def interruptible(self, s: Loop, c: Counter) -> None:
+        """Let a signal interrupt a loop."""
+        if self.apart:
+            return
+        operations = weight((*(x.next for x in s.carried), s.condition))
+        if not any(isinstance(b, (Build, Loop, Call)) for b in s.body):
+            every = period(operations + sum(weight(expressions(b)) for b in s.body))
+            passed = self.emit("i64", f"and i64 {c.order}, {every - 1}")
+            self.ask(self.emit("i1", f"icmp eq i64 {passed}, {every - 1}"))
+            return
+        self.spend("1", operations)
+        spent = self.emit("i64", f"load i64, ptr {self.patience}")
+        with self.branch(self.emit("i1", f"icmp ugt i64 {spent}, {PATIENCE}"), rarely=True):
+            self.scope.lines.append(f"store i64 0, ptr {self.patience}")
+            self.poll()
+
+    def ask(self, now: str) -> None:
+        """Ask for signals if a condition holds."""
+        with self.branch(now, rarely=True):
+            self.poll()
+
+    def poll(self) -> None:
+        """Leave the kernel if a signal has been handled with an error."""
+        done = self.fresh("i32")
+        self.scope.lines += self.aside_of_flags(f"{done} = call i32 @poll(ptr %signals)")
+        self.require(f"icmp eq i32 {done}, 0", NO_ROUTINE)
 
     def loop(self, s: Loop, point: Point) -> None:
         count = None if s.count is None else self.at_least_zero(s.count)
@@ -222,6 +270,7 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         self.test(c, () if s.condition is TRUE else (s.condition,))
         if outermost:
             self.scope.lines.append(f"store volatile i64 {c.order}, ptr @{STEP}")
+        self.interruptible(s, c)
         self.scope.names[s.index] = self.position(s, c)
         if s.count is not None:
             self.scope.ranges[s.index] = s.count

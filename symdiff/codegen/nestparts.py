@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from symdiff.codegen.flags import PLACES, watched
+from symdiff.codegen.nestloops import NO_ROUTINE
 from symdiff.codegen.nestscope import Scope, Stored
 from symdiff.codegen.nestspans import Spans
 from symdiff.ir import Expr, topological
@@ -18,6 +19,10 @@ from symdiff.structure import Build, Loop, walk
 
 GRAIN = 200_000.0
 """Nanoseconds of work that are worth several threads."""
+PIECE = 5e7
+"""Nanoseconds of work between two looks for signals."""
+STOPPED = -1
+"""The routine that says whether an error ended the work of threads."""
 NANOSECONDS = 0.3
 """Of an addition."""
 CELL = 64
@@ -55,10 +60,36 @@ class Parts(Spans):
         both = self.emit("i1", f"and i1 {large}, {allowed}")
         alone = self.emit("i1", f"xor i1 {both}, true")
         with self.branch(both):
+            self.poll()
             call = f"call void %parallel(ptr @{shared}, ptr {frame}, i64 {count}, double {work})"
             self.scope.lines += self.aside_of_flags(call)
+            done = self.fresh("i32")
+            stopped = f"{done} = call i32 %routine(i64 {STOPPED}, ptr null)"
+            self.scope.lines += self.aside_of_flags(stopped)
+            self.require(f"icmp eq i32 {done}, 0", NO_ROUTINE)
         with self.branch(alone):
-            self.scope.lines.append(f"call void @{part}(ptr {frame}, i64 0, i64 {count})")
+            self.alone(part, frame, count, total)
+
+    def alone(self, part: str, frame: str, count: str, total: str) -> None:
+        """Call a function for all of a range, and in between look for signals."""
+        pieces = self.emit("double", f"fdiv double {total}, {PIECE}")
+        number = self.emit("i64", f"fptosi double {self.least(pieces)} to i64")
+        pieces = self.emit("i64", f"add i64 {number}, 1")
+        size = self.emit("i64", f"udiv i64 {count}, {pieces}")
+        size = self.emit("i64", f"add i64 {size}, 1")
+        c = self.begin(count)
+        self.test(c, ())
+        end = self.emit("i64", f"add i64 {c.order}, {size}")
+        end = self.emit("i64", f"call i64 @llvm.smin.i64(i64 {end}, i64 {count})")
+        self.scope.lines.append(f"call void @{part}(ptr {frame}, i64 {c.order}, i64 {end})")
+        with self.branch(self.emit("i1", f"icmp slt i64 {end}, {count}")):
+            self.poll()
+        self.finish(c, size)
+
+    def least(self, pieces: str) -> str:
+        """Not more pieces than there can be."""
+        few = self.emit("i1", f"fcmp olt double {pieces}, 1.0e9")
+        return self.emit("double", f"select i1 {few}, double {pieces}, double 1.0e9")
 
     def divisible(self, s: Build) -> bool:
         """Whether the elements are numbers of numbers, which cannot fail."""
@@ -96,9 +127,10 @@ class Parts(Spans):
         """Print the function of a build; returns the names of its frame and its own."""
         outer, entry = self.scope, list[str]()
         self.scope = inside = Scope(outer, entry=entry)
+        self.apart = True
         self.elements_of(s, a, 0, ("%first", "%past"))
         lines = [*entry, *inside.lines]
-        self.scope = outer
+        self.scope, self.apart = outer, False
         self.parts += 1
         name = f"part.{self.parts}"
         used = [*self.captured(lines), *(["%raised.p"] if self.flags else [])]

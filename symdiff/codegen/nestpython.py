@@ -28,6 +28,7 @@ from symdiff.structure import (
     INDEX,
     LOAD,
     MOD,
+    REAL_OF,
     Block,
     Build,
     Call,
@@ -101,7 +102,7 @@ def _cofactors(a):
 """Functions that a source may call."""
 
 _TAKEN = {"math", "np", "njit", "max", "min", "abs", "range", "int", "float", *HELPERS}
-_ERRORS = {"index": "IndexError", "value": "ValueError"}
+_ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError"}
 _SIGNS = {ir.ADD: "+", ir.SUB: "-", ir.MUL: "*", FLOORDIV: "//", MOD: "%"}
 
 
@@ -434,6 +435,8 @@ class Printer:
                     found[e] = var(self.name(e.value))
             elif e.op is LOAD and e.args[0].value[1] == "f":
                 found[e] = var(self.element_of(e))
+            elif e.op is REAL_OF:
+                found[e] = var(f"float({self.integer(e.args[0])})")
             elif e.op in (INDEX, LOAD, FLOORDIV, MOD):
                 text = self.integer(e)
                 found[e] = var(f"{self.real}({text})" if self.dtype == "float32" else text)

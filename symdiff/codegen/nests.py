@@ -24,6 +24,7 @@ from symdiff.codegen.nestlife import wishes
 from symdiff.codegen.nestloops import NO_MEMORY, STEP, STEPS, Wish
 from symdiff.codegen.nestmatrices import TURNED
 from symdiff.codegen.nestmemory import PRELUDE
+from symdiff.codegen.nestpatience import POLL
 from symdiff.codegen.nestproducts import Products
 from symdiff.codegen.nestready import ready
 from symdiff.codegen.nestscope import Stored
@@ -54,10 +55,11 @@ from symdiff.structure import (
     walk,
 )
 
-FIXED = ("allocations", "routine", "parallel", "again", "raised")
+FIXED = ("allocations", "routine", "parallel", "again", "signals", "raised")
 """The first cells: the list of allocations; functions that the kernel may call, `i32
 routine(i64 call, ptr record)`, `void parallel(ptr part, ptr frame, i64 count, double work)` of
-`nestparts`, which may be null, and `again` of `nestsettle`; and the flags that were raised."""
+`nestparts`, which may be null, and `again` of `nestsettle`; the table of `nestpatience`; and the
+flags that were raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +321,7 @@ class Kernel(Products):
         watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *parked))
         likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
         own = settle_functions(self.settled) + (DECLARED if has_flags() else "")
-        return PRELUDE + own + watched + text + likely + WEIGHTS
+        return PRELUDE + POLL + own + watched + text + likely + WEIGHTS
 
 
 def _watched(flags: int) -> list[str]:

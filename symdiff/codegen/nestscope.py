@@ -36,7 +36,7 @@ from symdiff.ir import (
     Expr,
     topological,
 )
-from symdiff.structure import ARRAY, FLOORDIV, INDEX, LOAD, MOD, name_of
+from symdiff.structure import ARRAY, FLOORDIV, INDEX, LARGEST, LOAD, MOD, REAL_OF, name_of
 
 _WHOLE = {ADD: "add", SUB: "sub", MUL: "mul"}
 _COMPARISONS = {LT: "slt", LE: "sle", EQ: "eq"}
@@ -90,12 +90,14 @@ class Scope(scopes.Scope[Stored]):
     varies : whether an expression has.
     entry : where variables stand, if this is the outermost scope of a function.
     assumed : indices that are known to be within a size.
+    restored : names that came as vectors.
     """
 
     vectors: dict[Hashable, str] = field(default_factory=dict)
     varying: set[str] = field(default_factory=set)
     varies: dict[Expr, bool] = field(default_factory=dict)
     assumed: set[tuple[Expr, Expr]] = field(default_factory=set)
+    restored: set[Expr] = field(default_factory=set)
     entry: list[str] | None = None
     allocates: bool = False
 
@@ -150,7 +152,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         if e.op is BOOL:
             return "true" if e.value else "false"
         if self.kind(e) == "i":
-            return str(int(e.value))
+            return str((int(e.value) + LARGEST + 1) % (2 * LARGEST + 2) - LARGEST - 1)
         return self.scalars.literal(e)
 
     def operation(self, n: Expr, scope: Scope) -> str:
@@ -241,7 +243,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         value, kind = self.vector(e), self.kind(e)
         if kind == "f":
             return value
-        if e.op is INDEX and not self.scalars.single:  # exact below 2**53
+        if self._consecutive(e) and not self.scalars.single:  # exact below 2**53
             return self.shared(("real", e), (e,), lambda at: self._ramp(e, at), _VECTORS)
         convert = f"sitofp {self._ints}" if kind == "i" else f"uitofp {self.packed.condition}"
         whole = self.packed.value
@@ -250,6 +252,10 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             lambda at: self.emit(whole, f"{convert} {value} to {whole}", at),
             _VECTORS,
         )  # fmt: skip
+
+    def _consecutive(self, e: Expr) -> bool:
+        """Whether this is the index of a vectorised loop; not so an integer off a tape."""
+        return e.op is INDEX and e not in self.find(name_of(e))[0].restored
 
     def _ramp(self, e: Expr, scope: Scope) -> str:
         """Consecutive integers as real numbers."""
@@ -291,6 +297,8 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             return self.emit(whole, choice, scope)
         if self.kind(e) == "i":
             return self._integer(e, w, own, real, scope)
+        if op is REAL_OF:
+            return real(e.args[0])
         if op is SETTLED:
             return self._settled(e, w, own, real, scope)
         args = [own(a) if k == "b" else real(a) for a, k in zip(e.args, kinds, strict=True)]
@@ -376,8 +384,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
     ) -> str:
         op, whole = e.op, w.vector("i64")
         if op is POW:
-            power = self.emit(w.value, w.instruction(e, [real(a) for a in e.args]), scope)
-            return self.emit(whole, f"fptosi {w.value} {power} to {whole}", scope)
+            return self._power(own(e.args[0]), int(e.args[1].value), whole, scope)
         args = [own(a) for a in e.args]
         if op in _WHOLE:
             return self.emit(whole, f"{_WHOLE[op]} {whole} {args[0]}, {args[1]}", scope)
@@ -394,6 +401,16 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         if w is self.scalars:
             return self.emit("i64", f"call i64 @{function}(i64 {args[0]}, i64 {args[1]})", scope)
         return self._lane_by_lane(function, args, scope)
+
+    def _power(self, base: str, exponent: int, whole: str, scope: Scope) -> str:
+        """A power of an integer, by squaring."""
+        found = ""
+        while exponent:
+            if exponent & 1:
+                found = self.emit(whole, f"mul {whole} {found}, {base}", scope) if found else base
+            exponent >>= 1
+            base = self.emit(whole, f"mul {whole} {base}, {base}", scope) if exponent else base
+        return found or base
 
     def _lane_by_lane(self, function: str, args: Sequence[str], scope: Scope) -> str:
         last = "poison"

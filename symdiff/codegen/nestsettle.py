@@ -14,7 +14,8 @@ last of the kernel's fixed cells, which puts one there when it is asked first.
     i8 table[which](ptr leaves, ptr result)                     whether it has doubts itself
     void again(i64 which, i64 stage, ptr leaves, ptr result)    0: none was there; 1: it had
 
-Leaves and result are doubles whatever the kernel computes in.
+Leaves and result are doubles whatever the kernel computes in. Behind the result stands the
+value as the kernel computed it, for those that nothing better is found for.
 
 Overflow, underflow and invalid operations need no doubt where the processor tells of them: it
 keeps a flag for each (IEEE 754, section 7). A kernel that leaves them to it is called through
@@ -39,6 +40,9 @@ _ONE = """
 define internal void @settle(ptr %again, i64 %which, ptr %in, ptr %out) noinline #0 {{
   %mode = alloca i32
   {save}
+  %first = load double, ptr %out
+  %behind = getelementptr double, ptr %out, i64 1
+  store double %first, ptr %behind
   %slot = getelementptr ptr, ptr @{table}, i64 %which
   %f = load atomic ptr, ptr %slot acquire, align 8
   %none = icmp eq ptr %f, null
@@ -69,7 +73,7 @@ declare i64 @llvm.cttz.i64(i64, i1)
 define internal void @settle.lanes(ptr %again, i64 %which, i64 %bits, i64 %leaves, i64 %width, ptr %in, ptr %out) noinline #0 {{
 entry:
   %point = alloca double, i64 %leaves
-  %result = alloca double
+  %result = alloca [2 x double]
   br label %lane
 lane:
   %left = phi i64 [ %bits, %entry ], [ %rest, %put ]

@@ -15,6 +15,7 @@ from symdiff import ir
 from symdiff.codegen.nestlanes import INNER, Plan
 from symdiff.codegen.nestlife import Point, last_uses
 from symdiff.codegen.nestloops import FIRST_CHECK
+from symdiff.codegen.nestpatience import PATIENCE, period
 from symdiff.codegen.nestrows import ROWS, together
 from symdiff.codegen.nestscope import Scope, Slot, Stored
 from symdiff.codegen.nesttapes import Tape
@@ -114,12 +115,17 @@ class Spans(Vectors):
         self, v: str, count: Expr, plan: Plan, first: str, last: str, packed: Callable[[], None],
         before: Callable[[], None], after: Callable[[], None], tiles: Sequence[Tile] = (),
     ) -> None:  # fmt: skip
-        """The loop on vectors."""
+        """The loop on vectors; signals interrupt it unless memory limits how long it is."""
         before()
         for tile in tiles:
             first = self.tile(count, plan, first, last, tile)
         c = self.begin(last, first)
         self.test(c, ())
+        short = count in self.sizes or (count.op is ir.CONST and count.value < PATIENCE)
+        if not (self.apart or short):
+            every = period(1 + int(plan.cost))
+            passed = self.emit("i64", f"and i64 {c.order}, {every - 1}")
+            self.ask(self.emit("i1", f"icmp ult i64 {passed}, {self.width * plan.unroll}"))
         for k in range(plan.unroll):
             part = Scope(c.scope)
             self.scope = part

@@ -20,6 +20,7 @@ from symdiff.structure import (
     INDEX,
     LOAD,
     MOD,
+    REAL_OF,
     Block,
     Build,
     Call,
@@ -183,7 +184,7 @@ class _Translator:
         stack = [e]
         while stack:
             n = stack.pop()
-            if n.op in (LOAD, INDEX, FLOORDIV, MOD, ir.VAR):
+            if n.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF, ir.VAR):
                 found[n] = None
             else:
                 stack.extend(n.args)
@@ -192,6 +193,8 @@ class _Translator:
     def leaf(self, n: Expr) -> Any:
         if n.op is LOAD:
             return self.element(name_of(n.args[0]), [self.number(i) for i in n.args[1:]])
+        if n.op is REAL_OF:
+            return self.number(n.args[0])
         if n.op in (FLOORDIV, MOD):
             a, b = (self.number(x) for x in n.args)
             return self.sympy.floor(a / b) if n.op is FLOORDIV else self.sympy.Mod(a, b)

@@ -37,6 +37,7 @@ class Vectors(Statements, Choice):
         self.scope.names[name] = value
         self.scope.varying.add(name)
         self.scope.vectors[scalar(name, kind)] = value
+        self.scope.restored.add(scalar(name, kind))
 
     def load_lanes(self, kind: str, address: str) -> str:
         return f"load {self.lane_type_of(kind)}, ptr {address}, align {self.element_bytes(kind)}"

@@ -7,13 +7,14 @@ fill pages as one formula is written with named temporaries, straight from the D
 from __future__ import annotations
 
 import math
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from symdiff.codegen.formula import Formulas
+from symdiff.codegen.naming import named
 from symdiff.codegen.statements import (
     ATOM,
     CONDITIONAL,
@@ -24,9 +25,11 @@ from symdiff.codegen.statements import (
     Writer,
     statements,
 )
-from symdiff.codegen.symbolic import to_sympy, tree_sizes
+from symdiff.codegen.symbolic import tree_sizes
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr, Op, format_expr
+from symdiff.locks import Lock
+from symdiff.recursion import deep_recursion
 
 MAX_OPERATIONS = 20_000
 """Formulas with more operations than this are not printed as one."""
@@ -35,7 +38,7 @@ MAX_DEPTH = 400
 READABLE = 400
 """Above this many operations, shared parts get names."""
 
-_stack_lock = threading.Lock()
+_stack_lock = Lock()
 
 
 def format_text(expression: Any) -> str:
@@ -53,18 +56,35 @@ def format_latex(expression: Any) -> str:
     return _print(expression, _latex_printer())
 
 
-def formula_lines(outputs: Sequence[Expr]) -> tuple[list[str], list[str]]:
+def formula_lines(
+    outputs: Sequence[Expr], *, expanded: bool = False
+) -> tuple[list[str], list[str]]:
     """The outputs as text a person can read.
+
+    Parameters
+    ----------
+    outputs : the formulas.
+    expanded : without names for what they share.
 
     Returns
     -------
     (lines, texts)
-        Definitions of temporaries such as `t0 = sin(x)`, none unless the formulas
-        are long, and the text of each output.
+        Definitions such as `t = sqrt(x**2 + y**2)`, none unless they make the text
+        shorter, and the text of each output.
     """
     sizes = tree_sizes(outputs)
-    if max((sizes[e] for e in outputs), default=0) <= READABLE:
-        return [], [format_text(e) for e in to_sympy(outputs, named=True)]
+    largest = max((sizes[e] for e in outputs), default=0)
+    if expanded and largest > MAX_OPERATIONS:
+        raise SymdiffError(
+            f"the expression is too large to print as one formula: more than {MAX_OPERATIONS} "
+            "operations",
+            hint="print it without --expanded",
+        )
+    if largest <= READABLE or expanded:
+        definitions, outputs = ([], tuple(outputs)) if expanded else named(outputs)
+        formulas = Formulas()
+        lines = [f"{name} = {formulas.text(e)}" for name, e in definitions]
+        return lines, [formulas.text(e) for e in outputs]
     assignments, texts = statements(outputs, TextWriter())
     return [f"{a.name} = {a.text}" for a in assignments], texts
 
@@ -72,7 +92,7 @@ def formula_lines(outputs: Sequence[Expr]) -> tuple[list[str], list[str]]:
 def short_text(e: Expr) -> str:
     """One line about a node, cut where it would be long; for messages and reports."""
     if tree_sizes((e,))[e] <= READABLE:
-        return format_text(to_sympy((e,), named=True)[0])
+        return Formulas().text(e)
     return format_expr(e, limit=200)
 
 
@@ -273,16 +293,15 @@ def _with_deep_stack(function: Callable[[], str]) -> str:
         except BaseException as error:
             failures.append(error)
 
-    with _stack_lock:
-        limit, size = sys.getrecursionlimit(), threading.stack_size(512 * 2**20)
-        sys.setrecursionlimit(max(limit, 10**6))
-        try:
-            thread = threading.Thread(target=target)
-            thread.start()
-            thread.join()
-        finally:
-            sys.setrecursionlimit(limit)
-            threading.stack_size(size)
+    thread = threading.Thread(target=target)
+    with deep_recursion(10**6):
+        with _stack_lock:
+            size = threading.stack_size(512 * 2**20)
+            try:
+                thread.start()
+            finally:
+                threading.stack_size(size)
+        thread.join()
     if failures:
         raise failures[0]
     return results[0]

@@ -1,15 +1,49 @@
 """From Python source to a `Program`: reading, tracing, refusing."""
 
-from symdiff.frontend.calls import Inlined, runs_when_traced
-from symdiff.frontend.capture import capture
-from symdiff.frontend.inlining import Placed
-from symdiff.frontend.parameters import Shapes
-from symdiff.frontend.signature import Array, Parameters
-from symdiff.frontend.sympy_source import from_sympy, is_sympy
-from symdiff.frontend.values import SymArray
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symdiff.frontend.calls import Inlined, runs_when_traced
+    from symdiff.frontend.capture import capture
+    from symdiff.frontend.captures import Captures, include, noting
+    from symdiff.frontend.inlining import Placed
+    from symdiff.frontend.parameters import Shapes
+    from symdiff.frontend.signature import Array, Parameters
+    from symdiff.frontend.sympy_source import from_sympy, is_sympy
+    from symdiff.frontend.values import SymArray
+
+_HOMES = {
+    "Array": "symdiff.frontend.signature",
+    "Captures": "symdiff.frontend.captures",
+    "Inlined": "symdiff.frontend.calls",
+    "Parameters": "symdiff.frontend.signature",
+    "Placed": "symdiff.frontend.inlining",
+    "Shapes": "symdiff.frontend.parameters",
+    "SymArray": "symdiff.frontend.values",
+    "capture": "symdiff.frontend.capture",
+    "from_sympy": "symdiff.frontend.sympy_source",
+    "include": "symdiff.frontend.captures",
+    "is_sympy": "symdiff.frontend.sympy_source",
+    "noting": "symdiff.frontend.captures",
+    "runs_when_traced": "symdiff.frontend.calls",
+}
+"""Imported when they are first used: formulas need none of them."""
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'symdiff.frontend' has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
 
 __all__ = [
     "Array",
+    "Captures",
     "Inlined",
     "Parameters",
     "Placed",
@@ -17,6 +51,8 @@ __all__ = [
     "SymArray",
     "capture",
     "from_sympy",
+    "include",
     "is_sympy",
+    "noting",
     "runs_when_traced",
 ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend import known, large_names, records, ufuncs
+from symdiff.frontend import captures, known, large_names, records, ufuncs
 from symdiff.frontend.calls import call
 from symdiff.frontend.demands import array_in_call, used_as_array
 from symdiff.frontend.numpy_names import ARRAY_METHODS, ARRAY_PROPERTIES
@@ -57,7 +57,9 @@ def attribute(t: Tracer, owner: Any, name: str) -> Any:
 
 def _from_module(t: Tracer, module: ModuleType, name: str) -> Any:
     try:
-        return t.wrap(getattr(module, name))
+        value = getattr(module, name)
+        captures.attribute(module, name, value)
+        return t.wrap(value)
     except AttributeError:
         raise Refused(f"module '{module.__name__}' has no attribute '{name}'") from None
 
@@ -87,6 +89,12 @@ def _of_scalar(owner: Scalar, name: str) -> Any:
     raise Refused(f"attribute '{name}' of {describe(owner)}")
 
 
+def _is_data(static: Any) -> bool:
+    """Whether reading an attribute runs no code."""
+    plain = not hasattr(type(static), "__get__")
+    return plain or inspect.ismemberdescriptor(static) or type(static).__name__ == "_tuplegetter"
+
+
 def _of_object(t: Tracer, owner: Any, name: str) -> Any:
     """Data and methods of an object that runs no hidden code when read."""
     if isinstance(owner, np.ufunc) and (made := ufuncs.method(owner, name)) is not None:
@@ -102,14 +110,13 @@ def _of_object(t: Tracer, owner: Any, name: str) -> Any:
         raise Refused(f"{describe(owner)} has no attribute '{name}'") from None
     if isinstance(owner, enum.Enum) and name in ("name", "value"):
         return t.wrap(getattr(owner, name))
+    captures.attribute(owner, name, getattr(owner, name) if _is_data(static) else static)
     if isinstance(static, property) and isinstance(static.fget, FunctionType):
         return call(t, static.fget, (owner,), {})
     if isinstance(static, functools.cached_property):
         return call(t, static.func, (owner,), {})
     found = getattr(owner, name)
-    plain = not hasattr(type(static), "__get__")
-    slot = inspect.ismemberdescriptor(static) or type(static).__name__ == "_tuplegetter"
-    if plain or slot or isinstance(found, (FunctionType, MethodType)):
+    if _is_data(static) or isinstance(found, (FunctionType, MethodType)):
         return t.wrap(found)
     if isinstance(owner, type) and isinstance(found, owner):  # a member of an Enum
         return found

@@ -18,6 +18,7 @@ from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import (
     arrays,
+    captures,
     composed_shapes,
     distributions,
     inlining,
@@ -231,15 +232,22 @@ def outer_names(fun: FunctionType) -> Callable[[str], Any]:
     """Where a function's free names come from: closure cells, globals, builtins."""
     cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
     builtins: Any = getattr(fun, _BUILTINS)
+    ours = not source.is_library(fun.__code__.co_filename)
 
     def look_up(name: str) -> Any:
         if name in cells:
             try:
-                return cells[name].cell_contents
+                value = cells[name].cell_contents
             except ValueError:
                 return UNBOUND
+            captures.cell(cells[name], value)
+            return value
         if name in fun.__globals__:
+            if ours:
+                captures.item(fun.__globals__, name, fun.__globals__[name])
             return fun.__globals__[name]
+        if ours:
+            captures.item(fun.__globals__, name, captures.MISSING)
         return builtins.get(name, UNBOUND)
 
     return look_up
@@ -275,6 +283,7 @@ def inline(
             frame, node = function_frame(function)
         except UnsupportedError as error:  # it has no source; say where it is called
             raise Refused(error.message, error.hint) from None
+        captures.defaults(function)
         defaults = tuple(map(t.wrap, function.__defaults__ or ()))
         named = {k: t.wrap(v) for k, v in (function.__kwdefaults__ or {}).items()}
     positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]

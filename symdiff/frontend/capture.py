@@ -12,17 +12,14 @@ Ensures: `symdiff.verify.faults` finds nothing in the program
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, symbolic
+from symdiff.frontend import calls, captures, symbolic
 from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
@@ -42,8 +39,10 @@ from symdiff.frontend.values import (
     describe,
     join,
 )
+from symdiff.frontend.whole import checked
 from symdiff.ir import TRUE, Expr
 from symdiff.program import Program, Tree
+from symdiff.recursion import deep_recursion
 from symdiff.structure import Stretches, Structured
 
 RECURSION_LIMIT = 40_000
@@ -78,7 +77,7 @@ def capture(
     given = dict(static or {})
     parameters = Parameters(fun, given)
     plan = Arrays.annotated(parameters, shapes)
-    with _deep_recursion():
+    with deep_recursion(RECURSION_LIMIT):
         while True:
             try:
                 return _capture(fun, parameters, given, plan)
@@ -99,6 +98,7 @@ def _capture(
 ) -> Program | Structured:
     """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
+    captures.of_function(fun, python_function(fun))
     t = Interpreter()
     t.frame, t.at = frame, node
     plan.prepare(t, parameters)
@@ -157,29 +157,6 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
         raise t.error(f"{type(error).__name__} when traced: {text}") from error
 
 
-_lock = threading.Lock()
-_active = 0
-_usual = 0
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Raise Python's recursion limit while any thread traces."""
-    global _active, _usual
-    with _lock:
-        if _active == 0:
-            _usual = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(RECURSION_LIMIT, _usual))
-        _active += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _active -= 1
-            if _active == 0:
-                sys.setrecursionlimit(_usual)
-
-
 # -------------------------------------------------------------------- the program
 def _flatten(t: Tracer, value: Any, outputs: list[Any]) -> Tree:
     """Number the real values of what the function returns."""
@@ -221,7 +198,8 @@ def _structured(
     used = structure.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes())
-    return Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
+    found = Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
+    return checked(found)
 
 
 def _program(

@@ -23,7 +23,9 @@ from symdiff.frontend.grammar import (
     FUNCTIONS,
     MASKS,
     MODULES,
+    ONLY_FUNCTIONS,
     OPERATORS,
+    QUALIFIED,
     explain,
 )
 from symdiff.functions import domain
@@ -56,6 +58,8 @@ MAX_SHOWN = 200
 """Error messages do not repeat longer texts."""
 
 PATH = "<expression>"
+
+_DEFINITION = re.compile(r"\s*with\s+([^\W\d]\w*)\s*=(?!=)")
 
 Visit = Generator[ast.AST, Expr, Expr]
 
@@ -106,6 +110,8 @@ class _Parser:
         self.domain: list[Expr] = []
         self.locations: dict[Expr, Location] = {}
         self.params: dict[str, None] = {}
+        self.named: dict[str, ast.expr] = {}  # what `with t = ...:` stands for
+        self.busy: set[str] = set()
 
     def program(self, name: str) -> Program:
         root = self._tree()
@@ -138,10 +144,33 @@ class _Parser:
 
     # ------------------------------------------------------------------ syntax
     def _tree(self) -> ast.expr:
+        at = 0
+        while (found := _DEFINITION.match(self.source, at)) is not None:
+            end = self._end_of(found.end())
+            self.named[found[1]] = self._parsed(found.end(), end)
+            at = end + 1
+        return self._parsed(at, len(self.source))
+
+    def _end_of(self, at: int) -> int:
+        """The colon behind a definition."""
+        depth = 0
+        for i in range(at, len(self.source)):
+            depth += (self.source[i] in "([{") - (self.source[i] in ")]}")
+            if depth == 0 and self.source[i] == ":":
+                return i
+        raise ParseError(
+            "a definition ends with a colon", self._location(at), "with t = x**2: t + 1"
+        )
+
+    def _parsed(self, at: int, end: int) -> ast.expr:
+        """A part of the source; places are those in the whole of it."""
+        source = self.source[:end]
+        if at:
+            source = "(" + " " * (len(self.source[:at].encode()) - 1) + self.source[at:end] + ")"
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return ast.parse(self.source, mode="eval").body
+                return ast.parse(source, mode="eval").body
         except SyntaxError as error:
             column = min(error.offset or len(self.source) + 1, len(self.source) + 1)
             message, hint, column = explain(str(error.msg), self.source, column)
@@ -196,7 +225,7 @@ class _Parser:
             case ast.Name():
                 return self._name(node, node.id)
             case ast.Attribute():
-                return self._name(node, self._dotted(node))
+                return self._name(node, self._dotted(node), qualified=True)
             case ast.UnaryOp():
                 return self._unary(node)
             case ast.BinOp():
@@ -239,11 +268,19 @@ class _Parser:
             self._fail(node, "complex numbers are not supported", "write 2*x for a product")
         self._fail(node, f"{self._segment(node)} is not a number")
 
-    def _name(self, node: ast.AST, name: str) -> Visit:
+    def _name(self, node: ast.AST, name: str, qualified: bool = False) -> Visit:
         yield from ()
-        if name in CONSTANTS:
-            return CONSTANTS[name]()
-        if name in FUNCTIONS:
+        if name in self.named and not qualified:
+            if name in self.busy:
+                self._fail(node, f"{name} is defined by itself")
+            self.busy.add(name)
+            value = yield self.named[name]
+            self.busy.discard(name)
+            return value
+        known = QUALIFIED if qualified else CONSTANTS
+        if name in known:
+            return known[name]()
+        if name in ONLY_FUNCTIONS or qualified:
             self._fail(
                 node,
                 f"{name} is a function",
@@ -262,7 +299,7 @@ class _Parser:
         while isinstance(prefix, ast.Attribute) and prefix.attr in MODULES:
             prefix = prefix.value
         known = isinstance(node, ast.Attribute) and (
-            node.attr in FUNCTIONS or node.attr in CONSTANTS
+            node.attr in FUNCTIONS or node.attr in QUALIFIED
         )
         if known and isinstance(prefix, ast.Name) and prefix.id in MODULES:
             return node.attr  # type: ignore[attr-defined, no-any-return]

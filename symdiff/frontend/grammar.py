@@ -42,13 +42,23 @@ def _fold(op: Callable[[Expr, Expr], Expr]) -> Callable[..., Expr]:
 FUNCTIONS = _function_table()
 """Every function of the grammar: builder, least and most arguments."""
 
+ONLY_FUNCTIONS = frozenset(
+    dotted.rpartition(".")[2]
+    for dotted in (*(n for op in TABLE for n in op.names), *COMPOSITES)
+    if dotted.startswith(("math.", "builtins.")) and dotted != "math.gamma"
+) | {"ln", "where", "min", "max", "arcsin", "arccos", "arctan", "arctan2"}
+"""Names that are functions even where they are not called, which is a mistake; the others are
+variables there, such as `beta` and `gamma`."""
+
 CONSTANTS: dict[str, Callable[[], Expr]] = {
     "pi": PI,
     "π": PI,
     "e": lambda: EXP(ONE),
-    "tau": lambda: mul(2, PI()),
 }
 """Names of exact constants."""
+
+QUALIFIED: dict[str, Callable[[], Expr]] = {**CONSTANTS, "tau": lambda: mul(2, PI())}
+"""Those that are constants after the name of a module, as in `math.tau`."""
 
 MODULES = {"math", "np", "numpy", "scipy", "special"}
 """Prefixes that are read over, as in `np.sin(x)`."""

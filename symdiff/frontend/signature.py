@@ -85,9 +85,11 @@ class Parameters:
     """
 
     __slots__ = (
-        "_least", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct",
+        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct",
         "name", "names", "real", "static",
     )  # fmt: skip
+
+    _made_of: tuple[Callable[..., Any], tuple[str, ...]] | None
 
     def __init__(self, fun: Callable[..., Any], static: Iterable[str] | str | None = None) -> None:
         inner = python_function(fun)
@@ -130,7 +132,13 @@ class Parameters:
                     f'if it is no real parameter, list it: static="{name}"',
                 )
         self.arrays = shapes
+        self._made_of = fun, wanted
         self._arrange(signature, real, fixed)
+
+    def again(self) -> None:
+        """Look at the function again: its defaults may have changed."""
+        if self._made_of is not None:
+            type(self).__init__(self, *self._made_of)
 
     @classmethod
     def of_formula(cls, name: str, names: Iterable[str]) -> Parameters:
@@ -138,6 +146,7 @@ class Parameters:
         self = cls.__new__(cls)
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         self.name, self.direct, self.arrays = name, False, {}
+        self._made_of = None
         signature = inspect.Signature([inspect.Parameter(n, kind) for n in names])
         self._arrange(signature, list(signature.parameters), [])
         return self

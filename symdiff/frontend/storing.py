@@ -139,5 +139,9 @@ def add_at(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
     target = select(t, a, key)
     view = symbolic.viewed(a, target.shape, target.at)
     guard = TRUE if target.mask is None else formula(target.mask)
-    new = symbolic.broadcast(t, symbolic.symbolic(t, value), view.shape)
-    write(t, view, new, guard, add=True)
+    new = symbolic.symbolic(t, value)
+    if target.mask is not None and new.shape:
+        view, guard = compacted_view(t, view, target.mask), TRUE
+    for n, m in zip(reversed(new.shape), reversed(view.shape), strict=False):
+        fits(t, n, m)
+    write(t, view, symbolic.broadcast(t, new, view.shape), guard, add=True)

@@ -19,7 +19,7 @@ import keyword
 import linecache
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -28,9 +28,29 @@ import numpy as np
 
 from symdiff.errors import UnsupportedError
 from symdiff.frontend.signature import Array
+from symdiff.frontend.sympy_kinds import (
+    check_real,
+    chosen_parameter,
+    is_inverse,
+    is_leaf,
+    is_loop,
+    is_whole,
+    listed_parameters,
+    rebuilt,
+    short_text,
+    unknown_node,
+)
+from symdiff.frontend.sympy_table import (
+    ASSUMED,
+    CONSTANT_NAMES,
+    RELATIONS,
+    by_short_name,
+    constants,
+    formulas,
+    python_names,
+    qualified,
+)
 from symdiff.frontend.values import ExactReal
-from symdiff.functions import EXP, PI, POLYGAMMA
-from symdiff.ir import ONE, OPS, ZERO, Expr, const, div, neg, power
 
 MAX_INLINE = 12
 """Operations nested deeper than this are given a name, for readers and for Python's parser."""
@@ -87,125 +107,6 @@ def from_sympy(expr: Any, params: Sequence[Any] | None = None, name: str = "f") 
     UnsupportedError : naming what has no meaning over the reals, or no kernel.
     """
     return _Writer(name).write(expr, params)
-
-
-# ----------------------------------------------------------------------- the table
-@functools.cache
-def _python_names() -> dict[Any, tuple[str, ...]]:
-    """How the functions of the table that SymPy has, too, are called in Python, by class."""
-    import sympy
-
-    found: dict[Any, tuple[str, ...]] = {}
-    for op in OPS.values():
-        if op.sympy is None or not op.names or not op.arity:
-            continue
-        args = sympy.symbols(f"a:{op.arity}", real=True)
-        made = op.sympy(sympy, *args)
-        if made.args == args and made.func not in found:
-            found[made.func] = op.names
-    found[sympy.Abs] = ("numpy.abs",)
-    return found
-
-
-@functools.cache
-def _formulas() -> dict[str, Callable[..., Any]]:
-    """Functions of SymPy in terms of others, by name (definitions: NIST DLMF 4.14, 4.23, 4.28,
-    4.37, 5.2, 5.12; for real arguments)."""
-    import sympy as sp
-
-    half = sp.Rational(1, 2)
-    return {
-        "sec": lambda x: 1 / sp.cos(x),
-        "csc": lambda x: 1 / sp.sin(x),
-        "cot": lambda x: sp.cos(x) / sp.sin(x),
-        "sech": lambda x: 1 / sp.cosh(x),
-        "csch": lambda x: 1 / sp.sinh(x),
-        "coth": lambda x: sp.cosh(x) / sp.sinh(x),
-        "asec": lambda x: sp.acos(1 / x),
-        "acsc": lambda x: sp.asin(1 / x),
-        "acot": lambda x: sp.atan(1 / x),
-        "asech": lambda x: sp.acosh(1 / x),
-        "acsch": lambda x: sp.asinh(1 / x),
-        "acoth": lambda x: sp.atanh(1 / x),
-        "exp_polar": sp.exp,
-        "re": lambda x: x,
-        "conjugate": lambda x: x,
-        "im": lambda x: sp.S.Zero,
-        "Heaviside": lambda x, at=half: sp.Piecewise((1, x > 0), (at, sp.Eq(x, 0)), (0, x < 0)),
-        "frac": lambda x: x - sp.floor(x),
-        "factorial": lambda n: sp.gamma(n + 1),
-        "loggamma": lambda x: sp.Piecewise((_call("math.lgamma", x), x > 0), (sp.nan, True)),
-        "digamma": lambda x: sp.polygamma(0, x, evaluate=False),
-        "trigamma": lambda x: sp.polygamma(1, x, evaluate=False),
-        "harmonic": lambda n: sp.polygamma(0, n + 1, evaluate=False) + sp.EulerGamma,
-        "beta": lambda a, b: sp.gamma(a) * sp.gamma(b) / sp.gamma(a + b),
-        "erf2": lambda a, b: sp.erf(b) - sp.erf(a),
-        "binomial": _binomial,
-        "RisingFactorial": lambda x, k: _factors(x, k, 1),
-        "FallingFactorial": lambda x, k: _factors(x, k, -1),
-        "KroneckerDelta": lambda i, j: sp.Piecewise((1, sp.Eq(i, j)), (0, True)),
-        "sinc": lambda x: _call("np.sinc", x / sp.pi),
-    }  # fmt: skip
-
-
-def _call(name: str, *args: Any) -> Any:
-    """A function that is called by this name in Python."""
-    import sympy
-
-    return sympy.Function(name, real=True)(*args)
-
-
-def _factors(x: Any, k: Any, step: int) -> Any:
-    """x (x + step) ... of k factors."""
-    import sympy as sp
-
-    if not k.is_Integer or k < 0:
-        return sp.gamma(x + k) / sp.gamma(x) if step > 0 else sp.gamma(x + 1) / sp.gamma(x - k + 1)
-    return sp.Mul(*(x + step * j for j in range(int(k))), evaluate=False)
-
-
-def _binomial(n: Any, k: Any) -> Any:
-    import sympy as sp
-
-    if k.is_Integer and k >= 0:
-        return _factors(n, k, -1) / sp.factorial(k)
-    return sp.gamma(n + 1) / (sp.gamma(k + 1) * sp.gamma(n - k + 1))
-
-
-def _constants() -> dict[str, Expr]:
-    """Constants of SymPy, exact; Catalan's by the trigamma function (DLMF 25.11.40, 5.15)."""
-    pi = PI()
-    trigamma = POLYGAMMA(ONE, const(1) / const(4))
-    return {
-        "Pi": pi,
-        "Exp1": EXP(ONE),
-        "EulerGamma": neg(POLYGAMMA(ZERO, ONE)),
-        "Catalan": div(trigamma - power(pi, 2), const(8)),
-    }
-
-
-_CONSTANT_NAMES = {
-    "Pi": ("pi", 3.141592653589793),
-    "Exp1": ("e", 2.718281828459045),
-    "EulerGamma": ("euler_gamma", 0.5772156649015329),
-    "Catalan": ("catalan", 0.915965594177219),
-}
-_RELATIONS = {
-    "Equality": "==", "Unequality": "!=", "StrictLessThan": "<", "LessThan": "<=",
-    "StrictGreaterThan": ">", "GreaterThan": ">=",
-}  # fmt: skip
-_ASSUMED = (
-    ("is_positive", ">"), ("is_negative", "<"), ("is_nonnegative", ">="),
-    ("is_nonpositive", "<="), ("is_nonzero", "!="),
-)  # fmt: skip
-_HINTS = {
-    "Derivative": "call .doit() on it first, or let symdiff differentiate",
-    "Integral": "call .doit() on it first, or write the integral as a sum",
-    "Limit": "call .doit() on it first",
-    "Subs": "call .doit() on it first",
-    "ImaginaryUnit": "symdiff differentiates real functions",
-    "ComplexInfinity": "symdiff differentiates real functions",
-}
 
 
 # ---------------------------------------------------------------------- the writer
@@ -322,22 +223,22 @@ class _Writer:
             if id(e) in done:
                 continue
             if not ready:
-                _check(e)
+                check_real(e)
                 self.alive.append(e)
                 stack.append((e, True))
-                if not _is_leaf(e):
+                if not is_leaf(e):
                     stack += [(a, False) for a in e.args if id(a) not in done]
                 continue
-            if _is_leaf(e):
+            if is_leaf(e):
                 done[id(e)] = getattr(e, "label", e) if type(e).__name__ == "Idx" else e
                 continue
             args = [done[id(a)] for a in e.args]
             same = all(a is b for a, b in zip(args, e.args, strict=True))
-            formula = _formulas().get(type(e).__name__) if e.is_Function else None
+            formula = formulas().get(type(e).__name__) if e.is_Function else None
             if formula is not None:
                 made = self._prepared(formula(*args))
             else:
-                made = e if same else _rebuilt(e, args)
+                made = e if same else rebuilt(e, args)
             self.alive.append(made)
             done[id(e)] = made
             done[id(made)] = made
@@ -358,9 +259,9 @@ class _Writer:
                 continue
             if not ready:
                 stack.append((e, True))
-                stack += [] if _is_leaf(e) else [(a, False) for a in e.args]
+                stack += [] if is_leaf(e) else [(a, False) for a in e.args]
                 continue
-            for a in () if _is_leaf(e) else e.args:
+            for a in () if is_leaf(e) else e.args:
                 self.uses[id(a)] = self.uses.get(id(a), 0) + 1
             if isinstance(e, (sympy.Indexed, sympy.matrices.expressions.matexpr.MatrixElement)):
                 base = e.base if isinstance(e, sympy.Indexed) else e.parent
@@ -386,7 +287,7 @@ class _Writer:
         if params is None:
             chosen: list[Any] = [by_name[n] for n in sorted(by_name)]
         else:
-            chosen = [_chosen(p, by_name) for p in _listed(params)]
+            chosen = [chosen_parameter(p, by_name) for p in listed_parameters(params)]
         symbols: dict[str, Any] = {}
         for p in chosen:
             if isinstance(p, list):
@@ -427,7 +328,7 @@ class _Writer:
                 continue
             if s.is_extended_real is False:
                 raise UnsupportedError(f"the symbol {s} is not real")
-            sign = next((c for attribute, c in _ASSUMED if getattr(s, attribute)), None)
+            sign = next((c for attribute, c in ASSUMED if getattr(s, attribute)), None)
             if sign is not None:
                 yield f"assert {name} {sign} 0"
 
@@ -440,7 +341,7 @@ class _Writer:
             scope = self.scopes[self._depth(e)]
             if id(e) in scope.made:
                 continue
-            if _is_loop(e):
+            if is_loop(e):
                 scope.made[id(e)] = self._loop(e), 0
                 continue
             below = self._operands(e)
@@ -473,7 +374,7 @@ class _Writer:
         """The parts of an expression that have a text of their own."""
         import sympy
 
-        if _is_leaf(e):
+        if is_leaf(e):
             return []
         if isinstance(e, sympy.Indexed):
             return list(e.indices)
@@ -496,9 +397,9 @@ class _Writer:
         self.scopes[depth].lines.append(f"{total} = {'0.0' if is_sum else '1.0'}")
         for limit in reversed(e.limits):
             if len(limit) != 3:
-                raise UnsupportedError(f"the bounds of {limit[0]} in {_short(e)} are not given")
+                raise UnsupportedError(f"the bounds of {limit[0]} in {short_text(e)} are not given")
             index, low, high = limit
-            if not (_is_whole(low) and _is_whole(high)):
+            if not (is_whole(low) and is_whole(high)):
                 raise UnsupportedError(
                     f"the bounds {low} and {high} of a {type(e).__name__}",
                     hint="bounds are finite integers, or symbols that are",
@@ -543,7 +444,7 @@ class _Writer:
             return self._power(e)
         if e.is_Relational:
             a, b = (self._atom(x) for x in e.args)
-            return f"{a} {_RELATIONS[type(e).__name__]} {b}"
+            return f"{a} {RELATIONS[type(e).__name__]} {b}"
         if e.is_Boolean:
             return self._junction(e)
         if isinstance(e, sympy.Mod):
@@ -574,7 +475,7 @@ class _Writer:
                 sign = "-" if (a < 0) != (sign == "-") else ""
                 above += [str(abs(a.p))] if abs(a.p) != 1 else []
                 below += [str(a.q)] if a.q != 1 else []
-            elif a.is_Pow and _is_inverse(a) and self._made(a)[1]:
+            elif a.is_Pow and is_inverse(a) and self._made(a)[1]:
                 below.append(self._powered(a.base, -a.exp, factor=True))
             else:
                 above.append(self._factor(a))
@@ -603,17 +504,17 @@ class _Writer:
             return "math.nan"
         if e is sympy.oo or e is -sympy.oo:
             return "math.inf" if e is sympy.oo else "(-math.inf)"
-        if name in _CONSTANT_NAMES:
-            short, value = _CONSTANT_NAMES[name]
+        if name in CONSTANT_NAMES:
+            short, value = CONSTANT_NAMES[name]
             found = next((k for k, v in self.exact.items() if v == value), None)
             if found is None:
                 found = self._fresh(short)
-                self.exact[found] = ExactReal.of(value, _constants()[name])
+                self.exact[found] = ExactReal.of(value, constants()[name])
             return found
-        raise _unknown(e)
+        raise unknown_node(e)
 
     def _power(self, e: Any) -> str:
-        if _is_inverse(e):
+        if is_inverse(e):
             return f"1 / {self._powered(e.base, -e.exp, factor=True)}"
         return self._powered(e.base, e.exp)
 
@@ -632,7 +533,7 @@ class _Writer:
     def _factor(self, e: Any) -> str:
         """A factor of a product: powers need no brackets."""
         text = self._made(e)[0]
-        bare = e.is_Pow and not _is_inverse(e) and self._made(e)[1]
+        bare = e.is_Pow and not is_inverse(e) and self._made(e)[1]
         return text if bare else self._atom(e)
 
     def _piecewise(self, e: Any) -> str:
@@ -656,7 +557,7 @@ class _Writer:
         for cls, function in name.items():
             if isinstance(e, cls):
                 return functools.reduce(lambda a, b: f"np.{function}({a}, {b})", parts)
-        raise _unknown(e)
+        raise unknown_node(e)
 
     def _function_call(self, e: Any) -> str:
         import sympy
@@ -665,11 +566,11 @@ class _Writer:
         if isinstance(e, (sympy.Max, sympy.Min)):
             name = "np.maximum" if isinstance(e, sympy.Max) else "np.minimum"
             return functools.reduce(lambda a, b: f"{name}({a}, {b})", args)
-        names = _python_names().get(e.func)
+        names = python_names().get(e.func)
         if names is None and isinstance(e, sympy.core.function.AppliedUndef):
-            names = _by_short_name().get(e.func.__name__) or _qualified(e.func.__name__)
+            names = by_short_name().get(e.func.__name__) or qualified(e.func.__name__)
         if names is None:
-            raise _unknown(e)
+            raise unknown_node(e)
         return f"{self._callable(names)}({', '.join(args)})"
 
     def _callable(self, names: Sequence[str]) -> str:
@@ -680,97 +581,3 @@ class _Writer:
                 return found.replace("numpy.", "np.", 1).removeprefix("builtins.")
         self.modules.add("scipy")
         return names[0]
-
-
-# ----------------------------------------------------------------------- small parts
-@functools.cache
-def _by_short_name() -> dict[str, tuple[str, ...]]:
-    """The functions of the table by the last part of their names: how `.expr` writes those that
-    SymPy does not have."""
-    return {n.rpartition(".")[2]: op.names for op in OPS.values() for n in op.names}
-
-
-def _qualified(name: str) -> tuple[str, ...] | None:
-    """A name that `_call` was given."""
-    return (name,) if "." in name else None
-
-
-def _rebuilt(e: Any, args: list[Any]) -> Any:
-    """The same operation of other operands; not evaluated, which could take any time."""
-    import sympy
-
-    if e.is_Add or e.is_Mul or e.is_Pow or e.is_Relational:
-        return e.func(*args, evaluate=False)
-    with sympy.evaluate(False):
-        return e.func(*args)
-
-
-def _check(e: Any) -> None:
-    """Refuse what is neither a real operation nor a part of one, by name."""
-    import sympy
-
-    known = (
-        sympy.Symbol, sympy.Idx, sympy.Number, sympy.NumberSymbol, sympy.Add, sympy.Mul, sympy.Pow,
-        sympy.core.function.Application, sympy.Piecewise, sympy.Sum, sympy.Product, sympy.Tuple, sympy.Indexed,
-        sympy.IndexedBase, sympy.MatrixSymbol, sympy.matrices.expressions.matexpr.MatrixElement,
-        sympy.logic.boolalg.Boolean, sympy.Rel,
-    )  # fmt: skip
-    if not isinstance(e, known):
-        raise _unknown(e)
-
-
-def _is_leaf(e: Any) -> bool:
-    """Whether the parts of an object are no expressions of their own: names, arrays, indices."""
-    import sympy
-
-    return not e.args or isinstance(e, (sympy.IndexedBase, sympy.MatrixSymbol, sympy.Idx))
-
-
-def _is_loop(e: Any) -> bool:
-    import sympy
-
-    return isinstance(e, (sympy.Sum, sympy.Product))
-
-
-def _is_whole(bound: Any) -> bool:
-    """Whether a bound may be an integer."""
-    if bound.is_number:
-        return bool(bound.is_Integer)
-    return bound.is_integer is not False and not bound.is_infinite
-
-
-def _is_inverse(e: Any) -> bool:
-    return bool(e.is_Pow and e.exp.is_Rational and e.exp < 0)
-
-
-def _listed(params: Any) -> list[Any]:
-    return list(params) if isinstance(params, (list, tuple, set)) else [params]
-
-
-def _chosen(p: Any, by_name: Mapping[str, Any]) -> Any:
-    """A parameter as it was given: a symbol, an array, its name, or a list of symbols."""
-    import sympy
-
-    if isinstance(p, (list, tuple, sympy.Tuple, sympy.MatrixBase)):
-        return [_chosen(s, by_name) for s in p]
-    if isinstance(p, str):
-        return by_name.get(p, sympy.Symbol(p))
-    if isinstance(p, (sympy.Symbol, sympy.IndexedBase, sympy.MatrixSymbol)):
-        return p
-    raise UnsupportedError(f"the parameter {p!r} is no symbol", hint="name symbols or IndexedBases")
-
-
-def _short(e: Any) -> str:
-    text = type(e).__name__
-    return f"a {text}"
-
-
-def _unknown(e: Any) -> UnsupportedError:
-    name = type(e).__name__
-    if e.is_Function:
-        return UnsupportedError(
-            f"symdiff does not know the function {e.func.__name__}",
-            hint="rewrite it in elementary functions, or declare it with custom_rule",
-        )
-    hint = _HINTS.get(name, "give an expression of real symbols and elementary functions")
-    return UnsupportedError(f"symdiff does not know {name} of SymPy", hint=hint)

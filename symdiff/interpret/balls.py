@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
@@ -17,6 +16,7 @@ from flint import arb, ctx, fmpq
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import Op
+from symdiff.locks import Lock
 
 Value = Any
 """A ball (arb), or for a condition True, False or None (not known)."""
@@ -25,7 +25,8 @@ UNKNOWN = arb("nan")
 ROOT_LIMIT = 64
 """Powers with larger denominators are evaluated through exp and log."""
 
-_lock = threading.RLock()
+_lock = Lock(whole=True)
+"""Of the precision of balls, which is one for all threads."""
 
 
 class Undecided(ArithmeticError):  # noqa: N818

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from flint import arb
 
-from symdiff import ir
+from symdiff import ir, work
 from symdiff.functions import COS, SIN, TAN
 from symdiff.interpret.balls import UNKNOWN, Undecided, Value, exclusive
 from symdiff.interpret.extended import extended_value
@@ -21,6 +19,12 @@ from symdiff.interpret.limits import Approach, Limit
 from symdiff.interpret.rounding import Format, format_of, settle
 from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
+from symdiff.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 Status = Literal["exact", "limit", "pole", "domain", "budget"]
 
@@ -33,9 +37,9 @@ PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 STEP, GUARD = 1000, 96
 """Between those, where a ball says how many bits it lacks: multiples of this, for so many
 bits of accuracy."""
-SECONDS = 0.2
-"""Default time for one point, at least."""
-SECONDS_PER_NODE = 3e-4
+WORK = 800_000
+"""Operations for one point by default, at least; see `symdiff.work`."""
+WORK_PER_NODE = 1200
 """Of large programs: a limit takes their values at some tens of places and precisions."""
 
 
@@ -68,7 +72,7 @@ class Certified:
         or f, f'). A removable singularity of a derivative is filled only where
         those before it are finite: atan(1/x) jumps at 0, so it has no derivative
         there although 1/(1 + x**2) tends to 1.
-    seconds : budget for one point, of processor time; None: by the size of the outputs.
+    budget : operations for one point (`symdiff.work`); None: by the size of the outputs.
     limits : whether the value where a coordinate is infinite is the limit, if that is one
         however fast each coordinate grows, instead of the nan of IEEE arithmetic: infinite
         elements pad the tables of dynamic programs.
@@ -85,7 +89,7 @@ class Certified:
         params: Sequence[Expr | str],
         outputs: Sequence[Expr],
         primals: Sequence[Expr] = (),
-        seconds: float | None = None,
+        budget: int | None = None,
         limits: bool = False,
     ) -> None:
         variables = [ir.var(p) if isinstance(p, str) else p for p in params]
@@ -95,8 +99,8 @@ class Certified:
             self.tape = Tape(variables, self.outputs)
             self._variables = variables
             self._primal_tape: Certified | None = None
-        by_size = max(SECONDS, SECONDS_PER_NODE * len(self.tape.nodes))
-        self.seconds = by_size if seconds is None else seconds
+        by_size = max(WORK, WORK_PER_NODE * len(self.tape.nodes))
+        self.budget = by_size if budget is None else budget
 
     def at(self, point: Sequence[float], dtype: Any = "float64") -> tuple[float, ...]:
         """The value of each output at a point of floats, correctly rounded."""
@@ -118,7 +122,7 @@ class Certified:
         if not before:
             return True
         if self._primal_tape is None:
-            self._primal_tape = Certified(self._variables, self.primals, (), self.seconds)
+            self._primal_tape = Certified(self._variables, self.primals, (), self.budget)
         answers = self._primal_tape.at_with_status(point)[: len(before)]
         return all(a.status in ("exact", "limit", "budget") for a in answers)
 
@@ -129,7 +133,7 @@ class _Search:
     def __init__(self, program: Certified, point: list[float], fmt: Format) -> None:
         self.program, self.tape, self.point, self.fmt = program, program.tape, point, fmt
         self.inputs = [arb(x) for x in point]
-        self.deadline = time.thread_time() + program.seconds
+        self.until = work.spent() + program.budget
         self.known: dict[int, Fraction | bool] | None = None
         self.found: dict[int, Answer] = {}
         self.undecided: set[int] = set()
@@ -140,7 +144,7 @@ class _Search:
             return tuple(self._at_infinity(r) for r in roots)
         singular = self._climb(set(roots))
         if singular:
-            approach = Approach(self.tape, self.point, self.values, self.deadline)
+            approach = Approach(self.tape, self.point, self.values, self.until)
             for output, root in zip(self.program.outputs, roots, strict=True):
                 if root in singular and root not in self.found:
                     self.found[root] = self._fill(approach, output, root)
@@ -165,7 +169,7 @@ class _Search:
             pending = pending - self.found.keys() - singular
             if not pending:
                 return singular
-            if time.thread_time() > self.deadline:
+            if work.spent() > self.until:
                 break
             prec = self._next(prec, pending)
         else:

@@ -9,15 +9,20 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from flint import arb
 
 from symdiff import ir
 from symdiff.interpret.balls import UNKNOWN, Value
 from symdiff.interpret.rounding import FLOAT64, settle
 from symdiff.interpret.tape import Tape
+from symdiff.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 
 def extended_value(

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,7 +24,7 @@ from typing import Literal
 
 from flint import arb, ctx
 
-from symdiff import ir
+from symdiff import ir, work
 from symdiff.interpret.balls import Value
 from symdiff.interpret.tape import Tape
 
@@ -73,13 +72,13 @@ class Approach:
     tape : the DAG.
     point : finite floats.
     values : the values of all nodes at the point itself.
-    deadline : when to stop, in seconds of `time.thread_time`.
+    until : what `work.spent` is when to stop.
     """
 
     def __init__(
-        self, tape: Tape, point: Sequence[float], values: Sequence[Value], deadline: float
+        self, tape: Tape, point: Sequence[float], values: Sequence[Value], until: int
     ) -> None:
-        self.tape, self.point, self.values, self.deadline = tape, point, values, deadline
+        self.tape, self.point, self.values, self.until = tape, point, values, until
         self.fixed = {i: values[i] for i in tape.conditions if values[i] is not None}
         self.depth = BASE_DEPTH + 2 * _span(tape, point)
         self._met: dict[tuple[Path, int, bool], tuple[int, list[Value]]] = {}
@@ -121,7 +120,7 @@ class Approach:
                 elif (reason := self.tape.trouble(root, v)) != "undecided":
                     raise _Stopped("domain" if reason == "domain" else "open")
             prec = 2 * prec or 3 * depth + 256
-            if prec > MAX_PRECISION or time.thread_time() > self.deadline:
+            if prec > MAX_PRECISION or work.spent() > self.until:
                 raise _Stopped("open")
             ctx.prec = prec
             inputs = [

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from flint import arb
 
 from symdiff.interpret.balls import exclusive
+from symdiff.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 TIE_BITS = 200
 """A ball this accurate that still holds a rounding boundary sits on a tie."""

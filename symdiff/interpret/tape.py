@@ -16,7 +16,7 @@ from typing import Literal
 
 from flint import arb, ctx
 
-from symdiff import ir
+from symdiff import ir, work
 from symdiff.errors import UnsupportedError
 from symdiff.functions import domain
 from symdiff.interpret.balls import (
@@ -63,6 +63,7 @@ class Tape:
         self._constants: list[tuple[int, Expr]] = []
         self._code: list[tuple[int, Callable[..., Value], int, int, int]] = []
         self._templates: dict[int, list[Value]] = {}
+        self._counts = work.counts(e for e in self.nodes if e.args)
         for i, e in enumerate(self.nodes):
             if e.op is ir.VAR:
                 if e not in place:
@@ -116,6 +117,7 @@ class Tape:
         amend : `(node, value) -> value` to put in its place.
         """
         ctx.prec = prec
+        work.spend(work.cost(self._counts, prec))
         v = self._template(prec)
         for i, k in self.slots:
             v[i] = inputs[k]

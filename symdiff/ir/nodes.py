@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
-from weakref import ref
+from weakref import _remove_dead_weakref, ref  # type: ignore[attr-defined]
 
 Number = int | float | Fraction
 
@@ -176,23 +176,32 @@ class _Entry(ref[Expr]):
 _nodes: dict[tuple[Any, ...], _Entry] = {}
 
 
-def _forget(entry: _Entry, nodes: dict[tuple[Any, ...], _Entry] = _nodes) -> None:
-    if nodes.get(entry.key) is entry:  # it may have been built again meanwhile
-        del nodes[entry.key]
+def _forget(
+    entry: _Entry,
+    remove: Callable[[Any, Any], None] = _remove_dead_weakref,
+    nodes: dict[tuple[Any, ...], _Entry] = _nodes,
+) -> None:
+    remove(nodes, entry.key)  # in one step, unless the node has been built again meanwhile
 
 
 def raw(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
-    """The node as given: nothing folded, no identity applied."""
+    """The node as given: nothing folded, no identity applied. It is the same object for all
+    threads, whichever of them asks first."""
     key = (op, args, value)
     entry = _nodes.get(key)
     found = entry() if entry is not None else None
-    if found is None:
-        found = object.__new__(Expr)
-        found.op, found.args, found.value = op, args, value
-        entry = _Entry(found, _forget)
-        entry.key = key
-        _nodes[key] = entry
-    return found
+    if found is not None:
+        return found
+    made = object.__new__(Expr)
+    made.op, made.args, made.value = op, args, value
+    own = _Entry(made, _forget)
+    own.key = key
+    while (entry := _nodes.setdefault(key, own)) is not own:
+        found = entry()
+        if found is not None:
+            return found
+        _remove_dead_weakref(_nodes, key)
+    return made
 
 
 # --------------------------------------------------------------------- leaves

@@ -29,7 +29,7 @@ from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guardshape import bottleneck, is_simple, is_small
 from symdiff.passes.roots import loci, rational_roots
 from symdiff.passes.signs import Signs
-from symdiff.passes.taylor import SECONDS, SLANTED, is_taylor
+from symdiff.passes.taylor import SLANTED, WORK, is_taylor
 from symdiff.passes.zeros import Solution, sampled, zero_sets
 from symdiff.series import Germs, OutOfBudget
 
@@ -234,7 +234,7 @@ class _Case:
     def _even(self) -> bool:
         """Whether the sides are even in a quantity that has a kink, such as a norm."""
         mirrored = ir.substitute((self.small, self.other), {QUANTITY: -QUANTITY})
-        program = Certified([QUANTITY], [self.small, self.other, *mirrored], (), SECONDS)
+        program = Certified([QUANTITY], [self.small, self.other, *mirrored], (), WORK)
         a, b, c, d = program.at([2.0**-7])
         return a == c and b == d
 
@@ -257,7 +257,7 @@ class _Case:
         kind = self._germ(other)
         if kind in HOPELESS:
             return "unsuitable"
-        program = Certified(self.params, [other, small, taken], (), SECONDS)
+        program = Certified(self.params, [other, small, taken], (), WORK)
         truth, got, _ = program.at_with_status([0.0] * len(self.params))
         if truth.status == got.status == "domain":
             return None
@@ -352,7 +352,7 @@ class _Case:
             for v in varied[i : len(varied)]
         ]
         for outputs in (slopes, curves):
-            program = Certified(self.params, outputs, (), SECONDS)
+            program = Certified(self.params, outputs, (), WORK)
             answers = program.at_with_status([0.0] * len(self.params))
             if any(a.status not in ("exact", "limit") for a in answers):
                 return False
@@ -368,12 +368,12 @@ def _across(solved: Solution) -> Iterator[Expr]:
 
 def _value(e: Expr, params: Sequence[Expr]) -> float:
     """A node where all parameters are 0."""
-    return Certified(params, [e], (), SECONDS).at([0.0] * len(params))[0]
+    return Certified(params, [e], (), WORK).at([0.0] * len(params))[0]
 
 
 def _reach(taken: Expr, params: Sequence[Expr], direction: Direction) -> float:
     """How far a condition holds from 0 along a direction: 0, or inf if too far."""
-    program = Certified(params, [taken], (), SECONDS)
+    program = Certified(params, [taken], (), WORK)
 
     def holds(size: float) -> bool:
         return program.at([w * size for w in direction]) == (1.0,)

@@ -25,7 +25,8 @@ MAX_DEGREE, MAX_SLOPES = 10, 3
 """Of a polynomial in one variable; in several, along a line."""
 SAME = 2.0**-45
 """Coefficients that are closer than this, relatively, are equal."""
-SECONDS = 0.1
+WORK = 400_000
+"""Operations for one proof; see `symdiff.work`."""
 SLANTED = tuple(
     tuple(ws[(i + shift) % 3] for i in range(6))
     for shift in (0, 1)
@@ -68,7 +69,7 @@ def _along(small: Expr, other: Expr, params: Sequence[Expr], line: Mapping[Expr,
         small, other = pushforward((small, other), line)
         if small is ir.ZERO:
             return True
-        program = Certified(params, [other, small], (), SECONDS)
+        program = Certified(params, [other, small], (), WORK)
         true, own = program.at_with_status([0.0] * len(params))
         if true.status not in ("exact", "limit") or own.status != "exact":
             return False

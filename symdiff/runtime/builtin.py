@@ -133,6 +133,7 @@ def _addresses(names: Sequence[str]) -> list[int]:
         "NotImplemented": id(NotImplemented),
         "ndarray": id(np.ndarray),
         "None": id(None),
+        "True": id(True),
     }
     return [
         known[n] if n in known

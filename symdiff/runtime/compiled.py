@@ -7,9 +7,7 @@ element, and `Body` for arrays.
 from __future__ import annotations
 
 import ctypes
-import os
 import re
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +21,7 @@ from symdiff.codegen.machine import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.codegen.polish import polished
 from symdiff.functions import BUILTIN
 from symdiff.ir import FALSE, OPS, Expr, encode, topological
+from symdiff.locks import Lock
 from symdiff.runtime import builtin, cache
 
 _ITEM = {"float64": 8, "float32": 4}
@@ -33,17 +32,7 @@ Widen = Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
 
 _provided: dict[str, jit.Linked] = {}
 _linked: WeakValueDictionary[str, jit.Linked] = WeakValueDictionary()
-_lock = threading.RLock()
-
-
-def _unlock() -> None:
-    """A lock that another thread held when this process was forked is never released."""
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
+_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +154,14 @@ def _external(name: str) -> str:
 
 
 # ---------------------------------------------------------------------- one element
+def point_text(spec: Spec) -> str:
+    """The LLVM IR of a kernel for one element; see `codegen.llvm.print_point`."""
+    roots, outputs = spec.lowered(), len(spec.outputs)
+    suspect = roots[outputs] if spec.flagged else None
+    writer = _pair_writer(llvm.Lanes()) if spec.widen else None
+    return llvm.print_point(spec.params, roots[:outputs], suspect, spec.dtype, writer)
+
+
 class Point:
     """A kernel for one element.
 
@@ -180,11 +177,7 @@ class Point:
         self.real = ctypes.c_float if spec.dtype == "float32" else ctypes.c_double
 
         def text() -> str:
-            roots = spec.lowered()
-            outputs = roots[: self.outputs]
-            suspect = roots[self.outputs] if spec.flagged else None
-            writer = _pair_writer(llvm.Lanes()) if spec.widen else None
-            source = llvm.print_point(spec.params, outputs, suspect, spec.dtype, writer)
+            source = point_text(spec)
             if layout is not None:
                 one = self.outputs == 1
                 source += driver.print_entry(

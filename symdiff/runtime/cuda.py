@@ -13,7 +13,6 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from symdiff.codegen.cuda import operations, print_kernels
 from symdiff.codegen.cudaloop import ELEMENTS, THREADS, Entry, Layout, Operand, Part, Tier
 from symdiff.ir import FALSE, Expr, var
+from symdiff.locks import Lock
 from symdiff.runtime import cudacompile
 from symdiff.runtime.arrays import ArgumentError, _coalesce
 from symdiff.runtime.compiled import Spec
@@ -110,7 +110,7 @@ class CudaKernel:
         self.accuracy, self.cache = accuracy, cache
         self.suspect, self.widen, self.complete = suspect, widen, complete
         self._groups: dict[Any, tuple[Group, ...]] = {}
-        self._lock = RLock()
+        self._lock = Lock()
         self._plans: dict[Any, Plan] = {}
         self._loaded: dict[Any, dict[str, tuple[Any, int]]] = {}
 

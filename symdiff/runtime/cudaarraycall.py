@@ -27,7 +27,7 @@ from symdiff.runtime.cudadriver import Device
 from symdiff.runtime.cudaprograms import CudaProgram, convert
 from symdiff.runtime.cudasteps import Buffer, CheckError, Run
 from symdiff.runtime.nestarguments import BYTE, FLOAT32, FLOAT64, INT64, given, mismatch
-from symdiff.runtime.nestcall import ComputationError, ElementError
+from symdiff.runtime.nestcall import ERRORS, ComputationError
 from symdiff.structure import ARRAY, INDEX, Parameter, Structured, Type, name_of
 
 BOOL = np.dtype(bool)
@@ -191,7 +191,7 @@ class _Call:
     def error(self, number: int) -> Exception:
         """The error of a check."""
         check = self.program.plan(self.real.name).checks[number]
-        kind = ElementError if check.error == "index" else ComputationError
+        kind = ERRORS.get(check.error, ComputationError)
         return kind(check.message, check.location)
 
     # ---------------------------------------------------------------- arguments

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from threading import RLock
 from typing import Any, NamedTuple
 
 from symdiff.codegen.cuda import Again, print_settled
@@ -18,6 +17,7 @@ from symdiff.codegen.cudatext import written
 from symdiff.codegen.lower import lower
 from symdiff.codegen.nests import lowered, output_types
 from symdiff.ir import Expr
+from symdiff.locks import Lock
 from symdiff.runtime import cudacompile
 from symdiff.runtime.arrays import _coalesce
 from symdiff.runtime.compiled import Widen
@@ -67,7 +67,7 @@ class CudaProgram:
         self.outputs: tuple[Type, ...] = output_types(program)
         self._planned: dict[tuple[str, bool], tuple[Structured, Plan]] = {}
         self._loaded: dict[Any, Loaded] = {}
-        self._lock = RLock()
+        self._lock = Lock()
 
     def plan(self, dtype: str, tested: bool = True) -> Plan:
         """The kernels and steps in a dtype; `tested` for elements in doubt or not.
@@ -142,7 +142,7 @@ def _function(device: Device, module: Any, name: str) -> tuple[Any, int]:
 
 
 _CONVERSIONS: dict[Any, tuple[Any, int]] = {}
-_LOCK = RLock()
+_LOCK = Lock()
 
 
 def convert(device: Device, source: Region, target: Region, stream: int) -> None:

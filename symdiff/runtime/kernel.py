@@ -6,7 +6,6 @@ import ctypes
 import functools
 import math
 from collections.abc import Callable, Sequence
-from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +13,10 @@ import numpy as np
 from symdiff.codegen import jit
 from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
+from symdiff.locks import Lock
 from symdiff.runtime import arrays, threads
 from symdiff.runtime.arrays import ArgumentError, Array
-from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen
+from symdiff.runtime.compiled import Body, Entry, Point, Spec, Widen, point_text
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
 HELD = 20_000.0
@@ -112,7 +112,7 @@ class Kernel:
         self._between: Kernel | bool | None = correct is not None
         self._refined: dict[tuple[str, str], tuple[Expr, ...]] = {}
         self._suspects: dict[tuple[str, str], Expr | None] = {}
-        self._lock = RLock()
+        self._lock = Lock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
         self._entries: dict[str, Entry] = {}
@@ -237,27 +237,35 @@ class Kernel:
         compiled yet: which one is needed depends on how many elements there are."""
         found = self._entries.get(dtype)
         if found is None:
-            found = Entry(
-                dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
-                flagged=self._flagged, few=FEW if self._leans else self._small + 1,
-                limit=self._small, long=int(HELD / self.cost),
-            )  # fmt: skip
-            self._entries[dtype] = found
-            if not self._leans:
-                self.body(dtype)
-            self._attach()
+            with self._lock:
+                found = self._entries.get(dtype)
+                if found is None:
+                    found = self._entry(dtype)
         return found.call
+
+    def _entry(self, dtype: str) -> Entry:
+        if not self._leans:
+            self.body(dtype)
+        found = Entry(
+            dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
+            flagged=self._flagged, few=FEW if self._leans else self._small + 1,
+            limit=self._small, long=int(HELD / self.cost),
+        )  # fmt: skip
+        self._entries[dtype] = found
+        self._attach()
+        return found
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
-        for dtype, entry in self._entries.items():
+        entries = list(self._entries.items())
+        for dtype, entry in entries:
             for name, kind in (("tested", "array"), ("lean", "lean")):
                 if body := self._bodies.get((dtype, kind)):
                     entry.attach(name, body)
         kernels = {"between": self._between, "second": self.second}
         for which, kernel in kernels.items():
             if isinstance(kernel, Kernel) and (body := kernel._bodies.get(("float64", "array"))):
-                for dtype, entry in self._entries.items():
+                for dtype, entry in entries:
                     if dtype == "float64":
                         entry.attach(which, body)
 
@@ -296,6 +304,10 @@ class Kernel:
         dtype = self.dtype or "float64"
         outputs = self._spec(dtype, "point").lowered()[: len(self.outputs)]
         return print_point(self.params, outputs, None, dtype)
+
+    def point_text(self) -> str:
+        """The LLVM IR of the kernel for one element as it is compiled, with its tests."""
+        return point_text(self._spec("float64", "point"))
 
     # ------------------------------------------------------------------ calling
     def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:

@@ -9,18 +9,18 @@ arithmetic.
 from __future__ import annotations
 
 import ctypes
-import threading
-import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from symdiff import work
 from symdiff.codegen import jit
 from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr
+from symdiff.locks import Lock
 from symdiff.runtime.compiled import Widen
 from symdiff.runtime.kernel import Kernel
-from symdiff.runtime.tiers import SECONDS, AccuracyWarning
+from symdiff.runtime.outcome import Outcome
+from symdiff.runtime.tiers import WORK
 from symdiff.structure import Structured
 
 REMEMBERED = 4096
@@ -71,7 +71,7 @@ class Again:
 
     Parameters
     ----------
-    name : of the function, for people.
+    outcome : where errors, and what is spent, are told.
     settled : gives the program with its references, when it is needed first.
     tiers : of the kernel.
     linked : the kernel's code.
@@ -80,15 +80,13 @@ class Again:
     """
 
     def __init__(
-        self, name: str, settled: Callable[[], Settled], tiers: Tiers, linked: jit.Linked,
+        self, outcome: Outcome, settled: Callable[[], Settled], tiers: Tiers, linked: jit.Linked,
         dtype: str, accuracy: str, cache: bool,
     ) -> None:  # fmt: skip
-        self.name, self.settled, self.tiers, self.linked = name, settled, tiers, linked
+        self.outcome, self.name = outcome, outcome.name
+        self.settled, self.tiers, self.linked = settled, tiers, linked
         self.dtype, self.cache, self.certified = dtype, cache, accuracy == "certified"
-        self.used = ctypes.c_int64(0)  # whether there is something to finish; compiled code looks
-        self.left, self.spent = 0, 0.0
-        self.error: BaseException | None = None
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._balls: dict[int, Any] = {}
         self._known: dict[tuple[int, tuple[float, ...]], float] = {}
         self.entry = ctypes.CFUNCTYPE(
@@ -97,27 +95,12 @@ class Again:
 
     def callback(self, which: int, stage: int, leaves: int, result: int) -> None:
         """Put the value of a number into the result, if it can be told."""
-        self.used.value = 1
-        if self.error is not None:
+        if self.outcome.failed:
             return
         try:
             self._again(which, stage, leaves, result)
         except BaseException as error:
-            self.error = error
-
-    def finish(self) -> None:
-        """After a call: say what was left for lack of time, raise what went wrong."""
-        error, left = self.error, self.left
-        self.used.value, self.left, self.spent, self.error = 0, 0, 0.0, None
-        if error is not None:
-            raise error
-        if left:
-            warnings.warn(
-                f"{self.name}: {left} values are not proven accurate: "
-                f"{SECONDS:.0f} s were not enough",
-                AccuracyWarning,
-                stacklevel=5,
-            )
+            self.outcome.fail(error)
 
     def _again(self, which: int, stage: int, leaves: int, result: int) -> None:
         reference = self.settled().references[which]
@@ -127,8 +110,8 @@ class Again:
                 return
         point = tuple((ctypes.c_double * len(reference.params)).from_address(leaves))
         target = ctypes.c_double.from_address(result)
-        with self._lock:
-            target.value = self._proven(which, reference, point, target.value)
+        first = ctypes.c_double.from_address(result + ctypes.sizeof(ctypes.c_double)).value
+        target.value = self._proven(which, reference, point, target.value, first)
 
     def _compiled(self, which: int, reference: Reference) -> int:
         """The address of the value in double-double arithmetic, in the table by now."""
@@ -145,25 +128,29 @@ class Again:
             return slot.value or 0
 
     def _proven(
-        self, which: int, reference: Reference, point: tuple[float, ...], value: float
-    ) -> float:
-        """The value from ball arithmetic; as it is if that takes too long."""
+        self, which: int, reference: Reference, point: tuple[float, ...], value: float,
+        first: float,
+    ) -> float:  # fmt: skip
+        """The value from ball arithmetic; as the kernel computed it first if that takes too
+        long, and as it is if balls do not know a function."""
         found = self._known.get((which, point))
         if found is not None:
             return found
-        if self.spent > SECONDS:
-            self.left += 1
-            return value
-        start = time.perf_counter()
+        if self.outcome.spent > WORK:
+            self.outcome.leave()
+            return first
+        before = work.spent()
         try:
-            if which not in self._balls:
-                from symdiff.interpret import Certified
+            with self._lock:
+                if which not in self._balls:
+                    from symdiff.interpret import Certified
 
-                self._balls[which] = Certified(reference.params, [reference.output], limits=True)
+                    made = Certified(reference.params, [reference.output], limits=True)
+                    self._balls[which] = made
             found = float(self._balls[which].at(point, self.dtype)[0])
         except UnsupportedError:  # a user's own function
             found = value
-        self.spent += time.perf_counter() - start
+        self.outcome.spend(work.spent() - before)
         if len(self._known) < REMEMBERED:
             self._known[which, point] = found
         return found

@@ -14,7 +14,7 @@ from symdiff.codegen.arraycall import ARRAY as FIELDS
 from symdiff.ir import Expr, topological
 from symdiff.runtime import arrays, builtin
 from symdiff.runtime.arrays import ArgumentError, Array, ShapeError
-from symdiff.structure import FLOORDIV, INDEX, MOD, Parameter, Structured, name_of
+from symdiff.structure import FLOORDIV, INDEX, LARGEST, MOD, REAL_OF, Parameter, Structured, name_of
 
 FLOAT64, FLOAT32, INT64, BYTE = (np.dtype(n) for n in ("float64", "float32", "int64", "uint8"))
 _NOTHING = np.zeros(8)
@@ -37,6 +37,8 @@ def given(p: Parameter, value: Any) -> Any:
             return arrays.prepare(p.name, made)
         if made.dtype.kind not in "biu":
             raise ArgumentError(f"argument {p.name} is of dtype {made.dtype}, not of integers")
+        if made.dtype.kind == "u" and made.size and made.max() > LARGEST:
+            raise ArgumentError(f"argument {p.name} has integers that do not fit in 64 bits")
         return made != 0 if p.type.kind == "b" else made
     if p.type.kind != "f":
         try:
@@ -132,6 +134,6 @@ _WHOLE: dict[ir.Op, Callable[..., Any]] = {
     FLOORDIV: lambda a, b: a // b if b else 0, MOD: lambda a, b: a % b if b else 0,
     ir.LT: operator.lt, ir.LE: operator.le, ir.EQ: operator.eq,
     ir.NOT: operator.not_, ir.AND: lambda a, b: a and b, ir.OR: lambda a, b: a or b,
-    ir.WHERE: lambda c, a, b: a if c else b,
+    ir.WHERE: lambda c, a, b: a if c else b, REAL_OF: lambda a: a,
 }  # fmt: skip
 """Operations on integers, as in `symdiff.structure`."""

@@ -15,12 +15,13 @@ import numpy as np
 from symdiff.codegen import jit
 from symdiff.codegen.machine import OVERFLOWS
 from symdiff.codegen.nestloops import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
+from symdiff.codegen.nestparts import PIECE, STOPPED
 from symdiff.codegen.nests import FIXED
 from symdiff.errors import SymdiffError
 from symdiff.ir import CONST, Expr
 from symdiff.progress import is_watched, watched
 from symdiff.routines import ROUTINES
-from symdiff.runtime import threads
+from symdiff.runtime import signals, threads
 from symdiff.runtime.arrays import Array
 from symdiff.runtime.nestagain import Again
 from symdiff.runtime.nestarguments import (
@@ -34,6 +35,7 @@ from symdiff.runtime.nestarguments import (
     put,
     view,
 )
+from symdiff.runtime.outcome import Outcome
 from symdiff.structure import ARRAY, Call, Type, kind_of, name_of, types
 
 AGAIN, RAISED = FIXED.index("again"), FIXED.index("raised")
@@ -47,6 +49,14 @@ class ElementError(SymdiffError, IndexError):
 
 class ComputationError(SymdiffError, ValueError):
     """A value that the function refuses, found while computing."""
+
+
+class WideIntegerError(ComputationError, OverflowError):
+    """An integer that does not fit in 64 bits, found while computing."""
+
+
+ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError}
+"""The errors of checks; of others, `ComputationError`."""
 
 
 def _drop(linked: jit.Linked) -> None:
@@ -68,6 +78,7 @@ class Code:
         self.finish = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(linked.address("finish"))
         weakref.finalize(self, _drop, linked)
         self._failure = threading.local()
+        self.outcome = Outcome(kernel.program.name)
         self.routine = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p)(self.call)
         self.parallel = ctypes.CFUNCTYPE(
             None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
@@ -76,12 +87,13 @@ class Code:
         if kernel.tiers is not None:
             settled = partial(kernel.settled, dtype, tests)
             self.again = Again(
-                kernel.program.name, settled, kernel.tiers, linked, dtype, kernel.accuracy,
+                self.outcome, settled, kernel.tiers, linked, dtype, kernel.accuracy,
                 kernel.cache,
             )  # fmt: skip
         entries = [self.routine, self.parallel, *([self.again.entry] if self.again else [])]
         self.callbacks = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in entries]
         self.callbacks += [0] * (len(FIXED) - 1 - len(entries))
+        self.callbacks[FIXED.index("signals") - 1] = signals.table()
         if kernel.parallel is False:
             self.callbacks[1] = 0
         self.watched = None
@@ -131,6 +143,7 @@ class Code:
         self, given: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
     ) -> list[Any]:
         """Call the kernel on prepared arguments."""
+        signals.pending()
         cells = self.cells.copy()
         alive = []
         for which, (place, dtype, axes) in enumerate(self.takes):
@@ -152,7 +165,10 @@ class Code:
         for target, place in zip(targets, self.layout.results, strict=True):
             if target is not None:
                 cells[place] = address(target)
-        memory = bytearray(self.pack(*cells))
+        try:
+            memory = bytearray(self.pack(*cells))
+        except struct.error:
+            raise WideIntegerError("an argument does not fit in 64 bits") from None
         buffer = self.buffer.from_buffer(memory)
         if is_watched():
             with watched(self.kernel.program.name, self.step, self.steps):
@@ -193,8 +209,8 @@ class Code:
 
     def settled(self, status: int) -> int:
         """The return code, once what went wrong with values in doubt is told."""
-        if self.again is not None and self.again.used.value:
-            self.again.finish()
+        if self.outcome.used.value:
+            self.outcome.finish()
         return status
 
     def targets(
@@ -239,16 +255,19 @@ class Code:
     def fail(self, status: int) -> None:
         """Raise the error of a return code."""
         if status == NO_ROUTINE:
-            raise self._failure.error
+            signals.pending()
+            raise self._failure.__dict__.pop("error", KeyboardInterrupt())
         if status < FIRST_CHECK:
             raise MemoryError(f"{self.kernel.program.name}: no room for arrays or tapes")
         check = self.layout.checks[status - FIRST_CHECK]
-        kind = ElementError if check.error == "index" else ComputationError
+        kind = ERRORS.get(check.error, ComputationError)
         raise kind(check.message, check.location)
 
     # ---------------------------------------------------------------- callbacks
     def call(self, which: int, record: int) -> int:
         """Run a routine for the kernel."""
+        if which == STOPPED:
+            return int(hasattr(self._failure, "error"))
         try:
             self.routine_of(self.layout.calls[which], record)
         except BaseException as error:
@@ -288,9 +307,21 @@ class Code:
     def spread(self, part: int, frame: int, count: int, cost: float) -> None:
         """Run a part of the kernel, of so many nanoseconds an iteration, for ranges that
         make up all of its iterations."""
-        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(part)
-        number = min(threads.processors(), max(1, int(count * cost / threads.GRAIN)), count)
+        try:
+            function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(part)
+            number = min(threads.processors(), max(1, int(count * cost / threads.GRAIN)), count)
+            pieces = int(min(count, 1 + count * cost / (PIECE * number)))
+            for k in range(pieces):  # Python looks for signals after each
+                start, stop = count * k // pieces, count * (k + 1) // pieces
+                self.share(function, frame, start, stop, number)
+        except BaseException as error:
+            self._failure.error = error
+
+    def share(self, function: Any, frame: int, start: int, stop: int, number: int) -> None:
+        """Run a part of the kernel for a range, on so many threads."""
         units = 64 * number  # `threads.run` divides at multiples of 64
+        count = stop - start
         threads.run(
-            lambda a, b: function(frame, count * a // units, count * b // units), units, number
-        )
+            lambda a, b: function(frame, start + count * a // units, start + count * b // units),
+            units, number,
+        )  # fmt: skip

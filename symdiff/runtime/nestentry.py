@@ -19,7 +19,6 @@ from symdiff.structure import INDEX, Type, name_of
 _DTYPES = {"f": FLOAT64, "i": INT64}
 _NUMBERS = {"f": 0, "i": 1, "b": 2}
 _ARRAY_TAKEN, _ARRAY_MADE = 2, 3
-_NEVER = ctypes.c_int64(0)
 
 Table = ctypes.Array[ctypes.c_int64]
 
@@ -58,14 +57,13 @@ def entry_of(code: Code, ones: bool, keep: bool) -> Callable[..., Any] | None:
         return None
     template = _table([-1 if v is None else v for v in code.cells])
     template[AGAIN] = code.callbacks[AGAIN - 1]
-    again = code.again
-    settle = again.finish if again is not None else _nothing
+    settle = code.outcome.finish
     fields = {
         "function": _address(code.watched or code.function), "finish": _address(code.finish),
         "count": cells.count, "template": ctypes.addressof(template),
         "inputs": len(takes), "outputs": len(makes),
         "watching": ctypes.addressof(WATCHING),
-        "used": ctypes.addressof(_NEVER if again is None else again.used),
+        "used": ctypes.addressof(code.outcome.used),
         "settle": id(settle), "no_ones": int(not ones),
     }  # fmt: skip
     for name, rows in (("takes", takes), ("makes", makes)):
@@ -107,7 +105,3 @@ def _table(values: Sequence[int]) -> Table:
 
 def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
-def _nothing() -> None:
-    """What there is to settle without run-time tiers."""

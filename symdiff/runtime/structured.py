@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -15,11 +14,12 @@ from symdiff.codegen.nests import layout_of, lowered, print_nests
 from symdiff.errors import Location
 from symdiff.functions import BUILTIN
 from symdiff.ir import Expr, encode, topological
+from symdiff.locks import Lock
 from symdiff.runtime import arrays, cache, compiled
 from symdiff.runtime.arrays import ArgumentError, Array
 from symdiff.runtime.nestagain import Settled, Tiers
 from symdiff.runtime.nestarguments import FLOAT32, FLOAT64, given
-from symdiff.runtime.nestcall import Code, ComputationError, ElementError
+from symdiff.runtime.nestcall import Code, ComputationError, ElementError, WideIntegerError
 from symdiff.structure import Structured, expressions, walk
 
 ALL = 2
@@ -54,7 +54,7 @@ class StructuredKernel:
         self.layout = layout_of(program)
         self._compiled: dict[tuple[str, int], Code] = {}
         self._settled: dict[tuple[str, int], Settled] = {}
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._ranks = [
             len(p.type.shape) if p.type.kind == "f" else -1 for p in program.params
         ]  # no argument has -1 axes
@@ -142,7 +142,7 @@ class StructuredKernel:
                 f"out has {len(out)} entries for {len(self.program.outputs)} outputs"
             )
         if self._plain(args):
-            return self.code("float64").run(args, out, FLOAT64)
+            return self._run("float64", args, out, FLOAT64)
         params = self.program.params
         if len(args) != len(params):
             raise ArgumentError(
@@ -155,7 +155,18 @@ class StructuredKernel:
         ]  # fmt: skip
         result = arrays.result_dtype(reals, self.dtype)
         compute = FLOAT64 if result == FLOAT64 else FLOAT32
-        return self.code(compute.name).run(values, out, result)
+        return self._run(compute.name, values, out, result)
+
+    def _run(
+        self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
+    ) -> list[Any]:
+        """Call the kernel; where integers do not fit, compute with Python's."""
+        try:
+            return self.code(dtype).run(values, out, result)
+        except WideIntegerError as error:
+            from symdiff.runtime.exactly import exactly
+
+            return exactly(self.program, values, out, np.dtype(result), error)
 
     def plainly(
         self, args: Sequence[Any], out: Sequence[Array | None] | None = None
@@ -165,7 +176,7 @@ class StructuredKernel:
             return None
         if out is not None and len(out) != len(self.program.outputs):
             return None
-        return self.code("float64").run(args, out, FLOAT64)
+        return self._run("float64", args, out, FLOAT64)
 
     def _plain(self, args: Sequence[Any]) -> bool:
         """Whether all arguments are Python floats and arrays of doubles, where they

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -9,8 +10,10 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from symdiff.locks import Lock
+
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 GRAIN = 100_000.0
 """Nanoseconds of work that are worth handing to a thread."""
@@ -18,13 +21,14 @@ SHARES, PART = 4, 1 << 18
 """Parts for each thread, and elements that are not divided further."""
 
 _pool: ThreadPoolExecutor | None = None
-_lock = threading.Lock()
+_lock = Lock()
+_working = threading.local()
 
 
 def _forget() -> None:
     """The threads of a parent do not live on in a forked child."""
-    global _pool, _lock
-    _pool, _lock = None, threading.Lock()
+    global _pool
+    _pool = None
 
 
 if hasattr(os, "register_at_fork"):
@@ -77,20 +81,57 @@ def run(task: Callable[[int, int], None], elements: int, threads: int) -> None:
     for k in range(0, elements, step):
         parts.put((k, min(k + step, elements)))
 
-    def work() -> None:
-        while True:
-            try:
-                part = parts.get_nowait()
-            except Empty:
-                return
-            task(*part)
+    me = caller()
 
-    try:
-        futures = [_executor().submit(work) for _ in range(threads - 1)]
-    except RuntimeError:  # the interpreter is shutting down
-        futures = []
+    def work() -> None:
+        had, _working.caller = getattr(_working, "caller", None), me
+        try:
+            while True:
+                task(*parts.get_nowait())
+        except Empty:
+            return
+        except BaseException:
+            _drain(parts)
+            raise
+        finally:
+            _working.caller = had
+
+    futures: list[Future[None]] = []
+    with contextlib.suppress(RuntimeError):  # the interpreter is shutting down
+        for _ in range(threads - 1):
+            futures.append(_executor().submit(work))
+    error: BaseException | None = None
     try:
         work()
-    finally:
-        for future in futures:
-            future.result()
+    except BaseException as e:
+        error = e
+    for future in futures:
+        error = _ended(future, parts) or error
+    if error is not None:
+        raise error
+
+
+def caller() -> int:
+    """The thread that waits for what this one computes: itself, but in a part of `run`."""
+    found: int | None = getattr(_working, "caller", None)
+    return threading.get_ident() if found is None else found
+
+
+def _drain(parts: SimpleQueue[tuple[int, int]]) -> None:
+    """Leave nothing to do."""
+    with contextlib.suppress(Empty):
+        while True:
+            parts.get_nowait()
+
+
+def _ended(future: Future[None], parts: SimpleQueue[tuple[int, int]]) -> BaseException | None:
+    """Wait until it has ended, whatever happens: it writes to memory of the caller. One that
+    has not begun need not, as nothing is left to do; it might wait for this thread."""
+    interrupt: BaseException | None = None
+    while not future.cancel():
+        try:
+            return future.exception() or interrupt
+        except BaseException as e:
+            interrupt = e
+            _drain(parts)
+    return interrupt

@@ -1,14 +1,13 @@
 """The last tier: elements that a kernel could not settle, in ball arithmetic.
 
 It is the first as well, for numbers that are given to a large function: compiling that
-takes seconds, so at first its values are interpreted, until the time this took would have
+takes seconds, so at first its values are interpreted, until the work of this would have
 compiled it; numbers in doubt likewise, before the second tier is compiled. Whatever is
 called how often, at most twice the better choice is spent.
 """
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from math import isfinite
@@ -16,24 +15,26 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import work
 from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr, encode, topological
 from symdiff.runtime import arrays, cache
 from symdiff.runtime.kernel import Kernel
 
-SECONDS = 20.0
-"""Time that one call may spend on the elements its kernel could not settle."""
+WORK = 80_000_000
+"""Operations that one call may spend on the elements its kernel could not settle; see
+`symdiff.work`."""
 
 LARGE = 300
 """Operations above which a function is interpreted at first."""
-COMPILING = 1e-3
-"""Seconds that compiling takes for each operation, about,"""
-WIDENING = 1e-2
+COMPILING = 4000
+"""Operations of ball arithmetic in the time that compiling one takes, about,"""
+WIDENING = 40_000
 """and compiling it in double-double arithmetic."""
 
 
 class AccuracyWarning(RuntimeWarning):
-    """Some elements were left as the kernel computed them, for lack of time."""
+    """Some elements were left as the kernel computed them: their budget was not enough."""
 
 
 class Tiered:
@@ -64,17 +65,17 @@ class Tiered:
         self.validated = 0
         self.known: set[str] = set()
         self.without = ""
-        self._patience = self._seconds_to_compile("compiled", COMPILING)
-        self._waiting = self._seconds_to_compile("widened", WIDENING)
+        self._patience = self._work_of_compiling("compiled", COMPILING)
+        self._waiting = self._work_of_compiling("widened", WIDENING)
         kernel.waits = self._waiting > 0
 
-    def _seconds_to_compile(self, what: str, each: float) -> float:
+    def _work_of_compiling(self, what: str, each: int) -> int:
         """Zero if that is short, or if an earlier process found that it pays."""
         operations = len(topological(self.kernel.outputs))
         if operations <= LARGE:
-            return 0.0
+            return 0
         if self.kernel.cache and cache.load(self._mark(what)) is not None:
-            return 0.0
+            return 0
         return each * operations
 
     def _mark(self, what: str) -> str:
@@ -98,14 +99,14 @@ class Tiered:
         values = [arrays.prepare(n, a) for n, a in zip(self.kernel.params, args, strict=True)]
         if not all(isinstance(v, float) for v in values):
             return None
-        start = time.perf_counter()
+        start = work.spent()
         try:
             answers = self._reference().at_with_status(values)
         except UnsupportedError:
             answers = ()
-        self._patience -= time.perf_counter() - start
+        self._patience -= work.spent() - start
         if not answers or any(a.status == "budget" and not isfinite(a.value) for a in answers):
-            self._patience = 0.0
+            self._patience = 0
         if self.pays:
             self._note("compiled")
         return [a.value for a in answers] if not self.pays else None
@@ -118,9 +119,9 @@ class Tiered:
         if not self.always and not result.suspects:
             return result.values
         if not any(isinstance(v, np.ndarray) for v in result.values):
-            start = time.perf_counter()
+            start = work.spent()
             answers = self._at([float(a) for a in args], _dtype(result.values[0]))
-            self._waiting -= time.perf_counter() - start
+            self._waiting -= work.spent() - start
             if self.kernel.waits and self._waiting <= 0:
                 self.kernel.waits = False
                 self._note("widened")
@@ -139,25 +140,42 @@ class Tiered:
         answers: Sequence[float] = self._reference().at(point, dtype)
         return answers
 
+    def prove(self, point: Sequence[float]) -> Sequence[float]:
+        """The outputs at a point by the last tier."""
+        return self._at(point, "float64")
+
     def _repair(self, args: Sequence[Any], values: list[Any], flags: Any) -> None:
         shape = values[0].shape
         grids = [np.broadcast_to(np.asarray(a), shape) for a in args]
         where = np.ndindex(shape) if flags is None else zip(*np.nonzero(flags), strict=True)
-        start, left = time.monotonic(), 0
+        until, left = work.spent() + WORK, []
         for index in where:
-            if time.monotonic() - start > SECONDS:
-                left += 1
+            if work.spent() > until:
+                left.append(index)
                 continue
             answers = self._at([float(g[index]) for g in grids], _dtype(values[0]))
             for value, answer in zip(values, answers, strict=True):
                 value[index] = answer
         if left:
+            at = tuple(map(np.array, zip(*left, strict=True)))
+            for value, plain in zip(values, self._plainly(grids, at), strict=True):
+                value[at] = plain
             warnings.warn(
-                f"{self.kernel.name}: {left} elements are not proven accurate: "
-                f"{SECONDS:.0f} s were not enough",
+                f"{self.kernel.name}: {len(left)} elements are not proven accurate: "
+                "the budget of a call for ball arithmetic was not enough",
                 AccuracyWarning,
                 stacklevel=4,
             )
+
+    def _plainly(self, grids: Sequence[Any], at: Any) -> list[Any]:
+        """Elements as the kernel computes them first: what its other tiers left in doubt may
+        be anything."""
+        kernel = self.kernel
+        first = Kernel(
+            kernel.name, kernel.params, kernel.outputs, dtype=kernel.dtype,
+            accuracy=kernel.accuracy, cache=kernel.cache, refine=kernel.refine,
+        )  # fmt: skip
+        return first([g[at] for g in grids])
 
 
 def _apart(argument: Any, out: Sequence[Any]) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from symdiff import VerificationError, symgrad
+from symdiff.derivation import Source
 from symdiff.validation.firstcall import STEPS, verify
 
 
@@ -109,3 +110,39 @@ def test_once_for_a_source_and_kinds_over_processes(monkeypatch, tmp_path):
     again = symgrad(f)
     again(2.0), again(np.ones(4))
     assert len(calls) == 2
+
+
+def test_a_difference_is_an_error_every_time():
+    def f(x):
+        return np.sum(x * x)
+
+    g = symgrad(f, cache=False)
+    values = np.array([1.0, 2.0])
+    source = g._source
+    raw = source.raw({}, source.shapes({}, [values]))
+    wrong = symgrad(lambda x: np.sum(3 * x), cache=False, verify=False)._source
+    other = wrong.raw({}, wrong.shapes({}, [values]))
+    source.captured.update({k: other for k, v in source.captured.items() if v is raw})
+    for _ in range(3):
+        with pytest.raises(VerificationError):
+            g(values)
+    with pytest.raises(VerificationError):
+        g.grad(values)
+
+
+def test_a_wrong_kernel_of_a_loop_is_an_error(monkeypatch):
+    def wrong(self, *args, right=Source.shown):
+        program = right(self, *args)
+        return replace(program, outputs=program.outputs[::-1])
+
+    monkeypatch.setattr(Source, "shown", wrong)
+
+    def f(x):
+        total, state = 0.0, 1.0
+        for i in range(len(x)):
+            state = 0.5 * state + x[i]
+            total += state * state
+        return total, state
+
+    with pytest.raises(VerificationError, match="compiled code is wrong"):
+        symgrad(f, cache=False, verify=False)(np.array([0.3, 0.7, 1.1]))

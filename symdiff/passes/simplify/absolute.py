@@ -1,0 +1,59 @@
+"""Absolute values and signs: `x*sign(x)` is `abs(x)`, `abs(x)*sign(x)` is `x`, at 0 as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from symdiff.ir import ABS, SIGN
+from symdiff.passes.rational import Factored
+from symdiff.passes.simplify.frame import Frame
+
+
+def forms(frame: Frame, value: Factored) -> Iterator[Factored]:
+    """The value with products of that kind replaced, if it has any."""
+    for e, sign in frame.plain.items():
+        if e.op is not SIGN or e.args[0] not in frame.plain:
+            continue
+        x = frame.plain[e.args[0]]
+        size = frame.plain.get(ABS(e.args[0]))
+        if size is None:
+            continue
+        columns = (frame.index[str(sign)], frame.index[str(x)], frame.index[str(size)])
+        result = frame.ring.const(value.unit)
+        for base, n in value.factors.values():
+            made = frame.ring.of(_replaced(frame, base, columns))
+            if made.unit == 0 and n < 0:
+                return
+            result = frame.ring.mul(result, frame.ring.pow(made, n))
+        yield _gathered(frame, result, (sign, x, size))
+
+
+def _replaced(frame: Frame, base: Any, columns: tuple[int, int, int]) -> Any:
+    """A polynomial with s*x by a and s*a by x, of the columns s, x, a."""
+    s, x, a = columns
+    total = frame.ring.context.constant(0)
+    for m, q in base.terms():
+        row = [int(n) for n in m]
+        while row[s] and (row[x] or row[a]):
+            row[s] -= 1
+            if row[x]:
+                row[x], row[a] = row[x] - 1, row[a] + 1
+            else:
+                row[a], row[x] = row[a] - 1, row[x] + 1
+        total = total + frame.ring.context.from_dict({tuple(row): q})
+    return total
+
+
+def _gathered(frame: Frame, value: Factored, symbols: tuple[Any, Any, Any]) -> Factored:
+    """The same for the factors of a product."""
+    ring = frame.ring
+    s, x, a = symbols
+    n = {g: value.factors.get(str(g), (g, 0))[1] for g in map(str, symbols)}
+    while n[str(s)] > 0 and (n[str(x)] > 0 or n[str(a)] > 0):
+        old, new = (x, a) if n[str(x)] > 0 else (a, x)
+        value = ring.mul(value, ring.div(ring.of(new), ring.mul(ring.of(s), ring.of(old))))
+        n[str(s)] -= 1
+        n[str(old)] -= 1
+        n[str(new)] += 1
+    return value

@@ -1,0 +1,461 @@
+"""A window of a formula as a quotient of polynomials in generators.
+
+Before:  a*exp(-x)/(1 + exp(-x))**2
+After:   a * E * (E + 1)**-2 with the generator E = exp(-x)
+
+A generator is a variable, a function, an exponential or power of a symbolic exponent, a root, or
+the sine and cosine (sinh and cosh) of an angle. Values are `passes.rational.Factored`: powers are
+never expanded. Relations between generators (`sin**2 + cos**2 = 1`, `R**2 = S` for a root) are
+not used here but where candidates are made: `angles`, `roots`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError
+from symdiff.functions import (
+    COS,
+    COSH,
+    EXP,
+    EXPM1,
+    LOG,
+    LOG1P,
+    LOGADDEXP,
+    MAXIMUM,
+    MINIMUM,
+    SIN,
+    SINH,
+    TAN,
+    TANH,
+    UNIT,
+    XLOGY,
+)
+from symdiff.interpret.balls import exclusive
+from symdiff.interpret.tape import Tape
+from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
+from symdiff.passes.algebra import Generator, linear
+from symdiff.passes.rational import Factored, OutOfBudgetError, Ring
+
+MAX_NODES = 300
+"""A window with more nodes than this is left as it is."""
+MAX_GENERATORS = 20
+PRECISION = 128
+"""Bits to which numbers are computed."""
+MAX_POWER = 24
+MAX_MULTIPLE = 4
+
+CIRCULAR, HYPERBOLIC = 1, -1
+"""Kinds of angles, by the sign in cos**2 + sign*sin**2 = 1."""
+
+_RATIONAL = (ADD, SUB, NEG, MUL, DIV)
+
+
+@dataclass(frozen=True, slots=True)
+class Angle:
+    """The functions of one angle `of`, each a symbol of the ring.
+
+    `s, c, t` are sine, cosine and tangent of it, `h` is the tangent of its half, `sh` and `ch`
+    sine and cosine of that, `s2` and `c2` sine and cosine of its double.
+    """
+
+    of: Expr
+    kind: int
+    s: Any
+    c: Any
+    t: Any
+    h: Any
+    sh: Any
+    ch: Any
+    s2: Any
+    c2: Any
+    exponential: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The symbol that is `of` to the power 1/n, and `of` as a value."""
+
+    of: Expr
+    n: int
+    symbol: Any
+    square: Factored
+
+
+def window(e: Expr) -> list[Expr]:
+    """The nodes of a formula down to its generators, these included, children first."""
+    inner: set[Expr] = set()
+    order: list[Expr] = []
+    stack: list[tuple[Expr, bool]] = [(e, False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            order.append(node)
+            continue
+        if node in inner:
+            continue
+        inner.add(node)
+        stack.append((node, True))
+        for a in inside(node):
+            stack.append((a, False))
+    return order
+
+
+def inside(e: Expr) -> tuple[Expr, ...]:
+    """The children of a node that belong to its window."""
+    if e.op in _RATIONAL:
+        return e.args
+    if e.op is POW and ir.rational(e.args[1]) is not None:
+        return e.args[:1]
+    return ()
+
+
+class Frame:
+    """The generators of a window, and the values of its nodes."""
+
+    def __init__(self, e: Expr) -> None:
+        self.nodes = window(e)
+        if len(self.nodes) > MAX_NODES:
+            raise OutOfBudgetError("the window is too large")
+        self.columns: list[Expr | None] = []
+        self.powers: dict[int, tuple[Expr | None, Expr, Fraction]] = {}
+        self.roots: dict[Expr, Root] = {}
+        self.angles: list[Angle] = []
+        self.values: dict[Expr, Factored] = {}
+        self._plan()
+        self._known: dict[str, list[Expr]] | None = None
+        self.written = {n for n in self.nodes if n.op in (ADD, SUB)}
+
+    # -------------------------------------------------------------- generators
+    def _plan(self) -> None:
+        """Find the generators, then give each a symbol."""
+        exponents: dict[tuple[Expr | None, Expr], set[Fraction]] = {}
+        angles: dict[tuple[int, Expr], set[Fraction]] = {}
+        radicands: dict[Expr, int] = {}
+        plain: dict[Expr, None] = {}
+        for e in self.nodes:
+            if e.op in _RATIONAL or e.op is ir.CONST:
+                if e.op is ir.CONST and ir.rational(e) is None:
+                    raise OutOfBudgetError("not a number")
+                continue
+            if (split := _exponential(e)) is not None:
+                for m, c in (_linear(split[1]) or {split[1]: Fraction(1)}).items():
+                    if _is_power(split[0], m, c):
+                        plain[split[0]] = None  # type: ignore[index]
+                    else:
+                        exponents.setdefault((split[0], m), set()).add(c)
+            elif (kind := _kind(e)) is not None:
+                c, m = _multiple(e.args[0])
+                angles.setdefault((kind, m), set()).add(c)
+            elif e.op is POW and (q := ir.rational(e.args[1])) is not None:
+                if q.denominator > 1:
+                    radicands[e.args[0]] = math.lcm(radicands.get(e.args[0], 1), q.denominator)
+            elif e.op is not POW:
+                plain[e] = None
+        shared = {m for base, m in exponents if base is None}
+        self.hyperbolic_as_powers = set()
+        for (kind, m), found in list(angles.items()):
+            if kind == HYPERBOLIC and m in shared:
+                exponents[None, m] |= found
+                self.hyperbolic_as_powers.add(m)
+                del angles[kind, m]
+        self.units = {key: _unit(found) for key, found in exponents.items()}
+        self.steps = {key: abs(_unit(found)) for key, found in angles.items()}
+        count = len(plain) + len(self.units) * 9 + len(angles) * 9 + len(radicands)
+        if len(plain) + len(self.units) + len(angles) + len(radicands) > MAX_GENERATORS:
+            raise OutOfBudgetError("too many generators")
+        self.ring = Ring([Generator("node", ir.var(f"#{i}")) for i in range(max(count, 1))])
+        self.gens = self.ring.context.gens()
+        self.index = {str(g): i for i, g in enumerate(self.gens)}
+        self.plain = {e: self._symbol(e) for e in plain}
+        self.exps: dict[tuple[Expr | None, Expr], Any] = {}
+        for key, unit in self.units.items():
+            symbol = self._symbol(None)
+            self.exps[key] = symbol
+            self.powers[len(self.columns) - 1] = (*key, unit)
+            if key[0] is None:
+                self._angle(ir.mul(ir.const(unit), key[1]), HYPERBOLIC, symbol)
+        self.turns = {
+            key: self._angle(ir.mul(ir.const(step), key[1]), key[0])
+            for key, step in self.steps.items()
+        }
+        self.radicands = radicands
+        self.substituted: dict[Expr, Any] = {}
+        for base, n in radicands.items():
+            symbol = self._symbol(ir.raw(POW, (base, ir.const(Fraction(1, n)))))
+            if base in self.plain:
+                self.substituted[base] = symbol, n
+            self.roots[base] = Root(base, n, symbol, self.ring.const(Fraction(0)))
+
+    def _symbol(self, e: Expr | None) -> Any:
+        self.columns.append(e)
+        return self.gens[len(self.columns) - 1]
+
+    def _angle(self, of: Expr, kind: int, exponential: Any = None) -> Angle:
+        sine, cosine, tangent = (SIN, COS, TAN) if kind == CIRCULAR else (SINH, COSH, TANH)
+        half, double = ir.mul(ir.HALF, of), ir.mul(2, of)
+        made = [
+            sine(of), cosine(of), tangent(of), tangent(half), sine(half), cosine(half),
+            sine(double), cosine(double),
+        ]  # fmt: skip
+        s, c, t, h, sh, ch, s2, c2 = (self._symbol(e) for e in made)
+        angle = Angle(of, kind, s, c, t, h, sh, ch, s2, c2, exponential)
+        self.angles.append(angle)
+        return angle
+
+    # ------------------------------------------------------------------- values
+    def value(self, e: Expr) -> Factored:
+        """A node of the window as a quotient of polynomials."""
+        for node in window(e):
+            if node not in self.values:
+                self.values[node] = self._value(node)
+        return self.values[e]
+
+    def _value(self, e: Expr) -> Factored:
+        ring, op = self.ring, e.op
+        if (q := ir.rational(e)) is not None:
+            return ring.const(q)
+        args = [self.values[a] for a in inside(e)]
+        if op is ADD:
+            return ring.add(*args)
+        if op is SUB:
+            return ring.add(args[0], ring.neg(args[1]))
+        if op is NEG:
+            return ring.neg(args[0])
+        if op is MUL:
+            return ring.mul(*args)
+        if op is DIV:
+            return ring.div(*args)
+        if op is POW and (q := ir.rational(e.args[1])) is not None:
+            return self._power(e.args[0], q, args[0])
+        if (split := _exponential(e)) is not None:
+            return self._exponential(e, split)
+        if (kind := _kind(e)) is not None:
+            return self._turned(e, kind)
+        if e in self.substituted:
+            symbol, n = self.substituted[e]
+            return ring.pow(ring.of(symbol), n)
+        return ring.of(self.plain[e])
+
+    def _power(self, base: Expr, q: Fraction, value: Factored) -> Factored:
+        if abs(q) > MAX_POWER:
+            raise OutOfBudgetError("the power is too high")
+        if q.denominator == 1:
+            return self.ring.pow(value, int(q))
+        root = self.roots[base]
+        if root.square.unit == 0:
+            self.roots[base] = Root(base, root.n, root.symbol, value)
+        return self.ring.pow(self.ring.of(root.symbol), int(q * root.n))
+
+    def _exponential(self, e: Expr, split: tuple[Expr | None, Expr]) -> Factored:
+        ring = self.ring
+        value = ring.const(Fraction(1))
+        for m, c in (_linear(split[1]) or {split[1]: Fraction(1)}).items():
+            if _is_power(split[0], m, c):
+                base = split[0]
+                assert base is not None
+                if base in self.substituted:
+                    symbol, n = self.substituted[base]
+                    factor = ring.pow(ring.of(symbol), n * int(c))
+                else:
+                    factor = ring.pow(ring.of(self.plain[base]), int(c))
+                value = ring.mul(value, factor)
+                continue
+            k = c / self.units[split[0], m]
+            if k.denominator != 1 or abs(k) > MAX_POWER:
+                raise OutOfBudgetError("the power is too high")
+            value = ring.mul(value, ring.pow(ring.of(self.exps[split[0], m]), int(k)))
+        return ring.add(value, ring.const(Fraction(-1))) if e.op is EXPM1 else value
+
+    def _turned(self, e: Expr, kind: int) -> Factored:
+        ring = self.ring
+        c, m = _multiple(e.args[0])
+        if kind == HYPERBOLIC and m in self.hyperbolic_as_powers:
+            return self._in_powers(e, c, m)
+        angle = self.turns[kind, m]
+        k = c / self.steps[kind, m]
+        if k.denominator != 1 or abs(k) > MAX_MULTIPLE:
+            raise OutOfBudgetError("the angle is too large")
+        if e.op in (TAN, TANH) and k == 1:
+            return ring.div(ring.of(angle.s), ring.of(angle.c))
+        cosine, sine = self.ring.const(Fraction(1)), self.ring.const(Fraction(0))
+        one = ring.of(angle.c), ring.of(angle.s)
+        for _ in range(abs(int(k))):
+            lost = ring.mul(sine, one[1])
+            cosine, sine = (
+                ring.add(ring.mul(cosine, one[0]), lost if kind < 0 else ring.neg(lost)),
+                ring.add(ring.mul(sine, one[0]), ring.mul(cosine, one[1])),
+            )
+        if k < 0:
+            sine = ring.neg(sine)
+        if e.op in (TAN, TANH):
+            return ring.div(sine, cosine)
+        return sine if e.op in (SIN, SINH) else cosine
+
+    def _in_powers(self, e: Expr, c: Fraction, m: Expr) -> Factored:
+        ring, k = self.ring, c / self.units[None, m]
+        if k.denominator != 1 or abs(k) > MAX_POWER:
+            raise OutOfBudgetError("the power is too high")
+        up = ring.pow(ring.of(self.exps[None, m]), int(k))
+        down = ring.pow(up, -1)
+        plus, minus = ring.add(up, down), ring.add(up, ring.neg(down))
+        if e.op is TANH:
+            return ring.div(minus, plus)
+        return ring.mul(ring.const(Fraction(1, 2)), plus if e.op is COSH else minus)
+
+    # ----------------------------------------------------------- what is known
+    def known(self) -> dict[str, list[Expr]]:
+        """The sums of the window by their polynomials, as they are written."""
+        if self._known is None:
+            self._known = {}
+            for e in self.nodes:
+                if e.op in (ADD, SUB) and (value := self.values.get(e)) is not None:
+                    if len(value.factors) == 1:
+                        ((key, (base, n)),) = value.factors.items()
+                        if n == 1 and len(base) > 1:
+                            self._known.setdefault(key, []).append(e)
+        return self._known
+
+
+# ---------------------------------------------------------------------- reading
+def _linear(u: Expr) -> dict[Expr, Fraction] | None:
+    found = linear(u)
+    return found or None
+
+
+def _exponential(e: Expr) -> tuple[Expr | None, Expr] | None:
+    """Base and exponent of an exponential; the base None is e."""
+    if e.op is EXP or e.op is EXPM1:
+        return None, e.args[0]
+    if e.op is POW and ir.rational(e.args[1]) is None:
+        return e.args[0], e.args[1]
+    return None
+
+
+def _is_power(base: Expr | None, m: Expr, c: Fraction) -> bool:
+    """Whether a part of an exponent is an integer, and the base a symbol."""
+    return m is ONE and c.denominator == 1 and base is not None and base.op is VAR
+
+
+def _kind(e: Expr) -> int | None:
+    if e.op in (SIN, COS, TAN):
+        return CIRCULAR
+    return HYPERBOLIC if e.op in (SINH, COSH, TANH) else None
+
+
+def _multiple(u: Expr) -> tuple[Fraction, Expr]:
+    """An angle as a rational multiple of what has the factor 1."""
+    q, rest = ir.scaled(u)
+    if rest.op is DIV:
+        top, below = ir.scaled(rest.args[0])
+        under, bottom = ir.scaled(rest.args[1])
+        if under != 0:
+            q, rest = q * top / under, ir.div(below, bottom)
+            if rest.op is MUL and (r := ir.rational(rest.args[0])) is not None:
+                q, rest = q * r, rest.args[1]
+    if rest.op is DIV and (n := ir.rational(rest.args[0])) is not None and n != 1:
+        q, rest = q * n, ir.div(ONE, rest.args[1])
+    return q, rest
+
+
+def _unit(values: Iterable[Fraction]) -> Fraction:
+    """The largest rational of which all are multiples; negative if they all are."""
+    found = list(values)
+    numerator = math.gcd(*(v.numerator for v in found))
+    size = Fraction(numerator, math.lcm(*(v.denominator for v in found)))
+    return size if any(v > 0 for v in found) else -size
+
+
+def readable(e: Expr) -> Expr:
+    """Functions that are made for accuracy by what they stand for; numbers that are none."""
+
+    closed: set[Expr] = set()
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = _plain(node, args)
+        if made.op is VAR or made.op.boolean or any(a not in closed for a in made.args):
+            return _without_infinities(made)
+        if made.op is not ir.CONST and made.args:
+            made = _settled(made)
+        closed.add(made)
+        return made
+
+    return ir.transform((e,), rule)[0]
+
+
+def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
+    if node.op is LOG1P:
+        return LOG(args[0] + ONE)
+    if node.op is EXPM1:
+        return EXP(args[0]) - ONE
+    if node.op is UNIT:
+        return ir.div(*args)
+    if node.op is LOGADDEXP:
+        return LOG(EXP(args[0]) + EXP(args[1]))
+    if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
+        return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
+    return ir.rebuild(node, args)
+
+
+def _settled(e: Expr) -> Expr:
+    """A number, as inf or nan if it is no real number."""
+    if any(a.op is ir.CONST and ir.rational(a) is None for a in e.args):
+        return _at_infinity(e)
+    ball = e.op.ball
+    with exclusive(PRECISION):
+        try:
+            tape = Tape((), (e,))
+            values = tape.run((), PRECISION)
+        except (UnsupportedError, ValueError, NotImplementedError):
+            return e
+        if values[tape.roots[0]].is_finite() or tape.trouble(tape.roots[0], values) == "undecided":
+            return e
+        q = ir.rational(e.args[0]) if e.op.arity == 1 else None
+        if q is None or ball is None:
+            return ir.NAN
+        point, step = arb(q.numerator) / q.denominator, arb(2) ** -40
+        near = [ball(point + s) for s in (step, -step)]
+    signs = {bool(b > 0) for b in near if b.is_finite() and not b.contains(0)}
+    if len(signs) != 1:
+        return ir.NAN
+    return ir.INF if signs == {True} else ir.neg(ir.INF)
+
+
+def _at_infinity(e: Expr) -> Expr:
+    """A function of infinite numbers, as the mathematical library has it."""
+    names = [n for n in e.op.names if n.startswith("math.")]
+    if not names or any(a.op is not ir.CONST for a in e.args):
+        return e
+    values = [float(a.value) for a in e.args]
+    try:
+        found = float(getattr(math, names[0][5:])(*values))
+        return ir.const(found) if not math.isfinite(found) or found == int(found) else e
+    except (ValueError, OverflowError, AttributeError, TypeError):
+        return ir.NAN
+
+
+def _without_infinities(e: Expr) -> Expr:
+    """What is nan or infinite whatever its variables are."""
+    if e.op is ir.WHERE or e.op.boolean:
+        return e
+    if ir.NAN in e.args:
+        return ir.NAN
+    least = ir.neg(ir.INF)
+    if e.op in (ADD, SUB, MAXIMUM, MINIMUM):
+        for i, a in enumerate(e.args):
+            if a is not ir.INF and a is not least:
+                continue
+            if e.op in (MAXIMUM, MINIMUM):
+                return a if (a is ir.INF) is (e.op is MAXIMUM) else e.args[1 - i]
+            return ir.neg(a) if e.op is SUB and i else a
+    return e
+
+
+__all__ = ["CIRCULAR", "HYPERBOLIC", "VAR", "Angle", "Frame", "Root", "readable", "window"]

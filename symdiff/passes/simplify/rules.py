@@ -1,0 +1,124 @@
+"""Identities for what is no quotient of polynomials: one table, each sampled by a test.
+
+A rule holds on the whole real domain of its left side. What has a condition is a function that
+returns None where the condition is not known to hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.functions import (
+    ACOS,
+    ACOSH,
+    ASIN,
+    ASINH,
+    ATAN,
+    ATAN2,
+    COS,
+    COSH,
+    ERF,
+    ERFC,
+    EXP,
+    HYPOT,
+    LOG,
+    LOGADDEXP,
+    SIN,
+    SINH,
+    TANH,
+    XLOG1PY,
+    XLOGY,
+)
+from symdiff.identities import Bindings, U, V, match
+from symdiff.ir import HALF, ONE, SIGN, Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """`before` is `after(bindings)`, unless that is None."""
+
+    name: str
+    before: Expr
+    after: Callable[[Bindings], Expr | None]
+
+
+def _plain(after: Expr) -> Callable[[Bindings], Expr | None]:
+    return lambda bound: ir.substitute((after,), bound)[0]
+
+
+def _product_with_log(log: ir.Op, edge: int) -> Callable[[Bindings], Expr | None]:
+    """u*log(v), where the product is no other function than that: u does not vanish where the
+    logarithm is undefined."""
+
+    def after(bound: Bindings) -> Expr | None:
+        u, v = bound[U], bound[V]
+        base = u.args[0] if u.op is ir.POW else u
+        if u.op is ir.POW and base is v and not edge:
+            return ir.mul(u, log(v))
+        if u.op.sign == "positive" or ir.rational(u):
+            return ir.mul(u, log(v))
+        return None
+
+    return after
+
+
+def _log_of_power(bound: Bindings) -> Expr | None:
+    """n*log(u) for log(u**n): u is positive, or n even."""
+    n = ir.rational(bound[V])
+    if n is None:
+        return None
+    inner = bound[U]
+    if n.denominator == 1 and n % 2 == 0:
+        inner = ir.abs_(inner)
+    return ir.mul(bound[V], LOG(inner))
+
+
+def _root_of(bound: Bindings) -> Expr | None:
+    """u**v for exp(v*log(u)), where that is undefined for u < 0 too."""
+    n = ir.rational(bound[V])
+    return ir.power(bound[U], n) if n is not None and n.denominator > 1 else None
+
+
+IDENTITIES: tuple[Identity, ...] = (
+    Identity("xlogy", XLOGY(U, V), _product_with_log(LOG, 0)),
+    Identity("xlog1py", XLOG1PY(U, V), _product_with_log(ir.OPS["log1p"], -1)),
+    Identity("logaddexp", LOGADDEXP(U, V), _plain(LOG(EXP(U) + EXP(V)))),
+    Identity("exp-log", EXP(ir.raw(ir.MUL, (V, LOG(U)))), _root_of),
+    Identity("log-power", LOG(ir.raw(ir.POW, (U, V))), _log_of_power),
+    Identity("sign-times", ir.raw(ir.MUL, (U, SIGN(U))), _plain(ir.abs_(U))),
+    Identity("abs-sign", ir.raw(ir.MUL, (ir.abs_(U), SIGN(U))), _plain(U)),
+    Identity("cos-asin", COS(ASIN(U)), _plain(ir.sqrt(ONE - U**2))),
+    Identity("sin-acos", SIN(ACOS(U)), _plain(ir.sqrt(ONE - U**2))),
+    Identity("cos-atan", COS(ATAN(U)), _plain(ONE / ir.sqrt(U**2 + ONE))),
+    Identity("sin-atan", SIN(ATAN(U)), _plain(U / ir.sqrt(U**2 + ONE))),
+    Identity("cosh-asinh", COSH(ASINH(U)), _plain(ir.sqrt(U**2 + ONE))),
+    Identity("sinh-asinh", SINH(ASINH(U)), _plain(U)),
+    Identity("tanh-asinh", TANH(ASINH(U)), _plain(U / ir.sqrt(U**2 + ONE))),
+    Identity("sinh-acosh", SINH(ACOSH(U)), _plain(ir.sqrt(U - ONE) * ir.sqrt(U + ONE))),
+    Identity("1-erf", ONE - ERF(U), _plain(ERFC(U))),
+    Identity("1-erfc", ONE - ERFC(U), _plain(ERF(U))),
+    Identity("hypot", HYPOT(U, V), _plain(ir.sqrt(U**2 + V**2))),
+    Identity("sqrt-of-square", ir.raw(ir.POW, (U**2, HALF)), _plain(ir.abs_(U))),
+    Identity("atan2-of-one", ATAN2(U, ONE), _plain(ATAN(U))),
+)  # fmt: skip
+"""Every identity; all that match are candidates."""
+
+_BY_OP: dict[ir.Op, list[Identity]] = {}
+for _identity in IDENTITIES:
+    _BY_OP.setdefault(_identity.before.op, []).append(_identity)
+
+
+def rewritten(e: Expr) -> Iterator[Expr]:
+    """The node by every identity that applies to it."""
+    for identity in _BY_OP.get(e.op, ()):
+        bound: Bindings = {}
+        if match(identity.before, e, bound):
+            after = identity.after(bound)
+            if after is not None and after is not e:
+                yield after
+
+
+__all__ = ["IDENTITIES", "Fraction", "Identity", "rewritten"]

@@ -1,0 +1,147 @@
+"""Products of sines and cosines as sums of them, of sums and differences of their angles.
+
+Before:  cos(x)*cos(y) - sin(x)*sin(y)
+After:   cos(x + y)
+
+Also of hyperbolic functions: `cosh(x)**2 + sinh(x)**2` is `cosh(2*x)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from symdiff import ir
+from symdiff.functions import COS, COSH, SIN, SINH
+from symdiff.ir import ZERO, Expr
+from symdiff.passes.rational import Factored
+from symdiff.passes.simplify.frame import CIRCULAR, Frame
+from symdiff.passes.simplify.writer import Writer, primitive
+
+MAX_TERMS = 24
+MAX_DEGREE = 6
+
+Wave = dict[tuple[int, ...], Any]
+"""Coefficients by the multiples of the angles; `e**(i*k*x)` with real and imaginary parts."""
+
+
+def forms(frame: Frame, value: Factored, writer: Writer) -> Iterator[Expr]:
+    """The value with the numerator as such a sum."""
+    for kind in (CIRCULAR, -CIRCULAR):
+        chosen = [a for a in frame.turns.values() if a.kind == kind]
+        if not chosen or len(chosen) > 3:
+            continue
+        columns = [(frame.index[str(a.s)], frame.index[str(a.c)]) for a in chosen]
+        inner = [
+            f for f in value.factors.values()
+            if f[1] > 0 and any(f[0].degrees()[i] or f[0].degrees()[j] for i, j in columns)
+        ]  # fmt: skip
+        total = frame.ring.context.constant(1)
+        for base, n in inner:
+            if n > MAX_DEGREE:
+                return
+            total = total * base**n
+        if not inner or len(total) > MAX_TERMS:
+            continue
+        made = _waves(frame, kind, columns, total)
+        if made is None or len(made) > MAX_TERMS:
+            continue
+        rest = {k: f for k, f in value.factors.items() if f not in inner}
+        outside = writer.write(Factored(value.unit, rest))
+        yield ir.mul(outside, _written(frame, kind, [a.of for a in chosen], made, writer))
+
+
+def _waves(
+    frame: Frame, kind: int, columns: list[tuple[int, int]], p: Any
+) -> dict[tuple[int, ...], tuple[Any, Any]] | None:
+    """A polynomial in sines and cosines by frequency: coefficients of cosine and sine."""
+    ring, context = frame.ring, frame.ring.context
+    zero = context.constant(0)
+    # by exponentials e**(k*x): s = (E - 1/E)/2 (over i if circular), c = (E + 1/E)/2
+    total: dict[tuple[int, ...], list[Any]] = {}
+    inside = {i for pair in columns for i in pair}
+    for m, q in p.terms():
+        rest = tuple(0 if k in inside else int(n) for k, n in enumerate(m))
+        sines = sum(int(m[i]) for i, _ in columns)
+        if any(int(m[i]) + int(m[j]) > MAX_DEGREE for i, j in columns):
+            return None
+        waves: dict[tuple[int, ...], Fraction] = {(): Fraction(1)}
+        for i, j in columns:
+            row = _binomials(int(m[i]), int(m[j]))
+            waves = {(*k, f): a * b for k, a in waves.items() for f, b in row.items()}
+        for k, a in waves.items():
+            # 1/i**sines: 1, -i, -1, i
+            turn = sines % 4 if kind == CIRCULAR else 0
+            real = turn in (0, 2)
+            sign = 1 if turn in (0, 3) else -1
+            part = context.from_dict({rest: q}) * _number(ring, a * sign)
+            entry = total.setdefault(k, [zero, zero])
+            entry[0 if real else 1] = entry[0 if real else 1] + part
+    # e**(ikx): real part a, imaginary b: a*cos - b*sin; hyperbolic: cosh and sinh
+    result: dict[tuple[int, ...], tuple[Any, Any]] = {}
+    for k, (a, b) in total.items():
+        other = tuple(-n for n in k)
+        if k < other:
+            continue
+        c, d = total.get(other, [zero, zero])
+        if k == other:
+            cosine, sine = a, zero
+        elif kind == CIRCULAR:
+            cosine, sine = a + c, d - b
+        else:
+            cosine, sine = a + c, a - c
+        if not (cosine.is_zero() and sine.is_zero()):
+            result[k] = cosine, sine
+    return result
+
+
+def _number(ring: Any, q: Fraction) -> Any:
+    from flint import fmpq
+
+    return ring.context.constant(fmpq(q.numerator, q.denominator))
+
+
+def _binomials(sines: int, cosines: int) -> dict[int, Fraction]:
+    """((E - 1/E)/2)**sines * ((E + 1/E)/2)**cosines by powers of E."""
+    row = {0: Fraction(1)}
+    for sign, count in ((-1, sines), (1, cosines)):
+        for _ in range(count):
+            new: dict[int, Fraction] = {}
+            for k, a in row.items():
+                new[k + 1] = new.get(k + 1, Fraction(0)) + a / 2
+                new[k - 1] = new.get(k - 1, Fraction(0)) + sign * a / 2
+            row = {k: a for k, a in new.items() if a}
+    return row
+
+
+def _written(
+    frame: Frame,
+    kind: int,
+    angles: list[Expr],
+    waves: dict[tuple[int, ...], tuple[Any, Any]],
+    writer: Writer,
+) -> Expr:
+    cosine_of, sine_of = (COS, SIN) if kind == CIRCULAR else (COSH, SINH)
+    parts: list[tuple[Any, Expr]] = []
+    for k, (a, b) in waves.items():
+        argument = ZERO
+        for n, angle in sorted(zip(k, angles, strict=True), key=lambda p: -p[0]):
+            argument = ir.add(argument, ir.mul(n, angle))
+        for coefficient, function in ((a, cosine_of), (b, sine_of)):
+            if not coefficient.is_zero():
+                parts.append((coefficient, function(argument)))
+    if not parts:
+        return ZERO
+    common: Any = parts[0][0]
+    for coefficient, _ in parts[1:]:
+        common = common.gcd(coefficient)
+    ratios = [primitive(c / common)[1] for c, _ in parts if (c / common).is_constant()]
+    if len(ratios) == len(parts):  # the numbers have a common factor as well
+        first = min(abs(r) for r in ratios)
+        if all((r / first).denominator == 1 for r in ratios):
+            common = common * _number(frame.ring, first)
+    total = ZERO
+    for coefficient, node in parts:
+        total = ir.add(total, ir.mul(writer.poly(coefficient / common), node))
+    return ir.mul(writer.poly(common), total)

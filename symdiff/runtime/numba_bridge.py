@@ -1,0 +1,261 @@
+"""Kernels of functions of numbers, as functions that Numba compiles into its callers.
+
+The IR that is linked is the one that `runtime.compiled.Point` compiles, under names of its own:
+an intrinsic adds it to the code library of the caller, so LLVM inlines it there, and there is no
+second compiler's rounding. Elements whose error test fails go to the double-double kernel, by its
+address; what that cannot decide goes to ball arithmetic, by a callback, where the thread that
+calls holds Python's lock (`PyGILState_Check`): Numba's parallel loops run in threads that do not,
+and keep the double-double value.
+
+Numba asks a value that it does not know for its type by the attribute `_numba_type_`, so that
+neither package imports the other until both are used.
+
+References: Numba, "Low-level extension API" (`numba.extending.intrinsic`, `overload`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff.codegen import jit
+from symdiff.errors import TargetError
+from symdiff.program import Emission, Tree
+from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.tiers import Tiered
+
+INLINED = 400
+"""Operations up to which a kernel is always inlined into its caller."""
+
+DERIVATIVES = ("grad", "value_and_grad", "jacobian", "hessian")
+"""The attributes of a function that compiled code may take."""
+
+_numbers = itertools.count(1)
+_DEFINED = re.compile(r"^(?:define [^@]*|)@([\w.$]+)(?: =|\()", re.M)
+_DECLARED = re.compile(r"^declare [^@]*@([\w.$]+)\(", re.M)
+_alive: list[Any] = []
+"""Callbacks and machine code whose addresses are in code of Numba's, which lives as long as the
+process."""
+
+
+def dispatcher(name: str, params: Sequence[str], emission: Emission, tiered: Tiered) -> Any:
+    """A Numba dispatcher that computes the outputs of an emission, nested as it says.
+
+    Parameters
+    ----------
+    name, params : what the function and its parameters are called.
+    emission : what is computed.
+    tiered : its compiled tiers.
+
+    Returns
+    -------
+    A dispatcher of `numba.njit`. It takes numbers (computed in double precision), or arrays and
+    numbers, which broadcast to arrays of doubles.
+    """
+    import numba
+    from numba import types
+    from numba.extending import overload
+
+    flat = _intrinsic(emission, tiered)
+    count = len(emission.outputs)
+    names = [f"a{k}" for k in range(len(emission.params))]
+    inside: dict[str, Any] = {"flat": flat, "np": np}
+    given = ", ".join(names)
+    several = f"({given},)" if names else "()"
+    numbers = f"def numbers({given}):\n    v = flat({several})\n    return {_nested(emission.tree, 'v')}\n"
+    numpy_arrays = [
+        f"def broadcast({given}):",
+        f"    shape = np.broadcast_shapes({', '.join(f'np.shape({a})' for a in names)})",
+        *(f"    b{k} = np.broadcast_to(np.asarray({a}), shape)" for k, a in enumerate(names)),
+        *(f"    r{k} = np.empty(shape, np.float64)" for k in range(count)),
+        "    for i in np.ndindex(shape):",
+        f"        v = flat(({', '.join(f'b{k}[i]' for k in range(len(names)))},))",
+        *(f"        r{k}[i] = v[{k}]" for k in range(count)),
+        f"    v = ({', '.join(f'r{k}' for k in range(count))},)",
+        f"    return {_nested(emission.tree, 'v')}",
+    ]
+    # The texts are made of numbers and the names above only.
+    exec(numbers, inside)
+    if names:
+        exec("\n".join(numpy_arrays), inside)
+
+    scope: dict[str, Any] = {}
+    exec(f"def stub({given}): raise NotImplementedError", scope)
+
+    def choose(*args: Any) -> Callable[..., Any] | None:
+        if all(isinstance(a, (types.Number, types.Boolean)) for a in args):
+            return inside["numbers"]  # type: ignore[no-any-return]
+        if all(isinstance(a, (types.Number, types.Boolean, types.Array)) for a in args):
+            return inside["broadcast"]  # type: ignore[no-any-return]
+        return None
+
+    exec(f"def chosen({given}): return choose({given})", {"choose": choose}, scope)
+    overload(scope["stub"])(scope["chosen"])
+    called = ", ".join(params)
+    outer: dict[str, Any] = {"stub": scope["stub"]}
+    safe = name if name.isidentifier() else "function"
+    exec(f"def {safe}({called}): return stub({called})", outer)
+    return numba.njit(outer[safe])
+
+
+def type_of(function: Any) -> Any:
+    """The Numba type of one symbolic function: that of its dispatcher, with its derivatives as
+    attributes.
+
+    Parameters
+    ----------
+    function : has its dispatcher as `numba`, and the DERIVATIVES.
+    """
+    return _types()(function)
+
+
+@functools.cache
+def _types() -> Any:
+    """The class of these types, once Numba knows how to handle them."""
+    from numba.core import types
+    from numba.core.imputils import lower_constant
+    from numba.core.registry import cpu_target
+    from numba.core.typing.templates import AttributeTemplate
+    from numba.extending import (
+        NativeValue,
+        infer_getattr,
+        lower_getattr_generic,
+        models,
+        register_model,
+        unbox,
+    )
+
+    class SymbolicType(types.Dispatcher):
+        """The type of one function: it says which, as that of a dispatcher does."""
+
+        def __init__(self, function: Any) -> None:
+            self.function = function
+            super().__init__(function.numba)
+
+    class Attributes(AttributeTemplate):  # type: ignore[misc]
+        key = SymbolicType
+
+        def generic_resolve(self, kind: Any, name: str) -> Any:
+            return SymbolicType(getattr(kind.function, name)) if name in DERIVATIVES else None
+
+    def nothing(context: Any, *_: Any) -> Any:
+        """The value of a function is in its type."""
+        return context.get_dummy_value()
+
+    register_model(SymbolicType)(models.OpaqueModel)
+    lower_constant(SymbolicType)(nothing)
+    unbox(SymbolicType)(lambda kind, value, c: NativeValue(nothing(c.context)))
+    infer_getattr(Attributes)
+    lower_getattr_generic(SymbolicType)(nothing)
+    cpu_target.typing_context.refresh()  # Numba may be compiling already
+    cpu_target.target_context.refresh()
+    return SymbolicType
+
+
+def _nested(tree: Tree, values: str) -> str:
+    """The result, of a tuple of the outputs."""
+    if isinstance(tree, np.ndarray):
+        items = ", ".join(f"{values}[{int(i)}]" for i in tree.ravel())
+        if not tree.size:
+            return f"np.zeros({tree.shape})"
+        return f"np.array([{items}]).reshape({tree.shape})"
+    if isinstance(tree, tuple):
+        return f"({''.join(f'{_nested(t, values)}, ' for t in tree)})"
+    if isinstance(tree, list):
+        return f"[{', '.join(_nested(t, values) for t in tree)}]"
+    if isinstance(tree, dict):
+        raise TargetError(
+            "a result that is a dict, in a function that Numba compiles",
+            hint="return a tuple",
+        )
+    return f"{values}[{int(tree)}]"
+
+
+def _intrinsic(emission: Emission, tiered: Tiered) -> Any:
+    """A function of a tuple of numbers, which gives the tuple of all outputs."""
+    from llvmlite import binding, ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    prefix = f"symdiff_{next(_numbers)}_"
+    text, entry = _linked(tiered.kernel, prefix)
+    last = _callback(tiered)
+    inputs, outputs = len(emission.params), len(emission.outputs)
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def flat(typingctx: Any, args: Any) -> Any:
+        double = types.float64
+        signature = types.Tuple((double,) * outputs)(args)
+
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            library = context.codegen().create_library(prefix)
+            library.add_llvm_module(binding.parse_assembly(text))
+            library.finalize()
+            context.active_code_library.add_linking_library(library)
+            real, pointer = ir.DoubleType(), ir.IntType(8).as_pointer()
+            place = cgutils.alloca_once(builder, real, size=max(1, inputs))
+            found = cgutils.alloca_once(builder, real, size=max(1, outputs))
+            for k, kind in enumerate(args.types if inputs else ()):
+                value = context.cast(
+                    builder, builder.extract_value(values[0], k), kind, types.float64
+                )
+                builder.store(value, builder.gep(place, [ir.IntType(64)(k)]))
+            point = ir.FunctionType(ir.IntType(8), [pointer, pointer])
+            function = cgutils.get_or_insert_function(builder.module, point, entry)
+            where = [builder.bitcast(p, pointer) for p in (place, found)]
+            flag = builder.call(function, where)
+            with builder.if_then(builder.icmp_unsigned("!=", flag, flag.type(0)), likely=False):
+                check = cgutils.get_or_insert_function(
+                    builder.module, ir.FunctionType(ir.IntType(32), []), "PyGILState_Check"
+                )
+                held = builder.call(check, [])
+                with builder.if_then(builder.icmp_unsigned("!=", held, held.type(0))):
+                    address = context.add_dynamic_addr(builder, last, info="symdiff")
+                    builder.call(builder.bitcast(address, point.as_pointer()), where)
+            made = [builder.load(builder.gep(found, [ir.IntType(64)(k)])) for k in range(outputs)]
+            return context.make_tuple(builder, signature.return_type, made)
+
+        return signature, codegen
+
+    return flat
+
+
+def _linked(kernel: Kernel, prefix: str) -> tuple[str, str]:
+    """The IR of a kernel for one element, under names that begin with a prefix, with the address
+    of its second tier in it; and the name of its function."""
+    text = kernel.point_text()
+    jit.publish(name for name in _DECLARED.findall(text) if not name.startswith("llvm."))
+    for name in set(_DEFINED.findall(text)):
+        text = re.sub(rf"@{re.escape(name)}\b(?![.\w$])", f"@{prefix}{name}", text)
+    if kernel.second is not None:
+        _alive.append(kernel.second.point)
+        address = kernel.second.point.linked.address("point")
+        text = text.replace(
+            f"@{prefix}second = global ptr null",
+            f"@{prefix}second = internal constant ptr inttoptr (i64 {address} to ptr)",
+        )
+    inline = "alwaysinline " if text.count("\n") < INLINED else ""
+    return text.replace(" #0 {", f" {inline}#0 {{"), f"{prefix}point"
+
+
+def _callback(tiered: Tiered) -> int:
+    """The address of a C function that writes the proven outputs at a point."""
+    inputs, outputs = len(tiered.kernel.params), len(tiered.kernel.outputs)
+
+    def prove(place: int, found: int) -> int:
+        point = list((ctypes.c_double * inputs).from_address(place)) if inputs else []
+        values = tiered.prove(point)
+        (ctypes.c_double * outputs).from_address(found)[:] = [float(v) for v in values]
+        return 0
+
+    function = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)(prove)
+    _alive.append(function)
+    address: int = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return address

@@ -1,0 +1,301 @@
+"""The short form of formulas: every rule of the table, planted structure, and never wrong."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from symdiff import ParseError, SymdiffError, diff, ir, simplify
+from symdiff import compile as pipeline
+from symdiff import functions as fn
+from symdiff.codegen.formula import Formulas
+from symdiff.frontend.expression import parse
+from symdiff.identities import U, V
+from symdiff.ir import Expr
+from symdiff.passes.simplify import simplify as shorten
+from symdiff.passes.simplify.check import equal
+from symdiff.passes.simplify.rules import IDENTITIES
+
+x, y, a, b = (ir.var(n) for n in "xyab")
+
+
+def printed(text: str, wrt: str | None = None) -> str:
+    """A formula, or its derivative, as the command line prints it."""
+    program = parse(text)
+    raw = pipeline.value(program) if wrt is None else pipeline.derivative(program, [wrt])
+    (e,) = pipeline.readable_forms(raw.outputs)
+    return Formulas().text(e)
+
+
+@pytest.mark.parametrize("identity", IDENTITIES, ids=lambda i: i.name)
+def test_every_identity_holds(identity: object) -> None:
+    """Sampled where the left side is defined, with a symbol or a power for each unknown."""
+    tried = 0
+    for u, v in ((x, y), (x**2, y), (x, ir.const(2)), (x, ir.HALF), (x**y, x)):
+        bound = {U: u, V: v}
+        after = identity.after(bound)  # type: ignore[attr-defined]
+        if after is None:
+            continue
+        (before,) = ir.substitute((identity.before,), bound)  # type: ignore[attr-defined]
+        if identity.name == "xlogy":  # type: ignore[attr-defined]  (0 at 0 by continuity)
+            continue
+        assert equal(before, after), (before, after)
+        tried += 1
+    assert tried or identity.name in ("xlogy", "xlog1py")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrt", "expected"),
+    [
+        ("Vmax*S/(Km+S)", "S", "Km*Vmax/(Km + S)**2"),
+        ("(1-cos(x))/sin(x)", "x", "1/(cos(x) + 1)"),
+        ("1-(1+x)*exp(-x)", "x", "x*exp(-x)"),
+        ("asin(x)*sqrt(1-x**2)", "x", "1 - x*asin(x)/sqrt(1 - x**2)"),
+        ("x**y", "y", "x**y*log(x)"),
+        ("log(cos(x))", "x", "-tan(x)"),
+        ("beta*S*I/N", "I", "S*beta/N"),
+        ("W*(1-exp(-t/tau))", "tau", "-W*t*exp(-t/tau)/tau**2"),
+        ("x/(1+abs(x))", "x", "1/(abs(x) + 1)**2"),
+        ("cos(x)*cos(y)-sin(x)*sin(y)", "x", "-sin(x + y)"),
+        ("4*eps*((s/r)**12-(s/r)**6)", "r", "24*eps*s**6*(r**6 - 2*s**6)/r**13"),
+    ],
+)
+def test_derivatives_as_people_write_them(text: str, wrt: str, expected: str) -> None:
+    assert printed(text, wrt) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sqrt(x**2)", "abs(x)"),
+        ("log(x**2)", "2*log(abs(x))"),
+        ("sqrt(a*b)", "sqrt(a*b)"),  # a and b may both be negative
+        ("log(a*b)", "log(a*b)"),
+        ("sqrt(a)*sqrt(b)", "sqrt(a)*sqrt(b)"),  # undefined where both are negative
+        ("log(a)-log(b)", "log(a) - log(b)"),
+        ("exp(log(x))", "where(x >= 0, x, nan)"),
+        ("atan(tan(x))", "atan(tan(x))"),
+        ("sqrt(x)**2/x", "where(x >= 0, 1, nan)"),
+        ("(x**2)**(1/2)", "abs(x)"),
+        ("abs(x)/x", "abs(x)/x"),  # sign(x) is 0 at 0
+        ("x*sign(x)", "abs(x)"),
+        ("sin(x)**2+cos(x)**2", "1"),
+        ("(x**2-4)/(x-2)", "x + 2"),
+    ],
+)
+def test_domains_are_kept(text: str, expected: str) -> None:
+    assert printed(text) == expected
+
+
+# ----------------------------------------------------------------- planted structure
+Plant = tuple[Expr, Expr]
+"""A short formula, and the same the long way round."""
+
+
+def _linear(rng: random.Random, v: Expr) -> Expr:
+    return rng.choice((1, 1, 2, 3)) * v + rng.choice((-3, -2, -1, 1, 2, 3))
+
+
+def _factor(rng: random.Random, v: Expr) -> Expr:
+    return rng.choice((fn.EXP(-v), (v + 1) ** 4, a * v, fn.SIN(v), ir.sqrt(v**2 + 1), fn.LOG(v), b))
+
+
+def _expanded(rng: random.Random) -> Plant:
+    """(x + 1)*(2*x - 3) as 2*x**2 - x - 3."""
+    p, q = _linear(rng, x), _linear(rng, rng.choice((x, y)))
+    total: Expr = ir.ZERO
+    for s, m in _terms(p):
+        for t, n in _terms(q):
+            total = total + (m * n) * (s * t)
+    return p * q, total
+
+
+def _terms(e: Expr) -> list[tuple[Expr, int]]:
+    from symdiff.codegen.formula import terms
+
+    return [(t, s) for s, t in terms(e)]
+
+
+def _split(rng: random.Random) -> Plant:
+    """(p + q)/d as p/d + q/d."""
+    d = _linear(rng, x) ** rng.choice((1, 2))
+    p, q = _factor(rng, x), _factor(rng, y)
+    return (p + q) / d, p / d + q / d
+
+
+def _quotient_rule(rng: random.Random) -> Plant:
+    """c/(x + c)**2 as 1/(x + c) - x/(x + c)**2."""
+    f, s = _factor(rng, y), x + rng.choice((a, b, ir.const(2), y**2))
+    return f * (s - x) / s**2, f / s - f * x / s**2
+
+
+def _common(rng: random.Random) -> Plant:
+    """f*(p + q) as f*p + f*q."""
+    f, p, q = _factor(rng, x), _linear(rng, y), _factor(rng, a)
+    return f * (p + q), f * p + f * q
+
+
+def _turned(rng: random.Random) -> Plant:
+    """An identity of trigonometric or hyperbolic functions, backwards."""
+    u = rng.choice((x, 2 * x, a * x, x + y, x / 2))
+    s, c, sh, ch = fn.SIN(u), fn.COS(u), fn.SINH(u), fn.COSH(u)
+    f = rng.choice((ir.ONE, a, y, fn.EXP(-y)))
+    short, long = rng.choice(
+        (
+            (ir.ONE, s**2 + c**2),
+            (fn.COS(2 * u), c**2 - s**2),
+            (fn.SIN(2 * u), 2 * s * c),
+            (fn.TAN(u), s / c),
+            (1 / c**2, 1 + fn.TAN(u) ** 2),
+            (1 / (1 + c), (1 - c) / s**2),
+            (s**2, 1 - c**2),
+            (1 / ch**2, 1 - fn.TANH(u) ** 2),
+            (ir.ONE, ch**2 - sh**2),
+            (fn.TANH(u), sh / ch),
+            (fn.COSH(2 * u), ch**2 + sh**2),
+            (fn.COS(u - y), c * fn.COS(y) + s * fn.SIN(y)),
+            (fn.SIN(u + y), s * fn.COS(y) + c * fn.SIN(y)),
+        )
+    )
+    return f * short, f * long
+
+
+def _powers(rng: random.Random) -> Plant:
+    """Exponentials, powers and roots taken apart."""
+    u, v = rng.choice((x, a * x, x**2)), rng.choice((y, -y, b))
+    root = ir.sqrt(x**2 + rng.choice((1, 2)))
+    return rng.choice(
+        (
+            (fn.EXP(u + v), fn.EXP(u) * fn.EXP(v)),
+            (fn.EXP(2 * u) + 1, fn.EXP(u) * (fn.EXP(u) + fn.EXP(-u))),
+            (1 / root, root / root.args[0]),
+            (y / root, y * root / root.args[0]),
+            (x * fn.EXP(-x), (x + 1) * fn.EXP(-x) - fn.EXP(-x)),
+        )
+    )
+
+
+PLANTS: tuple[Callable[[random.Random], Plant], ...] = (
+    _expanded, _split, _quotient_rule, _common, _turned, _powers,
+)  # fmt: skip
+
+
+def _planted(count: int, seed: int) -> tuple[int, int]:
+    rng = random.Random(seed)
+    kept = tried = 0
+    for _ in range(count):
+        short, long = rng.choice(PLANTS)(rng)
+        if not long.args:
+            continue
+        (got,) = shorten((long,))
+        assert equal(long, got), (long, got)
+        tried += 1
+        lengths = Formulas()
+        kept += lengths.length(got) <= lengths.length(short)
+    return kept, tried
+
+
+def test_planted_structure_is_found() -> None:
+    kept, tried = _planted(40, seed=1)
+    assert kept >= 0.95 * tried
+
+
+@pytest.mark.slow
+def test_planted_structure_is_found_in_many() -> None:
+    kept, tried = _planted(600, seed=2)
+    assert kept >= 0.95 * tried
+
+
+# ------------------------------------------------------------------- random formulas
+def _random(rng: random.Random, depth: int) -> Expr:
+    if depth == 0 or rng.random() < 0.15:
+        return rng.choice((x, y, ir.const(rng.randrange(1, 5)), x, y))
+    left, right = _random(rng, depth - 1), _random(rng, depth - 1)
+    unary = (fn.SIN, fn.COS, fn.TAN, fn.EXP, fn.LOG, fn.TANH, fn.SINH, fn.COSH, fn.ATAN, ir.sqrt, ir.abs_, ir.SIGN)  # fmt: skip
+    match rng.randrange(8):
+        case 0 | 1:
+            return left + right
+        case 2:
+            return left - right
+        case 3 | 4:
+            return left * right
+        case 5:
+            return left / right
+        case 6:
+            return ir.power(left, rng.choice((2, 3, -1, -2)))
+        case _:
+            return rng.choice(unary)(left)
+
+
+def _never_wrong(count: int, seed: int) -> None:
+    """Longer formulas never get longer, and keep their values on the whole domain."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        e = _random(rng, 4)
+        if any(n.op is ir.CONST and ir.rational(n) is None for n in ir.topological((e,))):
+            continue  # 1/0
+        (got,) = shorten((e,))
+        lengths = Formulas()
+        assert got is e or lengths.length(got) <= lengths.length(e)
+        _assert_equal_at_points(e, got, rng)
+
+
+def _assert_equal_at_points(before: Expr, after: Expr, rng: random.Random) -> None:
+    from flint import arb
+
+    from symdiff.interpret.balls import exclusive
+    from symdiff.interpret.tape import Tape
+
+    tape = Tape((x, y), (before, after))
+    with exclusive():
+        for _ in range(20):
+            point = [arb(rng.uniform(-4, 4)) for _ in range(2)]
+            values = tape.run(point, 200)
+            p, q = (values[i] for i in tape.roots)
+            if p.is_finite():
+                assert q.is_finite(), (before, after, point)
+                assert p.overlaps(q), (before, after, point)
+
+
+def test_random_formulas_are_never_wrong() -> None:
+    _never_wrong(20, seed=3)
+
+
+@pytest.mark.slow
+def test_many_random_formulas_are_never_wrong() -> None:
+    _never_wrong(500, seed=4)
+
+
+# ----------------------------------------------------------- text in, expressions out
+def test_printed_forms_are_input_again() -> None:
+    rng = random.Random(5)
+    for _ in range(60):
+        e = _random(rng, 3)
+        text = Formulas().text(e)
+        assert Formulas().text(parse(text).outputs[0]) == text or equal(
+            e, parse(text).outputs[0], strict=False
+        )
+
+
+@pytest.mark.parametrize("name", ["beta", "gamma", "zeta", "E", "I", "N", "S", "tau", "psi"])
+def test_names_of_functions_are_variables_where_they_are_not_called(name: str) -> None:
+    assert printed(f"{name}**2*x", name) == (f"2*{name}*x" if name < "x" else f"2*x*{name}")
+
+
+def test_functions_of_text_and_expressions() -> None:
+    import sympy
+
+    t = sympy.Symbol("t")
+    assert str(diff("Vmax*S/(Km + S)", "S")) == "Km*Vmax/(Km + S)**2"
+    assert str(diff("x**3*y**2", "x", 2, "y")) == "12*x*y"
+    assert simplify(sympy.sin(t) ** 2 + sympy.cos(t) ** 2) == 1
+    assert diff(t**2, t) == 2 * t
+    assert diff("x**2") == diff("x**2", "x")
+    with pytest.raises(SymdiffError, match="does not occur"):
+        diff("x**2", "z")
+    with pytest.raises(ParseError):
+        simplify("x +* y")
+    with pytest.raises(SymdiffError, match="neither a text"):
+        simplify(lambda x: x)

@@ -1,0 +1,431 @@
+"""Integers that loops carry have any size, as Python's do; and loops can be interrupted."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symdiff
+from symdiff import symgrad
+from symdiff.frontend import capture
+from symdiff.runtime.nestcall import WideIntegerError
+from symdiff.structure import Check, Structured, walk
+
+Vector = np.ndarray
+
+
+def signs(x: Vector) -> Any:
+    sign, total = 1, 0.0
+    for i in range(len(x)):
+        total += sign * x[i] ** 2
+        sign = -sign
+    return total
+
+
+def steps(x: Vector) -> Any:
+    w, total = 0, 0.0
+    for v in x:
+        w += 3
+        total += w * v**2
+    return total
+
+
+def swaps(x: Vector) -> Any:
+    w, total = 2, 0.0
+    for i in range(x.shape[0]):
+        w = 6 - w
+        total += w * x[i] ** 2
+    return total
+
+
+def halves(x: Vector) -> Any:
+    w, total = 200, 0.0
+    for v in x:
+        w //= 2
+        total += w * v**2
+    return total
+
+
+def turns(x: Vector) -> Any:
+    k, total = 0, 0.0
+    for v in x:
+        k = (k + 5) % 7
+        total += v**2 * k
+    return total
+
+
+def distances(x: Vector) -> Any:
+    w, total = -4, 0.0
+    for v in x:
+        w += 1
+        total += abs(w) * v**2
+    return total
+
+
+def largest(x: Vector) -> Any:
+    w, total = 9, 0.0
+    for i in range(len(x)):
+        w = max(w - 2, i)
+        total += w * x[i] ** 2
+    return total
+
+
+def squares(x: Vector) -> Any:
+    w, total = 1, 0.0
+    for i in range(len(x)):
+        w = 2 * i + 1 - w
+        total += w * x[i] ** 2
+    return total
+
+
+def ups_and_downs(x: Vector) -> Any:
+    w, up, total = 0, 1, 0.0
+    for v in x:
+        w += up
+        if w > 3 or w < -3:
+            up = -up
+        total += w * v**2
+    return total
+
+
+def two_at_once(x: Vector) -> Any:
+    a, b, total = 1, -2, 0.0
+    for v in x:
+        a, b = -b, a
+        total += a * v + b * v**2
+    return total
+
+
+def factorials(x: Vector) -> Any:
+    f, total = 1, 0.0
+    for k in range(len(x)):
+        f *= k + 1
+        total += x[k] ** 2 / f
+    return total
+
+
+def tens(x: Vector) -> Any:
+    w, total = 1, 0.0
+    for v in x:
+        w *= 10
+        total += v * v / w
+    return total
+
+
+def binomials(x: Vector) -> Any:
+    n, c, total = 2 * len(x), 1, 0.0
+    for k in range(len(x)):
+        total += c * x[k] * 0.5**n
+        c = c * (n - k) // (k + 1)
+    return total
+
+
+def fibonacci(x: Vector) -> Any:
+    a, b, total = 0, 1, 0.0
+    for v in x:
+        a, b = b, a + b * b // (a + 1)
+        total += v**2 / a
+    return total
+
+
+def random_numbers(x: Vector) -> Any:
+    seed, total = 12345, 0.0
+    for v in x:
+        seed = (6364136223846793005 * seed + 1442695040888963407) % 2**64
+        total += v * (seed / 2**64)
+    return total
+
+
+def short_random_numbers(x: Vector) -> Any:
+    seed, total = 12345, 0.0
+    for v in x:
+        seed = (1103515245 * seed + 12345) % 2**31
+        total += v * (seed / 2**31)
+    return total
+
+
+def powers(x: Vector) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * (i + 1) ** 15
+    return total
+
+
+def odd_powers(x: Vector) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * ((2 * i + 1) ** 11 % 1000)
+    return total
+
+
+def reciprocals(x: Vector) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * (i + 2) ** -1
+    return total
+
+
+def collatz(x: Vector) -> Any:
+    n, total = 27, 0.0
+    for v in x:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        total += v * n
+    return total
+
+
+def roots(x: Vector) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        m = (i + 3) ** 18
+        r, y = m, (m + 1) // 2
+        while y < r:
+            r, y = y, (y + m // y) // 2
+        total += x[i] * r
+    return total
+
+
+def last_digits(x: Vector) -> Any:
+    m, total = 1, 0.0
+    for v in x:
+        m *= 7
+        total += v * (m % 10)
+    return total
+
+
+def afterwards(x: Vector) -> Any:
+    m, total = 1, 0.0
+    for v in x:
+        m *= 7
+        total += v
+    return total * m
+
+
+def on_one_side(x: Vector) -> Any:
+    m, total = 1, 0.0
+    for i in range(len(x)):
+        if i < 10:
+            m *= 9
+        total += x[i] * m
+    return total
+
+
+def compared(x: Vector) -> Any:
+    m, total = 1, 0.0
+    for v in x:
+        m *= 12
+        if m * m > 10**30:
+            total += v
+    return total
+
+
+def as_index(x: Vector) -> Any:
+    m, total = 1, 0.0
+    for i in range(len(x)):
+        m *= 13
+        total += x[m % len(x)] * x[i]
+    return total
+
+
+def double_factorials(x: Vector) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        f = 1
+        for k in range(i):
+            f *= 2 * k + 1
+        total += x[i] / f
+    return total
+
+
+def catalan(x: Vector) -> Any:
+    c, total = 1, 0.0
+    for n in range(len(x)):
+        total += x[n] / c
+        c = c * 2 * (2 * n + 1) // (n + 2)
+    return total
+
+
+def horner(x: Vector) -> Any:
+    h, total = 5381, 0.0
+    for i in range(len(x)):
+        h = 33 * h + i
+        total += x[i] * (h % 1009)
+    return total
+
+
+def continued_fractions(x: Vector) -> Any:
+    p, q, p1, q1, total = 1, 0, 2, 1, 0.0
+    for i in range(len(x)):
+        p, p1 = p1, (i + 2) * p1 + p
+        q, q1 = q1, (i + 2) * q1 + q
+        total += x[i] * (p1 / q1)
+    return total
+
+
+NARROW = [signs, steps, swaps, halves, turns, distances, largest, ups_and_downs,
+          two_at_once, short_random_numbers, reciprocals]  # fmt: skip
+WIDE = [squares, factorials, tens, binomials, fibonacci, random_numbers, powers, odd_powers, collatz,
+        roots, last_digits, afterwards, on_one_side, compared, as_index, double_factorials,
+        catalan, horner, continued_fractions]  # fmt: skip
+
+
+def slopes(f: Callable[..., Any], x: Vector) -> Vector:
+    """The gradient by complex steps."""
+    found = []
+    for i in range(len(x)):
+        z = x.astype(complex)
+        z[i] += 1e-200j
+        found.append(f(z).imag / 1e-200)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("f", NARROW + WIDE, ids=lambda f: f.__name__)
+def test_as_python(f: Callable[..., Any]) -> None:
+    x = np.linspace(1, 2, 30)
+    s = symgrad(f)
+    assert s(x) == pytest.approx(f(x), rel=1e-14)
+    assert s.grad(x) == pytest.approx(slopes(f, x), rel=1e-13, abs=0)
+    assert s.grad(x) == pytest.approx(slopes(f, x), rel=1e-13, abs=0)  # by the compiled entry
+
+
+@pytest.mark.parametrize("f", NARROW, ids=lambda f: f.__name__)
+def test_bounds_are_proved(f: Callable[..., Any]) -> None:
+    program = capture(f, None, {"x": (1, "f")})
+    assert isinstance(program, Structured)
+    assert not any(isinstance(s, Check) and s.error == "overflow" for s in walk(program.block))
+
+
+def exponential(x: float) -> Any:
+    term, total, fact, k = 1.0, 1.0, 1, 0
+    while abs(term) > 1e-17:
+        k += 1
+        fact *= k
+        term = x**k / fact
+        total += term
+    return total
+
+
+def test_a_series_ends() -> None:
+    f = symgrad(exponential)
+    for x in (0.5, 20.0, 40.0):
+        assert f(x) == pytest.approx(math.exp(x), rel=1e-14)
+        assert f.grad(x) == pytest.approx(math.exp(x), rel=1e-12)
+    x = np.array([0.5, 20.0])
+    assert f(x) == pytest.approx(np.exp(x), rel=1e-14)
+
+
+def counted(x: Vector) -> Any:
+    m = 1
+    for _ in range(len(x)):
+        m *= 12
+    return np.sum(x) * 2, m
+
+
+def test_integer_results_have_any_size() -> None:
+    x = np.ones(30)
+    assert symgrad(counted)(x) == counted(x)
+
+
+def stored(x: Vector) -> Any:
+    a = np.zeros(len(x), int)
+    w = 1
+    for i in range(len(x)):
+        w *= 10
+        a[i] = w
+    return x[0] * a
+
+
+def test_arrays_of_integers_are_refused() -> None:
+    f = symgrad(stored)
+    assert f(np.ones(5)) == pytest.approx(stored(np.ones(5)))
+    with pytest.raises((WideIntegerError, symdiff.SymdiffError), match="64 bits"):
+        f(np.ones(30))
+
+
+def test_unsigned_integers() -> None:
+    def f(x: Vector, k: Vector) -> Any:
+        total = 0.0
+        for i in range(len(k)):
+            total += x[k[i] % 3]
+        return total
+
+    k = np.array([2**64 - 1, 5], np.uint64)
+    with pytest.raises(symdiff.SymdiffError, match="64 bits"):
+        symgrad(f)(np.arange(3.0), k)
+
+
+def test_modules_say_so(tmp_path: Any) -> None:
+    pytest.importorskip("numba")
+    path = tmp_path / "kernels.py"
+    f = symgrad(factorials)
+    f(np.ones(3))
+    f.save(path)
+    spec = importlib.util.spec_from_file_location("wide_kernels", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    x = np.linspace(1, 2, 5)
+    assert module.factorials(x) == pytest.approx(factorials(x))
+    with pytest.raises(OverflowError, match="64 bits"):
+        module.factorials(np.ones(30))
+
+
+class Alarm(BaseException):
+    """What the handler of a signal raises."""
+
+
+def endless(x: float) -> Any:
+    s = 0.0
+    while s > -1.0:
+        s = abs(s * 0.5 + x)
+    return s
+
+
+def nested(x: Vector) -> Any:
+    s = 0.0
+    for i in range(10**7):
+        for j in range(10**3):
+            s = 0.5 * s + np.sin(x[0] * i + j)
+    return s
+
+
+def far(x: float) -> Any:
+    s = 0.0
+    for k in range(10**12):
+        s += 1 / (x + k) ** 2
+    return s
+
+
+def products(x: Vector) -> Any:
+    s = 0.0
+    for _ in range(10**9):
+        x = np.tanh(x @ x)
+        s += x[0, 0]
+    return s
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [(endless, (1.0,)), (nested, (np.ones(2),)), (far, (1.0,)), (products, (np.eye(9),))],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+def test_a_signal_interrupts(f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    def handler(*_: Any) -> None:
+        raise Alarm
+
+    s = symgrad(f)
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        for _ in range(2):
+            signal.setitimer(signal.ITIMER_REAL, 0.2, 0.5)
+            with pytest.raises(Alarm):
+                s(*args)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,187 @@
+"""Symbolic functions inside of functions that Numba compiles."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+from numba import njit, prange
+
+from symdiff import SymdiffError, symgrad
+from symdiff.structure import Structured
+from tests.corpus import CASES
+
+
+@symgrad
+def well(r):
+    return (1 - math.exp(-1.5 * (r - 1))) ** 2
+
+
+@symgrad
+def ratio(x, y):
+    return (1 - math.cos(x * y)) / x**2
+
+
+@symgrad
+def root(a, b, c):
+    return (-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)
+
+
+POINTS = [(0.0, 2.0), (1e-9, 3.0), (-1e-5, 0.7), (1.3, -2.0), (1e-160, 1e5), (4.0, 1e-200)]
+
+
+def test_numbers_to_the_last_bit() -> None:
+    @njit
+    def every(x, y):
+        return ratio(x, y), ratio.grad(x, y), ratio.value_and_grad(x, y), ratio.hessian(x, y)
+
+    for p in POINTS:
+        assert every(*p) == (ratio(*p), ratio.grad(*p), ratio.value_and_grad(*p), ratio.hessian(*p))
+
+
+def test_what_double_arithmetic_loses() -> None:
+    @njit
+    def call(a, b, c):
+        return root(a, b, c)
+
+    assert call(1.0, 1e9, 1.0) == root(1.0, 1e9, 1.0) == -1e-9
+
+
+def test_the_last_tier() -> None:
+    """Far beyond double-double: a difference of 1e-40 of the terms."""
+
+    @symgrad
+    def small(x):
+        return (math.cos(x) + x * x / 2 - 1) * 1e30
+
+    @njit
+    def call(x):
+        return small(x)
+
+    for x in (1e-9, 1e-12, 3e-20):
+        assert call(x) == small(x)
+
+
+def test_integers_count_as_numbers() -> None:
+    @njit
+    def call(n):
+        return ratio(n, 2)
+
+    assert call(3) == ratio(3.0, 2.0)
+
+
+def test_parallel_loops() -> None:
+    @njit(parallel=True)
+    def slopes(x):
+        out = np.empty_like(x)
+        for i in prange(len(x)):
+            out[i] = ratio.grad(x[i], 2.0)[0]
+        return out
+
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, 2000) * 10.0 ** rng.integers(-20, 3, 2000)
+    np.testing.assert_array_equal(slopes(x), [ratio.grad(float(v), 2.0)[0] for v in x])
+
+
+def test_arrays_broadcast() -> None:
+    @njit
+    def call(x, y):
+        return ratio.grad(x, y)
+
+    x, y = np.linspace(0, 1, 4), np.array([[1.0], [2.0]])
+    dx, dy = call(x, y)
+    assert dx.shape == dy.shape == (2, 4)
+    for i in range(2):
+        for k in range(4):
+            assert (dx[i, k], dy[i, k]) == ratio.grad(float(x[k]), float(y[i, 0]))
+
+
+def test_other_ways_to_compile() -> None:
+    ufunc = numba.vectorize(["float64(float64)"])(lambda r: well.grad(r))
+    assert ufunc(np.array([1.0, 2.0])).tolist() == [well.grad(1.0), well.grad(2.0)]
+    c = numba.cfunc("float64(float64)")(lambda r: well.hessian(r))
+    assert c.ctypes(1.5) == well.hessian(1.5)
+
+    @numba.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+    def rows(x, out):
+        for i in range(len(x)):
+            out[i] = well(x[i])
+
+    assert rows(np.array([1.0, 3.0])).tolist() == [well(1.0), well(3.0)]
+
+
+def test_closures_arguments_and_the_dispatcher() -> None:
+    def newton(f):
+        @njit
+        def run(x):
+            for _ in range(20):
+                x -= f.grad(x) / f.hessian(x)
+            return x
+
+        return run
+
+    assert newton(well)(0.9) == pytest.approx(1.0, abs=1e-15)
+    apply = njit(lambda f, x: f(x))
+    assert apply(well, 2.0) == well(2.0)
+    assert apply(well.grad, 2.0) == well.grad(2.0)
+    assert well.grad.numba(2.0) == well.grad(2.0)
+
+
+def test_nested_results() -> None:
+    @symgrad
+    def several(x):
+        return np.array([[x, x**2], [1.0, math.sin(x)]]), (x, [x + 1])
+
+    matrix, (one, two) = njit(lambda x: several(x))(0.5)
+    np.testing.assert_array_equal(matrix, [[0.5, 0.25], [1.0, math.sin(0.5)]])
+    assert (one, list(two)) == (0.5, [1.5])
+
+
+def test_refused() -> None:
+    @symgrad
+    def mean(x):
+        return np.sum(x) / len(x)
+
+    mean(np.ones(3))
+    with pytest.raises(SymdiffError, match="has arrays or loops"):
+        njit(lambda x: mean(x))(np.ones(3))
+    named = symgrad(lambda x: {"a": x})
+    with pytest.raises(SymdiffError, match="a result that is a dict"):
+        named.numba(1.0)
+
+
+def test_neither_package_imports_the_other() -> None:
+    code = "import symdiff, sys; f = symdiff.symgrad(abs); assert 'numba' not in sys.modules"
+    subprocess.run(
+        [sys.executable, "-c", code.replace("f = symdiff.symgrad(abs); ", "")], check=True
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_the_corpus(case: object) -> None:
+    f = symgrad(case.fun, static=list(case.static) or None)
+    if case.static:
+        return
+    raw = f._source.raw(f._default_static())
+    if isinstance(raw, Structured):
+        return
+    try:
+        compiled = f.numba
+    except SymdiffError as refusal:
+        assert "dict" in str(refusal)
+        return
+    for at in case.samples:
+        np.testing.assert_array_equal(_flat(compiled(*at)), _flat(f(*at)))
+
+
+def _flat(value: object) -> list[float]:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [v for part in value for v in _flat(part)]
+    return [float(value)]
