@@ -237,7 +237,8 @@ class SymbolicFunction(functools.partial[Any]):
                 return result
             return self._run(tuple(values), static, None)
 
-        done = verify(source.name, captured, real, plain, None if source.path else again)
+        compiled = None if source.path else again
+        done = verify(source.name, captured, real, plain, compiled, self._options.dtype)
         if done and name is not None:
             cache.store(name, b"", ())
 

@@ -108,6 +108,7 @@ def verify(
     values: Sequence[Any],
     call: Callable[[Sequence[Any]], Any],
     again: Callable[[Sequence[Any]], Any] | None,
+    dtype: Any = None,
 ) -> bool:
     """Compare the captured program with plain Python; whether that was possible.
 
@@ -117,6 +118,7 @@ def verify(
     values : of the real parameters.
     call : calls the plain function with values of the real parameters.
     again : calls what was compiled with other values; None if it is a derivative.
+    dtype : what is computed in, whatever the arguments are; None follows them.
 
     Raises
     ------
@@ -126,7 +128,7 @@ def verify(
         return False
     for given in _smaller(values):
         try:
-            return _compare(name, captured(given), given, call, again)
+            return _compare(name, captured(given), given, call, again, dtype)
         except _TooLong:
             continue
         except (_Open, UnsupportedError, NotImplementedError):
@@ -258,6 +260,7 @@ def _compare(
     values: Sequence[Any],
     call: Callable[[Sequence[Any]], Any],
     again: Callable[[Sequence[Any]], Any] | None,
+    dtype: Any,
 ) -> bool:
     takes = dict.fromkeys(program.params, 0) if isinstance(program, Program) else {
         p.name: len(p.type.shape) for p in program.params
@@ -271,14 +274,14 @@ def _compare(
         ours = _ours(program, values)
         got = None if again is None else again(values)
         try:
-            _same(name, values, plain, ours, got, _unit(values))
+            _same(name, values, plain, ours, got, _unit(values, dtype))
         except VerificationError:
             # Python's floats take the format of short NumPy numbers inside of the function
             wide = [np.float64(v) if type(v) is float else v for v in values]
             plain, error = _plainly(call, wide)
             if error is not None or not any(type(v) is float for v in values):
                 raise
-            _same(name, values, plain, ours, got, _unit(values))
+            _same(name, values, plain, ours, got, _unit(values, dtype))
         return True
     if any(takes.values()):
         return False  # rows of arrays, which only `map` has
@@ -307,7 +310,7 @@ def _compare(
             if wrong is not None:
                 continue
         result = None if got is None else _element(got, program, place)
-        _same(name, point, want, ours, result, _unit(values))
+        _same(name, point, want, ours, result, _unit(values, dtype))
         done = True
     return done
 
@@ -348,9 +351,11 @@ class _Flat(list[Any]):
 HINT = "this is a fault of symdiff, please report it; verify=False switches the comparison off"
 
 
-def _unit(values: Sequence[Any]) -> float:
+def _unit(values: Sequence[Any], dtype: Any) -> float:
     """The unit of rounding of the shortest format among arguments."""
-    return max(UNITS.get(getattr(v, "dtype", None), 1.0) for v in (1.0, *values))
+    formats = [getattr(v, "dtype", None) for v in values]
+    formats += [] if dtype is None else [np.dtype(dtype)]
+    return max((UNITS.get(f, 1.0) for f in formats if f is not None), default=1.0)
 
 
 def _same(name: str, values: Sequence[Any], plain: Any, ours: Ours, got: Any, unit: float) -> None:

@@ -18,13 +18,14 @@ from typing import Any
 from flint import arb, ctx
 
 from symdiff import ir
+from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.rounding import Format, format_of
 from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
 from symdiff.program import Program
 from symdiff.validation.chain import Chain, Step
-from symdiff.validation.points import Point, Special, chosen, places_of
+from symdiff.validation.points import Point, Special, chosen, places_of, sums_of
 
 LEAST, PER_NODE = 25_000, 120
 """Operations on balls that a comparison may cost: about 10 ms, and about 15 % of compiling."""
@@ -179,7 +180,9 @@ class Trial:
             roots = (*self.captured.outputs, *self.captured.domain, *self.captured.assumptions)
             special = Special(self.params, places_of(roots, self._compiled))
             self.budget.spend(2 * SWEEP * special.cost() * min(len(self.params), 6))
-            self._points = chosen(self.params, special)
+            sums = Special(self.params, sums_of(self.captured.outputs))
+            self.budget.spend(2 * SWEEP * sums.cost() * min(len(self.params), 6))
+            self._points = chosen(self.params, special, sums)
         return self._points
 
     def first(self, point: Point) -> None:
@@ -412,8 +415,11 @@ class Trial:
         if self.smooth is not None:
             return None
         wrt, n = self.path[0][1], len(self.captured.outputs)
-        with exclusive():
-            tape = Tape([ir.var(p) for p in captured.params], captured.outputs)
+        try:
+            with exclusive():
+                tape = Tape([ir.var(p) for p in captured.params], captured.outputs)
+        except UnsupportedError:  # a user's own function, of which the derivative is known
+            return None
         asked = 0
         for seen in self.seen():
             if asked >= DIFFERENCES or seen.limit or seen.hull or seen.outside:

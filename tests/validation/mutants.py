@@ -65,6 +65,15 @@ FORMULAS: tuple[Callable[..., Any], ...] = (
     lambda x, y: (x - y) / (log(x) - log(y)),
     lambda x: (tan(x) - x) / (x - sin(x)),
     lambda x: (1 + x) ** 0.5 / x - 1 / x,
+    lambda x: x * x if x > 1 else sin(x),
+    lambda x, y: sqrt(x * x + 3 * y * y),
+    lambda x: 1 / (x - 1) - 2 / (x * x - 1),
+    lambda x, y: (exp(x * y + 1) - exp(x * y)) / exp(x * y + log(y)),
+    lambda x: exp(abs(x)) * abs(x) * abs(x) - abs(x) ** 3,
+    lambda x: (abs(x) - x * x) ** 2 * -abs(x),
+    lambda x: log(x) / (x - 1),
+    lambda x, y: x / 4 + y / 0.5,
+    lambda x, y: (sin(x) - sin(y)) / (x - y),
 )
 COMPILED: tuple[tuple[Callable[..., Any], tuple[float, ...]], ...] = (
     (lambda x: x**3 - 2 * x + 1.3 * x * x, (0.7,)),
@@ -120,6 +129,8 @@ def caught_by(m: Mutant) -> str:
                     near = [np.linspace(x - 1, x + 1, 4001) for x in point]
                     h(*near)
                     h(*(np.full(3, x, np.float32) for x in point))
+                for r in _roots(g, point):
+                    g(*r), g.grad(*r)
             except VerificationError:
                 return "the first call"
             except Exception as error:
@@ -128,6 +139,19 @@ def caught_by(m: Mutant) -> str:
             if issubclass(w.category, ValidationWarning):
                 return "machine code" if "compiled code" in str(w.message) else "formulas"
     return crash
+
+
+def _roots(g: Callable[..., Any], point: tuple[float, ...]) -> Iterator[tuple[float, ...]]:
+    """Points beside zeros on the line of the first variable, where terms cancel."""
+    xs = np.linspace(-3, 3, 601)
+    values = [g(x, *point[1:]) for x in map(float, xs)]
+    for a, b, u, v in zip(xs, xs[1:], values, values[1:], strict=False):
+        if u * v < 0:
+            for _ in range(45):
+                m = (a + b) / 2
+                w = g(float(m), *point[1:])
+                a, b = (m, b) if u * w > 0 else (a, m)
+            yield (float(a), *point[1:])
 
 
 # ------------------------------------------------------------------------- planting
