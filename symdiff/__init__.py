@@ -1,6 +1,6 @@
 """symdiff: derivatives of Python functions, simplified and cancelled before evaluation."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symdiff.errors import (
     GuardWarning,
@@ -11,6 +11,7 @@ from symdiff.errors import (
     ValidationWarning,
     VerificationError,
 )
+from symdiff.later import public_names
 from symdiff.version import __version__
 
 if TYPE_CHECKING:
@@ -48,20 +49,7 @@ _HOMES = {
 """Where the public names are; imported when they are first used, as the command line needs few."""
 
 
-def __getattr__(name: str) -> Any:
-    import importlib
-
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'symdiff' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
+public_names(__name__, _HOMES)
 
 __all__ = [
     "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",

@@ -9,7 +9,7 @@ import symdiff.products  # noqa: F401  (it adds to the derivatives that function
 from symdiff.errors import SymdiffError
 from symdiff.frontend import is_sympy, runs_when_traced
 from symdiff.function import SymbolicFunction, of_expressions, symbolic
-from symdiff.keywords import Domain, Options
+from symdiff.options import Domain, Options
 
 Wrt = str | int | Sequence[str | int] | None
 

@@ -13,14 +13,14 @@ from symdiff.derivation import Source, settled
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
-from symdiff.keywords import Options
 from symdiff.locks import Once
+from symdiff.options import Options
 from symdiff.program import Tree, flatten_like, map_tree
 from symdiff.runtime import arrays, rows
 from symdiff.runtime.arrays import ShapeError
 from symdiff.runtime.gate import Way
 from symdiff.runtime.nestcall import ComputationError
-from symdiff.structure import ARRAY, Structured
+from symdiff.structure import ARRAY, Structured, kind_of
 from symdiff.tiered import nested, widen
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ArrayKernels:
         if _of_numbers(program) and any(np.ndim(v) for v in values):
             return self._each(raw, program, values, static, shapes, out)
         if out is None:
-            return map_tree(kernel(values).__getitem__, program.tree)
+            return map_tree(self._reals(kernel(values)).__getitem__, program.tree)
         kernel(values, flatten_like(program.tree, out, len(program.outputs), "out"))
         return out
 
@@ -81,9 +81,14 @@ class ArrayKernels:
                 return NotImplemented
             if values is None:
                 return NotImplemented
+            values = self._reals(values)
             return values[tree] if single else map_tree(values.__getitem__, tree)
 
         return call
+
+    def _reals(self, values: list[Any]) -> list[Any]:
+        """Derivatives are real numbers, also where they are known to be whole."""
+        return [float(v) if type(v) is int else v for v in values] if self._source.path else values
 
     def in_doubles(self, raw: Structured) -> bool:
         """Whether a captured program has been called with doubles."""
@@ -99,6 +104,10 @@ class ArrayKernels:
         if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
             return None
         program, kernel = found
+        if self._source.path and any(
+            e.op is not ARRAY and kind_of(e) != "f" for e in program.outputs
+        ):
+            return None
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
         entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)

@@ -266,7 +266,7 @@ def _scalar(program: Program, what: str) -> Program:
         raise SymdiffError(
             f"{what} needs a function of one real value, but {program.name} returns "
             f"{len(program.outputs)}",
-            hint="use jacobian for functions that return several values",
+            hint="use jacobian for functions that return several values, or vjp",
         )
     return program
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdiff.derivation import Source, settled, static_key
+from symdiff.derivation import Source, settled
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import Shapes
 from symdiff.ir import Expr
-from symdiff.keywords import Options
+from symdiff.options import Options
 from symdiff.program import Emission
 from symdiff.structure import Structured
 
@@ -167,9 +167,7 @@ class CudaKernels:
     def compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
     ) -> tuple[Emission, OnDevice]:
-        key: Any = static_key(static)
-        if self.source.scalar(static, shapes).for_numbers:
-            key = key, "numbers"
+        key = id(self.source.scalar(static, shapes))
         if key not in self.made:
             self.made[key] = self._make(self.source.emission(static, shapes))
         return self.made[key]

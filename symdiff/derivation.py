@@ -19,12 +19,12 @@ from symdiff import guardtext
 from symdiff.errors import GuardWarning, SymdiffError
 from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.functions import BUILTIN
-from symdiff.ir import Expr, decode, encode, topological
+from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.locks import Once
 from symdiff.program import Emission, Program, Tree
 from symdiff.runtime import cache
 from symdiff.shapes import shapes_of, stretched
-from symdiff.structure import Structured
+from symdiff.structure import Stretches, Structured
 from symdiff.validation.settings import mode
 
 Step = tuple[str, tuple[str, ...]]
@@ -60,6 +60,9 @@ class Source:
     path : the derivations applied to it, in order; none is the value.
     keep : whether emissions are kept on disk.
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
+    captured : the programs, by static values and what the arguments of the call are; one for
+        which numbers and arrays make no difference is one object.
+    met, taken : where axes of size 1 would be repeated in them, and how they take arrays.
     notes : what simplifying each captured program found, by its identity.
     once : held by the thread that traces, derives or compiles; one for all derivatives.
     sound : what validating its emission found, by its identity.
@@ -76,6 +79,8 @@ class Source:
     keep: bool = True
     checkpoint: str | int | None = None
     captured: dict[Any, Program | Structured] = field(default_factory=dict)
+    met: dict[Any, Stretches] = field(default_factory=dict)
+    taken: dict[Any, str] = field(default_factory=dict)
     captures: Captures = field(default_factory=Captures)
     epoch: int = 0
     programs: dict[Any, Any] = field(default_factory=dict)
@@ -89,7 +94,7 @@ class Source:
         path = (*self.path, step)
         return Source(
             name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
-            self.captures, self.captures.epoch,
+            self.met, self.taken, self.captures, self.captures.epoch,
             once=self.once,
             verified=self.verified,
         )  # fmt: skip
@@ -103,7 +108,8 @@ class Source:
         if not self.captures.hold():
             with self.once:
                 if not self.captures.hold():
-                    self.captured.clear()
+                    for made in (self.captured, self.met, self.taken):
+                        made.clear()
                     self.captures.renew()
                     self.parameters.again()
         if self.epoch != self.captures.epoch:
@@ -122,21 +128,32 @@ class Source:
             with self.once:
                 found = self._captured(key, shapes)
                 if found is None:
-                    made = self.trace(static, shapes)
-                    known = isinstance(made, Program) and not made.for_numbers
-                    place = key if known else (key, _shape_key(shapes))
-                    found = self.captured.setdefault(place, made)
+                    found = self._traced(key, static, shapes)
         return found
 
     def _captured(self, key: Any, shapes: Shapes | None) -> Program | Structured | None:
-        found = self.captured.get(key)
-        if found is None:
-            found = self.captured.get((key, _shape_key(shapes)))
-        if found is None and shapes is None:  # as it was called last
+        if shapes is None:  # as it was called last
             captured = list(self.captured.items())
-            same = [v for k, v in captured if k[:1] == (key,) and len(k) == 2]
-            found = same[-1] if same and isinstance(same[-1], Structured) else None
-        return found
+            same = [v for (k, s), v in captured if k == key and s is not None]
+            if same:
+                return same[-1]
+        return self.captured.get((key, _shape_key(shapes)))
+
+    def _traced(
+        self, key: Any, static: Mapping[str, Any], shapes: Shapes | None
+    ) -> Program | Structured:
+        found, place = self.trace(static, shapes), (key, _shape_key(shapes))
+        self.taken[place], self.met[place] = found.taken, found.stretches
+        if isinstance(found, Program):
+            found = self._once(replace(found, stretches=Stretches()))
+        return self.captured.setdefault(place, found)
+
+    def _once(self, program: Program) -> Program:
+        """The program itself, or an equal one that was captured for other arguments."""
+        for other in self.captured.values():
+            if isinstance(other, Program) and _alike(program, other):
+                return other
+        return program
 
     def shapes(
         self, static: Mapping[str, Any], values: Sequence[Any], mapped: Sequence[bool] = ()
@@ -145,13 +162,31 @@ class Source:
         does not count."""
         found = shapes_of(self.parameters.real, values, mapped)
         while True:
-            raw = self.raw(static, found)
-            if not isinstance(raw, Structured) or not raw.stretches.pairs:
+            self.raw(static, found)
+            met = self.met[static_key(static), _shape_key(found)]
+            if not met.pairs:
                 return found
-            more = stretched(raw.stretches, found, values, mapped)
+            more = stretched(met, found, values, mapped)
             if more is None:
                 return found
             found = more
+
+    def has_one_kernel(self, static: Mapping[str, Any], shapes: Shapes) -> bool:
+        """Whether what was captured for these arguments holds for all sizes of arrays that
+        are alike."""
+        met = self.met[static_key(static), _shape_key(shapes)]
+        sized = any(len(shape) > 2 for shape in shapes.values())
+        return not sized and all(b is not ZERO for _, b in met.pairs)
+
+    def calls(self, static: Mapping[str, Any]) -> list[str]:
+        """How the arguments of each kind of call so far are taken."""
+        found = []
+        for key, shapes in self.captured:
+            if key == static_key(static) and shapes is not None:
+                each = ", ".join(f"{n} {_described(s)}" for n, s in shapes)
+                how = self.taken[key, shapes]
+                found.append(f"{each}: {how}" if how else each)
+        return list(dict.fromkeys(found))
 
     def scalar(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Program:
         """The function as captured, which must be one of numbers."""
@@ -166,15 +201,13 @@ class Source:
     def program(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
         """What the path derives, to be differentiated further."""
         raw = self.raw(static, shapes)
-        for_all = isinstance(raw, Program) and not raw.for_numbers
-        key = static_key(static) if for_all else id(raw)
-        found = self.programs.get(key)
+        found = self.programs.get(id(raw))
         if found is None:
             with self.once:
-                found = self.programs.get(key)
+                found = self.programs.get(id(raw))
                 if found is None:
                     made = raw, self._derived(raw)  # the first lives as long as its identity
-                    found = self.programs.setdefault(key, made)
+                    found = self.programs.setdefault(id(raw), made)
         return found[1]
 
     def _derived(self, program: Any) -> Any:
@@ -411,6 +444,24 @@ def _tree(plain: Any) -> Tree:
     if kind == "dict":
         return dict(zip(how, trees, strict=True))
     return tuple(trees) if kind == "tuple" else trees
+
+
+def _described(shape: Any) -> str:
+    """The kind of an argument, in words."""
+    rank, kind, *sizes = shape
+    if not rank:
+        return "a number"
+    what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
+    of = " of integers" if kind == "i" else ""
+    ones = ", ".join(f"axis {axis} of size {n}" for axis, n in (sizes[0] if sizes else ()))
+    return f"{what}{of}" + (f" with {ones}" if ones else "")
+
+
+def _alike(a: Program, b: Program) -> bool:
+    """Whether two programs are the same function."""
+    if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
+        return False
+    return repr(a.tree) == repr(b.tree)
 
 
 def _shape_key(shapes: Shapes | None) -> Any:

@@ -27,14 +27,16 @@ from symdiff.frontend import (
     Parameters,
     Placed,
     Shapes,
+    Trees,
     capture,
     from_sympy,
     include,
     noting,
+    pytrees,
     runs_when_traced,
 )
-from symdiff.keywords import Domain, Options
 from symdiff.locks import Lock
+from symdiff.options import Domain, Options
 from symdiff.program import (
     Emission,
     Program,
@@ -43,11 +45,12 @@ from symdiff.program import (
     map_tree,
 )
 from symdiff.progress import compiling
-from symdiff.runtime import cache, rows
+from symdiff.runtime import arrays, cache, rows
+from symdiff.runtime.arrays import NUMERIC
 from symdiff.runtime.gate import Gate, Way, refusing
 from symdiff.runtime.kernel import Kernel
 from symdiff.runtime.tiers import Tiered, _apart
-from symdiff.structure import Structured
+from symdiff.structure import Names, Structured
 from symdiff.tiered import always_wide, nested, placed, suspect, tiered, unsound, widen
 from symdiff.validation.settings import mode
 
@@ -60,6 +63,11 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 `symdiff.products`."""
 _FAST = {np.dtype(name): name for name in ("float64", "float32")}
 """Arrays that compiled entries take."""
+Kind = str | tuple[str, int, int]
+"""What a compiled entry serves: numbers, a program with arrays, or arrays of a dtype and number
+of dimensions as those arguments that the bits tell."""
+MOST_INPUTS = 60
+"""Arguments of calls with arrays that go straight to a compiled entry."""
 
 
 class SymbolicFunction(functools.partial[Any]):
@@ -102,6 +110,7 @@ class SymbolicFunction(functools.partial[Any]):
         self._opening = Lock()
         self._begin()
         self._derived: dict[Step, SymbolicFunction] = {}
+        self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
         self._expression: tuple[Any, Any] | None = None
         self._epoch = source.epoch
         self._gate: Gate | None = None
@@ -120,7 +129,7 @@ class SymbolicFunction(functools.partial[Any]):
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
         self._called: set[Any] = set()
-        self._fast: dict[str, Callable[..., Any]] = {}
+        self._fast: dict[Kind, Callable[..., Any]] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._numba: Any = None
 
@@ -152,6 +161,12 @@ class SymbolicFunction(functools.partial[Any]):
                 return result
         stream = self._cuda.stream(kwargs)
         real, static = self._source.parameters.bind(args, kwargs)
+        real = self._plain(real)
+        if any(map(pytrees.is_container, real)):
+            if out is not None:
+                raise SymdiffError("out= of a function of containers", hint="leave it out")
+            nodes, leaves = self._leaves(real)
+            return self._regrouped(self._twin(nodes)(*leaves, **static), nodes)
         key = static_key(static)
         if key in self._called:
             result = self._run(real, static, out, stream)
@@ -256,16 +271,14 @@ class SymbolicFunction(functools.partial[Any]):
 
     def _run_here(self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any) -> Any:
         """Compute on the CPU."""
-        shapes = None
-        if static_key(static) not in self._emitted:
-            shapes = self._source.shapes(static, real)
-            raw = self._source.raw(static, shapes)
-            if isinstance(raw, Structured):
-                result = self._arrays(raw, real, static, shapes, out)
-                if self._has_fast() and self._arrays.in_doubles(raw):
-                    self._route = self._arrays.route(raw)
-                    self._use_entry(raw)
-                return result
+        shapes = self._source.shapes(static, real)
+        raw = self._source.raw(static, shapes)
+        if isinstance(raw, Structured):
+            result = self._arrays(raw, real, static, shapes, out)
+            if self._has_fast() and self._arrays.in_doubles(raw):
+                self._route = self._arrays.route(raw)
+                self._use_entry(raw)
+            return result
         emission, kernel = self._compiled(static, shapes)
         if out is None:
             values = kernel.interpreted(real) if self._has_fast() else None
@@ -274,7 +287,7 @@ class SymbolicFunction(functools.partial[Any]):
                 while self._unsound(static, shapes, kernel):
                     emission, kernel = self._compiled(static, shapes)
                     values = kernel(real)
-                self._note(real, static, emission, kernel)
+                self._note(raw, real, static, shapes, emission, kernel)
             return map_tree(values.__getitem__, emission.tree)
         places = flatten_like(emission.tree, out, len(emission.outputs), "out")
         kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
@@ -282,7 +295,7 @@ class SymbolicFunction(functools.partial[Any]):
         while self._unsound(static, shapes, kernel):
             emission, kernel = self._compiled(static, shapes)
             kernel(kept, places)
-        self._note(real, static, emission, kernel)
+        self._note(raw, real, static, shapes, emission, kernel)
         return out
 
     def _unsound(self, static: Mapping[str, Any], shapes: Shapes | None, kernel: Tiered) -> bool:
@@ -307,35 +320,41 @@ class SymbolicFunction(functools.partial[Any]):
             return True
 
     def _note(
-        self, real: Sequence[Any], static: Mapping[str, Any], emission: Emission, kernel: Tiered
-    ) -> None:
-        """After a call of the program that calls with arrays are of: more like it may go
-        straight to a compiled entry, if compiling pays."""
-        if not self._has_fast() or self._emitted.get(static_key(static)) != (emission, kernel):
+        self, raw: Program, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes,
+        emission: Emission, kernel: Tiered,
+    ) -> None:  # fmt: skip
+        """After a call: more of its kind may go straight to a compiled entry, if compiling
+        pays."""
+        if not self._has_fast() or self._emitted.get(id(raw)) != (emission, kernel):
             return
-        dtypes = {a.dtype for a in real if type(a) is np.ndarray}
-        if not dtypes:
+        if not self._source.has_one_kernel(static, shapes):
+            return
+        given = [type(a) is np.ndarray for a in real]
+        if not any(given):
             if kernel.pays and all(isinstance(v, (float, int)) for v in real):
                 self._use_fast("numbers", emission, kernel.kernel)
-        elif len(dtypes) == 1 and (kind := _FAST.get(dtypes.pop())) is not None:
-            if kind == "float64" or kernel.kernel.widen is None:
-                self._use_fast(kind, emission, kernel.kernel)
+            return
+        dtypes = {a.dtype for a in real if type(a) is np.ndarray}
+        ranks = {a.ndim for a in real if type(a) is np.ndarray}
+        if len(dtypes) > 1 or len(ranks) > 1 or len(real) > MOST_INPUTS:
+            return
+        if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
+            if dtype == "float64" or kernel.kernel.widen is None:
+                which = sum(1 << k for k, is_array in enumerate(given) if is_array)
+                self._use_fast((dtype, rank, which), emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
     ) -> tuple[Emission, Tiered]:
-        key: Any = static_key(static)
-        found = self._emitted.get(key)
-        if found is None and self._source.scalar(static, shapes).for_numbers:
-            key = key, "numbers"
-            found = self._emitted.get(key)
+        raw = self._source.scalar(static, shapes)
+        found = self._emitted.get(id(raw))
         if found is None:
             with self._source.once:
-                found = self._emitted.get(key)
+                found = self._emitted.get(id(raw))
                 if found is None:
                     emission = self._source.emission(static, shapes)
                     made = emission, tiered(emission, self._options)
-                    found = self._emitted.setdefault(key, made)
+                    found = self._emitted.setdefault(id(raw), made)
         return found
 
     def _has_fast(self) -> bool:
@@ -343,16 +362,16 @@ class SymbolicFunction(functools.partial[Any]):
         always = self._options.accuracy == "certified" or self._options.target == "cuda"
         return not (self._source.parameters.static or self._options.dtype or always)
 
-    def _use_fast(self, kind: str, emission: Emission, kernel: Kernel) -> None:
-        """Calls with "numbers", or with small arrays of a dtype, go straight to the compiled
+    def _use_fast(self, kind: Kind, emission: Emission, kernel: Kernel) -> None:
+        """Calls with "numbers", or with small arrays of a kind, go straight to the compiled
         entry, once there was one."""
         if kind in self._fast or len(self._fast) >= MOST:
             return
         tree, count = emission.tree, len(emission.outputs)
-        if kind == "numbers":
+        if isinstance(kind, str):
             self._open(kind, nested(kernel.fast, tree, count))
             return
-        flat = kernel.fast_arrays(kind)
+        flat = kernel.fast_arrays(*kind)
         way = nested(flat, tree, count)
         self._open(kind, way._replace(placed=placed(flat, emission)))
 
@@ -363,7 +382,7 @@ class SymbolicFunction(functools.partial[Any]):
             return
         self._open(kind, self._arrays.entry(raw))
 
-    def _open(self, kind: str, way: Way | None) -> None:
+    def _open(self, kind: Kind, way: Way | None) -> None:
         """Offer calls to this way before they take the general path, if there is one."""
         with self._opening:
             if kind in self._fast or len(self._fast) >= MOST:
@@ -377,6 +396,81 @@ class SymbolicFunction(functools.partial[Any]):
             self._gate.add(way)
             self._fast[kind] = way.entry
             self._enter(self._gate.call)
+
+    def _plain(self, real: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, of which none would lose what it is more than an array."""
+        if all(type(v) in NUMERIC for v in real):
+            return real
+        names = self._source.parameters.real
+        return tuple([
+            v if pytrees.is_container(v) else arrays.plain(n, v)
+            for n, v in zip(names, real, strict=True)
+        ])  # fmt: skip
+
+    # --------------------------------------------------------------- containers
+    def _leaves(self, real: Sequence[Any]) -> tuple[tuple[pytrees.Node, ...], list[Any]]:
+        """How arguments nest, and the numbers and arrays in them."""
+        leaves: list[Any] = []
+        names = self._source.parameters.real
+        nodes = [pytrees.flatten(v, n, [], leaves) for n, v in zip(names, real, strict=True)]
+        return tuple(nodes), leaves  # which are looked at when the twin is called
+
+    def _twin(self, nodes: tuple[pytrees.Node, ...]) -> SymbolicFunction:
+        """The function of the leaves of arguments that nest in this way."""
+        found = self._twins.get(nodes)
+        if found is None:
+            parameters = self._source.parameters
+            trees = _named_leaves(parameters, nodes)
+            if self._parent is None:
+                wrapped = getattr(self, "__wrapped__", None)
+                if wrapped is None:
+                    raise SymdiffError(f"{self.__name__} takes numbers and arrays only")
+                found = symbolic(wrapped, self._options, parameters.static, trees)
+            else:
+                kind, by = self._source.path[-1]
+                if kind == "derivative" or len(self._source.path) > 1:
+                    raise SymdiffError(
+                        f"{self.__name__} is not defined for containers",
+                        hint="grad, jacobian, hessian, jvp, vjp and hvp of the function are",
+                    )
+                leaves = tuple(leaf for name in by for leaf in trees[name][1])
+                found = self._parent._twin(nodes)._derive(f"{self.__name__}", (kind, leaves))
+            self._twins[nodes] = found
+        return found
+
+    def _regrouped(self, result: Any, nodes: tuple[pytrees.Node, ...]) -> Any:
+        """A result for leaves, nested as the arguments are."""
+        if not self._source.path:
+            return result
+        kind, by = self._source.path[-1]
+        real = self._source.parameters.real
+        chosen = [nodes[real.index(n)] for n in by]
+
+        def group(flat: Any, inner: Callable[[Any], Any] = lambda v: v) -> Any:
+            number = sum(map(pytrees.count, chosen))
+            parts = [flat] if number == 1 else list(flat)
+            if len(parts) != number:
+                raise SymdiffError(
+                    f"{self.__name__} of containers with integers among what is differentiated by",
+                    hint="pass real numbers, or choose with wrt=",
+                )
+            leaves = map(inner, parts)
+            made = tuple([pytrees.unflatten(n, leaves) for n in chosen])
+            return made[0] if len(made) == 1 else made
+
+        match kind:
+            case "gradient" | "hvp":
+                return group(result)
+            case "value_and_gradient" | "vjp":
+                return result[0], group(result[1])
+            case "hessian":
+                return group(result, group)
+            case "jacobian":
+                assert self._parent is not None
+                found = self._parent._twin(nodes)._source
+                raw = next(reversed(found.captured.values()))
+                return _at_leaves(group, raw.tree, result)
+        return result
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -602,11 +696,19 @@ class SymbolicFunction(functools.partial[Any]):
         if isinstance(raw, Structured):
             from symdiff.arraytext import array_report
 
-            return array_report(raw, self._wrt())
+            return self._with_calls(array_report(raw, self._wrt()))
         from symdiff.certify import accuracy
         from symdiff.report import report
 
-        return replace(report(self.raw_program, self._wrt()), accuracy=accuracy(self))
+        found = replace(report(self.raw_program, self._wrt()), accuracy=accuracy(self))
+        return self._with_calls(found)
+
+    def _with_calls(self, found: Report) -> Report:
+        """A report with how the arguments of calls so far were taken."""
+        from symdiff.report import Finding
+
+        calls = self._source.calls(self._default_static())
+        return replace(found, findings=(*found.findings, *(Finding("taken", c) for c in calls)))
 
     def save(self, path: Any, *, hessian: bool = False) -> None:
         """Write a standalone module with the value, gradient and both together."""
@@ -638,6 +740,7 @@ class SymbolicFunction(functools.partial[Any]):
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
+        real = self._plain(real)
         real = self._cuda.located(real)
         if axes is None:
             axes = [0 if np.ndim(v) else None for v in real]
@@ -695,7 +798,19 @@ class SymbolicFunction(functools.partial[Any]):
         """Inline this callable into a function that is being traced."""
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
+        if any(map(pytrees.is_container, real)):
+            nodes, leaves = self._leaves(real)
+            return self._renested(self._twin(nodes)._inlined(leaves, static), nodes)
         return self._inlined(real, static)
+
+    def _renested(
+        self, found: Inlined | Placed, nodes: tuple[pytrees.Node, ...]
+    ) -> Inlined | Placed:
+        """What is inlined for leaves, with derivatives nested as the arguments are."""
+        if isinstance(found, Inlined):
+            return Inlined(self._regrouped(found.tree, nodes), found.domain)
+        tree = self._regrouped(found.program.tree, nodes)
+        return Placed(replace(found.program, tree=tree), found.values)
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
         shapes = self._source.shapes(static, real)
@@ -767,15 +882,50 @@ def _derived(parent: SymbolicFunction, step: Step) -> SymbolicFunction:
     return found
 
 
+def _named_leaves(parameters: Parameters, nodes: Sequence[pytrees.Node]) -> Trees:
+    """What the leaves of arguments are called."""
+    names = Names(parameters.names)
+    found = {}
+    for name, node in zip(parameters.real, nodes, strict=True):
+        leaves: list[str] = []
+        if node.kind == "leaf":
+            leaves.append(name)
+        else:
+            _name_leaves(node, name, names, leaves)
+        found[name] = node, tuple(leaves)
+    return found
+
+
+def _name_leaves(node: pytrees.Node, name: str, names: Names, found: list[str]) -> None:
+    if node.kind == "leaf":
+        found.append(names.fresh(name))
+    for k, child in enumerate(node.children):
+        key = node.keys[k] if node.keys and str(node.keys[k]).isidentifier() else k
+        _name_leaves(child, f"{name}_{key}", names, found)
+
+
+def _at_leaves(group: Callable[[Any], Any], tree: Any, result: Any) -> Any:
+    """Group the derivatives of each output."""
+    if isinstance(tree, dict):
+        return {k: _at_leaves(group, t, result[k]) for k, t in tree.items()}
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_at_leaves(group, t, r) for t, r in zip(tree, result, strict=True))
+    return group(result)
+
+
 def symbolic(
-    fun: Callable[..., Any], options: Options, static: Iterable[str] | str | None
-) -> SymbolicFunction:
-    """A function to be traced when it is first called."""
+    fun: Callable[..., Any], options: Options, static: Iterable[str] | str | None,
+    trees: Trees | None = None,
+) -> SymbolicFunction:  # fmt: skip
+    """A function to be traced when it is first called; of the leaves of containers, if
+    arguments are."""
     parameters = Parameters(fun, static)
+    if trees is not None:
+        parameters = parameters.flattened([leaf for _, named in trees.values() for leaf in named])
 
     def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | Structured:
         with noting(captures):
-            program = capture(fun, values, shapes)
+            program = capture(fun, values, shapes, trees)
         if isinstance(program, Structured):
             return program
         facts = _conditions(options.domain, program)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 
@@ -14,3 +17,25 @@ class Later:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(importlib.import_module(self._name), name)
+
+
+def public_names(package: str, homes: Mapping[str, str]) -> None:
+    """Let a package import its public names when they are first used.
+
+    A name may be that of a module of the package too, which importing that module would
+    otherwise put in its place.
+
+    Parameters
+    ----------
+    package : the name of the package.
+    homes : the module that each name is in.
+    """
+
+    def found(name: str) -> property:
+        def get(_: Any) -> Any:
+            return getattr(importlib.import_module(homes[name]), name)
+
+        return property(get, lambda *_: None)
+
+    module = sys.modules[package]
+    module.__class__ = type("Package", (ModuleType,), {name: found(name) for name in homes})

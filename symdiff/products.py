@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from symdiff.errors import SymdiffError
-from symdiff.frontend import Shapes
-from symdiff.function import SymbolicFunction
+from symdiff.frontend import Shapes, pytrees
+from symdiff.function import Kind, SymbolicFunction
 from symdiff.program import flatten_like
 from symdiff.runtime.gate import Way, refusing
 from symdiff.structure import Structured
@@ -61,9 +61,31 @@ class Product(SymbolicFunction):
     def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:
         given = dict(kwargs)
         stream = self._cuda.stream(given)
+        args = primals if isinstance(primals, (tuple, list)) else (primals,)
+        real, static = self._source.parameters.bind(tuple(args), given)
+        real = self._plain(real)
+        if any(map(pytrees.is_container, real)):
+            if out is not None:
+                raise SymdiffError("out= of a function of containers", hint="leave it out")
+            nodes, leaves = self._leaves(real)
+            found = self._twin(nodes)(tuple(leaves), self._flat(vector, nodes), **static)
+            return self._regrouped(found, nodes)
         return self._run(*self._bound(primals, vector, given), out, stream)
 
-    def _open(self, kind: str, way: Way | None) -> None:
+    def _flat(self, vector: Any, nodes: Sequence[pytrees.Node]) -> Any:
+        """The vector for leaves of containers."""
+        by, real = self._source.path[-1][1], self._source.parameters.real
+        entries = [vector] if len(by) == 1 else list(vector)
+        if len(entries) != len(by):
+            raise SymdiffError(
+                f"{self.__name__} takes a vector of {len(by)} entries, not {len(entries)}"
+            )
+        flat: list[Any] = []
+        for name, v in zip(by, entries, strict=True):
+            flat += pytrees.leaves_of(nodes[real.index(name)], v, f"the vector by {name}")
+        return tuple(flat)
+
+    def _open(self, kind: Kind, way: Way | None) -> None:
         """Compiled entries take all arguments in a row; `primals` and the vector are numbers or
         arrays where there is one, else tuples."""
         real, entries = self._counts
@@ -128,6 +150,9 @@ class CotangentProduct(Product, step="vjp"):
 
     def _call(self, primals: Any, cotangents: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
         return self._multiply(primals, cotangents, out, kwargs)
+
+    def _flat(self, vector: Any, nodes: Sequence[pytrees.Node]) -> Any:
+        return vector  # nested as the result is, not as the arguments
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         assert self._parent is not None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from symdiff.errors import Location, SymdiffError
 from symdiff.ir import Expr, topological
 from symdiff.later import Later
+from symdiff.structure import Stretches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +43,8 @@ class Program:
         defined (guarded by the branch they stand in); outside the value is nan.
     assumptions : conditions the user asserted.
     locations : first place in the source of each node that has one.
-    for_numbers : whether it holds for numbers only, as another program does for arrays.
+    stretches : of an elementwise function of arrays, where axes of size 1 are repeated.
+    taken : how arrays are taken by it, in words.
     """
 
     name: str
@@ -52,7 +54,8 @@ class Program:
     domain: tuple[Expr, ...] = ()
     assumptions: tuple[Expr, ...] = ()
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
-    for_numbers: bool = False
+    stretches: Stretches = field(default=Stretches(), compare=False)
+    taken: str = field(default="", compare=False)
 
     def place(self, e: Expr) -> Location | None:
         """Where the node, or the nearest node below it, stands in the source."""

@@ -306,7 +306,8 @@ class Stretches:
 
     Attributes
     ----------
-    pairs : the sizes that meet, formulas of those of the parameters.
+    pairs : the sizes that meet, formulas of those of the parameters; with 0, where it makes a
+        difference that a size is 1.
     axes : the axes of parameters whose sizes the names in them are.
     """
 
@@ -328,6 +329,7 @@ class Structured:
     data : arrays known when traced (float64 or int64), by the names that the block has.
     locations : first place in the source of each node that has one.
     stretches : where axes of size 1 would be repeated.
+    taken : how arrays are taken by it, in words.
     """
 
     name: str
@@ -338,6 +340,7 @@ class Structured:
     data: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict, compare=False)
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
     stretches: Stretches = field(default=Stretches(), compare=False)
+    taken: str = field(default="", compare=False)
 
 
 # ------------------------------------------------------------------------ names

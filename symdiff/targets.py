@@ -196,7 +196,7 @@ def of_formula(program: Program, usual: Mapping[str, float] | None = None) -> Sy
     from symdiff.derivation import Source
     from symdiff.frontend import Parameters
     from symdiff.function import SymbolicFunction
-    from symdiff.keywords import Options
+    from symdiff.options import Options
 
     parameters = Parameters.of_formula(program.name, program.params)
     parameters.defaults.update(usual or {})

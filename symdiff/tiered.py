@@ -12,7 +12,7 @@ from typing import Any
 
 from symdiff.derivation import kept
 from symdiff.ir import Expr
-from symdiff.keywords import Options
+from symdiff.options import Options
 from symdiff.program import Emission, Tree, nesting, unnesting
 from symdiff.runtime.gate import Way
 from symdiff.runtime.kernel import Kernel

@@ -169,7 +169,7 @@ class TestDerivatives:
         vector = symgrad(lambda x: np.array([x, x**2]))
         np.testing.assert_array_equal(vector(3.0), [3.0, 9.0])
         np.testing.assert_array_equal(vector.jacobian(3.0), [1.0, 6.0])
-        assert vector.jacobian(np.ones(7)).shape == (2, 7)
+        assert vector.jacobian(np.ones(7)).shape == (2, 7, 7)  # as `vector` of an array is (2, 7)
         named = symgrad(lambda x: {"a": x, "b": [2 * x]})
         assert named.jacobian(1.0) == {"a": 1.0, "b": [2.0]}
         with pytest.raises(SymdiffError, match="use jacobian"):

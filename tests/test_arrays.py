@@ -398,7 +398,7 @@ def test_map_of_a_function_of_numbers() -> None:
     """The mapped axis is the first, whatever the function makes of a number."""
 
     def f(x, c):
-        return x * c, np.array([x, c, x + c])
+        return x * c, np.array([x * c, c, x + c])
 
     a, b = normal(4), normal(5)
     value, array = symgrad(f).map(a, b, axes=(0, None))

@@ -333,6 +333,6 @@ def _scalar(program: Structured, what: str) -> Structured:
         raise SymdiffError(
             f"{what} needs a function of one real value, but {program.name} returns "
             + ("an array" if isinstance(program.tree, int) else "several"),
-            hint="use jacobian for functions that return several values",
+            hint="use jacobian for functions that return several values, or vjp",
         )
     return program

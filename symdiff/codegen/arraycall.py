@@ -21,7 +21,7 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
 
 RECORD = ("tested", "tested_width", "lean", "lean_width", "few", "sure", "tried", "raised",
           "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
-          "second_width", "between", "between_width", "long")  # fmt: skip
+          "second_width", "between", "between_width", "long", "rank", "among")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 tested, lean : the kernel's bodies, or 0; a call that needs one which is not there is refused.
@@ -35,7 +35,11 @@ descr : address of the dtype.
 second, second_width : body of the second tier and its register, or 0.
 between, between_width : those of what comes between; see `codegen.tiers`.
 long : elements from which other threads of Python may run meanwhile.
+rank : the dimensions that arrays must have, or `ANY_RANK`.
+among : the arguments that must be arrays, as bits, unless they may have any rank.
 """
+
+ANY_RANK = -1
 
 ARRAY = {"data": 16, "nd": 24, "dims": 32, "strides": 40, "descr": 56, "flags": 64}
 """Where an array keeps its fields (NumPy's `PyArrayObject_fields`)."""
@@ -64,6 +68,8 @@ entry:
   %second_job = alloca [{job_size} x i64]
   %between_job = alloca [{job_size} x i64]
   %tiers = alloca [{tiers_size} x i64]
+  %seen.s = alloca i64
+  store i64 0, ptr %seen.s
   store ptr null, ptr %first.s
   store i64 0, ptr %k.s
   %all.args = add i64 %inputs, %outputs
@@ -173,6 +179,12 @@ shape:
   %dims.p = getelementptr i8, ptr %arg, i64 {dims}
   %dims = load ptr, ptr %dims.p
   store i64 0, ptr %d.s
+  %bit.at = and i64 %k, 63
+  %bit = shl i64 1, %bit.at
+  %own.bit = select i1 %is.input, i64 %bit, i64 0
+  %seen.bits = load i64, ptr %seen.s
+  %more.bits = or i64 %seen.bits, %own.bit
+  store i64 %more.bits, ptr %seen.s
   %first = load ptr, ptr %first.s
   %none.yet = icmp eq ptr %first, null
   br i1 %none.yet, label %lead, label %follow
@@ -224,6 +236,17 @@ known:
   %none = icmp eq ptr %like, null
   br i1 %none, label %refuse, label %sized
 sized:
+  %rank.p = getelementptr i8, ptr %like, i64 {nd}
+  %rank32 = load i32, ptr %rank.p
+  %own.rank = sext i32 %rank32 to i64
+  %same.rank = icmp eq i64 %own.rank, %rank
+  %all.bits = load i64, ptr %seen.s
+  %same.which = icmp eq i64 %all.bits, %among
+  %same.kind = and i1 %same.rank, %same.which
+  %any.rank = icmp slt i64 %rank, 0
+  %of.kind = or i1 %any.rank, %same.kind
+  br i1 %of.kind, label %measured, label %refuse
+measured:
   %fits = icmp ule i64 %n, %limit
   %many = icmp uge i64 %n, %few
   %body = select i1 %many, i64 %lean, i64 %tested

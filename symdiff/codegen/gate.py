@@ -16,7 +16,7 @@ API = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_G
        "True")  # fmt: skip
 """The addresses in the global `gate.api`, which must be filled before the first call."""
 
-MOST = 4
+MOST = 8
 """Builtins that a gate asks."""
 
 RECORD = (*(f"way{k}" for k in range(MOST)), *(f"pair{k}" for k in range(MOST)),

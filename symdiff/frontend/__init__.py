@@ -1,6 +1,8 @@
 """From Python source to a `Program`: reading, tracing, refusing."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from symdiff.later import public_names
 
 if TYPE_CHECKING:
     from symdiff.frontend.calls import Inlined, runs_when_traced
@@ -8,6 +10,7 @@ if TYPE_CHECKING:
     from symdiff.frontend.captures import Captures, include, noting
     from symdiff.frontend.inlining import Placed
     from symdiff.frontend.parameters import Shapes
+    from symdiff.frontend.pytrees import Trees
     from symdiff.frontend.signature import Array, Parameters
     from symdiff.frontend.sympy_source import from_sympy, is_sympy
     from symdiff.frontend.values import SymArray
@@ -20,6 +23,7 @@ _HOMES = {
     "Placed": "symdiff.frontend.inlining",
     "Shapes": "symdiff.frontend.parameters",
     "SymArray": "symdiff.frontend.values",
+    "Trees": "symdiff.frontend.pytrees",
     "capture": "symdiff.frontend.capture",
     "from_sympy": "symdiff.frontend.sympy_source",
     "include": "symdiff.frontend.captures",
@@ -30,16 +34,7 @@ _HOMES = {
 """Imported when they are first used: formulas need none of them."""
 
 
-def __getattr__(name: str) -> Any:
-    import importlib
-
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'symdiff.frontend' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
-
+public_names(__name__, _HOMES)
 
 __all__ = [
     "Array",
@@ -49,6 +44,7 @@ __all__ = [
     "Placed",
     "Shapes",
     "SymArray",
+    "Trees",
     "capture",
     "from_sympy",
     "include",

@@ -13,17 +13,20 @@ Ensures: `symdiff.verify.faults` finds nothing in the program
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from symdiff import ir, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, captures, symbolic
+from symdiff.frontend import calls, captures, elementwise, pytrees, symbolic
 from symdiff.frontend.defined import masked, needed
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
+from symdiff.frontend.pytrees import Trees
 from symdiff.frontend.recorder import Retrace, active
+from symdiff.frontend.scalarise import scalarise
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
 from symdiff.frontend.tracer import Tracer
@@ -45,6 +48,9 @@ from symdiff.program import Program, Tree
 from symdiff.recursion import deep_recursion
 from symdiff.structure import Stretches, Structured
 
+ELEMENTWISE = "elementwise"
+"""How arrays are taken by a function that is proved to be so."""
+
 RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
 
@@ -53,6 +59,7 @@ def capture(
     fun: Callable[..., Any],
     static: Mapping[str, Any] | None = None,
     shapes: Shapes | None = None,
+    trees: Trees | None = None,
 ) -> Program | Structured:
     """Trace a function of real scalars and arrays.
 
@@ -61,14 +68,17 @@ def capture(
     fun : a Python function whose source can be read; or a `functools.partial` of one, a
         bound method, an object with a Python `__call__`.
     static : values of its static parameters; those left out keep their default.
-    shapes : dimensions and kinds of the real arguments, if they are known, and sizes of
-        axes that are. They count where a parameter is used as an array; elsewhere an array
-        means elementwise.
+    shapes : dimensions and kinds of the real arguments of the call, and sizes of axes that
+        are known. They say what each parameter is. If None, that is guessed from annotations
+        and from how parameters are used.
+    trees : of parameters that are containers, how they nest and what their leaves are called;
+        `shapes` are then those of the leaves.
 
     Returns
     -------
-    The function as a DAG of exact real operations, specialised on `static`; with arrays
-    or loops, as a `Structured` program, whatever the sizes.
+    The function as a DAG of exact real operations, specialised on `static`: of numbers, or of
+    arrays if it is elementwise, or takes elements of arrays only. Otherwise, with arrays or
+    loops, a `Structured` program, whatever the sizes.
 
     Raises
     ------
@@ -76,34 +86,55 @@ def capture(
     """
     given = dict(static or {})
     parameters = Parameters(fun, given)
-    plan = Arrays.annotated(parameters, shapes)
+    trees = trees or {}
+    plan = Arrays.of_call(parameters, shapes, leaves(parameters, trees))
     with deep_recursion(RECURSION_LIMIT):
         while True:
+            t = Interpreter()
             try:
-                return _capture(fun, parameters, given, plan)
-            except Retrace as found:
-                before, plan = plan, plan.after(found)
+                found = _capture(t, fun, parameters, given, plan, trees)
+                return found if plan.numbers is None else replace(found, taken=plan.why())
+            except UnsupportedError as error:
+                known = t.numbers_only
+                if known is None or not error.message.startswith(known[1]):
+                    raise
+                numbers = None if trees else plan.of_numbers(parameters, known[0], error.location)
+                if numbers is None:
+                    raise
+                plan = numbers
+            except Retrace as use:
+                before, plan = plan, plan.after(use)
                 if plan == before:
                     raise UnsupportedError(
-                        ": ".join(
-                            filter(None, ("a value is not known to be an array", found.what))
-                        ),
-                        found.location,
+                        ": ".join(filter(None, ("a value is not known to be an array", use.what))),
+                        use.location,
                         'annotate parameters that are arrays, such as x: Array["n"]',
                     ) from None
 
 
+def leaves(parameters: Parameters, trees: Trees) -> tuple[str, ...]:
+    """The numbers and arrays that are passed, in order: parameters, or leaves of them."""
+    return tuple(
+        leaf for name in parameters.real for leaf in (trees[name][1] if name in trees else (name,))
+    )
+
+
 def _capture(
-    fun: Callable[..., Any], parameters: Parameters, given: Mapping[str, Any], plan: Arrays
-) -> Program | Structured:
+    t: Tracer, fun: Callable[..., Any], parameters: Parameters, given: Mapping[str, Any],
+    plan: Arrays, trees: Trees,
+) -> Program | Structured:  # fmt: skip
     """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
     captures.of_function(fun, python_function(fun))
-    t = Interpreter()
     t.frame, t.at = frame, node
-    plan.prepare(t, parameters)
+    real = leaves(parameters, trees)
+    plan.prepare(t, (*parameters.names, *real))
     values: dict[str, Any] = {}
     for name in parameters.names:
+        if name in trees:
+            nested, named = trees[name]
+            values[name] = pytrees.traced(nested, map(plan.value, named))
+            continue
         if name in parameters.real:
             values[name] = plan.value(name)
             continue
@@ -128,7 +159,16 @@ def _capture(
         last = node.body[-1] if isinstance(node.body, list) else node
         outputs: list[Any] = []
         try:
+            if plan.lazy:
+                value = t.resolve(t.wrap(value), "what it returns")
+                numbers = elementwise.of_numbers(t, value, plan.arrays)
+                if numbers is None:
+                    t.must_not_be_lazy()
+                else:
+                    return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs)
+            if plan.numbers is not None and _has_arrays(tree):
+                raise Refused(f"an array; but {plan.why()}")
         except Refused as refusal:
             raise UnsupportedError(
                 f"'{parameters.name}' returns {refusal.message}",
@@ -138,8 +178,9 @@ def _capture(
     finally:
         active.reset(token)
     if plan.arrays or t.block:
-        return _structured(t, parameters, plan, outputs, tree)
-    return _program(t, parameters.name, parameters.real, outputs, tree)
+        found = _structured(t, parameters.name, real, plan, outputs, tree)
+        return found if plan.shapes is None else _of_elements(t, found)
+    return _program(t, parameters.name, real, outputs, tree)
 
 
 def _located(t: Tracer, run: Callable[[], Any]) -> Any:
@@ -184,13 +225,13 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any]) -> Tree:
 
 
 def _structured(
-    t: Tracer, parameters: Parameters, plan: Arrays, outputs: list[Any], tree: Tree
+    t: Tracer, name: str, real: tuple[str, ...], plan: Arrays, outputs: list[Any], tree: Tree
 ) -> Structured:
     """The program with its statements; of the numbers, only what arrays need."""
     roots = tuple(
         masked(v.expr, v.defined, t.facts) if isinstance(v, Scalar) else v for v in outputs
     )
-    given = [plan.parameter(n) for n in parameters.real]
+    given = [plan.parameter(n) for n in real]
     params, block, roots = unified(given, list(t.checks.values()), tuple(t.block), roots)
     block = structure.pruned(block, roots)
     inside = (e for s in structure.walk(block) for e in structure.expressions(s))
@@ -198,8 +239,45 @@ def _structured(
     used = structure.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes())
-    found = Structured(parameters.name, params, block, roots, tree, data, locations, stretches)
+    found = Structured(name, params, block, roots, tree, data, locations, stretches)
     return checked(found)
+
+
+def _has_arrays(tree: Tree) -> bool:
+    """Whether numbers are returned in an array."""
+    if isinstance(tree, dict):
+        return any(map(_has_arrays, tree.values()))
+    if isinstance(tree, (tuple, list)):
+        return any(map(_has_arrays, tree))
+    return isinstance(tree, np.ndarray)
+
+
+def _elements(
+    t: Tracer, name: str, real: tuple[str, ...], plan: Arrays, numbers: elementwise.Numbers
+) -> Program:
+    """An elementwise function of arrays, as one of numbers."""
+    outputs, tree, reads = numbers
+    noted = list(t.locations)
+    known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
+    t.locations = known
+    program = _program(t, name, real, outputs, tree)
+    stretches = Stretches(tuple(t.stretches), plan.axes())
+    return replace(program, stretches=stretches, taken=ELEMENTWISE)
+
+
+def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
+    """The program of numbers that an elementwise one is; any other as it is."""
+    if _has_arrays(found.tree) or not elementwise.only_stretches(t):
+        return found
+    numbers = scalarise(found)
+    if numbers is None:
+        return found
+    numbers = replace(numbers, taken=ELEMENTWISE)
+    if numbers.block or numbers.data:
+        return numbers
+    params = tuple(p.name for p in numbers.params)
+    return Program(numbers.name, params, numbers.outputs, numbers.tree, (), tuple(t.assumptions),
+                   numbers.locations, numbers.stretches, ELEMENTWISE)  # fmt: skip
 
 
 def _program(
@@ -212,7 +290,7 @@ def _program(
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    return Program(name, params, roots, tree, conditions, assumptions, locations, t.for_numbers)
+    return Program(name, params, roots, tree, conditions, assumptions, locations)
 
 
 _ANY = structure.index("#")

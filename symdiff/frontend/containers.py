@@ -45,7 +45,7 @@ def plain(value: Any) -> Any:
         return q
     if isinstance(value, (tuple, list)):
         return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
-    if isinstance(value, (Cond, SmallArray, Masked, Choice)):
+    if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed)):
         raise Refused(
             "a value that is not known when traced is compared or looked up",
             "use comparisons of numbers with 'if', or np.where",

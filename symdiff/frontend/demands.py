@@ -60,7 +60,6 @@ def _may_be_an_array(value: Any, what: str) -> None:
     for name, (rank, *_) in t.shapes.items():
         if rank and name not in t.array_parameters:
             raise Retrace(name, what=what)
-    t.for_numbers = True
 
 
 def array_in_call(value: Any, what: str) -> None:
@@ -74,7 +73,6 @@ def array_in_call(value: Any, what: str) -> None:
     for v in ir.variables((value.expr,)):
         if t.shapes.get(str(v.value), (0, ""))[0]:
             raise Retrace(str(v.value), what=what)
-        t.for_numbers = True
 
 
 def retrace_integers(t: Recorder, e: Expr) -> None:

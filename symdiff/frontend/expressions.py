@@ -13,6 +13,7 @@ from symdiff import ir
 from symdiff.frontend import arrays, attributes, calls, comprehensions, records, scalars, ufuncs
 from symdiff.frontend.containers import elements, key, position, subscript
 from symdiff.frontend.operators import binary, compare, truth
+from symdiff.frontend.recorder import numbers_only
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     UNBOUND,
@@ -22,7 +23,9 @@ from symdiff.frontend.values import (
     Real,
     Record,
     Refused,
+    Selected,
     SmallArray,
+    SymArray,
     Unusable,
     as_real,
     describe,
@@ -193,8 +196,12 @@ def _compare(t: Tracer, node: ast.Compare) -> Any:
         right = evaluate(t, comparator)
         t.at = node
         link = compare(t, type(op), left, right)
-        if isinstance(link, SmallArray):
-            raise Refused("a chained comparison of arrays", "join two comparisons with &")
+        if isinstance(link, (SmallArray, SymArray, Selected)):
+            raise numbers_only(
+                "a chained comparison",
+                "a chained comparison of arrays",
+                "join two comparisons with &",
+            )
         result = scalars.conjunction(result, link)
         if result is False:
             return False

@@ -91,6 +91,20 @@ def _sized(name: str, small: Implementation | None) -> Implementation:
     return implementation
 
 
+_OF_LISTS = ("fsum", "prod", "dist", "sumprod")
+"""Functions of math that take what can be iterated."""
+
+
+def _numbers(name: str, usual: Implementation) -> Implementation:
+    """A function of math, which takes no arrays."""
+
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        plain = [v if is_number(v) else python_names.number_of(v, f"{name}()") for v in args]
+        return usual(t, *plain, **kwargs)
+
+    return implementation
+
+
 _MODULES = (
     "scipy.special", "scipy.linalg", "numpy.lib.stride_tricks", "numpy.polynomial.polynomial",
 )  # fmt: skip
@@ -120,6 +134,8 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
         function = getattr(owner, attribute, None)
         if function is not None and (name in entries or id(function) not in table):
             usual = whole[name] if name in whole else _sized(name, entries.get(name))
+            if module == "math" and attribute not in _OF_LISTS:
+                usual = _numbers(name, usual)
             table[id(function)] = function, _extended(name, usual)
     for fun, build in distributions.EXACT.items():
         table[id(fun)] = fun, _shorthand(build)

@@ -217,6 +217,8 @@ def _squeeze(t: Tracer, value: Any, axis: Any = None) -> Any:
     a = symbolic.symbolic(t, value)
     rank = len(a.shape)
     if axis is None:
+        for n in a.shape:
+            t.decides(n)
         gone = [k for k, n in enumerate(a.shape) if n is ONE]
     else:
         gone = [axis_of(rank, k) for k in (axis if isinstance(axis, tuple) else (axis,))]

@@ -79,7 +79,7 @@ def _long(t: Tracer, node: ast.For, steps: range) -> bool:
     has many iterations, or some in which arrays are computed or many statements run."""
     if len(steps) > t.unroll_limit:
         return True
-    if len(steps) <= FEW or not t.array_parameters:
+    if len(steps) <= FEW or not t.array_parameters or t.lazy:
         return False
     before, steps_before = (t.block, len(t.block)), t.steps
     try:

@@ -79,6 +79,8 @@ def _full_like(t: Tracer, model: Any, value: Any, dtype: Any) -> Any:
 def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
     if not isinstance(num, int):
         raise Refused("a number of points that is not known when traced")
+    if num > t.size_limit:
+        return large_making.TABLE["numpy.linspace"](t, start, stop, num, endpoint)
     steps = max(num - 1 if endpoint else num, 1)
     span = scalars.binary(ast.Sub, as_real(stop), as_real(start))
     values = []
@@ -92,6 +94,8 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
     kind = dtype_kind(dtype)
     if all(isinstance(b, int) for b in bounds):
         values: list[Any] = list(range(*bounds))
+        if len(values) > t.size_limit:
+            return large_making.ranged(t, *bounds, dtype=dtype)
         return t.own(converted(SmallArray(np.array(values, object), "i"), kind))
     if any(isinstance(b, Real) and ir.rational(b.expr) is None for b in bounds):
         raise Refused(*large_making.real_ends(bounds))

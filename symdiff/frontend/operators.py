@@ -9,6 +9,7 @@ from typing import Any
 from symdiff.frontend import arrays, folding, records, scalars, symbolic
 from symdiff.frontend.containers import plain
 from symdiff.frontend.demands import used_as_array
+from symdiff.frontend.recorder import numbers_only
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Choice,
@@ -25,6 +26,7 @@ from symdiff.frontend.values import (
     describe,
     is_number,
 )
+from symdiff.ir import ONE, ZERO
 
 _SYMBOLIC = (SymArray, Selected, Listed)
 
@@ -34,14 +36,24 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
     if isinstance(value, SmallArray):
         if value.items.size == 1:
             return scalars.truth(value.items.item())
-        raise Refused("the truth value of an array of several elements", "use np.any or np.all")
+        raise _truth_of_array()
+    if isinstance(value, SymArray) and value.shape and all(n is ONE for n in value.shape):
+        return scalars.truth(symbolic.element(value, [ZERO] * len(value.shape)))
     if isinstance(value, _SYMBOLIC):
-        raise Refused("the truth value of an array of several elements", "use np.any or np.all")
+        raise _truth_of_array()
     if isinstance(value, Scalar):
         return scalars.truth(value)
     if isinstance(value, (Masked, Stream, Choice)):
         raise Refused(f"the truth value of {describe(value)}")
     return bool(value)
+
+
+def _truth_of_array() -> Refused:
+    return numbers_only(
+        "a condition",
+        "the truth value of an array of several elements",
+        "use np.any or np.all",
+    )
 
 
 def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
@@ -127,6 +139,8 @@ def _identical(a: Any, b: Any) -> bool:
 def _contains(t: Tracer, container: Any, item: Any) -> bool:
     if isinstance(container, (SmallArray, Masked, Scalar)):
         raise Refused(f"'in' on {describe(container)}", "compare with == and np.any")
+    if isinstance(item, (SmallArray, Masked, *_SYMBOLIC)):
+        raise _truth_of_array()
     if isinstance(container, Stream):
         container = t.spend(container)
     if isinstance(container, (list, tuple)):

@@ -1,7 +1,14 @@
-"""Which parameters are arrays: by annotation, or by use, found out while tracing.
+"""How parameters are taken: as the call passes them.
 
-A trace starts with every real parameter a number. Where one is indexed, reduced or asked
-for its shape, the trace is dropped and begins again with that parameter an array.
+Where a call is known, each real parameter is a number or an array of as many dimensions as the
+argument has. Arrays are traced as formulas first, nothing of which is written down: then the
+trace shows whether the function is elementwise (`symdiff.frontend.elementwise`). If it is not,
+it is traced again as a program with arrays. Where plain Python cannot take an array (`if` on it,
+`math.sin` of it), the trace begins again with numbers for its elements, as np.vectorize has it.
+
+Before any call a guess must do: annotations say what is an array; every other parameter is a
+number until one is indexed, reduced or asked for its shape, and then the trace is dropped and
+begins again with that parameter an array.
 """
 
 from __future__ import annotations
@@ -11,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symdiff import ir, structure
-from symdiff.errors import UnsupportedError
+from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend import symbolic
 from symdiff.frontend.recorder import MAX_UNROLL, Retrace
 from symdiff.frontend.signature import Parameters
@@ -41,19 +48,41 @@ class Arrays:
     arrays : their types.
     shapes : of the arguments of the call, or None.
     limit : elements of an array that is traced one by one.
+    lazy : whether arrays are formulas that are not written down, to see whether the function
+        is elementwise.
+    numbers : why, and where, the function takes elements of arrays only; None if it does not.
     """
 
     arrays: Mapping[str, Type] = field(default_factory=dict)
     shapes: Shapes | None = None
     limit: int = MAX_ARRAY
+    lazy: bool = False
+    numbers: tuple[str, Location | None] | None = None
 
     @classmethod
-    def annotated(cls, parameters: Parameters, shapes: Shapes | None) -> Arrays:
-        """What the annotations say."""
+    def of_call(
+        cls, parameters: Parameters, shapes: Shapes | None, names: tuple[str, ...]
+    ) -> Arrays:
+        """What the annotations and the arguments say of numbers and arrays of these names."""
         found = cls({}, shapes)
-        for name, shape in parameters.arrays.items():
-            found = found.with_array(name, len(shape) or found.rank(name, 1), shape)
-        return found
+        for name in names:
+            shape = parameters.arrays.get(name)
+            if shape is not None:
+                found = found.with_array(name, len(shape) or found.rank(name, 1), shape)
+            elif rank := found.rank(name, 0):
+                found = found.with_array(name, rank)
+        if shapes is None or not found.arrays:
+            return found
+        return replace(found, lazy=True, limit=MAX_ARRAY)
+
+    def of_numbers(self, parameters: Parameters, why: str, place: Location | None) -> Arrays | None:
+        """Elements in place of arrays, as `np.vectorize` passes them, and why; None where an
+        array is what is annotated."""
+        if self.shapes is None or self.numbers is not None or not self.arrays:
+            return None
+        if parameters.arrays:
+            return None
+        return Arrays({}, self.shapes, numbers=(why, place))
 
     def rank(self, name: str, usual: int) -> int:
         """The number of dimensions of an argument."""
@@ -72,6 +101,9 @@ class Arrays:
 
     def after(self, found: Retrace) -> Arrays:
         """What is known after a trace came to a use of an array."""
+        if self.lazy:
+            kept = replace(self, lazy=False, limit=SMALL)
+            return kept if found.name is None else kept.after(found)
         if found.name is None:
             return replace(self, limit=0 if self.limit <= SMALL else SMALL)
         if found.integers:
@@ -86,19 +118,30 @@ class Arrays:
                 found.location,
                 "pass an array",
             )
-        plan = self.with_array(found.name, rank)
-        for name, shape in self.shapes.items():
-            if shape[0] and name not in plan.arrays:
-                plan = plan.with_array(name, shape[0])
-        return plan
+        if self.numbers is None:
+            return self.with_array(found.name, rank)
+        raise UnsupportedError(
+            f"parameter '{found.name}' is used as an array: {found.what}; but {self.why()}",
+            found.location,
+            "use np.where in place of 'if', and NumPy's functions in place of those of math",
+        )
 
-    def prepare(self, t: Tracer, parameters: Parameters) -> None:
+    def why(self) -> str:
+        """Why the function takes elements of arrays only."""
+        if self.numbers is None:
+            return ""
+        why, place = self.numbers
+        at = "" if place is None else f" in line {place.line}"
+        return f"elements of arrays are passed one by one: {why}{at} takes numbers only"
+
+    def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
         """Tell a tracer the names of the sizes, and what to trace one by one."""
         t.size_limit = self.limit
-        t.unroll_limit = UNROLL if self.arrays else MAX_UNROLL
+        t.lazy = self.lazy
+        t.unroll_limit = UNROLL if self.arrays and not self.lazy else MAX_UNROLL
         t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
         t.guessed = self._guessed()
-        t.names = structure.Names(parameters.names)
+        t.names = structure.Names(names)
         for type in self.arrays.values():
             t.sizes.update(n for n in type.shape if n.op is structure.INDEX)
         t.parameter_sizes = frozenset(t.sizes)

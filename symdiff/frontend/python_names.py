@@ -29,7 +29,7 @@ from symdiff.frontend.large_algebra import sort
 from symdiff.frontend.large_reductions import total as array_total
 from symdiff.frontend.loops import trace_element
 from symdiff.frontend.operators import binary, truth
-from symdiff.frontend.recorder import active
+from symdiff.frontend.recorder import active, numbers_only
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cond,
@@ -104,6 +104,12 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
             for i in range(1, len(keys)):
                 best = i if better(keys[i], keys[best]) else best
             return items[best]
+        if not isinstance(items, Masked) and any(map(_is_array, items)):
+            raise numbers_only(
+                "max() or min()",
+                "max() or min() compares arrays",
+                "use np.maximum or np.minimum, or np.max or np.min",
+            )
         if not isinstance(items, Masked) and not all(map(is_number, items)):
             values = [plain(v) for v in items]
             best = 0
@@ -113,6 +119,19 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
         return arrays.extreme(pick, items)
 
     return implementation
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (SymArray, SmallArray, Selected, Listed, Masked))
+
+
+def number_of(value: Any, called: str) -> Any:
+    """What a function of numbers is called with: no array."""
+    if isinstance(value, SmallArray) and value.items.size == 1:
+        return value.items.item()
+    if _is_array(value):
+        raise numbers_only(called, f"{called} of an array", "use NumPy's functions")
+    return value
 
 
 def accumulated(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], Any]) -> Any:
@@ -200,6 +219,7 @@ def round_to(value: Any, digits: int) -> Any:
 
 
 def _round(t: Tracer, value: Any, digits: Any = None) -> Any:
+    value = number_of(value, "round()")
     if digits is None:
         return whole(value, functions.ROUND)
     return round(value, digits) if isinstance(value, int) else round_to(value, digits)
@@ -207,19 +227,20 @@ def _round(t: Tracer, value: Any, digits: Any = None) -> Any:
 
 def _pow(t: Tracer, a: Any, b: Any, modulus: Any = None) -> Any:
     if modulus is None:
-        return scalars.binary(ast.Pow, a, b)
+        return binary(t, ast.Pow, a, b)
     if all(isinstance(v, int) for v in (a, b, modulus)):
         return pow(a, b, modulus)
     raise Refused("pow with a modulus", "its arguments must be integers known when traced")
 
 
 def _divmod(t: Tracer, a: Any, b: Any) -> Any:
-    return scalars.binary(ast.FloorDiv, a, b), scalars.binary(ast.Mod, a, b)
+    return binary(t, ast.FloorDiv, a, b), binary(t, ast.Mod, a, b)
 
 
 def to_int(t: Tracer, value: Any = 0, base: Any = 10) -> Any:
     if isinstance(value, str):
         return int(value, base)
+    value = number_of(value, "int()")
     if isinstance(value, int):
         return int(value)
     if isinstance(value, Whole):
@@ -238,9 +259,7 @@ def to_int(t: Tracer, value: Any = 0, base: Any = 10) -> Any:
 def _float(t: Tracer, value: Any = 0) -> Any:
     if isinstance(value, str):
         return number(float(value))
-    if isinstance(value, SmallArray):
-        value = value.items.item()
-    return as_real(value)
+    return as_real(number_of(value, "float()"))
 
 
 def _bool(t: Tracer, value: Any = False) -> Any:

@@ -67,6 +67,12 @@ class Retrace(Exception):  # noqa: N818
         self.location = t.frame.source.location(t.at)
 
 
+def numbers_only(what: str, message: str, hint: str = "") -> Refused:
+    """The refusal of an array where plain Python takes a number only: what does so."""
+    active.get().numbers_only = what, message
+    return Refused(message, hint)
+
+
 class Recorder(Interface):
     """The state of a trace, and what it records."""
 
@@ -101,7 +107,8 @@ class Recorder(Interface):
         self.parameter_sizes: frozenset[Expr] = frozenset()
         self.shapes: Mapping[str, tuple[Any, ...]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
-        self.for_numbers = False
+        self.lazy = False
+        self.numbers_only: tuple[str, str] | None = None
         self.guessed: frozenset[str] = frozenset()
         self.growing: dict[ast.stmt, Any] = {}
         self.data: dict[str, np.ndarray[Any, Any]] = {}
@@ -202,11 +209,18 @@ class Recorder(Interface):
     # ----------------------------------------------------- statements and memory
     def emit(self, statement: structure.Statement) -> None:
         """Append a statement to the block that is being traced."""
+        self.must_not_be_lazy()
         self.block.append(statement)
+
+    def must_not_be_lazy(self) -> None:
+        """What is more than a formula of the arguments is traced as a program with arrays."""
+        if self.lazy:
+            raise Retrace(what="the function is not elementwise")
 
     def emit_where_made(self, cell: Cell, statement: structure.Statement) -> None:
         """Append the statement that writes a formula down where the formula was made:
         outside of the loops that it is older than."""
+        self.must_not_be_lazy()
         blocks = (block for birth, block in self.levels if cell.birth < birth)
         next(blocks, self.block).append(statement)
         self.written.append(cell)
@@ -235,6 +249,11 @@ class Recorder(Interface):
         """Note that two sizes meet of which one may be 1."""
         if all(e in self.parameter_sizes for e in structure.leaves((a, b))):
             self.stretches.setdefault((a, b))
+
+    def decides(self, n: Expr) -> None:
+        """Note that it makes a difference whether a size is 1."""
+        if n.op is not ir.CONST:
+            self.stretch(n, ir.ZERO)
 
     def set_cell(self, cell: Cell, leaf: Expr) -> None:
         """Memory is changed: it is another array from here on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from types import FunctionType, MethodType
@@ -150,6 +150,20 @@ class Parameters:
         signature = inspect.Signature([inspect.Parameter(n, kind) for n in names])
         self._arrange(signature, list(signature.parameters), [])
         return self
+
+    def flattened(self, leaves: Sequence[str]) -> Parameters:
+        """With leaves in place of the real parameters, followed by the static ones by name."""
+        found = Parameters.__new__(Parameters)
+        kind = inspect.Parameter
+        real = [kind(n, kind.POSITIONAL_OR_KEYWORD) for n in leaves]
+        fixed = [
+            kind(n, kind.KEYWORD_ONLY, default=self.defaults.get(n, kind.empty))
+            for n in self.static
+        ]
+        found.name, found.direct, found._made_of = self.name, False, None
+        found.arrays = {n: s for n, s in self.arrays.items() if n in leaves}
+        found._arrange(inspect.Signature([*real, *fixed]), list(leaves), list(self.static))
+        return found
 
     def _arrange(self, signature: inspect.Signature, real: list[str], fixed: list[str]) -> None:
         """Prepare for calls."""

@@ -9,6 +9,7 @@ from typing import Any
 from symdiff import ir, structure
 from symdiff.frontend import nests, symbolic
 from symdiff.frontend.extents import fits
+from symdiff.frontend.recorder import numbers_only
 from symdiff.frontend.selecting import places, select
 from symdiff.frontend.symbolic import SLOTS, formula, placed
 from symdiff.frontend.tracer import Tracer
@@ -32,7 +33,8 @@ def store(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
     if len(new.shape) > len(view.shape):
         extra = new.shape[: len(new.shape) - len(view.shape)]
         if any(n is not ONE for n in extra):
-            raise Refused("an array is stored in fewer dimensions than it has")
+            message = "an array is stored in fewer dimensions than it has"
+            raise Refused(message) if view.shape else numbers_only("an element that is stored", message)  # fmt: skip
         new = symbolic.gathered(
             new, new.shape[len(extra) :], [*[ZERO] * len(extra), *SLOTS[: len(view.shape)]]
         )

@@ -17,7 +17,7 @@ from symdiff.frontend import demands, scalars
 from symdiff.frontend.arrays import asarray
 from symdiff.frontend.defined import masked
 from symdiff.frontend.extents import common_shape, extent, repeated, same_size
-from symdiff.frontend.recorder import active
+from symdiff.frontend.recorder import active, numbers_only
 from symdiff.frontend.tracer import Tracer
 from symdiff.frontend.values import (
     Cell,
@@ -179,7 +179,7 @@ def _holds_symbolic(value: Any) -> bool:
 def stacked(t: Tracer, rows: Sequence[SymArray]) -> SymArray:
     """Arrays of one shape as the rows of a new one."""
     if len({len(r.shape) for r in rows}) > 1:
-        raise Refused("the rows of an array have different lengths")
+        raise numbers_only("an element of an array", "the rows of an array have different lengths")
     shape = rows[0].shape
     for r in rows[1:]:
         for n, m in zip(shape, r.shape, strict=True):
@@ -209,6 +209,7 @@ def of_small(t: Tracer, small: SmallArray) -> SymArray:
     flat = [_plain_element(v, small.kind) for v in small.items.ravel()]
     if not flat or all(e is flat[0] for e in flat):
         return lazy(shape, small.kind, flat[0] if flat else ZERO)
+    t.must_not_be_lazy()
     if len(flat) > MAX_CHOICES or (len(flat) > 4 and all(e.op is ir.CONST for e in flat)):
         return _in_memory(t, small)
     position = ZERO
@@ -322,6 +323,8 @@ def leaf_of(t: Tracer, a: SymArray) -> Expr:
 
 def settle(t: Tracer, a: SymArray, name: str) -> None:
     """A formula that is given a name is computed once, if it costs more than reading."""
+    if t.lazy:
+        return
     if a.sides is not None:
         for side in a.sides[1:]:
             settle(t, side, name)

@@ -44,6 +44,31 @@ class ShapeError(SymdiffError, ValueError):
     """Shapes that do not broadcast."""
 
 
+NUMERIC = frozenset((float, int, bool, np.ndarray, np.float64, np.float32, np.int64, np.bool_))
+"""Arguments that are nothing more than numbers and arrays."""
+
+
+def plain(name: str, value: Any) -> Any:
+    """The argument itself, or the array that it is nothing more than.
+
+    Raises
+    ------
+    ArgumentError : for what would lose its mask, labels, units or operators.
+    """
+    kind = type(value)
+    if kind in NUMERIC or isinstance(value, (numbers.Real, np.generic)):
+        return value
+    if kind is np.memmap or hasattr(value, "__cuda_array_interface__"):
+        return np.asarray(value) if kind is np.memmap else value
+    called = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    hint = f"pass an array, such as np.asarray({name})"
+    if isinstance(value, np.ma.MaskedArray):
+        hint = f"its mask would be lost: pass {name}.filled(...), or the mask as an argument"
+    raise ArgumentError(
+        f"argument {name} is a {called}, which symdiff does not compute with", hint=hint
+    )
+
+
 def is_scalar(value: Any) -> bool:
     """Whether a value is a plain Python number, which takes the dtype of arrays."""
     return type(value) in (float, int, bool) or (

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symdiff.codegen import jit
+from symdiff.codegen.arraycall import ANY_RANK
 from symdiff.codegen.llvm import print_point
 from symdiff.ir import POW, Expr, decode, encode, rational, topological
 from symdiff.locks import Lock
@@ -115,7 +116,7 @@ class Kernel:
         self._lock = Lock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[tuple[str, int, int], Entry] = {}
         self._cost: float | None = None
 
     def __repr__(self) -> str:
@@ -230,34 +231,38 @@ class Kernel:
         anything else, their number is wrong, or the `suspect` condition holds."""
         return self.point.entry
 
-    def fast_arrays(self, dtype: str = "float64") -> Callable[..., Any]:
+    def fast_arrays(
+        self, dtype: str = "float64", rank: int = ANY_RANK, which: int = 0
+    ) -> Callable[..., Any]:
         """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
         floats among them. Arrays for all outputs may follow; it then returns None. It also
         returns NotImplemented for arrays so large that threads may pay, and where a body is not
-        compiled yet: which one is needed depends on how many elements there are."""
-        found = self._entries.get(dtype)
+        compiled yet: which one is needed depends on how many elements there are; and unless
+        the arrays have this many dimensions and are the arguments whose bits are set in
+        `which`, where the rank is given."""
+        found = self._entries.get((dtype, rank, which))
         if found is None:
             with self._lock:
-                found = self._entries.get(dtype)
+                found = self._entries.get((dtype, rank, which))
                 if found is None:
-                    found = self._entry(dtype)
+                    found = self._entry(dtype, rank, which)
         return found.call
 
-    def _entry(self, dtype: str) -> Entry:
+    def _entry(self, dtype: str, rank: int, which: int) -> Entry:
         if not self._leans:
             self.body(dtype)
         found = Entry(
             dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
             flagged=self._flagged, few=FEW if self._leans else self._small + 1,
-            limit=self._small, long=int(HELD / self.cost),
+            limit=self._small, long=int(HELD / self.cost), rank=rank, among=which,
         )  # fmt: skip
-        self._entries[dtype] = found
+        self._entries[dtype, rank, which] = found
         self._attach()
         return found
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
-        entries = list(self._entries.items())
+        entries = [(dtype, entry) for (dtype, _, _), entry in list(self._entries.items())]
         for dtype, entry in entries:
             for name, kind in (("tested", "array"), ("lean", "lean")):
                 if body := self._bodies.get((dtype, kind)):

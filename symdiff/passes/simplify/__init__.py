@@ -38,6 +38,8 @@ MAX_OPERATIONS = 400
 """Formulas with more operations than this stay as they are."""
 CANDIDATES = 800
 """Candidates that are measured for one formula."""
+ALTOGETHER, LEAST = 2400, 60
+"""For all formulas of a call, and for each of them even then."""
 MAX_TERMS = 10
 """Sums with more terms are not taken apart."""
 MAX_POOL = 5
@@ -54,15 +56,18 @@ _RATIONAL = (ADD, SUB, NEG, MUL, DIV)
 def simplify(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The shortest form that is found for each output."""
     found: dict[Expr, Expr] = {}
-    result = []
+    result, left = [], ALTOGETHER
     for e in outputs:
         if e not in found:
-            found[e] = _simplified(e)
+            budget = Budget(min(CANDIDATES, max(left, LEAST)))
+            before = budget.left
+            found[e] = _simplified(e, budget)
+            left -= before - budget.left
         result.append(found[e])
     return tuple(result)
 
 
-def _simplified(e: Expr) -> Expr:
+def _simplified(e: Expr, budget: Budget) -> Expr:
     if not e.args:
         return e
     start = readable(e)
@@ -74,7 +79,7 @@ def _simplified(e: Expr) -> Expr:
         return e
     found = start
     for strict in (False, True):  # a domain that a part loses may be kept by the rest
-        found = _Simplifier(costs, strict).of(start)
+        found = _Simplifier(costs, strict, budget).of(start)
         if strict or found is start or equal(start, found):
             return found
     return found
@@ -84,8 +89,8 @@ class _Simplifier:
     """Simplifies a formula from the top: a window at a time, after what its generators are
     functions of."""
 
-    def __init__(self, costs: Costs, strict: bool) -> None:
-        self.costs, self.strict, self.budget = costs, strict, Budget(CANDIDATES)
+    def __init__(self, costs: Costs, strict: bool, budget: Budget) -> None:
+        self.costs, self.strict, self.budget = costs, strict, budget
         self.known: dict[Expr, Expr] = {}
 
     def of(self, e: Expr) -> Expr:
@@ -205,6 +210,8 @@ class _Window:
                 for v in list(pool.values())[:2]:
                     for form in angles.forms(self.frame, angle, v):
                         pool.setdefault(_key(form), form)
+                        if not self.writer.budget.spend():
+                            break
                 pool = self._kept(pool)
         return list(pool.values())
 

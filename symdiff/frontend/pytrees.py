@@ -1,0 +1,164 @@
+"""Containers of numbers and arrays as arguments: trees, whose leaves are the parameters.
+
+Before:  f({"w": w, "b": [b, 2.0]})
+After:   f_(w, b, 2.0), traced with p = {"w": p_w, "b": [p_b_0, p_b_1]}
+
+Lists, tuples, named tuples, dicts and dataclasses are nodes. None, strings and truth values in
+them are fixed: another one is another tree. Everything else is a leaf.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symdiff.errors import SymdiffError
+from symdiff.frontend.values import Record
+
+MOST = 2000
+"""Leaves of the arguments of a call."""
+
+_PLAIN = frozenset((float, int, bool, np.ndarray, np.float64, np.float32, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """How one argument nests.
+
+    Attributes
+    ----------
+    kind : "leaf", "fixed", "list", "tuple", "dict", "named" or "data".
+    made_of : the class of a named tuple or dataclass, or of what is fixed.
+    keys : of a dict, or the fields of a dataclass.
+    children : what it holds, in order.
+    value : what is fixed.
+    """
+
+    kind: str = "leaf"
+    made_of: type | None = None
+    keys: tuple[Any, ...] = ()
+    children: tuple[Node, ...] = ()
+    value: Any = None
+
+
+LEAF = Node()
+Trees = Mapping[str, tuple[Node, tuple[str, ...]]]
+"""Of parameters that are containers: how they nest, and what their leaves are called."""
+
+
+def is_container(value: Any) -> bool:
+    """Whether an argument is a tree that is no leaf."""
+    if type(value) in _PLAIN:
+        return False
+    if isinstance(value, (list, tuple, dict)):
+        return True
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return False
+    return not type(value).__module__.startswith("symdiff.")
+
+
+def flatten(value: Any, name: str, names: list[str], leaves: list[Any]) -> Node:
+    """How a value nests; its leaves, and what they are called, are added to the lists."""
+    if not is_container(value):
+        if value is None or isinstance(value, (str, bool)):
+            return Node("fixed", type(value), value=value)
+        if len(leaves) >= MOST:
+            raise SymdiffError(
+                f"argument {name} holds more than {MOST} numbers or arrays",
+                hint="pass an array: np.array(...)",
+            )
+        names.append(name)
+        leaves.append(value)
+        return LEAF
+    if isinstance(value, dict):
+        _only(dict, value, name)
+        keys: tuple[Any, ...] = tuple(value)
+        parts: Sequence[Any] = list(value.values())
+        kind, made_of = "dict", None
+    elif isinstance(value, (list, tuple)):
+        named = hasattr(value, "_fields")
+        if not named:
+            _only(list if isinstance(value, list) else tuple, value, name)
+        parts, keys = value, getattr(value, "_fields", tuple(range(len(value))))
+        kind = "named" if named else "list" if isinstance(value, list) else "tuple"
+        made_of = type(value) if named else None
+    else:
+        keys = tuple(f.name for f in dataclasses.fields(value))
+        parts = [getattr(value, k) for k in keys]
+        kind, made_of = "data", type(value)
+    children = tuple(
+        flatten(v, f"{name}_{_word(k, i)}", names, leaves)
+        for i, (k, v) in enumerate(zip(keys, parts, strict=True))
+    )
+    return Node(kind, made_of, () if kind in ("list", "tuple") else keys, children)
+
+
+def _only(plain: type, value: Any, name: str) -> None:
+    if type(value) is not plain:
+        raise SymdiffError(
+            f"argument {name} is a {type(value).__name__}, which is more than a {plain.__name__}",
+            hint=f"pass a {plain.__name__}",
+        )
+
+
+def _word(key: Any, position: int) -> str:
+    return str(key) if str(key).isidentifier() or isinstance(key, int) else str(position)
+
+
+def leaves_of(node: Node, value: Any, what: str) -> list[Any]:
+    """The leaves of a value that must nest as a node does."""
+    names: list[str] = []
+    leaves: list[Any] = []
+    if flatten(value, what, names, leaves) != node:
+        raise SymdiffError(f"{what} must be nested as the argument is")
+    return leaves
+
+
+def count(node: Node) -> int:
+    """The number of leaves."""
+    return 1 if node.kind == "leaf" else sum(map(count, node.children))
+
+
+def unflatten(node: Node, leaves: Iterator[Any]) -> Any:
+    """The tree of these leaves, as Python has it."""
+    match node.kind:
+        case "leaf":
+            return next(leaves)
+        case "fixed":
+            return node.value
+    parts = [unflatten(c, leaves) for c in node.children]
+    match node.kind:
+        case "list":
+            return parts
+        case "tuple":
+            return tuple(parts)
+        case "dict":
+            return dict(zip(node.keys, parts, strict=True))
+    assert node.made_of is not None
+    if node.kind == "named":
+        return node.made_of(*parts)
+    made: Any = object.__new__(node.made_of)
+    for key, part in zip(node.keys, parts, strict=True):
+        object.__setattr__(made, key, part)
+    return made
+
+
+def traced(node: Node, leaves: Iterator[Any]) -> Any:
+    """The tree of these leaves, as the tracer has it."""
+    if node.kind == "data":
+        assert node.made_of is not None
+        parts = [traced(c, leaves) for c in node.children]
+        return Record(node.made_of, dict(zip(node.keys, parts, strict=True)))
+    if node.kind in ("leaf", "fixed"):
+        return unflatten(node, leaves)
+    parts = [traced(c, leaves) for c in node.children]
+    if node.kind == "dict":
+        return dict(zip(node.keys, parts, strict=True))
+    if node.kind == "named":
+        assert node.made_of is not None
+        return node.made_of(*parts)
+    return parts if node.kind == "list" else tuple(parts)
