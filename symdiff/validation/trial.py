@@ -430,7 +430,7 @@ class Trial:
             for j, name in enumerate(wrt):
                 at = captured.params.index(name)
                 sides = []
-                for s in (1, -1):
+                for s in (1, 0, -1):
                     point = [arb(x) for x in seen.point]
                     with exclusive(PRECISIONS[1]):
                         point[at] += s * arb(2) ** -NUDGE
@@ -442,9 +442,13 @@ class Trial:
                         if entry not in self.which:
                             continue
                         truth = seen.truth[self.which.index(entry)]
-                        slope = (sides[0][i] - sides[1][i]) * arb(2) ** (NUDGE - 1)
+                        ahead, here, behind = (side[i] for side in sides)
+                        slope = (ahead - behind) * arb(2) ** (NUDGE - 1)
                         if truth is None or not slope.is_finite():
                             continue
+                        bend = abs(ahead - here - here + behind) * arb(2) ** NUDGE
+                        if not bool(bend < (abs(slope) + 1) * arb(2) ** -NUDGE_BITS):
+                            continue  # a kink, or the boundary of a branch
                         room = (abs(truth) + abs(slope) + 1) * arb(2) ** -NUDGE_BITS
                         if bool(abs(truth - slope) > room):
                             got, right = float(truth.mid()), float(slope.mid())

@@ -312,17 +312,35 @@ def _edits() -> Iterator[Mutant]:
         ("compensation", "codegen.sharp", "own = raw(ADD, (raw(SUB, (a, raw(SUB, (s, t)))), raw(SUB, (b, t))))", "own = raw(SUB, (raw(SUB, (a, raw(SUB, (s, t)))), raw(SUB, (b, t))))"),
         ("compensation", "codegen.sharp", "error = raw(FMA, (a, b, _negative(p)))", "error = raw(FMA, (a, b, p))"),
         ("compensation", "codegen.sharp", "return raw(FMA, (a, b, c)), _add(correction, dc)", "return raw(FMA, (a, b, c)), _add(correction, _negative(dc))"),
-        ("double-double", "codegen.doubledouble", "return Pair(p, fma(a, b, minus_of(p)))", "return Pair(p, fma(a, b, p))"),
-        ("double-double", "codegen.doubledouble", "return Pair(s, plus(minus(a, minus(s, t)), minus(b, t)))", "return Pair(s, minus(minus(a, minus(s, t)), minus(b, t)))"),
         ("lowering", "codegen.lower", "return self.make(MUL, const(1 / c), other)  # by a power of two, which is exact", "return self.make(MUL, const(c), other)"),
     ]  # fmt: skip
     for kind, where, old, new in rows:
         yield Mutant(kind, where, old, new)
 
 
+def _pairs(name: str) -> Mutant:
+    """A wrong sign in what double-double arithmetic is made of."""
+
+    def change() -> None:
+        from symdiff.codegen import doubledouble as dd
+
+        right = getattr(dd, name)
+
+        def wrong(a: Any, b: Any) -> Any:
+            pair = right(a, b)
+            return type(pair)(pair[0], dd.minus_of(pair[1]))
+
+        for module in list(sys.modules.values()):
+            if getattr(module, "__name__", "").startswith("symdiff"):
+                if vars(module).get(name) is right:
+                    setattr(module, name, wrong)
+
+    return Mutant("double-double", f"error of {name}, the other sign", plant=change)
+
+
 def mutants() -> list[Mutant]:
     """All of them."""
-    found = list(_edits())
+    found = [*_edits(), *map(_pairs, ("two_sum", "two_product", "fast_two_sum"))]
     for name, probe in RULED.items():
         rule = _rule(name)
         found.append(Mutant(rule.kind, rule.where, plant=rule.plant, probes=(probe,)))
