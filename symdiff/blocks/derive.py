@@ -27,6 +27,7 @@ from symdiff.blocks.trees import bundle, cells, joined
 from symdiff.errors import SymdiffError
 from symdiff.ir import ONE, ZERO, Expr, eq
 from symdiff.program import Tree
+from symdiff.prune import pruned
 from symdiff.structure import (
     ARRAY,
     INDEX,
@@ -39,7 +40,6 @@ from symdiff.structure import (
     array,
     index,
     name_of,
-    pruned,
     types,
 )
 

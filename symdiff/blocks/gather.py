@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.blocks.chains import Chain, Site, chain, names_used, plain
 from symdiff.ir import ADD, SUB, TRUE, ZERO, Expr, substitute, topological, var
+from symdiff.prune import pruned
 from symdiff.structure import (
     INDEX,
     LOAD,
@@ -38,7 +39,6 @@ from symdiff.structure import (
     inner,
     load,
     name_of,
-    pruned,
     renamed,
     replaced,
     scalar,

@@ -29,6 +29,7 @@ from symdiff.passes.cancel import cancel
 from symdiff.passes.complete import closed_forms, complete, expand_completed
 from symdiff.passes.guards import guards
 from symdiff.passes.stabilise import stabilise
+from symdiff.prune import pruned
 from symdiff.structure import (
     FLOORDIV,
     INDEX,
@@ -43,7 +44,6 @@ from symdiff.structure import (
     expressions,
     kind_of,
     mapped,
-    pruned,
 )
 
 

@@ -22,6 +22,7 @@ from symdiff import ir
 from symdiff.codegen.cudaparallel import parallel
 from symdiff.integers import in_range, linear
 from symdiff.ir import CONST, ONE, TRUE, ZERO, Expr, substitute, topological, var
+from symdiff.prune import pruned
 from symdiff.structure import (
     ARRAY,
     LOAD,
@@ -42,7 +43,6 @@ from symdiff.structure import (
     leaves,
     load,
     name_of,
-    pruned,
     renamed,
     replaced,
     walk,

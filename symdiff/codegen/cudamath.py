@@ -16,7 +16,7 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from symdiff.codegen.ddfunctions import named
-from symdiff.codegen.llvm import nearest_single
+from symdiff.codegen.machine import nearest_single
 from symdiff.functions import PI
 
 _LIMIT = 65536

@@ -29,7 +29,7 @@ from fractions import Fraction
 
 from symdiff.codegen import streams, together
 from symdiff.codegen.doubledouble import EXPONENT, POWER_OF_TWO
-from symdiff.codegen.machine import nearest
+from symdiff.codegen.machine import nearest, nearest_single
 from symdiff.codegen.streams import Streams
 from symdiff.functions import CONSTANT_VALUES
 from symdiff.ir import (
@@ -546,20 +546,6 @@ def constant(value: Fraction | float, single: bool) -> float:
     if not isinstance(value, Fraction):
         return value
     return nearest_single(value) if single else nearest(value)
-
-
-def nearest_single(q: Fraction) -> float:
-    """The nearest float32, ties to even, rounded once."""
-    if q == 0:
-        return 0.0
-    n = abs(q)
-    exponent = n.numerator.bit_length() - n.denominator.bit_length()
-    if n < Fraction(2) ** exponent:
-        exponent -= 1
-    unit = Fraction(2) ** max(exponent - 23, -149)
-    rounded = round(n / unit) * unit
-    value = math.inf if rounded >= 2**128 else float(rounded)
-    return value if q > 0 else -value
 
 
 def _single(value: float) -> float:

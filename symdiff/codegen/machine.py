@@ -47,5 +47,19 @@ def nearest(q: Fraction) -> float:
         return math.inf if q > 0 else -math.inf
 
 
+def nearest_single(q: Fraction) -> float:
+    """The nearest float32, ties to even, rounded once."""
+    if q == 0:
+        return 0.0
+    n = abs(q)
+    exponent = n.numerator.bit_length() - n.denominator.bit_length()
+    if n < Fraction(2) ** exponent:
+        exponent -= 1
+    unit = Fraction(2) ** max(exponent - 23, -149)
+    rounded = round(n / unit) * unit
+    value = math.inf if rounded >= 2**128 else float(rounded)
+    return value if q > 0 else -value
+
+
 UNDERFLOWS, OVERFLOWS = 0b10000, 0b1101
 """In the register of the processor's flags: the flag of underflow; those of overflow, division by zero, invalid operation."""

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from symdiff.ir import ADD, MUL, TRUE, ZERO, Expr, var
+from symdiff.prune import pruned
 from symdiff.structure import (
     ARRAY,
     LOAD,
@@ -30,7 +31,6 @@ from symdiff.structure import (
     index,
     load,
     name_of,
-    pruned,
     types,
 )
 

@@ -167,7 +167,7 @@ def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
 
 def _constant(n: Expr, single: bool) -> Corrected:
     from symdiff.codegen.ddfunctions import named
-    from symdiff.codegen.llvm import nearest_single
+    from symdiff.codegen.machine import nearest_single
 
     q = rational(n) if n.op is CONST else named(n.op)
     assert q is not None

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff import ir, structure
+from symdiff import ir, prune, structure
 from symdiff.errors import Location, SymdiffError, UnsupportedError
 from symdiff.frontend import calls, captures, elementwise, pytrees, symbolic
 from symdiff.frontend.defined import masked, needed
@@ -233,7 +233,7 @@ def _structured(
     )
     given = [plan.parameter(n) for n in real]
     params, block, roots = unified(given, list(t.checks.values()), tuple(t.block), roots)
-    block = structure.pruned(block, roots)
+    block = prune.pruned(block, roots)
     inside = (e for s in structure.walk(block) for e in structure.expressions(s))
     locations = _locate(_anywhere(t.locations), (*roots, *inside), _at_any_index)
     used = structure.free(block, roots)
