@@ -24,8 +24,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from symdiff import symgrad
-from symdiff.naive import Naive
-from symdiff.runtime.kernel import Kernel
+from symdiff.diagnostics.naive import Naive
+from symdiff.runtime.scalar.kernel import Kernel
 
 Arrays = Sequence[np.ndarray]
 

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from symdiff import symgrad
-from symdiff.runtime import cudacompile, cudadriver
-from symdiff.runtime.cudadriver import Device, call
+from symdiff.runtime.cuda import driver, nvrtc
+from symdiff.runtime.cuda.driver import Device, call
 
 BLOCK = 1 << 16
 """Inputs are random in blocks of so many elements, which repeat."""
@@ -279,7 +279,7 @@ def hand_kernel(
 ) -> Callable[[], None]:
     device, size = bench.device, inputs[0].size
     text = hand_text(work, inputs[0].dtype.name)
-    code = cudacompile.machine_code(text, device.capability, contract=True)
+    code = nvrtc.machine_code(text, device.capability, contract=True)
     function = device.function(device.load(code.image), "hand")
     args = [ctypes.c_uint64(b.address) for b in (*inputs, *outputs)] + [ctypes.c_int64(size)]
     blocks = max(1, min(-(-size // 256), 8 * device.resident(function, 256)))
@@ -384,7 +384,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dtype", default="float64,float32")
     parser.add_argument("--only", default="", help="names of functions, with commas")
     options = parser.parse_args(arguments)
-    device = cudadriver.device(0)
+    device = driver.device(0)
     with device.current():
         bench = Bench(device)
         bandwidth = bench.copy_bandwidth(min(1 << 30, bench.free_bytes() // 4))

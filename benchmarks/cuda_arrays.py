@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import symgrad
-from symdiff.runtime import cudadriver
+from symdiff.runtime.cuda import driver
 
 
 def elementwise() -> ModuleType:
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dtype", default="float64,float32")
     parser.add_argument("--only", default="", help="names of functions, with commas")
     options = parser.parse_args(arguments)
-    base, device = elementwise(), cudadriver.device(0)
+    base, device = elementwise(), driver.device(0)
     with device.current():
         bench = base.Bench(device)
         copy = bench.copy_bandwidth(min(1 << 30, bench.free_bytes() // 4))

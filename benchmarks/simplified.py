@@ -74,9 +74,9 @@ def row(expression: str, name: str) -> tuple[list[str], list[int]]:
     """The derivative as symdiff prints it, by SymPy's diff, and simplified by SymPy."""
     import sympy
 
-    from symdiff import compile as pipeline
-    from symdiff.codegen.text import formula_lines
-    from symdiff.frontend.expression import parse
+    from symdiff.codegen.sympy.text import formula_lines
+    from symdiff.frontend.formula.parse import parse
+    from symdiff.pipeline import scalar as pipeline
 
     program = parse(expression)
     ours = pipeline.readable_forms(pipeline.derivative(program, [name]).outputs)

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from symdiff.codegen import jit
-from symdiff.runtime import arrays
+from symdiff.codegen.llvm import jit
+from symdiff.runtime.scalar import elementwise as arrays
 
 sys.path.insert(0, str(Path(__file__).parent))
 

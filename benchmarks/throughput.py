@@ -33,9 +33,9 @@ from timing import clock, geometric_mean, race
 from workloads import WORKLOADS, Workload
 
 from symdiff import symgrad
-from symdiff.codegen import jit
-from symdiff.runtime import arrays as runtime_arrays
-from symdiff.runtime import compiled
+from symdiff.codegen.llvm import jit
+from symdiff.runtime.scalar import compiled
+from symdiff.runtime.scalar import elementwise as runtime_arrays
 
 AT_ONCE = 400_000
 """Elements that are computed in a row, by several calls if arrays are smaller."""

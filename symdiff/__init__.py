@@ -11,40 +11,33 @@ from symdiff.errors import (
     ValidationWarning,
     VerificationError,
 )
-from symdiff.later import public_names
+from symdiff.process.lazy_modules import public_names
 from symdiff.version import __version__
 
 if TYPE_CHECKING:
-    from symdiff.api import (
-        grad,
-        hessian,
-        jacobian,
-        jvp,
-        symgrad,
-        value_and_grad,
-        vjp,
-    )
-    from symdiff.calculus import diff, simplify
+    from symdiff.api.calculus import diff, simplify
+    from symdiff.api.custom_rule import custom_rule
+    from symdiff.api.function import SymbolicFunction
+    from symdiff.api.transforms import grad, hessian, jacobian, jvp, symgrad, value_and_grad, vjp
     from symdiff.frontend import Array
-    from symdiff.function import SymbolicFunction
-    from symdiff.lambdify import lambdify
-    from symdiff.progress import show_progress
-    from symdiff.rules import custom_rule
-    from symdiff.runtime.tiers import AccuracyWarning
-    from symdiff.validation.settings import options
+    from symdiff.interop.lambdify import lambdify
+    from symdiff.pipeline.validation.settings import options
+    from symdiff.process.progress import show_progress
+    from symdiff.runtime.scalar.fallback import AccuracyWarning
 
 _HOMES = {
     **dict.fromkeys(
-        ("grad", "hessian", "jacobian", "jvp", "symgrad", "value_and_grad", "vjp"), "symdiff.api"
+        ("grad", "hessian", "jacobian", "jvp", "symgrad", "value_and_grad", "vjp"),
+        "symdiff.api.transforms",
     ),
-    **dict.fromkeys(("diff", "simplify"), "symdiff.calculus"),
-    "AccuracyWarning": "symdiff.runtime.tiers",
+    **dict.fromkeys(("diff", "simplify"), "symdiff.api.calculus"),
+    "AccuracyWarning": "symdiff.runtime.scalar.fallback",
     "Array": "symdiff.frontend",
-    "SymbolicFunction": "symdiff.function",
-    "custom_rule": "symdiff.rules",
-    "lambdify": "symdiff.lambdify",
-    "options": "symdiff.validation.settings",
-    "show_progress": "symdiff.progress",
+    "SymbolicFunction": "symdiff.api.function",
+    "custom_rule": "symdiff.api.custom_rule",
+    "lambdify": "symdiff.interop.lambdify",
+    "options": "symdiff.pipeline.validation.settings",
+    "show_progress": "symdiff.process.progress",
 }
 """Where the public names are; imported when they are first used, as the command line needs few."""
 

@@ -1,6 +1,6 @@
 """`python -m symdiff`: the command line."""
 
-from symdiff.cli import main
+from symdiff.cli.commands import main
 
 if __name__ == "__main__":
     main(prog_name="python -m symdiff")

@@ -10,8 +10,7 @@ import flint
 import hypothesis
 import pytest
 
-from symdiff import functions
-from symdiff.ir import Expr, Op, const, var
+from symdiff.ir import Expr, Op, const, functions, var
 
 hypothesis.settings.register_profile("symdiff", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("symdiff")

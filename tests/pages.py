@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import click.testing
 
-from symdiff.cli import main
+from symdiff.cli.commands import main
 from symdiff.errors import SymdiffError
 
 _FENCE = re.compile(

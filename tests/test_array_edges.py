@@ -13,11 +13,11 @@ import scipy.special
 
 import symdiff
 from symdiff import Array, symgrad
-from symdiff.integers import always, in_range
 from symdiff.ir import ZERO, const, le, lt, raw, where
-from symdiff.runtime import tiers
-from symdiff.structure import FLOORDIV, index
-from tests.test_arrays import complex_gradient
+from symdiff.ir.integers import always, in_range
+from symdiff.ir.loop_program import FLOORDIV, index
+from symdiff.runtime.scalar import fallback
+from tests.api.test_arrays import complex_gradient
 
 SIZES = (1, 2, 3, 4, 5, 8, 9, 17)
 
@@ -264,8 +264,8 @@ def test_elements_that_there_is_no_time_for_are_as_the_kernel_computed_them(monk
         return np.tan(x) * np.exp(-x) + x
 
     x = np.linspace(0.5, 1.5, 20)
-    monkeypatch.setattr(tiers, "WORK", -1)
-    with pytest.warns(tiers.AccuracyWarning, match="20 elements"):
+    monkeypatch.setattr(fallback, "WORK", -1)
+    with pytest.warns(fallback.AccuracyWarning, match="20 elements"):
         found = symgrad(f, accuracy="certified")(x)
     np.testing.assert_allclose(found, f(x), rtol=1e-14)
 

@@ -14,10 +14,10 @@ import pytest
 from flint import arb
 
 from symdiff import ir, symgrad
-from symdiff.export import module_text
+from symdiff.export.scalar import module_text
 from symdiff.interpret import evaluate, exclusive
-from symdiff.program import map_tree
-from symdiff.runtime import tiers
+from symdiff.ir.program import map_tree
+from symdiff.runtime.scalar import fallback
 from tests.corpus import CASES
 
 STEP = 2.0**-100
@@ -28,7 +28,7 @@ ids = [c.name for c in CASES]
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Accuracy is what is tested, also where other processes take the time."""
-    monkeypatch.setattr(tiers, "WORK", 10**10)
+    monkeypatch.setattr(fallback, "WORK", 10**10)
 
 
 every_case = pytest.mark.parametrize("case", CASES, ids=ids)

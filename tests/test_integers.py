@@ -14,8 +14,8 @@ import pytest
 import symdiff
 from symdiff import symgrad
 from symdiff.frontend import capture
-from symdiff.runtime.nestcall import WideIntegerError
-from symdiff.structure import Check, Structured, walk
+from symdiff.ir.loop_program import Check, Structured, walk
+from symdiff.runtime.loops.call import WideIntegerError
 
 Vector = np.ndarray
 

@@ -12,7 +12,7 @@ import pytest
 from numba import njit, prange
 
 from symdiff import SymdiffError, symgrad
-from symdiff.structure import Structured
+from symdiff.ir.loop_program import Structured
 from tests.corpus import CASES
 
 

@@ -16,10 +16,10 @@ import time
 import numpy as np
 import pytest
 
-from symdiff import progress as bars
 from symdiff import symgrad
 from symdiff.frontend import capture
-from symdiff.passes.cancel import cancel
+from symdiff.passes.cancel.cancel import cancel
+from symdiff.process import progress as bars
 
 
 class Terminal(io.StringIO):
@@ -50,16 +50,16 @@ def stage_of(module: str):
 def test_a_stage_is_found_by_the_modules_on_the_stack():
     assert stage_of(capture.__module__)() == "capture"
     assert stage_of(cancel.__module__)() == "cancel"
-    assert stage_of("symdiff.passes.signs")() == "assume"
-    assert stage_of("symdiff.codegen.llvm")() == "emit"
+    assert stage_of("symdiff.passes.analysis.signs")() == "assume"
+    assert stage_of("symdiff.codegen.llvm.printer")() == "emit"
     assert stage_of("somewhere.else")(2) == bars.STAGES[2][0]
 
 
 def test_it_never_goes_back():
-    look = stage_of("symdiff.passes.cancel")
+    look = stage_of("symdiff.passes.cancel.cancel")
     differentiate = [name for name, _ in bars.STAGES].index("differentiate")
     assert look(differentiate) == "cancel"
-    assert stage_of("symdiff.passes.signs")(differentiate) == "differentiate"
+    assert stage_of("symdiff.passes.analysis.signs")(differentiate) == "differentiate"
 
 
 def test_every_module_of_a_stage_is_there():
@@ -130,10 +130,10 @@ def test_what_is_compiled_runs_without_it():
             look = names["call"]
         return look(None, bars.RUNNING)
 
-    assert inside("symdiff.runtime.kernel")
-    assert inside("symdiff.function", "symdiff.interpret.certified")
-    assert not inside("symdiff.runtime.kernel", "symdiff.codegen.jit")
-    assert not inside("symdiff.function")
+    assert inside("symdiff.runtime.scalar.kernel")
+    assert inside("symdiff.api.function", "symdiff.interpret.certified")
+    assert not inside("symdiff.runtime.scalar.kernel", "symdiff.codegen.llvm.jit")
+    assert not inside("symdiff.api.function")
 
 
 def test_there_is_one_at_a_time(terminal):
@@ -164,9 +164,9 @@ def test_the_command_line_has_it(tmp_path):
     )
     code = textwrap.dedent("""
         import sys
-        from symdiff import progress
+        from symdiff.process import progress
         progress.PATIENCE = 0.2
-        from symdiff.cli import main
+        from symdiff.cli.commands import main
         main(["diff", sys.argv[1], "--format", "c"])
     """)
     ours, theirs = pty.openpty()

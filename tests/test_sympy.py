@@ -12,7 +12,7 @@ import sympy as sp
 
 from symdiff import SymbolicFunction, UnsupportedError, lambdify, symgrad
 from symdiff.errors import SymdiffError
-from symdiff.functions import OPS
+from symdiff.ir.functions import OPS
 from tests.corpus import CASES
 
 x, y, z = sp.symbols("x y z")

@@ -2,34 +2,34 @@
 
 from typing import TYPE_CHECKING
 
-from symdiff.later import public_names
+from symdiff.process.lazy_modules import public_names
 
 if TYPE_CHECKING:
-    from symdiff.frontend.calls import Inlined, runs_when_traced
     from symdiff.frontend.capture import capture
     from symdiff.frontend.captures import Captures, include, noting
-    from symdiff.frontend.inlining import Placed
     from symdiff.frontend.parameters import Shapes
     from symdiff.frontend.pytrees import Trees
     from symdiff.frontend.signature import Array, Parameters
-    from symdiff.frontend.sympy_source import from_sympy, is_sympy
-    from symdiff.frontend.values import SymArray
+    from symdiff.frontend.sympy.to_python import from_sympy, is_sympy
+    from symdiff.frontend.syntax.calls import Inlined, runs_when_traced
+    from symdiff.frontend.syntax.inlining import Placed
+    from symdiff.frontend.trace.values import SymArray
 
 _HOMES = {
     "Array": "symdiff.frontend.signature",
     "Captures": "symdiff.frontend.captures",
-    "Inlined": "symdiff.frontend.calls",
+    "Inlined": "symdiff.frontend.syntax.calls",
     "Parameters": "symdiff.frontend.signature",
-    "Placed": "symdiff.frontend.inlining",
+    "Placed": "symdiff.frontend.syntax.inlining",
     "Shapes": "symdiff.frontend.parameters",
-    "SymArray": "symdiff.frontend.values",
+    "SymArray": "symdiff.frontend.trace.values",
     "Trees": "symdiff.frontend.pytrees",
     "capture": "symdiff.frontend.capture",
-    "from_sympy": "symdiff.frontend.sympy_source",
+    "from_sympy": "symdiff.frontend.sympy.to_python",
     "include": "symdiff.frontend.captures",
-    "is_sympy": "symdiff.frontend.sympy_source",
+    "is_sympy": "symdiff.frontend.sympy.to_python",
     "noting": "symdiff.frontend.captures",
-    "runs_when_traced": "symdiff.frontend.calls",
+    "runs_when_traced": "symdiff.frontend.syntax.calls",
 }
 """Imported when they are first used: formulas need none of them."""
 

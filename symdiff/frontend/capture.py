@@ -7,7 +7,7 @@ over what is known are unrolled; calls are inlined.
 Before: `def f(x): y = 2*x if x > 0 else 0.0; return y + 1`
 After: outputs `where(0 < x, 2*x, 0) + 1` of the one parameter `x`
 Requires: a function with source whose static parameters have values
-Ensures: `symdiff.verify.faults` finds nothing in the program
+Ensures: `symdiff.ir.verify.scalar.faults` finds nothing in the program
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ from typing import Any
 
 import numpy as np
 
-from symdiff import ir, prune, structure
+from symdiff import ir
 from symdiff.errors import Location, SymdiffError, UnsupportedError
-from symdiff.frontend import calls, captures, elementwise, pytrees, symbolic
-from symdiff.frontend.defined import masked, needed
+from symdiff.frontend import captures, per_element, pytrees
+from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.interpreter import Interpreter
 from symdiff.frontend.parameters import Arrays, Shapes
 from symdiff.frontend.pytrees import Trees
-from symdiff.frontend.recorder import Retrace, active
 from symdiff.frontend.scalarise import scalarise
 from symdiff.frontend.signature import Parameters, python_function
 from symdiff.frontend.source import Source
-from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.unify import unified
-from symdiff.frontend.values import (
+from symdiff.frontend.syntax import calls
+from symdiff.frontend.trace.defined import masked, needed
+from symdiff.frontend.trace.recorder import Retrace, active
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.unify import unified
+from symdiff.frontend.trace.values import (
     Listed,
     Refused,
     Scalar,
@@ -42,11 +44,11 @@ from symdiff.frontend.values import (
     describe,
     join,
 )
-from symdiff.frontend.whole import checked
-from symdiff.ir import TRUE, Expr
-from symdiff.program import Program, Tree
-from symdiff.recursion import deep_recursion
-from symdiff.structure import Stretches, Structured
+from symdiff.frontend.trace.wide_integers import checked
+from symdiff.ir import TRUE, Expr, loop_program, prune
+from symdiff.ir.loop_program import Stretches, Structured
+from symdiff.ir.program import Program, Tree
+from symdiff.process.recursion import deep_recursion
 
 ELEMENTWISE = "elementwise"
 """How arrays are taken by a function that is proved to be so."""
@@ -161,7 +163,7 @@ def _capture(
         try:
             if plan.lazy:
                 value = t.resolve(t.wrap(value), "what it returns")
-                numbers = elementwise.of_numbers(t, value, plan.arrays)
+                numbers = per_element.of_numbers(t, value, plan.arrays)
                 if numbers is None:
                     t.must_not_be_lazy()
                 else:
@@ -234,9 +236,9 @@ def _structured(
     given = [plan.parameter(n) for n in real]
     params, block, roots = unified(given, list(t.checks.values()), tuple(t.block), roots)
     block = prune.pruned(block, roots)
-    inside = (e for s in structure.walk(block) for e in structure.expressions(s))
+    inside = (e for s in loop_program.walk(block) for e in loop_program.expressions(s))
     locations = _locate(_anywhere(t.locations), (*roots, *inside), _at_any_index)
-    used = structure.free(block, roots)
+    used = loop_program.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes())
     found = Structured(name, params, block, roots, tree, data, locations, stretches)
@@ -253,7 +255,7 @@ def _has_arrays(tree: Tree) -> bool:
 
 
 def _elements(
-    t: Tracer, name: str, real: tuple[str, ...], plan: Arrays, numbers: elementwise.Numbers
+    t: Tracer, name: str, real: tuple[str, ...], plan: Arrays, numbers: per_element.Numbers
 ) -> Program:
     """An elementwise function of arrays, as one of numbers."""
     outputs, tree, reads = numbers
@@ -267,7 +269,7 @@ def _elements(
 
 def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
     """The program of numbers that an elementwise one is; any other as it is."""
-    if _has_arrays(found.tree) or not elementwise.only_stretches(t):
+    if _has_arrays(found.tree) or not per_element.only_stretches(t):
         return found
     numbers = scalarise(found)
     if numbers is None:
@@ -293,7 +295,7 @@ def _program(
     return Program(name, params, roots, tree, conditions, assumptions, locations)
 
 
-_ANY = structure.index("#")
+_ANY = loop_program.index("#")
 
 
 def _at_any_index(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
@@ -302,7 +304,7 @@ def _at_any_index(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
     found: dict[Expr, Expr] = {}
 
     def one(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        found[e] = _ANY if e.op is structure.INDEX else ir.raw(e.op, args, e.value)
+        found[e] = _ANY if e.op is loop_program.INDEX else ir.raw(e.op, args, e.value)
         return found[e]
 
     ir.transform(roots, one)

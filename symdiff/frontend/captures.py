@@ -3,7 +3,7 @@
 Their values are constants of the program. So each is noted with the place that it was read
 from, and before a call all places are looked at again: where one has another value, the function
 is captured again. The notes are a table of machine words too, which a compiled call goes through
-(`symdiff.codegen.gate`) without any Python.
+(`symdiff.codegen.llvm.entry.dispatch`) without any Python.
 """
 
 from __future__ import annotations

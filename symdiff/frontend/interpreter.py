@@ -6,16 +6,10 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symdiff.frontend import (
-    attributes,
-    calls,
-    expressions,
-    selecting,
-    statements,
-    symbolic,
-)
-from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import SymArray
+from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.syntax import attributes, calls, expressions, statements
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import SymArray
 from symdiff.ir import Expr
 
 

@@ -2,7 +2,7 @@
 
 Where a call is known, each real parameter is a number or an array of as many dimensions as the
 argument has. Arrays are traced as formulas first, nothing of which is written down: then the
-trace shows whether the function is elementwise (`symdiff.frontend.elementwise`). If it is not,
+trace shows whether the function is elementwise (`symdiff.frontend.per_element`). If it is not,
 it is traced again as a program with arrays. Where plain Python cannot take an array (`if` on it,
 `math.sin` of it), the trace begins again with numbers for its elements, as np.vectorize has it.
 
@@ -17,14 +17,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from symdiff import ir, structure
+from symdiff import ir
 from symdiff.errors import Location, UnsupportedError
-from symdiff.frontend import symbolic
-from symdiff.frontend.recorder import MAX_UNROLL, Retrace
+from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.signature import Parameters
-from symdiff.frontend.tracer import Tracer
-from symdiff.frontend.values import MAX_ARRAY, Real
-from symdiff.structure import Parameter, Type
+from symdiff.frontend.trace.recorder import MAX_UNROLL, Retrace
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import MAX_ARRAY, Real
+from symdiff.ir import loop_program
+from symdiff.ir.loop_program import Parameter, Type
 
 Sizes = tuple[tuple[int, int], ...]
 
@@ -92,7 +93,7 @@ class Arrays:
         axes = shape or tuple(
             f"{name}_size{k}" if rank > 1 else f"{name}_size" for k in range(rank)
         )
-        sizes = [ir.const(n) if isinstance(n, int) else structure.index(n) for n in axes]
+        sizes = [ir.const(n) if isinstance(n, int) else loop_program.index(n) for n in axes]
         known = () if self.shapes is None else self.shapes.get(name, ())[2:]
         for axis, n in known[0] if known else ():
             sizes[axis] = ir.const(n)
@@ -141,9 +142,9 @@ class Arrays:
         t.unroll_limit = UNROLL if self.arrays and not self.lazy else MAX_UNROLL
         t.shapes, t.array_parameters = self.shapes, frozenset(self.arrays)
         t.guessed = self._guessed()
-        t.names = structure.Names(names)
+        t.names = loop_program.Names(names)
         for type in self.arrays.values():
-            t.sizes.update(n for n in type.shape if n.op is structure.INDEX)
+            t.sizes.update(n for n in type.shape if n.op is loop_program.INDEX)
         t.parameter_sizes = frozenset(t.sizes)
         for n in t.sizes:
             t.names.fresh(str(n.value))
@@ -153,7 +154,7 @@ class Arrays:
         type = self.arrays.get(name)
         if type is None:
             return Real(ir.var(name))
-        leaf = structure.array(name, type.kind)
+        leaf = loop_program.array(name, type.kind)
         return symbolic.in_cell(leaf, type.shape, type.kind)
 
     def _guessed(self) -> frozenset[str]:
@@ -161,7 +162,8 @@ class Arrays:
         if self.shapes is not None:
             return frozenset()
         own = {
-            n: {structure.index(f"{n}_size"), structure.index(f"{n}_size0")} for n in self.arrays
+            n: {loop_program.index(f"{n}_size"), loop_program.index(f"{n}_size0")}
+            for n in self.arrays
         }
         return frozenset(n for n, a in self.arrays.items() if a.shape and a.shape[0] in own[n])
 
@@ -170,10 +172,10 @@ class Arrays:
         found: dict[str, tuple[tuple[str, int], ...]] = {}
         for name, type in self.arrays.items():
             for axis, n in enumerate(type.shape):
-                if n.op is structure.INDEX:
-                    size = structure.name_of(n)
+                if n.op is loop_program.INDEX:
+                    size = loop_program.name_of(n)
                     found[size] = (*found.get(size, ()), (name, axis))
         return found
 
     def parameter(self, name: str) -> Parameter:
-        return Parameter(name, self.arrays.get(name, structure.REAL))
+        return Parameter(name, self.arrays.get(name, loop_program.REAL))

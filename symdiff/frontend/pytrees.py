@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import SymdiffError
-from symdiff.frontend.values import Record
+from symdiff.frontend.trace.values import Record
 
 MOST = 2000
 """Leaves of the arguments of a call."""

@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from symdiff import ir, structure
-from symdiff.ir import ONE, ZERO, Expr
-from symdiff.structure import (
+from symdiff import ir
+from symdiff.ir import ONE, ZERO, Expr, loop_program
+from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     LOAD,
@@ -52,8 +52,8 @@ def scalarise(program: Structured) -> Structured | None:
     except _Mixed:
         return None
     params = tuple(Parameter(p.name, REAL) for p in program.params)
-    block = structure.pruned(block, outputs)
-    names = structure.free(block, outputs)
+    block = loop_program.pruned(block, outputs)
+    names = loop_program.free(block, outputs)
     if names & found.banned:
         return None
     data = {n: v for n, v in program.data.items() if n in names}
@@ -93,7 +93,7 @@ class _Elements:
             self.known[p.name] = p.type.shape, ir.var(p.name)
         self.axes = tuple(axes)
         sizes = {n for s in shapes for n in s}
-        self.banned = {structure.name_of(n) for n in sizes if n.op is INDEX}
+        self.banned = {loop_program.name_of(n) for n in sizes if n.op is INDEX}
 
     def fits(self, shape: Sequence[Expr]) -> bool:
         """Whether an array has the arguments' sizes on its axes, the last ones."""
@@ -104,11 +104,11 @@ class _Elements:
 
     def number(self, e: Expr, indices: Sequence[str] = ()) -> Expr:
         """An expression, with what is read of the arrays at one element in its place."""
-        at = [structure.index(i) for i in indices]
+        at = [loop_program.index(i) for i in indices]
         reads: dict[Expr, Expr] = {}
         for n in ir.topological((e,)):
-            if n.op is LOAD and structure.name_of(n.args[0]) in self.known:
-                shape, value = self.known[structure.name_of(n.args[0])]
+            if n.op is LOAD and loop_program.name_of(n.args[0]) in self.known:
+                shape, value = self.known[loop_program.name_of(n.args[0])]
                 offset = len(at) - len(shape)
                 if offset < 0:
                     raise _Mixed
@@ -117,15 +117,15 @@ class _Elements:
                         raise _Mixed
                 reads[n] = value
         found = ir.substitute((e,), reads)[0]
-        if any(n.op is ARRAY and structure.name_of(n) in self.known for n in structure.leaves((found,))):  # fmt: skip
+        if any(n.op is ARRAY and loop_program.name_of(n) in self.known for n in loop_program.leaves((found,))):  # fmt: skip
             raise _Mixed
         return found
 
     def output(self, e: Expr) -> Expr:
         """A result, which must have the shape of all arguments together."""
-        if e.op is not ARRAY or e.value[1] != "f" or structure.name_of(e) not in self.known:
+        if e.op is not ARRAY or e.value[1] != "f" or loop_program.name_of(e) not in self.known:
             raise _Mixed
-        shape, value = self.known[structure.name_of(e)]
+        shape, value = self.known[loop_program.name_of(e)]
         if shape != self.axes or all(n is ONE for n in shape) or ZERO in shape:
             raise _Mixed
         return value
@@ -148,10 +148,10 @@ class _Elements:
             case Loop():
                 return [self._loop(s, indices)]
             case Check() | Build():
-                mapped = structure.mapped(
+                mapped = loop_program.mapped(
                     s, lambda e: self.number(e, indices), lambda b: self.block(b, indices)
                 )
-                if structure.uses(mapped) & self.banned - set(indices):
+                if loop_program.uses(mapped) & self.banned - set(indices):
                     raise _Mixed
                 return [mapped]
             case Update() | Call():
@@ -183,7 +183,7 @@ class _Elements:
 
     def _whole(self, e: Expr, type: Type) -> Expr:
         """The number at one element of an array."""
-        name = structure.name_of(e)
+        name = loop_program.name_of(e)
         if name not in self.known or self.known[name][0] != type.shape:
             raise _Mixed
         return self.known[name][1]

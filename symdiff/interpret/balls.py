@@ -16,7 +16,7 @@ from flint import arb, ctx, fmpq
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import Op
-from symdiff.locks import Lock
+from symdiff.process.locks import Lock
 
 Value = Any
 """A ball (arb), or for a condition True, False or None (not known)."""

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flint import arb
 
-from symdiff import ir, work
-from symdiff.functions import COS, SIN, TAN
+from symdiff import ir
+from symdiff.interpret import work
 from symdiff.interpret.balls import UNKNOWN, Undecided, Value, exclusive
 from symdiff.interpret.extended import extended_value
+from symdiff.interpret.flat import Tape
 from symdiff.interpret.limits import Approach, Limit
 from symdiff.interpret.rounding import Format, format_of, settle
-from symdiff.interpret.tape import Tape
 from symdiff.ir import Expr
-from symdiff.later import Later
+from symdiff.ir.functions import COS, SIN, TAN
+from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +39,7 @@ STEP, GUARD = 1000, 96
 """Between those, where a ball says how many bits it lacks: multiples of this, for so many
 bits of accuracy."""
 WORK = 800_000
-"""Operations for one point by default, at least; see `symdiff.work`."""
+"""Operations for one point by default, at least; see `symdiff.interpret.work`."""
 WORK_PER_NODE = 1200
 """Of large programs: a limit takes their values at some tens of places and precisions."""
 
@@ -72,7 +73,7 @@ class Certified:
         or f, f'). A removable singularity of a derivative is filled only where
         those before it are finite: atan(1/x) jumps at 0, so it has no derivative
         there although 1/(1 + x**2) tends to 1.
-    budget : operations for one point (`symdiff.work`); None: by the size of the outputs.
+    budget : operations for one point (`symdiff.interpret.work`); None: by the size of the outputs.
     limits : whether the value where a coordinate is infinite is the limit, if that is one
         however fast each coordinate grows, instead of the nan of IEEE arithmetic: infinite
         elements pad the tables of dynamic programs.

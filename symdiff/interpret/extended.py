@@ -15,9 +15,9 @@ from flint import arb
 
 from symdiff import ir
 from symdiff.interpret.balls import UNKNOWN, Value
+from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import FLOAT64, settle
-from symdiff.interpret.tape import Tape
-from symdiff.later import Later
+from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
     import numpy as np

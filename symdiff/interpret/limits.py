@@ -24,9 +24,10 @@ from typing import Literal
 
 from flint import arb, ctx
 
-from symdiff import ir, work
+from symdiff import ir
+from symdiff.interpret import work
 from symdiff.interpret.balls import Value
-from symdiff.interpret.tape import Tape
+from symdiff.interpret.flat import Tape
 
 Path = tuple[tuple[float, int], ...]
 """For each parameter the factor c and the exponent e of its step c*t**e."""

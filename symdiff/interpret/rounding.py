@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from symdiff.interpret.balls import exclusive
-from symdiff.later import Later
+from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
     import numpy as np

@@ -29,7 +29,7 @@ OPS: dict[str, Op] = {}
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Op:
-    """One operation. Elementary functions are declared in `symdiff.functions`.
+    """One operation. Elementary functions are declared in `symdiff.ir.functions`.
 
     Only `name` and `arity` matter to the DAG; the other columns say what the
     passes and targets need to know, so that one entry declares a function.

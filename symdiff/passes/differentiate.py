@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.functions import SQUARES, UNIT, XLOGY
 from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
+from symdiff.ir.functions import SQUARES, UNIT, XLOGY
 
 Path = tuple[Expr, ...]
 """Conditions that must all hold; () is always."""

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symdiff import ir
-from symdiff.identities import Rule, rewrite
 from symdiff.ir import DIV, Expr
-from symdiff.passes.shares import share
+from symdiff.ir.identities import Rule, rewrite
+from symdiff.passes.accuracy.softmax import share
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen import gate, jit, nestentry
-from symdiff.codegen.arraycall import API, ARRAY
-from symdiff.codegen.driver import TABLE
+from symdiff.codegen.llvm import jit
+from symdiff.codegen.llvm.array_loop import TABLE
+from symdiff.codegen.llvm.entry import dispatch
+from symdiff.codegen.llvm.entry import loops as loop_entry
+from symdiff.codegen.llvm.entry.elementwise import API, ARRAY
 
 _METH_FASTCALL, _METH_KEYWORDS = 0x80, 0x2
 _NEW_FROM_DESCR = 94
@@ -159,7 +161,7 @@ def gate_builtin(
     linked: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
 ) -> Callable[..., Any]:
     """The builtin that asks the entries of a record (`gate.RECORD`)."""
-    _fill(linked, "gate.api", *_addresses(gate.API))
+    _fill(linked, "gate.api", *_addresses(dispatch.API))
     owner = _Owner(linked, memory, *alive)
     return _new(linked.address("gate"), _capsule(memory), owner, _METH_FASTCALL | _METH_KEYWORDS)
 
@@ -168,7 +170,7 @@ def nest_builtin(
     linked: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
 ) -> Callable[..., Any]:
     """The builtin that calls the kernel of a record (`nestentry.RECORD`)."""
-    _fill(linked, "nest.api", *_addresses(nestentry.API))
+    _fill(linked, "nest.api", *_addresses(loop_entry.API))
     return _new(linked.address("nest"), _capsule(memory), _Owner(linked, memory, *alive))
 
 

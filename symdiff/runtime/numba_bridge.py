@@ -1,6 +1,6 @@
 """Kernels of functions of numbers, as functions that Numba compiles into its callers.
 
-The IR that is linked is the one that `runtime.compiled.Point` compiles, under names of its own:
+The IR that is linked is the one that `runtime.scalar.compiled.Point` compiles, under names of its own:
 an intrinsic adds it to the code library of the caller, so LLVM inlines it there, and there is no
 second compiler's rounding. Elements whose error test fails go to the double-double kernel, by its
 address; what that cannot decide goes to ball arithmetic, by a callback, where the thread that
@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen import jit
+from symdiff.codegen.llvm import jit
 from symdiff.errors import TargetError
-from symdiff.program import Emission, Tree
-from symdiff.runtime.kernel import Kernel
-from symdiff.runtime.tiers import Tiered
+from symdiff.ir.program import Emission, Tree
+from symdiff.runtime.scalar.fallback import Tiered
+from symdiff.runtime.scalar.kernel import Kernel
 
 INLINED = 400
 """Operations up to which a kernel is always inlined into its caller."""

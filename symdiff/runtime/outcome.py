@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 import warnings
 
-from symdiff.locks import Lock
+from symdiff.process.locks import Lock
+from symdiff.runtime.scalar.fallback import AccuracyWarning
 from symdiff.runtime.threads import caller
-from symdiff.runtime.tiers import AccuracyWarning
 
 
 class Outcome:

@@ -1,4 +1,4 @@
-"""Signals, such as Ctrl-C, that come while a kernel runs; see `symdiff.codegen.nestpatience`."""
+"""Signals, such as Ctrl-C, that come while a kernel runs; see `symdiff.codegen.llvm.loops.interrupts`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 import functools
 import sys
 
-from symdiff.codegen.nestpatience import API, ERROR
+from symdiff.codegen.llvm.loops.interrupts import API, ERROR
 
 
 @functools.cache

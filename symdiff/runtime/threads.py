@@ -10,7 +10,7 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from symdiff.locks import Lock
+from symdiff.process.locks import Lock
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

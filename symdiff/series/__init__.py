@@ -10,10 +10,10 @@ functions, as the solution of y' = f'(u) u'; no function has rules here.
 """
 
 from symdiff.interpret.balls import Undecided
+from symdiff.series.coefficients import Coefficient, Number, is_zero, number, to_expr
 from symdiff.series.expansion import Expansion, Failure
 from symdiff.series.germs import Germs
-from symdiff.series.numbers import Coefficient, Number, is_zero, number, to_expr
-from symdiff.series.streams import OutOfBudget
+from symdiff.series.laurent import OutOfBudget
 
 __all__ = [
     "Coefficient",

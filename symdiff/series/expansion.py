@@ -16,8 +16,6 @@ from flint import fmpq
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
-from symdiff.functions import EXP, LOG
-from symdiff.functions import domain as domain_of
 from symdiff.interpret.balls import Undecided
 from symdiff.ir import (
     ADD,
@@ -37,7 +35,9 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.series.numbers import (
+from symdiff.ir.functions import EXP, LOG
+from symdiff.ir.functions import domain as domain_of
+from symdiff.series.coefficients import (
     NOTHING,
     Coefficient,
     Undefined,
@@ -46,7 +46,7 @@ from symdiff.series.numbers import (
     number,
     to_fraction,
 )
-from symdiff.series.streams import (
+from symdiff.series.laurent import (
     Budget,
     Circular,
     Derivative,

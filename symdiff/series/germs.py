@@ -19,9 +19,9 @@ from flint import fmpq
 from symdiff import ir
 from symdiff.interpret.balls import Undecided
 from symdiff.ir import ADD, DIV, MUL, POW, SUB, WHERE, Expr
+from symdiff.series.coefficients import Coefficient, Undefined, applied, is_zero, number, sign
 from symdiff.series.expansion import Expansion, Failure
-from symdiff.series.numbers import Coefficient, Undefined, applied, is_zero, number, sign
-from symdiff.series.streams import Ramified, Stream
+from symdiff.series.laurent import Ramified, Stream
 
 BASE_ORDER = 16
 MAX_ORDER = 80

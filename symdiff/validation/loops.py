@@ -1,6 +1,6 @@
 """Programs with arrays and loops at small sizes: kernels beside the captured program.
 
-The captured program is run statement by statement with many digits (`interpret.blocks`), and
+The captured program is run statement by statement with many digits (`interpret.loops`), and
 its derivatives are differences of that along a random direction, which share nothing with the
 compiler's chain rule. A kernel does not know for which sizes it was made, so a few elements
 along each axis show what it computes for all; where rows and loops are put together, sizes
@@ -19,8 +19,8 @@ from flint import arb
 from symdiff import ir
 from symdiff.errors import SymdiffError, VerificationError
 from symdiff.interpret import exclusive
-from symdiff.interpret.blocks import Precise, run
-from symdiff.structure import Structured
+from symdiff.interpret.loops import Precise, run
+from symdiff.ir.loop_program import Structured
 
 BITS = 400
 STEP, CLOSER = 120, 130

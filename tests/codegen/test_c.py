@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from symdiff import functions as fn
-from symdiff.codegen.c import c_source
+from symdiff.codegen.source.c import c_source
 from symdiff.errors import UnsupportedError
 from symdiff.ir import INF, NAN, Expr, Op, and_, const, eq, lt, not_, power, sqrt, var, where
+from symdiff.ir import functions as fn
 
 x, y = var("x"), var("y")
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")

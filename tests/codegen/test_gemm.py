@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from symdiff.codegen.nesttext import nest_lines
+from symdiff.codegen.source.index_notation import nest_lines
 
 RNG = np.random.default_rng(11)
 SHAPES = [

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from symdiff.errors import UnsupportedError
-from symdiff.functions import POLYGAMMA, TABLE
 from symdiff.ir import ABS, POW, SIGN, ZERO, Op, integer, var
-from symdiff.runtime.compiled import Spec
-from symdiff.runtime.kernel import Kernel
+from symdiff.ir.functions import POLYGAMMA, TABLE
+from symdiff.runtime.scalar.compiled import Spec
+from symdiff.runtime.scalar.kernel import Kernel
 
 SAMPLES = {
     "wide": lambda rng, n: rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-12, 2.4, n),

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdiff import functions as F
-from symdiff.codegen import jit, llvm
-from symdiff.codegen.lower import lower
-from symdiff.codegen.machine import nearest
+from symdiff.codegen.llvm import jit
+from symdiff.codegen.llvm import printer as llvm
 from symdiff.ir import (
     ADD,
     MUL,
@@ -35,9 +33,12 @@ from symdiff.ir import (
     var,
     where,
 )
-from symdiff.runtime import compiled
-from symdiff.runtime.compiled import Spec, _lanes
-from symdiff.runtime.kernel import Kernel
+from symdiff.ir import functions as F
+from symdiff.lowering.lower import lower
+from symdiff.lowering.target import nearest
+from symdiff.runtime.scalar import compiled
+from symdiff.runtime.scalar.compiled import Spec, _lanes
+from symdiff.runtime.scalar.kernel import Kernel
 from tests.work import calls
 
 x, y, z = var("x"), var("y"), var("z")
@@ -281,7 +282,7 @@ def test_chunks_change_nothing(monkeypatch):
     alone = whole.point.evaluate(point)
     monkeypatch.setattr(llvm, "CHUNK", 37)
     split = Kernel("s", SIX, outputs, cache=False, suspect=flag)
-    monkeypatch.setattr("symdiff.runtime.compiled._linked", {})
+    monkeypatch.setattr("symdiff.runtime.scalar.compiled._linked", {})
     got = split.evaluate(columns)
     for a, b in zip(got.values, expected.values, strict=True):
         np.testing.assert_array_equal(a, b)

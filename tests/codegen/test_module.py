@@ -13,10 +13,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from symdiff import functions as fn
-from symdiff.codegen.module import Function, module_source
+from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.ir import Expr, lt, var, where
+from symdiff.ir import functions as fn
 
 x, y = var("x"), var("y")
 VALUE = x * fn.SIN(y) + 2

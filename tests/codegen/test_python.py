@@ -14,8 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from test_symbolic import decided, exact, rational_dags
 
-from symdiff import functions as fn
-from symdiff.codegen.python import IMPORTS, function_source
+from symdiff.codegen.source.python import IMPORTS, function_source
 from symdiff.errors import UnsupportedError
 from symdiff.ir import (
     INF,
@@ -35,6 +34,7 @@ from symdiff.ir import (
     var,
     where,
 )
+from symdiff.ir import functions as fn
 
 x, y = var("x"), var("y")
 

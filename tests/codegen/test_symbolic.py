@@ -9,8 +9,7 @@ import sympy as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symdiff import functions as fn
-from symdiff.codegen.symbolic import to_sympy
+from symdiff.codegen.sympy.translate import to_sympy
 from symdiff.ir import (
     INF,
     NAN,
@@ -28,6 +27,7 @@ from symdiff.ir import (
     var,
     where,
 )
+from symdiff.ir import functions as fn
 from tests.work import at_most
 
 X, Y = sp.symbols("x y", real=True)

@@ -10,12 +10,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from test_symbolic import decided, exact, rational_dags
 
-from symdiff import functions as fn
-from symdiff.codegen.statements import statements
-from symdiff.codegen.symbolic import to_sympy
-from symdiff.codegen.text import TextWriter, format_latex, format_text, formula_lines
+from symdiff.codegen.common.temporaries import statements
+from symdiff.codegen.sympy.text import TextWriter, format_latex, format_text, formula_lines
+from symdiff.codegen.sympy.translate import to_sympy
 from symdiff.errors import SymdiffError
-from symdiff.frontend.expression import parse
+from symdiff.frontend.formula.parse import parse
 from symdiff.ir import (
     ADD,
     DIV,
@@ -37,6 +36,7 @@ from symdiff.ir import (
     var,
     where,
 )
+from symdiff.ir import functions as fn
 
 x, y = var("x"), var("y")
 

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdiff.runtime import cudacompile, cudadriver
-from symdiff.runtime.cudaarrays import LIBRARIES, Library
+from symdiff.runtime.cuda import driver as cudadriver
+from symdiff.runtime.cuda import nvrtc
+from symdiff.runtime.cuda.device_arrays import LIBRARIES, Library
 
 FLAGS = ("-O1", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-w", "-std=c++17")
 _KERNEL = re.compile(r'^extern "C" __global__ void __launch_bounds__\([^)]*\) (\w+)\((.*)\)$', re.M)
@@ -175,10 +176,10 @@ def fake_device(monkeypatch: pytest.MonkeyPatch, host_folder: Path) -> Any:
     source = (Path(__file__).parent / "fake_driver.cpp").read_text(encoding="utf-8")
     driver = ctypes.PyDLL(str(compile_library(source, host_folder)))  # one thread at a time
 
-    def machine_code(text: str, *_: Any, **__: Any) -> cudacompile.Code:
+    def machine_code(text: str, *_: Any, **__: Any) -> nvrtc.Code:
         path = compile_library(for_host(text), host_folder)
         few = {name: 32 for name, _ in _KERNEL.findall(text)}
-        return cudacompile.Code(str(path).encode() + b"\0", few, {})
+        return nvrtc.Code(str(path).encode() + b"\0", few, {})
 
     package = HostArray.__module__.partition(".")[0]
     library = Library(
@@ -188,7 +189,7 @@ def fake_device(monkeypatch: pytest.MonkeyPatch, host_folder: Path) -> Any:
     monkeypatch.setitem(LIBRARIES, package, ("numpy", library))
     monkeypatch.setattr(cudadriver, "library", lambda: driver)
     monkeypatch.setattr(cudadriver, "device", functools.cache(cudadriver.Device))
-    monkeypatch.setattr(cudacompile, "machine_code", machine_code)
+    monkeypatch.setattr(nvrtc, "machine_code", machine_code)
     before = ctypes.c_int.in_dll(driver, "allocated").value
     yield driver
     assert ctypes.c_int.in_dll(driver, "contexts").value == 0

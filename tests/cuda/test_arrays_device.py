@@ -12,8 +12,8 @@ import pytest
 
 from symdiff import Array, symgrad
 from symdiff.errors import TargetError
-from symdiff.runtime.arrays import ArgumentError, ShapeError
-from symdiff.runtime.nestcall import ComputationError, ElementError
+from symdiff.runtime.loops.call import ComputationError, ElementError
+from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
 from tests.cuda.host import HostArray
 
 
@@ -274,7 +274,7 @@ def test_tapes_grow(fake_device):
 
 
 def test_the_result_does_not_depend_on_the_device(fake_device, monkeypatch):
-    from symdiff.runtime import cudadriver
+    from symdiff.runtime.cuda import driver as cudadriver
 
     x = HostArray(np.random.default_rng(0).normal(size=100_000))
     first = on_device(energy)(x).array

@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 
 from symdiff import Array, symgrad
-from symdiff.arraytext import array_module
-from symdiff.blocks import derive
-from symdiff.codegen.cudanumba import NumbaPython
-from symdiff.codegen.cudaplan import plan
-from symdiff.codegen.nests import lowered
+from symdiff.codegen.cuda.loops.plan import plan
+from symdiff.codegen.llvm.loops.kernel import lowered
+from symdiff.codegen.source.modules.cuda.kernels import NumbaPython
 from symdiff.errors import TargetError
+from symdiff.export.loops import array_module
 from symdiff.frontend import capture
-from symdiff.interpret.blocks import Precise, run
-from symdiff.runtime.cudaprograms import kernels
-from symdiff.structure import ARRAY, Structured
+from symdiff.interpret.loops import Precise, run
+from symdiff.ir.loop_program import ARRAY, Structured
+from symdiff.pipeline import loops as loop_pipeline
+from symdiff.runtime.cuda.loops.kernel import kernels
 from tests.array_corpus import CASES, Case
 from tests.cuda.test_cuda_module import simulated
 
@@ -63,10 +63,10 @@ def programs(case: Case) -> dict[str, Structured] | None:
     program = capture(case.fun, case.static, case.kinds())
     if not isinstance(program, Structured):
         return None
-    found = {"": derive.value(program)}
+    found = {"": loop_pipeline.value(program)}
     wrt = [p.name for p in program.params if p.type.kind == "f"]
     if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
-        found["_grad"] = derive.gradient(program, wrt)
+        found["_grad"] = loop_pipeline.gradient(program, wrt)
     return found
 
 
@@ -110,7 +110,7 @@ def test_the_corpus_in_the_simulator(tmp_path: Path, part: int, dtype: str) -> N
             args = [rounded(a, dtype) for a in case.arguments(sizes[seed], seed)]
             calls = [(f"{case.name}{end}_cuda", [written(a) for a in args]) for end in found]
             jobs.append((f"{case.name}_kernels", calls))
-            truths.append([run(derive.final(p), args, Precise(120)) for p in found.values()])
+            truths.append([run(loop_pipeline.final(p), args, Precise(120)) for p in found.values()])
             names.append(f"{case.name} {sizes[seed]}")
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))
     got = json.loads(simulated(SWEEP, tmp_path, str(tmp_path / "jobs.json")))
@@ -151,7 +151,7 @@ def test_routines_that_numba_has_not(tmp_path: Path, name: str, dtype: str) -> N
         args = [rounded(a, dtype) for a in case.arguments(sizes, 5)]
         for end, program in found.items():
             got = getattr(module, name + end)(*args)
-            (want,) = run(derive.final(program), args, Precise(120))
+            (want,) = run(loop_pipeline.final(program), args, Precise(120))
             want = np.array([float(v) for v in np.ravel(want)]).reshape(np.shape(want))
             np.testing.assert_allclose(got, want, rtol=rtol, atol=100 * atol)
 
@@ -294,7 +294,9 @@ def test_kernels_compile_to_ptx(f: Any, dtype: str) -> None:
     if config.ENABLE_CUDASIM:
         pytest.skip("the simulator does not compile")
     captured = symgrad(f)._source.program({})
-    found = derive.final(derive.value_and_gradient(captured, [p.name for p in captured.params]))
+    found = loop_pipeline.final(
+        loop_pipeline.value_and_gradient(captured, [p.name for p in captured.params])
+    )
     language = NumbaPython(dtype)
     steps = plan(lowered(found, "fast"), language, "kernel")
     space: dict[str, Any] = {"_kernel": lambda k: k, "np": np}

@@ -8,17 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdiff.blocks import derive
-from symdiff.codegen.reductions import reduction
 from symdiff.frontend import capture
-from symdiff.interpret.blocks import Precise, run
+from symdiff.interpret.loops import Precise, run
 from symdiff.ir import topological
-from symdiff.passes.settle import settle
-from symdiff.passes.widen import widen
-from symdiff.runtime.cudaarraycall import ArraysOnDevice
-from symdiff.runtime.cudacall import located
-from symdiff.runtime.cudaprograms import CudaProgram, SecondTier
-from symdiff.structure import (
+from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
     REAL,
@@ -32,6 +25,13 @@ from symdiff.structure import (
     name_of,
     walk,
 )
+from symdiff.lowering.loops.collected import reduction
+from symdiff.passes.accuracy.loop_tiers import settle
+from symdiff.passes.accuracy.widen import widen
+from symdiff.pipeline import loops as loop_pipeline
+from symdiff.runtime.cuda.call import located
+from symdiff.runtime.cuda.loops.call import ArraysOnDevice
+from symdiff.runtime.cuda.loops.kernel import CudaProgram, SecondTier
 from tests.array_corpus import CASES, Case
 from tests.cuda.host import HostArray
 
@@ -54,7 +54,7 @@ def slopes(case: Case) -> Structured:
     if len(program.outputs) != 1 or program.outputs[0].op is ARRAY:
         pytest.skip("not a number")
     wrt = [p.name for p in program.params if p.type.kind == "f"]
-    return derive.gradient(program, wrt)
+    return loop_pipeline.gradient(program, wrt)
 
 
 def check(program: Structured, case: Case, dtype: str, second: SecondTier | None = None) -> None:
@@ -112,13 +112,13 @@ def amplifies(program: Structured) -> bool:
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_value(fake_device: Any, case: Case, dtype: str) -> None:
-    check(derive.final(derive.value(traced(case))), case, dtype)
+    check(loop_pipeline.final(loop_pipeline.value(traced(case))), case, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=lambda c: c.name)
 def test_gradient(fake_device: Any, case: Case, dtype: str) -> None:
-    check(derive.final(slopes(case)), case, dtype)
+    check(loop_pipeline.final(slopes(case)), case, dtype)
 
 
 @pytest.mark.slow
@@ -126,12 +126,12 @@ def test_gradient(fake_device: Any, case: Case, dtype: str) -> None:
 def test_with_the_second_tier(fake_device: Any, case: Case) -> None:
     """Values and gradients with tests for doubt, of which few elements have any."""
     program = traced(case)
-    found = [derive.value(program)]
+    found = [loop_pipeline.value(program)]
     if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
         found.append(slopes(case))
     for p in found:
         second = SecondTier(p, settle, "high", widen, lambda outputs: True)
-        check(derive.final(p), case, "float64", second)
+        check(loop_pipeline.final(p), case, "float64", second)
 
 
 MOST = 10_000
@@ -158,9 +158,9 @@ def depth(block: Block) -> int:
 def test_more_than_a_block(fake_device: Any, case: Case) -> None:
     """Values and gradients, beside the interpreter with doubles."""
     program = traced(case)
-    programs = [derive.final(derive.value(program))]
+    programs = [loop_pipeline.final(loop_pipeline.value(program))]
     if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
-        programs.append(derive.final(slopes(case)))
+        programs.append(loop_pipeline.final(slopes(case)))
     names = list(next(iter(case.sizes())))
     sizes = dict(zip(names, LARGE.get(len(names), ()), strict=False))
     if len(sizes) < len(names):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from symdiff import symgrad
-from symdiff.runtime import cudacompile
+from symdiff.runtime.cuda import nvrtc
 
 pytestmark = pytest.mark.slow  # its kernels are large
 
@@ -47,7 +47,7 @@ def test_its_kernels_compile(bench, dtype):
         f = symgrad(work.make(math))
         ptx = (f.jacobian if work.jacobian else f.value_and_grad).ptx(dtype=dtype)
         assert (".f64" in ptx) == (dtype == "float64")
-        code = cudacompile.machine_code(bench.hand_text(work, dtype), (9, 0), contract=True)
+        code = nvrtc.machine_code(bench.hand_text(work, dtype), (9, 0), contract=True)
         assert code.spills["hand"] == 0
 
 

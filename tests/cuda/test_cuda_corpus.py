@@ -7,8 +7,8 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.interpret import Certified
-from symdiff.runtime.cuda import CudaKernel
-from symdiff.runtime.cudacall import OnDevice
+from symdiff.runtime.cuda.call import OnDevice
+from symdiff.runtime.cuda.kernel import CudaKernel
 from tests.corpus import CASES
 
 

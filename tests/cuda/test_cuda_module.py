@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from symdiff.codegen.cudapython import cuda_source
-from symdiff.runtime.kernel import Kernel
+from symdiff.codegen.source.cuda import cuda_source
+from symdiff.runtime.scalar.kernel import Kernel
 from tests.codegen.test_module import FUNCTIONS, load
 from tests.corpus import CASES
 
@@ -24,7 +24,7 @@ pytest.importorskip("numba.cuda", reason="Numba has no CUDA target")
 
 
 def source(dtype="float64"):
-    from symdiff.codegen.module import module_source
+    from symdiff.codegen.source.modules.scalar import module_source
 
     return module_source("energy", ["x", "y"], FUNCTIONS, facts={}, version="1.2.3", dtype=dtype,
                          targets=["cpu", "cuda"])  # fmt: skip

@@ -16,8 +16,8 @@ from flint import arb
 from symdiff import symgrad
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.interpret import Certified
-from symdiff.runtime import cudaarrays, cudacompile
-from symdiff.runtime.arrays import ArgumentError, ShapeError
+from symdiff.runtime.cuda import device_arrays, nvrtc
+from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
 from tests.cuda.host import HostArray
 
 
@@ -222,13 +222,13 @@ def test_single_precision_is_repaired_in_double(fake_device):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_divided_and_repaired_where_registers_spill(fake_device, monkeypatch, dtype):
-    plain = cudacompile.machine_code
+    plain = nvrtc.machine_code
 
     def spilling(text, *args, **kwargs):
         names = [f"symdiff_{k}" for k in range(4)]
         return replace(plain(text, *args, **kwargs), spills=dict.fromkeys(names, 8))
 
-    monkeypatch.setattr(cudacompile, "machine_code", spilling)
+    monkeypatch.setattr(nvrtc, "machine_code", spilling)
     x = np.geomspace(1e-4, 1, 41).astype(dtype)
     f = on_device(cancelling).value_and_grad
     kernel = f._cuda.compiled({})[1].kernel
@@ -291,8 +291,8 @@ def test_streams(fake_device):
     x = HostArray(np.ones(3))
     for stream in (0, 7, Stream(cuda_stream=5), Stream(ptr=5), Stream(handle=ctypes.c_void_p(5))):
         np.testing.assert_array_equal(on_device(h)(x, stream=stream).array, [3, 3, 3])
-    assert cudaarrays.stream_handle(Stream(__cuda_stream__=lambda: (0, 9))) == 9
-    assert cudaarrays.stream_handle(Stream(handle=ctypes.c_void_p(5))) == 5
+    assert device_arrays.stream_handle(Stream(__cuda_stream__=lambda: (0, 9))) == 9
+    assert device_arrays.stream_handle(Stream(handle=ctypes.c_void_p(5))) == 5
     with pytest.raises(SymdiffError, match="a str is not a CUDA stream"):
         on_device(h)(x, stream="main")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from symdiff.runtime import cudadriver
+from symdiff.runtime.cuda import driver
 
 pytestmark = [
     pytest.mark.gpu,
-    pytest.mark.skipif(not cudadriver.available(), reason="there is no CUDA device"),
+    pytest.mark.skipif(not driver.available(), reason="there is no CUDA device"),
 ]
 
 

@@ -8,16 +8,17 @@ import re
 import numpy as np
 import pytest
 
-from symdiff import functions, symgrad
-from symdiff.blocks import derive
-from symdiff.codegen.cudaloop import Layout, Operand
+from symdiff import symgrad
+from symdiff.codegen.cuda.thread_loop import Layout, Operand
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import capture
-from symdiff.ir import var
-from symdiff.runtime import cudacompile, cudadriver
-from symdiff.runtime.cuda import CudaKernel
-from symdiff.runtime.cudaprograms import CudaProgram
-from symdiff.structure import ARRAY, Structured
+from symdiff.ir import functions, var
+from symdiff.ir.loop_program import ARRAY, Structured
+from symdiff.pipeline import loops as loop_pipeline
+from symdiff.runtime.cuda import driver
+from symdiff.runtime.cuda import nvrtc as cudacompile
+from symdiff.runtime.cuda.kernel import CudaKernel
+from symdiff.runtime.cuda.loops.kernel import CudaProgram
 from tests.array_corpus import CASES as ARRAY_CASES
 from tests.conftest import apply_to_variables
 from tests.corpus import CASES
@@ -131,8 +132,8 @@ def test_every_layout_compiles(dtype):
         for how, width, rank in (("dense", 1, 0), ("dense", 2, 0), ("strided", 1, 3))
         for a, b, c in ((real, real, real), ("i4", real, "f4"), ("u1", real, "f8"))
     ]
-    from symdiff.codegen.cuda import print_kernels
-    from symdiff.runtime.cuda import _entries
+    from symdiff.codegen.cuda.printer import print_kernels
+    from symdiff.runtime.cuda.kernel import _entries
 
     for layout in shapes:
         layouts = [layout] * len(groups)
@@ -183,7 +184,7 @@ def test_errors(monkeypatch):
         symgrad(lambda x: x * 3).ptx()
 
 
-@pytest.mark.skipif(cudadriver.available(), reason="there is a device")
+@pytest.mark.skipif(driver.available(), reason="there is a device")
 def test_without_a_device():
     f = symgrad(h, target="cuda")
     with pytest.raises(TargetError, match=r"there is no CUDA device|no CUDA device can be used"):
@@ -216,10 +217,12 @@ ARRAYS = [
 def arrays(case, dtype):
     """The text of the value, and of the gradient if there is one."""
     program = capture(case.fun, case.static, case.kinds())
-    yield CudaProgram(derive.final(derive.value(program))).plan(dtype).text
+    yield CudaProgram(loop_pipeline.final(loop_pipeline.value(program))).plan(dtype).text
     if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
         wrt = [p.name for p in program.params if p.type.kind == "f"]
-        yield CudaProgram(derive.final(derive.gradient(program, wrt))).plan(dtype).text
+        yield (
+            CudaProgram(loop_pipeline.final(loop_pipeline.gradient(program, wrt))).plan(dtype).text
+        )
 
 
 def compiles(case, cc):
@@ -253,7 +256,7 @@ def test_warps_and_blocks():
         return np.sum(X * X, axis=1)
 
     program = capture(rows, None, {"X": (2, "f")})
-    text = CudaProgram(derive.final(derive.value(program))).plan("float64").text
+    text = CudaProgram(loop_pipeline.final(loop_pipeline.value(program))).plan("float64").text
     ptx = cudacompile.ptx(text, (9, 0))
     assert "shfl.sync.down" in ptx
     assert sorted(entries(ptx)) == ["symdiff_0", "symdiff_0_rows"]

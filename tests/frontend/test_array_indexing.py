@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from symdiff.errors import SymdiffError
 from symdiff.frontend import capture
-from symdiff.interpret.blocks import run
-from symdiff.program import Program
-from symdiff.runtime.kernel import Kernel
+from symdiff.interpret.loops import run
+from symdiff.ir.program import Program
+from symdiff.runtime.scalar.kernel import Kernel
 
 ENDS = st.none() | st.integers(-9, 9)
 STEPS = st.none() | st.sampled_from([-3, -2, -1, 1, 2, 3])

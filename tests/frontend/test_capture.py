@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symdiff import ir
 from symdiff.frontend import Inlined, capture
-from symdiff.program import Program, map_tree
+from symdiff.ir.program import Program, map_tree
 from tests.corpus import CASES, Case
 from tests.work import at_most
 
@@ -175,7 +175,7 @@ def test_domain(fun: object, domain: tuple[ir.Expr, ...]) -> None:
 
 
 def _text(c: ir.Expr) -> str:
-    from symdiff.frontend.scalars import canonical
+    from symdiff.frontend.trace.scalars import canonical
 
     parts = [_text(a) for a in c.args] if c.op is ir.OR else [repr(canonical(c))]
     return " | ".join(parts)

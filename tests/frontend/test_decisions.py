@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symdiff import ir
-from symdiff.frontend import decisions
-from symdiff.frontend.decisions import ALWAYS, NEVER, Decisions
-from symdiff.frontend.values import Refused
+from symdiff.frontend.trace import decisions
+from symdiff.frontend.trace.decisions import ALWAYS, NEVER, Decisions
+from symdiff.frontend.trace.values import Refused
 from tests.work import calls
 
 NAMES = [ir.var(n) for n in "abcd"]

@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 from symdiff import UnsupportedError, symgrad
-from symdiff.frontend.distributions import METHODS
+from symdiff.frontend.library.distributions import METHODS
 
 SHAPES = {
     "lognorm": (0.7,), "weibull_min": (1.5,), "gamma": (2.3,), "chi2": (3.2,), "t": (4.5,),

@@ -23,10 +23,10 @@ import scipy.special
 
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import Parameters, capture
-from symdiff.frontend.expressions import EXPRESSIONS
-from symdiff.frontend.expressions import REFUSED as REFUSED_EXPRESSIONS
-from symdiff.frontend.statements import REFUSED as REFUSED_STATEMENTS
-from symdiff.frontend.statements import STATEMENTS
+from symdiff.frontend.syntax.expressions import EXPRESSIONS
+from symdiff.frontend.syntax.expressions import REFUSED as REFUSED_EXPRESSIONS
+from symdiff.frontend.syntax.statements import REFUSED as REFUSED_STATEMENTS
+from symdiff.frontend.syntax.statements import STATEMENTS
 
 
 def names() -> dict[str, Any]:

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdiff import functions as fn
 from symdiff.errors import ParseError
-from symdiff.frontend.expression import parse, parse_condition
-from symdiff.frontend.grammar import FUNCTIONS
+from symdiff.frontend.formula.grammar import FUNCTIONS
+from symdiff.frontend.formula.parse import parse, parse_condition
 from symdiff.ir import (
     FALSE,
     INF,
@@ -34,6 +33,7 @@ from symdiff.ir import (
     var,
     where,
 )
+from symdiff.ir import functions as fn
 
 x, y, z = var("x"), var("y"), var("z")
 

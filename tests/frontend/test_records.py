@@ -15,7 +15,7 @@ from symdiff import symgrad
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
 from symdiff.ir import const
-from symdiff.structure import Loop, Structured
+from symdiff.ir.loop_program import Loop, Structured
 from tests.frontend.tracing import agrees_on_sizes
 
 CASES: list[Any] = []

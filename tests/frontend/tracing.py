@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import capture
-from symdiff.interpret.blocks import run
+from symdiff.interpret.loops import run
 from symdiff.ir import NAN, Expr, where
-from symdiff.program import Program, map_objects
-from symdiff.structure import Parameter, Structured, Type
+from symdiff.ir.loop_program import Parameter, Structured, Type
+from symdiff.ir.program import Program, map_objects
 
 
 def expected(

@@ -8,8 +8,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 import pytest
 
-from symdiff.codegen import nestrows
-from symdiff.runtime import compiled
+from symdiff.codegen.llvm.loops import row_blocks
+from symdiff.runtime.scalar import compiled
 from tests.fuzz.array_programs import Generator, Line, Source, smaller
 from tests.fuzz.arrays import examined, fuzz, shrunk
 from tests.fuzz.duals import truth
@@ -61,7 +61,7 @@ def test_a_fault_is_found_and_shrunk(tmp_path: Path, monkeypatch) -> None:
     assert examined(triangle(), tmp_path).kind == "fine"
     monkeypatch.setenv("SYMDIFF_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(compiled, "_linked", WeakValueDictionary())
-    monkeypatch.setattr(nestrows, "leaves", lambda _: [])
+    monkeypatch.setattr(row_blocks, "leaves", lambda _: [])
     outcome = examined(triangle(), tmp_path)
     assert outcome.kind in ("value", "derivative")
     smallest, same = shrunk(triangle(), outcome, tmp_path)

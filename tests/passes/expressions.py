@@ -6,9 +6,9 @@ import math
 
 from hypothesis import strategies as st
 
-from symdiff import functions as f
 from symdiff import ir
 from symdiff.ir import Expr, const
+from symdiff.ir import functions as f
 
 X, Y = ir.var("x"), ir.var("y")
 UNARY = (

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symdiff import functions as F
 from symdiff import ir
-from symdiff.passes.cancel import Notes, cancel
+from symdiff.ir import functions as F
+from symdiff.passes.cancel.cancel import Notes, cancel
 from symdiff.passes.differentiate import gradient
 from tests.passes.evaluate import evaluate
 from tests.work import at_most, calls

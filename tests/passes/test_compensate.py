@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from symdiff import functions as f
 from symdiff import ir, symgrad
-from symdiff.codegen.machine import LIGHT, PLAIN, SHARP
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
-from symdiff.passes.compensate import compensate, first_tier, often_in_doubt
+from symdiff.ir import functions as f
+from symdiff.lowering.target import LIGHT, PLAIN, SHARP
+from symdiff.passes.accuracy.compensate import compensate, first_tier, often_in_doubt
 from symdiff.passes.differentiate import gradient
-from symdiff.runtime.kernel import Kernel
-from symdiff.tiered import correct, suspect, widen
+from symdiff.pipeline.kernels.scalar import correct, suspect, widen
+from symdiff.runtime.scalar.kernel import Kernel
 
 from .expressions import EXPRESSIONS, X, Y
 

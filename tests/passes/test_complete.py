@@ -18,7 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symdiff import ir
-from symdiff.functions import (
+from symdiff.interpret import Certified, exclusive
+from symdiff.interpret.flat import Tape
+from symdiff.ir import ONE, ZERO, Expr, abs_, const, eq, lt, sqrt, where
+from symdiff.ir.functions import (  # fmt: skip
     ACOS,
     ACOSH,
     ATAN,
@@ -36,21 +39,18 @@ from symdiff.functions import (
     SINH,
     TAN,
     TANH,
-)  # fmt: skip
-from symdiff.interpret import Certified, exclusive
-from symdiff.interpret.tape import Tape
-from symdiff.ir import ONE, ZERO, Expr, abs_, const, eq, lt, sqrt, where
-from symdiff.passes.cancel import cancel
-from symdiff.passes.complete import (
+)
+from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.complete.complete import (  # fmt: skip
     PRECISION,
     VARIABLE,
     Completions,
     closed_forms,
     complete,
     expand_completed,
-)  # fmt: skip
+)
 from symdiff.passes.differentiate import gradient, pushforward
-from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.scalar.kernel import Kernel
 
 X, Y, Z = ir.var("x"), ir.var("y"), ir.var("z")
 S = X * X + Y * Y + Z * Z

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symdiff import functions as F
 from symdiff import ir
+from symdiff.ir import functions as F
 from symdiff.passes.differentiate import gradient, pullback, pushforward
 from tests.passes.evaluate import evaluate
 

@@ -12,16 +12,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from symdiff import GuardWarning, derivation, guardtext, ir, symgrad
-from symdiff import functions as F
+from symdiff import GuardWarning, ir, symgrad
 from symdiff.interpret import Certified
-from symdiff.passes.cancel import cancel
-from symdiff.passes.contexts import Contexts
+from symdiff.ir import functions as F
+from symdiff.passes.analysis.zeros import zero_sets
+from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.cancel.literals import exact_literals
 from symdiff.passes.differentiate import gradient, pushforward
-from symdiff.passes.guards import GuardNotes, guards
-from symdiff.passes.literals import exact_literals
-from symdiff.passes.regions import Known, constraint
-from symdiff.passes.zeros import zero_sets
+from symdiff.passes.guards.enclosing import Contexts
+from symdiff.passes.guards.guards import GuardNotes, guards
+from symdiff.passes.guards.regions import Known, constraint
+from symdiff.pipeline import derivation, guard_messages
 from tests.passes.evaluate import evaluate
 from tests.work import at_most
 
@@ -201,7 +202,7 @@ def test_a_limit_that_stands_for_a_band_keeps_its_value_not_its_derivative(name)
     assert extended is gradient(got.args[1], [x if name != "power" else y])[0]
     (guard,) = notes.guards
     assert guard.kind == "repaired" and guard.coarse
-    assert "the derivatives are those of the smooth extension" in guardtext.message(guard)
+    assert "the derivatives are those of the smooth extension" in guard_messages.message(guard)
 
 
 def test_coarse_guards_from_the_source_to_the_kernel():
@@ -394,7 +395,7 @@ def test_wrong_guards_are_kept_and_named_with_both_numbers(name):
     assert guard.guarded == guarded
     if limit is not None:
         assert guard.limit == limit
-        assert f"{guarded!r} against {limit!r}" in guardtext.message(guard)
+        assert f"{guarded!r} against {limit!r}" in guard_messages.message(guard)
     assert guard.node in ir.topological((e,))
 
 
@@ -413,7 +414,7 @@ def test_bands_that_do_not_agree_to_rounding(polynomial, eps):
     point = {"x": mpmath.mpf(guard.where[0][1].numerator) / guard.where[0][1].denominator}
     assert guard.limit == float(mpmath.sin(point["x"]) / point["x"])
     assert guard.guarded == float(evaluate(polynomial, point))
-    assert "is not the value without it" in guardtext.message(guard)
+    assert "is not the value without it" in guard_messages.message(guard)
 
 
 # ---------------------------------------------------------------- what is left alone

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symdiff import ir
-from symdiff.functions import EXP
 from symdiff.interpret import Certified
 from symdiff.ir import SIGN, Expr
-from symdiff.passes.signsquares import squares_of_signs
+from symdiff.ir.functions import EXP
+from symdiff.passes.cancel.signsquares import squares_of_signs
 
 X, Y = ir.var("x"), ir.var("y")
 S = SIGN(X)

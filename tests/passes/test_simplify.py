@@ -8,15 +8,15 @@ from collections.abc import Callable
 import pytest
 
 from symdiff import ParseError, SymdiffError, diff, ir, simplify
-from symdiff import compile as pipeline
-from symdiff import functions as fn
-from symdiff.codegen.formula import Formulas
-from symdiff.frontend.expression import parse
-from symdiff.identities import U, V
+from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
+from symdiff.ir import functions as fn
+from symdiff.ir.formula_text import Formulas
+from symdiff.ir.identities import U, V
 from symdiff.passes.simplify import simplify as shorten
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.rules import IDENTITIES
+from symdiff.pipeline import scalar as pipeline
 
 x, y, a, b = (ir.var(n) for n in "xyab")
 
@@ -113,7 +113,7 @@ def _expanded(rng: random.Random) -> Plant:
 
 
 def _terms(e: Expr) -> list[tuple[Expr, int]]:
-    from symdiff.codegen.formula import terms
+    from symdiff.ir.formula_text import terms
 
     return [(t, s) for s, t in terms(e)]
 
@@ -246,7 +246,7 @@ def _assert_equal_at_points(before: Expr, after: Expr, rng: random.Random) -> No
     from flint import arb
 
     from symdiff.interpret.balls import exclusive
-    from symdiff.interpret.tape import Tape
+    from symdiff.interpret.flat import Tape
 
     tape = Tape((x, y), (before, after))
     with exclusive():

@@ -8,15 +8,15 @@ import flint
 import pytest
 
 from symdiff import ir
-from symdiff.functions import COS, EXP, LOG, SIN, TAN
 from symdiff.interpret import exclusive
-from symdiff.interpret.tape import Tape
+from symdiff.interpret.flat import Tape
 from symdiff.ir import ONE, Expr, abs_, const, lt, sqrt
-from symdiff.passes.cancel import cancel
-from symdiff.passes.complete import Completions, complete, expand_completed, readable_forms
+from symdiff.ir.functions import COS, EXP, LOG, SIN, TAN
+from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.complete.complete import Completions, complete, expand_completed, readable_forms
+from symdiff.passes.complete.surfaces import Surface, complete_surfaces
 from symdiff.passes.differentiate import gradient, pushforward
-from symdiff.passes.surfaces import Surface, complete_surfaces
-from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.scalar.kernel import Kernel
 
 X, Y, Z = ir.var("x"), ir.var("y"), ir.var("z")
 

@@ -7,13 +7,13 @@ import math
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from symdiff import functions as f
 from symdiff import ir
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
+from symdiff.ir import functions as f
+from symdiff.passes.accuracy.widen import widen
 from symdiff.passes.differentiate import gradient
-from symdiff.passes.widen import widen
-from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.scalar.kernel import Kernel
 
 from .expressions import EXPRESSIONS, POINTS, X, Y
 

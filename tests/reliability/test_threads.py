@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from symdiff import ir, symgrad
-from symdiff.codegen import gate
+from symdiff.codegen.llvm.entry import dispatch
 from symdiff.interpret import exclusive
-from symdiff.locks import Lock, Once
+from symdiff.process.locks import Lock, Once
 from symdiff.runtime import threads
-from symdiff.runtime.gate import Gate, Way
+from symdiff.runtime.dispatch import Gate, Way
 
 MANY = 16
 
@@ -121,7 +121,7 @@ def test_a_cold_function(which: str) -> None:
 
 
 def test_a_cold_function_is_traced_and_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symdiff.codegen import jit
+    from symdiff.codegen.llvm import jit
 
     compiled: list[str] = []
     original = jit.compile_object
@@ -165,16 +165,16 @@ def test_all_ways_to_call_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
                 np.testing.assert_allclose(gy, truth[1][1], rtol=rtol)
 
         at_once(call)
-        assert len(g._gate._ways) <= gate.MOST
+        assert len(g._gate._ways) <= dispatch.MOST
 
 
 def test_a_gate_takes_no_more_entries_than_it_has_room_for() -> None:
     made = Gate(lambda *a: "general", 1, True)
-    for k in range(gate.MOST):
+    for k in range(dispatch.MOST):
         made.add(Way(lambda *a, k=k: k))
     with pytest.raises(ValueError, match="entries"):
         made.add(Way(lambda *a: -1))
-    assert made.call(1.0) == gate.MOST - 1
+    assert made.call(1.0) == dispatch.MOST - 1
 
 
 def test_entries_that_are_added_while_others_run() -> None:
@@ -317,7 +317,7 @@ def child(work: Callable[[], None]) -> int:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("whole", [False, True])
 def test_locks_are_free_in_a_child(whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    from symdiff import locks
+    from symdiff.process import locks
 
     monkeypatch.setattr(locks, "PATIENCE", 0.2)
     lock, once = Lock(whole), Once()

@@ -8,11 +8,12 @@ import time
 import numpy as np
 import pytest
 
-from symdiff import functions as F
-from symdiff.codegen import jit
+from symdiff.codegen.llvm import jit
 from symdiff.ir import Op, const, mul, var
-from symdiff.runtime import cache, compiled
-from symdiff.runtime.kernel import Kernel
+from symdiff.ir import functions as F
+from symdiff.runtime import cache
+from symdiff.runtime.scalar import compiled
+from symdiff.runtime.scalar.kernel import Kernel
 
 x = var("x")
 
@@ -178,7 +179,7 @@ WORKER = """
 import numpy as np
 from symdiff import functions as F  # noqa: N812
 from symdiff.ir import var
-from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.scalar.kernel import Kernel
 k = Kernel("f", ("x",), (F.SIN(var("x")) * F.EXP(var("x")),))
 print(k.fast(0.5), k((np.full(5, 0.5),))[0][3])
 """

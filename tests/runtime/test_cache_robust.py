@@ -52,7 +52,7 @@ def slope(tmp_path, **changes: str) -> tuple[float, int]:
     (tmp_path / "model.py").write_text(MODEL.format(**{**PLAIN, **changes}))
     code = textwrap.dedent(f"""
         import sys
-        from symdiff.codegen import jit
+        from symdiff.codegen.llvm import jit
         sys.path.insert(0, {str(tmp_path)!r})
         sys.dont_write_bytecode = True
         compiled = []
@@ -210,7 +210,7 @@ def test_killed_in_the_middle_of_stores(folder):
 def test_the_command_shows_and_clears_it(folder):
     from click.testing import CliRunner
 
-    from symdiff.cli import main
+    from symdiff.cli.commands import main
 
     symgrad(lambda x: x * x * x).grad(2.0)
     files = len(list(folder.glob("*.kernel")))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from symdiff.codegen import jit
-from symdiff.runtime import tiers
+from symdiff.codegen.llvm import jit
+from symdiff.runtime.scalar import fallback
 
 
 def long(x, y):
@@ -59,8 +59,8 @@ def test_the_first_values_are_correctly_rounded_without_a_compiler(compiled):
 
 
 def test_what_is_called_often_is_compiled(compiled, monkeypatch):
-    monkeypatch.setattr(tiers, "COMPILING", 1e-6)
-    monkeypatch.setattr(tiers, "WIDENING", 0.0)
+    monkeypatch.setattr(fallback, "COMPILING", 1e-6)
+    monkeypatch.setattr(fallback, "WIDENING", 0.0)
     f = symgrad(long).value_and_grad
     while not compiled:
         found = flat(f(0.3, 0.4))
@@ -74,7 +74,7 @@ def test_what_is_called_often_is_compiled(compiled, monkeypatch):
 
 def test_the_second_tier_waits_until_it_pays(compiled, monkeypatch):
     """Beside a zero of the function, where double arithmetic leaves no digits."""
-    monkeypatch.setattr(tiers, "COMPILING", 0.0)
+    monkeypatch.setattr(fallback, "COMPILING", 0.0)
     low, high = 0.3, 3.2
     assert truth(low, 0.4)[0] * truth(high, 0.4)[0] < 0
     for _ in range(60):
@@ -93,7 +93,7 @@ def test_the_second_tier_waits_until_it_pays(compiled, monkeypatch):
     first = len(compiled)
     assert flat(f(high, 0.4)) == twice(high, 0.4)
     assert len(compiled) == first > 0
-    monkeypatch.setattr(tiers, "WIDENING", 0.0)
+    monkeypatch.setattr(fallback, "WIDENING", 0.0)
     again = symgrad(doubled).value_and_grad
     np.testing.assert_array_max_ulp(np.array(flat(again(low, 0.4))), np.array(twice(low, 0.4)), 1)
     assert len(compiled) > first
@@ -117,7 +117,7 @@ def test_what_is_not_defined_is_the_same_as_compiled(compiled, monkeypatch):
     f, points = symgrad(bad), (-0.5, 0.0, 3.0, math.inf, math.nan)
     interpreted = [f.value_and_grad(x) for x in points]
     assert not compiled
-    monkeypatch.setattr(tiers, "LARGE", 10**9)
+    monkeypatch.setattr(fallback, "LARGE", 10**9)
     kernel = symgrad(bad)
     for x, (value, slope) in zip(points, interpreted, strict=True):
         expected = kernel.value_and_grad(x)

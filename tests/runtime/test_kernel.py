@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from symdiff import functions as F
 from symdiff.ir import const, lt, mul, sqrt, var, where
+from symdiff.ir import functions as F
 from symdiff.runtime import builtin, threads
-from symdiff.runtime import kernel as kernels
-from symdiff.runtime.arrays import ArgumentError, ShapeError
-from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.scalar import kernel as kernels
+from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
+from symdiff.runtime.scalar.kernel import Kernel
 
 x, y = var("x"), var("y")
 XY = ("x", "y")
@@ -514,7 +514,7 @@ import os, sys, numpy as np
 from symdiff.ir import var
 from symdiff.runtime import builtin, threads
 from symdiff.runtime import kernel as kernels
-from symdiff.runtime.kernel import Kernel
+from symdiff.runtime.scalar.kernel import Kernel
 k = Kernel("f", ("x",), (var("x") * var("x"),), cache=False, parallel=True)
 a = np.arange(50000.0)
 threads.processors = lambda: 3

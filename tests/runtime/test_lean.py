@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symdiff import ir, symgrad
-from symdiff.codegen.tiers import CHUNK
+from symdiff.codegen.llvm.tiers import CHUNK
 from symdiff.interpret import Certified, ulp_error
 
 X = ir.var("x")

@@ -143,7 +143,7 @@ def test_the_digest_is_remembered_once_files_are_settled(root, fresh, monkeypatc
 RUN = """
     import sys
     sys.path.insert(0, {place!r})
-    from symdiff.codegen import jit
+    from symdiff.codegen.llvm import jit
     import symdiff
     assert symdiff.__file__.startswith({place!r})
     compiled = []

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symdiff import symgrad
-from symdiff.codegen import jit
+from symdiff.codegen.llvm import jit
 from symdiff.ir import lt, mul, var
-from symdiff.runtime import arrays, builtin
-from symdiff.runtime.arrays import ShapeError
-from symdiff.runtime.kernel import Kernel
+from symdiff.runtime import builtin
+from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.elementwise import ShapeError
+from symdiff.runtime.scalar.kernel import Kernel
 
 x, y = var("x"), var("y")
 SENTINEL = -7.0
@@ -55,7 +56,7 @@ def at(offset: int, n: int, dtype: str) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("host", [jit.host(), narrow()], ids=["whole", "narrow"])
 @settings(max_examples=60, deadline=None)
 @given(
-    n=st.integers(arrays.SMALLEST_ALIGNED, 20_000),
+    n=st.integers(elementwise.SMALLEST_ALIGNED, 20_000),
     offsets=st.one_of(
         st.integers(0, 16).map(lambda k: (k, k, k)),
         st.tuples(*[st.integers(0, 8).map(lambda k: 2 * k)] * 3),
@@ -69,7 +70,7 @@ def test_every_element_is_written_once_wherever_outputs_lie(host, n, offsets, dt
     a, b = (rng.uniform(-3, 3, n).astype(dtype) for _ in range(2))
     places = [at(k, n, dtype) for k in offsets]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrays, "STREAMED", 0)
+        patch.setattr(elementwise, "STREAMED", 0)
         patch.setattr(jit, "host", lambda: host)
         make(parallel=threads)((a, b), [out for _, out in places])
     for (memory, out), true in zip(places, expected(a, b), strict=True):
@@ -79,29 +80,29 @@ def test_every_element_is_written_once_wherever_outputs_lie(host, n, offsets, dt
 
 @needs_streams
 def test_the_ways_to_write(monkeypatch):
-    monkeypatch.setattr(arrays, "STREAMED", 0)
-    call = arrays.Call(None, np.dtype(float), np.dtype(float), 1.0, False)
+    monkeypatch.setattr(elementwise, "STREAMED", 0)
+    call = elementwise.Call(None, np.dtype(float), np.dtype(float), 1.0, False)
     register = jit.host().bits // 8
 
     def how(*offsets: int, n: int = 4096) -> tuple[int, int]:
         starts = [1 << 20] + [(1 << 21) + k for k in offsets]
-        table = arrays.array("q", starts + [0] * 3 * len(starts))
+        table = elementwise.array("q", starts + [0] * 3 * len(starts))
         return call._placed(table, 1, n)
 
-    assert how(0, 0) == (0, arrays.WHOLE)
-    assert how(register - 8, register - 8) == (1, arrays.WHOLE)
-    assert how(0, 16) == (0, arrays.SHIFTED if register > 16 else arrays.WHOLE)
-    assert how(0, 8) == (0, arrays.SHIFTED if register == 64 else arrays.PLAIN)
-    assert how(4, 4)[1] == arrays.PLAIN
-    assert how(*[0] * (arrays.MOST + 1)) == (0, arrays.PLAIN)
-    assert how(register - 8, n=100) == (0, arrays.PLAIN)
-    monkeypatch.setattr(arrays, "STREAMED", 1 << 20)
-    assert how(0, 0) == (0, arrays.PLAIN)
+    assert how(0, 0) == (0, elementwise.WHOLE)
+    assert how(register - 8, register - 8) == (1, elementwise.WHOLE)
+    assert how(0, 16) == (0, elementwise.SHIFTED if register > 16 else elementwise.WHOLE)
+    assert how(0, 8) == (0, elementwise.SHIFTED if register == 64 else elementwise.PLAIN)
+    assert how(4, 4)[1] == elementwise.PLAIN
+    assert how(*[0] * (elementwise.MOST + 1)) == (0, elementwise.PLAIN)
+    assert how(register - 8, n=100) == (0, elementwise.PLAIN)
+    monkeypatch.setattr(elementwise, "STREAMED", 1 << 20)
+    assert how(0, 0) == (0, elementwise.PLAIN)
 
 
 @needs_streams
 def test_elements_in_doubt_are_mended_past_the_caches(monkeypatch):
-    monkeypatch.setattr(arrays, "STREAMED", 0)
+    monkeypatch.setattr(elementwise, "STREAMED", 0)
     f = symgrad(lambda a: (1 - np.cos(a)) / a**2, parallel=False).value_and_grad
     n = 50_000
     a = np.linspace(-1e-3, 3, n)
@@ -204,7 +205,7 @@ def test_what_the_second_tier_leaves_in_doubt_is_refused():
 @needs_builtins
 def test_one_thread_runs_large_arrays_without_python(monkeypatch):
     calls = []
-    monkeypatch.setattr(arrays.Call, "run", lambda *args: calls.append(args))
+    monkeypatch.setattr(elementwise.Call, "run", lambda *args: calls.append(args))
     a = np.ones(500_000)
     assert make(mul(x, y), parallel=False)((a, a))[0].sum() == 500_000
     assert not calls

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from symdiff import functions as f
 from symdiff import ir
 from symdiff.ir import Expr
-from symdiff.passes.widen import widen
-from symdiff.runtime import arrays
-from symdiff.runtime.kernel import Kernel
+from symdiff.ir import functions as f
+from symdiff.passes.accuracy.widen import widen
+from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.kernel import Kernel
 
 X, Y = ir.var("x"), ir.var("y")
 CANCELS = (1 - f.COS(X)) / X**2
@@ -144,7 +144,7 @@ def test_elements_in_doubt_wherever_they_lie(shape, share, layout) -> None:
 
 def test_large_results_are_the_same_as_small_ones_wherever_many_are_in_doubt() -> None:
     """Results are written past the caches where few are computed again, in turns here."""
-    n = 2 * arrays.STREAMED // 8
+    n = 2 * elementwise.STREAMED // 8
     x = np.full(n, 1.5)
     x[n // 3 : n // 2 : 7] = NEAR
     x[::5000] = NEAR

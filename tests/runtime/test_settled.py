@@ -16,19 +16,20 @@ from flint import arb
 from hypothesis import HealthCheck, assume, given, settings
 
 from symdiff import ir, symgrad
-from symdiff.blocks import derive
-from symdiff.derivation import settled
 from symdiff.frontend import capture
 from symdiff.interpret import Certified, exclusive, ulp_error
-from symdiff.interpret.blocks import Precise, run
+from symdiff.interpret.loops import Precise, run
 from symdiff.ir import NAN, Expr, topological
-from symdiff.runtime import compiled, nestagain
-from symdiff.runtime.nestagain import Tiers
-from symdiff.runtime.structured import StructuredKernel
-from symdiff.runtime.tiers import AccuracyWarning
-from symdiff.structure import Structured, array, index
-from symdiff.tiered import widen
-from tests.blocks.programs import VECTOR, at, build, function
+from symdiff.ir.loop_program import Structured, array, index
+from symdiff.pipeline import loops as loop_pipeline
+from symdiff.pipeline.derivation import settled
+from symdiff.pipeline.kernels.scalar import widen
+from symdiff.runtime.loops import fallback
+from symdiff.runtime.loops.fallback import Tiers
+from symdiff.runtime.loops.kernel import StructuredKernel
+from symdiff.runtime.scalar import compiled
+from symdiff.runtime.scalar.fallback import AccuracyWarning
+from tests.loops.programs import VECTOR, at, build, function
 from tests.passes.expressions import EXPRESSIONS, POINTS, X, Y
 
 LIMIT = 8
@@ -258,7 +259,7 @@ def nudged(x):
 
 def doubts(fun, **shapes: int) -> list[str]:
     """The values of a function that are watched, in closed form."""
-    program = derive.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
+    program = loop_pipeline.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
     return [str(r.output) for r in settled(program, "float64", "high", 0).references]
 
 
@@ -312,7 +313,7 @@ def pairwise(x):
     ids=lambda v: getattr(v, "__name__", ""),
 )  # fmt: skip
 def test_what_cannot_cancel_is_not_tested(fun, shapes) -> None:
-    program = derive.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
+    program = loop_pipeline.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
     found = settled(program, "float64", "high", 0)
     assert not found.references
     text = tiered(program)._text("float64", 0)
@@ -320,15 +321,15 @@ def test_what_cannot_cancel_is_not_tested(fun, shapes) -> None:
 
 
 def test_products_of_two_need_no_flags() -> None:
-    program = derive.value(capture(matrix_product, {}, {"a": (2, "f"), "b": (2, "f")}))
+    program = loop_pipeline.value(capture(matrix_product, {}, {"a": (2, "f"), "b": (2, "f")}))
     assert not settled(program, "float64", "high", 0).flags
     assert "@watched" not in tiered(program)._text("float64", 0)
 
 
 # ------------------------------------------------------------------------ kernels
 def tiered(program: Structured, **options: Any) -> StructuredKernel:
-    tiers = Tiers(program, derive.closed(program), settled, widen)
-    return StructuredKernel(derive.final(program), cache=False, tiers=tiers, **options)
+    tiers = Tiers(program, loop_pipeline.closed(program), settled, widen)
+    return StructuredKernel(loop_pipeline.final(program), cache=False, tiers=tiers, **options)
 
 
 def elementwise(e: Expr) -> Structured:
@@ -406,14 +407,14 @@ def test_without_time_values_are_left_and_a_warning_is_given(monkeypatch) -> Non
     def fifth(x):
         return (np.sin(x) - x + x**3 / 6 - x**5 / 120)[::-1]
 
-    monkeypatch.setattr(nestagain, "WORK", -1)
+    monkeypatch.setattr(fallback, "WORK", -1)
     with pytest.warns(AccuracyWarning, match="values are not proven"):
         symgrad(fifth, cache=False)(np.array([1e-9, 1e-8]))
 
 
 def test_kernels_are_pickled_with_their_tiers() -> None:
     x = np.array([1e-5, 1.0])
-    kernel = tiered(derive.value(capture(exponentials, {}, {"x": (1, "f")})))
+    kernel = tiered(loop_pipeline.value(capture(exponentials, {}, {"x": (1, "f")})))
     (got,) = pickle.loads(pickle.dumps(kernel))([x])
     assert worst(got, precise(exponentials, x)) <= LIMIT
 

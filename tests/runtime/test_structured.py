@@ -9,22 +9,11 @@ import pytest
 
 from symdiff.errors import Location
 from symdiff.ir import ONE, ZERO, and_, gt, le, lt, sqrt, sub, var, where
+from symdiff.ir.loop_program import Check, Type, array, index
 from symdiff.runtime import threads
-from symdiff.runtime.arrays import ArgumentError, ShapeError
-from symdiff.runtime.structured import StructuredKernel
-from symdiff.structure import Check, Type, array, index
-from tests.blocks.programs import (
-    INTEGER,
-    MATRIX,
-    REAL,
-    VECTOR,
-    N,
-    at,
-    build,
-    function,
-    loop,
-    update,
-)
+from symdiff.runtime.loops.kernel import StructuredKernel
+from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
+from tests.loops.programs import INTEGER, MATRIX, REAL, VECTOR, N, at, build, function, loop, update
 
 i, j, which = index("i"), index("j"), index("k")
 
@@ -125,7 +114,7 @@ def test_integer_parameters() -> None:
 
 
 def load_of(name: str):
-    from symdiff.structure import load
+    from symdiff.ir.loop_program import load
 
     return load(array(name, "i"), i)
 
@@ -190,12 +179,12 @@ def test_outputs_that_are_parameters_or_each_other() -> None:
 
 def test_pickled_and_kept_on_disk(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("SYMDIFF_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("symdiff.runtime.compiled._linked", {})
+    monkeypatch.setattr("symdiff.runtime.scalar.compiled._linked", {})
     kernel = pickle.loads(pickle.dumps(StructuredKernel(scaled())))
     kernel([np.ones(3), np.ones(3), 1.0])
     assert len(list(tmp_path.glob("*.kernel"))) == 1
-    monkeypatch.setattr("symdiff.runtime.compiled._linked", {})
-    monkeypatch.setattr("symdiff.codegen.jit.compile_object", None)
+    monkeypatch.setattr("symdiff.runtime.scalar.compiled._linked", {})
+    monkeypatch.setattr("symdiff.codegen.llvm.jit.compile_object", None)
     np.testing.assert_array_equal(
         StructuredKernel(scaled())([np.ones(3), np.ones(3), 1.0])[0], [2.0] * 3
     )

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdiff.blocks import derive
 from symdiff.frontend import capture
-from symdiff.interpret.blocks import Precise, run
-from symdiff.runtime.structured import StructuredKernel
-from symdiff.structure import ARRAY, Structured
+from symdiff.interpret.loops import Precise, run
+from symdiff.ir.loop_program import ARRAY, Structured
+from symdiff.pipeline import loops as loop_pipeline
+from symdiff.runtime.loops.kernel import StructuredKernel
 from tests.array_corpus import CASES, Case
 
 
@@ -42,7 +42,7 @@ def close(got: Any, want: Any, sizes: Any) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_value(case: Case) -> None:
-    check(derive.final(derive.value(traced(case))), case)
+    check(loop_pipeline.final(loop_pipeline.value(traced(case))), case)
 
 
 @pytest.mark.slow
@@ -57,4 +57,4 @@ def test_gradient(case: Case) -> None:
     if len(program.outputs) != 1 or program.outputs[0].op is ARRAY:
         pytest.skip("not a number")
     wrt = [p.name for p in program.params if p.type.kind == "f"]
-    check(derive.final(derive.gradient(program, wrt)), case)
+    check(loop_pipeline.final(loop_pipeline.gradient(program, wrt)), case)

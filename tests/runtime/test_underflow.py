@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from symdiff import symgrad
-from symdiff.blocks import derive
-from symdiff.codegen.machine import UNDERFLOWS
-from symdiff.derivation import settled
 from symdiff.frontend import capture
-from symdiff.interpret.blocks import Precise, run
-from symdiff.structure import Structured
+from symdiff.interpret.loops import Precise, run
+from symdiff.ir.loop_program import Structured
+from symdiff.lowering.target import UNDERFLOWS
+from symdiff.pipeline import loops as loop_pipeline
+from symdiff.pipeline.derivation import settled
 
 LIMIT = 8
 UNIT = 2.0**-1022
@@ -105,7 +105,7 @@ def test_numbers_of_any_size(fun, numbers) -> None:
 # ------------------------------------------------------------------- what is tested for
 def looks_at_underflow(fun: Callable[..., Any]) -> bool:
     """Whether the kernel without tests looks at the processor's flag."""
-    program = derive.value(capture(fun, {}, {"x": (1, "f")}))
+    program = loop_pipeline.value(capture(fun, {}, {"x": (1, "f")}))
     return bool(settled(program, "float64", "high", 0).flags & UNDERFLOWS)
 
 

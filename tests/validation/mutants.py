@@ -87,11 +87,11 @@ COMPILED: tuple[tuple[Callable[..., Any], tuple[float, ...]], ...] = (
 
 def caught_by(m: Mutant) -> str:
     """What catches a mutant; "" if nothing does."""
-    from symdiff import compile as pipeline
     from symdiff import symgrad
     from symdiff.errors import ValidationWarning, VerificationError
-    from symdiff.program import Program
-    from symdiff.validation.stages import checked, named
+    from symdiff.ir.program import Program
+    from symdiff.pipeline import scalar as pipeline
+    from symdiff.pipeline.validation.stages import checked, named
 
     warnings.simplefilter("ignore")
     crash = ""
@@ -191,7 +191,8 @@ def _methods(old: type, new: type) -> None:
 
 def _rule(name: str) -> Mutant:
     def change() -> None:
-        from symdiff import identities, ir
+        from symdiff import ir
+        from symdiff.ir import identities
 
         rule = next(r for r in identities.RULES if r.name == name)
         after = rule.after
@@ -322,7 +323,7 @@ def _pairs(name: str) -> Mutant:
     """A wrong sign in what double-double arithmetic is made of."""
 
     def change() -> None:
-        from symdiff.codegen import doubledouble as dd
+        from symdiff.lowering.double_double import arithmetic as dd
 
         right = getattr(dd, name)
 
@@ -373,7 +374,7 @@ def tried(m: Mutant) -> str:
 
 def main(only: str = "") -> int:
     import symdiff  # noqa: F401
-    from symdiff.validation import machine, stages  # noqa: F401
+    from symdiff.pipeline.validation import machine, stages  # noqa: F401
 
     for name in ("passes.widen", "passes.compensate", "codegen.pairs", "blocks.derive"):
         import_module(f"symdiff.{name}")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from symdiff import VerificationError, symgrad
-from symdiff.derivation import Source
-from symdiff.validation.firstcall import STEPS, verify
+from symdiff.pipeline.derivation import Source
+from symdiff.pipeline.validation.firstcall import STEPS, verify
 
 
 def _mistaken(f, **options):
@@ -108,7 +108,9 @@ def test_once_for_a_source_and_kinds_over_processes(monkeypatch, tmp_path):
         return x * x + 0.25
 
     counted = symgrad(f)
-    monkeypatch.setattr("symdiff.validation.firstcall.verify", lambda *a: calls.append(a) or True)
+    monkeypatch.setattr(
+        "symdiff.pipeline.validation.firstcall.verify", lambda *a: calls.append(a) or True
+    )
     counted(2.0), counted(3.0), counted(np.ones(2)), counted(np.ones(3)), counted.grad(2.0)
     assert len(calls) == 2
     again = symgrad(f)

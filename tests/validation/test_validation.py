@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 import symdiff
-from symdiff import ValidationWarning, compile, ir, symgrad
-from symdiff.compile import Notes
+from symdiff import ValidationWarning, ir, symgrad
 from symdiff.interpret import Certified
-from symdiff.validation import stages
-from symdiff.validation.chain import Chain
-from symdiff.validation.settings import mode
-from symdiff.validation.trial import Trial
+from symdiff.pipeline import scalar as pipeline
+from symdiff.pipeline.scalar import Notes
+from symdiff.pipeline.validation import stages
+from symdiff.pipeline.validation.chain import Chain
+from symdiff.pipeline.validation.settings import mode
+from symdiff.pipeline.validation.trial import Trial
 
 
 def called(f, *args):
@@ -44,7 +45,7 @@ def test_the_chain_rule_has_the_outputs_of_the_pipeline(path):
     raw = symgrad(lambda x, y: math.sin(x * y) + x**y + max(x, y) / (1 + y * y)).raw_program
     program = raw
     for kind, by in path:
-        program = getattr(compile, kind)(program, by)
+        program = getattr(pipeline, kind)(program, by)
     derived = Chain(raw).derived(path)
     assert derived.params == program.params
     outputs = [e() for e in derived.entries]
@@ -65,7 +66,7 @@ X = ir.var("x")
 
 @pytest.mark.parametrize("stage", MUTANTS)
 def test_a_wrong_stage_is_named_and_switched_off(stage, monkeypatch):
-    monkeypatch.setattr(compile, stage, MUTANTS[stage])
+    monkeypatch.setattr(pipeline, stage, MUTANTS[stage])
     f = symgrad(lambda x: x * math.cos(x) + math.exp(x), cache=False)
     for args in ((-4.0,), (np.array([-4.0, -5.0, 6.0]),)):
         value, texts = called(f, *args)
@@ -78,7 +79,7 @@ def test_a_wrong_stage_is_named_and_switched_off(stage, monkeypatch):
 
 
 def test_a_wrong_derivative_of_the_pipeline_is_answered_by_the_plain_chain_rule(monkeypatch):
-    monkeypatch.setattr(compile, "reverse", lambda output, wrt: tuple(output for _ in wrt))
+    monkeypatch.setattr(pipeline, "reverse", lambda output, wrt: tuple(output for _ in wrt))
     f = symgrad(lambda x: math.sin(x) * x, cache=False)
     slope, texts = called(f.grad, 2.0)
     assert slope == pytest.approx(math.sin(2) + 2 * math.cos(2), rel=1e-15)
@@ -86,7 +87,7 @@ def test_a_wrong_derivative_of_the_pipeline_is_answered_by_the_plain_chain_rule(
 
 
 def test_wrong_machine_code_is_left_out(monkeypatch):
-    from symdiff.runtime import compiled
+    from symdiff.runtime.scalar import compiled
 
     def wrong(self, lowered=compiled.Spec.lowered):
         roots = lowered(self)
@@ -102,7 +103,7 @@ def test_wrong_machine_code_is_left_out(monkeypatch):
 
 
 def test_out_that_is_an_argument_is_right_too(monkeypatch):
-    monkeypatch.setattr(compile, "cancel", MUTANTS["cancel"])
+    monkeypatch.setattr(pipeline, "cancel", MUTANTS["cancel"])
     f = symgrad(lambda x: x * math.cos(x) + 0.25, cache=False)
     x = np.array([1.0, 2.0, 3.0])
     want = x * np.cos(x) + 0.25
@@ -144,10 +145,10 @@ def test_no_false_alarm(f):
 
         def emit(off, path=path):
             notes = Notes(without=off)
-            program = raw if path else compile.value(raw, notes)
+            program = raw if path else pipeline.value(raw, notes)
             for kind, by in path:
-                program = getattr(compile, kind)(program, by, notes)
-            return compile.emission(program, off), notes
+                program = getattr(pipeline, kind)(program, by, notes)
+            return pipeline.emission(program, off), notes
 
         outcome = stages.checked(raw, path, emit)
         assert outcome.fault is None
@@ -168,7 +169,7 @@ def test_settings(monkeypatch):
 
 
 def test_off_is_off(monkeypatch):
-    monkeypatch.setattr(compile, "cancel", MUTANTS["cancel"])
+    monkeypatch.setattr(pipeline, "cancel", MUTANTS["cancel"])
     with symdiff.options(validate=False):
         value, texts = called(symgrad(lambda x: x + math.cos(x), cache=False, verify=False), 2.0)
     assert value == pytest.approx(2 * (2 + math.cos(2))) and not texts

@@ -25,10 +25,10 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
-from symdiff.codegen.formula import factors, terms
 from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, Expr
-from symdiff.passes.rational import Factored, OutOfBudgetError
-from symdiff.passes.simplify import absolute, angles, roots, waves
+from symdiff.ir.formula_text import factors, terms
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
+from symdiff.passes.simplify import absolute, one_angle, radicals, waves
 from symdiff.passes.simplify.check import equal
 from symdiff.passes.simplify.frame import Frame, inside, readable, window
 from symdiff.passes.simplify.rules import rewritten
@@ -138,7 +138,7 @@ class _Simplifier:
                 and ir.rational(node.args[1]) is not None
                 and (ir.integer(node.args[1]) is None)
             ):
-                new[node] = roots.extracted(self._below(new[node.args[0]]), node.args[1])
+                new[node] = radicals.extracted(self._below(new[node.args[0]]), node.args[1])
             elif inside(node):
                 new[node] = ir.rebuild(node, tuple(new.get(a, a) for a in node.args))
             elif node.args:
@@ -201,14 +201,14 @@ class _Window:
             pool.setdefault(_key(v), v)
         for root in list(self.frame.roots.values()):
             for v in list(pool.values()):
-                for form in roots.forms(self.frame, root, v):
+                for form in radicals.forms(self.frame, root, v):
                     pool.setdefault(_key(form), form)
             pool = self._kept(pool)
-        chosen = [a for a in self.frame.angles if angles.matters(self.frame, a, value)]
+        chosen = [a for a in self.frame.angles if one_angle.matters(self.frame, a, value)]
         if len(chosen) <= MAX_ANGLES:
             for angle in chosen:
                 for v in list(pool.values())[:2]:
-                    for form in angles.forms(self.frame, angle, v):
+                    for form in one_angle.forms(self.frame, angle, v):
                         pool.setdefault(_key(form), form)
                         if not self.writer.budget.spend():
                             break

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from symdiff.ir import ABS, SIGN
-from symdiff.passes.rational import Factored
+from symdiff.passes.cancel.rational import Factored
 from symdiff.passes.simplify.frame import Frame
 
 

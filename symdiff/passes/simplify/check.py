@@ -14,11 +14,11 @@ from fractions import Fraction
 from flint import arb
 
 from symdiff import ir
-from symdiff.codegen.formula import factors
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.balls import exclusive
-from symdiff.interpret.tape import Tape
+from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr
+from symdiff.ir.formula_text import factors
 
 ENOUGH, MOST, EDGES = 6, 40, 9
 """Ordinary points at which both must be known, points tried for that, and points on edges."""

@@ -4,7 +4,7 @@ Before:  a*exp(-x)/(1 + exp(-x))**2
 After:   a * E * (E + 1)**-2 with the generator E = exp(-x)
 
 A generator is a variable, a function, an exponential or power of a symbolic exponent, a root, or
-the sine and cosine (sinh and cosh) of an angle. Values are `passes.rational.Factored`: powers are
+the sine and cosine (sinh and cosh) of an angle. Values are `passes.cancel.rational.Factored`: powers are
 never expanded. Relations between generators (`sin**2 + cos**2 = 1`, `R**2 = S` for a root) are
 not used here but where candidates are made: `angles`, `roots`.
 """
@@ -21,7 +21,10 @@ from flint import arb
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.functions import (
+from symdiff.interpret.balls import exclusive
+from symdiff.interpret.flat import Tape
+from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
+from symdiff.ir.functions import (
     COS,
     COSH,
     EXP,
@@ -38,11 +41,8 @@ from symdiff.functions import (
     UNIT,
     XLOGY,
 )
-from symdiff.interpret.balls import exclusive
-from symdiff.interpret.tape import Tape
-from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
-from symdiff.passes.algebra import Generator, linear
-from symdiff.passes.rational import Factored, OutOfBudgetError, Ring
+from symdiff.passes.cancel.algebra import Generator, linear
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
 
 MAX_NODES = 300
 """A window with more nodes than this is left as it is."""

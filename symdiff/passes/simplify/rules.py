@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.functions import (
+from symdiff.ir import HALF, ONE, SIGN, Expr
+from symdiff.ir.functions import (
     ACOS,
     ACOSH,
     ASIN,
@@ -32,8 +33,7 @@ from symdiff.functions import (
     XLOG1PY,
     XLOGY,
 )
-from symdiff.identities import Bindings, U, V, match
-from symdiff.ir import HALF, ONE, SIGN, Expr
+from symdiff.ir.identities import Bindings, U, V, match
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
-from symdiff.functions import COS, COSH, SIN, SINH
 from symdiff.ir import ZERO, Expr
-from symdiff.passes.rational import Factored
+from symdiff.ir.functions import COS, COSH, SIN, SINH
+from symdiff.passes.cancel.rational import Factored
 from symdiff.passes.simplify.frame import CIRCULAR, Frame
 from symdiff.passes.simplify.writer import Writer, primitive
 

@@ -19,10 +19,10 @@ from typing import Any
 from flint import fmpq
 
 from symdiff import ir
-from symdiff.codegen.formula import Formulas
-from symdiff.functions import EXP, PI
 from symdiff.ir import ONE, ZERO, Expr
-from symdiff.passes.rational import Factored, OutOfBudgetError
+from symdiff.ir.formula_text import Formulas
+from symdiff.ir.functions import EXP, PI
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify.frame import Frame
 
 MAX_TERMS = 40

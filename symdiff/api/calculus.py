@@ -1,0 +1,117 @@
+"""`simplify` and `diff`: formulas in, formulas out, of text or of SymPy expressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symdiff.errors import SymdiffError
+from symdiff.frontend.formula.parse import parse
+from symdiff.ir import Expr
+from symdiff.ir.program import Program
+from symdiff.pipeline import scalar as pipeline
+
+
+def simplify(expr: Any) -> Any:
+    """The shortest form that is found for a formula.
+
+    Parameters
+    ----------
+    expr : a formula as text, in the grammar of the command line, or a SymPy expression.
+
+    Returns
+    -------
+    sympy.Expr
+        Equal wherever `expr` is defined: symbols are real, none is assumed to be positive. Of a
+        text with commas, and of lists and tuples of expressions, a tuple.
+
+    Raises
+    ------
+    SymdiffError : for what is no formula.
+
+    Examples
+    --------
+    >>> import symdiff
+    >>> symdiff.simplify("1/(1 + tan(x)**2)")
+    cos(x)**2
+    """
+    if isinstance(expr, str):
+        return _expressions(pipeline.value(parse(expr)))
+    return _function(expr).expr
+
+
+def diff(expr: Any, *wrt: Any) -> Any:
+    """The derivative of a formula, simplified.
+
+    Parameters
+    ----------
+    expr : a formula as text, in the grammar of the command line, or a SymPy expression.
+    wrt : names or symbols to differentiate by, one after the other; a number repeats the one
+        before it, as in SymPy. May be left out where there is only one variable.
+
+    Returns
+    -------
+    sympy.Expr
+        Of a text with commas, and of lists and tuples of expressions, a tuple.
+
+    Raises
+    ------
+    SymdiffError : for what is no formula, or a name that does not occur in it.
+
+    Examples
+    --------
+    >>> import symdiff
+    >>> symdiff.diff("Vmax*S/(Km + S)", "S")
+    Km*Vmax/(Km + S)**2
+    >>> symdiff.diff("x**3*y**2", "x", 2, "y")
+    12*x*y
+    """
+    if isinstance(expr, str):
+        program = parse(expr)
+        names = _names(wrt, program.params)
+        return _expressions(pipeline.derivative(program, names))
+    function = _function(expr)
+    return function.diff(*_names(wrt, tuple(function._source.parameters.real))).expr
+
+
+def _names(wrt: tuple[Any, ...], params: tuple[str, ...]) -> list[str]:
+    names: list[str] = []
+    for item in wrt:
+        if isinstance(item, int) and not isinstance(item, bool):
+            if not names or item < 1:
+                raise SymdiffError(f"diff: {item} is not the name of a variable")
+            names += [names[-1]] * (item - 1)
+        else:
+            names.append(str(item))
+    if not names:
+        if len(params) != 1:
+            raise SymdiffError(
+                "diff: which variable is meant?",
+                hint=f"name one of {', '.join(params)}" if params else "there is none",
+            )
+        names = list(params)
+    for name in names:
+        if name not in params:
+            raise SymdiffError(
+                f"diff: the variable '{name}' does not occur",
+                hint=f"the variables are {', '.join(params) or 'none'}",
+            )
+    return names
+
+
+def _function(expr: Any) -> Any:
+    from symdiff.api.transforms import symgrad
+    from symdiff.frontend import is_sympy
+
+    if isinstance(expr, Expr) or not is_sympy(expr):
+        raise SymdiffError(
+            f"{type(expr).__name__} is neither a text nor a SymPy expression",
+            hint="use symgrad for functions",
+        )
+    return symgrad(expr)
+
+
+def _expressions(program: Program) -> Any:
+    from symdiff.codegen.sympy.translate import to_sympy
+
+    made = to_sympy(pipeline.readable_forms(program.outputs))
+    return made[0] if isinstance(program.tree, int) else tuple(made)

@@ -1,0 +1,969 @@
+"""`SymbolicFunction`: one callable, a value or a derivative, compiled when called.
+
+Its derivatives are `SymbolicFunction`s again, so they nest, take the same
+arguments, and each has its expression, its source and its report.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.codegen.llvm.entry.dispatch import MOST
+from symdiff.errors import SymdiffError, TargetError, VerificationError
+from symdiff.frontend import (
+    Captures,
+    Inlined,
+    Parameters,
+    Placed,
+    Shapes,
+    Trees,
+    capture,
+    from_sympy,
+    include,
+    noting,
+    pytrees,
+    runs_when_traced,
+)
+from symdiff.ir.loop_program import Names, Structured
+from symdiff.ir.program import Emission, Program, flatten_like, map_objects, map_tree
+from symdiff.pipeline.derivation import Source, Step, static_key
+from symdiff.pipeline.kernels.cuda import CudaKernels
+from symdiff.pipeline.kernels.loops import ArrayKernels
+from symdiff.pipeline.kernels.scalar import (
+    always_wide,
+    nested,
+    placed,
+    suspect,
+    tiered,
+    unsound,
+    widen,
+)
+from symdiff.pipeline.options import Domain, Options
+from symdiff.pipeline.validation.settings import mode
+from symdiff.process.locks import Lock
+from symdiff.process.progress import compiling
+from symdiff.runtime import cache
+from symdiff.runtime.dispatch import Gate, Way, refusing
+from symdiff.runtime.loops import rows
+from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.elementwise import NUMERIC
+from symdiff.runtime.scalar.fallback import Tiered, _apart
+from symdiff.runtime.scalar.kernel import Kernel
+
+if TYPE_CHECKING:
+    from symdiff.diagnostics.report import Report
+
+
+_KINDS: dict[str, type[SymbolicFunction]] = {}
+"""The derivatives that are called in a way of their own, by the step that makes them; see
+`symdiff.api.directional`."""
+_FAST = {np.dtype(name): name for name in ("float64", "float32")}
+"""Arrays that compiled entries take."""
+Kind = str | tuple[str, int, int]
+"""What a compiled entry serves: numbers, a program with arrays, or arrays of a dtype and number
+of dimensions as those arguments that the bits tell."""
+MOST_INPUTS = 60
+"""Arguments of calls with arrays that go straight to a compiled entry."""
+
+
+class SymbolicFunction(functools.partial[Any]):
+    """A traced function, or one of its derivatives, compiled when first called.
+
+    Call it with Python numbers or NumPy arrays; scalar parameters broadcast like
+    a ufunc. float32 arrays are computed and returned in float32.
+
+    Attributes
+    ----------
+    grad, value_and_grad, jacobian, hessian : the derivatives, as `SymbolicFunction`.
+    jvp, vjp, hvp : products, called as `jvp(primals, tangents)`.
+    expr : the simplified expression, in SymPy, nested as the result is.
+
+    Notes
+    -----
+    A `functools.partial` without arguments is what calls another callable without a Python
+    method in between: the general path `_call` at first, and from the first compiled entry on
+    the gate in front of both (`runtime.dispatch`).
+    """
+
+    def __init_subclass__(cls, step: str | None = None) -> None:
+        if step is not None:
+            _KINDS[step] = cls
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        return super().__new__(cls, refusing)
+
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        wrapped: Callable[..., Any] | None = None,
+        parent: SymbolicFunction | None = None,
+    ) -> None:
+        if source.checkpoint != options.checkpoint:
+            source = source.keeping(options.checkpoint)
+        self._source, self._options, self._parent = source, options, parent
+        self._lock = threading.RLock()
+        self._opening = Lock()
+        self._begin()
+        self._derived: dict[Step, SymbolicFunction] = {}
+        self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
+        self._expression: tuple[Any, Any] | None = None
+        self._epoch = source.epoch
+        self._gate: Gate | None = None
+        self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
+        if wrapped is not None:
+            functools.update_wrapper(self, wrapped, updated=())
+        self.__name__ = source.name
+        self._enter(self._general)
+
+    def _begin(self) -> None:
+        """Start without any kernel."""
+        source, options = self._source, self._options
+        self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
+        self._compared: set[Any] = set()
+        self._arrays = ArrayKernels(source, options)
+        doubt = functools.partial(suspect, options.cache)
+        self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
+        self._called: set[Any] = set()
+        self._fast: dict[Kind, Callable[..., Any]] = {}
+        self._route: Callable[[Sequence[Any], Any], Any] | None = None
+        self._numba: Any = None
+
+    def _fresh(self) -> None:
+        """Forget kernels of values that have changed since the function was captured."""
+        if self._source.fresh() == self._epoch:
+            return
+        with self._opening:
+            self._epoch = self._source.epoch
+            self._begin()
+            if self._gate is not None:  # a call may be on its way through it
+                self._gate.begin()
+
+    # ------------------------------------------------------------------ calling
+    def _enter(self, entry: Callable[..., Any]) -> None:
+        """Calls go to `entry` from now on."""
+        super().__setstate__((entry, (), {}, self.__dict__))  # type: ignore[misc]
+
+    def _general(self, *args: Any, **kwargs: Any) -> Any:
+        """The general path of a call."""
+        self._fresh()
+        return self._call(*args, **kwargs)
+
+    def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """A call of what has been captured."""
+        if not kwargs and self._route is not None:
+            result = self._route(args, out)
+            if result is not NotImplemented:
+                return result
+        stream = self._cuda.stream(kwargs)
+        real, static = self._source.parameters.bind(args, kwargs)
+        real = self._plain(real)
+        if any(map(pytrees.is_container, real)):
+            if out is not None:
+                raise SymdiffError("out= of a function of containers", hint="leave it out")
+            nodes, leaves = self._leaves(real)
+            return self._regrouped(self._twin(nodes)(*leaves, **static), nodes)
+        key = static_key(static)
+        if key in self._called:
+            result = self._run(real, static, out, stream)
+        else:
+            with compiling(self.__name__):
+                result = self._run(real, static, out, stream)
+            self._called.add(key)
+        if out is None and stream is None:
+            try:
+                self._compare_loops(real, static, key)
+                if self._options.verify:
+                    self._verify(real, static, key, result)
+            except VerificationError:
+                self._forget()
+                raise
+        return result
+
+    def _forget(self) -> None:
+        """Start again without any kernel, as one was wrong: so it is found wrong again."""
+        self._compared.clear()
+        self._source.verified.clear()
+        with self._opening:
+            self._begin()
+            if self._gate is not None:
+                self._gate.begin()
+
+    def _compare_loops(self, real: tuple[Any, ...], static: Mapping[str, Any], key: Any) -> None:
+        """Compare the kernel of a program with arrays or loops with the captured program, at the
+        first call with each kind of arguments."""
+        from symdiff.pipeline.validation.kinds import kind, mark
+
+        kinds = key, tuple(map(kind, real)), self._options.accuracy, self._source.path
+        if kinds in self._compared or mode() == "off" or None in kinds[1]:
+            return
+        self._compared.add(kinds)
+        source, fun = self._source, _unwrapped(self)
+        shapes = source.shapes(static, real)
+        raw = source.raw(static, shapes)
+        if not isinstance(raw, Structured) or self._options.target == "cuda":
+            return
+        name = mark(fun, ("loops", mode(), kinds)) if fun and self._options.cache else None
+        if name is not None and cache.load(name) is not None:
+            return
+        from symdiff.validation.loops import compare
+
+        if any(np.ndim(v) != len(p.type.shape) for p, v in zip(raw.params, real, strict=True)):
+            return  # by elements or rows
+        kernel = self._arrays.compiled(raw, static, shapes)[1]
+        done = compare(self.__name__, raw, source.path, real, kernel, mode() == "full")
+        if done and name is not None:
+            cache.store(name, b"", ())
+
+    def _verify(
+        self, real: tuple[Any, ...], static: Mapping[str, Any], key: Any, result: Any
+    ) -> None:
+        """Compare the first call with each kind of arguments with plain Python."""
+        from symdiff.pipeline.validation.kinds import kind, mark
+
+        kinds = key, tuple(map(kind, real))
+        verified = self._source.verified
+        fun = _unwrapped(self)
+        if kinds in verified or fun is None or None in kinds[1]:
+            return
+        verified.add(kinds)  # at once, as the function may call itself
+        name = mark(fun, kinds) if self._options.cache else None
+        if name is not None and cache.load(name) is not None:
+            return
+        from symdiff.pipeline.validation.firstcall import verify
+
+        source, parameters = self._source, self._source.parameters
+
+        def captured(values: Sequence[Any]) -> Program | Structured:
+            found: Program | Structured = source.raw(static, source.shapes(static, values))
+            return found
+
+        def plain(values: Sequence[Any]) -> Any:
+            given = dict(zip(parameters.real, values, strict=True))
+            args, kwargs = parameters.arguments({**static, **given})
+            return fun(*args, **kwargs)
+
+        def again(values: Sequence[Any]) -> Any:
+            if all(a is b for a, b in zip(values, real, strict=True)):
+                return result
+            return self._run(tuple(values), static, None)
+
+        compiled = None if source.path else again
+        done = verify(source.name, captured, real, plain, compiled, self._options.dtype)
+        if done and name is not None:
+            cache.store(name, b"", ())
+
+    def _run(
+        self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None
+    ) -> Any:
+        placed = self._cuda.placed(real, out, stream)
+        if placed is not None:
+            return self._cuda(placed, static, out, stream)
+        try:
+            return self._run_here(real, static, out)
+        except TypeError:
+            self._cuda.must_not_be_there(real)
+            raise
+
+    def _run_here(self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any) -> Any:
+        """Compute on the CPU."""
+        shapes = self._source.shapes(static, real)
+        raw = self._source.raw(static, shapes)
+        if isinstance(raw, Structured):
+            result = self._arrays(raw, real, static, shapes, out)
+            if self._has_fast() and self._arrays.in_doubles(raw):
+                self._route = self._arrays.route(raw)
+                self._use_entry(raw)
+            return result
+        emission, kernel = self._compiled(static, shapes)
+        if out is None:
+            values = kernel.interpreted(real) if self._has_fast() else None
+            if values is None:
+                values = kernel(real)
+                while self._unsound(static, shapes, kernel):
+                    emission, kernel = self._compiled(static, shapes)
+                    values = kernel(real)
+                self._note(raw, real, static, shapes, emission, kernel)
+            return map_tree(values.__getitem__, emission.tree)
+        places = flatten_like(emission.tree, out, len(emission.outputs), "out")
+        kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
+        kernel(real, places)
+        while self._unsound(static, shapes, kernel):
+            emission, kernel = self._compiled(static, shapes)
+            kernel(kept, places)
+        self._note(raw, real, static, shapes, emission, kernel)
+        return out
+
+    def _unsound(self, static: Mapping[str, Any], shapes: Shapes | None, kernel: Tiered) -> bool:
+        """Whether code that this call has compiled is wrong; then the kernel has been replaced
+        by one that leaves out more, at last all compiled code."""
+        if kernel.kernel.made == kernel.validated or mode() == "off":
+            return False
+        with self._lock:
+            made = kernel.kernel.made
+            key = next((k for k, found in self._emitted.items() if found[1] is kernel), None)
+            if key is None:  # another thread has replaced it
+                return True
+            emission = self._emitted[key][0]
+            wrong = unsound(
+                self.__name__, kernel, lambda: self._source.trial(static, shapes, emission)
+            )
+            if wrong is None:
+                kernel.validated = made
+                return False
+            self._emitted[key] = emission, tiered(emission, self._options, wrong)
+            self._emitted[key][1].without = wrong
+            return True
+
+    def _note(
+        self, raw: Program, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes,
+        emission: Emission, kernel: Tiered,
+    ) -> None:  # fmt: skip
+        """After a call: more of its kind may go straight to a compiled entry, if compiling
+        pays."""
+        if not self._has_fast() or self._emitted.get(id(raw)) != (emission, kernel):
+            return
+        if not self._source.has_one_kernel(static, shapes):
+            return
+        given = [type(a) is np.ndarray for a in real]
+        if not any(given):
+            if kernel.pays and all(isinstance(v, (float, int)) for v in real):
+                self._use_fast("numbers", emission, kernel.kernel)
+            return
+        dtypes = {a.dtype for a in real if type(a) is np.ndarray}
+        ranks = {a.ndim for a in real if type(a) is np.ndarray}
+        if len(dtypes) > 1 or len(ranks) > 1 or len(real) > MOST_INPUTS:
+            return
+        if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
+            if dtype == "float64" or kernel.kernel.widen is None:
+                which = sum(1 << k for k, is_array in enumerate(given) if is_array)
+                self._use_fast((dtype, rank, which), emission, kernel.kernel)
+
+    def _compiled(
+        self, static: Mapping[str, Any], shapes: Shapes | None = None
+    ) -> tuple[Emission, Tiered]:
+        raw = self._source.scalar(static, shapes)
+        found = self._emitted.get(id(raw))
+        if found is None:
+            with self._source.once:
+                found = self._emitted.get(id(raw))
+                if found is None:
+                    emission = self._source.emission(static, shapes)
+                    made = emission, tiered(emission, self._options)
+                    found = self._emitted.setdefault(id(raw), made)
+        return found
+
+    def _has_fast(self) -> bool:
+        """Whether calls with Python floats may go straight to a compiled entry."""
+        always = self._options.accuracy == "certified" or self._options.target == "cuda"
+        return not (self._source.parameters.static or self._options.dtype or always)
+
+    def _use_fast(self, kind: Kind, emission: Emission, kernel: Kernel) -> None:
+        """Calls with "numbers", or with small arrays of a kind, go straight to the compiled
+        entry, once there was one."""
+        if kind in self._fast or len(self._fast) >= MOST:
+            return
+        tree, count = emission.tree, len(emission.outputs)
+        if isinstance(kind, str):
+            self._open(kind, nested(kernel.fast, tree, count))
+            return
+        flat = kernel.fast_arrays(*kind)
+        way = nested(flat, tree, count)
+        self._open(kind, way._replace(placed=placed(flat, emission)))
+
+    def _use_entry(self, raw: Structured) -> None:
+        """Calls of a program with arrays or loops as well, once there was one with doubles."""
+        kind = f"program {id(raw)}"
+        if kind in self._fast or len(self._fast) >= MOST:
+            return
+        self._open(kind, self._arrays.entry(raw))
+
+    def _open(self, kind: Kind, way: Way | None) -> None:
+        """Offer calls to this way before they take the general path, if there is one."""
+        with self._opening:
+            if kind in self._fast or len(self._fast) >= MOST:
+                return
+            if way is None:
+                self._fast[kind] = refusing
+                return
+            if self._gate is None:
+                inputs, captures = len(self._source.parameters.real), self._source.captures
+                self._gate = Gate(self._general, inputs, self._options.cache, captures)
+            self._gate.add(way)
+            self._fast[kind] = way.entry
+            self._enter(self._gate.call)
+
+    def _plain(self, real: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, of which none would lose what it is more than an array."""
+        if all(type(v) in NUMERIC for v in real):
+            return real
+        names = self._source.parameters.real
+        return tuple([
+            v if pytrees.is_container(v) else elementwise.plain(n, v)
+            for n, v in zip(names, real, strict=True)
+        ])  # fmt: skip
+
+    # --------------------------------------------------------------- containers
+    def _leaves(self, real: Sequence[Any]) -> tuple[tuple[pytrees.Node, ...], list[Any]]:
+        """How arguments nest, and the numbers and arrays in them."""
+        leaves: list[Any] = []
+        names = self._source.parameters.real
+        nodes = [pytrees.flatten(v, n, [], leaves) for n, v in zip(names, real, strict=True)]
+        return tuple(nodes), leaves  # which are looked at when the twin is called
+
+    def _twin(self, nodes: tuple[pytrees.Node, ...]) -> SymbolicFunction:
+        """The function of the leaves of arguments that nest in this way."""
+        found = self._twins.get(nodes)
+        if found is None:
+            parameters = self._source.parameters
+            trees = _named_leaves(parameters, nodes)
+            if self._parent is None:
+                wrapped = getattr(self, "__wrapped__", None)
+                if wrapped is None:
+                    raise SymdiffError(f"{self.__name__} takes numbers and arrays only")
+                found = symbolic(wrapped, self._options, parameters.static, trees)
+            else:
+                kind, by = self._source.path[-1]
+                if kind == "derivative" or len(self._source.path) > 1:
+                    raise SymdiffError(
+                        f"{self.__name__} is not defined for containers",
+                        hint="grad, jacobian, hessian, jvp, vjp and hvp of the function are",
+                    )
+                leaves = tuple(leaf for name in by for leaf in trees[name][1])
+                found = self._parent._twin(nodes)._derive(f"{self.__name__}", (kind, leaves))
+            self._twins[nodes] = found
+        return found
+
+    def _regrouped(self, result: Any, nodes: tuple[pytrees.Node, ...]) -> Any:
+        """A result for leaves, nested as the arguments are."""
+        if not self._source.path:
+            return result
+        kind, by = self._source.path[-1]
+        real = self._source.parameters.real
+        chosen = [nodes[real.index(n)] for n in by]
+
+        def group(flat: Any, inner: Callable[[Any], Any] = lambda v: v) -> Any:
+            number = sum(map(pytrees.count, chosen))
+            parts = [flat] if number == 1 else list(flat)
+            if len(parts) != number:
+                raise SymdiffError(
+                    f"{self.__name__} of containers with integers among what is differentiated by",
+                    hint="pass real numbers, or choose with wrt=",
+                )
+            leaves = map(inner, parts)
+            made = tuple([pytrees.unflatten(n, leaves) for n in chosen])
+            return made[0] if len(made) == 1 else made
+
+        match kind:
+            case "gradient" | "hvp":
+                return group(result)
+            case "value_and_gradient" | "vjp":
+                return result[0], group(result[1])
+            case "hessian":
+                return group(result, group)
+            case "jacobian":
+                assert self._parent is not None
+                found = self._parent._twin(nodes)._source
+                raw = next(reversed(found.captured.values()))
+                return _at_leaves(group, raw.tree, result)
+        return result
+
+    # -------------------------------------------------------------- derivatives
+    @property
+    def grad(self) -> SymbolicFunction:
+        """The gradient: one result per parameter in `wrt`, a tuple if several."""
+        return self._derive("grad", ("gradient", self._wrt()))
+
+    @property
+    def value_and_grad(self) -> SymbolicFunction:
+        """(value, gradient), from one kernel."""
+        return self._derive("value_and_grad", ("value_and_gradient", self._wrt()))
+
+    @property
+    def jacobian(self) -> SymbolicFunction:
+        """d output / d parameter, nested as the outputs, then as the parameters; called with
+        `sparse=True`, as SciPy CSR matrices of the flattened outputs and parameters."""
+        return self._derive("jacobian", ("jacobian", self._wrt()))
+
+    @property
+    def hessian(self) -> SymbolicFunction:
+        """Second derivatives; `H[i][j]` if there are several parameters."""
+        return self._derive("hessian", ("hessian", self._wrt()))
+
+    @property
+    def jvp(self) -> SymbolicFunction:
+        """`jvp(primals, tangents)` -> (value, tangent)."""
+        return self._derive("jvp", ("jvp", self._wrt()))
+
+    @property
+    def vjp(self) -> SymbolicFunction:
+        """`vjp(primals, cotangents)` -> (value, one cotangent per parameter)."""
+        return self._derive("vjp", ("vjp", self._wrt()))
+
+    @property
+    def hvp(self) -> SymbolicFunction:
+        """`hvp(primals, v)` -> the Hessian times v."""
+        return self._derive("hvp", ("hvp", self._wrt()))
+
+    @runs_when_traced
+    def diff(self, *names: str | int) -> SymbolicFunction:
+        """The mixed partial derivative by each name (or position) in turn."""
+        by = tuple(self._parameter(n) for n in names)
+        return self._derive("_".join(("diff", *by)), ("derivative", by))
+
+    def _derive(self, name: str, step: Step) -> SymbolicFunction:
+        found = self._derived.get(step)
+        if found is None:
+            source = self._source.then(f"{self.__name__}_{name}", step)
+            found = _KINDS.get(step[0], SymbolicFunction)(source, self._options, None, self)
+            found.__doc__ = f"{name} of {self.__name__}."
+            found.__wrapped__ = getattr(self, "__wrapped__", None)  # type: ignore[attr-defined]
+            found = self._derived.setdefault(step, found)
+        return found
+
+    def _wrt(self) -> tuple[str, ...]:
+        real, chosen = self._source.parameters.real, self._options.wrt
+        if chosen is None:
+            return real
+        names = {self._parameter(w) for w in chosen}
+        return tuple(n for n in real if n in names)
+
+    def _parameter(self, which: str | int) -> str:
+        parameters = self._source.parameters
+        if isinstance(which, int):
+            if not -len(parameters.names) <= which < len(parameters.names):
+                raise SymdiffError(f"{self.__name__} has no parameter number {which}")
+            which = parameters.names[which]
+        name = str(which)
+        if name not in parameters.real:
+            kind = "static" if which in parameters.static else "unknown"
+            raise SymdiffError(
+                f"cannot differentiate {self.__name__} by the {kind} parameter '{name}'",
+                hint=f"its real parameters are {', '.join(parameters.real) or 'none'}",
+            )
+        return name
+
+    # -------------------------------------------------------------- inspection
+    @property
+    def program(self) -> Program:
+        """The simplified program, static parameters at their defaults."""
+        self._source.scalar(self._default_static())
+        program: Program = self._source.final(self._default_static())
+        return program
+
+    @property
+    def raw_program(self) -> Program:
+        """The program as captured; of a derivative, as derived."""
+        from symdiff.pipeline.scalar import closed_forms
+
+        self._source.scalar(self._default_static())
+        program: Program = self._source.program(self._default_static())
+        return replace(program, outputs=closed_forms(program.outputs))
+
+    @property
+    def expr(self) -> Any:
+        """The simplified expression (SymPy), nested as the result is; arrays are functions of
+        their indices, sums are `Sum`."""
+        if (structured := self._structured()) is not None:
+            from symdiff.export.loops import expression
+
+            return expression(structured, self._symbols)
+        from symdiff.codegen.sympy.translate import to_sympy
+        from symdiff.pipeline.scalar import readable_forms
+
+        program = self.program
+        made = to_sympy(readable_forms(program.outputs), symbols=self._symbols)
+        return map_objects(made.__getitem__, program.tree)
+
+    @property
+    def numba(self) -> Any:
+        """The Numba dispatcher of this function of numbers: to be called in `@njit` functions,
+        where the function itself may be called, too. Numbers give numbers, arrays broadcast.
+
+        Raises
+        ------
+        SymdiffError : for functions with arrays or loops.
+        """
+        if self._numba is None:
+            from symdiff.runtime.numba_bridge import dispatcher
+
+            static = self._default_static()
+            self._source.scalar(static)
+            made = self._compiled(static)
+            self._numba = dispatcher(self.__name__, self._source.parameters.real, *made)
+        return self._numba
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for when it meets the function in a program that it compiles."""
+        from symdiff.runtime.numba_bridge import type_of
+
+        return type_of(self)
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """The symbols of `.expr`, one for each real parameter: of a function made from a SymPy
+        expression the very objects that it came with (arrays are `IndexedBase`s)."""
+        import sympy
+
+        names = self._source.parameters.real
+        return tuple(self._symbols.get(n) or sympy.Symbol(n) for n in names)
+
+    def cse(self) -> tuple[list[tuple[Any, Any]], Any]:
+        """`.expr` with its shared subexpressions named once, as `sympy.cse` gives it.
+
+        Returns
+        -------
+        replacements : pairs of a symbol and the expression that it stands for, in order.
+        expressions : nested as `.expr` is, in terms of them.
+        """
+        if self._structured() is not None:
+            raise SymdiffError(
+                f"{self.__name__} has arrays or loops, of which there is no list of assignments",
+                hint="see .expr, or .source()",
+            )
+        from symdiff.codegen.sympy.translate import shared
+        from symdiff.pipeline.scalar import readable_forms
+
+        program = self.program
+        named, made = shared(readable_forms(program.outputs), self._symbols)
+        return named, map_objects(made.__getitem__, program.tree)
+
+    def source(self, target: str = "cpu") -> str:
+        """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays
+        CUDA C++ and what the host does), "c" or "llvm"."""
+        self._fresh()
+        from symdiff.codegen.source.c import c_source
+        from symdiff.codegen.source.cuda import cuda_source
+        from symdiff.codegen.source.python import function_source
+
+        dtype = np.dtype(self._options.dtype or np.float64).name
+        name = self.__name__.replace("<lambda>", "function")
+        if self._structured() is not None:
+            from symdiff.export import loops as loop_export
+
+            if target == "llvm":
+                return self._arrays.llvm(self._source.final(self._default_static()))
+            if target == "cuda":
+                return self._cuda.text(self._default_static())
+            if target != "cpu":
+                raise TargetError(
+                    f"no source for target {target!r} of a function with arrays",
+                    hint='use "cpu", "cuda" or "llvm"',
+                )
+            emitted = self._source.final(self._default_static())
+            return loop_export.source(name, emitted, dtype)
+        emission, kernel = self._compiled(self._default_static())
+        if target == "cpu":
+            return function_source(name, emission.params, emission.outputs, dtype=dtype)
+        if target == "cuda":
+            return cuda_source(name, emission.params, emission.outputs, dtype=dtype)
+        if target == "c":
+            return c_source(name, emission.params, emission.outputs, dtype=dtype)
+        if target == "llvm":
+            return kernel.kernel.llvm()
+        raise TargetError(
+            f"no source for target {target!r}", hint='use "cpu", "cuda", "c" or "llvm"'
+        )
+
+    def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:
+        """The PTX of the CUDA kernels for arrays, for a compute capability; no device is
+        needed. It computes in `dtype`, by default the function's own or float64."""
+        self._fresh()
+        return self._cuda.ptx(self._default_static(), cc, dtype)
+
+    def latex(self) -> str:
+        """The simplified expression in LaTeX."""
+        if (structured := self._structured()) is not None:
+            from symdiff.export import loops as loop_export
+
+            return loop_export.latex(structured)
+        from symdiff.codegen.sympy.text import format_latex
+        from symdiff.codegen.sympy.translate import to_sympy
+        from symdiff.pipeline.scalar import readable_forms
+
+        texts = [format_latex(e) for e in to_sympy(readable_forms(self.program.outputs))]
+        return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
+
+    def report(self) -> Report:
+        """What was traced, cancelled and found, and the measured accuracy: see
+        `symdiff.diagnostics.report.Report`."""
+        raw = self._source.raw(self._default_static())
+        if isinstance(raw, Structured):
+            from symdiff.export.loops import array_report
+
+            return self._with_calls(array_report(raw, self._wrt()))
+        from symdiff.diagnostics.certify import accuracy
+        from symdiff.diagnostics.report import report
+
+        found = replace(report(self.raw_program, self._wrt()), accuracy=accuracy(self))
+        return self._with_calls(found)
+
+    def _with_calls(self, found: Report) -> Report:
+        """A report with how the arguments of calls so far were taken."""
+        from symdiff.diagnostics.report import Finding
+
+        calls = self._source.calls(self._default_static())
+        return replace(found, findings=(*found.findings, *(Finding("taken", c) for c in calls)))
+
+    def save(self, path: Any, *, hessian: bool = False) -> None:
+        """Write a standalone module with the value, gradient and both together."""
+        from symdiff.export.scalar import save_module, write_text
+
+        raw = self._source.program(self._default_static())
+        targets = ("cpu",) if self._options.target == "cpu" else ("cpu", "cuda")
+        if isinstance(raw, Structured):
+            from symdiff.export.loops import array_module
+
+            dtype = self._options.dtype
+            text = array_module(raw, self._wrt(), hessian=hessian, dtype=dtype, targets=targets)
+            write_text(path, text)
+            return
+        save_module(
+            path, self.raw_program, self._wrt(), hessian=hessian, dtype=self._options.dtype,
+            targets=targets,
+        )  # fmt: skip
+
+    def map(self, *args: Any, axes: Sequence[int | None] | None = None, **kwargs: Any) -> Any:
+        """The results for each entry of the arguments' leading axis, stacked; on all cores.
+
+        Parameters
+        ----------
+        args, kwargs : as for a call, with one more axis in front where they are mapped.
+        axes : for each real argument 0 if it is mapped and None if it is passed as it is;
+            by default arrays are mapped and numbers are not.
+        """
+        self._fresh()
+        real, static = self._source.parameters.bind(args, kwargs)
+        real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
+        real = self._plain(real)
+        real = self._cuda.located(real)
+        if axes is None:
+            axes = [0 if np.ndim(v) else None for v in real]
+        if len(axes) != len(real) or any(a not in (0, None) for a in axes):
+            raise SymdiffError(f"axes is {axes!r}", hint="0 or None for each real argument")
+        mapped = [a == 0 for a in axes]
+        if any(m and not np.ndim(v) for m, v in zip(mapped, real, strict=True)):
+            raise SymdiffError("map() over a number", hint="its entry of axes should be None")
+        shapes = self._source.shapes(static, real, mapped)
+        raw = self._source.raw(static, shapes)
+        if not any(mapped):
+            raise SymdiffError("map() of nothing", hint="an argument must have a leading axis")
+        if not isinstance(raw, Structured):
+            return self._map_elements(raw, real, mapped, static, shapes)
+        placed = self._cuda.placed(real, None, None)
+        if placed is not None:
+            return self._cuda.map(raw, placed, mapped, static, shapes)
+        return self._arrays.map(raw, real, mapped, static, shapes)
+
+    def _map_elements(
+        self, raw: Program, values: Sequence[Any], mapped: Sequence[bool],
+        static: Mapping[str, Any], shapes: Shapes,
+    ) -> Any:  # fmt: skip
+        """`map` of a function of numbers: its elements broadcast, under the mapped axis."""
+        rows.leading(values, mapped)
+        rank = max([np.ndim(v) - m for v, m in zip(values, mapped, strict=True)])
+        real = tuple(
+            v.reshape(v.shape[:1] + (1,) * (rank + 1 - v.ndim) + v.shape[1:]) if m else v
+            for v, m in zip(values, mapped, strict=True)
+        )
+        if self._cuda.placed(real, None, None) is not None:
+            return self._run(real, static, None)
+        emission, kernel = self._compiled(static, shapes)
+        return rows.nested(emission.tree, kernel(real))
+
+    def _structured(self) -> Structured | None:
+        """The program of a function with arrays or loops, as it is emitted."""
+        static = self._default_static()
+        raw = self._source.raw(static)
+        return self._source.shown(static) if isinstance(raw, Structured) else None
+
+    def _default_static(self) -> dict[str, Any]:
+        parameters = self._source.parameters
+        missing = [n for n in parameters.static if n not in parameters.defaults]
+        if missing:
+            raise SymdiffError(
+                f"{self.__name__} has no single expression: '{missing[0]}' is static and has "
+                "no default",
+                hint="give the parameter a default",
+            )
+        return {n: parameters.defaults[n] for n in parameters.static}
+
+    # ------------------------------------------------------------- composition
+    def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Inline this callable into a function that is being traced."""
+        self._fresh()
+        real, static = self._source.parameters.bind(args, kwargs)
+        if any(map(pytrees.is_container, real)):
+            nodes, leaves = self._leaves(real)
+            return self._renested(self._twin(nodes)._inlined(leaves, static), nodes)
+        return self._inlined(real, static)
+
+    def _renested(
+        self, found: Inlined | Placed, nodes: tuple[pytrees.Node, ...]
+    ) -> Inlined | Placed:
+        """What is inlined for leaves, with derivatives nested as the arguments are."""
+        if isinstance(found, Inlined):
+            return Inlined(self._regrouped(found.tree, nodes), found.domain)
+        tree = self._regrouped(found.program.tree, nodes)
+        return Placed(replace(found.program, tree=tree), found.values)
+
+    def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
+        shapes = self._source.shapes(static, real)
+        program = self._source.program(static, shapes)
+        include(self._source.captures)
+        if isinstance(program, Structured) or any(s[0] for s in shapes.values()):
+            return Placed(program, tuple(real))
+        values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
+        mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
+        outputs = ir.substitute((*program.outputs, *program.domain), mapping)
+        count = len(program.outputs)
+        return Inlined(map_objects(outputs[:count].__getitem__, program.tree), outputs[count:])
+
+    def __reduce__(self) -> Any:
+        if self._parent is not None:
+            return _derived, (self._parent, self._source.path[-1])
+        if self._expression is not None:
+            return of_expressions, (*self._expression, self.__name__, self._options)
+        wrapped = getattr(self, "__wrapped__", None)
+        if wrapped is not None:
+            name = getattr(wrapped, "__qualname__", "")
+            found: Any = sys.modules.get(getattr(wrapped, "__module__", ""))
+            for part in name.split("."):
+                found = getattr(found, part, None)
+            if found is self:
+                return _global, (wrapped.__module__, name)
+        return symbolic, (wrapped, self._options, self._source.parameters.static)
+
+    def __repr__(self) -> str:
+        return f"<symdiff function {self.__name__}({', '.join(self._source.parameters.names)})>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> SymbolicFunction:
+        if instance is None:
+            return self
+        raise SymdiffError(
+            f"{self.__name__} is a method",
+            hint="decorate a function, and pass what it reads of self",
+        )
+
+
+def _global(module: str, name: str) -> Any:
+    import importlib
+
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _unwrapped(function: SymbolicFunction) -> Callable[..., Any] | None:
+    """The plain Python function of a `SymbolicFunction`; None if there is none."""
+    found: Any = function
+    while isinstance(found, SymbolicFunction):
+        found = getattr(found, "__wrapped__", None)
+    return found if callable(found) else None
+
+
+_ATTRIBUTES = {
+    "gradient": "grad", "value_and_gradient": "value_and_grad", "jacobian": "jacobian",
+    "hessian": "hessian", "jvp": "jvp", "vjp": "vjp", "hvp": "hvp",
+}  # fmt: skip
+
+
+def _derived(parent: SymbolicFunction, step: Step) -> SymbolicFunction:
+    kind, by = step
+    if kind == "derivative":
+        return parent.diff(*by)
+    found: SymbolicFunction = getattr(parent, _ATTRIBUTES[kind])
+    return found
+
+
+def _named_leaves(parameters: Parameters, nodes: Sequence[pytrees.Node]) -> Trees:
+    """What the leaves of arguments are called."""
+    names = Names(parameters.names)
+    found = {}
+    for name, node in zip(parameters.real, nodes, strict=True):
+        leaves: list[str] = []
+        if node.kind == "leaf":
+            leaves.append(name)
+        else:
+            _name_leaves(node, name, names, leaves)
+        found[name] = node, tuple(leaves)
+    return found
+
+
+def _name_leaves(node: pytrees.Node, name: str, names: Names, found: list[str]) -> None:
+    if node.kind == "leaf":
+        found.append(names.fresh(name))
+    for k, child in enumerate(node.children):
+        key = node.keys[k] if node.keys and str(node.keys[k]).isidentifier() else k
+        _name_leaves(child, f"{name}_{key}", names, found)
+
+
+def _at_leaves(group: Callable[[Any], Any], tree: Any, result: Any) -> Any:
+    """Group the derivatives of each output."""
+    if isinstance(tree, dict):
+        return {k: _at_leaves(group, t, result[k]) for k, t in tree.items()}
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_at_leaves(group, t, r) for t, r in zip(tree, result, strict=True))
+    return group(result)
+
+
+def symbolic(
+    fun: Callable[..., Any], options: Options, static: Iterable[str] | str | None,
+    trees: Trees | None = None,
+) -> SymbolicFunction:  # fmt: skip
+    """A function to be traced when it is first called; of the leaves of containers, if
+    arguments are."""
+    parameters = Parameters(fun, static)
+    if trees is not None:
+        parameters = parameters.flattened([leaf for _, named in trees.values() for leaf in named])
+
+    def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | Structured:
+        with noting(captures):
+            program = capture(fun, values, shapes, trees)
+        if isinstance(program, Structured):
+            return program
+        facts = _conditions(options.domain, program)
+        return replace(program, assumptions=(*program.assumptions, *facts))
+
+    captures = Captures()
+    source = Source(parameters.name, parameters, trace, keep=options.cache, captures=captures)
+    return SymbolicFunction(source, options, fun)
+
+
+def of_expressions(expr: Any, params: Any, name: str, options: Options) -> SymbolicFunction:
+    """SymPy expressions as a function of their symbols."""
+    made = from_sympy(expr, params, name)
+    result = symbolic(made.function, options, None)
+    result._expression, result._symbols = (expr, params), made.symbols
+    return result
+
+
+def _conditions(domain: Domain, program: Program) -> list[ir.Expr]:
+    """What `domain=` says, as conditions on the parameters."""
+    if domain is None:
+        return []
+    if isinstance(domain, str):
+        from symdiff.frontend.formula.parse import parse_condition
+
+        return [parse_condition(domain, program.params)]
+    facts = []
+    for name, bounds in domain.items():
+        if name not in program.params:
+            raise SymdiffError(f"domain names '{name}', which {program.name} does not take")
+        low, high = bounds
+        x = ir.var(name)
+        if low is not None and low != -np.inf:
+            facts.append(ir.le(low, x))
+        if high is not None and high != np.inf:
+            facts.append(ir.le(x, high))
+    return facts

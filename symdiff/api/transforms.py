@@ -1,0 +1,136 @@
+"""What users import: `symgrad` and the functional twins `grad`, `jacobian`, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import symdiff.api.directional  # noqa: F401  (it adds to the derivatives that functions have)
+from symdiff.api.function import SymbolicFunction, of_expressions, symbolic
+from symdiff.errors import SymdiffError
+from symdiff.frontend import is_sympy, runs_when_traced
+from symdiff.pipeline.options import Domain, Options
+
+Wrt = str | int | Sequence[str | int] | None
+
+
+@runs_when_traced
+def symgrad(
+    fun: Any = None,
+    *,
+    params: Any = None,
+    wrt: Wrt = None,
+    static: Iterable[str] | str | None = None,
+    domain: Domain = None,
+    dtype: Any = None,
+    target: str = "cpu",
+    accuracy: str = "high",
+    parallel: bool | str = "auto",
+    checkpoint: str | int | None = None,
+    cache: bool = True,
+    verify: bool = True,
+) -> Any:
+    """Trace a plain Python function; use as `@symgrad`, `@symgrad(...)` or `symgrad(f)`.
+
+    Parameters
+    ----------
+    fun : a function of real scalars, written in plain Python, `math` and `numpy`; or a SymPy
+        expression, a matrix, or a list, tuple or dict of them.
+    params : of SymPy expressions the parameters, in order: symbols, `IndexedBase`s or their
+        names; by default all that occur, sorted by name.
+    wrt : names or positions of the parameters to differentiate by; default all real ones.
+    static : further parameters to specialise on, as Python values.
+    domain : what is known of the arguments: `{"x": (0, None)}` or `"x > 0"`.
+    dtype : float32 or float64, to compute in whatever the arguments are.
+    target : "cpu"; "cuda" computes on a CUDA device, "auto" there where arguments lie.
+    accuracy : "fast", "high", "strict" or "certified".
+    parallel : whether large arrays use all cores; "auto" decides by size.
+    checkpoint : how the gradients of loops get at earlier states. None and "none" save what
+        the simplified derivative needs, for every step; "revolve" keeps at most 64 states
+        and makes the steps between them again; a number of bytes bounds what is kept;
+        "auto" saves up to a limit, and keeps states beyond it.
+    cache : whether compiled kernels are kept on disk.
+    verify : whether the first call with each kind of arguments also runs the plain Python
+        function, on copies of the arguments or smaller ones, and compares shape and value
+        within what rounding can explain; a `VerificationError` says where they differ. Once
+        for a source and a kind of arguments, also over processes.
+
+    Returns
+    -------
+    SymbolicFunction
+        Callable like `fun`; the function itself is at `.__wrapped__`.
+
+    Raises
+    ------
+    SymdiffError
+        At the file, line and column of what cannot be traced.
+
+    Examples
+    --------
+    >>> from symdiff import symgrad
+    >>> @symgrad
+    ... def h(x):
+    ...     return (x**2 - 4) / (x - 2)
+    >>> h.grad(2.0)
+    1.0
+    """
+    names = (wrt,) if isinstance(wrt, (str, int)) else None if wrt is None else tuple(wrt)
+    options = Options(names, domain, dtype, target, accuracy, parallel, checkpoint, cache, verify)
+    if is_sympy(fun):
+        if static is not None:
+            raise SymdiffError("static= of an expression", hint="its symbols are real parameters")
+        return of_expressions(fun, params, "f", options)
+    if params is not None:
+        raise SymdiffError(
+            "params= without a SymPy expression", hint="a function names its own parameters"
+        )
+    if fun is None:
+        return lambda f: symgrad(
+            f, wrt=wrt, static=static, domain=domain, dtype=dtype, target=target,
+            accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache, verify=verify,
+        )  # fmt: skip
+    if isinstance(fun, SymbolicFunction):
+        if options == Options():
+            return fun
+        return SymbolicFunction(fun._source, options, fun, fun._parent)
+    return symbolic(fun, options, static)
+
+
+@runs_when_traced
+def grad(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+    """The gradient of a function, as `symgrad(fun, wrt=wrt).grad`."""
+    return _function(fun, wrt).grad
+
+
+@runs_when_traced
+def value_and_grad(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+    """(value, gradient) of a function."""
+    return _function(fun, wrt).value_and_grad
+
+
+@runs_when_traced
+def jacobian(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+    """The Jacobian of a function that returns several values."""
+    return _function(fun, wrt).jacobian
+
+
+@runs_when_traced
+def hessian(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+    """The Hessian of a function."""
+    return _function(fun, wrt).hessian
+
+
+def jvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    """(value, tangent) of a function at `primals` along `tangents`."""
+    return _function(fun, None).jvp(primals, tangents)
+
+
+def vjp(fun: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
+    """(value, cotangents of the parameters) of a function at `primals`."""
+    return _function(fun, None).vjp(primals, cotangents)
+
+
+@runs_when_traced
+def _function(fun: Callable[..., Any], wrt: Wrt) -> SymbolicFunction:
+    result: SymbolicFunction = symgrad(fun, wrt=wrt)
+    return result

@@ -1,1 +1,0 @@
-"""Derivatives of programs with arrays and loops: blocks to blocks."""

@@ -1,0 +1,7 @@
+"""`symdiff check`: where the plain chain rule goes wrong, and what is right there.
+
+`command`      the search for bad points, and what is printed
+`examine`      one function by the plain chain rule, proven, and by symdiff
+`formulas`     the formulas of a program with arrays or loops, each as a function of numbers
+`findings`     what is reported, and how it is written
+"""

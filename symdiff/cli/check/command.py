@@ -1,0 +1,373 @@
+"""`symdiff check`: where the plain chain rule goes wrong, and what is right there.
+
+Bad points (see `symdiff.cli.check.examine`) are looked for along lines parallel to the axes:
+where a running error bound says that digits may be lost, and at singular points, the
+true error is measured, and bad points next to each other become a range.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from symdiff.api.function import SymbolicFunction
+from symdiff.api.transforms import symgrad
+from symdiff.cli.check.examine import Examiner, Fault
+from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
+from symdiff.cli.check.formulas import Formula, formulas
+from symdiff.cli.targets import of_formula
+from symdiff.diagnostics.certify import defaults_of
+from symdiff.errors import Location
+from symdiff.interpret import work
+from symdiff.ir import FALSE, VAR, format_expr, or_
+from symdiff.ir.loop_program import Structured
+from symdiff.passes.guards.guards import Guard
+from symdiff.pipeline.samples import Lines, Point, bases, breaks, halfway, inside, spread
+
+SECONDS = 10.0
+"""Time for one function."""
+PER_RUN = 64
+"""Points measured of each stretch that may be bad."""
+SHOWN = 3
+"""Ranges of one variable with the same cause that are listed."""
+BETWEEN = 12
+"""Points tried to see whether two bad ones belong together."""
+STEPS = 14
+"""Bisections for the end of a range."""
+MAX_INTEGER = 2.0**40
+"""Integers of functions with arrays are not larger."""
+ORDINARY_INTEGER = 3.0
+ELSEWHERE = (0.7, 2.3, 1.9)
+"""Where else on the line of a first range a point is looked at."""
+EXTREME = 1e300
+"""Faults only of larger numbers, or of those below its inverse, are left out."""
+
+
+@dataclass(slots=True)
+class Checked:
+    """What was found in one function.
+
+    Attributes
+    ----------
+    findings : in the order of the source.
+    complete : whether the search ended within its time.
+    """
+
+    name: str
+    findings: list[Finding] = field(default_factory=list)
+    complete: bool = True
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "findings": [f.to_dict() for f in self.findings],
+            "complete": self.complete,
+        }
+
+
+def check(
+    function: SymbolicFunction | Callable[..., Any],
+    wrt: Sequence[str] | None = None,
+    *,
+    seconds: float = SECONDS,
+    everything: bool = False,
+) -> Checked:
+    """The points and ranges where the plain chain rule is bad for a function.
+
+    Parameters
+    ----------
+    function : what is checked, value and derivatives; decorated or not.
+    wrt : the variables to differentiate by; None: as the function has it.
+    seconds : when to stop searching: so many times the operations that take a second, about
+        (`symdiff.interpret.work`), so that findings do not depend on the machine.
+    everything : also report digits lost where the arguments determine the result
+        no better, and by underflow, and faults at sizes beyond 1e300 or below 1e-300.
+    """
+    checked = function if isinstance(function, SymbolicFunction) else symgrad(function)
+    raw = checked._source.program(checked._default_static())
+    if isinstance(raw, Structured):
+        return _of_formulas(checked.__name__, raw, wrt, seconds, everything)
+    start, until = time.perf_counter(), _until(seconds)
+    examiner = Examiner(checked, wrt, everything)
+    search = _Search(examiner, until)
+    findings = [*_wrong_guards(examiner), *_few(search.findings(), len(examiner.params))]
+    order = {label: i for i, label in enumerate(examiner.labels)}
+    findings.sort(key=lambda f: (_line(f.location), order[f.output], f.low))
+    elapsed = time.perf_counter() - start
+    return Checked(checked.__name__, findings, search.complete, elapsed)
+
+
+def _until(seconds: float) -> int:
+    """What `work.spent` is when to stop."""
+    return work.spent() + int(seconds * work.A_SECOND)
+
+
+def _of_formulas(
+    name: str,
+    program: Structured,
+    wrt: Sequence[str] | None,
+    seconds: float,
+    everything: bool,
+) -> Checked:
+    """The same for a function with arrays or loops: of what it computes for one element or
+    in one iteration."""
+    start, until = time.perf_counter(), _until(seconds)
+    todo = formulas(program, wrt)
+    findings: list[Finding] = []
+    complete = True
+    for k, f in enumerate(todo):
+        left = (until - work.spent()) / work.A_SECOND
+        examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
+        found = check(examined, f.wrt, seconds=left / (len(todo) - k), everything=everything)
+        complete = complete and found.complete
+        findings += [_named(x, f, name) for x in found.findings if not _of_parts(x, f)]
+    findings = list(dict.fromkeys(replace(f, at=_Point(f.at)) for f in findings))
+    findings.sort(key=lambda f: (_line(f.location), f.output, f.low))
+    return Checked(name, findings, complete, time.perf_counter() - start)
+
+
+class _Point(dict[str, float]):
+    """Arguments, to be compared."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
+
+
+def _named(found: Finding, formula: Formula, name: str) -> Finding:
+    """A finding in the names of the function with arrays."""
+    known = {re.escape(n): text for n, text in formula.names.items()}
+    word = re.compile(rf"(?<![\w.])(d?)({'|'.join(known)})\b") if known else None
+
+    def text(old: str) -> str:
+        return old if word is None else word.sub(lambda m: m[1] + formula.names[m[2]], old)
+
+    return replace(
+        found, function=name, output=text(found.output), variable=text(found.variable),
+        at={text(n): x for n, x in found.at.items()}, cause=text(found.cause),
+    )  # fmt: skip
+
+
+def _of_parts(found: Finding, formula: Formula) -> bool:
+    """Whether a finding is about integers that are none, or too large ones."""
+    return any(
+        not x.is_integer() or abs(x) > MAX_INTEGER
+        for n, x in found.at.items() if n in formula.whole
+    )  # fmt: skip
+
+
+def _few(findings: Iterable[Finding], arity: int) -> list[Finding]:
+    """Of many ranges with one cause, such as all multiples of pi, those closest to 0."""
+    groups: dict[Any, list[Finding]] = {}
+    for f in findings:
+        groups.setdefault((f.output, f.kind, f.location), []).append(f)
+    kept: list[Finding] = []
+    for group in groups.values():
+        group.sort(key=lambda f: (min(abs(f.low), abs(f.high)), f.low))
+        shown, rest = group[:SHOWN], len(group) - SHOWN
+        kept += [*shown[:-1], replace(shown[-1], others=max(rest, 0))]
+    return kept
+
+
+def _wrong_guards(examiner: Examiner) -> Iterable[Finding]:
+    """Guards whose value is not the limit."""
+    for guard in examiner.guards.guards:
+        if guard.kind == "kept":
+            yield _wrong_guard(examiner, guard)
+
+
+def _wrong_guard(examiner: Examiner, guard: Guard) -> Finding:
+    params = examiner.params
+    at = {str(e.value): float(q) for e, q in guard.where if e.op is VAR}
+    values = examiner.symdiff([at.get(p, 1.0) for p in params]) if at else [math.nan]
+    variable, middle = next(iter(at.items()), (format_expr(guard.where[0][0], 40), 0.0))
+    place = examiner.program.place(guard.node)
+    name = examiner.function.__name__
+    return Finding(
+        name, name, WRONG_GUARD, variable, middle, middle,
+        at or {variable: float(guard.where[0][1])}, guard.guarded, guard.limit,
+        values[0], guard.ulps, place, "the guard",
+    )  # fmt: skip
+
+
+def _line(place: Location | None) -> tuple[int, int]:
+    return (place.line, place.column) if place else (0, 0)
+
+
+# ---------------------------------------------------------------------- search
+class _Search:
+    """Goes along the lines and gathers ranges."""
+
+    def __init__(self, examiner: Examiner, until: int) -> None:
+        self.examiner, self.until = examiner, until
+        self.complete = True
+        self.found: dict[Any, Finding] = {}
+        places = breaks(examiner.naive.outputs, sums=True)
+        self.lines = Lines(examiner.params, list(places))
+        acts = [g.condition for g in examiner.guards.guards if g.kind == "repaired"]
+        self.guarded = inside(examiner.params, [reduce(or_, acts, FALSE)])
+
+    def findings(self) -> list[Finding]:
+        defaults = defaults_of(self.examiner.function)
+        for base in bases(self.examiner.params, self.examiner.inside, defaults):
+            for axis in range(len(self.examiner.params)):
+                if work.spent() >= self.until:
+                    self.complete = False
+                    return list(self.found.values())
+                self._line(base, axis)
+        return list(self.found.values())
+
+    def _line(self, base: Point, axis: int) -> None:
+        xs, roots = self.lines.grid(base, axis)
+        rows = self.lines.points(base, axis, xs)
+        valid = self.examiner.inside(rows)
+        xs, rows, flagged = xs[valid], rows[valid], roots[valid]
+        if not len(xs):
+            return
+        flagged |= self.examiner.naive.doubtful(rows) | self.guarded(rows)
+        edges = np.nonzero(np.diff(np.concatenate(([0], flagged.astype(int), [0]))))[0]
+        runs = list(zip(edges[::2], edges[1::2], strict=True))
+        for first, end in sorted(runs, key=lambda r: min(map(_length, xs[slice(*r)]))):
+            if work.spent() >= self.until:
+                self.complete = False
+                return
+            self._run(base, axis, xs, int(first), int(end))
+
+    def _run(self, base: Point, axis: int, xs: Any, first: int, end: int) -> None:
+        """A stretch of flagged points xs[first:end]."""
+        chosen = {*np.linspace(first, end - 1, PER_RUN).astype(int).tolist()}
+        chosen |= set(sorted(range(first, end), key=lambda k: _length(xs[k]))[: PER_RUN // 2])
+        chosen |= {k for k in (first - 1, end) if 0 <= k < len(xs)}
+        points = [float(xs[k]) for k in sorted(chosen)]
+        faults = [self._faults(base, axis, x) for x in points]
+        for output in range(len(self.examiner.labels)):
+            for kind in (NOT_FINITE, DIGITS_LOST):
+                bad = [_is(f[output], kind) for f in faults]
+                good = [f[output] is None for f in faults]
+
+                def joined(a: float, b: float, i: int = output, kind: str = kind) -> bool:
+                    between = spread(a, b, BETWEEN)
+                    return any(_is(self._faults(base, axis, x)[i], kind) for x in between)
+
+                if work.spent() >= self.until:
+                    self.complete = False
+                    return
+                for a, b in _stretches(points, bad, good, joined):
+                    self._gather(base, axis, output, kind, points, bad, a, b)
+
+    def _faults(self, base: Point, axis: int, x: float) -> tuple[Fault | None, ...]:
+        return self.examiner.faults((*base[:axis], x, *base[axis + 1 :]))
+
+    def _gather(
+        self,
+        base: Point,
+        axis: int,
+        output: int,
+        kind: str,
+        points: Sequence[float],
+        bad: Sequence[bool],
+        a: int,
+        b: int,
+    ) -> None:
+        """A finding from the bad points among points[a : b + 1]."""
+        marked = [points[k] for k in range(a, b + 1) if bad[k]]
+        found = ((x, self._faults(base, axis, x)[output]) for x in marked)
+        faults = {x: f for x, f in found if f is not None}
+        example = _example(faults)
+        fault, worst = faults[example], max(f.ulps for f in faults.values())
+        point = (*base[:axis], example, *base[axis + 1 :])
+        if not self.examiner.everything and _extreme(marked[0], example, marked[-1]):
+            return
+        node, place = self.examiner.naive.blame(output, point)
+        key: Any = (output, kind, place, axis, a, marked[0])
+        if len(base) > 1:
+            key = (output, kind, place)
+            first = self.found.get(key)
+            if first is not None and self._is_apart(first, axis, point):
+                key = (*key, axis)
+        if key in self.found:
+            return
+        low, high = marked[0], marked[-1]
+        if a > 0:
+            low = self._end(base, axis, output, kind, low, points[a - 1])
+        if b + 1 < len(points):
+            high = self._end(base, axis, output, kind, high, points[b + 1])
+        self.found[key] = Finding(
+            self.examiner.function.__name__, self.examiner.labels[output], kind,
+            self.examiner.params[axis], low, high,
+            dict(zip(self.examiner.params, point, strict=True)),
+            fault.got, fault.truth, self.examiner.symdiff(point)[output], worst,
+            place, format_expr(node, 120),
+        )  # fmt: skip
+
+    def _is_apart(self, first: Finding, along: int, point: Point) -> bool:
+        """Whether a point on a line along another axis than that of a range that was found
+        first is bad anywhere along that, so that it is none of a surface which both cross."""
+        axis = self.examiner.params.index(first.variable)
+        if axis == along:
+            return False
+        output = self.examiner.labels.index(first.output)
+        others = (self.examiner.faults((*point[:axis], x, *point[axis + 1 :])) for x in ELSEWHERE)
+        return all(_is(faults[output], first.kind) for faults in others)
+
+    def _end(
+        self, base: Point, axis: int, output: int, kind: str, bad: float, good: float
+    ) -> float:
+        """The end of a range, between a bad point and a good one."""
+        for _ in range(STEPS):
+            middle = halfway(bad, good)
+            if middle in (bad, good):
+                break
+            around = (halfway(middle, good), middle, halfway(middle, bad))
+            for x in around:
+                if x not in (bad, good) and _is(self._faults(base, axis, x)[output], kind):
+                    bad = x
+                    break
+            else:
+                good = middle
+        return bad
+
+
+def _is(fault: Fault | None, kind: str) -> bool:
+    return fault is not None and fault.kind == kind
+
+
+def _stretches(
+    points: Sequence[float],
+    bad: Sequence[bool],
+    good: Sequence[bool],
+    joined: Callable[[float, float], bool],
+) -> Iterable[tuple[int, int]]:
+    """First and last of the bad points that belong together: what is good between one
+    and the next was rounded luckily."""
+    marked = [k for k, b in enumerate(bad) if b]
+    start = 0
+    for i in range(1, len(marked) + 1):
+        if i < len(marked):
+            last, this = marked[i - 1], marked[i]
+            if not any(good[last:this]) or joined(points[last], points[this]):
+                continue
+        yield marked[start], marked[i - 1]
+        start = i
+
+
+def _extreme(low: float, example: float, high: float) -> bool:
+    """Whether a range has only numbers that nobody computes with."""
+    huge = min(abs(low), abs(high)) > EXTREME and low * high > 0
+    return huge or (example != 0 and max(abs(low), abs(high)) < 1 / EXTREME)
+
+
+def _length(x: float) -> int:
+    return len(repr(float(x)))
+
+
+def _example(faults: Mapping[float, Fault]) -> float:
+    """The shortest number, of those the one that loses the most."""
+    return min(faults, key=lambda x: (_length(x), -faults[x].ulps, -abs(x), -x))

@@ -1,0 +1,143 @@
+"""One function, evaluated three ways, and what the plain chain rule gets wrong at a point.
+
+A point is bad if the true value (ball arithmetic) is finite but the plain chain rule
+in double arithmetic gives inf or nan, or loses more than half its digits. Loss that is
+not the formula's fault is excused unless asked for: where a change of the arguments by
+a few ulps changes the result as much (beside any root, sin(x*x) for large x), and
+underflow to zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symdiff.api.function import SymbolicFunction
+from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE
+from symdiff.diagnostics.certify import answers_of, derivatives, output_labels, reference
+from symdiff.diagnostics.naive import HALF_THE_DIGITS, Naive
+from symdiff.interpret import Answer, Certified, ulp_error
+from symdiff.passes.guards.guards import GuardNotes
+from symdiff.pipeline.samples import Point, from_ordinal, inside, ordinal
+
+POINT_WORK = 400_000
+NUDGES = (4, 5, 7, 9, 2**9, 2**18, 2**26)
+"""Ulps by which arguments are changed to see how sharply the result depends on them."""
+ALLOWANCE = 64
+"""Ulps of change in an argument that excuse as large a change of the result."""
+UNDERFLOW = 2.0**-511
+"""Absolute errors below this are gradual underflow."""
+EXCUSED = "excused"
+"""The kind of faults that are not the formula's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What the plain chain rule gets wrong for one output at one point."""
+
+    kind: str
+    got: float
+    truth: float
+    ulps: float
+
+
+class Examiner:
+    """One function, evaluated three ways: by the plain chain rule, proven, by symdiff.
+
+    Attributes
+    ----------
+    labels : names of the outputs, values first.
+    """
+
+    def __init__(
+        self,
+        function: SymbolicFunction,
+        wrt: Sequence[str] | None = None,
+        everything: bool = False,
+    ) -> None:
+        self.function, self.everything = function, everything
+        self.program = function.raw_program
+        self.params = self.program.params
+        self.wrt = tuple(wrt or function._wrt())
+        self.labels = output_labels(self.program, self.wrt)
+        self.naive = Naive(self.program, self.wrt)
+        self.guards = GuardNotes()
+        repaired = reference(self.program, self.guards)
+        self.outputs = derivatives(repaired, self.wrt)
+        self.reference = Certified(self.params, self.outputs, repaired.outputs, POINT_WORK)
+        self.inside = inside(self.params, (*self.program.domain, *self.program.assumptions))
+        self._known: dict[Point, tuple[Fault | None, ...]] = {}
+        self._near: tuple[Point, list[tuple[int, tuple[Answer, ...]]]] = ((), [])
+
+    @cached_property
+    def _answers(self) -> Any:
+        own = self.function._wrt()
+        if self.wrt == own:
+            return answers_of(self.function)[0]
+        derived = SymbolicFunction(self.function._source, _with_wrt(self.function, self.wrt))
+        return answers_of(derived)[0]
+
+    def symdiff(self, point: Sequence[float]) -> list[float]:
+        """All outputs as symdiff computes them."""
+        answers: list[float] = self._answers(point)
+        return answers
+
+    def truth(self, point: Sequence[float]) -> tuple[Answer, ...]:
+        """All outputs, proven."""
+        return self.reference.at_with_status(point)
+
+    def faults(self, point: Point) -> tuple[Fault | None, ...]:
+        """What is bad at a point, for each output."""
+        if point not in self._known:
+            got = self.naive.at(point)
+            truth = self.truth(point)
+            self._known[point] = tuple(
+                self._fault(i, point, x, a) for i, (x, a) in enumerate(zip(got, truth, strict=True))
+            )
+        return self._known[point]
+
+    def _fault(self, i: int, point: Point, got: float, right: Answer) -> Fault | None:
+        if right.status not in ("exact", "limit") or not math.isfinite(right.value):
+            return None
+        if not math.isfinite(got):
+            return Fault(NOT_FINITE, got, right.value, math.inf)
+        ulps = ulp_error(got, right.ball)
+        if ulps <= HALF_THE_DIGITS:
+            return None
+        counts = self.everything or self._at_fault(i, point, got, right)
+        return Fault(DIGITS_LOST if counts else EXCUSED, got, right.value, ulps)
+
+    def _at_fault(self, i: int, point: Point, got: float, right: Answer) -> bool:
+        """Whether the loss is the formula's, and not in the nature of the function."""
+        error = abs(got - right.value)
+        if error <= UNDERFLOW:
+            return False
+        for step, answers in self._surroundings(point):
+            if error <= ALLOWANCE * abs(answers[i].value - right.value) / step:
+                return False
+        return True
+
+    def _surroundings(self, point: Point) -> Iterable[tuple[int, tuple[Answer, ...]]]:
+        """The truth at points a few, and many, ulps away in every coordinate."""
+        if self._near[0] != point:
+            self._near = point, []
+        known = self._near[1]
+        for k, step in enumerate(s * n for n in NUDGES for s in (1, -1)):
+            if k == len(known):
+                moves = (step + (j * step) // 3 * (-1) ** j for j in range(len(point)))
+                moved = from_ordinal(
+                    [int(ordinal(x)) + m for x, m in zip(point, moves, strict=True)]
+                )
+                if not np.isfinite(moved).all():
+                    moved = point
+                known.append((abs(step), self.truth([float(x) for x in moved])))
+            yield known[k]
+
+
+def _with_wrt(function: SymbolicFunction, wrt: tuple[str, ...]) -> Any:
+    return replace(function._options, wrt=wrt)

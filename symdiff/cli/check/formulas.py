@@ -1,0 +1,164 @@
+"""The formulas of a program with arrays or loops, each as a function of numbers.
+
+What a statement computes for one element or in one iteration is a formula of the elements
+that it reads, of what the loop carries, and of integers. So `symdiff check` examines these
+formulas as it does functions of numbers.
+
+Before:  for i in range(n): s = s + (exp(x[i]) - 1)/x[i]
+After:   term(x_i) = (exp(x_i) - 1)/x_i, where x_i stands for x[i]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from symdiff import ir
+from symdiff.errors import Location
+from symdiff.ir import ADD, CONST, FALSE, TRUE, VAR, Expr, topological, var
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INDEX,
+    LOAD,
+    Build,
+    Loop,
+    Names,
+    Statement,
+    Structured,
+    Update,
+    kind_of,
+    name_of,
+    scalar,
+    walk,
+)
+from symdiff.ir.program import Program
+
+LABEL = "term"
+"""What the value of a formula is called."""
+
+_PLAIN = frozenset((CONST, VAR, INDEX, ARRAY, LOAD))
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula of a program.
+
+    Attributes
+    ----------
+    program : the formula, of parameters with names that Python allows.
+    names : what the parameters stand for, as people read it.
+    whole : the parameters that are integers.
+    wrt : the parameters to differentiate by.
+    """
+
+    program: Program
+    names: Mapping[str, str]
+    whole: frozenset[str]
+    wrt: tuple[str, ...]
+
+
+def formulas(program: Structured, wrt: Sequence[str] | None = None) -> list[Formula]:
+    """The formulas in the order of the program, each once; of parameters only those in
+    `wrt` are differentiated by, if it is given."""
+    others = {p.name for p in program.params if wrt is not None and p.name not in wrt}
+    found: dict[Expr, Formula] = {}
+    roots = [(e, v) for s in walk(program.block) for e, v in _computed(s)]
+    for root, summed in [*roots, *((e, None) for e in program.outputs)]:
+        for side in _sides(root):
+            e = _term(side, summed)
+            if e not in found and _worth(e):
+                found[e] = _formula(e, program, others)
+    return [f for f in found.values() if f.wrt]
+
+
+def _computed(s: Statement) -> Iterator[tuple[Expr, Expr | None]]:
+    """The numbers that a statement computes, and what is carried to where they are."""
+    match s:
+        case Build() | Update():
+            yield s.value, None
+        case Loop():
+            for c in s.carried:
+                if not c.type.shape:
+                    yield c.next, scalar(c.name, c.type.kind)
+
+
+def _term(e: Expr, carried: Expr | None) -> Expr:
+    """Of a sum that a loop carries, what is added."""
+    if e.op is not ADD or carried not in e.args:
+        return e
+    return e.args[1] if e.args[0] is carried else e.args[0]
+
+
+def _sides(e: Expr) -> Iterable[Expr]:
+    """A formula on both sides of the conditions on integers in it."""
+    if e.op is ARRAY or kind_of(e) != "f":
+        return ()
+    elements = {n for n in topological((e,)) if n.op is LOAD}
+    below = topological((e,), {a for n in elements for a in n.args})
+    tests = [n for n in below if n.op.boolean and n.args and _of_integers(n)]
+    sides = (ir.substitute((e,), dict.fromkeys(tests, side))[0] for side in (TRUE, FALSE))
+    return dict.fromkeys(sides) if tests else (e,)
+
+
+def _of_integers(e: Expr) -> bool:
+    """Whether a condition does not depend on real values."""
+    return all(
+        kind_of(n) == "i" for n in topological((e,)) if n.op in (VAR, LOAD, INDEX)
+    )  # fmt: skip
+
+
+def _worth(e: Expr) -> bool:
+    """Whether a formula can lose anything: it is more than one operation."""
+    inner = [n for n in topological((e,)) if n.op not in _PLAIN and kind_of(n) == "f"]
+    return len(inner) > 1 or any(n.op not in ir.ARITHMETIC for n in inner)
+
+
+def _formula(e: Expr, program: Structured, others: set[str]) -> Formula:
+    taken = Names((LABEL,))
+    leaves: dict[Expr, Expr] = {}
+    names: dict[str, str] = {}
+    whole, fixed = set(), set()
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        integer = kind_of(n) == "i" and n.op is not CONST
+        if n in leaves or not (integer or n.op in (VAR, LOAD)):
+            stack.extend(() if n in leaves else reversed(n.args))
+            continue
+        text = _text(n)
+        name = taken.fresh("".join(c if c.isalnum() else "_" for c in text).strip("_") or "k")
+        leaves[n], names[name] = var(name), text
+        if integer:
+            whole.add(name)
+        if name_of(n.args[0] if n.op is LOAD else n) in others if n.op in (VAR, LOAD) else False:
+            fixed.add(name)
+    (root,) = ir.substitute((e,), leaves)
+    wrt = tuple(n for n in names if n not in whole | fixed)
+    locations = _moved(e, leaves, program.locations)
+    made = Program(LABEL, tuple(names), (root,), 0, (), (), locations)
+    return Formula(made, names, frozenset(whole), wrt)
+
+
+def _moved(
+    e: Expr, leaves: Mapping[Expr, Expr], places: Mapping[Expr, Location]
+) -> dict[Expr, Location]:
+    """Where the nodes of a formula stand in the source."""
+    new: dict[Expr, Expr] = dict(leaves)
+    found: dict[Expr, Location] = {}
+    for n in topological((e,), leaves):
+        new[n] = ir.rebuild(n, tuple(new[a] for a in n.args))
+        if n in places:
+            found.setdefault(new[n], places[n])
+    return found
+
+
+def _text(e: Expr) -> str:
+    """A leaf as people write it."""
+    if e.op is LOAD:
+        return f"{name_of(e.args[0])}[{', '.join(map(_text, e.args[1:]))}]"
+    if e.op in (INDEX, VAR):
+        return name_of(e)
+    if e.op is ir.WHERE:  # an index that may be negative
+        return _text(e.args[2])
+    text = ir.format_expr(e, 60)
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text

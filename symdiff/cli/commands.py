@@ -1,0 +1,438 @@
+"""The command line: `symdiff diff | simplify | compile | check | plot | show | cache`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symdiff.errors import SymdiffError
+from symdiff.process.progress import progress
+from symdiff.version import __version__
+
+if TYPE_CHECKING:
+    from symdiff.cli.targets import Subject
+    from symdiff.ir.program import Program
+
+FORMATS = ("text", "latex", "python", "c", "json")
+
+
+class _Command(click.Command):
+    """TARGET may start with a minus: `symdiff diff "-x**2"`. What takes long has a bar."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with progress(str(ctx.params.get("target", self.name))):
+            return super().invoke(ctx)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._separated(ctx, args))
+
+    def _separated(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments, with `--` before the TARGET if it could be taken for an option."""
+        known = {
+            name: p
+            for p in self.get_params(ctx)
+            if isinstance(p, click.Option)
+            for name in (*p.opts, *p.secondary_opts)
+        }
+        places: list[int] = []
+        i = 0
+        while i < len(args):
+            name, given, _ = args[i].partition("=")
+            option = known.get(name)
+            if option is not None:
+                i += 1 if given or option.is_flag else 2
+                continue
+            if not args[i].startswith("-") or args[i] in ("-", "--"):
+                return args
+            if not args[i].startswith("--"):
+                places.append(i)
+            i += 1
+        if not places:
+            return args
+        at = places[0]
+        return [*args[:at], *args[at + 1 :], "--", args[at]]
+
+
+class _Group(click.Group):
+    """Errors about the user's input go to stderr, without a traceback, and exit with 2."""
+
+    command_class = _Command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SymdiffError as error:
+            click.echo(str(error), err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="symdiff")
+def main() -> None:
+    """Derivatives that are simplified and cancelled before they are evaluated.
+
+    TARGET is an expression such as "(x**2-4)/(x-2)", a function in a file,
+    model.py:energy, or in a module, package.module:energy.
+    """
+
+
+_target = click.argument("target")
+_wrt = click.option(
+    "--wrt", metavar="X[,Y]", help="Variables to differentiate by; default: all of them."
+)
+_format = click.option(
+    "--format", "style", type=click.Choice(FORMATS), default="text", show_default=True
+)
+_expanded = click.option("--expanded", is_flag=True, help="Without names for what formulas share.")
+_dtype = click.option("--dtype", type=click.Choice(("float64", "float32")), default=None)
+
+
+@main.command()
+@_target
+@_wrt
+@click.option("--order", type=click.IntRange(min=1), default=1, show_default=True)
+@_format
+@_expanded
+def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -> None:
+    """Print the simplified derivatives of TARGET."""
+    from symdiff.cli.targets import resolve
+    from symdiff.pipeline import scalar as pipeline
+
+    subject = resolve(target)
+    program, names = subject.program, subject.variables(wrt)
+    if subject.has_arrays:
+        from symdiff.export.loops import derived, printed
+
+        name, dtype = f"{program.name}_grad", subject.dtype or "float64"
+        click.echo(printed(derived(program, names, order), name, style, dtype), nl=False)
+        return
+    orders = list(combinations_with_replacement(names, order))
+    parts = [pipeline.derivative(program, by) for by in orders]
+    outputs = [e for part in parts for e in part.outputs]
+    count = len(program.outputs)
+    labels = [
+        _derivative_label(by) + (f" [{i}]" if count > 1 else "")
+        for by in orders
+        for i in range(count)
+    ]
+    suffix = "grad" if order == 1 else f"diff{order}"
+    entries = [
+        {"wrt": list(by)} | ({"output": i} if count > 1 else {})
+        for by in orders
+        for i in range(count)
+    ]
+    name = f"{program.name}_{suffix}"
+    _print_results(
+        subject, outputs, name=name, labels=labels, entries=entries, style=style, expanded=expanded
+    )
+
+
+@main.command()
+@_target
+@_format
+@_expanded
+def simplify(target: str, style: str, expanded: bool) -> None:
+    """Print the simplified value of TARGET."""
+    from symdiff.cli.targets import resolve
+    from symdiff.pipeline import scalar as pipeline
+
+    subject = resolve(target)
+    if subject.has_arrays:
+        from symdiff.export.loops import printed
+        from symdiff.pipeline.loops import value
+
+        name, dtype = subject.program.name, subject.dtype or "float64"
+        click.echo(printed(value(subject.program), name, style, dtype), nl=False)
+        return
+    program = pipeline.value(subject.program)
+    count = len(program.outputs)
+    labels = [f"[{i}]" for i in range(count)]
+    entries: list[dict[str, Any]] = [{"output": i} if count > 1 else {} for i in range(count)]
+    _print_results(
+        subject,
+        program.outputs,
+        name=program.name,
+        labels=labels,
+        entries=entries,
+        style=style,
+        expanded=expanded,
+    )
+
+
+@main.command("compile")
+@_target
+@click.option("-o", "--output", type=click.Path(), help="The module to write; default: stdout.")
+@_wrt
+@click.option("--target", "targets", default="cpu", show_default=True, metavar="CPU[,CUDA]")
+@_dtype
+@click.option(
+    "--with", "extras", multiple=True, type=click.Choice(["hessian"]), help="Also generate this."
+)
+@click.option("--name", help="Name of the function, if TARGET is an expression; default: f.")
+def compile_module(
+    *,
+    target: str,
+    output: str | None,
+    wrt: str | None,
+    targets: str,
+    dtype: str | None,
+    extras: tuple[str, ...],
+    name: str | None,
+) -> None:
+    """Write a standalone module with the kernels of TARGET."""
+    from symdiff.cli.targets import resolve
+    from symdiff.export.scalar import module_text, write_text
+
+    subject, wanted = resolve(target, name), [t.strip() for t in targets.split(",")]
+    by, more, real = subject.variables(wrt), "hessian" in extras, dtype or subject.dtype
+    if not subject.has_arrays:
+        text = module_text(subject.program, by, hessian=more, dtype=real, targets=wanted)
+    else:
+        from symdiff.export.loops import array_module
+
+        text = array_module(subject.program, by, hessian=more, dtype=real, targets=wanted)
+    if output in (None, "-"):
+        click.echo(text, nl=False)
+    else:
+        write_text(str(output), text)
+
+
+@main.command()
+@_target
+@_wrt
+@click.option("--order", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--stage", help="Only this stage, such as capture, cancel or emit.")
+@click.option("--timings", is_flag=True, help="Print how long each stage took instead.")
+def show(target: str, wrt: str | None, order: int, stage: str | None, timings: bool) -> None:
+    """Print the program of TARGET after the stages of the pipeline."""
+    import time
+
+    from symdiff.cli.targets import resolve
+
+    subject = resolve(target)
+    names, dtype = subject.variables(wrt), subject.dtype or "float64"
+    done: list[Any]
+    written: Callable[[Any], str]
+    if subject.has_arrays:
+        from symdiff.export import loops as loop_export
+        from symdiff.pipeline import loops as loop_pipeline
+
+        written = loop_export.program_text
+        done = list(
+            loop_pipeline.stages(subject.program, loop_export.real(subject.program, names), order)
+        )
+    else:
+        from symdiff.codegen.source.python import function_source
+        from symdiff.pipeline import scalar as pipeline
+
+        written = _program_text
+        done = list(pipeline.stages(subject.program, names, order))
+    last, start = done[-1].program, time.perf_counter()
+    if subject.has_arrays:
+        source = loop_export.source(last.name, last, dtype)
+    else:
+        source = function_source(last.name, last.params, last.outputs, dtype=dtype)
+    texts = [(s.name, s.seconds, s.program) for s in done]
+    known = [*dict.fromkeys(s.name for s in done), "emit"]
+    if stage is not None and stage not in known:
+        raise SymdiffError(
+            f"there is no stage '{stage}'", hint=f"the stages are {', '.join(known)}"
+        )
+    emitted = time.perf_counter() - start
+    if timings:
+        for name, seconds, _ in [*texts, ("emit", emitted, last)]:
+            if stage in (None, name):
+                click.echo(f"{name:<14}{1000 * seconds:10.2f} ms")
+        return
+    for name, _, program in texts:
+        if stage in (None, name):
+            click.echo(f"# {name}\n{written(program)}\n")
+    if stage in (None, "emit"):
+        click.echo(f"# emit\n{source}", nl=False)
+
+
+@main.command()
+@_target
+@_wrt
+@click.option(
+    "--format", "style", type=click.Choice(("text", "json")), default="text", show_default=True
+)
+@click.option(
+    "--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True,
+    help="Time for each function.",
+)  # fmt: skip
+@click.option(
+    "--all", "everything", is_flag=True,
+    help="Also digits lost by underflow, and where the arguments determine the result no better.",
+)  # fmt: skip
+@click.pass_context
+def check(
+    ctx: click.Context, target: str, wrt: str | None, style: str, seconds: float, everything: bool
+) -> None:
+    """Find where the plain chain rule is wrong for TARGET, or all functions of a file.
+
+    Lists the points and ranges where the value or a derivative, computed as written, is
+    inf or nan or loses more than half its digits, with the right value and what symdiff
+    returns, at the line where the trouble starts. The exit code is 1 if there are any.
+    """
+    from symdiff.cli.check.command import check as search
+    from symdiff.cli.check.findings import lines
+    from symdiff.cli.targets import Skipped, functions, variables
+
+    found = functions(target)
+    skipped = [f for f in found if isinstance(f, Skipped)]
+    chosen = [f for f in found if not isinstance(f, Skipped)]
+    results = [search(f, variables(f, wrt), seconds=seconds, everything=everything) for f in chosen]
+    for s in skipped:
+        click.echo(f"skipped {s.name}: {s.reason}", err=True)
+    findings = [f for r in results for f in r.findings]
+    if style == "json":
+        document = {
+            "functions": [r.to_dict() for r in results],
+            "skipped": [{"name": s.name, "reason": s.reason} for s in skipped],
+        }
+        click.echo(json.dumps(document, indent=2))
+    else:
+        shown = [line for r in results for line in lines(r.findings)]
+        for line in shown:
+            click.echo(line)
+        late = [r.name for r in results if not r.complete]
+        if late:
+            click.echo(f"out of time (--seconds): {', '.join(late)}", err=True)
+        click.echo(_summary(len(shown), len(results)))
+    ctx.exit(1 if findings else 0)
+
+
+@main.command()
+@_target
+@_wrt
+@click.option("-o", "--output", required=True, type=click.Path(), help="A .png or .svg file.")
+@click.option("--at", metavar="X=1[,Y=2]", help="The point to look at; default: the bad ones.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True)
+def plot(target: str, wrt: str | None, output: str, at: str | None, seconds: float) -> None:
+    """Draw value, derivative and their errors near the bad points of TARGET.
+
+    Both as the plain chain rule computes them and as symdiff does, along the first
+    variable; needs matplotlib.
+    """
+    from symdiff.cli.plot import plot as draw
+    from symdiff.cli.targets import function, variables
+
+    subject = function(target)
+    click.echo(draw(subject, output, variables(subject, wrt), at=at, seconds=seconds))
+
+
+@main.group()
+def cache() -> None:
+    """Compiled kernels kept on disk."""
+
+
+@cache.command("info")
+def cache_info() -> None:
+    """Print where the cache is and how much it holds."""
+    from symdiff.runtime import cache as store
+
+    for name, value in store.info()._asdict().items():
+        click.echo(f"{name}: {value}")
+
+
+@cache.command("clear")
+def cache_clear() -> None:
+    """Delete every kernel in the cache."""
+    from symdiff.runtime import cache as store
+
+    click.echo(f"removed {store.clear()} files")
+
+
+# --------------------------------------------------------------------- printing
+def _summary(findings: int, functions: int) -> str:
+    found = f"{findings or 'no'} finding{'' if findings == 1 else 's'}"
+    return f"{found} in {functions} function{'' if functions == 1 else 's'}"
+
+
+def _derivative_label(by: Sequence[str]) -> str:
+    """`d/dx`, `d2/dx2`, `d3/dx2dy`."""
+    counts = {name: by.count(name) for name in by}
+    below = "".join(f"d{name}{n if n > 1 else ''}" for name, n in counts.items())
+    return f"d{len(by) if len(by) > 1 else ''}/{below}"
+
+
+def _print_results(
+    subject: Subject,
+    outputs: Sequence[Any],
+    *,
+    name: str,
+    labels: Sequence[str],
+    entries: Sequence[dict[str, Any]],
+    style: str,
+    expanded: bool,
+) -> None:
+    from symdiff.codegen.sympy.text import formula_lines
+    from symdiff.pipeline.scalar import expand_completed, readable_forms
+
+    params, dtype = subject.params, subject.dtype or "float64"
+    if style in ("python", "c"):
+        outputs = expand_completed(outputs)
+    else:
+        outputs = readable_forms(outputs)
+    if style == "python":
+        from symdiff.codegen.source.python import IMPORTS, function_source
+
+        source = function_source(name, params, outputs, dtype=dtype)
+        click.echo(f"{IMPORTS}\n\n{source}", nl=False)
+        return
+    if style == "c":
+        from symdiff.codegen.source.c import c_source
+
+        click.echo(c_source(name, params, outputs, dtype=dtype), nl=False)
+        return
+    definitions: list[str] = []
+    if style == "latex":
+        from symdiff.codegen.common.naming import named
+        from symdiff.codegen.sympy.text import format_latex
+        from symdiff.codegen.sympy.translate import to_sympy
+
+        shared, outputs = ([], outputs) if expanded else named(outputs)
+        made = [format_latex(e) for e in to_sympy((*(e for _, e in shared), *outputs))]
+        definitions = [f"{n} = {t}" for (n, _), t in zip(shared, made, strict=False)]
+        texts = made[len(shared) :]
+    else:
+        definitions, texts = formula_lines(outputs, expanded=expanded)
+    if style == "json":
+        results = [entry | {"text": text} for entry, text in zip(entries, texts, strict=True)]
+        document = {
+            "name": name,
+            "params": list(params),
+            "definitions": definitions,
+            "results": results,
+        }
+        click.echo(json.dumps(document, indent=2))
+        return
+    for line in definitions:
+        click.echo(line if style == "latex" else f"with {line}:")
+    for label, text in zip(labels, texts, strict=True):
+        click.echo(text if len(texts) == 1 else f"{label}: {text}")
+
+
+def _program_text(program: Program) -> str:
+    """A program as it stands, with names for shared nodes."""
+    from symdiff.codegen.common.temporaries import statements
+    from symdiff.codegen.sympy.text import TextWriter
+
+    conditions = [*program.domain, *program.assumptions]
+    assignments, texts = statements((*program.outputs, *conditions), TextWriter())
+    count, known = len(program.outputs), len(program.domain)
+    lines = [f"{program.name}({', '.join(program.params)})"]
+    lines += [f"  {a.name} = {a.text}" for a in assignments]
+    lines += [f"  [{i}] = {text}" for i, text in enumerate(texts[:count])]
+    lines += [f"  domain: {text}" for text in texts[count : count + known]]
+    lines += [f"  assumed: {text}" for text in texts[count + known :]]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m symdiff.cli.commands")

@@ -1,0 +1,6 @@
+"""What several printers need.
+
+`temporaries`    a DAG as statements: a name for each shared node
+`scopes`         scopes of a kernel, and values that are computed in the outermost one that can
+`liveness`       how long arrays are used: what may be changed in place
+"""

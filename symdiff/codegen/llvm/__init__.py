@@ -1,0 +1,14 @@
+"""LLVM IR.
+
+`printer`          outputs, in one walk over the DAG
+`sincos`           fused functions: sin and cos, exp and expm1
+`double_double`    double-double functions, and calls of them
+`array_loop`       the loop over arrays around a kernel
+`tiers`            the tiers of a kernel over arrays, chunk by chunk
+`nontemporal`      non-temporal stores of large results
+`flags`            the processor's floating-point exceptions
+`gemm`             products of matrices
+`jit`              compiling and linking
+`entry/`           builtins that Python calls
+`loops/`           programs with arrays and loops
+"""

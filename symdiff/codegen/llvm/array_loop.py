@@ -1,0 +1,458 @@
+"""LLVM IR around kernels: the array driver, and the entry that Python calls.
+
+The driver is the same for every kernel. It walks two strided dimensions as one
+sequence of elements, hands contiguous operands to the kernel's `body` as they are,
+and stages the others, and the last incomplete register, through buffers.
+
+The entry is a METH_FASTCALL function for CPython: it takes numbers out of their boxes (exact
+floats, integers that are exact in double precision, NumPy's doubles), calls the kernel's
+`point` and boxes the results, as NumPy's if an argument was. For anything else it
+returns NotImplemented and the caller takes the general path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+BLOCK = 512
+"""Elements that are staged at a time."""
+
+JOB = ("body", "operands", "inner", "outer", "items", "inputs", "count", "row", "start", "stop",
+       "width", "buffers", "work", "stream")  # fmt: skip
+"""The fields of a job, each an i64 or an address, in the order in which they lie.
+
+body : address of the kernel's body.
+operands, inner, outer, items : arrays of each operand's address, its strides in
+    bytes along and across rows, and its element's size in bytes (8, 4 or 1).
+inputs, count : how many operands are read, and how many there are.
+row : elements in a row. start, stop : the elements to compute, counted over rows.
+width : elements in a register, a power of two.
+buffers : count * BLOCK * 8 bytes of memory; work : count addresses.
+stream : 0, or how the body writes outputs that are contiguous (see `codegen.llvm.nontemporal`).
+"""
+
+TABLE = ("float", "NotImplemented", "PyFloat_FromDouble", "PyTuple_New", "PyTuple_SetItem",
+         "Py_IncRef", "Py_DecRef", "int", "PyLong_AsLongLongAndOverflow", "numpy.float64",
+         "_PyObject_New")  # fmt: skip
+"""The addresses in the global `table` of an entry; "numpy.float64" is 0 if its numbers are to
+be refused."""
+
+EXACT = 2**53
+"""Integers up to here are doubles."""
+
+_ENTRY = """
+@table = global [{table_size} x ptr] zeroinitializer
+define internal ptr @box(double %d, i1 %numpy) alwaysinline #0 {{
+entry:
+  br i1 %numpy, label %scalar, label %float
+float:
+  %from.p = getelementptr ptr, ptr @table, i64 2
+  %from = load ptr, ptr %from.p
+  %python = call ptr %from(double %d)
+  ret ptr %python
+scalar:
+  %new.p = getelementptr ptr, ptr @table, i64 10
+  %new = load ptr, ptr %new.p
+  %type.p = getelementptr ptr, ptr @table, i64 9
+  %type = load ptr, ptr %type.p
+  %made = call ptr %new(ptr %type)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %give, label %fill
+fill:
+  %value.p = getelementptr i8, ptr %made, i64 {value_offset}
+  store double %d, ptr %value.p
+  br label %give
+give:
+  ret ptr %made
+}}
+define ptr @entry(ptr %self, ptr %args, i64 %nargs) #0 {{
+entry:
+  %in = alloca [{slots_in} x {real}], align 16
+  %out = alloca [{slots_out} x {real}], align 16
+  %wide = alloca i32
+  %float = load ptr, ptr @table
+  %int.p = getelementptr ptr, ptr @table, i64 7
+  %int = load ptr, ptr %int.p
+  %as.long.p = getelementptr ptr, ptr @table, i64 8
+  %as.long = load ptr, ptr %as.long.p
+  %double.p = getelementptr ptr, ptr @table, i64 9
+  %double = load ptr, ptr %double.p
+  %right = icmp eq i64 %nargs, {inputs}
+  br i1 %right, label %next, label %refuse
+next:
+  %k = phi i64 [ 0, %entry ], [ %k1, %put.in ]
+  %numpy = phi i1 [ false, %entry ], [ %numpy1, %put.in ]
+  %all = icmp eq i64 %k, {inputs}
+  br i1 %all, label %compute, label %check
+check:
+  %arg.p = getelementptr ptr, ptr %args, i64 %k
+  %arg = load ptr, ptr %arg.p
+  %type.p = getelementptr i8, ptr %arg, i64 {type_offset}
+  %type = load ptr, ptr %type.p
+  %exact = icmp eq ptr %type, %float
+  br i1 %exact, label %unbox, label %maybe.numpy
+maybe.numpy:
+  %is.numpy = icmp eq ptr %type, %double
+  br i1 %is.numpy, label %unbox, label %maybe.int
+maybe.int:
+  %is.int = icmp eq ptr %type, %int
+  br i1 %is.int, label %whole, label %refuse
+whole:
+  %long = call i64 %as.long(ptr %arg, ptr %wide)
+  %up = add i64 %long, {exact}
+  %small = icmp ule i64 %up, {twice_exact}
+  %overflow = load i32, ptr %wide
+  %held = icmp eq i32 %overflow, 0
+  %known = and i1 %small, %held
+  %converted = sitofp i64 %long to double
+  br i1 %known, label %put.in, label %refuse
+unbox:
+  %numpy.here = phi i1 [ false, %check ], [ true, %maybe.numpy ]
+  %value.p = getelementptr i8, ptr %arg, i64 {value_offset}
+  %unboxed = load double, ptr %value.p
+  br label %put.in
+put.in:
+  %value = phi double [ %unboxed, %unbox ], [ %converted, %whole ]
+  %is.double = phi i1 [ %numpy.here, %unbox ], [ false, %whole ]
+  %numpy1 = or i1 %numpy, %is.double
+  {unbox}
+  %in.p = getelementptr {real}, ptr %in, i64 %k
+  store {real} %x, ptr %in.p
+  %k1 = add i64 %k, 1
+  br label %next
+compute:
+  %flag = call i8 @point(ptr %in, ptr %out)
+  %fine = icmp eq i8 %flag, 0
+  br i1 %fine, label %box, label %refuse
+box:
+  {box}
+refuse:
+  %none.p = getelementptr ptr, ptr @table, i64 1
+  %none = load ptr, ptr %none.p
+  %incref.p = getelementptr ptr, ptr @table, i64 5
+  %incref = load ptr, ptr %incref.p
+  call void %incref(ptr %none)
+  ret ptr %none
+}}
+"""
+
+_BOX_ONE = """
+  %y = load {real}, ptr %out
+  {extend}
+  %r = call ptr @box(double %d, i1 %numpy)
+  ret ptr %r
+"""
+
+_BOX_TUPLE = """
+  %new.p = getelementptr ptr, ptr @table, i64 3
+  %new = load ptr, ptr %new.p
+  %set.p = getelementptr ptr, ptr @table, i64 4
+  %set = load ptr, ptr %set.p
+  %tuple = call ptr %new(i64 {outputs})
+  %failed = icmp eq ptr %tuple, null
+  br i1 %failed, label %null, label %fill
+fill:
+  %j = phi i64 [ 0, %box ], [ %j1, %put ]
+  %full = icmp eq i64 %j, {outputs}
+  br i1 %full, label %done, label %item
+item:
+  %y.p = getelementptr {real}, ptr %out, i64 %j
+  %y = load {real}, ptr %y.p
+  {extend}
+  %r = call ptr @box(double %d, i1 %numpy)
+  %bad = icmp eq ptr %r, null
+  br i1 %bad, label %drop, label %put
+put:
+  call i32 %set(ptr %tuple, i64 %j, ptr %r)
+  %j1 = add i64 %j, 1
+  br label %fill
+done:
+  ret ptr %tuple
+drop:
+  %decref.p = getelementptr ptr, ptr @table, i64 6
+  %decref = load ptr, ptr %decref.p
+  call void %decref(ptr %tuple)
+  br label %null
+null:
+  ret ptr null
+"""
+
+
+def loads(place: str, names: Sequence[str], kind: str, prefix: str = "") -> str:
+    """Loads of all fields of a table at a place; `%name.at` is where each lies."""
+    return "\n  ".join(
+        f"%{prefix}{name}.at = getelementptr {kind}, ptr {place}, i64 {k}\n  "
+        f"%{prefix}{name} = load {kind}, ptr %{prefix}{name}.at"
+        for k, name in enumerate(names)
+    )
+
+
+def print_entry(
+    inputs: int, outputs: int, dtype: str, *, scalar: bool, layout: tuple[int, int]
+) -> str:
+    """The builtin `entry(*numbers)`, to stand behind a module with `point`.
+
+    Parameters
+    ----------
+    inputs, outputs : how many.
+    dtype : of the kernel; Python's floats are converted.
+    scalar : whether a single output is returned bare, not in a tuple.
+    layout : where a Python float keeps its type and its value.
+
+    Notes
+    -----
+    The global `table` must be filled with the addresses of `TABLE`.
+    """
+    single = dtype == "float32"
+    real = "float" if single else "double"
+    unbox = f"%x = {'fptrunc double %value to float' if single else 'fadd double %value, -0.0'}"
+    extend = f"%d = {'fpext float %y to double' if single else 'fadd double %y, -0.0'}"
+    box = (_BOX_ONE if scalar else _BOX_TUPLE).format(real=real, extend=extend, outputs=outputs)
+    return _ENTRY.format(
+        table_size=len(TABLE),
+        exact=EXACT,
+        twice_exact=2 * EXACT,
+        inputs=inputs,
+        slots_in=max(1, inputs),
+        slots_out=max(1, outputs),
+        real=real,
+        type_offset=layout[0],
+        value_offset=layout[1],
+        unbox=unbox,
+        box=box,
+    )
+
+
+_COPY = """
+define internal void @{name}{bits}(ptr %buffer, ptr %base, i64 %inner, i64 %outer, i64 %row,
+                                   i64 %first, i64 %count) #0 {{
+entry:
+  %o = udiv i64 %first, %row
+  %i0 = urem i64 %first, %row
+  %skip = mul i64 %o, %outer
+  %line0 = getelementptr i8, ptr %base, i64 %skip
+  br label %rows
+rows:
+  %i = phi i64 [ %i0, %entry ], [ 0, %end ]
+  %r = phi i64 [ 0, %entry ], [ %r1, %end ]
+  %line = phi ptr [ %line0, %entry ], [ %line1, %end ]
+  %left = sub i64 %row, %i
+  %wanted = sub i64 %count, %r
+  %part = call i64 @llvm.umin.i64(i64 %left, i64 %wanted)
+  %ahead = mul i64 %i, %inner
+  %far0 = getelementptr i8, ptr %line, i64 %ahead
+  %near0 = getelementptr i{bits}, ptr %buffer, i64 %r
+  br label %cells
+cells:
+  %s = phi i64 [ 0, %rows ], [ %s1, %cells ]
+  %far = phi ptr [ %far0, %rows ], [ %far1, %cells ]
+  %near = phi ptr [ %near0, %rows ], [ %near1, %cells ]
+  %x = load i{bits}, ptr {source}, align 1
+  store i{bits} %x, ptr {target}, align 1
+  %far1 = getelementptr i8, ptr %far, i64 %inner
+  %near1 = getelementptr i{bits}, ptr %near, i64 1
+  %s1 = add i64 %s, 1
+  %more = icmp ult i64 %s1, %part
+  br i1 %more, label %cells, label %end
+end:
+  %r1 = add i64 %r, %part
+  %line1 = getelementptr i8, ptr %line, i64 %outer
+  %again = icmp ult i64 %r1, %count
+  br i1 %again, label %rows, label %done
+done:
+  ret void
+}}
+"""
+
+_PAD = """
+define internal void @pad{bits}(ptr %buffer, i64 %count, i64 %full) #0 {{
+entry:
+  %last = sub i64 %count, 1
+  %last.p = getelementptr i{bits}, ptr %buffer, i64 %last
+  %x = load i{bits}, ptr %last.p, align 1
+  br label %next
+next:
+  %k = phi i64 [ %count, %entry ], [ %k1, %fill ]
+  %more = icmp ult i64 %k, %full
+  br i1 %more, label %fill, label %done
+fill:
+  %p = getelementptr i{bits}, ptr %buffer, i64 %k
+  store i{bits} %x, ptr %p, align 1
+  %k1 = add i64 %k, 1
+  br label %next
+done:
+  ret void
+}}
+"""
+
+_LOAD = """
+  %{name}.p = getelementptr i64, ptr %job, i64 {index}
+  %{name} = load {kind}, ptr %{name}.p"""
+
+_OPERAND = """
+  %{tag}.a = getelementptr ptr, ptr %operands, i64 %{j}
+  %{tag}.base = load ptr, ptr %{tag}.a
+  %{tag}.b = getelementptr i64, ptr %inner, i64 %{j}
+  %{tag}.inner = load i64, ptr %{tag}.b
+  %{tag}.c = getelementptr i64, ptr %outer, i64 %{j}
+  %{tag}.outer = load i64, ptr %{tag}.c
+  %{tag}.d = getelementptr i64, ptr %items, i64 %{j}
+  %{tag}.item = load i64, ptr %{tag}.d
+  %{tag}.whole = mul i64 %{tag}.item, %row
+  %{tag}.dense = icmp eq i64 %{tag}.inner, %{tag}.item
+  %{tag}.close = icmp eq i64 %{tag}.outer, %{tag}.whole
+  %{tag}.single = icmp uge i64 %row, %stop
+  %{tag}.flat = or i1 %{tag}.close, %{tag}.single
+  %{tag}.direct = and i1 %{tag}.dense, %{tag}.flat
+  %{tag}.lead = mul i64 %{j}, {block_bytes}
+  %{tag}.buffer = getelementptr i8, ptr %buffers, i64 %{tag}.lead"""
+
+_COPY_CALLS = """
+  switch i64 %{tag}.item, label %{tag}.8 [ i64 4, label %{tag}.4
+                                           i64 1, label %{tag}.1 ]
+{tag}.8:
+  {call8}
+  br label %{then}
+{tag}.4:
+  {call4}
+  br label %{then}
+{tag}.1:
+  {call1}
+  br label %{then}"""
+
+_RUN = """
+declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.cttz.i64(i64, i1)
+define void @run(ptr %job) #0 {{
+entry:
+  {loads}
+  %width.log = call i64 @llvm.cttz.i64(i64 %width, i1 true)
+  %any0 = icmp ult i64 %start, %stop
+  br i1 %any0, label %scan, label %finish
+scan:
+  %j0 = phi i64 [ 0, %entry ], [ %j0n, %scan.next ]
+  %all = phi i1 [ true, %entry ], [ %all1, %scan.next ]
+  %outs = phi i1 [ true, %entry ], [ %outs1, %scan.next ]
+  %scanned = icmp eq i64 %j0, %count
+  br i1 %scanned, label %blocks, label %scan.next
+scan.next:
+  {scan_operand}
+  %all1 = and i1 %all, %sc.direct
+  %sc.input = icmp ult i64 %j0, %inputs
+  %sc.fits = or i1 %sc.direct, %sc.input
+  %outs1 = and i1 %outs, %sc.fits
+  %j0n = add i64 %j0, 1
+  br label %scan
+blocks:
+  %k = phi i64 [ %start, %scan ], [ %k1, %advance ]
+  %rest = sub i64 %stop, %k
+  %block = call i64 @llvm.umin.i64(i64 %rest, i64 {block})
+  %limit = select i1 %all, i64 %rest, i64 %block
+  %whole = lshr i64 %limit, %width.log
+  %few = icmp eq i64 %whole, 0
+  %rounded = mul i64 %whole, %width
+  %m = select i1 %few, i64 %limit, i64 %rounded
+  %steps = select i1 %few, i64 1, i64 %whole
+  %padded = mul i64 %steps, %width
+  br label %bring
+bring:
+  %j1 = phi i64 [ 0, %blocks ], [ %j1n, %bring.next ]
+  %brought = icmp eq i64 %j1, %count
+  br i1 %brought, label %compute, label %bring.one
+bring.one:
+  {bring_operand}
+  %slot.p = getelementptr ptr, ptr %work, i64 %j1
+  %not.few = xor i1 %few, true
+  %use = and i1 %br.direct, %not.few
+  br i1 %use, label %bring.direct, label %bring.staged
+bring.direct:
+  %ahead = mul i64 %k, %br.item
+  %there = getelementptr i8, ptr %br.base, i64 %ahead
+  store ptr %there, ptr %slot.p
+  br label %bring.next
+bring.staged:
+  store ptr %br.buffer, ptr %slot.p
+  %is.input = icmp ult i64 %j1, %inputs
+  %varies.i = icmp ne i64 %br.inner, 0
+  %varies.o = icmp ne i64 %br.outer, 0
+  %varies = or i1 %varies.i, %varies.o
+  %first = icmp eq i64 %k, %start
+  %fresh = or i1 %varies, %first
+  %short = or i1 %fresh, %few
+  %copy = and i1 %is.input, %short
+  br i1 %copy, label %bring.copy, label %bring.next
+bring.copy:
+  {bring_calls}
+bring.next:
+  %j1n = add i64 %j1, 1
+  br label %bring
+compute:
+  %outs.whole = select i1 %few, i1 false, i1 %outs
+  %past = select i1 %outs.whole, i64 %stream, i64 0
+  call void %body(i64 %steps, ptr %work, i64 %past)
+  br label %take
+take:
+  %j2 = phi i64 [ %inputs, %compute ], [ %j2n, %take.next ]
+  %taken = icmp uge i64 %j2, %count
+  br i1 %taken, label %advance, label %take.one
+take.one:
+  {take_operand}
+  %used.p = getelementptr ptr, ptr %work, i64 %j2
+  %used = load ptr, ptr %used.p
+  %staged = icmp eq ptr %used, %ta.buffer
+  br i1 %staged, label %take.copy, label %take.next
+take.copy:
+  {take_calls}
+take.next:
+  %j2n = add i64 %j2, 1
+  br label %take
+advance:
+  %k1 = add i64 %k, %m
+  %more = icmp ult i64 %k1, %stop
+  br i1 %more, label %blocks, label %finish
+finish:
+  ret void
+}}
+attributes #0 = {{ nounwind }}
+"""
+
+
+def print_driver() -> str:
+    """The module with `void @run(ptr job)`; a job lies in memory as JOB says."""
+    pointers = {"body", "operands", "inner", "outer", "items", "buffers", "work"}
+    loads = "".join(
+        _LOAD.format(name=name, index=k, kind="ptr" if name in pointers else "i64")
+        for k, name in enumerate(JOB)
+    )
+    copies = "".join(
+        _COPY.format(name=name, bits=bits, source=source, target=target)
+        for bits in (64, 32, 8)
+        for name, source, target in (("gather", "%far", "%near"), ("scatter", "%near", "%far"))
+    )
+    pads = "".join(_PAD.format(bits=bits) for bits in (64, 32, 8))
+
+    def operand(tag: str, j: str) -> str:
+        return _OPERAND.format(tag=tag, j=j, block_bytes=8 * BLOCK)
+
+    def calls(tag: str, name: str, then: str, extra: str = "") -> str:
+        args = (
+            f"ptr %{tag}.buffer, ptr %{tag}.base, i64 %{tag}.inner, i64 %{tag}.outer, "
+            "i64 %row, i64 %k, i64 %m"
+        )
+        text = {
+            f"call{bits // 8}": f"call void @{name}{bits}({args})" + extra.format(bits=bits)
+            for bits in (64, 32, 8)
+        }
+        return _COPY_CALLS.format(tag=tag, then=then, **text)
+
+    pad = "\n  call void @pad{bits}(ptr %br.buffer, i64 %m, i64 %padded)"
+    run = _RUN.format(
+        loads=loads,
+        block=BLOCK,
+        scan_operand=operand("sc", "j0"),
+        bring_operand=operand("br", "j1"),
+        take_operand=operand("ta", "j2"),
+        bring_calls=calls("br", "gather", "bring.next", pad),
+        take_calls=calls("ta", "scatter", "take.next"),
+    )
+    return copies + pads + run

@@ -1,0 +1,394 @@
+"""LLVM IR of a builtin that calls kernels with arrays and loops without any Python.
+
+It takes what is most common, and refuses the rest by returning NotImplemented: arguments
+that are exact, C-contiguous arrays with elements, or exact numbers (as `driver`'s entry does),
+and results whose shapes are those of arguments. Results are new arrays and Python numbers. It
+also refuses if the kernel reports an error, or that some value went out of range: the general
+path computes again and says what is wrong. The code is the same for all kernels; a record has
+tables that say what is where.
+"""
+
+from __future__ import annotations
+
+from symdiff.codegen.llvm.array_loop import EXACT, loads
+from symdiff.codegen.llvm.entry.elementwise import ARRAY
+from symdiff.codegen.llvm.loops.kernel import FIXED
+
+API = ("PyCapsule_GetPointer", "float", "int", "numpy.float64", "NotImplemented", "ndarray",
+       "PyArray_NewFromDescr", "PyLong_AsLongLongAndOverflow", "PyFloat_FromDouble",
+       "PyLong_FromLongLong", "PyBool_FromLong", "PyTuple_New", "PyTuple_SetItem",
+       "Py_IncRef", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread",
+       "PyObject_CallNoArgs")  # fmt: skip
+"""The addresses in the global `nest.api`, which must be filled before the first call."""
+
+RECORD = ("function", "finish", "count", "template", "inputs", "takes", "outputs", "makes",
+          "watching", "used", "settle", "no_ones", "tried", "refused")  # fmt: skip
+"""What the capsule behind a builtin points to, each an i64.
+
+function, finish : addresses of the kernel, and of what frees the results of one that is given up.
+count, template : how many cells, and the address of what they are at first; -1 in that of a size.
+inputs, takes : how many arguments, and a table with a row for each: `TAKE`.
+outputs, makes : how many results, and a table with a row for each: `MAKE`.
+watching : address of a number; if it is not 0, somebody watches loops, and calls are refused.
+used, settle : address of a number, and what to call without arguments after a call that left
+    something else than 0 there.
+no_ones : 1 if arrays with axes of one element are refused.
+tried, refused : calls of the kernel, and those of them that were refused afterwards.
+"""
+
+TAKE = ("place", "kind", "descr", "rank", "axes")
+"""place : the cell. kind : 0 a real number, 1 an integer, 2 an array. descr : address of the
+dtype. axes : address of a pair for each axis, of the cell of its size, or -1, and the size."""
+MAKE = ("place", "kind", "descr", "rank", "axes")
+"""The same of a result; kind : 0 a real number, 1 an integer, 2 a truth value, 3 an array."""
+
+MOST_CELLS, MOST_AXES = 4096, 64
+MOST_REFUSED = 4
+"""No call is tried any more when one of so many was refused afterwards."""
+_READY = 0x101
+"""NumPy's flags of arrays that lie row by row and are aligned."""
+
+_TEXT = """
+@nest.api = global [{api_size} x ptr] zeroinitializer
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define ptr @nest(ptr %self, ptr %args, i64 %nargs) {{
+entry:
+  {api_loads}
+  %record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)
+  {record_loads}
+  %wide = alloca i32
+  %shape = alloca [{most_axes} x i64]
+  %right = icmp eq i64 %nargs, %inputs
+  %watching.p = inttoptr i64 %watching to ptr
+  %watched = load i64, ptr %watching.p
+  %unwatched = icmp eq i64 %watched, 0
+  %often = mul i64 %refused, {most_refused}
+  %seldom = icmp ule i64 %often, %tried
+  %few = icmp ult i64 %tried, {most_refused}
+  %hopeful = or i1 %seldom, %few
+  %free = and i1 %right, %unwatched
+  %go = and i1 %free, %hopeful
+  br i1 %go, label %room, label %refuse
+room:
+  %cells = alloca i64, i64 %count
+  %news = alloca ptr, i64 %outputs
+  %template.p = inttoptr i64 %template to ptr
+  %bytes = mul i64 %count, 8
+  call void @llvm.memcpy.p0.p0.i64(ptr %cells, ptr %template.p, i64 %bytes, i1 false)
+  %takes.p = inttoptr i64 %takes to ptr
+  %makes.p = inttoptr i64 %makes to ptr
+  br label %take
+
+take:
+  %k = phi i64 [ 0, %room ], [ %k1, %taken ]
+  %all.taken = icmp eq i64 %k, %inputs
+  br i1 %all.taken, label %make, label %look
+look:
+  %t.o = mul i64 %k, {row}
+  %t = getelementptr i64, ptr %takes.p, i64 %t.o
+  {take_loads}
+  %cell = getelementptr i64, ptr %cells, i64 %t.place
+  %arg.p = getelementptr ptr, ptr %args, i64 %k
+  %arg = load ptr, ptr %arg.p
+  %type.p = getelementptr i8, ptr %arg, i64 {type_offset}
+  %type = load ptr, ptr %type.p
+  switch i64 %t.kind, label %array [ i64 0, label %real i64 1, label %integer ]
+real:
+  %is.float = icmp eq ptr %type, %float
+  %is.numpy = icmp eq ptr %type, %numpy.float64
+  %boxed = or i1 %is.float, %is.numpy
+  br i1 %boxed, label %unbox, label %maybe.int
+unbox:
+  %value.p = getelementptr i8, ptr %arg, i64 {value_offset}
+  %value = load double, ptr %value.p
+  store double %value, ptr %cell
+  br label %taken
+maybe.int:
+  %is.int = icmp eq ptr %type, %int
+  br i1 %is.int, label %convert, label %refuse
+convert:
+  %whole = call i64 %PyLong_AsLongLongAndOverflow(ptr %arg, ptr %wide)
+  %up = add i64 %whole, {exact}
+  %is.exact = icmp ule i64 %up, {twice_exact}
+  %over = load i32, ptr %wide
+  %held = icmp eq i32 %over, 0
+  %known = and i1 %is.exact, %held
+  %converted = sitofp i64 %whole to double
+  store double %converted, ptr %cell
+  br i1 %known, label %taken, label %refuse
+integer:
+  %is.int2 = icmp eq ptr %type, %int
+  br i1 %is.int2, label %count.it, label %refuse
+count.it:
+  %number = call i64 %PyLong_AsLongLongAndOverflow(ptr %arg, ptr %wide)
+  %over2 = load i32, ptr %wide
+  %held2 = icmp eq i32 %over2, 0
+  store i64 %number, ptr %cell
+  br i1 %held2, label %taken, label %refuse
+array:
+  %is.array = icmp eq ptr %type, %ndarray
+  br i1 %is.array, label %lies, label %refuse
+lies:
+  %descr.p = getelementptr i8, ptr %arg, i64 {descr}
+  %descr = load i64, ptr %descr.p
+  %same.descr = icmp eq i64 %descr, %t.descr
+  %flags.p = getelementptr i8, ptr %arg, i64 {flags}
+  %flags = load i32, ptr %flags.p
+  %found = and i32 %flags, {ready}
+  %ready = icmp eq i32 %found, {ready}
+  %nd.p = getelementptr i8, ptr %arg, i64 {nd}
+  %nd32 = load i32, ptr %nd.p
+  %nd = sext i32 %nd32 to i64
+  %same.nd = icmp eq i64 %nd, %t.rank
+  %usual.1 = and i1 %same.descr, %ready
+  %usual = and i1 %usual.1, %same.nd
+  br i1 %usual, label %sizes, label %refuse
+sizes:
+  %data.p = getelementptr i8, ptr %arg, i64 {data}
+  %data = load i64, ptr %data.p
+  store i64 %data, ptr %cell
+  %dims.p = getelementptr i8, ptr %arg, i64 {dims}
+  %dims = load ptr, ptr %dims.p
+  %axes.p = inttoptr i64 %t.axes to ptr
+  br label %axis
+axis:
+  %a = phi i64 [ 0, %sizes ], [ %a1, %axis.next ]
+  %a1 = add i64 %a, 1
+  %all.axes = icmp eq i64 %a, %nd
+  br i1 %all.axes, label %taken, label %axis.look
+axis.look:
+  %dim.p = getelementptr i64, ptr %dims, i64 %a
+  %dim = load i64, ptr %dim.p
+  %empty = icmp eq i64 %dim, 0
+  %is.one = icmp eq i64 %dim, %no_ones
+  %odd = or i1 %empty, %is.one
+  br i1 %odd, label %refuse, label %axis.size
+axis.size:
+  %pair.o = shl i64 %a, 1
+  %pair = getelementptr i64, ptr %axes.p, i64 %pair.o
+  %size.place = load i64, ptr %pair
+  %fixed = icmp slt i64 %size.place, 0
+  br i1 %fixed, label %axis.fixed, label %axis.named
+axis.fixed:
+  %size.p = getelementptr i64, ptr %pair, i64 1
+  %size = load i64, ptr %size.p
+  %agrees = icmp eq i64 %dim, %size
+  br i1 %agrees, label %axis.next, label %refuse
+axis.named:
+  %size.cell = getelementptr i64, ptr %cells, i64 %size.place
+  %before = load i64, ptr %size.cell
+  %new.size = icmp eq i64 %before, -1
+  %same.size = icmp eq i64 %before, %dim
+  %fits = or i1 %new.size, %same.size
+  store i64 %dim, ptr %size.cell
+  br i1 %fits, label %axis.next, label %refuse
+axis.next:
+  br label %axis
+taken:
+  %k1 = add i64 %k, 1
+  br label %take
+
+make:
+  %c = phi i64 [ 0, %take ], [ %c1, %made ]
+  %all.made = icmp eq i64 %c, %outputs
+  br i1 %all.made, label %launch, label %make.one
+make.one:
+  %m.o = mul i64 %c, {row}
+  %m = getelementptr i64, ptr %makes.p, i64 %m.o
+  {make_loads}
+  %new.p = getelementptr ptr, ptr %news, i64 %c
+  store ptr null, ptr %new.p
+  %is.place = icmp eq i64 %m.kind, 3
+  br i1 %is.place, label %extent, label %made
+extent:
+  %d = phi i64 [ 0, %make.one ], [ %d1, %extent.put ]
+  %all.extents = icmp eq i64 %d, %m.rank
+  br i1 %all.extents, label %create, label %extent.one
+extent.one:
+  %maxes.p = inttoptr i64 %m.axes to ptr
+  %mpair.o = shl i64 %d, 1
+  %mpair = getelementptr i64, ptr %maxes.p, i64 %mpair.o
+  %from = load i64, ptr %mpair
+  %is.fixed = icmp slt i64 %from, 0
+  %size.of = getelementptr i64, ptr %cells, i64 %from
+  %fixed.p = getelementptr i64, ptr %mpair, i64 1
+  %source = select i1 %is.fixed, ptr %fixed.p, ptr %size.of
+  %extent.v = load i64, ptr %source
+  br label %extent.put
+extent.put:
+  %extent.p = getelementptr i64, ptr %shape, i64 %d
+  store i64 %extent.v, ptr %extent.p
+  %d1 = add i64 %d, 1
+  br label %extent
+create:
+  %m.descr.p = inttoptr i64 %m.descr to ptr
+  call void %Py_IncRef(ptr %m.descr.p)
+  %rank32 = trunc i64 %m.rank to i32
+  %new = call ptr %PyArray_NewFromDescr(ptr %ndarray, ptr %m.descr.p, i32 %rank32, ptr %shape,
+      ptr null, ptr null, i32 0, ptr null)
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %error, label %created
+created:
+  store ptr %new, ptr %new.p
+  %od.p = getelementptr i8, ptr %new, i64 {data}
+  %od = load i64, ptr %od.p
+  %result.cell = getelementptr i64, ptr %cells, i64 %m.place
+  store i64 %od, ptr %result.cell
+  br label %made
+made:
+  %c1 = add i64 %c, 1
+  br label %make
+
+launch:
+  %function.p = inttoptr i64 %function to ptr
+  %thread = call ptr %PyEval_SaveThread()
+  %status = call i32 %function.p(ptr %cells)
+  call void %PyEval_RestoreThread(ptr %thread)
+  %tried.now = load i64, ptr %tried.at
+  %tried.next = add i64 %tried.now, 1
+  store i64 %tried.next, ptr %tried.at
+  %used.p = inttoptr i64 %used to ptr
+  %was.used = load i64, ptr %used.p
+  %nothing.used = icmp eq i64 %was.used, 0
+  br i1 %nothing.used, label %inspect, label %settle.it
+settle.it:
+  %settle.p = inttoptr i64 %settle to ptr
+  %settled = call ptr %PyObject_CallNoArgs(ptr %settle.p)
+  %unsettled = icmp eq ptr %settled, null
+  br i1 %unsettled, label %error, label %settled.well
+settled.well:
+  call void %Py_DecRef(ptr %settled)
+  br label %inspect
+inspect:
+  %well = icmp eq i32 %status, 0
+  br i1 %well, label %range, label %give.up
+range:
+  %raised.p = getelementptr i64, ptr %cells, i64 {raised}
+  %raised = load i64, ptr %raised.p
+  %in.range = icmp eq i64 %raised, 0
+  br i1 %in.range, label %box, label %out.of.range
+out.of.range:
+  %finish.p = inttoptr i64 %finish to ptr
+  call void %finish.p(ptr %cells)
+  br label %give.up
+give.up:
+  %refused.now = load i64, ptr %refused.at
+  %refused.next = add i64 %refused.now, 1
+  store i64 %refused.next, ptr %refused.at
+  br label %drop
+
+box:
+  %b = phi i64 [ 0, %range ], [ %b1, %box.put ]
+  %all.boxed = icmp eq i64 %b, %outputs
+  br i1 %all.boxed, label %hand.out, label %box.one
+box.one:
+  %b1 = add i64 %b, 1
+  %r.o = mul i64 %b, {row}
+  %r = getelementptr i64, ptr %makes.p, i64 %r.o
+  %r.place = load i64, ptr %r
+  %r.kind.p = getelementptr i64, ptr %r, i64 1
+  %r.kind = load i64, ptr %r.kind.p
+  %r.cell = getelementptr i64, ptr %cells, i64 %r.place
+  %slot = getelementptr ptr, ptr %news, i64 %b
+  switch i64 %r.kind, label %is.made [
+    i64 0, label %as.float i64 1, label %as.int i64 2, label %as.bool ]
+is.made:
+  %there = load ptr, ptr %slot
+  br label %box.put
+as.float:
+  %x = load double, ptr %r.cell
+  %float.o = call ptr %PyFloat_FromDouble(double %x)
+  br label %box.put
+as.int:
+  %i = load i64, ptr %r.cell
+  %int.o = call ptr %PyLong_FromLongLong(i64 %i)
+  br label %box.put
+as.bool:
+  %truth = load i64, ptr %r.cell
+  %bool.o = call ptr %PyBool_FromLong(i64 %truth)
+  br label %box.put
+box.put:
+  %object = phi ptr [ %there, %is.made ], [ %float.o, %as.float ], [ %int.o, %as.int ],
+                    [ %bool.o, %as.bool ]
+  store ptr %object, ptr %slot
+  %no.object = icmp eq ptr %object, null
+  br i1 %no.object, label %error, label %box
+hand.out:
+  %single = icmp eq i64 %outputs, 1
+  br i1 %single, label %bare, label %pack
+bare:
+  %only = load ptr, ptr %news
+  ret ptr %only
+pack:
+  %tuple = call ptr %PyTuple_New(i64 %outputs)
+  %no.tuple = icmp eq ptr %tuple, null
+  br i1 %no.tuple, label %error, label %fill
+fill:
+  %j = phi i64 [ 0, %pack ], [ %j1, %fill.one ]
+  %full = icmp eq i64 %j, %outputs
+  br i1 %full, label %done, label %fill.one
+fill.one:
+  %item.p = getelementptr ptr, ptr %news, i64 %j
+  %item = load ptr, ptr %item.p
+  %put = call i32 %PyTuple_SetItem(ptr %tuple, i64 %j, ptr %item)
+  %j1 = add i64 %j, 1
+  br label %fill
+done:
+  ret ptr %tuple
+
+error:
+  %filled = phi i64 [ %c, %create ], [ %outputs, %settle.it ], [ %outputs, %box.put ],
+                    [ %outputs, %pack ]
+  br label %drop
+drop:
+  %is.error = phi i1 [ true, %error ], [ false, %give.up ]
+  %many = phi i64 [ %filled, %error ], [ %outputs, %give.up ]
+  br label %drop.next
+drop.next:
+  %g = phi i64 [ 0, %drop ], [ %g1, %drop.end ]
+  %all.dropped = icmp eq i64 %g, %many
+  br i1 %all.dropped, label %dropped, label %drop.one
+drop.one:
+  %gone.p = getelementptr ptr, ptr %news, i64 %g
+  %gone = load ptr, ptr %gone.p
+  %nothing = icmp eq ptr %gone, null
+  br i1 %nothing, label %drop.end, label %drop.it
+drop.it:
+  call void %Py_DecRef(ptr %gone)
+  br label %drop.end
+drop.end:
+  %g1 = add i64 %g, 1
+  br label %drop.next
+dropped:
+  br i1 %is.error, label %null, label %refuse
+null:
+  ret ptr null
+refuse:
+  call void %Py_IncRef(ptr %NotImplemented)
+  ret ptr %NotImplemented
+}}
+"""
+
+
+def print_entry(type_offset: int, value_offset: int) -> str:
+    """A module with the builtin `nest(*arguments)`.
+
+    Its `__self__` is a capsule without a name that points to a record (`RECORD`).
+    """
+    return _TEXT.format(
+        api_size=len(API),
+        api_loads=loads("@nest.api", API, "ptr"),
+        record_loads=loads("%record", RECORD, "i64"),
+        take_loads=loads("%t", TAKE, "i64", "t."),
+        make_loads=loads("%m", MAKE, "i64", "m."),
+        row=len(TAKE),
+        most_axes=MOST_AXES,
+        most_refused=MOST_REFUSED,
+        exact=EXACT,
+        twice_exact=2 * EXACT,
+        ready=_READY,
+        raised=FIXED.index("raised"),
+        type_offset=type_offset,
+        value_offset=value_offset,
+        **ARRAY,
+    )

@@ -1,0 +1,222 @@
+"""Values that are computed again where they are in doubt, in LLVM IR.
+
+    settled(which, value, suspect, doubt, leaf, ...)    the value, or a better one where in doubt
+
+`which` is a constant that numbers such values. `suspect` is a condition without which there is
+no doubt; a doubt that is another one is only computed where that holds.
+
+The doubt is one branch that is predicted well: whether any lane is in doubt. The way out of
+it is a function of its own, so that nothing of it stands in the loop: lane by lane, it calls
+the function that stands in the table `again.table` under the number of the value, or, where
+there is none yet or where that has doubts as well, `%again`: a function of the runtime, the
+last of the kernel's fixed cells, which puts one there when it is asked first.
+
+    i8 table[which](ptr leaves, ptr result)                     whether it has doubts itself
+    void again(i64 which, i64 stage, ptr leaves, ptr result)    0: none was there; 1: it had
+
+Leaves and result are doubles whatever the kernel computes in. Behind the result stands the
+value as the kernel computed it, for those that nothing better is found for.
+
+Overflow, underflow and invalid operations need no doubt where the processor tells of them: it
+keeps a flag for each (IEEE 754, section 7). A kernel that leaves them to it is called through
+`i32 @watched(ptr cells)`, which puts the flags that were raised, by threads that shared the
+work as well, into the cell `raised`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from symdiff.codegen.llvm.flags import unwatched
+from symdiff.codegen.llvm.jit import has_flags
+from symdiff.codegen.llvm.printer import Writer
+from symdiff.ir import Expr, raw, topological
+from symdiff.lowering.target import SETTLED
+
+TABLE = "again.table"
+
+_ONE = """
+@{table} = internal global [{count} x ptr] zeroinitializer
+define internal void @settle(ptr %again, i64 %which, ptr %in, ptr %out) noinline #0 {{
+  %mode = alloca i32
+  {save}
+  %first = load double, ptr %out
+  %behind = getelementptr double, ptr %out, i64 1
+  store double %first, ptr %behind
+  %slot = getelementptr ptr, ptr @{table}, i64 %which
+  %f = load atomic ptr, ptr %slot acquire, align 8
+  %none = icmp eq ptr %f, null
+  br i1 %none, label %ask, label %try
+try:
+  %flag = call i8 %f(ptr %in, ptr %out)
+  %fine = icmp eq i8 %flag, 0
+  br i1 %fine, label %done, label %ask
+ask:
+  %stage = phi i64 [ 0, %0 ], [ 1, %try ]
+  %nobody = icmp eq ptr %again, null
+  br i1 %nobody, label %done, label %call
+call:
+  call void %again(i64 %which, i64 %stage, ptr %in, ptr %out)
+  br label %done
+done:
+  {restore}
+  ret void
+}}
+define ptr @place(i64 %which) #0 {{
+  %slot = getelementptr ptr, ptr @{table}, i64 %which
+  ret ptr %slot
+}}
+"""
+
+_LANES = """
+declare i64 @llvm.cttz.i64(i64, i1)
+define internal void @settle.lanes(ptr %again, i64 %which, i64 %bits, i64 %leaves, i64 %width, ptr %in, ptr %out) noinline #0 {{
+entry:
+  %point = alloca double, i64 %leaves
+  %result = alloca [2 x double]
+  br label %lane
+lane:
+  %left = phi i64 [ %bits, %entry ], [ %rest, %put ]
+  %k = call i64 @llvm.cttz.i64(i64 %left, i1 false)
+  br label %leaf
+leaf:
+  %j = phi i64 [ 0, %lane ], [ %j1, %get ]
+  %some = icmp slt i64 %j, %leaves
+  br i1 %some, label %get, label %ready
+get:
+  %row = mul i64 %j, %width
+  %at = add i64 %row, %k
+  %from = getelementptr {real}, ptr %in, i64 %at
+  %x = load {real}, ptr %from
+  %wide = {widen}
+  %to = getelementptr double, ptr %point, i64 %j
+  store double %wide, ptr %to
+  %j1 = add i64 %j, 1
+  br label %leaf
+ready:
+  %place = getelementptr {real}, ptr %out, i64 %k
+  %old = load {real}, ptr %place
+  %first = {widen_old}
+  store double %first, ptr %result
+  call void @settle(ptr %again, i64 %which, ptr %point, ptr %result)
+  br label %put
+put:
+  %y = load double, ptr %result
+  %new = {narrow}
+  store {real} %new, ptr %place
+  %one = sub i64 %left, 1
+  %rest = and i64 %left, %one
+  %more = icmp ne i64 %rest, 0
+  br i1 %more, label %lane, label %done
+done:
+  ret void
+}}
+"""
+
+_VALUE = """
+define internal {value} @unsettled.{name}(ptr %again, {value} %v, {mask} %doubt{params}) noinline cold #0 {{
+  %in = alloca [{room} x {value}], align 64
+  %out = alloca {value}, align 64
+  store {value} %v, ptr %out
+{stores}
+  %bits = {bits}
+  call void @settle.lanes(ptr %again, i64 {which}, i64 %bits, i64 {leaves}, i64 {width}, ptr %in, ptr %out)
+  %r = load {value}, ptr %out
+  ret {value} %r
+}}
+define internal {value} @settled.{name}(ptr %again, {value} %v, {mask} %doubt{params}) alwaysinline #0 {{
+  %any = {any}
+  br i1 %any, label %cold, label %done, !prof !2
+cold:
+  %w = call {value} @unsettled.{name}(ptr %again, {value} %v, {mask} %doubt{names})
+  br label %done
+done:
+  %r = phi {value} [ %v, %0 ], [ %w, %cold ]
+  ret {value} %r
+}}
+"""
+
+WEIGHTS = '!2 = !{!"branch_weights", i32 1, i32 1000000}\n'
+"""Of the branches, as metadata."""
+
+
+def usually(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Expressions as they are where nothing is suspect."""
+    new: dict[Expr, Expr] = {}
+    exprs = tuple(exprs)
+    for e in topological(exprs):
+        args = tuple(new[a] for a in e.args)
+        if e.op is SETTLED:
+            args = (*args[:3], args[2], *args[4:])
+        new[e] = e if args == e.args else raw(e.op, args, e.value)
+    return tuple(new[e] for e in exprs)
+
+
+def settled_call(w: Writer, which: int, args: Sequence[str]) -> str:
+    """The call that computes a settled value from the names of what it is now, its doubt and
+    its leaves.
+
+    `w` writes numbers or vectors; the functions that are called are declared with it.
+    """
+    leaves = len(args) - 2
+    width = w.lanes.width
+    name = f"{which}" if width == 1 else f"{which}.v{width}"
+    if name not in w.declared:
+        w.declared[name] = _value(w, name, which, leaves)
+        w.declared.setdefault("settle.lanes", _lanes(w.single))
+    kinds = [w.value, w.condition, *[w.value] * leaves]
+    typed = ", ".join(f"{k} {a}" for k, a in zip(kinds, args, strict=True))
+    return f"call {w.value} @settled.{name}(ptr %again, {typed})"
+
+
+def any_lane(w: Writer, condition: str) -> str:
+    """The instruction that says whether a condition holds, for any lane."""
+    width = w.lanes.width
+    if width == 1:
+        return f"or i1 {condition}, false"
+    function = f"llvm.vector.reduce.or.v{width}i1"
+    w.declared[function] = f"declare i1 @{function}({w.condition})"
+    return f"call i1 @{function}({w.condition} {condition})"
+
+
+def _value(w: Writer, name: str, which: int, leaves: int) -> str:
+    width, mask = w.lanes.width, w.condition
+    params = "".join(f", {w.value} %l{k}" for k in range(leaves))
+    stores = "\n".join(
+        f"  %p{k} = getelementptr {w.value}, ptr %in, i64 {k}\n  store {w.value} %l{k}, ptr %p{k}"
+        for k in range(leaves)
+    )
+    if width == 1:
+        bits = "zext i1 %doubt to i64"
+    else:
+        bits = f"zext i{width} %m to i64"
+        stores += f"\n  %m = bitcast {mask} %doubt to i{width}"
+    return _VALUE.format(
+        value=w.value, mask=mask, name=name, which=which, leaves=leaves, params=params,
+        room=max(1, leaves), stores=stores, bits=bits, width=width, any=any_lane(w, "%doubt"),
+        names=params,
+    )  # fmt: skip
+
+
+def _lanes(single: bool) -> str:
+    if single:
+        return _LANES.format(
+            real="float", widen="fpext float %x to double",
+            widen_old="fpext float %old to double", narrow="fptrunc double %y to float",
+        )  # fmt: skip
+    same = "fadd double {}, -0.0"
+    return _LANES.format(
+        real="double", widen=same.format("%x"), widen_old=same.format("%old"),
+        narrow=same.format("%y"),
+    )  # fmt: skip
+
+
+def settle_functions(count: int) -> str:
+    """What every kernel with settled values defines; nothing without."""
+    if not count:
+        return ""
+    save, restore = unwatched((), "%mode") if has_flags() else ("", "")
+    return _ONE.format(table=TABLE, count=count, save=save, restore=restore)
+
+
+__all__ = ["SETTLED", "WEIGHTS", "any_lane", "settle_functions", "settled_call", "usually"]

@@ -1,0 +1,361 @@
+"""LLVM IR of a program with arrays and loops: one function, `i32 @kernel(ptr cells)`.
+
+The cells are 64 bits each and lie as `Layout` says: addresses of arrays, sizes of axes,
+numbers. The function returns 0, or why it failed: 1 for no memory, 2 for a routine that
+raised an error, 3 and more for the checks, counted as `Layout.checks` lists them.
+
+Sums over the lanes of a register are added up at the end of a loop, so that the order of
+a sum is that of its lanes; apart from that every value is rounded as it stands in the
+program, and no fast-math flag is ever printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symdiff.codegen.common.liveness import wishes
+from symdiff.codegen.llvm.flags import DECLARED, PLACES, watched
+from symdiff.codegen.llvm.jit import has_flags
+from symdiff.codegen.llvm.loops.body import NO_MEMORY, STEP, STEPS, Wish
+from symdiff.codegen.llvm.loops.fallback import WEIGHTS, settle_functions
+from symdiff.codegen.llvm.loops.interrupts import POLL
+from symdiff.codegen.llvm.loops.matmul import Products
+from symdiff.codegen.llvm.loops.memory import PRELUDE
+from symdiff.codegen.llvm.loops.scoped import Stored
+from symdiff.codegen.llvm.printer import Lanes
+from symdiff.ir import Expr, const
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INDEX,
+    Block,
+    Call,
+    Check,
+    Loop,
+    Names,
+    Parameter,
+    Statement,
+    Structured,
+    Type,
+    expressions,
+    index,
+    kind_of,
+    leaves,
+    mapped,
+    name_of,
+    types,
+    walk,
+)
+from symdiff.lowering.loops.matmul import TURNED
+from symdiff.lowering.loops.vector_ready import ready
+from symdiff.lowering.lower import lower
+from symdiff.lowering.target import MAX_CHAIN
+
+FIXED = ("allocations", "routine", "parallel", "again", "signals", "raised")
+"""The first cells: the list of allocations; functions that the kernel may call, `i32
+routine(i64 call, ptr record)`, `void parallel(ptr part, ptr frame, i64 count, double work)` of
+`nestparts`, which may be null, and `again` of `nestsettle`; the table of `nestpatience`; and the
+flags that were raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the arguments and the results of a kernel stand among its cells.
+
+    Attributes
+    ----------
+    params : the parameters, and the arrays known when traced.
+    places : of each of them: of the number, or of the array's address.
+    sizes : the places of sizes by their names.
+    outputs : the type of each output; a shape in terms of the sizes, or, if it is only
+        known when computed, one of unknown sizes (None).
+    results : the place of each output: of the number, or of the address where the array
+        should be. If the shape is not known the kernel puts the address there, and the
+        sizes of the axes after it.
+    count : how many cells there are.
+    checks, calls : what may fail, and the routines of libraries, by their numbers.
+    """
+
+    params: tuple[Parameter, ...]
+    places: tuple[int, ...]
+    sizes: Mapping[str, int]
+    outputs: tuple[Type, ...]
+    known: tuple[bool, ...]
+    results: tuple[int, ...]
+    count: int
+    checks: tuple[Check, ...]
+    calls: tuple[Call, ...]
+
+
+def lowered(program: Structured, accuracy: str = "high", settled: bool = False) -> Structured:
+    """The program in operations that every CPU has, rearranged for vectors; a program with
+    settled values is already."""
+    program = program if settled else ready(program)
+    found: dict[Expr, None] = {}
+    for s in walk(program.block):
+        found.update((e, None) for e in expressions(s) if e.op is not ARRAY)
+    found.update((e, None) for e in program.outputs if e.op is not ARRAY)
+    chain = {"strict": 4, "fast": 64}.get(accuracy, MAX_CHAIN)
+    roots = lower(tuple(found), chain=chain, divide=accuracy != "fast")
+    new = dict(zip(found, roots, strict=True))
+
+    def one(e: Expr) -> Expr:
+        return new.get(e, e)
+
+    def go(block: Block) -> Block:
+        return tuple(_whole(mapped(s, one, go)) for s in block)
+
+    return Structured(
+        program.name, program.params, go(program.block), tuple(map(one, program.outputs)),
+        program.tree, program.data, program.locations,
+    )  # fmt: skip
+
+
+def _whole(s: Statement) -> Statement:
+    """A statement in which truth values that are passed on are integers."""
+
+    def typed(v: Any) -> Any:
+        flag = not v.type.shape and v.type.kind == "b"
+        return replace(v, type=Type((), "i")) if flag else v
+
+    if not isinstance(s, Loop):
+        return s
+    return replace(
+        s, carried=tuple(map(typed, s.carried)), saves=tuple(map(typed, s.saves)),
+        restores=tuple(map(typed, s.restores)),
+    )  # fmt: skip
+
+
+def layout_of(program: Structured) -> Layout:
+    """The cells of a program's kernel."""
+    held = tuple(
+        Parameter(n, Type(tuple(const(k) for k in a.shape), "i" if a.dtype.kind in "iu" else "f"))
+        for n, a in program.data.items()
+    )
+    params = (*program.params, *held)
+    at = len(FIXED)
+    places = []
+    for _ in params:
+        places.append(at)
+        at += 1
+    sizes: dict[str, int] = {}
+    for p in params:
+        for n in p.type.shape:
+            if n.op is INDEX and name_of(n) not in sizes:
+                sizes[name_of(n)] = at
+                at += 1
+    numbers = {name_of(p.leaf) for p in params if not p.type.shape and p.type.kind != "f"}
+    outputs = output_types(program)
+    known, results = [], []
+    for t in outputs:
+        results.append(at)
+        names = {name_of(e) for e in leaves(t.shape)}
+        known.append(names <= set(sizes) - numbers)
+        at += 1 if known[-1] else 1 + len(t.shape)
+    statements = list(walk(program.block))
+    checks = tuple(s for s in statements if isinstance(s, Check))
+    calls = tuple(s for s in statements if isinstance(s, Call) and s.routine not in TURNED)
+    return Layout(
+        params, tuple(places), sizes, outputs, tuple(known), tuple(results), at, checks, calls
+    )
+
+
+def output_types(program: Structured) -> tuple[Type, ...]:
+    """The type of each output."""
+    known = types(program)
+    return tuple(
+        known[name_of(e)] if e.op is ARRAY else Type((), kind_of(e)) for e in program.outputs
+    )
+
+
+class Kernel(Products):
+    """Prints the function of one program."""
+
+    def __init__(
+        self, program: Structured, dtype: str, lanes: Lanes, settled: int = 0, flags: int = 0
+    ) -> None:
+        super().__init__(dtype, lanes)
+        self.settled, self.flags = settled, flags
+        self.program, self.layout = program, layout_of(program)
+        self.entry: list[str] = []
+        self.root.entry = self.entry
+        self.tapes, self.wish, self.taken = {}, {}, set()
+        self.checks, self.calls = list(self.layout.checks), list(self.layout.calls)
+        self.sizes = {index(n) for n in self.layout.sizes}
+        self.failures: dict[int, str] = {}
+        self.proofs = {}
+        self.functions: list[str] = []
+        self.once = set()
+        self.names = Names(types(program))
+
+    def cell(self, place: int) -> str:
+        """The address of a cell."""
+        return self.emit("ptr", f"getelementptr i64, ptr %cells, i64 {place}")
+
+    def read(self, place: int, kind: str) -> str:
+        return self.emit(kind, f"load {kind}, ptr {self.cell(place)}, !invariant.load !0")
+
+    def fail(self, code: int) -> str:
+        return self.failures.setdefault(code, f"fail.{code}")
+
+    def bind(self) -> None:
+        """Name the parameters."""
+        names = self.scope.names
+        for name, place in self.layout.sizes.items():
+            names[name] = self.read(place, "i64")
+        for p, place in zip(self.layout.params, self.layout.places, strict=True):
+            if p.type.shape:
+                names[p.name] = Stored(self.read(place, "ptr"), p.type.shape, p.type.kind)
+            elif p.type.kind == "f":
+                names[p.name] = self.rounded(self.read(place, "double"))
+            else:
+                names[p.name] = self.read(place, "i64")
+
+    def print(self) -> str:
+        self.bind()
+        for k, name in enumerate(FIXED[1:-1], 1):
+            self.scope.lines.append(f"%{name}.p = getelementptr i64, ptr %cells, i64 {k}")
+            self.scope.lines.append(f"%{name} = load ptr, ptr %{name}.p")
+        self.scope.lines.append(f"%raised.p = getelementptr i64, ptr %cells, i64 {len(FIXED) - 1}")
+        targets: dict[str, str] = {}
+        for e, known, place in zip(
+            self.program.outputs, self.layout.known, self.layout.results, strict=True
+        ):
+            if e.op is ARRAY and known and name_of(e) not in targets:
+                targets[name_of(e)] = self.read(place, "ptr")
+        self.wish.update(wishes(
+            self.program.block, {n: Wish(address=p) for n, p in targets.items()}
+        ))  # fmt: skip
+        self.block(self.program.block, self.program.outputs)
+        self.results(targets)
+        return self.text()
+
+    def results(self, targets: Mapping[str, str]) -> None:
+        """Put the outputs where they are wanted."""
+        moved: dict[int, str] = {}
+        places = list(
+            zip(self.program.outputs, self.layout.known, self.layout.results, strict=True)
+        )
+        outs = [self.read(at, "ptr") if e.op is ARRAY and known else "" for e, known, at in places]
+        for k, (e, known, at) in enumerate(places):
+            if e.op is not ARRAY:
+                self.number_out(e, at)
+            elif not known:
+                a = self.copied(self.stored(name_of(e)))
+                self.scope.lines.append(f"store ptr {a.address}, ptr {self.cell(at)}")
+                for axis, n in enumerate(a.shape):
+                    size = self.at_least_zero(n)
+                    self.scope.lines.append(f"store i64 {size}, ptr {self.cell(at + 1 + axis)}")
+            else:
+                moved[k] = self.aside(self.stored(name_of(e)), outs[k], outs)
+        for k, address in moved.items():
+            a = self.stored(name_of(places[k][0]))
+            with self.branch(self.emit("i1", f"icmp ne ptr {address}, {outs[k]}")):
+                self.copy(outs[k], Stored(address, a.shape, a.kind))
+
+    def aside(self, a: Stored, out: str, outs: list[str]) -> str:
+        """Where an array is that does not lie where the result of another output goes."""
+        others = [o for o in outs if o and o != out]
+        if not others:
+            return a.address
+        variable = self.variable("ptr")
+        self.scope.lines.append(f"store ptr {a.address}, ptr {variable}")
+        size = self.bytes_of(a.shape, a.kind)
+        for other in others:
+            with self.branch(self.emit("i1", f"icmp eq ptr {a.address}, {other}")):
+                new = self.emit("ptr", f"call ptr @take(ptr {self.allocation}, i64 {size})")
+                self.require(f"icmp ne ptr {new}, null", NO_MEMORY)
+                self.copy(new, a)
+                self.scope.lines.append(f"store ptr {new}, ptr {variable}")
+        return self.emit("ptr", f"load ptr, ptr {variable}")
+
+    def number_out(self, e: Expr, at: int) -> None:
+        kind = self.kind(e)
+        if kind == "f":
+            zero = self.emit(self.real, f"fadd {self.real} {self.number(e)}, 0.0")  # no sign
+            self.scope.lines.append(f"store double {self.doubled(zero)}, ptr {self.cell(at)}")
+        else:
+            value = self.typed(e, "i")
+            self.scope.lines.append(f"store i64 {value}, ptr {self.cell(at)}")
+
+    def text(self) -> str:
+        """The whole module."""
+        tapes = [
+            f"call void @park(ptr @tape.{k}, ptr {record})"
+            for k, record in enumerate(self.tapes.values())
+        ]
+        keep = not all(self.layout.known)
+        release = "call void @release(ptr %allocations, ptr null)"
+        lines = [
+            "define i32 @kernel(ptr %cells) #0 {",
+            "%allocations = getelementptr i64, ptr %cells, i64 0",
+            "store ptr null, ptr %allocations",
+            "%status = alloca i32",
+            *self.entry,
+            *self.root.lines,
+            *([] if keep else [release]),
+            "store i32 0, ptr %status",
+            "br label %leave",
+        ]
+        for code, label in self.failures.items():
+            lines += [f"{label}:", f"store i32 {code}, ptr %status", release, "br label %leave"]
+        lines += ["leave:", *tapes, "%code = load i32, ptr %status", "ret i32 %code", "}"]
+        drops = [
+            line for k in range(len(self.tapes))
+            for line in (
+                f"%at.{k} = atomicrmw xchg ptr @tape.{k}, i64 0 acq_rel",
+                f"%p.{k} = inttoptr i64 %at.{k} to ptr", f"call void @free(ptr %p.{k})",
+            )
+        ]  # fmt: skip
+        lines += ["define void @drop() #0 {", *drops, "call void @unpool()", "ret void", "}"]
+        lines += ["define void @finish(ptr %cells) #0 {", f"{release.replace('%allocations', '%cells')}",
+                  "ret void", "}"]  # fmt: skip
+        if self.flags:
+            lines += _watched(self.flags)
+        text = self.scalars.module([*self.functions, *lines])
+        parked = [f"tape.{k}" for k in range(len(self.tapes))]
+        watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *parked))
+        likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
+        own = settle_functions(self.settled) + (DECLARED if has_flags() else "")
+        return PRELUDE + POLL + own + watched + text + likely + WEIGHTS
+
+
+def _watched(flags: int) -> list[str]:
+    """The kernel, as it is called to see the flags that it raises."""
+    return [
+        "define i32 @watched(ptr %cells) #0 {",
+        f"%raised.p = getelementptr i64, ptr %cells, i64 {len(FIXED) - 1}",
+        "store i64 0, ptr %raised.p",
+        *PLACES,
+        *watched(["%code = call i32 @kernel(ptr %cells) noinline"], flags),
+        "%raised = zext i32 %bits to i64",
+        "%others = load i64, ptr %raised.p",
+        "%all = or i64 %others, %raised",
+        "store i64 %all, ptr %raised.p",
+        "ret i32 %code",
+        "}",
+    ]
+
+
+def print_nests(
+    program: Structured, dtype: str, lanes: Lanes, accuracy: str = "high", settled: int = 0,
+    flags: int = 0,
+) -> str:  # fmt: skip
+    """The module with the kernel of a program.
+
+    Parameters
+    ----------
+    program : what is computed; its completed operations are written out already. It is
+        rearranged for vectors, unless it has settled values, of which that has been done.
+    dtype : "float64" or "float32".
+    lanes : the registers and their functions; of width 1 for scalar code.
+    accuracy : as for `Kernel` of scalar programs.
+    settled : how many settled values it has.
+    flags : those of the processor's flags that are to be looked at.
+    """
+    made = lowered(program, accuracy, settled > 0)
+    return Kernel(made, dtype, lanes, settled, flags).print()
+
+
+__all__ = ["FIXED", "Layout", "layout_of", "print_nests"]

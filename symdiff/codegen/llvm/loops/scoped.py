@@ -1,0 +1,429 @@
+"""Values of expressions in LLVM IR, each where it is needed first and as far out as it goes; see
+`symdiff.codegen.common.scopes`.
+
+In a scope that is vectorised over an index, a value that depends on the index is a vector of
+consecutive ones; the others stay numbers. The number of a node that varies is that of the
+first lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from symdiff.codegen.common import scopes
+from symdiff.codegen.llvm.loops.fallback import any_lane, settled_call
+from symdiff.codegen.llvm.printer import Lanes, Writer
+from symdiff.ir import (
+    ABS,
+    ADD,
+    BOOL,
+    CONST,
+    EQ,
+    HALF,
+    LE,
+    LT,
+    MUL,
+    NEG,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    Expr,
+    topological,
+)
+from symdiff.ir.functions import CONSTANT_VALUES
+from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LARGEST, LOAD, MOD, REAL_OF, name_of
+from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
+from symdiff.lowering.target import SETTLED
+
+_WHOLE = {ADD: "add", SUB: "sub", MUL: "mul"}
+_COMPARISONS = {LT: "slt", LE: "sle", EQ: "eq"}
+_VECTORS: Callable[[Scope], dict[Hashable, str]] = attrgetter("vectors")
+_ROUNDED = {FLOORDIV: "floordiv", MOD: "floormod"}
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place for an array, and the variable that holds its address.
+
+    Attributes
+    ----------
+    pointer : name of the variable.
+    depth : of the scope in which it is allocated.
+    """
+
+    pointer: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An array in memory, row by row without gaps.
+
+    Attributes
+    ----------
+    address : of the first element.
+    shape, kind : as of its type.
+    slot : the place that it may be changed in; None if it must not be changed.
+    """
+
+    address: str
+    shape: tuple[Expr, ...]
+    kind: str
+    slot: Slot | None = None
+
+    @property
+    def own(self) -> bool:
+        return self.slot is not None
+
+
+@dataclass(eq=False, slots=True)
+class Scope(scopes.Scope[Stored]):
+    """The function, or the body of a loop.
+
+    Attributes
+    ----------
+    vectors : names of vectors by what they are the values of.
+    varying : the names that have one value for each lane.
+    varies : whether an expression has.
+    entry : where variables stand, if this is the outermost scope of a function.
+    assumed : indices that are known to be within a size.
+    restored : names that came as vectors.
+    """
+
+    vectors: dict[Hashable, str] = field(default_factory=dict)
+    varying: set[str] = field(default_factory=set)
+    varies: dict[Expr, bool] = field(default_factory=dict)
+    assumed: set[tuple[Expr, Expr]] = field(default_factory=set)
+    restored: set[Expr] = field(default_factory=set)
+    entry: list[str] | None = None
+    allocates: bool = False
+
+
+class Expressions(scopes.Scopes[Scope, Stored]):
+    """Prints expressions; what a load is, is left to `Memory`."""
+
+    def __init__(self, dtype: str, lanes: Lanes) -> None:
+        super().__init__(Scope())
+        self.scalars, self.packed = Writer(dtype, Lanes()), Writer(dtype, lanes)
+        self.packed.declared = self.scalars.declared
+        self.width = lanes.width
+        self.real = self.scalars.real
+        self.types: dict[str, str] = {}
+        self._count = 0
+
+    # ------------------------------------------------------------------- names
+    def fresh(self, kind: str) -> str:
+        """A new name for a value of an LLVM type."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self.types[name] = kind
+        return name
+
+    def label(self) -> str:
+        self._count += 1
+        return f"b{self._count}"
+
+    def emit(self, kind: str, instruction: str, scope: Scope | None = None) -> str:
+        """Print an instruction; returns the name of its value."""
+        name = self.fresh(kind)
+        (scope or self.scope).lines.append(f"{name} = {instruction}")
+        return name
+
+    def varies(self, e: Expr) -> bool:
+        """Whether an expression has a value for each lane."""
+        known = self.scope.varies
+        for n in topological((e,), known):
+            if n.op in (VAR, INDEX, ARRAY):
+                name = name_of(n)
+                known[n] = name in self.find(name)[0].varying
+            else:
+                known[n] = any(known[a] for a in n.args)
+        return known[e]
+
+    # ----------------------------------------------------------------- numbers
+    def scalar(self, e: Expr) -> str:
+        """The value of an expression, of its own kind; of the first lane if it varies."""
+        return self.value(e)
+
+    def literal(self, e: Expr) -> str:
+        if e.op is BOOL:
+            return "true" if e.value else "false"
+        if self.kind(e) == "i":
+            return str((int(e.value) + LARGEST + 1) % (2 * LARGEST + 2) - LARGEST - 1)
+        return self.scalars.literal(e)
+
+    def operation(self, n: Expr, scope: Scope) -> str:
+        return self._operation(n, self.scalars, self.scalar, self.number, scope)
+
+    def number(self, e: Expr) -> str:
+        """The value of an expression as a real number."""
+        kind = self.kind(e)
+        if e.op is CONST or e.op in CONSTANT_VALUES:
+            return self.scalars.literal(e)
+        value = self.scalar(e)
+        if kind == "f":
+            return value
+        convert = "sitofp i64" if kind == "i" else "uitofp i1"
+        return self.shared(
+            ("real", e), (e,),
+            lambda at: self.emit(self.real, f"{convert} {value} to {self.real}", at),
+        )  # fmt: skip
+
+    def typed(self, e: Expr, kind: str) -> str:
+        """The value of an expression as one of a kind; "b" is a byte."""
+        if kind == "f":
+            return self.number(e)
+        value, own = self.scalar(e), self.kind(e)
+        if own == "b":
+            to = "i64" if kind == "i" else "i8"
+            return self.emit(to, f"zext i1 {value} to {to}")
+        return value if kind == "i" else self.emit("i8", f"trunc i64 {value} to i8")
+
+    # ----------------------------------------------------------------- vectors
+    def vector(self, e: Expr) -> str:
+        """The values of an expression in all lanes, of its own kind."""
+        if not self.varies(e):
+            return self.splat(e, self.kind(e))
+        if not e.args:
+            return self._lanes_of(e)
+        for n in self.missing(e, _VECTORS, self._below):
+            if not self.varies(n):
+                continue
+            scope = self.home(n)
+            if n.op is LOAD:
+                scope.vectors[n] = self.elements(n, scope)
+            else:
+                scope.vectors[n] = self._operation(n, self.packed, self.vector, self.reals, scope)
+        return self.home(e).vectors[e]
+
+    def _below(self, n: Expr) -> Sequence[Expr]:
+        """What a vector needs as vectors; a load sees to its indices itself."""
+        return () if n.op is LOAD or not self.varies(n) else self.needs(n)
+
+    def splat(self, e: Expr, kind: str) -> str:
+        """One value in all lanes."""
+        element = {"f": self.real, "i": "i64", "b": "i1"}[kind]
+        value = self.number(e) if kind == "f" else self.scalar(e)
+        if not value.startswith("%"):
+            return f"<{', '.join([f'{element} {value}'] * self.width)}>"
+
+        return self.shared(
+            ("splat", kind, e), (e,), lambda at: self.spread(element, value, at), _VECTORS
+        )
+
+    def _lanes_of(self, e: Expr) -> str:
+        """The vector of a name: of an index, consecutive numbers."""
+        scope, found = self.find(name_of(e))
+        made = scope.vectors.get(e)
+        if made is None:
+            assert e.op is INDEX and isinstance(found, str)
+            steps = ", ".join(f"i64 {k}" for k in range(self.width))
+            base = self.spread("i64", found, scope)
+            made = self.emit(f"<{self.width} x i64>", f"add {self._ints} {base}, <{steps}>", scope)
+            scope.vectors[e] = made
+        return made
+
+    @property
+    def _ints(self) -> str:
+        return f"<{self.width} x i64>"
+
+    def spread(self, element: str, value: str, scope: Scope) -> str:
+        whole = f"<{self.width} x {element}>"
+        one = self.emit(whole, f"insertelement {whole} poison, {element} {value}, i64 0", scope)
+        zeros = f"<{self.width} x i32> zeroinitializer"
+        return self.emit(whole, f"shufflevector {whole} {one}, {whole} poison, {zeros}", scope)
+
+    def reals(self, e: Expr) -> str:
+        """The values of an expression in all lanes, as real numbers."""
+        if not self.varies(e):
+            return self.splat(e, "f")
+        value, kind = self.vector(e), self.kind(e)
+        if kind == "f":
+            return value
+        if self._consecutive(e) and not self.scalars.single:  # exact below 2**53
+            return self.shared(("real", e), (e,), lambda at: self._ramp(e, at), _VECTORS)
+        convert = f"sitofp {self._ints}" if kind == "i" else f"uitofp {self.packed.condition}"
+        whole = self.packed.value
+        return self.shared(
+            ("real", e), (e,),
+            lambda at: self.emit(whole, f"{convert} {value} to {whole}", at),
+            _VECTORS,
+        )  # fmt: skip
+
+    def _consecutive(self, e: Expr) -> bool:
+        """Whether this is the index of a vectorised loop; not so an integer off a tape."""
+        return e.op is INDEX and e not in self.find(name_of(e))[0].restored
+
+    def _ramp(self, e: Expr, scope: Scope) -> str:
+        """Consecutive integers as real numbers."""
+        first = self.emit(self.real, f"sitofp i64 {self.scalar(e)} to {self.real}", scope)
+        base = self.spread(self.real, first, scope)
+        steps = ", ".join(f"{self.real} {float(k)}" for k in range(self.width))
+        whole = self.packed.value
+        return self.emit(whole, f"fadd {whole} {base}, <{steps}>", scope)
+
+    def packed_as(self, e: Expr, kind: str) -> str:
+        """The values in all lanes as ones of a kind; "b" is a byte."""
+        if kind == "f":
+            return self.reals(e)
+        value, own = self.vector(e), self.kind(e)
+        to = f"<{self.width} x {'i64' if kind == 'i' else 'i8'}>"
+        if own == "b":
+            return self.emit(to, f"zext {self.packed.condition} {value} to {to}")
+        return value if kind == "i" else self.emit(to, f"trunc {self._ints} {value} to {to}")
+
+    # -------------------------------------------------------------- operations
+    def _operation(
+        self,
+        e: Expr,
+        w: Writer,
+        own: Callable[[Expr], str],
+        real: Callable[[Expr], str],
+        scope: Scope,
+    ) -> str:
+        """Print one operation on numbers or vectors; `own` and `real` name its operands."""
+        op, whole = e.op, w.vector("i64")
+        kinds = [self.kind(a) for a in e.args]
+        if op in _COMPARISONS and all(k == kinds[0] != "f" for k in kinds):
+            a, b = map(own, e.args)
+            of = whole if kinds[0] == "i" else w.condition
+            return self.emit(w.condition, f"icmp {_COMPARISONS[op]} {of} {a}, {b}", scope)
+        if op is WHERE and self.kind(e) == "i":
+            c, a, b = map(own, e.args)
+            choice = f"select {w.condition} {c}, {whole} {a}, {whole} {b}"
+            return self.emit(whole, choice, scope)
+        if self.kind(e) == "i":
+            return self._integer(e, w, own, real, scope)
+        if op is REAL_OF:
+            return real(e.args[0])
+        if op is SETTLED:
+            return self._settled(e, w, own, real, scope)
+        args = [own(a) if k == "b" else real(a) for a, k in zip(e.args, kinds, strict=True)]
+        kind = w.condition if op.boolean else w.value
+        if op is POWER_OF_TWO or op is EXPONENT:
+            name = self.fresh(kind)
+            written = w.power_of_two if op is POWER_OF_TWO else w.exponent
+            scope.lines += written(name, args[0])
+            return name
+        if op is POW and e.args[1] is HALF:
+            return self.emit(kind, w.call(w.intrinsic("llvm.sqrt", 1), args[:1]), scope)
+        return self.emit(kind, w.instruction(e, args), scope)
+
+    def needs(self, n: Expr) -> Sequence[Expr]:
+        if n.op is not SETTLED or n.args[2] is n.args[3]:
+            return n.args
+        return (*n.args[:3], *n.args[4:])
+
+    def _settled(
+        self,
+        e: Expr,
+        w: Writer,
+        own: Callable[[Expr], str],
+        real: Callable[[Expr], str],
+        scope: Scope,
+    ) -> str:
+        """Print a value that may be in doubt; where it is not suspect nothing else is done."""
+        which, value, suspect, doubt, *leaves = e.args
+        number, names = int(which.value), [real(a) for a in (value, *leaves)]
+        if suspect is doubt:
+            args = [names[0], own(doubt), *names[1:]]
+            return self.emit(w.value, settled_call(w, number, args), scope)
+        if w is self.packed and self.varies(suspect):
+            some = self.emit("i1", any_lane(w, own(suspect)), scope)
+        else:
+            some = self.scalar(suspect)
+        place = self.variable(w.value, scope)
+        scope.lines.append(f"store {w.value} {names[0]}, ptr {place}")
+        aside = Scope(scope)
+        args = [names[0], self._aside(doubt, w, own, real, aside), *names[1:]]
+        better = self.emit(w.value, settled_call(w, number, args), aside)
+        look, end = self.label(), self.label()
+        scope.lines += [
+            f"br i1 {some}, label %{look}, label %{end}, !prof !2", f"{look}:", *aside.lines,
+            f"store {w.value} {better}, ptr {place}", f"br label %{end}", f"{end}:",
+        ]  # fmt: skip
+        return self.emit(w.value, f"load {w.value}, ptr {place}", scope)
+
+    def _aside(
+        self,
+        e: Expr,
+        w: Writer,
+        own: Callable[[Expr], str],
+        real: Callable[[Expr], str],
+        scope: Scope,
+    ) -> str:
+        """Print an expression for one use, all but what it loads and settled values, in a
+        scope that nothing else is printed in."""
+        known: dict[Expr, str] = {}
+
+        def named(outside: Callable[[Expr], str]) -> Callable[[Expr], str]:
+            return lambda a: known[a] if a in known else outside(a)
+
+        given = {
+            n: True for n in topological((e,)) if n.op in (LOAD, SETTLED) or self.kind(n) == "i"
+        }
+        for n in topological((e,), given):
+            if n.args:
+                known[n] = self._operation(n, w, named(own), named(real), scope)
+        return known[e]
+
+    def variable(self, kind: str, scope: Scope | None = None) -> str:
+        """A place for one value, of the function that a scope is in."""
+        raise NotImplementedError
+
+    def _integer(
+        self,
+        e: Expr,
+        w: Writer,
+        own: Callable[[Expr], str],
+        real: Callable[[Expr], str],
+        scope: Scope,
+    ) -> str:
+        op, whole = e.op, w.vector("i64")
+        if op is POW:
+            return self._power(own(e.args[0]), int(e.args[1].value), whole, scope)
+        args = [own(a) for a in e.args]
+        if op in _WHOLE:
+            return self.emit(whole, f"{_WHOLE[op]} {whole} {args[0]}, {args[1]}", scope)
+        if op is NEG:
+            zero = "0" if w is self.scalars else "zeroinitializer"
+            return self.emit(whole, f"sub {whole} {zero}, {args[0]}", scope)
+        if op is ABS:
+            suffix = "i64" if w is self.scalars else f"v{self.width}i64"
+            w.declared["llvm.abs." + suffix] = f"declare {whole} @llvm.abs.{suffix}({whole}, i1)"
+            return self.emit(
+                whole, f"call {whole} @llvm.abs.{suffix}({whole} {args[0]}, i1 0)", scope
+            )
+        function = _ROUNDED[op]
+        if w is self.scalars:
+            return self.emit("i64", f"call i64 @{function}(i64 {args[0]}, i64 {args[1]})", scope)
+        return self._lane_by_lane(function, args, scope)
+
+    def _power(self, base: str, exponent: int, whole: str, scope: Scope) -> str:
+        """A power of an integer, by squaring."""
+        found = ""
+        while exponent:
+            if exponent & 1:
+                found = self.emit(whole, f"mul {whole} {found}, {base}", scope) if found else base
+            exponent >>= 1
+            base = self.emit(whole, f"mul {whole} {base}, {base}", scope) if exponent else base
+        return found or base
+
+    def _lane_by_lane(self, function: str, args: Sequence[str], scope: Scope) -> str:
+        last = "poison"
+        for k in range(self.width):
+            parts = [
+                self.emit("i64", f"extractelement {self._ints} {a}, i64 {k}", scope) for a in args
+            ]
+            one = self.emit("i64", f"call i64 @{function}(i64 {parts[0]}, i64 {parts[1]})", scope)
+            last = self.emit(
+                self._ints, f"insertelement {self._ints} {last}, i64 {one}, i64 {k}", scope
+            )
+        return last
+
+    def elements(self, n: Expr, scope: Scope) -> str:
+        """Print the load of one element for each lane."""
+        raise NotImplementedError

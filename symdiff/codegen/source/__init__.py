@@ -1,0 +1,10 @@
+"""Source for people, and for standalone modules.
+
+`python`            Numba Python, of functions of numbers
+`loops`             Numba Python, of programs with arrays and loops
+`cuda`              Numba-CUDA Python
+`c`                 C99
+`index_notation`    programs with arrays and loops as a person writes them
+`readable`          temporaries that are used once, where they are used
+`modules/`          standalone modules
+"""

@@ -1,0 +1,525 @@
+"""Readable Numba Python from programs with arrays and loops, for generated modules and
+`.source`.
+
+Before : a `Structured` program in the form that is emitted.
+After  : one function of NumPy arrays and numbers, in plain loops, that Numba compiles.
+Ensures: the text depends on the program only; arguments are never written; an array that
+         is not used any more is changed in place.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from symdiff import ir
+from symdiff.codegen.common.temporaries import Writer, statements
+from symdiff.codegen.source.python import PythonWriter, docstring
+from symdiff.errors import UnsupportedError
+from symdiff.ir import TRUE, Expr, substitute, topological, var
+from symdiff.ir.integers import in_range, nonnegative
+from symdiff.ir.linalg.routines import ROUTINES
+from symdiff.ir.loop_program import (
+    ARRAY,
+    FLOORDIV,
+    INDEX,
+    LOAD,
+    MOD,
+    REAL_OF,
+    Block,
+    Build,
+    Call,
+    Carried,
+    Check,
+    Loop,
+    Statement,
+    Structured,
+    Type,
+    Update,
+    defined,
+    expressions,
+    free,
+    index,
+    inner,
+    kind_of,
+    leaves,
+    name_of,
+    types,
+    uses,
+    walk,
+)
+from symdiff.lowering.lower import lower
+
+IMPORTS = """import math
+
+import numpy as np
+from numba import njit
+"""
+
+HELPERS = {
+    "_at": '''@njit(error_model="numpy", cache=True)
+def _at(i, n):
+    """An index moved into an axis of n elements; what is read there does not count."""
+    return max(0, min(i, n - 1))
+''',
+    "_room": '''@njit(error_model="numpy", cache=True)
+def _room(tape, needed):
+    """The tape, longer if it must be."""
+    if needed <= tape.size:
+        return tape
+    longer = np.empty(max(needed, 2*tape.size), tape.dtype)
+    longer[:tape.size] = tape
+    return longer
+''',
+    "_argsort_rows": '''@njit(error_model="numpy", cache=True)
+def _argsort_rows(a):
+    """The indices that sort along the last axis."""
+    n = a.shape[-1]
+    rows = np.ascontiguousarray(a).reshape((a.size // max(1, n), n))
+    order = np.empty(rows.shape, np.int64)
+    for i in range(rows.shape[0]):
+        order[i] = np.argsort(rows[i], kind="mergesort")
+    return order.reshape(a.shape)
+''',
+    "_cofactors": '''@njit(error_model="numpy", cache=True)
+def _cofactors(a):
+    """The determinants of what is left without a row and a column, with their signs."""
+    if a.size == 0:
+        return a.copy()
+    u, sizes, v = np.linalg.svd(a)
+    others = np.ones_like(sizes)
+    for i in range(sizes.size):
+        for j in range(sizes.size):
+            if j != i:
+                others[i] *= sizes[j]
+    if np.linalg.det(u)*np.linalg.det(v) < 0:
+        others = -others
+    return np.dot(np.ascontiguousarray(u*others), v)
+''',
+}  # fmt: skip
+"""Functions that a source may call."""
+
+_TAKEN = {"math", "np", "njit", "max", "min", "abs", "range", "int", "float", *HELPERS}
+_ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError"}
+_SIGNS = {ir.ADD: "+", ir.SUB: "-", ir.MUL: "*", FLOORDIV: "//", MOD: "%"}
+
+
+def nest_source(
+    name: str,
+    program: Structured,
+    *,
+    dtype: str = "float64",
+    doc: str = "",
+    decorator: str = '@njit(error_model="numpy", cache=True)',
+) -> tuple[str, tuple[str, ...]]:
+    """The source of one function, and the names of the helpers that it calls.
+
+    Parameters
+    ----------
+    name : the function's name.
+    program : in the form that is emitted; see `symdiff.pipeline.loops`.
+    dtype : "float64" or "float32"; of the real numbers it computes with.
+    """
+    printer = Printer(program, dtype)
+    body = printer.function()
+    lines = [decorator] if decorator else []
+    lines.append(f"def {name}({', '.join(printer.parameters)}):")
+    lines += [f"    {line}" for line in docstring(doc).splitlines()] if doc else []
+    lines += [f"    {line}" if line else "" for line in body]
+    text = "\n".join(lines) + "\n"
+    return text, tuple(h for h in HELPERS if f"{h}(" in text)
+
+
+class Printer:
+    """Prints one program; `lines` are those of the function's body so far."""
+
+    def __init__(self, program: Structured, dtype: str) -> None:
+        self.program, self.dtype = program, dtype
+        self.real = "np.float32" if dtype == "float32" else "np.float64"
+        self.writer: Writer = PythonWriter(dtype)
+        self.types = types(program)
+        self.lines: list[str] = []
+        self.depth = 0
+        self.taken = set(_TAKEN) | set(keyword.kwlist)
+        self.names: dict[str, str] = {}
+        self.parameters = [self.name(p.name) for p in program.params]
+        for n in self.types:
+            self.name(n)
+        self.ranges: dict[Expr, Expr] = {}
+        self.sizes: set[Expr] = set()
+        self.owned: set[str] = set()
+        self.kept: dict[Expr, str] = {}
+
+    # -------------------------------------------------------------------- names
+    def name(self, name: str) -> str:
+        """The Python name of a name of the program."""
+        found = self.names.get(name)
+        if found is None:
+            found = re.sub(r"\W", "_", name)
+            while found in self.taken:
+                found += "_"
+            self.taken.add(found)
+            self.names[name] = found
+        return found
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        self.depth += 1
+        yield
+        self.depth -= 1
+
+    # ----------------------------------------------------------------- function
+    def function(self) -> list[str]:
+        program = self.program
+        known: dict[Expr, str] = {}
+        for p in program.params:
+            for axis, n in enumerate(p.type.shape):
+                size = f"{self.name(p.name)}.shape[{axis}]"
+                expected = str(n.value) if n.op is ir.CONST else known.get(n)
+                if expected is None:
+                    known[n] = self.name(name_of(n))
+                    self.sizes.add(n)
+                    self.line(f"{known[n]} = {size}")
+                    continue
+                self.line(f"if {size} != {expected}:")
+                with self.indented():
+                    self.line(f'raise ValueError("axis {axis} of {p.name} has another size")')
+        for tape, t in sorted(self.tapes().items()):
+            self.line(f"{self.name(tape)} = np.empty(64, {self.element(t.kind)})")
+            self.line(f"{self.name(tape + '_end')} = 0")
+        self.block(program.block, program.outputs)
+        inputs = {p.name for p in program.params} | set(program.data)
+        results = []
+        for text, e in zip(self.texts(program.outputs), program.outputs, strict=True):
+            copied = e.op is ARRAY and name_of(e) in inputs
+            results.append(f"{text}.copy()" if copied else text)
+        self.line("return " + ", ".join(results))
+        return self.lines
+
+    def tapes(self) -> Mapping[str, Type]:
+        loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
+        return {v.tape: v.type for s in loops for v in s.saves}
+
+    def element(self, kind: str) -> str:
+        return self.real if kind == "f" else "np.int64"
+
+    # -------------------------------------------------------------------- blocks
+    def block(self, block: Block, after: Sequence[Expr]) -> None:
+        """Statements; `after` are the expressions that follow them."""
+        outer, self.owned = self.owned, set(self.owned)
+        for k, s in enumerate(block):
+            later = free(block[k + 1 :], after)
+            if isinstance(s, Update) and s.source in self.owned and s.source in later:
+                later -= self.keep(s.source, block[k + 1 :], after)
+            self.statement(s, later)
+            self.owned |= {n for n, t in defined(s) if t.shape}
+        self.owned = outer
+
+    def keep(self, source: str, rest: Block, after: Sequence[Expr]) -> set[str]:
+        """Read the elements of an array that are used after it is changed, if that is
+        all that is used; then it is not needed any more."""
+        roots = [*after, *(e for s in walk(rest) for e in expressions(s))]
+        inside = {n for s in walk(rest) for n, _ in (*defined(s), *inner(s))}
+        reads: list[Expr] = []
+        for e in topological(roots):
+            if e.op is ARRAY or source not in [name_of(a) for a in e.args if a.op is ARRAY]:
+                continue
+            if e.op is not LOAD or inside & {name_of(n) for n in leaves(e.args[1:])}:
+                return set()
+            reads.append(e)
+        whole = any(e.op is ARRAY and name_of(e) == source for e in roots)
+        if whole or any(isinstance(s, Update) and s.source == source for s in walk(rest)):
+            return set()
+        for e in reads:
+            if e not in self.kept:
+                name = self.name(f"{name_of(e.args[0])} before {len(self.kept)}")
+                self.line(f"{name} = {self.element_of(e)}")
+                self.kept[e] = name
+        return {source}
+
+    def statement(self, s: Statement, later: set[str]) -> None:
+        match s:
+            case Build():
+                self.build(s)
+            case Update():
+                self.update(s, later)
+            case Loop():
+                self.loop(s, later)
+            case Check():
+                (condition,) = self.texts((s.condition,))
+                self.line(f"if not ({condition}):")
+                with self.indented():
+                    self.line(f"raise {_ERRORS[s.error]}({s.message!r})")
+            case Call():
+                text = ROUTINES[s.routine].python
+                if not text:
+                    raise UnsupportedError(f"'{s.routine}' cannot be written as Numba Python")
+                left = ", ".join(self.name(n) for n, _ in s.results)
+                self.line(f"{left} = {text.format(*self.texts(s.args))}")
+
+    def build(self, s: Build) -> None:
+        sizes = [self.size(n) for n in s.type.shape]
+        shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
+        self.line(f"{self.name(s.name)} = np.empty({shape}, {self.element(s.type.kind)})")
+        depth, ranges = self.depth, dict(self.ranges)
+        for i, n in zip(s.indices, s.type.shape, strict=True):
+            self.line(f"for {self.name(i)} in range({self.integer(n)}):")
+            self.ranges[index(i)] = n
+            self.depth += 1
+        self.block(s.body, (s.value,))
+        at = ", ".join(self.name(i) for i in s.indices)
+        self.line(f"{self.name(s.name)}[{at}] = {self.texts((s.value,), (s.type.kind,))[0]}")
+        self.depth, self.ranges = depth, ranges
+
+    def size(self, n: Expr) -> str:
+        """The size of an axis, 0 where it is negative."""
+        text = self.integer(n)
+        return text if nonnegative(n, {}, self.sizes) else f"max(0, {text})"
+
+    def update(self, s: Update, later: set[str]) -> None:
+        source, name = self.name(s.source), self.name(s.name)
+        if s.source in self.owned and s.source not in later:
+            self.names[s.name] = name = source
+        else:
+            self.line(f"{name} = {source}.copy()")
+        kinds = (*("i" for _ in s.index), s.type.kind)
+        *at, value = self.texts((*s.index, s.value), kinds)
+        sign = "+=" if s.add else "="
+        if s.guard is not TRUE:
+            (guard,) = self.texts((s.guard,))
+            self.line(f"if {guard}:")
+            with self.indented():
+                self.line(f"{name}[{', '.join(at)}] {sign} {value}")
+            return
+        self.line(f"{name}[{', '.join(at)}] {sign} {value}")
+
+    # --------------------------------------------------------------------- loops
+    def loop(self, s: Loop, later: set[str]) -> None:
+        inside = uses(s)
+        for c in s.carried:
+            self.start(s, c, later, inside)
+        counted = s.trips in later and (s.count is None or s.condition is not TRUE)
+        trips, i = self.name(s.trips), self.name(s.index)
+        if counted:
+            self.line(f"{trips} = 0")
+        if s.count is None:
+            self.line(f"{i} = -1")
+            self.line("while True:")
+        else:
+            n = self.integer(s.count)
+            bounds = f"{n} - 1, -1, -1" if s.reverse else n
+            self.line(f"for {i} in range({bounds}):")
+        ranges = dict(self.ranges)
+        if s.count is not None:
+            self.ranges[index(s.index)] = s.count
+        with self.indented():
+            if s.condition is not TRUE:
+                self.line(f"if not ({self.texts((s.condition,))[0]}):")
+                with self.indented():
+                    self.line("break")
+            if s.count is None:
+                self.line(f"{i} += 1")
+            if counted:
+                self.line(f"{trips} += 1")
+            self.body(s)
+        self.ranges = ranges
+        for c in s.carried:
+            self.names[c.result] = self.name(c.name)
+        if s.trips in later and not counted:
+            assert s.count is not None
+            self.line(f"{trips} = {self.size(s.count)}")
+
+    def start(self, s: Loop, c: Carried, later: set[str], inside: set[str]) -> None:
+        """Give a carried value what it has before the first iteration."""
+        (text,) = self.texts((c.init,), (c.type.kind,))
+        if c.type.shape and _is_changed(s.body, c.name):
+            source = name_of(c.init)
+            others = sum(name_of(d.init) == source for d in s.carried if d.type.shape)
+            body = free(s.body, [d.next for d in s.carried])
+            if source not in self.owned or source in later or others > 1 or source in body:
+                text += ".copy()"
+        if not c.type.shape and c.type.kind == "f" and c.init.op is ir.CONST:
+            text = f"{self.real}({text})" if self.dtype == "float32" else text
+        self.line(f"{self.name(c.name)} = {text}")
+
+    def body(self, s: Loop) -> None:
+        for r in s.restores:
+            self.restore(r.name, r.tape, r.type)
+        outer, self.owned = self.owned, {c.name for c in s.carried if c.type.shape}
+        nexts = [c.next for c in s.carried]
+        self.block(s.body, [*nexts, *(v.value for v in s.saves)])
+        kinds = [t.kind for t in (*(v.type for v in s.saves), *(c.type for c in s.carried))]
+        texts = self.texts([*(v.value for v in s.saves), *nexts], kinds)
+        for v, text in zip(s.saves, texts, strict=False):
+            self.save(v.tape, v.type, text)
+        mine = self.owned | {n for b in s.body for n, _ in defined(b)}
+        pairs = []
+        for c, text in zip(s.carried, texts[len(s.saves) :], strict=True):
+            if c.type.shape and name_of(c.next) not in mine and _is_changed(s.body, c.name):
+                text += ".copy()"
+            if text != self.name(c.name):
+                pairs.append((self.name(c.name), text))
+        self.owned = outer
+        if pairs:
+            left, right = zip(*pairs, strict=True)
+            self.line(f"{', '.join(left)} = {', '.join(right)}")
+
+    def save(self, tape: str, t: Type, text: str) -> None:
+        name, end = self.name(tape), self.name(tape + "_end")
+        if not t.shape:
+            self.line(f"{name} = _room({name}, {end} + 1)")
+            self.line(f"{name}[{end}] = {text}")
+            self.line(f"{end} += 1")
+            return
+        self.line(f"{name} = _room({name}, {end} + {text}.size)")
+        self.line(f"{name}[{end}:{end} + {text}.size] = {text}.ravel()")
+        self.line(f"{end} += {text}.size")
+
+    def restore(self, name: str, tape: str, t: Type) -> None:
+        kept, end = self.name(tape), self.name(tape + "_end")
+        if not t.shape:
+            self.line(f"{end} -= 1")
+            self.line(f"{self.name(name)} = {kept}[{end}]")
+            return
+        sizes = [self.size(n) for n in t.shape]
+        count = "*".join(f"({n})" if " " in n else n for n in sizes)
+        shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
+        self.line(f"{end} -= {count}")
+        self.line(f"{self.name(name)} = {kept}[{end}:{end} + {count}].copy().reshape({shape})")
+
+    # --------------------------------------------------------------- expressions
+    def texts(self, roots: Sequence[Expr], kinds: Sequence[str] = ()) -> list[str]:
+        """Expressions as texts, after assignments of what they share; an expression is
+        an integer where its kind says so."""
+        result: dict[int, str] = {}
+        rest: dict[int, Expr] = {}
+        for k, e in enumerate(roots):
+            kind = kinds[k] if kinds else kind_of(e) if e.op is not ARRAY else ""
+            if e.op is ARRAY:
+                result[k] = self.name(name_of(e))
+            elif (kind == "i" or e.op.boolean) and (text := self.whole(e)) is not None:
+                result[k] = text
+            else:
+                rest[k] = e
+        names = self.leaves(list(rest.values()))
+        plain = self.lowered(substitute(list(rest.values()), names))
+        assignments, texts = statements(plain, self.writer, self.taken)
+        for a in assignments:
+            self.taken.add(a.name)
+            self.line(f"{a.name} = {a.text}")
+        for k, text in zip(rest, texts, strict=True):
+            result[k] = f"int({text})" if kinds and kinds[k] == "i" else text
+        return [result[k] for k in range(len(roots))]
+
+    def lowered(self, roots: Sequence[Expr]) -> Sequence[Expr]:
+        """Expressions in the operations that the language has."""
+        return lower(roots)
+
+    def leaves(self, roots: Sequence[Expr]) -> dict[Expr, Expr]:
+        """Elements of arrays and integers, as variables that are named by their text."""
+        found: dict[Expr, Expr] = {}
+        seen: set[Expr] = set()
+        stack = list(roots)
+        while stack:
+            e = stack.pop()
+            if e in seen:
+                continue
+            seen.add(e)
+            if e.op is ir.VAR:
+                if self.name(e.value) != e.value:
+                    found[e] = var(self.name(e.value))
+            elif e.op is LOAD and e.args[0].value[1] == "f":
+                found[e] = var(self.element_of(e))
+            elif e.op is REAL_OF:
+                found[e] = var(f"float({self.integer(e.args[0])})")
+            elif e.op in (INDEX, LOAD, FLOORDIV, MOD):
+                text = self.integer(e)
+                found[e] = var(f"{self.real}({text})" if self.dtype == "float32" else text)
+            else:
+                stack.extend(e.args)
+        return found
+
+    def element_of(self, e: Expr) -> str:
+        """An element of an array, at an index that is in range."""
+        if e in self.kept:
+            return self.kept[e]
+        name = name_of(e.args[0])
+        at = []
+        for axis, (i, n) in enumerate(zip(e.args[1:], self.types[name].shape, strict=True)):
+            text = self.integer(i)
+            if not in_range(i, n, self.ranges, self.sizes):
+                text = f"_at({text}, {self.name(name)}.shape[{axis}])"
+            at.append(text)
+        return f"{self.name(name)}[{', '.join(at)}]"
+
+    def integer(self, e: Expr) -> str:
+        """An integer as text."""
+        text = self.whole(e)
+        if text is None:
+            (text,) = self.texts((e,), ("i",))
+        return text
+
+    def whole(self, e: Expr) -> str | None:
+        """An integer made of integers only, as text; None if a real number decides."""
+        text: dict[Expr, str] = {}
+        for n in topological((e,), _below_loads(e)):
+            args = [text.get(a, "") for a in n.args]
+            if n.op is ir.CONST and ir.integer(n) is not None:
+                text[n] = str(ir.integer(n))
+            elif n.op is INDEX:
+                text[n] = self.name(name_of(n))
+            elif n.op is LOAD and n.args[0].value[1] != "f":
+                text[n] = self.element_of(n)
+            elif n.op in _SIGNS and all(args):
+                left = _wrapped(n.args[0], args[0], n.op is not ir.ADD and n.op is not ir.SUB)
+                right = _wrapped(n.args[1], args[1], n.op is not ir.ADD)
+                negative = n.op is ir.ADD and right.startswith("-")
+                text[n] = f"{left} - {right[1:]}" if negative else f"{left} {_SIGNS[n.op]} {right}"
+            elif n.op is ir.NEG and all(args):
+                text[n] = f"-{_wrapped(n.args[0], args[0], True)}"
+            elif n.op is ir.WHERE and all(args):
+                text[n] = f"({args[1]} if {args[0]} else {args[2]})"
+            elif n.op in _RELATIONS and all(args):
+                text[n] = f"{args[0]} {_RELATIONS[n.op]} {args[1]}"
+            elif n.op in (ir.AND, ir.OR) and all(args):
+                text[n] = f"({args[0]} {n.op.name} {args[1]})"
+            elif n.op is ir.NOT and all(args):
+                text[n] = f"not ({args[0]})"
+            elif n.op is not ARRAY:
+                return None
+        return text[e]
+
+
+_RELATIONS = {ir.LT: "<", ir.LE: "<=", ir.EQ: "=="}
+
+
+def _below_loads(e: Expr) -> set[Expr]:
+    """What stands in indices, which an element writes itself."""
+    found: set[Expr] = set()
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n.op is LOAD:
+            found.update(n.args)
+        else:
+            stack.extend(n.args)
+    return found - {e}
+
+
+def _wrapped(e: Expr, text: str, needed: bool) -> str:
+    return f"({text})" if needed and e.op in (ir.ADD, ir.SUB, ir.NEG) else text
+
+
+def _is_changed(block: Block, name: str) -> bool:
+    """Whether an array is changed in place in a block: updated, or carried on by a loop."""
+    for s in walk(block):
+        if isinstance(s, Update) and s.source == name:
+            return True
+        if isinstance(s, Loop) and any(c.type.shape and name_of(c.init) == name for c in s.carried):
+            return True
+    return False

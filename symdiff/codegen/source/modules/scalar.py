@@ -1,0 +1,269 @@
+"""Standalone modules: kernels that import only math, numpy and numba.
+
+The text depends on what it computes only: the same functions give the same bytes.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from textwrap import indent
+from typing import NamedTuple
+
+import numpy as np
+
+from symdiff.codegen.source.modules.cuda.scalar import (
+    check_targets,
+    cuda_evaluate,
+    cuda_header,
+    cuda_kernel,
+    cuda_name,
+    cuda_wrapper,
+)
+from symdiff.codegen.source.python import DTYPES, docstring, function_source, local_names
+from symdiff.errors import SymdiffError
+from symdiff.ir import Expr
+from symdiff.ir.program import Tree
+
+_IMPORTED = {"math", "np", "njit", "prange", "cuda", "libdevice", "config"}
+
+
+class Function(NamedTuple):
+    """One function of a module.
+
+    Attributes
+    ----------
+    suffix : what is appended to the module's name: "", "grad", "value_and_grad", ...
+    outputs : its values, flattened.
+    tree : how they nest in what it returns.
+    summary : first line of its docstring.
+    """
+
+    suffix: str
+    outputs: Sequence[Expr]
+    tree: Tree
+    summary: str
+
+
+def module_source(
+    name: str,
+    params: Sequence[str],
+    functions: Sequence[Function],
+    *,
+    facts: Mapping[str, Sequence[str]],
+    version: str,
+    dtype: str = "float64",
+    targets: Sequence[str] = ("cpu",),
+) -> str:
+    """The source of a module with the given functions of the same parameters.
+
+    Each function takes scalars or arrays, which broadcast like a NumPy ufunc's, and
+    uses all cores for large arrays. With dtype "float64", float32 arrays are computed
+    in double and returned as float32; with "float32" everything is single precision.
+
+    Parameters
+    ----------
+    name : a Python identifier; functions are called `name` and `name_suffix`.
+    params : names of the real parameters.
+    functions : what to compute.
+    facts : headed lists for the docstring, such as {"Formula": ["h(x) = x + 2"]}.
+    version : symdiff's version.
+    dtype : "float64" or "float32".
+    targets : "cpu", which is always there, and "cuda" for functions with `_cuda` at the
+        end of their names, which compute on a device.
+
+    Raises
+    ------
+    TargetError : for a target that is not available.
+    SymdiffError : if a name cannot be used in a module.
+    """
+    check_targets(targets)
+    if dtype not in DTYPES:
+        raise SymdiffError(f"unknown dtype '{dtype}'", hint=f"one of {', '.join(DTYPES)}")
+    if not name.isidentifier() or keyword.iskeyword(name) or name in _IMPORTED:
+        raise SymdiffError(
+            f"'{name}' is not a name for a function of a module", hint="give the function a name"
+        )
+    names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
+    on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
+    parts = [
+        _module_docstring(name, params, facts, version, dtype, bool(on_device)),
+        "import math\n\nimport numpy as np\nfrom numba import njit, prange\n",
+        "__all__ = [" + ", ".join(f'"{n}"' for n in [*names, *on_device]) + "]\n"
+        f'__version__ = "{version}"\n\n'
+        "_PARALLEL = 1 << 15  # arrays with at least so many elements use all cores\n",
+    ]
+    for full, function in zip(names, functions, strict=True):
+        parts.append("\n" + _kernel(full, params, function, dtype))
+        if params:
+            parts.append("\n" + _loop(full, params, len(function.outputs), dtype))
+        parts.append("\n" + _wrapper(full, params, function))
+    parts.append("\n" + _evaluate_source(dtype))
+    if any(_has_array(f.tree) for f in functions):
+        parts.append("\n" + _STACK)
+    if on_device:
+        parts += _cuda_parts(names, params, functions, dtype)
+    return "\n".join(parts)
+
+
+def _cuda_parts(
+    names: Sequence[str], params: Sequence[str], functions: Sequence[Function], dtype: str
+) -> list[str]:
+    """The same functions for CUDA devices."""
+    kernels = [
+        cuda_kernel(n, params, f.outputs, dtype) for n, f in zip(names, functions, strict=True)
+    ]
+    used = {name: python for _, names in kernels for name, python in names.items()}
+    parts = ["\n" + cuda_header(used)]
+    for full, function, (text, _) in zip(names, functions, kernels, strict=True):
+        results = _nested(function.tree).replace("_stack(", "_stack_cuda(")
+        wrapper = cuda_wrapper(full, params, len(function.outputs), function.summary, results)
+        parts += ["\n" + text, "\n" + wrapper]
+    parts.append("\n" + cuda_evaluate(dtype))
+    if any(_has_array(f.tree) for f in functions):
+        parts.append("\n" + _STACK_CUDA)
+    return parts
+
+
+def _module_docstring(
+    name: str,
+    params: Sequence[str],
+    facts: Mapping[str, Sequence[str]],
+    version: str,
+    dtype: str,
+    cuda: bool,
+) -> str:
+    precision = (
+        "Everything is computed and returned in single precision."
+        if dtype == "float32"
+        else "float32 arrays are computed in double precision and returned as float32."
+    )
+    lines = [
+        f"{name}({', '.join(params)}) and its derivatives, generated by symdiff {version}.",
+        "",
+    ]
+    for heading, items in facts.items():
+        if items:
+            lines += [f"{heading}:", *(f"    {item}" for item in items), ""]
+    lines += ["Scalars or arrays; arrays broadcast and give arrays.", precision]
+    if cuda:
+        lines += ["Functions with _cuda at the end compute on a CUDA device; they need numba-cuda."]
+    return docstring("\n".join(lines)) + "\n"
+
+
+def _kernel(full: str, params: Sequence[str], function: Function, dtype: str) -> str:
+    return function_source(
+        f"_{full}",
+        params,
+        function.outputs,
+        dtype=dtype,
+        decorator='@njit(error_model="numpy", cache=True)',
+    )
+
+
+def _loop(full: str, params: Sequence[str], count: int, dtype: str) -> str:
+    """The loop over arrays, compiled for one core and for all."""
+    out = [f"out{k}" for k in range(count)]
+    local = local_names(params, {*out, "i", f"_{full}"})
+    items = [f"np.{dtype}({p}[i])" for p in local]
+    targets = ", ".join(f"{o}[i]" for o in out)
+    return (
+        f"def _{full}_loop({', '.join([*local, *out])}):\n"
+        f"    for i in prange({local[0]}.size):\n"
+        f"        {targets} = _{full}({', '.join(items)})\n"
+        "\n\n"
+        f"_{full}_loops = (\n"
+        f'    njit(error_model="numpy", cache=True)(_{full}_loop),\n'
+        f'    njit(error_model="numpy", cache=True, parallel=True)(_{full}_loop),\n'
+        ")\n"
+    )
+
+
+def _wrapper(full: str, params: Sequence[str], function: Function) -> str:
+    used = {f"_{full}", f"_{full}_loops", "_evaluate", "_stack", "r"}
+    local = local_names(params, used)
+    loops = f"_{full}_loops" if params else "None"
+    call = ", ".join([f"_{full}", loops, str(len(function.outputs)), *local])
+    body = [docstring(function.summary)]
+    if isinstance(function.tree, int):
+        body.append(f"return _evaluate({call})[0]")
+    else:
+        body.append(f"r = _evaluate({call})")
+        body.append(f"return {_nested(function.tree)}")
+    return f"def {full}({', '.join(local)}):\n" + indent("\n".join(body), "    ") + "\n"
+
+
+def _nested(tree: Tree) -> str:
+    """The expression that nests the flat results `r` as the function returns them."""
+    if isinstance(tree, tuple):
+        items = ", ".join(_nested(t) for t in tree)
+        return f"({items},)" if len(tree) == 1 else f"({items})"
+    if isinstance(tree, list):
+        return f"[{', '.join(_nested(t) for t in tree)}]"
+    if isinstance(tree, dict):
+        for key in tree:
+            if not isinstance(key, (str, int, float, bool, type(None))):
+                raise SymdiffError(f"a dict with the key {key!r} cannot be written to a module")
+        return "{" + ", ".join(f"{k!r}: {_nested(t)}" for k, t in tree.items()) + "}"
+    if isinstance(tree, np.ndarray):
+        items = ", ".join(f"r[{int(i)}]" for i in tree.ravel())
+        return f"_stack([{items}], {tuple(int(n) for n in tree.shape)})"
+    return f"r[{int(tree)}]"
+
+
+def _has_array(tree: Tree) -> bool:
+    if isinstance(tree, dict):
+        return any(_has_array(t) for t in tree.values())
+    if isinstance(tree, (tuple, list)):
+        return any(_has_array(t) for t in tree)
+    return isinstance(tree, np.ndarray)
+
+
+def _evaluate_source(dtype: str) -> str:
+    if dtype == "float32":
+        scalar, work = "np.float32", "np.dtype(np.float32)"
+        result = "np.dtype(np.float32)"
+    else:
+        scalar, work = "float", "np.dtype(np.float32 if result.itemsize <= 4 else np.float64)"
+        result = 'kind if kind.kind == "f" else np.dtype(np.float64)'
+    return _EVALUATE.format(scalar=scalar, work=work, result=result)
+
+
+_EVALUATE = '''
+def _evaluate(kernel, loops, count, *args):
+    """The kernel's results for scalars, or element by element for arrays."""
+    if all(type(a) in (float, int) for a in args):
+        values = kernel(*({scalar}(a) for a in args))
+        return [float(v) for v in (values if count != 1 else (values,))]
+    args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
+    kind = np.result_type(*args)
+    if kind.kind not in "fiub":
+        raise TypeError(f"arguments must be real numbers, not {{kind}}")
+    result = {result}
+    work = {work}
+    shape = np.broadcast_shapes(*(np.shape(a) for a in args))
+    if shape == ():
+        values = kernel(*({scalar}(a) for a in args))
+        return [result.type(v) for v in (values if count != 1 else (values,))]
+    full = [a if np.shape(a) == shape else np.broadcast_to(a, shape).copy() for a in args]
+    flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
+    out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
+    loops[flat[0].size >= _PARALLEL](*flat, *out)
+    return [o.reshape(shape).astype(result, copy=False) for o in out]
+'''.lstrip("\n")
+
+_STACK = '''
+def _stack(values, shape):
+    """Results as one array with the leading axes of `shape`."""
+    return np.stack(np.broadcast_arrays(*values)).reshape(shape + np.shape(values[0]))
+'''.lstrip("\n")
+
+_STACK_CUDA = '''
+def _stack_cuda(values, shape):
+    """Results as one array, or on the device as an array of arrays."""
+    if not hasattr(values[0], "copy_to_host"):
+        return _stack(values, shape)
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made.reshape(shape)
+'''.lstrip("\n")

@@ -1,0 +1,7 @@
+"""What is said of a function, and how accurate it is.
+
+`report`      what was cancelled, filled and rewritten; kinks, branches, operation counts
+`certify`     the accuracy of a compiled function, measured against proven values
+`naive`       the plain chain rule, evaluated term by term, and its faults
+`samples`     points worth trying: ordinary, bit-uniform, near singular ones
+"""

@@ -1,0 +1,5 @@
+"""Standalone modules, and functions as text.
+
+`scalar`     modules of functions of numbers, and what their docstring says
+`loops`      functions with arrays and loops: formulas, sources, modules and reports
+"""

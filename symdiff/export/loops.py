@@ -1,0 +1,199 @@
+"""Functions with arrays and loops for people: formulas, sources, modules and reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from symdiff.codegen.source.index_notation import nest_lines
+from symdiff.codegen.source.loops import HELPERS, IMPORTS, nest_source
+from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
+from symdiff.codegen.sympy.loops import structured_to_sympy, with_symbols
+from symdiff.codegen.sympy.text import format_latex
+from symdiff.diagnostics.report import Finding, Report
+from symdiff.errors import SymdiffError, TargetError
+from symdiff.ir import Expr, format_expr, substitute, var
+from symdiff.ir.functions import BUILTIN, MARKS
+from symdiff.ir.loop_program import (
+    ARRAY,
+    Block,
+    Call,
+    Check,
+    Loop,
+    Structured,
+    kind_of,
+    mapped,
+    walk,
+)
+from symdiff.ir.program import map_objects
+from symdiff.passes.complete.removable import WRITTEN
+from symdiff.pipeline import loops as loop_pipeline
+from symdiff.pipeline.scalar import closed_for_people, readable_forms
+
+
+def derived(program: Structured, wrt: Sequence[str], order: int) -> Structured:
+    """The derivatives of a captured program of an order, 1 or 2, as they are emitted."""
+    wrt = real(program, wrt)
+    scalar = isinstance(program.tree, int) and program.outputs[0].op is not ARRAY
+    if order == 1:
+        return (loop_pipeline.gradient if scalar else loop_pipeline.jacobian)(program, wrt)
+    if order == 2 and scalar:
+        return loop_pipeline.hessian(program, wrt)
+    raise SymdiffError(f"derivatives of order {order} of a function with arrays are not printed")
+
+
+def real(program: Structured, wrt: Sequence[str]) -> tuple[str, ...]:
+    real = {p.name for p in program.params if p.type.kind == "f"}
+    return tuple(n for n in wrt if n in real)
+
+
+def readable(program: Structured) -> Structured:
+    """The program with completed functions as closed formulas, as people read them."""
+
+    def one(e: Expr) -> Expr:
+        if kind_of(e) != "f":
+            return closed_for_people((e,))[0]
+        leaves = dict.fromkeys(_leaves(e))
+        stand_ins = {n: var(f"leaf {k}") for k, n in enumerate(leaves)}
+        (made,) = readable_forms(substitute((e,), stand_ins))
+        return substitute((made,), {v: n for n, v in stand_ins.items()})[0]
+
+    def go(block: Block) -> Block:
+        return tuple(mapped(s, one, go) for s in block)
+
+    return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
+
+
+def _leaves(e: Expr) -> Iterator[Expr]:
+    """The topmost elements of arrays, indices and the like: variables of a formula."""
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n.op not in BUILTIN and n.op not in WRITTEN and n.op not in MARKS:
+            yield n
+        else:
+            stack.extend(n.args)
+
+
+def expression(program: Structured, symbols: Mapping[str, Any]) -> Any:
+    """The outputs as SymPy expressions of these symbols, by name, or plain ones; nested as the
+    result is."""
+    made = [with_symbols(e, symbols) for e in structured_to_sympy(readable(program))]
+    return map_objects(made.__getitem__, program.tree)
+
+
+def latex(program: Structured) -> str:
+    """The outputs in LaTeX."""
+    texts = [format_latex(e) for e in structured_to_sympy(readable(program))]
+    return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
+
+
+def source(name: str, program: Structured, dtype: str = "float64") -> str:
+    """Readable Numba Python of an emitted program."""
+    text, helpers = nest_source(name, program, dtype=dtype)
+    return "\n\n".join([IMPORTS, *(HELPERS[h] for h in helpers), text])
+
+
+def printed(program: Structured, name: str, style: str, dtype: str = "float64") -> str:
+    """An emitted program in one of the formats of the command line."""
+    if style == "python":
+        return source(name, loop_pipeline.final(program), dtype)
+    if style == "latex":
+        return latex(program) + "\n"
+    if style == "c":
+        raise TargetError("functions with arrays are not printed as C", hint="use --format python")
+    statements, results = nest_lines(readable(program))
+    if style == "json":
+        document = {
+            "name": name,
+            "params": [p.name for p in program.params],
+            "definitions": statements,
+            "results": [{"text": text} for text in results],
+        }
+        return json.dumps(document, indent=2) + "\n"
+    return "\n".join([*statements, *results]) + "\n"
+
+
+def program_text(program: Structured) -> str:
+    """A program as it stands, in index notation."""
+    params = [
+        f"{p.name}[{', '.join(map(format_expr, p.type.shape))}]" if p.type.shape else p.name
+        for p in program.params
+    ]
+    lines, texts = nest_lines(program)
+    lines = [f"{program.name}({', '.join(params)})", *(f"  {line}" for line in lines)]
+    return "\n".join([*lines, *(f"  [{i}] = {text}" for i, text in enumerate(texts))])
+
+
+def array_module(
+    program: Structured,
+    wrt: Sequence[str],
+    *,
+    hessian: bool = False,
+    dtype: Any = None,
+    targets: Sequence[str] = ("cpu",),
+) -> str:
+    """The source of a standalone module of a captured program."""
+    from symdiff.version import __version__
+
+    wrt, name = real(program, wrt), program.name
+    by = ", ".join(wrt)
+    parts = [ArrayFunction("", loop_pipeline.value(program), f"The value of {name}.")]
+    if isinstance(program.tree, int) and program.outputs[0].op is not ARRAY:
+        slopes, both = (
+            loop_pipeline.gradient(program, wrt),
+            loop_pipeline.value_and_gradient(program, wrt),
+        )
+        parts += [
+            ArrayFunction("grad", slopes, f"The gradient of {name} by {by}."),
+            ArrayFunction("value_and_grad", both, f"(value, gradient by {by}) of {name}."),
+        ]
+        if hessian:
+            second = loop_pipeline.hessian(program, wrt)
+            parts.append(
+                ArrayFunction("hessian", second, f"The second derivatives of {name} by {by}.")
+            )
+    else:
+        slopes = loop_pipeline.jacobian(program, wrt)
+        parts.append(ArrayFunction("jacobian", slopes, f"The derivatives of {name} by {by}."))
+    parts = [
+        p._replace(program=readable(p.program), emitted=loop_pipeline.final(p.program))
+        for p in parts
+    ]
+    return array_module_source(
+        name,
+        parts,
+        version=__version__,
+        dtype=np.dtype(dtype or np.float64).name,
+        targets=targets,
+    )
+
+
+def array_report(program: Structured, wrt: Sequence[str]) -> Report:
+    """What became of a captured program: its loops, what its gradient keeps, its checks."""
+    value, slopes = loop_pipeline.value(program), derived(program, wrt, 1)
+    findings = []
+    for s in walk(slopes.block):
+        if isinstance(s, Loop):
+            for v in s.saves:
+                what = "an array" if v.type.shape else "a number"
+                text = f"{what} in each iteration of the loop over {s.index}"
+                findings.append(Finding("kept for the gradient", text))
+        elif isinstance(s, Call):
+            findings.append(Finding("routine", s.routine))
+    for s in walk(value.block):
+        if isinstance(s, Check):
+            findings.append(Finding("checked when run", s.message, s.location))
+    lines, texts = nest_lines(readable(value))
+    more, slope_texts = nest_lines(readable(slopes))
+    return Report(
+        program.name,
+        tuple(p.name for p in program.params),
+        (*lines, *texts),
+        (*more, *slope_texts),
+        tuple(dict.fromkeys(findings)),
+    )

@@ -1,0 +1,139 @@
+"""The standalone module of a program: its functions, and what its docstring says."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symdiff.codegen.source.modules.scalar import Function, module_source
+from symdiff.codegen.sympy.text import formula_lines
+from symdiff.diagnostics.report import report
+from symdiff.errors import SymdiffError
+from symdiff.ir.program import Program
+from symdiff.pipeline import scalar as pipeline
+
+MAX_FORMULA_LINES = 30
+"""Longer formulas are left out of the docstring."""
+
+_HEADINGS = {
+    "cancelled": "Cancelled factors",
+    "simplified": "Simplified",
+    "filled": "Filled points",
+    "kink": "Kinks",
+    "assumed": "Assumed",
+    "domain": "Defined where",
+}
+"""Findings of the report that a module's docstring states, and under which heading."""
+
+
+def module_text(
+    program: Program,
+    wrt: Sequence[str],
+    *,
+    hessian: bool = False,
+    dtype: Any = None,
+    targets: Sequence[str] = ("cpu",),
+) -> str:
+    """The source of a standalone module of a captured program.
+
+    It has the value, the gradient and both together, as `name`, `name_grad` and
+    `name_value_and_grad`, and on request `name_hessian`. A function that returns
+    several values has `name_jacobian` instead of the gradients.
+    """
+    from symdiff.version import __version__
+
+    name, by = program.name, ", ".join(wrt)
+    value = pipeline.value(program)
+    programs = [("", value, f"The value of {name}.")]
+    if isinstance(program.tree, int):
+        slopes, both = pipeline.gradient(program, wrt), pipeline.value_and_gradient(program, wrt)
+        programs += [
+            ("grad", slopes, f"The gradient of {name} by {by}."),
+            ("value_and_grad", both, f"(value, gradient by {by}) of {name}."),
+        ]
+        if hessian:
+            second = pipeline.hessian(program, wrt)
+            programs.append(("hessian", second, f"The second derivatives of {name} by {by}."))
+    elif hessian:
+        raise SymdiffError(f"{name} returns several values: it has no Hessian")
+    else:
+        slopes = pipeline.jacobian(program, wrt)
+        programs.append(("jacobian", slopes, f"The derivative of each value of {name} by {by}."))
+    facts = {
+        "Formula": _formula(value, [name] if len(value.outputs) == 1 else _indexed(name, value)),
+        "Derivative": _formula(slopes, _slope_labels(slopes, wrt)),
+    }
+    findings = report(program, wrt).findings
+    for kind, heading in _HEADINGS.items():
+        facts[heading] = list(dict.fromkeys(f.text for f in findings if f.kind == kind))
+    return module_source(
+        name,
+        program.params,
+        [
+            Function(suffix, pipeline.emission(p).outputs, p.tree, summary)
+            for suffix, p, summary in programs
+        ],
+        facts=facts,
+        version=__version__,
+        dtype=np.dtype(dtype or np.float64).name,
+        targets=targets,
+    )
+
+
+def save_module(
+    path: str | os.PathLike[str],
+    program: Program,
+    wrt: Sequence[str],
+    *,
+    hessian: bool = False,
+    dtype: Any = None,
+    targets: Sequence[str] = ("cpu",),
+) -> None:
+    """Write `module_text` to a file, whole or not at all."""
+    write_text(path, module_text(program, wrt, hessian=hessian, dtype=dtype, targets=targets))
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file, whole or not at all."""
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise SymdiffError(f"cannot write {target}: {error.strerror or error}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _formula(program: Program, labels: Sequence[str]) -> list[str]:
+    lines, texts = formula_lines(pipeline.readable_forms(program.outputs))
+    lines = [*lines, *(f"{a} = {b}" for a, b in zip(labels, texts, strict=True))]
+    if len(lines) > MAX_FORMULA_LINES:
+        return [f"too long to state here ({len(lines)} lines)"]
+    return lines
+
+
+def _indexed(name: str, program: Program) -> list[str]:
+    return [f"{name}[{i}]" for i in range(len(program.outputs))]
+
+
+def _slope_labels(program: Program, wrt: Sequence[str]) -> list[str]:
+    if len(program.outputs) == len(wrt):
+        return [f"d/d{w}" for w in wrt]
+    return [f"d/d{wrt[i % len(wrt)]} [{i // len(wrt)}]" for i in range(len(program.outputs))]

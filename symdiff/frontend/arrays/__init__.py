@@ -1,0 +1,8 @@
+"""Arrays while tracing.
+
+`small`        of known size, traced element by element
+`symbolic`     of a size that is not known: formulas of indices, and views of memory
+`selecting`    indices, slices, masks, gathers
+`storing`      storing through them
+`folding`      reductions along axes, running ones, products of matrices
+"""

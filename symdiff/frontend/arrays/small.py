@@ -1,0 +1,367 @@
+"""Small arrays, traced element by element: broadcasting, indexing, reductions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.demands import array_in_call, integer_hint
+from symdiff.frontend.trace.recorder import active
+from symdiff.frontend.trace.values import (
+    Cond,
+    Listed,
+    Masked,
+    Real,
+    Refused,
+    Scalar,
+    Selected,
+    SmallArray,
+    SymArray,
+    array_of,
+    as_real,
+    cast,
+    describe,
+    from_outside,
+    is_number,
+    join,
+)
+from symdiff.ir import CONST
+
+Items = np.ndarray[Any, Any]
+
+
+def asarray(value: Any) -> SmallArray:
+    """A number, array or nested sequence of numbers as an array."""
+    if isinstance(value, SmallArray):
+        return value
+    if isinstance(value, (SymArray, Selected)):
+        raise Refused("this function of an array whose size is not known when traced")
+    if is_number(value):
+        return array_of([value], ())
+    if isinstance(value, np.ndarray):
+        return asarray(from_outside(value))
+    if isinstance(value, (list, tuple, range)):
+        parts = [asarray(from_outside(v)) for v in value]
+        if not parts:
+            return array_of([], (0,))
+        shapes = {p.items.shape for p in parts}
+        if len(shapes) != 1:
+            raise Refused("the rows of an array have different lengths")
+        flat = [v for p in parts for v in p.items.ravel()]
+        return array_of(flat, (len(parts), *shapes.pop()))
+    raise Refused(f"{describe(value)} is used as an array")
+
+
+def unpack(items: Items, kind: str) -> Any:
+    """An array again, or its element if it has no dimension."""
+    return SmallArray(items, kind) if items.ndim else items.item()
+
+
+def item(value: Any, kind: str) -> Any:
+    """What iteration over an array gives: a view of a row, or an element."""
+    return SmallArray(value, kind) if isinstance(value, np.ndarray) else value
+
+
+def elementwise(f: Callable[..., Any], *values: Any) -> Any:
+    """A scalar function applied to numbers and arrays, with broadcasting."""
+    if all(is_number(v) for v in values):
+        return f(*values)
+    if any(isinstance(v, (SymArray, Selected, Listed)) for v in values):
+        return active.get().elementwise(f, values)
+    if any(isinstance(v, Masked) for v in values):
+        return _elementwise_masked(f, values)
+    _beside_data(values)
+    arrays = [asarray(v).items for v in values]
+    try:
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    except ValueError:
+        shapes = " and ".join(str(a.shape) for a in arrays)
+        raise Refused(f"arrays of shapes {shapes} do not fit together") from None
+    rows = zip(*(np.broadcast_to(a, shape).ravel() for a in arrays), strict=True)
+    result = array_of([f(*row) for row in rows], shape)
+    return result if shape else result.items.item()
+
+
+def _beside_data(values: Sequence[Any]) -> None:
+    """A parameter that meets data is an array itself where it is one in the call."""
+    t = active.get()
+    if t.shapes is None or not any(isinstance(v, SmallArray) and _is_data(v) for v in values):
+        return
+    for v in values:
+        array_in_call(v, "it meets an array")
+
+
+def _is_data(array: SmallArray) -> bool:
+    """Whether the elements of an array of some size are known when traced."""
+    return array.items.size > 1 and all(
+        isinstance(v, int) or (isinstance(v, Scalar) and v.expr.op is CONST)
+        for v in array.items.ravel()
+    )
+
+
+def _elementwise_masked(f: Callable[..., Any], values: Sequence[Any]) -> Masked:
+    present = next(v.present for v in values if isinstance(v, Masked))
+    columns = []
+    for v in values:
+        if isinstance(v, Masked) and _same(v.present, present):
+            columns.append(v.items)
+        elif is_number(v):
+            columns.append((v,) * len(present))
+        else:
+            raise Refused(
+                "elements selected by different conditions are combined", "use np.where instead"
+            )
+    return Masked(tuple(f(*row) for row in zip(*columns, strict=True)), present)
+
+
+def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    def plain(c: Any) -> Any:
+        return c.expr if isinstance(c, Cond) else c
+
+    return len(a) == len(b) and all(plain(x) is plain(y) for x, y in zip(a, b, strict=True))
+
+
+# ------------------------------------------------------------------------- kinds
+_DTYPES: dict[Any, str] = {
+    float: "f", np.float64: "f", "float": "f", "float64": "f", "f8": "f", "d": "f",
+    int: "i", np.int64: "i", np.int32: "i", np.intp: "i", "int": "i", "int64": "i",
+    bool: "b", np.bool_: "b", "bool": "b",
+}  # fmt: skip
+
+
+def dtype_kind(dtype: Any) -> str | None:
+    if dtype is None:
+        return None
+    if isinstance(dtype, np.dtype):
+        dtype = dtype.type
+    if dtype in _DTYPES:
+        return _DTYPES[dtype]
+    raise Refused(
+        f"dtype {getattr(dtype, '__name__', dtype)} is not supported",
+        "a traced function computes with real numbers; float, int and bool are known",
+    )
+
+
+def converted(array: SmallArray, kind: str | None) -> SmallArray:
+    if kind is None or kind == array.kind:
+        return array
+    if kind == "b":
+        return array_of([scalars.truth(v) for v in array.items.ravel()], array.items.shape)
+    if kind == "i" and array.kind == "f":
+        raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
+    items = np.empty(array.items.shape, object)
+    items.ravel()[:] = [cast(v, kind) for v in array.items.ravel()]
+    return SmallArray(items, kind)
+
+
+def copied(array: SmallArray) -> SmallArray:
+    return SmallArray(array.items.copy(), array.kind)
+
+
+# --------------------------------------------------------------------- indexing
+def _index(index: Any) -> Any:
+    """An index as NumPy takes it; a symbolic mask stays a `SmallArray`."""
+    if isinstance(index, tuple):
+        parts = tuple(_index(i) for i in index)
+        if any(isinstance(p, SmallArray) for p in parts):
+            raise Refused("a mask of conditions is one of several indices", "use np.where")
+        return parts
+    if isinstance(index, list):
+        return _index(asarray(index))
+    if isinstance(index, SmallArray):
+        flat = index.items.ravel()
+        if index.kind == "i" and all(isinstance(v, int) for v in flat):
+            return index.items.astype(np.intp)
+        if index.kind == "b":
+            known = all(isinstance(v, bool) for v in flat)
+            return index.items.astype(bool) if known else index
+    if isinstance(index, (Scalar, SmallArray)):
+        from symdiff.frontend.trace.demands import retrace_integers
+
+        for v in index.items.ravel() if isinstance(index, SmallArray) else (index,):
+            if isinstance(v, Scalar):
+                array_in_call(v, "it is used as an index")
+                retrace_integers(active.get(), v.expr)
+        raise Refused(
+            f"{describe(index)} is used as an index",
+            integer_hint(index) or "an index must be known; use np.where to select by value",
+        )
+    return index
+
+
+def load(array: SmallArray, index: Any) -> Any:
+    """`array[index]`: a view for integers and slices, `Masked` for conditions."""
+    i = _index(index)
+    if isinstance(i, SmallArray):
+        if i.items.shape != array.items.shape:
+            raise Refused("a mask and the array that it selects from differ in shape")
+        return Masked(tuple(array.items.ravel()), tuple(i.items.ravel()))
+    return item(array.items[i], array.kind)
+
+
+def store(array: SmallArray, index: Any, value: Any) -> None:
+    """`array[index] = value`."""
+    i = _index(index)
+    if isinstance(i, SmallArray):
+        _store_masked(array, i, value)
+        return
+    if isinstance(value, Masked):
+        raise Refused("elements selected by a condition are stored", "use np.where instead")
+    target = array.items[i]
+    if not isinstance(target, np.ndarray):
+        new = asarray(value).items
+        if new.size != 1:
+            raise Refused(f"an array of shape {new.shape} is stored in one element")
+        array.items[i] = cast(new.item(), array.kind)
+        return
+    new = asarray(value).items
+    cells = np.empty(new.shape, object)
+    cells.ravel()[:] = [cast(v, array.kind) for v in new.ravel()]
+    try:
+        array.items[i] = cells
+    except ValueError:
+        raise Refused(f"shape {new.shape} is stored in shape {target.shape}") from None
+
+
+def _store_masked(array: SmallArray, mask: SmallArray, value: Any) -> None:
+    if mask.items.shape != array.items.shape:
+        raise Refused("a mask and the array that it selects from differ in shape")
+    present = tuple(mask.items.ravel())
+    if isinstance(value, Masked) and _same(value.present, present):
+        new = list(value.items)
+    elif is_number(value):
+        new = [value] * len(present)
+    else:
+        raise Refused("an array is stored where a condition selects", "use np.where instead")
+    old = array.items.ravel()
+    cells = [choose(c, v, o) for c, v, o in zip(present, new, old, strict=True)]
+    for k, v in zip(np.ndindex(array.items.shape), cells, strict=True):
+        array.items[k] = cast(v, array.kind)
+
+
+def choose(c: Any, a: Any, b: Any) -> Any:
+    """`where(c, a, b)` of scalars."""
+    c = scalars.truth(c)
+    return scalars.select(c.expr, c.defined, a, b) if isinstance(c, Cond) else a if c else b
+
+
+# ------------------------------------------------------------------- reductions
+def add(a: Any, b: Any) -> Any:
+    return scalars.binary(ast.Add, a, b)
+
+
+def multiply(a: Any, b: Any) -> Any:
+    return scalars.binary(ast.Mult, a, b)
+
+
+def total(values: Any, start: Any = 0) -> Any:
+    """The sum of scalars; of those that count, if a condition selects them."""
+    result = start
+    for v in counted(values, 0):
+        result = add(result, v)
+    return result
+
+
+def product(values: Any, start: Any = 1) -> Any:
+    result = start
+    for v in counted(values, 1):
+        result = multiply(result, v)
+    return result
+
+
+def counted(values: Any, neutral: Any) -> Iterator[Any]:
+    """The elements, with a neutral one in place of those that do not count."""
+    if isinstance(values, Masked):
+        for c, v in zip(values.present, values.items, strict=True):
+            yield choose(c, v, neutral)
+    else:
+        yield from values
+
+
+def extreme(pick: Callable[[Any, Any], Any], values: Any) -> Any:
+    """The largest or smallest; undefined where no element counts."""
+    if not isinstance(values, Masked):
+        values = list(values)
+        if not values:
+            raise Refused("the maximum or minimum of nothing")
+        result = values[0]
+        for v in values[1:]:
+            result = pick(result, v)
+        return result
+    result, found = values.items[0], values.present[0]
+    for c, v in zip(values.present[1:], values.items[1:], strict=True):
+        result = choose(c, choose(found, pick(result, v), v), result)
+        found = scalars.disjunction(found, c)
+    nothing = found.expr if isinstance(found, Cond) else scalars.as_cond(found).expr
+    x = as_real(result)
+    return Real(x.expr, join(x.defined, nothing))
+
+
+def every(values: Any) -> Any:
+    """Whether all elements (that count) are true."""
+    result: Any = True
+    for v in _implications(values, True):
+        result = scalars.conjunction(result, v)
+        if result is False:
+            return False
+    return result
+
+
+def some(values: Any) -> Any:
+    """Whether one element (that counts) is true."""
+    result: Any = False
+    for v in _implications(values, False):
+        result = scalars.disjunction(result, v)
+        if result is True:
+            return True
+    return result
+
+
+def _implications(values: Any, neutral: bool) -> Iterator[Any]:
+    if isinstance(values, Masked):
+        for c, v in zip(values.present, values.items, strict=True):
+            yield choose(c, scalars.truth(v), neutral)
+    else:
+        yield from values
+
+
+def reduce(f: Callable[[Any], Any], value: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """A reduction of all elements, or along an axis."""
+    if isinstance(value, Masked):
+        if axis not in (None, 0) or keepdims:
+            raise Refused("a reduction along an axis of elements that a condition selects")
+        return f(value)
+    array = asarray(value)
+    if axis is None:
+        result = f(list(array.items.ravel()))
+        return array_of([result], (1,) * array.items.ndim) if keepdims else result
+    axes = sorted(a % array.items.ndim for a in (axis if isinstance(axis, tuple) else (axis,)))
+    moved = np.moveaxis(array.items, axes, range(-len(axes), 0))
+    kept = moved.shape[: moved.ndim - len(axes)]
+    results = [f(list(moved[k].ravel())) for k in np.ndindex(kept)]
+    shape = kept
+    if keepdims:
+        shape = tuple(1 if i in axes else n for i, n in enumerate(array.items.shape))
+    found = array_of(results, shape)
+    return found if shape else found.items.item()
+
+
+def dot(a: Any, b: Any) -> Any:
+    """`a @ b` of vectors and matrices."""
+    if isinstance(a, Masked) or isinstance(b, Masked):
+        return total(elementwise(multiply, a, b))
+    x, y = asarray(a).items, asarray(b).items
+    if not (x.ndim in (1, 2) and y.ndim in (1, 2)) or x.shape[-1] != y.shape[0]:
+        raise Refused(f"'@' of arrays of shapes {x.shape} and {y.shape}")
+    rows = x if x.ndim == 2 else x[None, :]
+    columns = y if y.ndim == 2 else y[:, None]
+    cells = [
+        total(multiply(u, v) for u, v in zip(r, c, strict=True)) for r in rows for c in columns.T
+    ]
+    shape = x.shape[:-1] + y.shape[1:]
+    result = array_of(cells, shape)
+    return result if shape else result.items.item()

@@ -1,0 +1,150 @@
+"""Storing in arrays whose size is not known when traced: elements, slices, what masks and
+index arrays select."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays.selecting import places, select
+from symdiff.frontend.arrays.symbolic import SLOTS, formula, placed
+from symdiff.frontend.loops import nests
+from symdiff.frontend.trace.extents import fits
+from symdiff.frontend.trace.recorder import numbers_only
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Refused, Selected, SymArray
+from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
+from symdiff.ir.integers import linear
+from symdiff.ir.loop_program import Statement, Type, Update, array, load
+
+
+def store(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
+    """`a[key] = value`."""
+    target = select(t, a, key)
+    view = symbolic.viewed(a, target.shape, target.at)
+    if target.mask is not None:
+        new = _where_present(t, view, target.mask, value)
+        if new is not None:
+            write(t, view, new, formula(target.mask))
+            return
+        view = compacted_view(t, view, target.mask)
+    new = symbolic.symbolic(t, value)
+    if len(new.shape) > len(view.shape):
+        extra = new.shape[: len(new.shape) - len(view.shape)]
+        if any(n is not ONE for n in extra):
+            message = "an array is stored in fewer dimensions than it has"
+            raise Refused(message) if view.shape else numbers_only("an element that is stored", message)  # fmt: skip
+        new = symbolic.gathered(
+            new, new.shape[len(extra) :], [*[ZERO] * len(extra), *SLOTS[: len(view.shape)]]
+        )
+    for n, m in zip(reversed(new.shape), reversed(view.shape), strict=False):
+        fits(t, n, m)
+    write(t, view, symbolic.broadcast(t, new, view.shape))
+
+
+def _where_present(t: Tracer, view: SymArray, mask: SymArray, value: Any) -> SymArray | None:
+    """What is stored where a mask selects, if it needs no count of what is selected."""
+    if isinstance(value, Selected):
+        same = formula(value.present) is formula(mask)
+        fits = same and len(value.items.shape) == len(view.shape)
+        return value.items if fits else None
+    new = symbolic.symbolic(t, value)
+    if len(new.shape) > len(view.shape) - len(mask.shape):
+        return None
+    return symbolic.broadcast(t, new, view.shape)
+
+
+def compacted_view(t: Tracer, view: SymArray, mask: SymArray) -> SymArray:
+    """A view of the elements that a mask selects."""
+    indices = places(t, mask)
+    rest = view.shape[len(mask.shape) :]
+    at = [formula(i) for i in indices] + [SLOTS[k + 1] for k in range(len(rest))]
+    return symbolic.viewed(view, (*indices[0].shape, *rest), at)
+
+
+def write(
+    t: Tracer, target: SymArray, new: SymArray, guard: Expr = TRUE, add: bool = False
+) -> None:
+    """Store a formula in a view under the path and where a guard of the slots holds."""
+    if target.sides is None:
+        _write(t, target, new, ir.and_(t.path, guard), add)
+        return
+    c, x, y = target.sides
+    new = symbolic.build(t, new.shape, new.kind, symbolic.stored(new, new.kind)) if new.shape else new  # fmt: skip
+    write(t, x, new, ir.and_(c, guard), add)
+    write(t, y, new, ir.and_(ir.not_(c), guard), add)
+
+
+def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -> None:
+    cell = target.cell
+    if cell.fixed is not None:
+        raise Refused(*cell.fixed)
+    cell.spoil()
+    symbolic.write_down(t, cell)
+    assert cell.leaf is not None
+    kind, own = cell.kind, Type(cell.shape, cell.kind)
+    value = symbolic.stored(new, kind)
+    whole = target.where == SLOTS[: len(cell.shape)] and target.shape == cell.shape
+    if target.shape and whole:
+        old = load(cell.leaf, *target.where)
+        value = ir.where(guard, ir.add(old, value) if add else value, old)
+        s = symbolic.statement(t, cell.shape, kind, value, loop_program.name_of(cell.leaf))
+        t.emit(s)
+        t.set_cell(cell, array(s.name, kind))
+        return
+    if target.shape and _reads_elsewhere((value, guard), cell.leaf, target):
+        # as NumPy: all is read before anything is stored
+        value = formula(symbolic.build(t, target.shape, "f" if kind == "f" else "i", value))
+        if _reads_elsewhere((guard,), cell.leaf, target):
+            held = symbolic.build(t, target.shape, "b", ir.where(guard, ONE, ZERO))
+            guard = formula(held)
+
+    def step(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Statement], list[Expr]]:
+        name = t.names.fresh(loop_program.name_of(now[0]))
+        where = tuple(placed(w, at) for w in target.where)
+        source = loop_program.name_of(now[0])
+        e, here = placed(value, at), placed(guard, at)
+        return [Update(name, source, own, where, e, here, add)], [array(name, kind)]
+
+    states = ((loop_program.name_of(cell.leaf), own, cell.leaf),)
+    block, (last,) = nests.loops(t, target.shape, states, step)
+    for statement in block:
+        t.emit(statement)
+    t.set_cell(cell, last)
+
+
+def _reads_elsewhere(roots: Iterable[Expr], leaf: Expr, target: SymArray) -> bool:
+    """Whether storing one element may change what another one is made of."""
+    loads = [n for n in ir.topological(tuple(roots)) if n.args and n.args[0] is leaf]
+    if all(n.args[1:] == target.where for n in loads):
+        return bool(loads) and not _one_to_one(target)
+    return True
+
+
+def _one_to_one(target: SymArray) -> bool:
+    """Whether the elements of a view are visibly at different places."""
+    found = set()
+    for w in target.where:
+        slots = [n for n in ir.topological((w,)) if n in SLOTS]
+        if len(slots) != 1:
+            continue
+        at = [placed(w, [ir.const(k)] * len(SLOTS)) for k in (0, 1, 2)]
+        steps = [ir.rational(linear(ir.sub(at[k + 1], at[k]))) for k in (0, 1)]
+        if steps[0] and steps[0] == steps[1]:
+            found.add(slots[0])
+    return all(SLOTS[k] in found for k in range(len(target.shape)))
+
+
+def add_at(t: Tracer, a: SymArray, key: Any, value: Any) -> None:
+    """`np.add.at(a, key, value)`: every element of the value counts."""
+    target = select(t, a, key)
+    view = symbolic.viewed(a, target.shape, target.at)
+    guard = TRUE if target.mask is None else formula(target.mask)
+    new = symbolic.symbolic(t, value)
+    if target.mask is not None and new.shape:
+        view, guard = compacted_view(t, view, target.mask), TRUE
+    for n, m in zip(reversed(new.shape), reversed(view.shape), strict=False):
+        fits(t, n, m)
+    write(t, view, symbolic.broadcast(t, new, view.shape), guard, add=True)

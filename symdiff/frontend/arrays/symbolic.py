@@ -1,0 +1,406 @@
+"""Arrays whose size is not known when traced: formulas of indices, and views of memory.
+
+Elementwise operations and views make no statements: they compose formulas. What is
+stored, reduced or given a name becomes statements of `symdiff.ir.loop_program`. A formula keeps
+the state of the memory that it was made from; a view sees what is stored later, as NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.arrays.small import asarray
+from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace.defined import masked
+from symdiff.frontend.trace.extents import common_shape, extent, repeated, same_size
+from symdiff.frontend.trace.recorder import active, numbers_only
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Cell,
+    Cond,
+    Listed,
+    Real,
+    Refused,
+    Selected,
+    SmallArray,
+    SymArray,
+    as_real,
+    describe,
+    dimensions,
+    is_number,
+)
+from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
+from symdiff.ir.loop_program import Build, Type, Update, array, index, load
+
+MAX_RANK = 8
+SLOTS = tuple(index(f"#{k}") for k in range(MAX_RANK))
+"""Stand for the indices in formulas."""
+
+LETTERS = "ijklmnpq"
+
+
+def placed(e: Expr, indices: Sequence[Expr]) -> Expr:
+    """A formula of the slots at given indices."""
+    return ir.substitute((e,), dict(zip(SLOTS, indices, strict=False)))[0]
+
+
+def scalar_of(e: Expr, kind: str, defined: Expr = TRUE) -> Any:
+    """An element of an array of this kind as a traced value."""
+    if kind == "b":
+        return scalars.cond(e if e.op.boolean else ir.eq(e, ONE), defined)
+    return scalars.whole(e) if kind == "i" else Real(e, defined)
+
+
+STALE = (
+    "an array is read that a loop may have changed through another name",
+    "make a copy of it before the loop: np.copy(...)",
+)
+
+
+def formula(a: SymArray) -> Expr:
+    """The element of an array, as it is now, at the slots."""
+    if a.sides is not None:
+        c, x, y = a.sides
+        return ir.where(c, as_kind(x, a.kind), as_kind(y, a.kind))
+    if a.cell.stale:
+        raise Refused(*STALE)
+    if a.cell.leaf is None:
+        return placed(a.cell.element, a.where)
+    e = load(a.cell.leaf, *a.where)
+    return ir.eq(e, ONE) if a.kind == "b" else e
+
+
+def needs(a: SymArray) -> Expr:
+    """Where the element at the slots is defined, as far as its formula does not say."""
+    if a.sides is not None:
+        c, x, y = a.sides
+        return scalars.guarded(c, needs(x), needs(y))
+    return placed(a.cell.defined, a.where) if a.cell.leaf is None else TRUE
+
+
+def as_kind(a: SymArray, kind: str) -> Expr:
+    """The element at the slots as one of an array of another kind."""
+    e = formula(a)
+    if a.kind == kind or (kind == "f" and a.kind == "i"):
+        return e
+    if a.kind == "b":
+        return ir.where(e, ONE, ZERO)
+    if kind == "b":
+        return ir.ne(e, ZERO)
+    if active.get().shapes is not None:
+        demands.retrace_integers(active.get(), e)
+    raise Refused(
+        "a real number is stored in an array of integers",
+        "make the array one of floats, such as np.zeros(n)",
+    )
+
+
+def stored(a: SymArray, kind: str) -> Expr:
+    """The element at the slots as memory of this kind holds it; nan where undefined."""
+    e = as_kind(a, kind)
+    return ir.where(e, ONE, ZERO) if kind == "b" else masked(e, needs(a))
+
+
+def element(a: SymArray, indices: Sequence[Expr]) -> Any:
+    """The element at these indices, which must be in range."""
+    return scalar_of(placed(formula(a), indices), a.kind, placed(needs(a), indices))
+
+
+# ------------------------------------------------------------------------ making
+def lazy(shape: Sequence[Expr], kind: str, e: Expr, defined: Expr = TRUE) -> SymArray:
+    """The array whose element at the slots is a formula."""
+    if len(shape) > MAX_RANK:
+        raise Refused(f"an array of more than {dimensions(MAX_RANK)}")
+    cell = Cell(tuple(shape), kind, element=e, defined=defined)
+    return SymArray(cell.shape, kind, cell, SLOTS[: len(shape)])
+
+
+def from_formula(shape: Sequence[Expr], value: Any) -> SymArray:
+    """The array whose element at the slots is a scalar."""
+    if isinstance(value, (bool, Cond)):
+        c = scalars.as_cond(value)
+        return lazy(shape, "b", c.expr, c.defined)
+    x = as_real(value)
+    return lazy(shape, "i" if scalars.is_whole(value) else "f", x.expr, x.defined)
+
+
+def in_cell(leaf: Expr, shape: Sequence[Expr], kind: str) -> SymArray:
+    """The array that a name of the block stands for."""
+    cell = Cell(tuple(shape), kind, leaf)
+    return SymArray(cell.shape, kind, cell, SLOTS[: len(cell.shape)])
+
+
+def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
+    """A view of an array, by the indices where the element at the slots is."""
+    sides = None
+    if a.sides is not None:
+        c, x, y = a.sides
+        sides = c, viewed(x, shape, at), viewed(y, shape, at)
+    return SymArray(tuple(shape), a.kind, a.cell, tuple(placed(w, at) for w in a.where), sides)
+
+
+def gathered(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
+    """The same as a formula, which does not see what is stored later."""
+    return lazy(shape, a.kind, placed(formula(a), at), placed(needs(a), at))
+
+
+def snapshot(a: SymArray) -> SymArray:
+    """The array as it is now."""
+    return lazy(a.shape, a.kind, formula(a), needs(a))
+
+
+def symbolic(t: Tracer, value: Any) -> SymArray:
+    """Any array, nested sequence or number as a symbolic array."""
+    if isinstance(value, SymArray):
+        return value
+    if isinstance(value, Listed):
+        return value.items
+    if isinstance(value, Selected):
+        return t.compacted(value)
+    if is_number(value):
+        return from_formula((), value)
+    if isinstance(value, (list, tuple)) and _holds_symbolic(value):
+        return stacked(t, [symbolic(t, v) for v in value])
+    if isinstance(value, np.ndarray) and value.size > t.size_limit:
+        return of_data(t, value)
+    return of_small(t, asarray(value))
+
+
+def _holds_symbolic(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_symbolic, value))
+    return isinstance(value, (SymArray, Listed, Selected))
+
+
+def stacked(t: Tracer, rows: Sequence[SymArray]) -> SymArray:
+    """Arrays of one shape as the rows of a new one."""
+    if len({len(r.shape) for r in rows}) > 1:
+        raise numbers_only("an element of an array", "the rows of an array have different lengths")
+    shape = rows[0].shape
+    for r in rows[1:]:
+        for n, m in zip(shape, r.shape, strict=True):
+            same_size(t, n, m)
+    kind = common_kind(rows)
+    at = [SLOTS[k + 1] for k in range(len(shape))]
+    parts = list(rows)
+    value, defined = placed(as_kind(parts[-1], kind), at), placed(needs(parts[-1]), at)
+    for k in range(len(parts) - 2, -1, -1):
+        here = ir.eq(SLOTS[0], ir.const(k))
+        value = ir.where(here, placed(as_kind(parts[k], kind), at), value)
+        defined = scalars.guarded(here, placed(needs(parts[k]), at), defined)
+    return lazy((ir.const(len(rows)), *shape), kind, value, defined)
+
+
+def common_kind(parts: Sequence[SymArray]) -> str:
+    """The kind of an array that holds the elements of several."""
+    return next(k for k in "fib" if any(p.kind == k for p in parts))
+
+
+MAX_CHOICES = 64
+
+
+def of_small(t: Tracer, small: SmallArray) -> SymArray:
+    """A small array as a formula of its indices, or as memory."""
+    shape = tuple(ir.const(n) for n in small.items.shape)
+    flat = [_plain_element(v, small.kind) for v in small.items.ravel()]
+    if not flat or all(e is flat[0] for e in flat):
+        return lazy(shape, small.kind, flat[0] if flat else ZERO)
+    t.must_not_be_lazy()
+    if len(flat) > MAX_CHOICES or (len(flat) > 4 and all(e.op is ir.CONST for e in flat)):
+        return _in_memory(t, small)
+    position = ZERO
+    for slot, n in zip(SLOTS, shape, strict=False):
+        position = ir.add(ir.mul(position, n), slot)
+    value = flat[-1]
+    for k in range(len(flat) - 2, -1, -1):
+        value = ir.where(ir.eq(position, ir.const(k)), flat[k], value)
+    return lazy(shape, small.kind, value)
+
+
+def _plain_element(value: Any, kind: str) -> Expr:
+    if kind == "b":
+        return scalars.as_cond(value).expr
+    x = as_real(value)
+    return masked(x.expr, x.defined)
+
+
+def _in_memory(t: Tracer, small: SmallArray) -> SymArray:
+    """A small array in memory: data known when traced, and the elements that are not."""
+    data = np.zeros(small.items.shape, float if small.kind == "f" else np.int64)
+    rest = []
+    for k, v in np.ndenumerate(small.items):
+        x = as_real(v)
+        e = masked(x.expr, x.defined)
+        if e.op is ir.CONST:
+            data[k] = float(e.value)
+        else:
+            rest.append((k, e))
+    known = of_data(t, data, small.kind)
+    leaf = known.cell.leaf
+    assert leaf is not None
+    for k, e in rest:
+        name = t.names.fresh("elements")
+        at = tuple(ir.const(i) for i in k)
+        source = loop_program.name_of(leaf)
+        t.emit(Update(name, source, Type(known.shape, small.kind), at, e))
+        leaf = array(name, small.kind)
+    return in_cell(leaf, known.shape, small.kind)
+
+
+def of_data(t: Tracer, values: np.ndarray[Any, Any], kind: str | None = None) -> SymArray:
+    """Data of the user's that is known when traced."""
+    if values.dtype.kind not in "biuf":
+        raise Refused(f"an array of dtype {values.dtype} is used", "use real numbers")
+    kind = kind or values.dtype.kind.replace("u", "i")
+    leaf = constant(t, values, kind)
+    return in_cell(leaf, tuple(ir.const(n) for n in values.shape), kind)
+
+
+def constant(t: Tracer, data: np.ndarray[Any, Any], kind: str) -> Expr:
+    """Data known when traced, as an array."""
+    held = data.astype(np.float64 if kind == "f" else np.int64)
+    for name, known in t.data.items():
+        if known.dtype == held.dtype and known.shape == held.shape:
+            if known.tobytes() == held.tobytes():
+                return array(name, kind)
+    name = t.names.fresh("data")
+    t.data[name] = held
+    return array(name, kind)
+
+
+# ------------------------------------------------------------------------ memory
+def build(
+    t: Tracer, shape: Sequence[Expr], kind: str, value: Expr, name: str = "array"
+) -> SymArray:
+    """A new array in memory whose elements are a formula of the slots, as it holds them."""
+    s = statement(t, shape, kind, value, name)
+    t.emit(s)
+    return in_cell(array(s.name, kind), shape, kind)
+
+
+def statement(t: Tracer, shape: Sequence[Expr], kind: str, value: Expr, name: str) -> Build:
+    """The statement that writes every element of a new array."""
+    letters = fresh_letters(t, len(shape))
+    e = placed(value, [index(i) for i in letters])
+    axes = tuple(extent(t, n) for n in shape)
+    return Build(t.names.fresh(name), Type(axes, kind), letters, e)
+
+
+def fresh_letters(t: Tracer, count: int) -> tuple[str, ...]:
+    """Names for indices."""
+    return tuple(t.names.fresh(LETTERS[k]) for k in range(count))
+
+
+def write_down(t: Tracer, cell: Cell, name: str = "array") -> None:
+    """Compute the elements of a formula once, where it was made."""
+    if cell.leaf is not None:
+        return
+    if not cell.shape:
+        raise Refused("an array without dimensions is changed", "use a number")
+    e = stored(SymArray(cell.shape, cell.kind, cell, SLOTS[: len(cell.shape)]), cell.kind)
+    s = statement(t, cell.shape, cell.kind, e, cell.name or name)
+    t.emit_where_made(cell, s)
+    cell.leaf = array(s.name, cell.kind)
+
+
+def leaf_of(t: Tracer, a: SymArray) -> Expr:
+    """The array as a name of the block: itself if it is all of its memory, else a copy."""
+    if not a.shape:
+        raise Refused("an array without dimensions")
+    if a.cell.stale and a.sides is None:
+        raise Refused(*STALE)
+    whole = a.where == SLOTS[: len(a.shape)] and a.shape == a.cell.shape and a.kind == a.cell.kind
+    if a.sides is not None or not whole:
+        a = build(t, a.shape, a.kind, stored(a, a.kind))
+    write_down(t, a.cell)
+    assert a.cell.leaf is not None
+    return a.cell.leaf
+
+
+def settle(t: Tracer, a: SymArray, name: str) -> None:
+    """A formula that is given a name is computed once, if it costs more than reading."""
+    if t.lazy:
+        return
+    if a.sides is not None:
+        for side in a.sides[1:]:
+            settle(t, side, name)
+    elif a.cell.leaf is None and a.cell.shape and _costly(a.cell.element):
+        write_down(t, a.cell, name)
+
+
+def reused(t: Tracer, a: SymArray) -> SymArray:
+    """The array for a use that reads its elements many times."""
+    settle(t, a, "array")
+    return a
+
+
+_CHEAP = frozenset((
+    *ir.ARITHMETIC[:5], ir.WHERE, ir.LT, ir.LE, ir.EQ, ir.NOT, ir.AND, ir.OR, loop_program.LOAD,
+))  # fmt: skip
+"""What costs less than memory."""
+
+
+def _costly(e: Expr) -> bool:
+    inner = [n for n in ir.topological((e,)) if n.args]
+    return len(inner) > 12 or any(n.op not in _CHEAP for n in inner)
+
+
+# ------------------------------------------------------------------ broadcasting
+def broadcast(t: Tracer, a: SymArray, shape: Sequence[Expr]) -> SymArray:
+    """A formula of a larger shape."""
+    if tuple(shape) == a.shape:
+        return a
+    offset = len(shape) - len(a.shape)
+    if offset < 0:
+        raise Refused(f"an array of {dimensions(len(a.shape))} is used as one of {len(shape)}")
+    if a.shape:
+        reused(t, a)
+    at = [
+        ZERO if repeated(n, shape[k + offset]) else SLOTS[k + offset] for k, n in enumerate(a.shape)
+    ]
+    return gathered(a, shape, at)
+
+
+def elementwise(t: Tracer, f: Callable[..., Any], *values: Any) -> Any:
+    """A scalar function applied to arrays and numbers."""
+    if (found := _on_selected(t, f, values)) is not None:
+        return found
+    arrays = [symbolic(t, v) for v in values]
+    shape = common_shape(t, [a.shape for a in arrays])
+    parts = [broadcast(t, a, shape) for a in arrays]
+    value = f(*(element(p, SLOTS) for p in parts))
+    if not is_number(value):
+        raise Refused(f"{describe(value)} is put into an array", "arrays hold numbers")
+    return from_formula(shape, value) if shape else value
+
+
+def _on_selected(t: Tracer, f: Callable[..., Any], values: Sequence[Any]) -> Selected | None:
+    """Elements that the same condition selects, combined; None if it is not the same."""
+    chosen = next((v for v in values if isinstance(v, Selected)), None)
+    if chosen is None:
+        return None
+    same = formula(chosen.present)
+    for v in values:
+        if isinstance(v, Selected):
+            if formula(v.present) is not same or v.present.shape != chosen.present.shape:
+                return None
+        elif not is_number(v):
+            return None
+    plain = [v.items if isinstance(v, Selected) else v for v in values]
+    return Selected(elementwise(t, f, *plain), chosen.present)
+
+
+def merged(condition: Expr, a: SymArray, b: SymArray) -> SymArray | None:
+    """The array that is one or the other; None if their dimensions differ. What is stored
+    in it is stored in the one that it is."""
+    if len(a.shape) != len(b.shape):
+        return None
+    kind = common_kind((a, b))
+    shape = tuple(
+        n if n is m else ir.where(condition, n, m) for n, m in zip(a.shape, b.shape, strict=True)
+    )
+    return SymArray(shape, kind, a.cell, a.where, (condition, a, b))

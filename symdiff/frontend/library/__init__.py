@@ -1,0 +1,12 @@
+"""The functions that symdiff knows.
+
+`registry`            all of them, as objects
+`builtin_functions`   Python's own
+`standard`            math, functools, itertools, operator
+`record_copies`       dataclasses and copy
+`methods`             methods of Python's containers and strings
+`numpy/`              NumPy
+`composed`            NumPy's and SciPy's in terms of others
+`rearranged`          those that rearrange arrays, in terms of others
+`distributions`       methods of `scipy.stats`
+"""

@@ -1,0 +1,516 @@
+"""Traced versions of Python's own functions."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library.numpy.symbolic.linear_algebra import sort
+from symdiff.frontend.library.numpy.symbolic.reductions import total as array_total
+from symdiff.frontend.loops import sequences
+from symdiff.frontend.loops.kept import trace_element
+from symdiff.frontend.syntax import records
+from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
+from symdiff.frontend.syntax.containers import elements, plain
+from symdiff.frontend.syntax.operators import binary, truth
+from symdiff.frontend.trace import constants, demands, scalars
+from symdiff.frontend.trace.demands import integer_hint, used_as_array
+from symdiff.frontend.trace.extents import extent, nonnegative
+from symdiff.frontend.trace.recorder import active, numbers_only
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Cond,
+    Listed,
+    Masked,
+    Real,
+    Record,
+    Refused,
+    Scalar,
+    Selected,
+    Sequence,
+    SmallArray,
+    Stream,
+    SymArray,
+    Unlisted,
+    Whole,
+    as_real,
+    describe,
+    is_number,
+    number,
+)
+from symdiff.ir import functions, loop_program
+from symdiff.ir.integers import quotient
+
+
+def countable(t: Tracer, value: Any) -> Any:
+    """Elements for a reduction: a list, or `Masked`."""
+    if isinstance(value, Stream):
+        value = t.spend(value)
+    return value if isinstance(value, Masked) else elements(t, value)
+
+
+def call_back(t: Tracer, function: Any, *args: Any) -> Any:
+    """A call of a function that was passed as an argument."""
+    return t.call(function, args, {})
+
+
+def total(t: Tracer, values: Any, start: Any = 0) -> Any:
+    """`sum(values, start)`, of numbers or of anything that can be added."""
+    try:
+        with t.attempt(transparent=True):
+            items = countable(t, values)
+    except Unlisted:
+        return _total_of(t, values, start)
+    if isinstance(items, Masked):
+        items = list(arrays.counted(items, 0))
+    if all(map(is_number, (*items, start))):
+        return arrays.total(items, start)
+    return functools.reduce(lambda a, b: binary(t, ast.Add, a, b), items, start)
+
+
+def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any]:
+    missing = object()
+
+    def pick(a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            return b if better(b, a) else a
+        return scalars.apply(op, a, b)
+
+    def implementation(t: Tracer, *args: Any, key: Any = None, default: Any = missing) -> Any:
+        try:
+            with t.attempt(transparent=True):
+                items = list(args) if len(args) > 1 else countable(t, args[0])
+        except Unlisted:
+            if key is not None or default is not missing:
+                raise
+            return _extreme_of(t, args[0], op)
+        if not isinstance(items, Masked) and not items and default is not missing:
+            return default
+        if key is not None:
+            keys = [plain(call_back(t, key, v)) for v in items]
+            best = 0
+            for i in range(1, len(keys)):
+                best = i if better(keys[i], keys[best]) else best
+            return items[best]
+        if not isinstance(items, Masked) and any(map(_is_array, items)):
+            raise numbers_only(
+                "max() or min()",
+                "max() or min() compares arrays",
+                "use np.maximum or np.minimum, or np.max or np.min",
+            )
+        if not isinstance(items, Masked) and not all(map(is_number, items)):
+            values = [plain(v) for v in items]
+            best = 0
+            for i in range(1, len(values)):
+                best = i if better(values[i], values[best]) else best
+            return items[best]
+        return arrays.extreme(pick, items)
+
+    return implementation
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (SymArray, SmallArray, Selected, Listed, Masked))
+
+
+def number_of(value: Any, called: str) -> Any:
+    """What a function of numbers is called with: no array."""
+    if isinstance(value, SmallArray) and value.items.size == 1:
+        return value.items.item()
+    if _is_array(value):
+        raise numbers_only(called, f"{called} of an array", "use NumPy's functions")
+    return value
+
+
+def accumulated(t: Tracer, values: Any, start: Any, step: Callable[[Any, Any], Any]) -> Any:
+    """What has a length that is not known when traced, one element after the other."""
+    return visit(t, values, start, step)
+
+
+def _total_of(t: Tracer, values: Any, start: Any) -> Any:
+    """The sum of what has a length that is not known when traced: of numbers, or of arrays."""
+    generator = values.generator if isinstance(values, Stream) else None
+    try:
+        with t.attempt(transparent=True):
+            return accumulated(t, values, start, lambda a, b: binary(t, ast.Add, a, b))
+    except Refused:
+        rows = _rows_of(t, values, generator)
+        if rows is None:
+            raise
+        return binary(t, ast.Add, start, rows)
+
+
+def _rows_of(t: Tracer, values: Any, generator: Any) -> Any:
+    """The sum of arrays; None if the elements are not arrays."""
+    try:
+        with t.attempt(transparent=True):
+            found = generator.listed() if generator is not None else _listed(t, values)
+    except Refused:
+        return None
+    if not isinstance(found, Listed) or len(found.items.shape) < 2:
+        return None
+    return array_total(t, found.items, 0)
+
+
+def _extreme_of(t: Tracer, values: Any, op: ir.Op) -> Any:
+    least = ir.neg(ir.INF) if op is functions.MAXIMUM else ir.INF
+    found = accumulated(t, values, Real(least), lambda a, b: scalars.apply(op, a, b))
+    t.require(ir.ne(found.expr, least), "value", "the maximum or minimum of nothing")
+    return found
+
+
+maximum = _extreme(functions.MAXIMUM, lambda a, b: a > b)
+minimum = _extreme(functions.MINIMUM, lambda a, b: a < b)
+
+
+def absolute(t: Tracer, value: Any) -> Any:
+    if isinstance(value, int):
+        return abs(value)
+    return arrays.elementwise(lambda v: scalars.apply(ir.ABS, v), value)
+
+
+def whole(value: Any, op: ir.Op) -> Any:
+    """A rounding function: an integer if the number is known, as Python gives it."""
+    if isinstance(value, int):
+        return int(value)
+    e = scalars.apply(op, value)
+    if (n := ir.integer(e.expr)) is not None:
+        return n
+    if constants.is_closed(e.expr) and (n := constants.integer_part(e.expr)) is not None:
+        return n
+    found = _of_quotient(as_real(value), op)
+    return e if found is None else found
+
+
+def _of_quotient(value: Real, op: ir.Op) -> Any:
+    """A rounding function of an integer divided by another, as an integer; None of others."""
+    if (found := quotient(value.expr)) is None:
+        return None
+    n, k = found
+    down = ir.apply(loop_program.FLOORDIV, n, ir.const(k))
+    up = ir.neg(ir.apply(loop_program.FLOORDIV, ir.neg(n), ir.const(k)))
+    if op is functions.FLOOR:
+        return scalars.whole(down)
+    if op is functions.CEIL:
+        return scalars.whole(up)
+    if op is not functions.TRUNC:
+        return None
+    positive = nonnegative(active.get(), n)
+    return scalars.whole(down if positive else ir.where(ir.lt(n, ir.ZERO), up, down))
+
+
+def round_to(value: Any, digits: int) -> Any:
+    """Rounded to decimal digits, exactly: half to even."""
+    scale = number(10**digits) if digits >= 0 else Real(ir.power(10, digits))
+    scaled = scalars.binary(ast.Mult, as_real(value), scale)
+    return scalars.binary(ast.Div, scalars.apply(functions.ROUND, scaled), scale)
+
+
+def _round(t: Tracer, value: Any, digits: Any = None) -> Any:
+    value = number_of(value, "round()")
+    if digits is None:
+        return whole(value, functions.ROUND)
+    return round(value, digits) if isinstance(value, int) else round_to(value, digits)
+
+
+def _pow(t: Tracer, a: Any, b: Any, modulus: Any = None) -> Any:
+    if modulus is None:
+        return binary(t, ast.Pow, a, b)
+    if all(isinstance(v, int) for v in (a, b, modulus)):
+        return pow(a, b, modulus)
+    raise Refused("pow with a modulus", "its arguments must be integers known when traced")
+
+
+def _divmod(t: Tracer, a: Any, b: Any) -> Any:
+    return binary(t, ast.FloorDiv, a, b), binary(t, ast.Mod, a, b)
+
+
+def to_int(t: Tracer, value: Any = 0, base: Any = 10) -> Any:
+    if isinstance(value, str):
+        return int(value, base)
+    value = number_of(value, "int()")
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, Whole):
+        return value
+    if isinstance(value, Real) and constants.is_closed(value.expr):
+        if (n := constants.integer_part(value.expr)) is not None:
+            return n
+    if isinstance(value, Real) and (found := _of_quotient(value, functions.TRUNC)) is not None:
+        return found
+    raise Refused(
+        f"int() of {describe(value)} that is not known when traced",
+        "use np.trunc, np.floor or np.round, which stay real",
+    )
+
+
+def _float(t: Tracer, value: Any = 0) -> Any:
+    if isinstance(value, str):
+        return number(float(value))
+    return as_real(number_of(value, "float()"))
+
+
+def _bool(t: Tracer, value: Any = False) -> Any:
+    return truth(t, value)
+
+
+def _complex(t: Tracer, *args: Any) -> Any:
+    raise Refused("a complex number is used", "symdiff differentiates real functions")
+
+
+def _isinstance(t: Tracer, value: Any, types: Any) -> bool:
+    wanted = types if isinstance(types, tuple) else (types,)
+    if isinstance(value, Record):
+        return issubclass(value.made_of, wanted)
+    if isinstance(value, Whole):
+        return any(c in (int, numbers.Number, numbers.Integral, np.integer, object) for c in wanted)
+    if isinstance(value, Real):
+        return any(c in (float, numbers.Number, numbers.Real, np.floating, np.float64, object) for c in wanted)  # fmt: skip
+    if isinstance(value, Cond):
+        return any(c in (bool, np.bool_, object) for c in wanted)
+    if isinstance(value, (SmallArray, SymArray)):
+        return any(c in (np.ndarray, object) for c in wanted)
+    return isinstance(value, wanted)
+
+
+def _len(t: Tracer, value: Any) -> Any:
+    if isinstance(value, Sequence):
+        return scalars.whole(extent(t, value.count))
+    if isinstance(value, (Listed, Selected)):
+        value = symbolic.symbolic(t, value)
+    if isinstance(value, SymArray) and value.shape:
+        return scalars.whole(extent(t, value.shape[0]))
+    if isinstance(value, SmallArray) and value.items.ndim:
+        return len(value.items)
+    if isinstance(value, (list, tuple, dict, set, frozenset, str, range)):
+        return len(value)
+    if isinstance(value, Record):
+        found = records.special(t, value, "__len__")
+        if found is not NotImplemented:
+            return found
+    if isinstance(value, Masked):
+        raise Refused(
+            "the number of elements that a condition selects is not known when traced",
+            "sum the condition instead: np.sum(a > 0)",
+        )
+    used_as_array(value, "len()")
+    raise Refused(f"len() of {describe(value)}")
+
+
+def _range(t: Tracer, *args: Any) -> Any:
+    if any(isinstance(v, Whole) for v in args):
+        return sequences.symbolic_range(*args)
+    for v in args:
+        if not isinstance(v, int):
+            if isinstance(v, Real):
+                demands.retrace_integers(t, v.expr)
+            raise Refused(
+                f"range() of {describe(v)}",
+                integer_hint(v) or "the number of steps must be an integer known when traced",
+            )
+    return range(*args)
+
+
+def _enumerate(t: Tracer, values: Any, start: int = 0) -> Any:
+    if (found := sequences.of(values)) is not None:
+        return sequences.enumerated(found, start)
+    items = elements(t, values)
+    return t.stream(lambda: list(enumerate(items, start)))
+
+
+def _zip(t: Tracer, *columns: Any, strict: bool = False) -> Any:
+    if any(sequences.of(c) is not None for c in columns):
+        return sequences.together(columns)
+    lists = [elements(t, c) for c in columns]
+    if strict and len({len(v) for v in lists}) > 1:
+        raise Refused("zip() of columns of different lengths")
+    return t.stream(lambda: list(zip(*lists, strict=False)))
+
+
+def _map(t: Tracer, function: Any, *columns: Any) -> Any:
+    if any(sequences.of(c) is not None for c in columns):
+        rows = sequences.together(columns)
+        return Sequence(rows.count, lambda k: call_back(t, function, *rows.item(k)))
+    lists = [elements(t, c) for c in columns]
+    return t.stream(lambda: [call_back(t, function, *row) for row in zip(*lists, strict=False)])
+
+
+def _filter(t: Tracer, function: Any, values: Any) -> Any:
+    items = elements(t, values)
+
+    def compute() -> Any:
+        keep = [truth(t, v if function is None else call_back(t, function, v)) for v in items]
+        if all(isinstance(k, bool) for k in keep):
+            return [v for v, k in zip(items, keep, strict=True) if k]
+        return Masked(tuple(items), tuple(keep))
+
+    return t.stream(compute)
+
+
+def _reversed(t: Tracer, values: Any) -> Any:
+    if (found := sequences.of(values)) is not None:
+        return sequences.backwards(found)
+    items = elements(t, values)[::-1]
+    return t.stream(lambda: items)
+
+
+def _iter(t: Tracer, values: Any) -> Any:
+    if isinstance(values, Stream):
+        return values
+    items = elements(t, values)
+    return t.stream(lambda: items)
+
+
+def _next(t: Tracer, stream: Any, *default: Any) -> Any:
+    if not isinstance(stream, Stream):
+        raise Refused(f"next() of {describe(stream)}")
+    items = elements(t, stream)
+    if not items:
+        if default:
+            return default[0]
+        raise Refused("next() of an iterator without elements left")
+    stream.items = items[1:]
+    return items[0]
+
+
+def sorted_list(t: Tracer, values: Any, key: Any = None, reverse: bool = False) -> Any:
+    if isinstance(values, (SymArray, Listed, Selected)) and key is None:
+        found = sort(t, symbolic.symbolic(t, values))
+        return Listed(selecting.subscript(t, found, slice(None, None, -1)) if reverse else found)
+    items = elements(t, values)
+    keys = [plain(v if key is None else call_back(t, key, v)) for v in items]
+    order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+    return t.own([items[i] for i in order])
+
+
+def _list(t: Tracer, values: Any = ()) -> Any:
+    try:
+        with t.attempt(transparent=True):
+            items = list(elements(t, values))
+        return t.own(items)
+    except Unlisted:
+        return _listed(t, values)
+
+
+def _tuple(t: Tracer, values: Any = ()) -> Any:
+    try:
+        with t.attempt(transparent=True):
+            return tuple(elements(t, values))
+    except Unlisted:
+        return _listed(t, values)
+
+
+def _listed(t: Tracer, values: Any) -> Any:
+    """A list whose length is not known when traced."""
+    if isinstance(values, Stream) and isinstance(values.generator, Comprehension):
+        t.spend_generator(values)
+        return values.generator.listed()
+    found = sequences.of(values)
+    assert found is not None
+    items: list[Any] = []
+
+    def start(k: ir.Expr) -> None:
+        items.append(found.item(k))
+
+    made = trace_element(t, found.count, start, lambda: (items[-1], True))
+    return array_of_elements(t, found.count, *made)
+
+
+def _set(t: Tracer, values: Any = ()) -> Any:
+    return t.own({plain(v) for v in elements(t, values)})
+
+
+def dictionary(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+    result: dict[Any, Any] = {}
+    for source in args:
+        pairs = source.items() if isinstance(source, dict) else elements(t, source)
+        result.update({plain(k): t.wrap(v) for k, v in pairs})
+    result.update(kwargs)
+    return t.own(result)
+
+
+def _any(t: Tracer, values: Any) -> Any:
+    try:
+        with t.attempt(transparent=True):
+            return arrays.some(countable(t, values))
+    except Unlisted:
+        return accumulated(t, values, False, scalars.disjunction)
+
+
+def _all(t: Tracer, values: Any) -> Any:
+    try:
+        with t.attempt(transparent=True):
+            return arrays.every(countable(t, values))
+    except Unlisted:
+        return accumulated(t, values, True, scalars.conjunction)
+
+
+def _str(t: Tracer, value: Any = "") -> str:
+    if isinstance(value, (str, int)) or value is None:
+        return str(value)
+    raise Refused(f"{describe(value)} is formatted as text", "text is for messages of assert only")
+
+
+def _getattr(t: Tracer, owner: Any, name: Any, *default: Any) -> Any:
+    if default and not _hasattr(t, owner, name):
+        return default[0]
+    return t.attribute(owner, name)
+
+
+def _hasattr(t: Tracer, owner: Any, name: Any) -> bool:
+    try:
+        t.attribute(owner, name)
+    except Refused:
+        return False
+    return True
+
+
+def _callable(t: Tracer, value: Any) -> bool:
+    return not isinstance(value, (Scalar, SmallArray, Masked, Stream)) and callable(value)
+
+
+TABLE: dict[str, Callable[..., Any]] = {
+    "builtins.abs": absolute,
+    "builtins.sum": total,
+    "builtins.max": maximum,
+    "builtins.min": minimum,
+    "builtins.round": _round,
+    "builtins.pow": _pow,
+    "builtins.divmod": _divmod,
+    "builtins.int": to_int,
+    "builtins.float": _float,
+    "builtins.bool": _bool,
+    "builtins.complex": _complex,
+    "builtins.isinstance": _isinstance,
+    "builtins.len": _len,
+    "builtins.range": _range,
+    "builtins.enumerate": _enumerate,
+    "builtins.zip": _zip,
+    "builtins.map": _map,
+    "builtins.filter": _filter,
+    "builtins.reversed": _reversed,
+    "builtins.iter": _iter,
+    "builtins.next": _next,
+    "builtins.sorted": sorted_list,
+    "builtins.list": _list,
+    "builtins.tuple": _tuple,
+    "builtins.set": _set,
+    "builtins.frozenset": lambda t, *a: frozenset(_set(t, *a)),
+    "builtins.dict": dictionary,
+    "builtins.any": _any,
+    "builtins.all": _all,
+    "builtins.str": _str,
+    "builtins.getattr": _getattr,
+    "builtins.hasattr": _hasattr,
+    "builtins.callable": _callable,
+    "builtins.slice": lambda t, *ends: slice(*ends),
+}
+"""Traced versions, by the dotted name of what they implement."""

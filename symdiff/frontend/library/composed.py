@@ -1,0 +1,296 @@
+"""NumPy's and SciPy's functions in terms of others: plain Python that is traced like a
+user's. So they need no rules of their own, for small arrays or large ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.library import rearranged
+from symdiff.frontend.trace.scalars import is_whole
+
+ArrayLike = Any
+
+
+# --------------------------------------------------------------------- statistics
+def quantile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Linear interpolation between the two elements next to the place; any axis."""
+    if axis is None:
+        ordered = np.sort(np.ravel(a))
+    else:
+        ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
+    n = ordered.shape[0]
+    if np.ndim(q) > 0:
+        return np.stack([_at_place(ordered, n, p, axis, keepdims) for p in q])
+    return _at_place(ordered, n, q, axis, keepdims)
+
+
+def _at_place(ordered: ArrayLike, n: int, q: Any, axis: int | None, keepdims: bool) -> Any:
+    place = q * (n - 1)
+    below = np.searchsorted(np.arange(1, n) * 1.0, place, side="right")
+    after = np.minimum(below + 1, n - 1)
+    part = place - below
+    found = ordered[below] + part * (ordered[after] - ordered[below])
+    found = np.where(np.isnan(ordered[n - 1]), math.nan, found)
+    if keepdims:
+        return np.expand_dims(found, 0 if axis is None else axis)
+    return found
+
+
+def percentile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    if np.ndim(q) > 0:
+        return quantile(a, [p / 100 for p in q], axis, keepdims)
+    return quantile(a, q / 100, axis, keepdims)
+
+
+def median(a: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Any:
+    ordered = np.sort(np.ravel(a)) if axis is None else np.moveaxis(np.sort(a, axis=axis), axis, 0)
+    n = ordered.shape[0]
+    found = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+    found = np.where(np.isnan(ordered[n - 1]), math.nan, found)  # which is sorted to the end
+    if keepdims:
+        return np.expand_dims(found, 0 if axis is None else axis)
+    return found
+
+
+def cov(
+    m: ArrayLike, y: ArrayLike = None, rowvar: bool = True, bias: bool = False,
+    ddof: int | None = None,
+) -> Any:  # fmt: skip
+    x = _observations(m, y, rowvar)
+    n = x.shape[1]
+    less = (0 if bias else 1) if ddof is None else ddof
+    centred = x - np.mean(x, axis=1, keepdims=True)
+    found = centred @ centred.T / (n - less)
+    return found[0, 0] if np.ndim(m) == 1 and y is None else found
+
+
+def corrcoef(x: ArrayLike, y: ArrayLike = None, rowvar: bool = True) -> Any:
+    if np.ndim(x) == 1 and y is None:
+        return 1.0
+    found = cov(x, y, rowvar)
+    sizes = np.sqrt(np.diag(found))
+    return found / sizes[:, None] / sizes
+
+
+def _observations(m: ArrayLike, y: ArrayLike, rowvar: bool) -> Any:
+    x = m[None, :] if np.ndim(m) == 1 else m if rowvar else m.T
+    if y is None:
+        return x
+    return np.concatenate([x, y[None, :] if np.ndim(y) == 1 else y if rowvar else y.T])
+
+
+def bincount(x: ArrayLike, weights: ArrayLike = None, minlength: int = 0) -> Any:
+    n = max(np.max(x) + 1, minlength) if len(x) > 0 else minlength
+    if weights is None:
+        found = np.zeros(n, int)
+        np.add.at(found, x, 1)
+        return found
+    sums = np.zeros(n)
+    np.add.at(sums, x, weights)
+    return sums
+
+
+def histogram(
+    a: ArrayLike, bins: Any = 10, range: Any = None, density: bool = False,
+    weights: ArrayLike = None,
+) -> Any:  # fmt: skip
+    """Counts have no gradient, sums of weights have that of the weights, and edges that of the
+    extremes they come from."""
+    x = np.ravel(a)
+    if np.ndim(bins) > 0:
+        edges = bins * 1.0
+        low, high = edges[0], edges[-1]
+    else:
+        low, high = (np.min(x), np.max(x)) if range is None else range
+        low, high = np.where(low == high, low - 0.5, low), np.where(low == high, high + 0.5, high)
+        edges = np.linspace(low, high, bins + 1)
+    n = edges.shape[0] - 1
+    at = np.minimum(np.searchsorted(edges, x, side="right") - 1, n - 1)
+    inside = (x >= low) & (x <= high)
+    at = np.maximum(at, 0)
+    if weights is None and not density:
+        found = np.zeros(n, int)
+        np.add.at(found, at[inside], 1)
+        return found, edges
+    sums = np.zeros(n)
+    np.add.at(sums, at, np.where(inside, 1.0 if weights is None else np.ravel(weights), 0.0))
+    return (sums / (np.sum(sums) * np.diff(edges)) if density else sums), edges
+
+
+def unique(ar: ArrayLike) -> Any:
+    """Sorted, each value once; the gradient of equal ones goes to the first of them."""
+    x = np.sort(np.ravel(ar))
+    places = np.arange(x.shape[0])
+    return x[(x != x[np.maximum(places - 1, 0)]) | (places == 0)]
+
+
+def partition(a: ArrayLike, kth: Any, axis: int = -1) -> Any:
+    """Sorted, which is one of the orders that `np.partition` may leave."""
+    return np.sort(a, axis=axis)
+
+
+def argpartition(a: ArrayLike, kth: Any, axis: int = -1) -> Any:
+    return np.argsort(a, axis=axis)
+
+
+# ------------------------------------------------------------------- polynomials
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
+    n = len(x) if N is None else N
+    powers = np.arange(n)
+    return x[:, None] ** (powers if increasing else n - 1 - powers)
+
+
+def polyder(p: ArrayLike, m: int = 1) -> Any:
+    for _ in range(m):
+        n = len(p)
+        p = p[:-1] * np.arange(n - 1, 0, -1)
+    return p
+
+
+def polyint(p: ArrayLike) -> Any:
+    return np.concatenate([p / np.arange(len(p), 0, -1), np.zeros(1)])
+
+
+def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Any:
+    return np.linalg.pinv(np.vander(x, deg + 1)) @ y
+
+
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
+    return np.convolve(a1, a2)
+
+
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
+    n = max(a1.shape[0], a2.shape[0])
+    return np.pad(a1, (n - a1.shape[0], 0)) + np.pad(a2, (n - a2.shape[0], 0))
+
+
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
+    return polyadd(a1, -a2)
+
+
+def polynomial_value(x: Any, c: ArrayLike) -> Any:
+    return np.polyval(c[::-1], x)
+
+
+# ---------------------------------------------------------------- linear algebra
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> Any:
+    """The shortest solution; its derivative by the matrix is the one at constant rank."""
+    x = np.linalg.pinv(a) @ b
+    rest = np.sum((b - a @ x) ** 2, axis=0)
+    sizes = np.linalg.svd(a, compute_uv=False)
+    least = 2.0**-52 * max(a.shape) if rcond is None else rcond
+    return x, rest, np.sum(np.where(sizes > least * sizes[0], 1, 0)), sizes
+
+
+def svdvals(x: ArrayLike) -> Any:
+    return np.linalg.svd(x, compute_uv=False)
+
+
+def cond(x: ArrayLike, p: Any = None) -> Any:
+    if p is None:
+        sizes = np.linalg.svd(x, compute_uv=False)
+        return sizes[0] / sizes[-1]
+    return np.linalg.norm(x, p) * np.linalg.norm(np.linalg.inv(x), p)
+
+
+def solve_triangular(
+    a: ArrayLike, b: ArrayLike, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Any:
+    part = np.tril(a) if lower else np.triu(a)
+    if unit_diagonal:
+        part = part - np.diag(np.diag(part)) + np.eye(a.shape[0])
+    return np.linalg.solve(part if trans in (0, "N") else part.T, b)
+
+
+def cho_factor(a: ArrayLike, lower: bool = False) -> Any:
+    return scipy_cholesky(a, lower), lower
+
+
+def cho_solve(c_and_lower: Any, b: ArrayLike) -> Any:
+    c, lower = c_and_lower
+    factor = np.tril(c) if lower else np.triu(c).T
+    return np.linalg.solve(factor.T, np.linalg.solve(factor, b))
+
+
+def scipy_cholesky(a: ArrayLike, lower: bool = False) -> Any:
+    """Of the triangle that is named."""
+    return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a.T).T
+
+
+def vecdot(x1: ArrayLike, x2: ArrayLike, axis: int = -1) -> Any:
+    return np.sum(x1 * x2, axis=axis)
+
+
+def matvec(x1: ArrayLike, x2: ArrayLike) -> Any:
+    return np.sum(x1 * x2[..., None, :], axis=-1)
+
+
+def vecmat(x1: ArrayLike, x2: ArrayLike) -> Any:
+    return np.sum(x1[..., :, None] * x2, axis=-2)
+
+
+def matrix_norm(x: ArrayLike, keepdims: bool = False, ord: Any = "fro") -> Any:
+    return np.linalg.norm(x, ord, axis=(-2, -1), keepdims=keepdims)
+
+
+def matrix_transpose(x: ArrayLike) -> Any:
+    return np.swapaxes(x, -1, -2)
+
+
+def matrix_trace(x: ArrayLike, offset: int = 0) -> Any:
+    return np.trace(x, offset, -2, -1)
+
+
+def scipy_solve(a: ArrayLike, b: ArrayLike, assume_a: str = "gen") -> Any:
+    return np.linalg.solve(a, b)
+
+
+TABLE: dict[str, tuple[Any, ...]] = {
+    "numpy.quantile": (quantile, 1),
+    "numpy.percentile": (percentile, 1),
+    "numpy.histogram": (histogram, 1),
+    "numpy.unique": (unique, 1),
+    "numpy.partition": (partition, 1),
+    "numpy.argpartition": (argpartition, 1),
+    "numpy.median": (median, 1),
+    "numpy.cov": (cov, 2),
+    "numpy.corrcoef": (corrcoef, 2),
+    "numpy.bincount": (bincount, 2, 0),
+    "numpy.vander": (vander, 1),
+    "numpy.polyder": (polyder, 1),
+    "numpy.polyint": (polyint, 1),
+    "numpy.polyfit": (polyfit, 2),
+    "numpy.polynomial.polynomial.polyval": (polynomial_value, 0),
+    "numpy.linalg.lstsq": (lstsq, 2),
+    "numpy.linalg.svdvals": (svdvals, 1),
+    "numpy.linalg.cond": (cond, 1),
+    "scipy.linalg.solve_triangular": (solve_triangular, 2),
+    "scipy.linalg.cho_factor": (cho_factor, 1),
+    "scipy.linalg.cho_solve": (cho_solve, 2),
+    "scipy.linalg.cholesky": (scipy_cholesky, 1),
+    "scipy.linalg.solve": (scipy_solve, 2),
+    "scipy.linalg.svdvals": (svdvals, 1),
+    "numpy.polymul": (polymul, 2),
+    "numpy.polyadd": (polyadd, 2),
+    "numpy.polysub": (polysub, 2),
+    "numpy.vecdot": (vecdot, 2),
+    "numpy.linalg.vecdot": (vecdot, 2),
+    "numpy.matvec": (matvec, 2),
+    "numpy.vecmat": (vecmat, 2),
+    "numpy.linalg.matrix_norm": (matrix_norm, 1),
+    "numpy.linalg.matrix_transpose": (matrix_transpose, 1),
+    "numpy.linalg.trace": (matrix_trace, 1),
+} | rearranged.TABLE
+"""By the dotted name of what is implemented: the function, how many of its first arguments are
+arrays, and the number of one that is an array of integers."""
+
+EXTENDED: dict[str, tuple[Any, ...]] = {
+    "numpy.interp": (rearranged.interp, lambda *args, **more: len(args) > 3 or bool(more)),
+    "numpy.diff": (rearranged.diff, lambda *args, **more: "prepend" in more or "append" in more),
+    "numpy.repeat": (rearranged.repeat, lambda *args, **more: not is_whole((*args[1:2], *more.values())[0]), 1),
+}  # fmt: skip
+"""Calls of functions that are known otherwise, and what makes them calls of these; and likewise
+which argument is an array of integers."""

@@ -1,0 +1,91 @@
+"""Traced versions of the methods of Python's containers and strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symdiff.frontend.library.builtin_functions import dictionary, sorted_list
+from symdiff.frontend.syntax.containers import elements, plain, position
+from symdiff.frontend.trace.tracer import Tracer
+
+
+def _changing(change: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that changes its owner; positions and keys must be known."""
+
+    def implementation(t: Tracer, owner: Any, *args: Any) -> Any:
+        t.mutate(owner)
+        return change(t, owner, *args)
+
+    return implementation
+
+
+def _setdefault(t: Tracer, owner: Any, k: Any, default: Any = None) -> Any:
+    return t.wrap(owner.setdefault(plain(k), default))
+
+
+def _dict_pop(t: Tracer, owner: Any, k: Any, *default: Any) -> Any:
+    return t.wrap(owner.pop(plain(k), *default))
+
+
+def _update(t: Tracer, owner: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
+    t.mutate(owner)
+    owner.update(dictionary(t, *args, **kwargs))
+
+
+def _list_sort(t: Tracer, owner: Any, key: Any = None, reverse: bool = False) -> None:
+    t.mutate(owner)
+    owner[:] = sorted_list(t, owner, key, reverse)
+
+
+def _index(t: Tracer, owner: Any, value: Any) -> int:
+    return [plain(t.wrap(v)) for v in owner].index(plain(value))
+
+
+def _count(t: Tracer, owner: Any, value: Any) -> int:
+    return [plain(t.wrap(v)) for v in owner].count(plain(value))
+
+
+def _text(name: str) -> Callable[..., Any]:
+    def implementation(t: Tracer, owner: str, *args: Any) -> Any:
+        if name == "join":
+            return owner.join(elements(t, args[0]))
+        found = getattr(owner, name)(*args)
+        return t.own(found) if isinstance(found, list) else found
+
+    return implementation
+
+
+METHODS: dict[tuple[type, str], Callable[..., Any]] = {
+    (list, "append"): _changing(lambda t, o, v: o.append(v)),
+    (list, "extend"): _changing(lambda t, o, v: o.extend(elements(t, v))),
+    (list, "insert"): _changing(lambda t, o, i, v: o.insert(position(i), v)),
+    (list, "pop"): _changing(lambda t, o, i=-1: t.wrap(o.pop(position(i)))),
+    (list, "clear"): _changing(lambda t, o: o.clear()),
+    (list, "reverse"): _changing(lambda t, o: o.reverse()),
+    (list, "sort"): _list_sort,
+    (list, "copy"): lambda t, o: t.own(list(o)),
+    (list, "index"): _index,
+    (list, "count"): _count,
+    (tuple, "index"): _index,
+    (tuple, "count"): _count,
+    (dict, "get"): lambda t, o, k, d=None: t.wrap(o.get(plain(k), d)),
+    (dict, "keys"): lambda t, o: o.keys(),
+    (dict, "values"): lambda t, o: o.values(),
+    (dict, "items"): lambda t, o: o.items(),
+    (dict, "copy"): lambda t, o: t.own(dict(o)),
+    (dict, "pop"): _changing(_dict_pop),
+    (dict, "setdefault"): _changing(_setdefault),
+    (dict, "update"): _update,
+    (dict, "clear"): _changing(lambda t, o: o.clear()),
+    (set, "add"): _changing(lambda t, o, v: o.add(plain(v))),
+    (set, "discard"): _changing(lambda t, o, v: o.discard(plain(v))),
+    **{
+        (str, name): _text(name)
+        for name in (
+            "capitalize", "count", "endswith", "find", "isalpha", "isdigit", "join", "lower",
+            "lstrip", "replace", "rstrip", "split", "startswith", "strip", "title", "upper",
+        )
+    },
+}  # fmt: skip
+"""Methods of Python's containers and strings."""

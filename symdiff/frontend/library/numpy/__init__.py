@@ -1,0 +1,7 @@
+"""NumPy's functions.
+
+`small/`       on numbers and arrays whose elements are traced one by one
+`symbolic/`    on arrays whose size is not known when traced
+`keywords`     arguments by name, `out=` and `where=`
+`ufuncs`       methods such as `np.add.reduce`, and index tricks
+"""

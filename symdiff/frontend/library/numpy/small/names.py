@@ -1,0 +1,426 @@
+"""Traced versions of NumPy's functions on numbers and small arrays. Elementary
+functions are not here: they come from the table in `symdiff.ir.functions`."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.arrays.small import (
+    asarray,
+    converted,
+    copied,
+    dtype_kind,
+    elementwise,
+    reduce,
+)
+from symdiff.frontend.library import builtin_functions as python_names
+from symdiff.frontend.library import standard as library_names
+from symdiff.frontend.library.builtin_functions import call_back
+from symdiff.frontend.library.numpy.small import shapes as numpy_shapes
+from symdiff.frontend.library.numpy.symbolic import making
+from symdiff.frontend.loops import sequences
+from symdiff.frontend.syntax.containers import elements, plain
+from symdiff.frontend.trace import finiteness, scalars
+from symdiff.frontend.trace.demands import used_as_array
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Cond,
+    Masked,
+    Real,
+    Refused,
+    Scalar,
+    SmallArray,
+    array_of,
+    as_real,
+    describe,
+    from_outside,
+    is_number,
+    number,
+)
+from symdiff.ir import functions
+
+Function = Callable[..., Any]
+
+
+# --------------------------------------------------------------------- creation
+def _array(t: Tracer, values: Any, dtype: Any = None, copy: Any = True) -> Any:
+    return t.own(copied(converted(asarray(values), dtype_kind(dtype))))
+
+
+def _asarray(t: Tracer, values: Any, dtype: Any = None) -> Any:
+    if isinstance(values, SmallArray):
+        return converted(values, dtype_kind(dtype))
+    return _array(t, values, dtype)
+
+
+def _shape_of(shape: Any) -> tuple[int, ...]:
+    parts = (shape,) if isinstance(shape, (int, Scalar)) else tuple(shape)
+    if not all(isinstance(n, int) for n in parts):
+        raise Refused("a shape that is not known when traced")
+    return parts
+
+
+def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
+    parts = shape if isinstance(shape, (tuple, list)) else (shape,)
+    if sequences.involved(parts) or math.prod(map(int, parts)) > t.size_limit:
+        return making.filled(t, shape, value, kind)
+    size = _shape_of(shape)
+    array = array_of([value] * int(np.prod(size, dtype=int)), size)
+    return t.own(converted(array, kind))
+
+
+def _full_like(t: Tracer, model: Any, value: Any, dtype: Any) -> Any:
+    array = asarray(model)
+    return _filled(t, array.items.shape, value, dtype_kind(dtype) or array.kind)
+
+
+def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
+    if not isinstance(num, int):
+        raise Refused("a number of points that is not known when traced")
+    if num > t.size_limit:
+        return making.TABLE["numpy.linspace"](t, start, stop, num, endpoint)
+    steps = max(num - 1 if endpoint else num, 1)
+    span = scalars.binary(ast.Sub, as_real(stop), as_real(start))
+    values = []
+    for i in range(num):
+        part = scalars.binary(ast.Div, scalars.binary(ast.Mult, span, i), steps)
+        values.append(scalars.binary(ast.Add, as_real(start), part))
+    return t.own(array_of(values, (num,)))
+
+
+def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
+    kind = dtype_kind(dtype)
+    if all(isinstance(b, int) for b in bounds):
+        values: list[Any] = list(range(*bounds))
+        if len(values) > t.size_limit:
+            return making.ranged(t, *bounds, dtype=dtype)
+        return t.own(converted(SmallArray(np.array(values, object), "i"), kind))
+    if any(isinstance(b, Real) and ir.rational(b.expr) is None for b in bounds):
+        raise Refused(*making.real_ends(bounds))
+    exact = [plain(b) for b in bounds]
+    start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
+    count = max(0, math.ceil((float(stop) - float(start)) / float(step)))  # as NumPy rounds it
+    return t.own(converted(array_of([number(start + i * step) for i in range(count)], (count,)), kind))  # fmt: skip
+
+
+def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:
+    if n * (n if m is None else m) > t.size_limit:
+        return making.eye(t, n, m, k)
+    return t.own(asarray(np.eye(n, m, k)))
+
+
+# --------------------------------------------------------------------- selection
+def _truth(value: Any) -> Any:
+    return elementwise(scalars.truth, value)
+
+
+def _nansum(t: Tracer, value: Any, *args: Any, **more: Any) -> Any:
+    numbers = elementwise(
+        lambda x: arrays.choose(finiteness.undefined(x), number(0), x), _countable(value)
+    )
+    return _sum(t, numbers, *args, **more)
+
+
+def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
+    """Only the side that is taken counts."""
+    if not sides:
+        used_as_array(condition, "its true elements are found")
+    if len(sides) != 2:
+        raise Refused("np.where() without its two values", "use np.where(condition, a, b)")
+    return elementwise(arrays.choose, _truth(condition), *sides)
+
+
+def _select(t: Tracer, conditions: Any, choices: Any, default: Any = 0) -> Any:
+    result = default
+    pairs = zip(elements(t, conditions), elements(t, choices), strict=True)
+    for c, value in reversed(list(pairs)):
+        result = _where(t, c, value, result)
+    return result
+
+
+def _piecewise(t: Tracer, x: Any, conditions: Any, functions: Any, *args: Any) -> Any:
+    conditions = elements(t, conditions if isinstance(conditions, (list, tuple)) else [conditions])
+    pieces = elements(t, functions)
+    if len(pieces) not in (len(conditions), len(conditions) + 1):
+        raise Refused(f"np.piecewise() of {len(conditions)} conditions and {len(pieces)} functions")
+
+    def value(piece: Any) -> Any:
+        if is_number(piece):
+            return piece
+        return call_back(t, piece, x, *args)
+
+    result = value(pieces[-1]) if len(pieces) > len(conditions) else number(0)
+    for c, piece in zip(conditions, pieces, strict=False):  # the last that holds wins
+        result = _where(t, c, value(piece), result)
+    return result
+
+
+def _clip(t: Tracer, x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:  # fmt: skip
+    low, high = a_min if min is None else min, a_max if max is None else max
+    if low is not None:
+        x = elementwise(lambda u, v: scalars.apply(functions.MAXIMUM, u, v), x, low)
+    if high is not None:
+        x = elementwise(lambda u, v: scalars.apply(functions.MINIMUM, u, v), x, high)
+    return x
+
+
+def _logical(f: Function) -> Function:
+    return lambda t, *values: elementwise(lambda *v: f(*map(scalars.truth, v)), *values)
+
+
+def _bits(op: type[ast.operator]) -> Function:
+    return lambda t, a, b: elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
+
+
+def _compare(op: type[ast.cmpop]) -> Function:
+    return lambda t, a, b: elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
+
+
+def _isclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> Any:
+    relative = number(1e-5) if rtol is None else rtol
+    absolute = number(1e-8) if atol is None else atol
+    return elementwise(
+        lambda x, y, r, s: scalars.isclose(x, y, r, s, False), a, b, relative, absolute
+    )
+
+
+def _on_each(f: Function) -> Function:
+    return lambda t, value: elementwise(f, value)
+
+
+def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
+    """A real number is never infinite: only what is not defined is replaced."""
+    return _where(t, elementwise(finiteness.undefined, x), nan, x)
+
+
+# -------------------------------------------------------------------- reductions
+def _reduction(f: Callable[[Any], Any]) -> Function:
+    def implementation(t: Tracer, value: Any, axis: Any = None, *, keepdims: Any = False, dtype: Any = None) -> Any:  # fmt: skip
+        dtype_kind(dtype)
+        return reduce(f, _countable(value), axis, keepdims)
+
+    return implementation
+
+
+def _countable(value: Any) -> Any:
+    return value if isinstance(value, Masked) else asarray(value)
+
+
+def _pick(op: ir.Op) -> Callable[[Any, Any], Any]:
+    better = max if op is functions.MAXIMUM else min
+
+    def pick(a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            return better(a, b)
+        return scalars.apply(op, a, b)
+
+    return pick
+
+
+def _sum_of(values: Any) -> Any:
+    if isinstance(values, list) and any(isinstance(v, (Cond, bool)) for v in values):
+        values = [int(v) if isinstance(v, bool) else as_real(v) for v in values]
+    return arrays.total(values, number(0) if values == [] else 0)
+
+
+def _count(values: Any) -> Any:
+    if isinstance(values, Masked):
+        return arrays.total([as_real(scalars.as_cond(c)) for c in values.present])
+    return len(values)
+
+
+def _mean_of(values: Any) -> Any:
+    return scalars.binary(ast.Div, _sum_of(values), _count(values))
+
+
+def _variance(values: Any, ddof: int) -> Any:
+    mean = _mean_of(values)
+    squares = elementwise(
+        lambda v: scalars.binary(ast.Pow, scalars.binary(ast.Sub, v, mean), 2),
+        values if isinstance(values, Masked) else array_of(values, (len(values),)),
+    )
+    total = arrays.total(squares if isinstance(squares, Masked) else list(squares.items))
+    return scalars.binary(ast.Div, total, scalars.binary(ast.Sub, _count(values), ddof))
+
+
+def _spread(root: bool) -> Function:
+    def implementation(t: Tracer, value: Any, axis: Any = None, *, ddof: int = 0, keepdims: Any = False) -> Any:  # fmt: skip
+        def f(values: Any) -> Any:
+            found = _variance(values, ddof)
+            return scalars.compose(ir.sqrt, (found,)) if root else found
+
+        return reduce(f, _countable(value), axis, keepdims)
+
+    return implementation
+
+
+def _norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None) -> Any:
+    """The Euclidean norm, or the sum or maximum of the absolute values."""
+    exact = None if ord is None else plain(ord) if not isinstance(ord, Real) or ir.rational(ord.expr) is not None else ord  # fmt: skip
+    if exact in (None, 2):
+        return reduce(lambda v: library_names.hypot(t, *v), asarray(value), axis)
+    sizes = elementwise(lambda v: scalars.apply(ir.ABS, v), asarray(value))
+    if exact == 1:
+        return reduce(arrays.total, sizes, axis)
+    if isinstance(exact, Real) and exact.expr is ir.INF:
+        return reduce(lambda v: arrays.extreme(_pick(functions.MAXIMUM), v), sizes, axis)
+    raise Refused("this norm is not supported", "the norms 1, 2 and np.inf are")
+
+
+def _cumulative(op: type[ast.operator]) -> Function:
+    def implementation(t: Tracer, value: Any, axis: Any = None) -> Any:
+        items = asarray(value).items
+        if axis is None:
+            items, axis = items.ravel(), 0
+        moved = np.moveaxis(items.copy(), axis, 0)
+        for i in range(1, len(moved)):
+            row = zip(np.ravel(moved[i - 1]), np.ravel(moved[i]), strict=True)
+            cells = np.empty(moved[i].size if isinstance(moved[i], np.ndarray) else 1, object)
+            cells[:] = [scalars.binary(op, a, b) for a, b in row]
+            moved[i] = cells.reshape(np.shape(moved[i])) if np.shape(moved[i]) else cells[0]
+        result = np.moveaxis(moved, 0, axis)
+        return t.own(array_of(list(result.ravel()), result.shape))
+
+    return implementation
+
+
+def _round(t: Tracer, value: Any, decimals: int = 0) -> Any:
+    if decimals == 0:
+        return elementwise(lambda v: scalars.apply(functions.ROUND, v), value)
+    return elementwise(lambda v: python_names.round_to(v, decimals), value)
+
+
+def _cast_float(t: Tracer, value: Any = 0) -> Any:
+    if isinstance(value, str):
+        return number(float(value))
+    return elementwise(as_real, value if is_number(value) else asarray(value))
+
+
+def _cast_narrow(kind: type[np.floating[Any]]) -> Function:
+    """A cast of known numbers to a narrower type: they are rounded to it."""
+
+    def narrow(value: Any) -> Real:
+        q = ir.rational(as_real(value).expr)
+        if q is None:
+            raise Refused(
+                f"{describe(value)} that is not known when traced is rounded to {kind.__name__}",
+                "leave the conversion out; the arguments decide the precision of a call",
+            )
+        return as_real(from_outside(kind(float(q))))
+
+    def implementation(t: Tracer, value: Any = 0) -> Any:
+        return elementwise(narrow, value if is_number(value) else asarray(value))
+
+    return implementation
+
+
+def _cast_integer(kind: type[np.integer[Any]]) -> Function:
+    """A cast of known numbers to integers."""
+
+    def integer(t: Tracer, value: Any) -> int:
+        n = int(python_names.to_int(t, value))
+        if not np.iinfo(kind).min <= n <= np.iinfo(kind).max:
+            raise Refused(f"{n} does not fit into {kind.__name__}")
+        return n
+
+    def implementation(t: Tracer, value: Any = 0) -> Any:
+        if is_number(value):
+            return integer(t, value)
+        return elementwise(lambda v: integer(t, v), asarray(value))
+
+    return implementation
+
+
+def _finfo(t: Tracer, dtype: Any) -> Any:
+    return np.finfo(dtype)
+
+
+def _nan_like(t: Tracer, shape: Any, dtype: Any = None) -> Any:
+    return _filled(t, shape, Real(ir.NAN, ir.FALSE), dtype_kind(dtype) or "f")
+
+
+_sum = _reduction(_sum_of)
+_max = _reduction(lambda v: arrays.extreme(_pick(functions.MAXIMUM), v))
+_min = _reduction(lambda v: arrays.extreme(_pick(functions.MINIMUM), v))
+_any = _reduction(arrays.some)
+_all = _reduction(arrays.every)
+_prod = _reduction(arrays.product)
+_mean = _reduction(_mean_of)
+
+TABLE: dict[str, Function] = {
+    "numpy.array": _array, "numpy.asarray": _asarray, "numpy.copy": _array,
+    "numpy.zeros": lambda t, shape, dtype=None: _filled(t, shape, 0, dtype_kind(dtype) or "f"),
+    "numpy.ones": lambda t, shape, dtype=None: _filled(t, shape, 1, dtype_kind(dtype) or "f"),
+    "numpy.full": lambda t, shape, value, dtype=None: _filled(t, shape, value, dtype_kind(dtype)),
+    "numpy.empty": _nan_like,
+    "numpy.zeros_like": lambda t, a, dtype=None: _full_like(t, a, 0, dtype),
+    "numpy.ones_like": lambda t, a, dtype=None: _full_like(t, a, 1, dtype),
+    "numpy.full_like": lambda t, a, value, dtype=None: _full_like(t, a, value, dtype),
+    "numpy.linspace": _linspace, "numpy.arange": _arange, "numpy.eye": _eye,
+    "numpy.identity": _eye, "numpy.where": _where, "numpy.select": _select,
+    "numpy.piecewise": _piecewise, "numpy.clip": _clip,
+    "numpy.logical_and": _logical(scalars.conjunction),
+    "numpy.logical_or": _logical(scalars.disjunction),
+    "numpy.logical_xor": _logical(scalars.exclusive), "numpy.logical_not": _logical(scalars.negate),
+    "numpy.bitwise_and": _bits(ast.BitAnd), "numpy.bitwise_or": _bits(ast.BitOr),
+    "numpy.bitwise_xor": _bits(ast.BitXor), "numpy.equal": _compare(ast.Eq),
+    "numpy.not_equal": _compare(ast.NotEq), "numpy.less": _compare(ast.Lt),
+    "numpy.less_equal": _compare(ast.LtE), "numpy.greater": _compare(ast.Gt),
+    "numpy.greater_equal": _compare(ast.GtE), "numpy.isclose": _isclose,
+    "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
+    "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
+    "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
+    "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
+    "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),
+    "numpy.count_nonzero": lambda t, a: _sum(t, _truth(asarray(a))),
+    "numpy.cumsum": _cumulative(ast.Add), "numpy.cumprod": _cumulative(ast.Mult),
+    "numpy.diff": numpy_shapes.diff, "numpy.dot": numpy_shapes.dot, "numpy.vdot": numpy_shapes.dot, "numpy.inner": numpy_shapes.inner,
+    "numpy.matmul": lambda t, a, b: arrays.dot(a, b), "numpy.outer": numpy_shapes.outer,
+    "numpy.cross": numpy_shapes.cross, "numpy.polyval": numpy_shapes.polyval, "numpy.trapezoid": numpy_shapes.trapezoid,
+    "numpy.trapz": numpy_shapes.trapezoid, "numpy.linalg.norm": _norm, "numpy.stack": numpy_shapes.joined(np.stack),
+    "numpy.concatenate": numpy_shapes.joined(np.concatenate), "numpy.hstack": numpy_shapes.joined(np.hstack),
+    "numpy.vstack": numpy_shapes.joined(np.vstack), "numpy.column_stack": numpy_shapes.joined(np.column_stack),
+    "numpy.ravel": numpy_shapes.reshaped(np.ravel), "numpy.transpose": numpy_shapes.reshaped(np.transpose),
+    "numpy.reshape": numpy_shapes.reshape, "numpy.squeeze": numpy_shapes.reshaped(np.squeeze),
+    "numpy.flip": numpy_shapes.reshaped(np.flip), "numpy.roll": numpy_shapes.reshaped(np.roll),
+    "numpy.atleast_1d": numpy_shapes.reshaped(np.atleast_1d), "numpy.diag": numpy_shapes.reshaped(np.diag),
+    "numpy.trace": lambda t, a: arrays.total(list(np.diagonal(asarray(a).items))),
+    "numpy.broadcast_to": numpy_shapes.reshaped(np.broadcast_to), "numpy.expand_dims": numpy_shapes.reshaped(np.expand_dims),
+    "numpy.tile": numpy_shapes.reshaped(np.tile), "numpy.repeat": numpy_shapes.reshaped(np.repeat),
+    "numpy.shape": lambda t, a: asarray(a).items.shape,
+    "numpy.size": lambda t, a: asarray(a).items.size,
+    "numpy.ndim": lambda t, a: asarray(a).items.ndim, "numpy.float64": _cast_float,
+    "numpy.round": _round, "numpy.around": _round, "numpy.finfo": _finfo,
+    "numpy.isscalar": lambda t, a: isinstance(a, (Scalar, int, str)),
+    **{f"numpy.{k.__name__}": _cast_narrow(k) for k in (np.float16, np.float32)},
+    **{f"numpy.{k.__name__}": _cast_integer(k) for k in np.sctypeDict.values() if issubclass(k, np.integer)},
+}  # fmt: skip
+"""Traced versions, by the dotted name of what they implement."""
+
+ARRAY_PROPERTIES: dict[str, Callable[[SmallArray], Any]] = {
+    "shape": lambda a: a.items.shape,
+    "size": lambda a: a.items.size,
+    "ndim": lambda a: a.items.ndim,
+    "T": lambda a: SmallArray(a.items.T, a.kind),
+    "real": lambda a: a,
+    "dtype": lambda a: np.dtype({"f": float, "i": int, "b": bool}[a.kind]),
+}
+"""Attributes of an array."""
+
+ARRAY_METHODS: dict[str, Function] = {
+    "sum": _sum, "prod": _prod, "mean": _mean, "max": _max, "min": _min, "any": _any,
+    "all": _all, "var": _spread(False), "std": _spread(True), "dot": numpy_shapes.dot, "clip": _clip,
+    "round": _round, "cumsum": _cumulative(ast.Add), "cumprod": _cumulative(ast.Mult),
+    "copy": _array, "astype": numpy_shapes.astype, "flatten": numpy_shapes.flatten, "tolist": numpy_shapes.tolist, "item": numpy_shapes.item,
+    "reshape": numpy_shapes.reshape, "ravel": numpy_shapes.reshaped(np.ravel), "transpose": numpy_shapes.reshaped(np.transpose),
+    "squeeze": numpy_shapes.reshaped(np.squeeze),
+}  # fmt: skip
+"""Methods of an array; each is called as the NumPy function of that name."""

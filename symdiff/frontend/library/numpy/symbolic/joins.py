@@ -1,0 +1,189 @@
+"""NumPy's functions that join, split and pad arrays whose size is not known when traced."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays.symbolic import SLOTS, lazy, needs, placed
+from symdiff.frontend.library.numpy.symbolic.shapes import (
+    at_least,
+    axis_of,
+    divided,
+    expanded,
+    moved,
+    ravel,
+    reshaped,
+    sliced,
+)
+from symdiff.frontend.syntax.containers import elements
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.extents import extent, same_size, shape_of
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Listed, Refused, SymArray, as_real
+from symdiff.ir import ONE, ZERO, Expr, loop_program
+from symdiff.ir.integers import linear
+
+Function = Callable[..., Any]
+
+
+def parts_of(t: Tracer, values: Any) -> list[SymArray]:
+    """The arrays to be joined."""
+    if isinstance(values, (SymArray, Listed)):
+        a = symbolic.symbolic(t, values)
+        if ir.integer(a.shape[0]) is None:
+            raise Refused("the rows of an array whose size is not known when traced are joined")
+        return [symbolic.symbolic(t, v) for v in elements(t, a)]
+    found = [symbolic.symbolic(t, v) for v in elements(t, values)]
+    if not found:
+        raise Refused("no arrays are joined")
+    return found
+
+
+def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
+    """Arrays one after the other along an axis."""
+    rank = len(parts[0].shape)
+    if any(len(p.shape) != rank for p in parts) or not rank:
+        raise Refused("arrays of different dimensions are joined")
+    k = axis_of(rank, axis)
+    kind = symbolic.common_kind(parts)
+    shape = list(parts[0].shape)
+    for p in parts[1:]:
+        for i in range(rank):
+            if i != k:
+                same_size(t, shape[i], p.shape[i])
+    ends = [ZERO]
+    for p in parts:
+        symbolic.reused(t, p)
+        ends.append(ir.add(ends[-1], extent(t, p.shape[k])))
+    shape[k] = linear(ends[-1])
+    value, defined = None, ir.TRUE
+    for p, start, end in reversed(list(zip(parts, ends, ends[1:], strict=False))):
+        at = list(SLOTS[:rank])
+        at[k] = ir.sub(SLOTS[k], linear(start))
+        e, d = placed(symbolic.as_kind(p, kind), at), placed(needs(p), at)
+        here = ir.lt(SLOTS[k], linear(end))
+        defined = d if value is None else scalars.guarded(here, d, defined)
+        value = e if value is None else ir.where(here, e, value)
+    assert value is not None
+    return lazy(shape, kind, value, defined)
+
+
+def _rows(t: Tracer, values: Any) -> SymArray | None:
+    """The rows of an array, or a list, of a length that is not known when traced."""
+    if not isinstance(values, (SymArray, Listed)):
+        return None
+    a = symbolic.symbolic(t, values)
+    return None if len(a.shape) < 2 or ir.integer(a.shape[0]) is not None else a
+
+
+def _concatenate(t: Tracer, values: Any, axis: Any = 0) -> Any:
+    if (rows := _rows(t, values)) is not None and axis in (0, None):
+        count = ir.mul(*rows.shape[:2])
+        return reshaped(t, rows, tuple(map(scalars.whole, (count, *rows.shape[2:]))))
+    parts = parts_of(t, values)
+    if axis is None:
+        return joined(t, [ravel(t, p) for p in parts], 0)
+    return joined(t, parts, axis)
+
+
+def _stack(t: Tracer, values: Any, axis: Any = 0) -> Any:
+    found = _rows(t, values)
+    if found is None:
+        found = symbolic.stacked(t, parts_of(t, values))
+    return moved(t, found, 0, axis)
+
+
+def _hstack(t: Tracer, values: Any) -> Any:
+    parts = [at_least(1)(t, p) for p in parts_of(t, values)]
+    return joined(t, parts, 0 if len(parts[0].shape) == 1 else 1)
+
+
+def _vstack(t: Tracer, values: Any) -> Any:
+    if (rows := _rows(t, values)) is not None and len(rows.shape) == 2:
+        return rows
+    return joined(t, [at_least(2)(t, p) for p in parts_of(t, values)], 0)
+
+
+def _column_stack(t: Tracer, values: Any) -> Any:
+    if (rows := _rows(t, values)) is not None and len(rows.shape) == 2:
+        return moved(t, rows, 0, 1)
+    parts = parts_of(t, values)
+    return joined(t, [expanded(t, p, 1) if len(p.shape) == 1 else p for p in parts], 1)
+
+
+def _append(t: Tracer, value: Any, more: Any, axis: Any = None) -> Any:
+    return _concatenate(t, [value, at_least(1)(t, more)], axis)
+
+
+def _split(t: Tracer, value: Any, sections: Any, axis: Any = 0) -> Any:
+    a = symbolic.symbolic(t, value)
+    k = axis_of(len(a.shape), axis)
+    n = a.shape[k]
+    if isinstance(sections, int):
+        size = divided(n, ir.const(sections))
+        even = ir.eq(ir.mul(size, ir.const(sections)), n)
+        t.require(even, "value", "an array is split into parts of different sizes")
+        ends = [scalars.whole(ir.mul(size, ir.const(i))) for i in range(1, sections)]
+    else:
+        ends = elements(t, sections)
+    edges = [0, *ends, None]
+    return t.own([sliced(t, a, k, i, j) for i, j in itertools.pairwise(edges)])
+
+
+_PADDING: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "edge": lambda i, n: ir.where(
+        ir.lt(i, ZERO), ZERO, ir.where(ir.lt(i, n), i, ir.sub(n, ONE))
+    ),
+    "wrap": lambda i, n: ir.apply(loop_program.MOD, i, n),
+    "reflect": lambda i, n: ir.where(
+        ir.lt(i, ZERO), ir.neg(i),
+        ir.where(ir.lt(i, n), i, ir.sub(ir.mul(ir.const(2), ir.sub(n, ONE)), i)),
+    ),
+    "symmetric": lambda i, n: ir.where(
+        ir.lt(i, ZERO), ir.sub(ir.const(-1), i),
+        ir.where(ir.lt(i, n), i, ir.sub(ir.sub(ir.mul(ir.const(2), n), ONE), i)),
+    ),
+}  # fmt: skip
+"""Where an element outside of an axis of n elements comes from."""
+
+
+def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:  # fmt: skip
+    a = symbolic.symbolic(t, value)
+    pairs = list(width) if isinstance(width, (tuple, list)) else [width]
+    if not any(isinstance(p, (tuple, list)) for p in pairs):
+        pairs = [(pairs[0], pairs[-1])]
+    pairs = pairs * len(a.shape) if len(pairs) == 1 else pairs
+    shape, at, inside = [], [], ir.TRUE
+    for k, ((before, after), n) in enumerate(zip(pairs, a.shape, strict=True)):
+        first, last = shape_of((before, after))
+        i = ir.sub(SLOTS[k], first)
+        shape.append(linear(ir.add(n, ir.add(first, last))))
+        if mode == "constant":
+            inside = ir.and_(inside, ir.and_(ir.le(ZERO, i), ir.lt(i, n)))
+        elif mode not in _PADDING:
+            raise Refused(f"the mode {mode!r} of np.pad()", f"{', '.join(_PADDING)} are supported")
+        at.append(i if mode == "constant" else _PADDING[mode](i, n))
+    found = symbolic.gathered(a, shape, at)
+    if mode != "constant":
+        return found
+    fill = as_real(constant_values)
+    e = ir.where(inside, symbolic.as_kind(found, found.kind), fill.expr)
+    return lazy(shape, found.kind, e, scalars.guarded(inside, needs(found), fill.defined))
+
+
+TABLE: dict[str, Function] = {
+    "numpy.stack": _stack,
+    "numpy.concatenate": _concatenate,
+    "numpy.concat": _concatenate,
+    "numpy.hstack": _hstack,
+    "numpy.vstack": _vstack,
+    "numpy.column_stack": _column_stack,
+    "numpy.append": _append,
+    "numpy.split": _split,
+    "numpy.pad": _padded,
+}
+"""Traced versions, by the dotted name of what they implement."""

@@ -1,0 +1,267 @@
+"""NumPy's functions that make arrays whose size is not known when traced, or copies."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import selecting, storing, symbolic
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.arrays.small import dtype_kind
+from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
+from symdiff.frontend.library.numpy.symbolic.shapes import ravel
+from symdiff.frontend.loops import sequences
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.demands import used_as_array
+from symdiff.frontend.trace.extents import dims, same_size, shape_of, size
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Real, Refused, SymArray, Whole, as_real, describe
+from symdiff.frontend.trace.values import Sequence as Unknown
+from symdiff.ir import ONE, ZERO, loop_program
+from symdiff.ir.integers import SHORT, linear
+from symdiff.ir.loop_program import FLOORDIV, Build, Carried, Loop, Type, array, index
+
+Function = Callable[..., Any]
+
+
+def converted(a: SymArray, kind: str | None) -> SymArray:
+    """The array as one of another kind."""
+    if kind is None or kind == a.kind:
+        return a
+    if kind == "i" and a.kind == "f":
+        raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
+    return lazy(a.shape, kind, symbolic.as_kind(a, kind), needs(a))
+
+
+def copied(t: Tracer, value: Any, dtype: Any = None, copy: Any = True) -> SymArray:
+    """A new array with the same elements."""
+    a = symbolic.symbolic(t, value)
+    kind = dtype_kind(dtype)
+    return symbolic.snapshot(a if kind is None or kind == a.kind else converted(a, kind))
+
+
+def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
+    return converted(symbolic.symbolic(t, value), dtype_kind(dtype))
+
+
+def filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> SymArray:
+    """A new array with the same number everywhere."""
+    if isinstance(value, SymArray):
+        axes = shape_of(shape)
+        return symbolic.snapshot(converted(symbolic.broadcast(t, value, axes), kind))
+    return converted(from_formula(shape_of(shape), value), kind)
+
+
+def _like(value: Any) -> Function:
+    """`np.zeros_like` and the like; None: the value comes second."""
+
+    def implementation(t: Tracer, model: Any, *fill: Any, dtype: Any = None, shape: Any = None) -> Any:  # fmt: skip
+        a = symbolic.symbolic(t, model)
+        kind = dtype_kind(dtype) or a.kind
+        axes = dims(t, a.shape) if shape is None else shape
+        return filled(t, axes, fill[0] if fill else value, kind)
+
+    return implementation
+
+
+EMPTY = Real(ir.NAN, ir.FALSE)
+"""An element of an array that is not written yet."""
+
+
+def real_ends(bounds: Sequence[Any]) -> tuple[str, str]:
+    """The refusal of a range of real numbers that are not known."""
+    end = next(v for v in bounds if not scalars.is_whole(v))
+    return (
+        f"np.arange() of {describe(end)} that is not known when traced",
+        "its number of elements must not depend on real values: use np.linspace",
+    )
+
+
+def ranged(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
+    """`np.arange` of integers, and of known numbers that are short in binary: their sums and
+    quotients are exact in floating point, so the number of elements is NumPy's."""
+    if not all(map(scalars.is_whole, bounds)):
+        return converted(_ranged_reals(bounds), dtype_kind(dtype))
+    found = sequences.symbolic_range(*bounds)
+    value = found.item(SLOTS[0])
+    return converted(from_formula((found.count,), value), dtype_kind(dtype))
+
+
+def _ranged_reals(bounds: Sequence[Any]) -> Any:
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    known = [None if isinstance(b, Whole) else ir.rational(as_real(b).expr) for b in (start, stop, step)]  # fmt: skip
+    for b, q in zip((start, stop, step), known, strict=True):
+        if not isinstance(b, Whole) and (q is None or SHORT % q.denominator):
+            raise Refused(*real_ends(bounds))
+    size = known[2]
+    if not size:
+        raise Refused("the step of np.arange() must be known, and not 0")
+    first, last, unit = as_real(start).expr, as_real(stop).expr, ir.const(SHORT)
+    span = ir.mul(unit, ir.sub(last, first) if size > 0 else ir.sub(first, last))
+    k = int(abs(size) * SHORT)
+    count = ir.apply(loop_program.FLOORDIV, linear(ir.add(span, ir.const(k - 1))), ir.const(k))
+    count = ir.where(ir.lt(count, ZERO), ZERO, count)
+    steps = as_real(scalars.whole(SLOTS[0]))
+    value = arrays.add(as_real(start), arrays.multiply(as_real(step), steps))
+    return lazy((count,), "f", as_real(value).expr)
+
+
+def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
+    (count,) = shape_of(num)
+    steps = ir.sub(count, ONE) if endpoint else count
+    steps = ir.where(ir.lt(ONE, steps), steps, ONE) if steps.op is not ir.CONST else steps
+
+    def value(a: Any, b: Any) -> Any:
+        part = scalars.binary(ast.Div, as_real(scalars.whole(SLOTS[0])), Real(steps))
+        return arrays.add(as_real(a), arrays.multiply(scalars.binary(ast.Sub, as_real(b), as_real(a)), part))  # fmt: skip
+
+    return from_formula((count,), value(start, stop))
+
+
+def eye(t: Tracer, n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Any:
+    rows, columns = shape_of((n, n if m is None else m))
+    on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), as_real(k).expr)
+    return lazy((rows, columns), dtype_kind(dtype) or "f", ir.where(on, ONE, ZERO))
+
+
+def _meshgrid(t: Tracer, *values: Any, indexing: Any = "xy") -> Any:
+    parts = [symbolic.symbolic(t, v) for v in values]
+    order = list(range(len(parts)))
+    if indexing == "xy" and len(parts) > 1:
+        order[:2] = [1, 0]
+    shape = [p.shape[0] for p in parts]
+    for k, p in zip(order, parts, strict=True):
+        shape[k] = p.shape[0]
+    return t.own([symbolic.gathered(p, shape, [SLOTS[k]]) for k, p in zip(order, parts, strict=True)])  # fmt: skip
+
+
+def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
+    """Only the side that is taken counts."""
+    chosen = arrays.elementwise(scalars.truth, condition)
+    if not sides:
+        return tuple(selecting.places(t, symbolic.symbolic(t, chosen)))
+    if len(sides) != 2:
+        raise Refused("np.where() without its two values", "use np.where(condition, a, b)")
+    return arrays.elementwise(arrays.choose, chosen, *sides)
+
+
+def _nonzero(t: Tracer, value: Any) -> Any:
+    return _where(t, value)
+
+
+def _flatnonzero(t: Tracer, value: Any) -> Any:
+    return _where(t, ravel(t, value))[0]
+
+
+def _extract(t: Tracer, condition: Any, value: Any) -> Any:
+    mask = symbolic.symbolic(t, arrays.elementwise(scalars.truth, condition))
+    return selecting.subscript(t, symbolic.symbolic(t, value), mask)
+
+
+def _copyto(t: Tracer, target: Any, value: Any) -> None:
+    storing.store(t, symbolic.symbolic(t, target), Ellipsis, value)
+
+
+# ------------------------------------------------------------------------ searching
+def searched(t: Tracer, sorted_values: Any, values: Any, side: Any = "left") -> Any:
+    """`np.searchsorted`, by bisection."""
+    a, v = symbolic.reused(t, symbolic.symbolic(t, sorted_values)), symbolic.symbolic(t, values)
+    if side not in ("left", "right"):
+        raise Refused(f"the side {side!r} of np.searchsorted()")
+    found = bisected(t, a, v, side == "left")
+    return found if v.shape else symbolic.element(found, ())
+
+
+def _digitized(t: Tracer, values: Any, bins: Any, right: Any = False) -> Any:
+    """`np.digitize`, of increasing bins."""
+    return searched(t, bins, values, "left" if right else "right")
+
+
+def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
+    """For every value the number of elements before its place in a sorted array."""
+    letters = symbolic.fresh_letters(t, len(v.shape))
+    at = [index(n) for n in letters]
+    value = placed(symbolic.stored(v, "f" if v.kind == "f" else "i"), at)
+    low, high, low_end, high_end = (t.names.fresh(n) for n in ("low", "high", "low", "high"))
+    i, j = index(low), index(high)
+    middle = ir.apply(FLOORDIV, ir.add(i, j), ir.const(2))
+    here = placed(formula(a), [middle])
+    before = ir.lt(here, value) if left else ir.le(here, value)
+    if v.kind == "f":
+        before = ir.or_(before, ir.not_(ir.le(value, ir.INF)))  # nan is after everything
+    number = loop_program.INTEGER
+    carried = (
+        Carried(low, number, ZERO, ir.where(before, ir.add(middle, ONE), i), low_end),
+        Carried(high, number, a.shape[0], ir.where(before, j, middle), high_end),
+    )  # fmt: skip
+    loop = Loop(t.names.fresh("step"), None, carried, (), t.names.fresh("trips"), ir.lt(i, j))
+    result = index(low_end)
+    if not v.shape:
+        t.emit(loop)
+        return lazy((), "i", result)
+    name = t.names.fresh("places")
+    t.emit(Build(name, Type(v.shape, "i"), letters, result, (loop,)))
+    return symbolic.in_cell(array(name, "i"), v.shape, "i")
+
+
+def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:
+    """Straight lines between points; beyond the ends, the ends."""
+    for v in (xp, fp):
+        used_as_array(v, "np.interp()")
+    grid, heights = (symbolic.reused(t, symbolic.symbolic(t, v)) for v in (xp, fp))
+    same_size(t, grid.shape[0], heights.shape[0])
+    points = symbolic.symbolic(t, x)
+    n = grid.shape[0]
+    t.require(ir.lt(ZERO, n), "value", "np.interp() of no points")
+    places = bisected(t, grid, points, False)
+    last = ir.sub(n, ONE)
+
+    def value(p: Any, k: Any) -> Any:
+        e, i = as_real(p).expr, as_real(k).expr
+        lower = ir.where(ir.lt(ZERO, i), ir.sub(i, ONE), ZERO)
+        x0, x1 = (placed(formula(grid), [m]) for m in (lower, ir.add(lower, ONE)))
+        y0, y1 = (placed(formula(heights), [m]) for m in (lower, ir.add(lower, ONE)))
+        slope = ir.div(ir.sub(y1, y0), ir.sub(x1, x0))
+        line = ir.add(y0, ir.mul(slope, ir.sub(e, x0)))
+        first, end = (placed(formula(heights), [m]) for m in (ZERO, last))
+        beyond = ir.le(placed(formula(grid), [last]), e)  # which nan is not
+        return Real(ir.where(ir.eq(i, ZERO), first, ir.where(beyond, end, line)))
+
+    return symbolic.elementwise(t, value, points, places)
+
+
+def _indices(t: Tracer, *shape: Any) -> Any:
+    """`np.ndindex`."""
+    return sequences.of_shape(shape_of(shape[0] if len(shape) == 1 else shape))
+
+
+def _enumerated(t: Tracer, value: Any) -> Any:
+    """`np.ndenumerate`."""
+    a = symbolic.symbolic(t, value)
+    places = sequences.of_shape(a.shape)
+
+    def item(k: ir.Expr) -> Any:
+        place = places.item(k)
+        return place, selecting.subscript(t, a, place)
+
+    return Unknown(places.count, item)
+
+
+TABLE: dict[str, Function] = {
+    "numpy.array": copied, "numpy.copy": copied, "numpy.asarray": _asarray,
+    "numpy.ascontiguousarray": _asarray,
+    "numpy.where": _where, "numpy.nonzero": _nonzero, "numpy.flatnonzero": _flatnonzero,
+    "numpy.extract": _extract, "numpy.copyto": _copyto,
+    "numpy.zeros_like": _like(0), "numpy.ones_like": _like(1), "numpy.empty_like": _like(EMPTY),
+    "numpy.full_like": _like(None), "numpy.arange": ranged, "numpy.linspace": _linspace,
+    "numpy.eye": eye, "numpy.identity": lambda t, n, dtype=None: eye(t, n, dtype=dtype),
+    "numpy.meshgrid": _meshgrid, "numpy.searchsorted": searched, "numpy.interp": _interp,
+    "numpy.digitize": _digitized,
+    "numpy.shape": lambda t, a: dims(t, symbolic.symbolic(t, a).shape),
+    "numpy.ndindex": _indices, "numpy.ndenumerate": _enumerated,
+    "numpy.size": lambda t, a: size(t, symbolic.symbolic(t, a).shape),
+    "numpy.ndim": lambda t, a: len(symbolic.symbolic(t, a).shape),
+}  # fmt: skip
+"""Traced versions, by the dotted name of what they implement."""

@@ -1,0 +1,146 @@
+"""What NumPy does on arrays whose size is not known when traced: which function, method or
+attribute is which of ours. Elementary functions apply element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays.selecting import subscript
+from symdiff.frontend.arrays.small import dtype_kind
+from symdiff.frontend.arrays.storing import store
+from symdiff.frontend.library.numpy.small.names import ARRAY_METHODS
+from symdiff.frontend.library.numpy.symbolic import joins, linear_algebra, making, norms, reductions
+from symdiff.frontend.library.numpy.symbolic import shapes as large_shapes
+from symdiff.frontend.library.numpy.symbolic.making import converted, copied
+from symdiff.frontend.library.numpy.symbolic.shapes import transpose
+from symdiff.frontend.trace.demands import REDUCED, array_in_call, number_of, used_as_array
+from symdiff.frontend.trace.extents import dims, size
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Axes,
+    Listed,
+    Method,
+    Refused,
+    Scalar,
+    Selected,
+    SmallArray,
+    SymArray,
+)
+
+Function = Callable[..., Any]
+
+TABLE: dict[str, Function] = (
+    making.TABLE
+    | reductions.TABLE
+    | large_shapes.TABLE
+    | joins.TABLE
+    | linear_algebra.TABLE
+    | norms.TABLE
+)
+"""Traced versions, by the dotted name of what they implement."""
+
+NO_USE = {
+    f"numpy.{name}"
+    for name in (
+        "where", "array", "asarray", "copy", "linspace", "arange", "shape", "size", "ndim",
+        "full_like", "zeros_like", "ones_like", "empty_like", "eye", "identity", "polyval",
+        "interp",
+    )
+}  # fmt: skip
+"""Functions that a number may be passed to: it is not an array because of that."""
+
+
+IN_CALL = frozenset(
+    f"numpy.{name}"
+    for name in (
+        "stack", "concatenate", "hstack", "vstack", "column_stack", "atleast_1d", "atleast_2d",
+        "ravel", "reshape", "squeeze", "transpose", "flip", "roll", "tile", "repeat",
+        "expand_dims", "broadcast_to",
+    )
+)  # fmt: skip
+"""Functions that take numbers as well: what is passed is an array where it is in the call."""
+
+
+OF_MATRICES = frozenset(
+    f"numpy.linalg.{name}"
+    for name in (
+        "solve", "inv", "det", "slogdet", "cholesky", "eigh", "eigvalsh", "pinv", "svd",
+        "matrix_power",
+    )
+) | {"numpy.trace"}  # fmt: skip
+"""Functions whose first argument is a matrix, where nothing else is known of it."""
+
+
+def numbers_as_arrays(t: Tracer, name: str, values: Iterable[Any], *, listed: bool = False) -> None:
+    """Where numbers are used as arrays by a function, trace again with their parameters as
+    arrays; in a list, which is an array itself, only those that are arrays in the call."""
+    if name in NO_USE:
+        return
+    for k, v in enumerate(values):
+        if isinstance(number_of(v), Scalar) or (isinstance(v, SmallArray) and not v.items.ndim):
+            if listed or name in IN_CALL:
+                array_in_call(v, REDUCED)
+            else:
+                used_as_array(v, REDUCED, 2 if name in OF_MATRICES and k == 0 else 1)
+        elif isinstance(v, (list, tuple)):
+            numbers_as_arrays(t, name, v, listed=True)
+
+
+def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
+    a = symbolic.symbolic(t, value)
+    return symbolic.snapshot(converted(a, dtype_kind(dtype)))
+
+
+def _item(t: Tracer, value: Any, *index: Any) -> Any:
+    a = symbolic.symbolic(t, value)
+    return subscript(t, large_shapes.ravel(t, a), 0) if not index else subscript(t, a, index)
+
+
+def _fill(t: Tracer, value: Any, number: Any) -> None:
+    store(t, symbolic.symbolic(t, value), Ellipsis, number)
+
+
+PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
+    "shape": lambda t, a: Axes(dims(t, a.shape), a),
+    "size": lambda t, a: size(t, a.shape),
+    "ndim": lambda t, a: len(a.shape),
+    "T": transpose,
+    "mT": lambda t, a: large_shapes.TABLE["numpy.swapaxes"](t, a, -1, -2),
+    "real": lambda t, a: a,
+    "dtype": lambda t, a: np.dtype({"f": float, "i": int, "b": bool}[a.kind]),
+    "flat": large_shapes.ravel,
+}
+"""Attributes of an array."""
+
+METHODS: dict[str, Function] = {
+    name: TABLE[f"numpy.{name}"]
+    for name in (
+        "sum", "prod", "mean", "max", "min", "any", "all", "var", "std", "dot", "copy",
+        "transpose", "reshape", "ravel", "swapaxes", "squeeze", "repeat", "take", "diagonal",
+        "trace", "cumsum", "cumprod", "argmax", "argmin", "argsort", "nonzero", "searchsorted",
+    )
+} | {
+    "flatten": lambda t, a: symbolic.snapshot(large_shapes.ravel(t, a)),
+    "tolist": lambda t, a: Listed(symbolic.snapshot(a)), "astype": _astype, "item": _item, "fill": _fill, "copy": copied,
+}  # fmt: skip
+"""Methods of an array."""
+
+SMALL_METHODS = ("clip", "round")
+"""Methods that apply element by element."""
+
+
+def attribute(t: Tracer, owner: SymArray | Selected, name: str) -> Any:
+    """`owner.name` of an array."""
+    if isinstance(owner, Selected) and name in PROPERTIES:
+        owner = symbolic.symbolic(t, owner)
+    if isinstance(owner, SymArray) and name in PROPERTIES:
+        return PROPERTIES[name](t, owner)
+    if name in METHODS:
+        return Method(METHODS[name], owner, name)
+    if name in SMALL_METHODS:
+        return Method(ARRAY_METHODS[name], owner, name)
+    raise Refused(f"attribute '{name}' of an array whose size is not known when traced")

@@ -1,0 +1,416 @@
+"""NumPy's functions that rearrange arrays whose size is not known when traced: new shapes,
+views, joining. Each says where the element at the slots comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import selecting, storing, symbolic
+from symdiff.frontend.arrays.symbolic import SLOTS, formula, lazy, needs, placed
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.extents import fits, nonnegative, product, shape_of
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Refused, SymArray, as_real, describe, dimensions
+from symdiff.ir import ONE, ZERO, Expr, loop_program
+from symdiff.ir.integers import linear
+
+Function = Callable[..., Any]
+
+
+def axis_of(rank: int, axis: Any) -> int:
+    if not isinstance(axis, int) or not -rank <= axis < rank:
+        raise Refused(f"axis {axis} of an array of {dimensions(rank)}")
+    return axis % rank
+
+
+def _known(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Refused(f"{what} is {describe(value)}", "it must be an integer known when traced")
+    return value
+
+
+def sliced(t: Tracer, a: SymArray, axis: int, start: Any, stop: Any) -> SymArray:
+    """`a[..., start:stop, ...]` along an axis."""
+    found = selecting.subscript(t, a, (*[slice(None)] * axis, slice(start, stop)))
+    assert isinstance(found, SymArray)
+    return found
+
+
+# ---------------------------------------------------------------------- reshaping
+def divided(a: Expr, b: Expr) -> Expr:
+    """`a // b` of integers, where it is visible without a division."""
+    if b is ONE:
+        return a
+    if a.op is ir.MUL and b in a.args:
+        return a.args[1] if a.args[0] is b else a.args[0]
+    return ir.apply(loop_program.FLOORDIV, a, b)
+
+
+def _factors(shape: Sequence[Expr]) -> list[Expr]:
+    """The sizes that are multiplied, with the constant ones as one; in a fixed order."""
+    known, rest = 1, list[Expr]()
+    stack = list(shape)
+    while stack:
+        n = stack.pop()
+        if n.op is ir.MUL:
+            stack += n.args
+        elif (k := ir.integer(n)) is not None:
+            known *= k
+        else:
+            rest.append(n)
+    return [ir.const(known), *sorted(rest, key=id)]
+
+
+def _same_product(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
+    return _factors(a) == _factors(b)
+
+
+def _new_shape(t: Tracer, a: SymArray, shape: Any) -> tuple[Expr, ...]:
+    """The shape to reshape to, with the size that is given as -1."""
+    wanted = list(shape_of(shape))
+    total = product(t, a.shape)
+    open_axes = [k for k, n in enumerate(wanted) if n is ir.const(-1)]
+    if len(open_axes) > 1:
+        raise Refused("more than one size of a shape is -1")
+    if open_axes:
+        k = open_axes[0]
+        others = [n for i, n in enumerate(wanted) if i != k]
+        left = _quotient(a.shape, others)
+        wanted[k] = left if left is not None else divided(total, product(t, others))
+        if left is not None:
+            return tuple(wanted)
+    if not _same_product(a.shape, wanted):
+        difference = linear(ir.sub(total, product(t, wanted)))
+        if difference.op is ir.CONST and difference is not ZERO:
+            raise Refused("an array is reshaped to another number of elements")
+        same = ir.eq(total, product(t, wanted))
+        t.require(same, "value", "an array is reshaped to another number of elements")
+    return tuple(wanted)
+
+
+def _quotient(shape: Sequence[Expr], others: Sequence[Expr]) -> Expr | None:
+    """The product of a shape divided by others, if they are among its factors."""
+    (c, *up), (d, *down) = _factors(shape), _factors(others)
+    for n in down:
+        if n not in up:
+            return None
+        up.remove(n)
+    p, q = ir.integer(c), ir.integer(d)
+    if not p or not q or p % q:
+        return None
+    left = ir.const(p // q)
+    for n in up:
+        left = ir.mul(left, n)
+    return left
+
+
+def _groups(
+    old: Sequence[Expr], new: Sequence[Expr]
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Stretches of axes that become stretches of as many elements: the shortest ones."""
+    found = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        ends = [
+            (p, q)
+            for p in range(i, len(old) + 1)
+            for q in range(j, len(new) + 1)
+            if (p, q) != (i, j) and _same_product(old[i:p], new[j:q])
+        ]
+        p, q = min(ends, key=lambda e: (e[0] - i + e[1] - j, e), default=(len(old), len(new)))
+        found.append(((i, p), (j, q)))
+        i, j = p, q
+    return found
+
+
+def _in_a_row(a: SymArray, i: int, p: int) -> bool:
+    """Whether the elements of some axes lie in memory as one axis would."""
+    axes = [k for k in range(i, p) if a.shape[k] is not ONE]
+    if len(axes) < 2:
+        return True
+    if a.sides is not None:
+        return all(_in_a_row(side, i, p) for side in a.sides[1:])
+    places = [c for k in axes for c, w in enumerate(a.where) if w is SLOTS[k]]
+    first = places[0] if places else 0
+    return places == list(range(first, first + len(axes))) and all(
+        a.shape[k] is a.cell.shape[c] for k, c in list(zip(axes, places, strict=True))[1:]
+    )
+
+
+def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
+    """The same elements in the same order: a view where NumPy makes one, else a copy."""
+    new = _new_shape(t, a, shape)
+    at: list[Expr] = []
+    view = True
+    for (i, p), (j, q) in _groups(a.shape, new):
+        if p == i:
+            continue
+        view = view and _in_a_row(a, i, p)
+        place = ZERO
+        for k in range(j, q):
+            place = ir.add(ir.mul(place, new[k]), SLOTS[k])
+        inner: list[Expr] = []
+        for k in range(p - 1, i, -1):
+            inner.append(
+                ZERO if a.shape[k] is ONE else ir.apply(loop_program.MOD, place, a.shape[k])
+            )
+            place = divided(place, a.shape[k])
+        at += [place, *reversed(inner)]
+    return (symbolic.viewed if view else symbolic.gathered)(a, new, at)
+
+
+def _reshape(t: Tracer, value: Any, *shape: Any, order: Any = "C") -> Any:
+    if order != "C":
+        raise Refused(f"the order {order!r} of a reshaped array", "only 'C' is supported")
+    wanted = shape[0] if len(shape) == 1 else shape
+    a = symbolic.symbolic(t, value)
+    return a if wanted == () and not a.shape else reshaped(t, a, wanted)
+
+
+def ravel(t: Tracer, value: Any) -> SymArray:
+    a = symbolic.symbolic(t, value)
+    return a if len(a.shape) == 1 else reshaped(t, a, -1)
+
+
+def _flatten(t: Tracer, value: Any) -> Any:
+    return symbolic.snapshot(ravel(t, value))
+
+
+# -------------------------------------------------------------------------- views
+def permuted(a: SymArray, order: Sequence[int]) -> SymArray:
+    """A view with its axes in another order."""
+    at = [ZERO] * len(a.shape)
+    for new, old in enumerate(order):
+        at[old] = SLOTS[new]
+    return symbolic.viewed(a, tuple(a.shape[k] for k in order), at)
+
+
+def transpose(t: Tracer, value: Any, *axes: Any) -> Any:
+    a = symbolic.symbolic(t, value)
+    rank = len(a.shape)
+    order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+    if not order or order[0] is None:
+        return permuted(a, range(rank)[::-1])
+    return permuted(a, [axis_of(rank, k) for k in order])
+
+
+def _swapaxes(t: Tracer, value: Any, first: Any, second: Any) -> Any:
+    a = symbolic.symbolic(t, value)
+    order = list(range(len(a.shape)))
+    i, j = axis_of(len(order), first), axis_of(len(order), second)
+    order[i], order[j] = order[j], order[i]
+    return permuted(a, order)
+
+
+def moved(t: Tracer, value: Any, source: Any, destination: Any) -> SymArray:
+    """`np.moveaxis`."""
+    a = symbolic.symbolic(t, value)
+    rank = len(a.shape)
+    old = [axis_of(rank, k) for k in (source if isinstance(source, tuple) else (source,))]
+    new = [axis_of(rank, k) for k in (destination if isinstance(destination, tuple) else (destination,))]  # fmt: skip
+    order = [k for k in range(rank) if k not in old]
+    for n, o in sorted(zip(new, old, strict=True)):
+        order.insert(n, o)
+    return permuted(a, order)
+
+
+def _squeeze(t: Tracer, value: Any, axis: Any = None) -> Any:
+    a = symbolic.symbolic(t, value)
+    rank = len(a.shape)
+    if axis is None:
+        for n in a.shape:
+            t.decides(n)
+        gone = [k for k, n in enumerate(a.shape) if n is ONE]
+    else:
+        gone = [axis_of(rank, k) for k in (axis if isinstance(axis, tuple) else (axis,))]
+        for k in gone:
+            if a.shape[k] is not ONE:
+                t.require(ir.eq(a.shape[k], ONE), "value", "an axis that is squeezed is not 1")
+    at, shape = [], list[Expr]()
+    for k, n in enumerate(a.shape):
+        at.append(ZERO if k in gone else SLOTS[len(shape)])
+        if k not in gone:
+            shape.append(n)
+    return symbolic.viewed(a, shape, at) if shape else symbolic.element(a, at)
+
+
+def expanded(t: Tracer, value: Any, axis: Any) -> SymArray:
+    """`np.expand_dims`."""
+    a = symbolic.symbolic(t, value)
+    given = axis if isinstance(axis, tuple) else (axis,)
+    new = {axis_of(len(a.shape) + len(given), k) for k in given}
+    old = iter(a.shape)
+    shape = [ONE if k in new else next(old) for k in range(len(a.shape) + len(given))]
+    return symbolic.viewed(a, shape, [SLOTS[k] for k in range(len(shape)) if k not in new])
+
+
+def shape_like(a: SymArray, model: SymArray, axis: int) -> SymArray:
+    """A vector along one axis of a model."""
+    shape = [a.shape[0] if k == axis else ONE for k in range(len(model.shape))]
+    return symbolic.viewed(a, shape, [SLOTS[axis]])
+
+
+def at_least(rank: int) -> Function:
+    def implementation(t: Tracer, value: Any) -> Any:
+        a = symbolic.symbolic(t, value)
+        missing = rank - len(a.shape)
+        return expanded(t, a, tuple(range(missing))) if missing > 0 else a
+
+    return implementation
+
+
+def _broadcast_to(t: Tracer, value: Any, shape: Any) -> Any:
+    a, wanted = symbolic.symbolic(t, value), shape_of(shape)
+    for n, m in zip(reversed(a.shape), reversed(wanted), strict=False):
+        fits(t, n, m)
+    return symbolic.broadcast(t, a, wanted)
+
+
+def _flipped(*fixed: int) -> Function:
+    def implementation(t: Tracer, value: Any, axis: Any = None) -> Any:
+        a = symbolic.symbolic(t, value)
+        given = fixed or (range(len(a.shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,))  # fmt: skip
+        axes = {axis_of(len(a.shape), k) for k in given}
+        at = [
+            ir.sub(ir.sub(n, ONE), SLOTS[k]) if k in axes else SLOTS[k]
+            for k, n in enumerate(a.shape)
+        ]
+        return symbolic.viewed(a, a.shape, at)
+
+    return implementation
+
+
+# ------------------------------------------------------------------------- copies
+def _rolled(t: Tracer, value: Any, shift: Any, axis: Any = None) -> Any:
+    a = symbolic.symbolic(t, value)
+    if axis is None and len(a.shape) > 1:
+        return reshaped(t, _rolled(t, ravel(t, a), shift, 0), tuple(map(scalars.whole, a.shape)))
+    pairs = zip(shift, axis, strict=True) if isinstance(axis, tuple) else [(shift, axis or 0)]
+    at: list[Expr] = list(SLOTS[: len(a.shape)])
+    for s, k in pairs:
+        k = axis_of(len(a.shape), k)
+        if not scalars.is_whole(s):
+            raise Refused(f"{describe(s)} is the shift of an array", "use an integer")
+        at[k] = ir.apply(loop_program.MOD, ir.sub(at[k], as_real(s).expr), a.shape[k])
+    return symbolic.gathered(a, a.shape, at)
+
+
+def _tiled(t: Tracer, value: Any, times: Any) -> Any:
+    a, counts = symbolic.symbolic(t, value), list(shape_of(times))
+    rank = max(len(a.shape), len(counts))
+    counts = [ONE] * (rank - len(counts)) + counts
+    sizes = (*[ONE] * (rank - len(a.shape)), *a.shape)
+    shape = [ir.mul(c, n) for c, n in zip(counts, sizes, strict=True)]
+    at = []
+    for k, n in enumerate(sizes):
+        if k >= rank - len(a.shape):
+            at.append(SLOTS[k] if counts[k] is ONE else ir.apply(loop_program.MOD, SLOTS[k], n))
+    return symbolic.gathered(a, shape, at)
+
+
+def _repeated(t: Tracer, value: Any, times: Any, axis: Any = None) -> Any:
+    a = symbolic.symbolic(t, value)
+    if axis is None:
+        a, axis = ravel(t, a), 0
+    k = axis_of(len(a.shape), axis)
+    if not scalars.is_whole(times):
+        raise Refused("np.repeat() by several counts", "repeat by one integer")
+    count = as_real(times).expr
+    shape, at = list(a.shape), list(SLOTS[: len(a.shape)])
+    shape[k], at[k] = ir.mul(count, a.shape[k]), divided(SLOTS[k], count)
+    return symbolic.gathered(a, shape, at)
+
+
+def taken_along(t: Tracer, value: Any, indices: Any, axis: Any = -1) -> Any:
+    """`np.take_along_axis`."""
+    a, places = symbolic.symbolic(t, value), symbolic.symbolic(t, indices)
+    k = axis_of(len(a.shape), axis)
+    at = [SLOTS[i] if i != k else placed(formula(places), SLOTS) for i in range(len(a.shape))]
+    at = [ZERO if n is ONE and i != k else e for i, (n, e) in enumerate(zip(a.shape, at, strict=True))]  # fmt: skip
+    shape = tuple(
+        m if i == k or n is ONE else n
+        for i, (n, m) in enumerate(zip(a.shape, places.shape, strict=True))
+    )
+    return symbolic.gathered(a, shape, at)
+
+
+def _taken(t: Tracer, value: Any, indices: Any, axis: Any = None) -> Any:
+    a = symbolic.symbolic(t, value)
+    if axis is None:
+        a, axis = ravel(t, a), 0
+    return selecting.subscript(t, a, (*[slice(None)] * axis_of(len(a.shape), axis), indices))
+
+
+# ---------------------------------------------------------------------- diagonals
+def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> SymArray:
+    """A view of the diagonals of two axes, which come last."""
+    a = symbolic.symbolic(t, value)
+    rank = len(a.shape)
+    if rank < 2:
+        raise Refused(f"the diagonal of an array of {dimensions(rank)}")
+    i, j = axis_of(rank, axis1), axis_of(rank, axis2)
+    shift = _known(offset, "the offset of a diagonal")
+    rest = [k for k in range(rank) if k not in (i, j)]
+    rows = ir.add(a.shape[i], ir.const(min(shift, 0)))
+    columns = ir.sub(a.shape[j], ir.const(max(shift, 0)))
+    same = linear(ir.sub(rows, columns)) is ZERO
+    length = rows if same else _least(t, rows, columns)
+    slot = SLOTS[len(rest)]
+    at = [ZERO] * rank
+    for new, old in enumerate(rest):
+        at[old] = SLOTS[new]
+    at[i], at[j] = ir.sub(slot, ir.const(min(shift, 0))), ir.add(slot, ir.const(max(shift, 0)))
+    return symbolic.viewed(a, (*(a.shape[k] for k in rest), length), at)
+
+
+def _fill_diagonal(t: Tracer, value: Any, number: Any) -> None:
+    storing.store(t, diagonal(t, value), Ellipsis, number)
+
+
+def _least(t: Tracer, a: Expr, b: Expr) -> Expr:
+    if nonnegative(t, ir.sub(b, a)):
+        return a
+    return b if nonnegative(t, ir.sub(a, b)) else ir.where(ir.lt(a, b), a, b)
+
+
+def _diag(t: Tracer, value: Any, k: Any = 0) -> Any:
+    a = symbolic.symbolic(t, value)
+    if len(a.shape) == 2:
+        return symbolic.snapshot(diagonal(t, a, k))
+    shift = _known(k, "the offset of a diagonal")
+    n = ir.add(a.shape[0], ir.const(abs(shift)))
+    row = ir.sub(SLOTS[0], ir.const(max(-shift, 0)))
+    on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), ir.const(shift))
+    e = ir.where(on, placed(symbolic.as_kind(a, a.kind), [row]), ZERO)
+    return lazy((n, n), a.kind, e, scalars.guarded(on, placed(needs(a), [row]), ir.TRUE))
+
+
+def _triangle(upper: bool) -> Function:
+    def implementation(t: Tracer, value: Any, k: Any = 0) -> Any:
+        a = symbolic.symbolic(t, value)
+        rank = len(a.shape)
+        shift = ir.sub(SLOTS[rank - 1], SLOTS[rank - 2])
+        edge = ir.const(_known(k, "the offset of a triangle"))
+        stays = ir.le(edge, shift) if upper else ir.le(shift, edge)
+        e = ir.where(stays, symbolic.as_kind(a, a.kind), ZERO)
+        return lazy(a.shape, a.kind, e, scalars.guarded(stays, needs(a), ir.TRUE))
+
+    return implementation
+
+
+TABLE: dict[str, Function] = {
+    "numpy.reshape": _reshape, "numpy.ravel": ravel, "numpy.transpose": transpose,
+    "numpy.matrix_transpose": lambda t, a: _swapaxes(t, a, -1, -2),
+    "numpy.permute_dims": transpose,
+    "numpy.swapaxes": _swapaxes, "numpy.moveaxis": moved, "numpy.squeeze": _squeeze,
+    "numpy.expand_dims": expanded, "numpy.broadcast_to": _broadcast_to, "numpy.flip": _flipped(),
+    "numpy.flipud": _flipped(0), "numpy.fliplr": _flipped(1), "numpy.roll": _rolled,
+    "numpy.tile": _tiled, "numpy.repeat": _repeated, "numpy.take": _taken,
+    "numpy.take_along_axis": taken_along, "numpy.atleast_1d": at_least(1),
+    "numpy.atleast_2d": at_least(2), "numpy.diag": _diag,
+    "numpy.fill_diagonal": _fill_diagonal,
+    "numpy.diagonal": diagonal, "numpy.triu": _triangle(True), "numpy.tril": _triangle(False),
+}  # fmt: skip
+"""Traced versions, by the dotted name of what they implement."""

@@ -1,0 +1,109 @@
+"""Methods of NumPy's elementwise functions, such as `np.add.reduce`; and its index tricks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.arrays import selecting, storing, symbolic
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library import rearranged
+from symdiff.frontend.library.builtin_functions import call_back
+from symdiff.frontend.library.numpy.symbolic import shapes as large_shapes
+from symdiff.frontend.library.numpy.symbolic.reductions import extreme_so_far, logsumexp
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.demands import array_in_call, number_of
+from symdiff.frontend.trace.recorder import Retrace
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Refused, SmallArray, SymArray, describe, is_number
+from symdiff.ir import functions
+
+Function = Callable[..., Any]
+
+
+def _add_at(t: Tracer, function: Any, a: Any, indices: Any, value: Any) -> None:
+    if isinstance(a, SmallArray):
+        raise Retrace(what="np.add.at() of an array whose elements are traced one by one")
+    if not isinstance(a, SymArray):
+        raise Refused(f"np.add.at() of {describe(a)}")
+    storing.add_at(t, a, indices, value)
+
+
+def _at(t: Tracer, function: Any, a: Any, indices: Any, *values: Any) -> None:
+    if function is np.subtract:
+        minus = arrays.elementwise(scalars.negative, values[0])
+        return _add_at(t, function, a, indices, minus)
+    if function is np.add:
+        return _add_at(t, function, a, indices, *values)
+    if isinstance(a, SmallArray):
+        raise Retrace(what="np.ufunc.at() of an array whose elements are traced one by one")
+    if isinstance(indices, tuple) and len(indices) != 2:
+        raise Refused(f"np.{function.__name__}.at() of {len(indices)} arrays of indices")
+    for k in indices if isinstance(indices, tuple) else (indices,):
+        selecting.as_integers(t, k)
+    assert isinstance(rearranged.at, FunctionType)
+    t.inline(rearranged.at, (function, a, indices, *values), {})
+    return None
+
+
+def _outer(t: Tracer, function: Any, a: Any, b: Any) -> Any:
+    for v in (a, b):
+        array_in_call(v, "np.ufunc.outer()")
+    x, y = symbolic.symbolic(t, a), symbolic.symbolic(t, b)
+    rank = len(x.shape)
+    return call_back(t, function, large_shapes.expanded(t, x, tuple(range(rank, rank + len(y.shape)))), y)  # fmt: skip
+
+
+_REDUCTIONS: dict[Any, Any] = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+    np.logical_and: np.all, np.logical_or: np.any,
+}  # fmt: skip
+
+
+def _reduce(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
+    if function is np.logaddexp:
+        array_in_call(value, "np.logaddexp.reduce()")
+        return logsumexp(t, value, axis)
+    if function not in _REDUCTIONS:
+        raise Refused(f"np.{function.__name__}.reduce()", "write it as a loop")
+    return t.call(_REDUCTIONS[function], (value,), {"axis": axis})
+
+
+def _accumulate(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
+    if function in (np.add, np.multiply):
+        running = np.cumsum if function is np.add else np.cumprod
+        return t.call(running, (value,), {"axis": axis})
+    if function in (np.maximum, np.minimum):
+        array_in_call(value, "np.ufunc.accumulate()")
+        if function is np.maximum:
+            return extreme_so_far(functions.MAXIMUM, ir.neg(ir.INF))(t, value, axis)
+        return extreme_so_far(functions.MINIMUM, ir.INF)(t, value, axis)
+    raise Refused(f"np.{function.__name__}.accumulate()", "write it as a loop")
+
+
+METHODS: dict[str, Function] = {
+    "at": _at, "outer": _outer, "reduce": _reduce, "accumulate": _accumulate,
+}  # fmt: skip
+"""Methods, called with the function first."""
+
+
+def method(function: np.ufunc, name: str) -> Function | None:
+    """A method of one of NumPy's functions."""
+    return METHODS.get(name)
+
+
+def joined_by_index(t: Tracer, owner: Any, key: Any) -> Any:
+    """`np.r_[...]` and `np.c_[...]`."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    if any(isinstance(p, (slice, str)) for p in parts):
+        raise Refused("a slice in np.r_[] or np.c_[]", "use np.arange or np.linspace")
+    if owner is np.c_:
+        return call_back(t, np.column_stack, parts)
+    for p in parts:
+        array_in_call(p, "np.r_[]")
+    parts = [[p] if is_number(p) else [number_of(p)] if is_number(number_of(p)) else p for p in parts]  # fmt: skip
+    return call_back(t, np.concatenate, parts)

@@ -1,0 +1,98 @@
+"""Traced versions of what the standard library does with records: `dataclasses.replace`,
+copies, named tuples."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from symdiff.frontend.arrays.symbolic import snapshot
+from symdiff.frontend.syntax import records
+from symdiff.frontend.syntax.containers import elements
+from symdiff.frontend.trace.frames import tuple_like
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Record, Refused, SmallArray, SymArray
+
+
+def _replaced(t: Tracer, owner: Any, **changes: Any) -> Any:
+    """`dataclasses.replace`."""
+    if not isinstance(owner, Record):
+        owner = _read(t, owner)
+    for name in changes:
+        if name not in owner.fields:
+            raise Refused(f"'{owner.made_of.__name__}' has no parameter '{name}'")
+    given = {f.name: owner.fields[f.name] for f in dataclasses.fields(owner.made_of) if f.init}
+    return records.make(t, owner.made_of, (), {**given, **changes})
+
+
+def _read(t: Tracer, owner: Any) -> Record:
+    """An object that was made outside of the function."""
+    if not dataclasses.is_dataclass(owner) or isinstance(owner, type):
+        raise Refused("this is of dataclasses only")
+    found = {f.name: t.wrap(getattr(owner, f.name)) for f in dataclasses.fields(owner)}
+    return Record(type(owner), t.own(found))
+
+
+def _asdict(t: Tracer, owner: Any) -> Any:
+    """`dataclasses.asdict`."""
+    made = owner if isinstance(owner, Record) else _read(t, owner)
+    return t.own({k: _asdict(t, v) if isinstance(v, Record) else t.freeze(v) for k, v in made.fields.items()})  # fmt: skip
+
+
+def _astuple(t: Tracer, owner: Any) -> Any:
+    """`dataclasses.astuple`."""
+    made = owner if isinstance(owner, Record) else _read(t, owner)
+    return tuple(_astuple(t, v) if isinstance(v, Record) else t.freeze(v) for v in made.fields.values())  # fmt: skip
+
+
+def _deeply_copied(t: Tracer, value: Any) -> Any:
+    """`copy.deepcopy`."""
+    if isinstance(value, SymArray):
+        return snapshot(value)
+    if isinstance(value, Record):
+        return Record(value.made_of, _deeply_copied(t, value.fields))
+    if isinstance(value, (list, dict)):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        new = {k: _deeply_copied(t, t.wrap(v)) for k, v in parts}
+        return t.own(new if isinstance(value, dict) else list(new.values()))
+    if isinstance(value, tuple):
+        return tuple_like(value, [_deeply_copied(t, t.wrap(v)) for v in value])
+    return t.own(t.freeze(value)) if isinstance(value, SmallArray) else value
+
+
+def _copied(t: Tracer, value: Any) -> Any:
+    """`copy.copy`."""
+    if isinstance(value, Record):
+        return Record(value.made_of, t.own(dict(value.fields)))
+    if isinstance(value, (list, dict)):
+        return t.own(value.copy())
+    return _deeply_copied(t, value) if isinstance(value, (SymArray, SmallArray)) else value
+
+
+def of_named_tuple(t: Tracer, owner: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    """`_replace`, `_asdict` and `_make` of a named tuple, or of its type."""
+    if name == "_make":
+        return owner(*elements(t, args[0]))
+    parts = dict(zip(owner._fields, owner, strict=True))
+    if name == "_asdict":
+        return t.own(parts)
+    for key in kwargs:
+        if key not in parts:
+            raise Refused(f"'{type(owner).__name__}' has no field '{key}'")
+    return type(owner)(**{**parts, **kwargs})
+
+
+NAMED_TUPLE = ("_replace", "_asdict", "_make")
+"""Methods that every named tuple has."""
+
+
+TABLE: dict[str, Callable[..., Any]] = {
+    "builtins.super": records.parent,
+    "dataclasses.replace": _replaced,
+    "dataclasses.asdict": _asdict,
+    "dataclasses.astuple": _astuple,
+    "copy.copy": _copied,
+    "copy.deepcopy": _deeply_copied,
+}
+"""Traced versions, by the dotted name of what they implement."""

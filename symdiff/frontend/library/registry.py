@@ -1,0 +1,209 @@
+"""The functions that symdiff knows, as objects: the tables of elementary functions,
+and the traced versions of Python's, math's and NumPy's own."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.arrays import selecting
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library import builtin_functions as python_names
+from symdiff.frontend.library import composed, distributions, methods, record_copies
+from symdiff.frontend.library import standard as library_names
+from symdiff.frontend.library.numpy import keywords
+from symdiff.frontend.library.numpy.small import names as numpy_names
+from symdiff.frontend.library.numpy.symbolic import names as large_names
+from symdiff.frontend.loops import sequences
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Refused, is_number
+from symdiff.ir import Expr, Op, functions
+
+Implementation = Callable[..., Any]
+"""Called with the tracer, then with what the user's call passes."""
+
+METHOD_OWNERS = (list, dict, set, frozenset, str, tuple, range)
+
+
+def find(function: Any) -> Implementation | None:
+    """How a known function is traced."""
+    table = _table(tuple(m for m in _MODULES if m in sys.modules))
+    found = table.get(id(function))
+    return found[1] if found is not None and found[0] is function else None
+
+
+def _composed(fun: FunctionType, arrays: int, whole: int | None = None) -> Implementation:
+    """A function that is written in terms of others, of so many arrays first; the number of
+    an argument that is an array of integers."""
+
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        large_names.numbers_as_arrays(t, fun.__name__, args[:arrays])
+        if whole is not None and whole < len(args):
+            selecting.as_integers(t, args[whole])
+        return t.inline(fun, args, kwargs)
+
+    return implementation
+
+
+def _extended(name: str, usual: Implementation) -> Implementation:
+    """The function, or what some calls of it are in terms of others."""
+    if name not in composed.EXTENDED:
+        return usual
+    fun, applies, *whole = composed.EXTENDED[name]
+    other = _composed(fun, 1, *whole)
+
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        return (other if applies(*args, **kwargs) else usual)(t, *args, **kwargs)
+
+    return implementation
+
+
+def _sized(name: str, small: Implementation | None) -> Implementation:
+    """The version for arrays of unknown size where an argument is one, or where there is
+    no other."""
+    large = large_names.TABLE.get(name)
+
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        if large is None:
+            assert small is not None
+            keywords.check(name, small, args, kwargs)
+            return small(t, *args, **kwargs)
+        if sequences.involved((*args, *kwargs.values())):
+            keywords.check(name, large, args, kwargs)
+            return large(t, *args, **kwargs)
+        large_names.numbers_as_arrays(t, name, args)
+        keywords.check(name, small or large, args, kwargs)
+        return (small or large)(t, *args, **kwargs)
+
+    return implementation
+
+
+_OF_LISTS = ("fsum", "prod", "dist", "sumprod")
+"""Functions of math that take what can be iterated."""
+
+
+def _numbers(name: str, usual: Implementation) -> Implementation:
+    """A function of math, which takes no arrays."""
+
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        plain = [v if is_number(v) else python_names.number_of(v, f"{name}()") for v in args]
+        return usual(t, *plain, **kwargs)
+
+    return implementation
+
+
+_MODULES = (
+    "scipy.special", "scipy.linalg", "numpy.lib.stride_tricks", "numpy.polynomial.polynomial",
+)  # fmt: skip
+"""Modules whose functions are known once the user has imported them."""
+
+
+@functools.lru_cache(maxsize=16)
+def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
+    """Implementations by the identity of what they implement. The elementary
+    functions first: where a traced version exists too, it wins."""
+    entries: dict[str, Implementation] = {}
+    for op in functions.TABLE:
+        entries |= {name: _elementary(op) for name in op.names}
+    entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
+    entries |= python_names.TABLE | library_names.TABLE
+    entries |= numpy_names.TABLE | record_copies.TABLE
+    whole = {name: _composed(*entry) for name, entry in composed.TABLE.items()}
+    names = dict.fromkeys((*entries, *large_names.TABLE, *whole))
+    table: dict[int, tuple[Any, Implementation]] = {}
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        if module in _MODULES and module not in loaded:
+            continue
+        owner: Any = importlib.import_module("numpy" if module == "numpy.linalg" else module)
+        if module == "numpy.linalg":
+            owner = owner.linalg
+        function = getattr(owner, attribute, None)
+        if function is not None and (name in entries or id(function) not in table):
+            usual = whole[name] if name in whole else _sized(name, entries.get(name))
+            if module == "math" and attribute not in _OF_LISTS:
+                usual = _numbers(name, usual)
+            table[id(function)] = function, _extended(name, usual)
+    for fun, build in distributions.EXACT.items():
+        table[id(fun)] = fun, _shorthand(build)
+    return table
+
+
+def _elementary(op: Op) -> Implementation:
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        _check(kwargs)
+        if len(args) == 1 and is_number(args[0]):
+            return scalars.apply(op, args[0])
+        return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
+
+    return implementation
+
+
+def _shorthand(build: Callable[..., Expr]) -> Implementation:
+    def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        _check(kwargs)
+        return arrays.elementwise(lambda *v: scalars.compose(build, v), *args)
+
+    return implementation
+
+
+def _check(kwargs: Mapping[str, Any]) -> None:
+    for name in kwargs:
+        raise Refused(f"the keyword argument '{name}' is not supported here")
+
+
+def method(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of a method of a Python container or string."""
+    owner, name = function.__self__, function.__name__
+    implementation = methods.METHODS.get((type(owner), name))
+    if implementation is None:
+        raise Refused(f"method '{name}' of a {type(owner).__name__} is not supported")
+    return implementation(t, owner, *args, **kwargs)
+
+
+_FROZEN = "its value would be frozen when traced; pass it as an argument"
+_RANDOM = "random numbers would be frozen when traced; pass them as arguments"
+_REAL = "a traced function computes with real numbers; leave the conversion out"
+_OPAQUE = "symdiff cannot see through it; write it in plain Python, or see symdiff.custom_rule"
+
+_COMPLEX = (
+    "complex numbers are not supported; write the transform as sums of cos and sin, such as "
+    "np.cos(w[:, None] * t) @ x"
+)
+
+_HINTS: tuple[tuple[Any, str], ...] = (
+    (print, "print what the function returns instead"),
+    (input, "pass the value as an argument"),
+    (open, "read the file before, and pass its values as arguments"),
+)
+_MODULE_HINTS = {
+    "time": _FROZEN,
+    "datetime": _FROZEN,
+    "random": _RANDOM,
+    "secrets": _RANDOM,
+    "numpy.random": _RANDOM,
+    "numpy.fft": _COMPLEX,
+    "scipy.fft": _COMPLEX,
+}
+
+
+def hint(function: Any) -> str:
+    """What to do instead of calling a function that is not known."""
+    if isinstance(function, type) and issubclass(function, np.generic):
+        return _REAL
+    for known, text in _HINTS:
+        if function is known:
+            return text
+    owner = type(getattr(function, "__self__", None))
+    for module in (getattr(function, "__module__", None), owner.__module__):
+        for name, text in _MODULE_HINTS.items():
+            if module is not None and (module == name or module.startswith(name + ".")):
+                return text
+    return _OPAQUE

@@ -1,0 +1,242 @@
+"""Traced versions of the functions of math, functools, itertools and operator."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library.builtin_functions import (
+    absolute,
+    accumulated,
+    call_back,
+    countable,
+    total,
+    whole,
+)
+from symdiff.frontend.loops import sequences
+from symdiff.frontend.syntax.containers import elements, plain
+from symdiff.frontend.syntax.operators import binary, compare
+from symdiff.frontend.trace import finiteness, scalars
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Method, Real, Refused, Sequence, Unlisted, as_real, number
+from symdiff.ir import functions
+
+
+def _rounding(op: ir.Op) -> Callable[..., Any]:
+    return lambda t, value: whole(value, op)
+
+
+def hypot(t: Tracer, *values: Any) -> Any:
+    """The Euclidean norm; of more than two numbers by pairs."""
+    if not values:
+        return number(0)
+    if len(values) == 1:
+        return absolute(t, as_real(values[0]))
+    return functools.reduce(lambda a, b: scalars.apply(functions.HYPOT, a, b), values)
+
+
+def _log(t: Tracer, value: Any, *base: Any) -> Any:
+    top = arrays.elementwise(lambda v: scalars.apply(functions.LOG, v), value)
+    if not base:
+        return top
+    for op, known in ((functions.LOG2, 2), (functions.LOG10, 10)):
+        if isinstance(base[0], (int, Real)) and ir.rational(as_real(base[0]).expr) == known:
+            return scalars.apply(op, value)
+    return scalars.binary(ast.Div, top, scalars.apply(functions.LOG, base[0]))
+
+
+def _prod(t: Tracer, values: Any, start: Any = 1) -> Any:
+    try:
+        with t.attempt(transparent=True):
+            items = countable(t, values)
+    except Unlisted:
+        return accumulated(t, values, start, arrays.multiply)
+    return arrays.product(items, start)
+
+
+def _dist(t: Tracer, p: Any, q: Any) -> Any:
+    pairs = zip(elements(t, p), elements(t, q), strict=True)
+    return hypot(t, *(scalars.binary(ast.Sub, a, b) for a, b in pairs))
+
+
+def _sumprod(t: Tracer, p: Any, q: Any) -> Any:
+    pairs = zip(elements(t, p), elements(t, q), strict=True)
+    return arrays.total(scalars.binary(ast.Mult, a, b) for a, b in pairs)
+
+
+def _fma(t: Tracer, a: Any, b: Any, c: Any) -> Any:
+    return scalars.binary(ast.Add, scalars.binary(ast.Mult, a, b), c)
+
+
+def _ldexp(t: Tracer, value: Any, exponent: Any) -> Any:
+    return scalars.binary(ast.Mult, as_real(value), as_real(_int_power(exponent)))
+
+
+def _int_power(exponent: Any) -> Any:
+    if not isinstance(exponent, int):
+        raise Refused("ldexp() with an exponent that is not a known integer")
+    return scalars.binary(ast.Pow, 2, exponent)
+
+
+def _math_isclose(t: Tracer, a: Any, b: Any, *, rel_tol: Any = None, abs_tol: Any = 0) -> Any:
+    return scalars.isclose(a, b, number(1e-9) if rel_tol is None else rel_tol, abs_tol, True)
+
+
+def _integers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is exact on integers, and for nothing else."""
+
+    def implementation(t: Tracer, *args: Any) -> Any:
+        values = [plain(v) for v in args]
+        if not all(v == int(v) for v in values):
+            raise Refused(f"{function.__name__}() of a number that is no known integer")
+        return function(*map(int, values))
+
+    return implementation
+
+
+def _reduce(t: Tracer, function: Any, values: Any, *initial: Any) -> Any:
+    try:
+        with t.attempt(transparent=True):
+            items = [*initial, *elements(t, values)]
+    except Unlisted:
+        return _reduce_unknown(t, function, values, *initial)
+    if not items:
+        raise Refused("reduce() of nothing")
+    return functools.reduce(lambda a, b: call_back(t, function, a, b), items)
+
+
+def _reduce_unknown(t: Tracer, function: Any, values: Any, *initial: Any) -> Any:
+    """The same where the length is not known when traced."""
+
+    def step(a: Any, b: Any) -> Any:
+        return call_back(t, function, a, b)
+
+    if initial:
+        return accumulated(t, values, initial[0], step)
+    found = sequences.of(values)
+    if found is None:
+        raise Refused("reduce() of an iterator without a start", "give it a start value")
+    t.require(ir.lt(ir.ZERO, found.count), "value", "reduce() of nothing")
+    rest = Sequence(ir.sub(found.count, ir.ONE), lambda k: found.item(ir.add(k, ir.ONE)))
+    return accumulated(t, rest, found.item(ir.ZERO), step)
+
+
+def _pairwise(t: Tracer, values: Any) -> Any:
+    if (found := sequences.of(values)) is None:
+        return _shuffle(itertools.pairwise)(t, values)
+    return Sequence(
+        ir.sub(found.count, ir.ONE), lambda k: (found.item(k), found.item(ir.add(k, ir.ONE)))
+    )
+
+
+def _product(t: Tracer, *columns: Any, repeat: int = 1) -> Any:
+    columns = columns * repeat
+    if not any(sequences.of(c) is not None for c in columns):
+        return _shuffle(itertools.product)(t, *columns)
+    return sequences.product(columns)
+
+
+def _partial(t: Tracer, function: Any, *args: Any, **kwargs: Any) -> Any:
+    return Method(lambda t, f, *a, **k: t.call(f, (*args, *a), kwargs | k), function, "partial")
+
+
+def _accumulate(t: Tracer, values: Any, function: Any = None, *, initial: Any = None) -> Any:
+    items = elements(t, values)
+    if initial is not None:
+        items = [initial, *items]
+
+    def step(a: Any, b: Any) -> Any:
+        return binary(t, ast.Add, a, b) if function is None else call_back(t, function, a, b)
+
+    return t.stream(lambda: list(itertools.accumulate(items, step)))
+
+
+def _shuffle(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An iterator that only arranges elements."""
+
+    def implementation(t: Tracer, *columns: Any, **kwargs: Any) -> Any:
+        lists = [c if isinstance(c, int) else elements(t, c) for c in columns]
+        return t.stream(lambda: list(function(*lists, **kwargs)))
+
+    return implementation
+
+
+def _repeat(t: Tracer, value: Any, times: Any = None) -> Any:
+    if not isinstance(times, int):
+        raise Refused("itertools.repeat() without end")
+    return t.stream(lambda: [value] * times)
+
+
+def _from_iterable(t: Tracer, values: Any) -> Any:
+    return t.stream(lambda: [v for part in elements(t, values) for v in elements(t, part)])
+
+
+def _operator(op: type[ast.operator]) -> Callable[..., Any]:
+    def implementation(t: Tracer, a: Any, b: Any) -> Any:
+        return binary(t, op, a, b)
+
+    return implementation
+
+
+def _comparison(op: type[ast.cmpop]) -> Callable[..., Any]:
+    def implementation(t: Tracer, a: Any, b: Any) -> Any:
+        return compare(t, op, a, b)
+
+    return implementation
+
+
+TABLE: dict[str, Callable[..., Any]] = {
+    "math.floor": _rounding(functions.FLOOR),
+    "math.ceil": _rounding(functions.CEIL),
+    "math.trunc": _rounding(functions.TRUNC),
+    "math.hypot": hypot,
+    "math.log": _log,
+    "math.prod": _prod,
+    "math.fsum": total,
+    "math.dist": _dist,
+    "math.sumprod": _sumprod,
+    "math.fma": _fma,
+    "math.ldexp": _ldexp,
+    "math.isclose": _math_isclose,
+    "math.isfinite": lambda t, x: finiteness.finite(x),
+    "math.isnan": lambda t, x: finiteness.undefined(x),
+    "math.isinf": lambda t, x: finiteness.infinite(x),
+    "math.comb": _integers(math.comb),
+    "math.perm": _integers(math.perm),
+    "math.factorial": _integers(math.factorial),
+    "math.gcd": _integers(math.gcd),
+    "math.lcm": _integers(math.lcm),
+    "math.isqrt": _integers(math.isqrt),
+    "functools.reduce": _reduce,
+    "functools.partial": _partial,
+    "itertools.accumulate": _accumulate,
+    "itertools.product": _product,
+    "itertools.chain": _shuffle(itertools.chain),
+    "itertools.repeat": _repeat,
+    "itertools.pairwise": _pairwise,
+    "itertools.combinations": _shuffle(itertools.combinations),
+    "itertools.permutations": _shuffle(itertools.permutations),
+    "itertools.zip_longest": _shuffle(itertools.zip_longest),
+    "operator.add": _operator(ast.Add),
+    "operator.sub": _operator(ast.Sub),
+    "operator.mul": _operator(ast.Mult),
+    "operator.truediv": _operator(ast.Div),
+    "operator.pow": _operator(ast.Pow),
+    "operator.floordiv": _operator(ast.FloorDiv),
+    "operator.mod": _operator(ast.Mod),
+    "operator.matmul": _operator(ast.MatMult),
+    "operator.lt": _comparison(ast.Lt),
+    "operator.le": _comparison(ast.LtE),
+    "operator.gt": _comparison(ast.Gt),
+    "operator.ge": _comparison(ast.GtE),
+    "operator.eq": _comparison(ast.Eq),
+    "operator.ne": _comparison(ast.NotEq),
+    "operator.neg": lambda t, x: arrays.elementwise(scalars.negative, x),
+}
+"""Traced versions, by the dotted name of what they implement."""

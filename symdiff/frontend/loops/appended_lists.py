@@ -1,0 +1,207 @@
+"""Lists that a kept loop appends to: arrays of the largest size that they may have.
+
+Before:  out = []; for v in x: out.append(f(v))
+After:   out = array of len(x) elements; for i in range(len(x)): out[i] = f(x[i])
+
+Before:  out = []; for v in x: if v > 0: out.append(f(v))
+After:   n = 0; for i in range(len(x)): if x[i] > 0: out[n] = f(x[i]); n = n + 1
+         out = out[:n]
+
+A list that is appended to once in every iteration has i elements more in iteration i than
+before the loop, and may be read there. The length of others is carried along.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import storing, symbolic
+from symdiff.frontend.arrays.symbolic import SLOTS
+from symdiff.frontend.syntax import operators
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.extents import same_size
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Listed, Refused, SymArray, Unusable, as_real, is_number
+from symdiff.ir import Expr
+
+
+@dataclass(slots=True)
+class Growing:
+    """A list that grows in a loop.
+
+    Attributes
+    ----------
+    name : what it is called.
+    start : how many elements it has before the loop.
+    now : how many it has at this place of the body.
+    memory : all elements that it will have; None until the type of an element is known.
+    found : the first value that was appended.
+    most : how many values an iteration may append.
+    length : the name that has how many elements there are, if that is carried along.
+    """
+
+    name: str
+    start: int
+    now: Expr
+    most: int = 1
+    length: str | None = None
+    memory: SymArray | None = None
+    found: SymArray | None = None
+
+
+class Found(Exception):  # noqa: N818
+    """It is known what is appended; the body is traced again."""
+
+
+_CHANGES = (
+    "append", "extend", "insert", "pop", "clear", "remove", "reverse", "sort", "copy", "index",
+    "count",
+)  # fmt: skip
+
+
+def appends(body: Sequence[ast.stmt]) -> dict[ast.stmt, tuple[str, bool]]:
+    """The statements `name.append(value)` of a loop's body, of names that are used by these
+    methods for nothing else; with whether every iteration gets there, once."""
+    nodes = [n for s in body for n in ast.walk(s)]
+    early = any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in nodes)
+    changed = [
+        n.value.id for n in nodes
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.attr in _CHANGES
+    ]  # fmt: skip
+    found = {s: s.value.func.value.id for s in _reached(body) if _is_append(s)}  # type: ignore[attr-defined]
+    names = list(found.values())
+    return {
+        s: (n, not early and s in body and names.count(n) == 1)
+        for s, n in found.items() if changed.count(n) == names.count(n)
+    }  # fmt: skip
+
+
+def _reached(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that an iteration runs at most once."""
+    for s in body:
+        yield s
+        if isinstance(s, ast.If):
+            yield from _reached(s.body)
+            yield from _reached(s.orelse)
+
+
+def conditional(t: Tracer, body: Sequence[ast.stmt]) -> bool:
+    """Whether a loop appends to a list in some iterations only."""
+    return any(
+        not always and isinstance(t.frame.env.get(name), list)
+        for name, always in appends(body).values()
+    )
+
+
+def _is_append(s: ast.stmt) -> bool:
+    match s:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(), "append"), [only], [])):
+            return not isinstance(only, ast.Starred)
+    return False
+
+
+def lists(t: Tracer, body: Sequence[ast.stmt], counted: bool) -> dict[ast.stmt, Growing]:
+    """The lists of the frame that grow in a loop's body; of a loop whose length is known when
+    traced (`counted`) only those whose own is not."""
+    env = t.frame.env
+    found: dict[ast.stmt, Growing] = {}
+    named: dict[str, Growing] = {}
+    for s, (name, always) in appends(body).items():
+        value = env.get(name)
+        alone = sum(v is value for v in env.values()) == 1
+        if name in named:
+            named[name].most += 1
+            found[s] = named[name]
+        elif isinstance(value, list) and alone and t.path is ir.TRUE and not (counted and always):
+            length = None if always else f"{name} length"
+            found[s] = named[name] = Growing(
+                name, len(value), ir.const(len(value)), length=length
+            )  # fmt: skip
+    return found
+
+
+def traced(t: Tracer, count: Expr, growing: dict[ast.stmt, Growing], run: Callable[[], Any]) -> Any:
+    """Trace a loop in which lists grow; after it they are arrays."""
+    before = {g.name: t.frame.env[g.name] for g in growing.values()}
+    carried = {g.length: g.start for g in growing.values() if g.length is not None}
+    outer = dict(t.growing)
+    t.frame.env.update(carried)
+    t.growing.update(growing)
+    try:
+        while True:
+            try:
+                with t.attempt():
+                    result = run()
+                break
+            except Found:
+                for g in growing.values():
+                    g.memory = g.memory or _memory(t, g, count, before[g.name])
+    finally:
+        t.growing = outer
+    lengths = {name: as_real(t.frame.env.pop(name)).expr for name in carried}
+    for g in growing.values():
+        if g.memory is None:  # no iteration appends
+            continue
+        g.now = lengths[g.length] if g.length else ir.add(ir.const(g.start), count)
+        t.frame.env[g.name] = listed(g)
+    return result
+
+
+def _memory(t: Tracer, g: Growing, count: Expr, first: Sequence[Any]) -> SymArray | None:
+    """An array for all elements of a list, with the ones that it has."""
+    if g.found is None:
+        return None
+    known = [symbolic.symbolic(t, v) for v in first]
+    kind = symbolic.common_kind([*known, g.found])
+    shape = (ir.add(ir.const(g.start), ir.mul(ir.const(g.most), count)), *g.found.shape)
+    memory = symbolic.build(t, shape, kind, ir.ZERO, g.name.strip("_") or "list")
+    for k, v in enumerate(first):
+        storing.store(t, memory, k, v)
+    return memory
+
+
+def begin(growing: dict[ast.stmt, Growing], t: Tracer, iteration: Expr) -> None:
+    """At the start of an iteration."""
+    for g in growing.values():
+        if g.length is not None:
+            t.frame.env[g.name] = Unusable(
+                f"the list '{g.name}' is read in a loop that appends to it in some iterations",
+                "read it after the loop, or carry what you need of it in a name",
+            )
+            continue
+        g.now = ir.add(ir.const(g.start), iteration)
+        if g.memory is not None:
+            t.frame.env[g.name] = listed(g)
+
+
+def append(t: Tracer, g: Growing, value: Any) -> None:
+    """`name.append(value)`."""
+    new = symbolic.from_formula((), value) if is_number(value) else symbolic.symbolic(t, value)
+    if g.memory is None or (g.memory.kind != "f" and new.kind == "f"):
+        g.found, g.memory = new, None
+        raise Found
+    if g.length is not None:
+        now = t.frame.env[g.length]
+        rest = g.memory.shape[1:]
+        if len(new.shape) != len(rest):
+            raise Refused("what a list is appended changes its number of dimensions")
+        for n, m in zip(new.shape, rest, strict=True):
+            same_size(t, n, m)
+        place = symbolic.viewed(g.memory, rest, [as_real(now).expr, *SLOTS[: len(rest)]])
+        storing.write(t, place, new)  # within the memory, as it is for the most there may be
+        t.frame.env[g.length] = operators.binary(t, ast.Add, now, 1)
+        return
+    storing.store(t, g.memory, scalars.whole(g.now), value)
+    g.now = ir.add(g.now, ir.ONE)
+    t.frame.env[g.name] = listed(g)
+
+
+def listed(g: Growing) -> Listed:
+    """The list as it is now."""
+    assert g.memory is not None
+    shape = (g.now, *g.memory.shape[1:])
+    return Listed(symbolic.viewed(g.memory, shape, SLOTS[: len(shape)]))

@@ -1,0 +1,410 @@
+"""Loops that stay loops: over ranges that are not known when traced, over the rows of
+arrays, and `while` on values.
+
+The body is traced on names that stand for the values at the start of an iteration. Which
+names change, and into what, is found by tracing it until nothing new turns up; what was
+recorded by all but the last of these traces is dropped. A `break` or `return` becomes a
+flag that ends the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.loops import slots
+from symdiff.frontend.loops.plans import Ends, Plan, grow, memory_of
+from symdiff.frontend.loops.slots import Slot
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.defined import masked
+from symdiff.frontend.trace.extents import same_size
+from symdiff.frontend.trace.frames import Flow, contents, restore
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    UNBOUND,
+    Cell,
+    Maybe,
+    Refused,
+    Scalar,
+    SymArray,
+    as_real,
+    births,
+)
+from symdiff.ir import FALSE, ONE, TRUE, ZERO, Expr, loop_program
+from symdiff.ir.loop_program import Carried, Loop, Type
+
+MAX_TRACES = 12
+"""Traces of a loop's body until what it carries is settled."""
+
+
+def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
+    """A value as an expression of the slot's type; an array as a name."""
+    if slot.type.shape:
+        array = _whole(value) if isinstance(value, Cell) else symbolic.symbolic(t, value)
+        for n, m in zip(slot.type.shape, array.shape, strict=True):
+            same_size(t, n, m)
+        kind = slot.type.kind
+        if array.kind != kind:
+            array = symbolic.lazy(array.shape, kind, symbolic.as_kind(array, kind), symbolic.needs(array))  # fmt: skip
+        return symbolic.leaf_of(t, array)
+    if slot.type.kind == "b":
+        return ir.where(scalars.as_cond(value).expr, ONE, ZERO)
+    x = as_real(value)
+    return masked(x.expr, x.defined, t.facts)
+
+
+def _whole(cell: Cell) -> SymArray:
+    return SymArray(cell.shape, cell.kind, cell, symbolic.SLOTS[: len(cell.shape)])
+
+
+# --------------------------------------------------------------------- the loop
+def trace_for(
+    t: Tracer, count: Expr, start: Callable[[Expr], None], body: Callable[[], None], index: str
+) -> Expr:
+    """A counted loop: `start(index)` binds the target, `body()` runs the statements.
+
+    Returns the condition that it ended by a `break`; the tracer's flow holds the
+    condition that it ended by a `return`.
+    """
+    return _trace(t, count, start, lambda: TRUE, body, index)
+
+
+def trace_element(
+    t: Tracer, count: Expr, start: Callable[[Expr], None], value: Callable[[], Any]
+) -> tuple[Expr, loop_program.Block, Any]:
+    """One iteration that changes nothing: its index, its statements, and a value."""
+    letter = t.names.fresh("i")
+    found: list[Any] = []
+
+    def body() -> None:
+        found.append(value())
+
+    ends = _once(t, Plan(), letter, count, start, lambda: TRUE, body)
+    if ends.containers or ends.cells:
+        raise Refused("a comprehension changes a container", "use a loop")
+    return loop_program.index(letter), tuple(ends.block), found[0]
+
+
+def trace_while(t: Tracer, test: Callable[[], Expr], body: Callable[[], None]) -> Expr:
+    """A loop while a condition holds."""
+    return _trace(t, None, lambda _: None, test, body, "step")
+
+
+def _trace(
+    t: Tracer,
+    count: Expr | None,
+    start: Callable[[Expr], None],
+    test: Callable[[], Expr],
+    body: Callable[[], None],
+    index: str,
+) -> Expr:
+    plan = Plan()
+    before = dict(t.frame.env)
+    letter = t.names.fresh(index)
+    for _ in range(MAX_TRACES):
+        for name, slot in plan.slots():
+            slot.name = slot.name or t.names.fresh(name or "state")
+        ends = _once(t, plan, letter, count, start, test, body)
+        if not grow(t, plan, before, ends):
+            return _finish(t, plan, before, ends, letter, count)
+    raise Refused("what this loop carries does not settle", "use the same types in every iteration")
+
+
+def _once(
+    t: Tracer,
+    plan: Plan,
+    letter: str,
+    count: Expr | None,
+    start: Callable[[Expr], None],
+    test: Callable[[], Expr],
+    body: Callable[[], None],
+) -> Ends:
+    """Trace the body once, on the carried values that the plan knows of."""
+    frame, block, path, flow, depth = t.frame, t.block, t.path, t.frame.flow, t.depth
+    env, assumed, birth = frame.env, len(t.assumptions), next(births)
+    t.levels.append((birth, block))
+    t.counts.append(count)
+    leaf = loop_program.index(letter)
+    t.block, t.frame.flow, t.frame.env = [], Flow(), dict(env)
+    region, always = t.enter(TRUE), t.always
+    t.always, t.path = always and t.path is TRUE, TRUE
+    if count is not None:
+        t.ranges[leaf] = count
+    log: dict[Cell, Expr | None] = {}
+    t.cells.append(log)
+    saved = {key: (c, contents(c)) for key, (c, _) in plan.containers.items()}
+    restored = {cell: cell.leaf for cell in plan.cells}
+    try:
+        for name, tree in plan.names.items():
+            t.frame.env[name] = slots.filled(t, tree, lambda s: s.value(s.name))
+        t.frame.env.update(plan.dropped)
+        for c, tree in plan.containers.values():
+            restore(c, slots.filled(t, tree, lambda s: s.value(s.name)))
+        for cell, slot in plan.cells.items():
+            cell.leaf = loop_program.array(slot.name, slot.type.kind)
+            cell.fixed = cell.fixed or slot.fixed
+        entry = t.frame.env.copy()
+        starts = {cell: cell.leaf for cell in plan.cells}
+        given = {
+            a.cell: s for n, tree in plan.names.items()
+            for s, v in slots.pairs(tree, entry[n], n) for a in slots.arrays(v)
+        }  # fmt: skip
+        for cell in plan.stale:
+            cell.stale = True
+        condition = test()
+        if t.block:  # the test is more than a formula: it ends the iteration from within
+            t.frame.flow.broken = ir.not_(condition)
+            skipped = t.open(ir.not_(condition))
+            start(leaf)
+            body()
+            t.frame.flow.continued = FALSE
+            t.close(skipped)
+            condition = TRUE
+        else:
+            t.facts = t.facts.union(scalars.consequences(condition))
+            start(leaf)
+            body()
+        t.frame.flow.continued = FALSE
+        changed = {n: v for n, v in t.frame.env.items() if entry.get(n, UNBOUND) is not v or n in plan.names}  # fmt: skip
+        touched = {key: (c, contents(c)) for key, (c, _) in region.log.items()}
+        touched |= {key: (c, contents(c)) for key, (c, _) in plan.containers.items()}
+        cells = {c: c.leaf for c in (*log, *starts) if c.birth < birth}
+        moved, written = _moved(plan, given, t.frame.env, log)
+        return Ends(changed, t.frame.flow, touched, cells, t.block, condition, birth, moved, written)  # fmt: skip
+    finally:
+        for cell in plan.stale:
+            cell.stale = False
+        while t.regions and t.regions[-1] is not region:
+            t.leave(t.regions[-1])
+        t.leave(region)
+        for c, held in saved.values():
+            restore(c, held)
+        for cell, old in {**log, **restored}.items():
+            if cell.birth < birth:
+                cell.leaf = old
+        t.cells.pop()
+        t.levels.pop()
+        t.counts.pop()
+        t.ranges.pop(leaf, None)
+        t.block, t.frame, t.path, t.always, t.depth = block, frame, path, always, depth
+        frame.env, frame.flow = env, flow
+        del t.assumptions[assumed:]
+
+
+def _moved(
+    plan: Plan, given: dict[Cell, Slot], env: dict[str, Any], log: dict[Cell, Expr | None]
+) -> tuple[list[Slot], list[Slot]]:
+    """The slots whose memory the body passes on to the next iteration, or that get it; and
+    those whose memory it stores in."""
+    moved: dict[int, Slot] = {}
+    for name, tree in plan.names.items():
+        try:
+            ends = list(slots.pairs(tree, env.get(name, UNBOUND), name))
+        except (Refused, slots.Replaced):
+            continue
+        for slot, v in ends:
+            for a in slots.arrays(v):
+                if a.cell in given:
+                    moved |= {id(s): s for s in (slot, given[a.cell])}
+    written = {id(s): s for c, s in given.items() if c in log}
+    if moved.keys() & written.keys():
+        written |= moved
+    return list(moved.values()), list(written.values())
+
+
+def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Expr]]:
+    """What every slot has at the end of the body."""
+    nexts: list[tuple[Slot, Expr]] = []
+    for name, tree in plan.names.items():
+        value = ends.env.get(name, UNBOUND)
+        nexts += [(s, _expr(t, s, v)) for s, v in slots.pairs(tree, value, f"name '{name}'")]
+    for key, (_, tree) in plan.containers.items():
+        changed = slots.pairs(tree, ends.containers[key][1], "a container")
+        nexts += [(s, _expr(t, s, v)) for s, v in changed]
+    for cell, slot in plan.cells.items():
+        leaf = ends.cells[cell]
+        assert leaf is not None
+        nexts.append((slot, leaf))
+    return nexts
+
+
+@contextmanager
+def _memory(cells: dict[Cell, Expr | None]) -> Iterator[None]:
+    """Memory as it is at the end of the body."""
+    held = {c: c.leaf for c in cells}
+    for c, leaf in cells.items():
+        c.leaf = leaf
+    try:
+        yield
+    finally:
+        for c, leaf in held.items():
+            c.leaf = leaf
+
+
+def _finish(
+    t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends, letter: str, count: Expr | None
+) -> Expr:
+    """Emit the loop of the last trace, and bind what it leaves."""
+    outer, t.block = t.block, ends.block
+    flow = ends.flow
+    left = ir.or_(flow.broken, flow.returned)
+    flags = {n: t.names.fresh(n) for n in ("left", "returned", "value")}
+    extra: list[Carried] = []
+    results: dict[str, str] = {}
+
+    def carry(name: str, type: Type, init: Expr, next: Expr) -> None:
+        results[name] = t.names.fresh(name)
+        extra.append(Carried(name, type, init, next, results[name]))
+
+    if left is not FALSE:
+        carry(flags["left"], loop_program.INTEGER, ZERO, ir.where(left, ONE, ZERO))
+    with _memory(ends.cells), _levels(t, ends, outer):
+        nexts = _at_the_end(t, plan, ends)
+        returned = _returned(t, flow, flags, carry, letter, outer)
+        last = {
+            n: _last(t, n, v, carry, letter, outer)
+            for n, v in ends.env.items()
+            if n not in plan.names
+        }
+    body, t.block = tuple(t.block), outer
+    carried = []
+    for slot, next in nexts:
+        init = _expr(t, slot, slot.init)
+        results[slot.name] = t.names.fresh(slot.name)
+        carried.append(Carried(slot.name, slot.type, init, next, results[slot.name]))
+    condition = ends.condition
+    if left is not FALSE:
+        condition = ir.and_(ir.eq(loop_program.index(flags["left"]), ZERO), condition)
+    if t.path is not TRUE:
+        if count is None:
+            condition = ir.and_(t.path, condition)
+        else:
+            count = ir.where(t.path, count, ZERO)
+    trips = t.names.fresh("trips")
+    t.emit(Loop(letter, count, (*carried, *extra), body, trips, condition))
+    runs = count is not None and count.op is ir.CONST and count.value > 0
+    runs = runs and left is FALSE and ends.condition is TRUE
+    _bind(t, plan, results, last, TRUE if runs else ir.lt(ZERO, loop_program.index(trips)))
+    _keep_aliases(t, plan, ends)
+    if left is FALSE:
+        return FALSE
+    stopped = ir.eq(loop_program.index(results[flags["left"]]), ONE)
+    if returned is None:
+        return stopped
+    came_back = ir.eq(loop_program.index(results[flags["returned"]]), ONE)
+    t.texts.setdefault(came_back, "the loop returns")
+    t.texts.setdefault(ir.not_(came_back), "the loop does not return")
+    if count is None and ends.condition is TRUE and flow.broken is FALSE:
+        came_back = TRUE  # there is no other end
+    t.frame.flow = Flow(
+        came_back, value=slots.filled(t, returned, lambda s: s.value(results[s.name]))
+    )
+    return FALSE if flow.broken is FALSE else ir.and_(stopped, ir.not_(came_back))
+
+
+def _keep_aliases(t: Tracer, plan: Plan, ends: Ends) -> None:
+    """After the loop: which memory its arrays may be."""
+    before = memory_of(ends.moved)
+    moved = {id(s) for s in ends.moved}
+    for name, tree in plan.names.items():
+        for slot, v in slots.pairs(tree, t.frame.env[name], name):
+            for a in slots.arrays(v) if id(slot) in moved else ():
+                a.cell.origins += before
+                for cell in before:
+                    cell.shown.append(a.cell)
+    for cell in plan.stale:
+        cell.stale = True
+
+
+@contextmanager
+def _levels(t: Tracer, ends: Ends, outer: list[loop_program.Statement]) -> Iterator[None]:
+    """Formulas older than the loop are written down in front of it."""
+    t.levels.append((ends.birth, outer))
+    try:
+        yield
+    finally:
+        t.levels.pop()
+
+
+def _returned(
+    t: Tracer,
+    flow: Flow,
+    flags: dict[str, str],
+    carry: Callable[..., None],
+    letter: str,
+    outer: list[loop_program.Statement],
+) -> Any:
+    """Carry a `return` in the body: whether it was met, and what it gives."""
+    if flow.returned is FALSE:
+        return None
+    carry(flags["returned"], loop_program.INTEGER, ZERO, ir.where(flow.returned, ONE, ZERO))
+    tree = slots.tree_of(flow.value, "what is returned")
+    for slot, value in list(slots.pairs(tree, flow.value, "what is returned")):
+        slot.name = t.names.fresh(flags["value"])
+        init = _blank(t, slot, letter, outer)
+        if init is None:
+            raise Refused("an array whose size a loop decides is returned from within it")
+        carry(slot.name, slot.type, init, _expr(t, slot, value))
+    return tree
+
+
+def _blank(t: Tracer, slot: Slot, letter: str, outer: list[loop_program.Statement]) -> Expr | None:
+    """What a value that only the body has is before the loop; None for an array of a size that
+    is known in the body only."""
+    if not slot.type.shape:
+        return ZERO
+    inside = {
+        n for s in loop_program.walk(tuple(t.block))
+        for n, _ in (*loop_program.defined(s), *loop_program.inner(s))
+    }  # fmt: skip
+    inside.add(letter)
+    if any(loop_program.name_of(e) in inside for e in loop_program.leaves(slot.type.shape)):
+        return None
+    blank = symbolic.statement(t, slot.type.shape, slot.type.kind, ZERO, "blank")
+    outer.append(blank)
+    slot.fixed = slots.SHARED
+    return loop_program.array(blank.name, slot.type.kind)
+
+
+def _last(
+    t: Tracer, name: str, value: Any, carry: Callable[..., None], letter: str,
+    outer: list[loop_program.Statement],
+) -> Any:  # fmt: skip
+    """A name that is bound in the body only has its last value after the loop."""
+    if isinstance(value, SymArray) and value.sides is None:
+        slot = Slot(Type(value.shape, value.kind), value)
+    elif isinstance(value, (Scalar, int)) and not isinstance(value, bool):
+        slot = Slot(Type((), slots.kind_of(value)), value)
+    else:
+        return None
+    slot.name = t.names.fresh(name.strip("_"))
+    init = _blank(t, slot, letter, outer)
+    if init is None:
+        return None
+    carry(slot.name, slot.type, init, _expr(t, slot, value))
+    return slot
+
+
+def _bind(t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], ran: Expr) -> None:
+    """After the loop: names, containers and memory have what the last iteration left, if there
+    was any."""
+
+    def result(slot: Slot) -> Any:
+        return slot.value(results[slot.name])
+
+    for name, tree in plan.names.items():
+        t.frame.env[name] = slots.filled(t, tree, result)
+    for container, tree in plan.containers.values():
+        t.mutate_owned(container)
+        restore(container, slots.filled(t, tree, result))
+    for cell, slot in plan.cells.items():
+        t.set_cell(cell, loop_program.array(results[slot.name], slot.type.kind))
+    t.frame.env.update(plan.dropped)
+    for name, slot in last.items():
+        if slot is not None:
+            if ran is not TRUE:
+                t.texts.setdefault(ran, "the loop runs at least once")
+            t.frame.env[name] = result(slot) if ran is TRUE else Maybe(result(slot), ran)

@@ -1,0 +1,208 @@
+"""What a loop carries, found out from what its body changed: names, containers, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.loops import slots
+from symdiff.frontend.loops.slots import Slot
+from symdiff.frontend.trace.aliases import containers
+from symdiff.frontend.trace.frames import Flow, contents
+from symdiff.frontend.trace.recorder import Retrace
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    UNBOUND,
+    Cell,
+    Maybe,
+    Refused,
+    Scalar,
+    SmallArray,
+    SymArray,
+    Unusable,
+    describe,
+)
+from symdiff.ir import Expr, loop_program
+from symdiff.ir.loop_program import Type
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a loop carries: names, containers and cells, each as a tree of slots; the
+    names that it cannot carry, with the reason; and the containers of which the inner ones
+    are replaced."""
+
+    names: dict[str, Any] = field(default_factory=dict)
+    containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    cells: dict[Cell, Slot] = field(default_factory=dict)
+    dropped: dict[str, Unusable] = field(default_factory=dict)
+    deep: set[Any] = field(default_factory=set)
+    stale: set[Cell] = field(default_factory=set)
+
+    def slots(self) -> Iterator[tuple[str, Slot]]:
+        """What is carried, and what the user calls it."""
+        for name, tree in self.names.items():
+            called = name.strip("_").replace(" ", "_")
+            yield from ((called, s) for s in slots.slots(tree))
+        for _, tree in self.containers.values():
+            yield from (("", s) for s in slots.slots(tree))
+        for cell, slot in self.cells.items():
+            yield cell.name or ("" if cell.leaf is None else loop_program.name_of(cell.leaf)), slot
+
+
+@dataclass(slots=True)
+class Ends:
+    """What one trace of the body left behind."""
+
+    env: dict[str, Any]
+    flow: Flow
+    containers: dict[int, tuple[Any, Any]]
+    cells: dict[Cell, Expr | None]
+    block: list[loop_program.Statement]
+    condition: Expr
+    birth: int
+    moved: list[Slot]
+    written: list[Slot]
+
+
+def _widen(slot: Slot, value: Any, what: str) -> bool:
+    """Make a slot's type hold a value too; whether that changed it."""
+    if isinstance(value, SmallArray) and slot.type.shape:
+        raise Retrace(what="an array has elements traced one by one in a loop")
+    if slot.type.shape and isinstance(value, SymArray):
+        if len(value.shape) != len(slot.type.shape):
+            raise Refused(f"{what} changes its number of dimensions in a loop")
+        kind = _wider(slot.type.kind, value.kind)
+    elif not slot.type.shape and isinstance(value, (Scalar, int)):
+        kind = _wider(slot.type.kind, slots.kind_of(value))
+    else:
+        hint = "it must have the same type and size in every iteration"
+        if isinstance(value, SymArray):
+            hint = "start with an array of its size, such as np.zeros(n)"
+        raise Refused(
+            f"{what} is {describe(slot.init)} before a loop and {describe(value)} in it", hint
+        )
+    if kind == slot.type.kind:
+        return False
+    slot.type = Type(slot.type.shape, kind)
+    return True
+
+
+def _wider(a: str, b: str) -> str:
+    if a == b:
+        return a
+    return "f" if "f" in (a, b) else "i"
+
+
+def grow(t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends) -> bool:
+    """Add what the body changed to the plan, and widen its types; whether it grew."""
+    grew = False
+    for name, value in ends.env.items():
+        if name in plan.dropped or name not in before:
+            continue
+        if isinstance(before[name], (Maybe, Unusable)):
+            continue
+        try:
+            grew |= _grow_name(t, plan, name, before[name], value)
+        except Refused as refusal:
+            plan.names.pop(name, None)
+            plan.dropped[name] = Unusable(refusal.message, refusal.hint)
+            grew = True
+    for key, (container, after) in ends.containers.items():
+        if key not in plan.containers:
+            what = slots.tree_of(contents(container), "a container", deep=False)
+            plan.containers[key] = container, what
+            grew = True
+            continue
+        try:
+            for slot, v in slots.pairs(plan.containers[key][1], after, "a list or dict"):
+                grew |= _widen(slot, v, "an element")
+        except slots.Replaced:
+            plan.containers[key] = container, slots.tree_of(contents(container), "a container")
+            grew = True
+    for cell in ends.cells:
+        if cell not in plan.cells:
+            plan.cells[cell] = Slot(Type(cell.shape, cell.kind), cell)
+            grew = True
+    grew |= _aliased(plan, ends)
+    return grew or _shared(plan, ends)
+
+
+def memory_of(slots_: Iterable[Slot]) -> set[Cell]:
+    """The memory that slots have before the loop."""
+    return {a.cell for s in slots_ for a in slots.arrays(s.init)}
+
+
+def _aliased(plan: Plan, ends: Ends) -> bool:
+    """Names that share memory before the loop. A carried array is a copy: what the loop
+    stores in it is not seen through other names, which are not read any more; and a carried
+    array of which the memory changes through another name is not carried. Whether anything
+    of that is new."""
+    new = memory_of(ends.written) - plan.stale
+    plan.stale |= new
+    found = bool(new)
+    for name, tree in list(plan.names.items()):
+        if memory_of(slots.slots(tree)) & ends.cells.keys():
+            del plan.names[name]
+            plan.dropped[name] = Unusable(*symbolic.STALE)
+            return True
+    users: dict[Cell, list[Slot]] = {}
+    for slot in ends.moved:
+        for cell in memory_of([slot]):
+            users.setdefault(cell, []).append(slot)
+    for sharing in users.values():
+        for slot in sharing if len(sharing) > 1 else ():
+            found |= slot.fixed is None
+            slot.fixed = slots.SHARED
+    return found
+
+
+def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> bool:
+    what = f"name '{name}'"
+    if name not in plan.names:
+        plan.names[name] = slots.tree_of(t.wrap(before), what, name in plan.deep)
+        return True
+    if isinstance(plan.names[name], SmallArray) and isinstance(value, SymArray):
+        if t.size_limit:
+            raise Retrace(what="an array has elements traced one by one before a loop")
+        whole = symbolic.symbolic(t, t.wrap(before))
+        plan.names[name] = Slot(Type(whole.shape, whole.kind), whole, fixed=slots.SHARED)
+        return True
+    try:
+        found = list(slots.pairs(plan.names[name], value, what))
+    except slots.Replaced:
+        plan.deep.add(name)
+        del plan.names[name]
+        return True
+    return sum(_widen(slot, v, what) for slot, v in found) > 0
+
+
+def _shared(plan: Plan, ends: Ends) -> bool:
+    """Forbid to change arrays that two names share after an iteration: which of them are
+    the same is not known in the next one. Whether more of them are known now."""
+    users: dict[Cell, list[Slot]] = {c: [s] for c, s in plan.cells.items()}
+    lists: set[int] = set(plan.containers)
+    for name, tree in plan.names.items():
+        value = ends.env.get(name, UNBOUND)
+        for c in containers(value):
+            if id(c) in lists and not isinstance(tree, slots.Held):
+                raise Refused(
+                    f"name '{name}' shares a list with another one in a loop",
+                    "make a copy of it first",
+                )
+            lists.add(id(c))
+        for slot, v in slots.pairs(tree, value, name):
+            for a in slots.arrays(v):
+                users.setdefault(a.cell, []).append(slot)
+    found = False
+    for cell, sharing in users.items():
+        outside = cell.birth < ends.birth
+        if len(sharing) > 1 or (outside and cell not in plan.cells):
+            for slot in sharing:
+                found |= slot.fixed is None
+                slot.fixed = slots.SHARED
+            if outside:
+                cell.fixed = cell.fixed or slots.SHARED
+    return found

@@ -1,0 +1,146 @@
+"""What a loop runs over when its length is not known when traced: ranges, rows of arrays,
+and what `enumerate`, `zip` and `reversed` make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence as PySequence
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace.extents import positive
+from symdiff.frontend.trace.recorder import active
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Listed,
+    Refused,
+    Selected,
+    Sequence,
+    SymArray,
+    Whole,
+    as_real,
+    describe,
+)
+from symdiff.ir import ONE, ZERO, Expr, loop_program
+from symdiff.ir.integers import linear
+
+
+def of(value: Any) -> Sequence | None:
+    """The sequence that a loop over this value runs over; None if its length is known."""
+    if isinstance(value, Sequence):
+        return value
+    if isinstance(value, Listed):
+        value = value.items
+    if isinstance(value, Selected):
+        value = symbolic.symbolic(active.get(), value)
+    if isinstance(value, SymArray):
+        if not value.shape:
+            raise Refused("a loop over an array without dimensions")
+        t = active.get()
+        return Sequence(value.shape[0], lambda k: selecting.subscript(t, value, Whole(k)))
+    return None
+
+
+def of_range(known: range) -> Sequence:
+    """A range that is known, to be kept as a loop."""
+    start, step = ir.const(known.start), ir.const(known.step)
+    return Sequence(ir.const(len(known)), lambda k: scalars.whole(ir.add(start, ir.mul(step, k))))
+
+
+def symbolic_range(*bounds: Any) -> Sequence:
+    """`range` with bounds that are not known when traced."""
+    for v in bounds:
+        if not scalars.is_whole(v):
+            demands.retrace_integers(active.get(), as_real(v).expr)
+            raise Refused(f"range() of {describe(v)}", "its ends must be integers")
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    if step == 0 or isinstance(step, bool):
+        raise Refused("the step of a range must be an integer, and not 0")
+    first, last = as_real(start).expr, as_real(stop).expr
+    if not isinstance(step, int):
+        return _with_step(active.get(), first, last, step.expr)
+    span = linear(ir.sub(last, first) if step > 0 else ir.sub(first, last))
+    k = abs(step)
+    if k > 1:
+        span = ir.apply(loop_program.FLOORDIV, ir.add(span, ir.const(k - 1)), ir.const(k))
+    return Sequence(span, lambda i: scalars.whole(ir.add(first, ir.mul(ir.const(step), i))))
+
+
+def _with_step(t: Tracer, first: Expr, last: Expr, step: Expr) -> Sequence:
+    """A range of a step that is not known when traced: up or down."""
+    t.require(ir.ne(step, ZERO), "value", "the step of a range is 0")
+    up = linear(ir.add(ir.sub(last, first), ir.sub(step, ONE)))
+    count = ir.apply(loop_program.FLOORDIV, up, step)
+    if not positive(t, step):
+        down = linear(ir.add(ir.sub(last, first), ir.add(step, ONE)))
+        count = ir.where(ir.lt(ZERO, step), count, ir.apply(loop_program.FLOORDIV, down, step))
+    return Sequence(count, lambda i: scalars.whole(ir.add(first, ir.mul(step, i))))
+
+
+def enumerated(found: Sequence, start: Any) -> Sequence:
+    first = as_real(start).expr
+    return Sequence(found.count, lambda k: (scalars.whole(ir.add(first, k)), found.item(k)))
+
+
+def backwards(found: Sequence) -> Sequence:
+    last = ir.sub(found.count, ONE)
+    return Sequence(found.count, lambda k: found.item(ir.sub(last, k)))
+
+
+def together(columns: PySequence[Any]) -> Sequence:
+    """Rows of several sequences, until the shortest ends."""
+    found = [of(c) or _of_known(c) for c in columns]
+    count = found[0].count
+    for s in found[1:]:
+        if s.count is not count:
+            count = _shorter(count, s.count)
+    return Sequence(count, lambda k: tuple(s.item(k) for s in found))
+
+
+def product(columns: PySequence[Any]) -> Sequence:
+    """Every combination, the last column running first."""
+    found = [of(c) or _of_known(c) for c in columns]
+    count = ONE
+    for s in found:
+        count = ir.mul(count, ir.where(ir.lt(s.count, ZERO), ZERO, s.count) if s.count.op is not loop_program.INDEX else s.count)  # fmt: skip
+
+    def item(k: Expr) -> tuple[Any, ...]:
+        values: list[Any] = []
+        for n, s in enumerate(reversed(found)):
+            last = n == len(found) - 1
+            values.append(s.item(k if last else ir.apply(loop_program.MOD, k, s.count)))
+            k = ir.apply(loop_program.FLOORDIV, k, s.count)
+        return tuple(reversed(values))
+
+    return Sequence(count, item)
+
+
+def of_shape(shape: PySequence[Expr]) -> Sequence:
+    """The indices of an array of this shape."""
+    return product([Sequence(n, scalars.whole) for n in shape])
+
+
+def _of_known(column: Any) -> Sequence:
+    if isinstance(column, range):
+        return of_range(column)
+    array = symbolic.symbolic(active.get(), column)
+    found = of(array)
+    assert found is not None
+    return found
+
+
+def _shorter(a: Expr, b: Expr) -> Expr:
+    if a.op is ir.CONST and b.op is ir.CONST:
+        return a if a.value <= b.value else b
+    return ir.where(ir.lt(a, b), a, b) if a is not ZERO else a
+
+
+def involved(values: Iterable[Any]) -> bool:
+    """Whether arguments have to do with sizes that are not known when traced."""
+    return any(
+        isinstance(v, (SymArray, Selected, Sequence, Listed, Whole))
+        or (isinstance(v, (list, tuple)) and involved(v))
+        for v in values
+    )

@@ -1,0 +1,123 @@
+"""Whether a traced function of arrays is elementwise, and the function of numbers that it is.
+
+Before: outputs `sin(load(x, i)) + load(y, i)` of the size that x and y have together
+After: outputs `sin(x) + y` of numbers x and y
+Requires: a trace in which nothing was written down, so that outputs are formulas of the slots
+Ensures: each element of the result is the program's value at the same element of the arguments,
+which are broadcast against each other; nothing else is read, neither a size nor an index
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays.symbolic import SLOTS
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Real, Scalar, SymArray
+from symdiff.ir import ONE, ZERO, Expr, loop_program
+from symdiff.ir.loop_program import Type
+from symdiff.ir.program import Tree
+
+Numbers = tuple[list[Scalar], Tree, dict[Expr, Expr]]
+"""The outputs as numbers, how they nest, and what stands for each element that is read."""
+
+
+def of_numbers(t: Tracer, value: Any, arrays: Mapping[str, Type]) -> Numbers | None:
+    """What a function returns, as numbers that are made of one element of each array; None
+    if it is not elementwise."""
+    found: list[SymArray] = []
+    tree = _nested(value, found)
+    if tree is None or not found or not only_stretches(t):
+        return None
+    together = _Together(t.stretches)
+    rank = max(len(a.shape) for a in arrays.values())
+    for a in found:
+        if a.kind != "f" or not _is_full(a, arrays.values(), rank, together):
+            return None
+    roots = [(symbolic.formula(a), symbolic.needs(a)) for a in found]
+    reads: dict[Expr, Expr] = {}
+    for e in ir.topological(tuple(r for pair in roots for r in pair)):
+        if e.op is loop_program.LOAD:
+            name = loop_program.name_of(e.args[0])
+            type = arrays.get(name)
+            if type is None or e.args[0].value[1] != "f" or not _same_element(e, type, rank):
+                return None
+            reads[e] = ir.var(name)
+    flat = ir.substitute(tuple(r for pair in roots for r in pair), reads)
+    if any(e.op is not ir.VAR for e in loop_program.leaves(flat)):
+        return None
+    values: list[Scalar] = [Real(e, d) for e, d in zip(flat[::2], flat[1::2], strict=True)]
+    return values, tree, reads
+
+
+def _nested(value: Any, found: list[SymArray]) -> Tree | None:
+    """How arrays nest; None if there is anything else."""
+    if isinstance(value, SymArray) and value.shape:
+        found.append(value)
+        return len(found) - 1
+    if isinstance(value, (tuple, list)):
+        parts = [_nested(v, found) for v in value]
+        if not parts or any(p is None for p in parts):
+            return None
+        return parts if isinstance(value, list) else tuple(parts)
+    if isinstance(value, dict):
+        named = {k: _nested(v, found) for k, v in value.items()}
+        return None if not named or any(p is None for p in named.values()) else named
+    return None
+
+
+def only_stretches(t: Tracer) -> bool:
+    """Whether the sizes need nothing but to agree, as they do in any broadcast."""
+    pairs = {ir.eq(a, b) for a, b in t.stretches}
+    return all(c in pairs for c in t.checks)
+
+
+class _Together:
+    """Sizes that the trace takes to be equal."""
+
+    def __init__(self, pairs: Iterable[tuple[Expr, Expr]]) -> None:
+        self._same: dict[Expr, Expr] = {}
+        for pair in pairs:
+            a, b = map(self.of, pair)
+            if a is not b and b is not ZERO:
+                self._same[a] = b
+
+    def of(self, n: Expr) -> Expr:
+        """One of the sizes that are equal to this one."""
+        while n in self._same:
+            n = self._same[n]
+        return n
+
+
+def _is_full(a: SymArray, types: Iterable[Type], rank: int, together: _Together) -> bool:
+    """Whether an array has the shape of all arguments together."""
+    if len(a.shape) != rank:
+        return False
+    for k, n in enumerate(a.shape):
+        for type in types:
+            j = k - rank + len(type.shape)
+            if j < 0:
+                continue
+            size = type.shape[j]
+            if size is not ONE and together.of(size) is not together.of(n):
+                return False
+        if n.op is ir.CONST and n is not ONE and all(n not in type.shape for type in types):
+            return False
+    return any(n is not ONE for n in a.shape) or all(
+        size is ONE for type in types for size in type.shape
+    )
+
+
+def _same_element(e: Expr, type: Type, rank: int) -> bool:
+    """Whether an element is read at the place of the result's element."""
+    offset = rank - len(type.shape)
+    return all(
+        i is SLOTS[k + offset] or (n is ONE and i is ZERO)
+        for k, (i, n) in enumerate(zip(e.args[1:], type.shape, strict=True))
+    )
+
+
+__all__ = ["Numbers", "of_numbers", "only_stretches"]

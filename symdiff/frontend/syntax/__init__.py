@@ -1,0 +1,14 @@
+"""Python's syntax: a handler for each node that can be traced.
+
+`statements`       running statements
+`for_while`        `for` and `while`
+`try_except`       `try` around a value that may divide by zero
+`expressions`      evaluating expressions
+`comprehensions`   comprehensions and generator expressions
+`operators`        operators on any two values
+`attributes`       attribute access
+`calls`            calls: inlined, known, or refused
+`inlining`         programs inside of a function that is being traced
+`containers`       elements, keys and positions of containers
+`records`          objects of the user's classes
+"""

@@ -1,0 +1,130 @@
+"""Attribute access: modules, plain objects of the user, arrays made while tracing."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend import captures
+from symdiff.frontend.library import registry as known
+from symdiff.frontend.library.numpy import ufuncs
+from symdiff.frontend.library.numpy.small.names import ARRAY_METHODS, ARRAY_PROPERTIES
+from symdiff.frontend.library.numpy.symbolic import names as large_names
+from symdiff.frontend.syntax import records
+from symdiff.frontend.syntax.calls import call
+from symdiff.frontend.trace.demands import array_in_call, used_as_array
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Cond,
+    Masked,
+    Method,
+    Record,
+    Refused,
+    Scalar,
+    Selected,
+    SmallArray,
+    Stream,
+    SymArray,
+    Whole,
+    describe,
+)
+
+
+def attribute(t: Tracer, owner: Any, name: str) -> Any:
+    """`owner.name`; what it gives is fixed when traced."""
+    if isinstance(owner, ModuleType):
+        return _from_module(t, owner, name)
+    if isinstance(owner, (SmallArray, Masked)):
+        return _of_array(owner, name)
+    if isinstance(owner, (SymArray, Selected)):
+        return large_names.attribute(t, owner, name)
+    if isinstance(owner, Scalar):
+        return _of_scalar(owner, name)
+    if isinstance(owner, Record):
+        return records.attribute(t, owner, name)
+    if isinstance(owner, records.Super):
+        return records.of_parent(t, owner, name)
+    if isinstance(owner, known.METHOD_OWNERS) and not hasattr(owner, "_fields"):
+        found = getattr(owner, name, None)
+        if isinstance(found, BuiltinMethodType):
+            return found
+        raise Refused(f"{describe(owner)} has no method '{name}'")
+    if isinstance(owner, (Stream, Method)) or owner is None:
+        raise Refused(f"attribute '{name}' of {describe(owner)}")
+    return _of_object(t, owner, name)
+
+
+def _from_module(t: Tracer, module: ModuleType, name: str) -> Any:
+    try:
+        value = getattr(module, name)
+        captures.attribute(module, name, value)
+        return t.wrap(value)
+    except AttributeError:
+        raise Refused(f"module '{module.__name__}' has no attribute '{name}'") from None
+
+
+def _of_array(owner: SmallArray | Masked, name: str) -> Any:
+    if name not in ("real", "T", "dtype", "copy", "astype"):
+        array_in_call(owner, f"attribute '{name}'")
+    if isinstance(owner, SmallArray) and name in ARRAY_PROPERTIES:
+        return ARRAY_PROPERTIES[name](owner)
+    if name in ARRAY_METHODS:
+        return Method(ARRAY_METHODS[name], owner, name)
+    raise Refused(f"attribute '{name}' of an array")
+
+
+def _of_scalar(owner: Scalar, name: str) -> Any:
+    if name in ("real", "T"):
+        return owner
+    if name == "dtype":
+        return np.dtype(
+            bool if isinstance(owner, Cond) else int if isinstance(owner, Whole) else float
+        )
+    known = (ARRAY_PROPERTIES, ARRAY_METHODS, large_names.METHODS, large_names.PROPERTIES)
+    if any(name in table for table in known):
+        used_as_array(owner, f"attribute '{name}'")
+    if name in ARRAY_METHODS:
+        return Method(ARRAY_METHODS[name], owner, name)
+    raise Refused(f"attribute '{name}' of {describe(owner)}")
+
+
+def _is_data(static: Any) -> bool:
+    """Whether reading an attribute runs no code."""
+    plain = not hasattr(type(static), "__get__")
+    return plain or inspect.ismemberdescriptor(static) or type(static).__name__ == "_tuplegetter"
+
+
+def _of_object(t: Tracer, owner: Any, name: str) -> Any:
+    """Data and methods of an object that runs no hidden code when read."""
+    if isinstance(owner, np.ufunc) and (made := ufuncs.method(owner, name)) is not None:
+        return Method(made, owner, name)
+    if hasattr(type(owner), "__symdiff_trace__") or isinstance(owner, (FunctionType, np.finfo, np.iinfo)):  # fmt: skip
+        found = getattr(owner, name, None)
+        if found is None and not hasattr(owner, name):
+            raise Refused(f"{describe(owner)} has no attribute '{name}'")
+        return t.wrap(found)
+    try:
+        static = inspect.getattr_static(owner, name)
+    except AttributeError:
+        raise Refused(f"{describe(owner)} has no attribute '{name}'") from None
+    if isinstance(owner, enum.Enum) and name in ("name", "value"):
+        return t.wrap(getattr(owner, name))
+    captures.attribute(owner, name, getattr(owner, name) if _is_data(static) else static)
+    if isinstance(static, property) and isinstance(static.fget, FunctionType):
+        return call(t, static.fget, (owner,), {})
+    if isinstance(static, functools.cached_property):
+        return call(t, static.func, (owner,), {})
+    found = getattr(owner, name)
+    if _is_data(static) or isinstance(found, (FunctionType, MethodType)):
+        return t.wrap(found)
+    if isinstance(owner, type) and isinstance(found, owner):  # a member of an Enum
+        return found
+    raise Refused(
+        f"attribute '{name}' of {describe(owner)}",
+        "symdiff cannot see through it; pass plain numbers and functions",
+    )

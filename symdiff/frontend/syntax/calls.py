@@ -1,0 +1,464 @@
+"""Calling things. A function whose source can be read is inlined; the pure functions
+of Python, math, NumPy and SciPy are known as objects; anything else is refused."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import BuiltinMethodType, FunctionType, MethodType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.errors import SymdiffError, UnsupportedError
+from symdiff.frontend import captures, source
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library import distributions, rearranged, record_copies
+from symdiff.frontend.library import registry as known
+from symdiff.frontend.library.numpy import keywords as numpy_calls
+from symdiff.frontend.source import FunctionNode
+from symdiff.frontend.syntax import inlining, records
+from symdiff.frontend.syntax.containers import plain
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.frames import Frame, look_up, tuple_like
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    UNBOUND,
+    Cond,
+    Method,
+    Real,
+    Record,
+    Refused,
+    Scalar,
+    SmallArray,
+    array_of,
+    describe,
+    join,
+)
+from symdiff.ir import FALSE, TRUE, Expr
+
+Call = tuple[tuple[Any, ...], Mapping[str, Any]]
+"""The positional and the keyword arguments of a call."""
+
+MAX_DEPTH = 400
+"""Calls inside of calls; a recursion that goes deeper does not end."""
+
+_YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function or lambda defined inside of the traced function."""
+
+    node: FunctionNode
+    home: Frame
+    defaults: tuple[Any, ...]
+    keyword_defaults: Mapping[str, Any]
+
+    @classmethod
+    def make(cls, t: Tracer, node: FunctionNode) -> Closure:
+        a = node.args
+        defaults = tuple(t.evaluate(d) for d in a.defaults)
+        keywords = zip(a.kwonlyargs, a.kw_defaults, strict=True)
+        named = {p.arg: t.evaluate(d) for p, d in keywords if d is not None}
+        return cls(node, t.frame, defaults, named)
+
+    @property
+    def name(self) -> str:
+        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """What `__symdiff_trace__` may return to say where its values are defined.
+
+    Attributes
+    ----------
+    tree : an `Expr`, or a nested tuple, list or NumPy object array of them.
+    domain : conditions outside of which the values are nan.
+    """
+
+    tree: Any
+    domain: tuple[Expr, ...] = ()
+
+
+def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The value of `function(*args, **kwargs)`."""
+    if isinstance(function, Closure):
+        return inline(t, function, args, kwargs)
+    if isinstance(function, Method):
+        return function.function(t, function.owner, *args, **kwargs)
+    if (implementation := known.find(function)) is not None:
+        return numpy_calls.applied(t, function, implementation, args, kwargs)
+    kind = type(function)
+    if hasattr(kind, "__symdiff_trace__"):
+        return _traced(t, function, args, kwargs)
+    if kind in (FunctionType, MethodType) and hasattr(function, _RUNS):
+        return _executed(t, function, args, kwargs)
+    if (op := getattr(function, "__symdiff_op__", None)) is not None:
+        _no_keywords(kwargs)
+        return arrays.elementwise(lambda *v: scalars.apply(op, *v), *args)
+    if kind is FunctionType:
+        if _is_library(function):
+            raise _foreign(t, function)
+        return inline(t, function, args, kwargs)
+    if kind is MethodType and type(function.__func__) is FunctionType:
+        owner, name = function.__self__, function.__name__
+        if name in record_copies.NAMED_TUPLE and hasattr(owner, "_fields"):
+            return record_copies.of_named_tuple(t, owner, name, args, kwargs)
+        inspects = hasattr(type(function.__self__), "__symdiff_trace__")
+        if (known_method := distributions.find(function)) is not None:
+            return inline(t, known_method, args, kwargs)
+        if inspects or _is_library(function.__func__):
+            raise _foreign(t, function)
+        return inline(t, function.__func__, (function.__self__, *args), kwargs)
+    if kind is functools.partial:
+        every = (*map(t.wrap, function.args), *args)
+        return call(t, function.func, every, {k: t.wrap(v) for k, v in function.keywords.items()} | kwargs)  # fmt: skip
+    if kind is type(_cached) and isinstance(function.__wrapped__, FunctionType):
+        return call(t, function.__wrapped__, args, kwargs)
+    if isinstance(compiled := getattr(function, "py_func", None), FunctionType):  # Numba's
+        return call(t, compiled, args, kwargs)
+    if kind is BuiltinMethodType and isinstance(function.__self__, known.METHOD_OWNERS):
+        return known.method(t, function, args, kwargs)
+    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
+        return function(*args, **kwargs)
+    if function is np.vectorize and len(args) == 1 and not kwargs:
+        return Method(_vectorized, args[0], "vectorize")
+    if kind is np.vectorize:
+        return _vectorized(t, function.pyfunc, *args, **kwargs)
+    if records.makes(function):
+        return records.make(t, function, args, kwargs)
+    if isinstance(function, Record):
+        found = records.special(t, function, "__call__", *args, **kwargs)
+        if found is not NotImplemented:
+            return found
+    called = inspect.getattr_static(kind, "__call__", None)
+    if isinstance(called, FunctionType) and not _is_library(called):
+        return inline(t, called, (function, *args), kwargs)
+    raise _foreign(t, function)
+
+
+def _vectorized(t: Tracer, function: Any, *args: Any) -> Any:
+    """A call of `np.vectorize(function)`."""
+    made: Any = rearranged.vectorized
+    return inline(t, made, (function, *args), {})
+
+
+@functools.lru_cache(maxsize=1)
+def _cached() -> None:
+    """Its type is that of every function behind functools.cache."""
+
+
+def _no_keywords(kwargs: Mapping[str, Any]) -> None:
+    for name in kwargs:
+        raise Refused(f"the keyword argument '{name}' is not supported here")
+
+
+def _is_library(function: FunctionType) -> bool:
+    """Whether a Python function belongs to the standard library or NumPy, SciPy."""
+    if (function.__module__ or "").partition(".")[0] in ("numpy", "scipy"):
+        return True
+    return source.is_standard(function.__code__.co_filename)
+
+
+def _foreign(t: Tracer, function: Any) -> Refused:
+    """The refusal of something that symdiff cannot see through."""
+    if not callable(function):
+        return Refused(f"{describe(function)} is called")
+    node = t.at.func if isinstance(t.at, ast.Call) else t.at
+    text = t.frame.source.segment(node) if isinstance(node, ast.expr) else "this"
+    return Refused(f"'{text}' cannot be traced", known.hint(function))
+
+
+# -------------------------------------------------------------------- inlining
+
+
+@functools.lru_cache(maxsize=1024)
+def assigned_names(node: FunctionNode) -> frozenset[str]:
+    """The local names of a function: its parameters and what its body assigns."""
+    a = node.args
+    found = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if p}
+    stack: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load):
+            found.add(n.id)
+        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(n.name)
+        elif isinstance(n, (ast.Import, ast.ImportFrom)):
+            found |= {(x.asname or x.name).partition(".")[0] for x in n.names}
+        elif not isinstance(n, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):  # fmt: skip
+            stack.extend(ast.iter_child_nodes(n))
+    return frozenset(found)
+
+
+@functools.lru_cache(maxsize=1024)
+def _first_yield(node: FunctionNode) -> ast.AST | None:
+    """The first `yield` of a function, if there is one."""
+    stack: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, (ast.Yield, ast.YieldFrom)):
+            return n
+        if not isinstance(n, source.FUNCTION_NODES):
+            stack.extend(ast.iter_child_nodes(n))
+    return None
+
+
+def _check_kind(t: Tracer, node: FunctionNode) -> None:
+    """Refuse generators and coroutines."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        t.refuse("'async' is not supported", node=node)
+    if (found := _first_yield(node)) is not None:
+        t.refuse("'yield' is not supported", "return a tuple or a list", found)
+
+
+_BUILTINS = "__builtins__"
+
+
+def outer_names(fun: FunctionType) -> Callable[[str], Any]:
+    """Where a function's free names come from: closure cells, globals, builtins."""
+    cells = dict(zip(fun.__code__.co_freevars, fun.__closure__ or (), strict=True))
+    builtins: Any = getattr(fun, _BUILTINS)
+    ours = not source.is_library(fun.__code__.co_filename)
+
+    def look_up(name: str) -> Any:
+        if name in cells:
+            try:
+                value = cells[name].cell_contents
+            except ValueError:
+                return UNBOUND
+            captures.cell(cells[name], value)
+            return value
+        if name in fun.__globals__:
+            if ours:
+                captures.item(fun.__globals__, name, fun.__globals__[name])
+            return fun.__globals__[name]
+        if ours:
+            captures.item(fun.__globals__, name, captures.MISSING)
+        return builtins.get(name, UNBOUND)
+
+    return look_up
+
+
+def function_frame(fun: FunctionType) -> tuple[Frame, FunctionNode]:
+    """A frame for a call of a function from the user's world."""
+    file, node = source.find(fun)
+    code = fun.__code__
+    names = (*code.co_varnames, *code.co_cellvars)
+    frame = Frame(fun.__name__, file, outer_names(fun), lambda: names)
+    frame.may_yield = bool(code.co_flags & _YIELDS)
+    return frame, node
+
+
+def inline(
+    t: Tracer, function: Closure | FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Run a function's body here, on these arguments."""
+    if t.depth >= MAX_DEPTH:
+        raise Refused(
+            f"calls are nested more than {MAX_DEPTH} deep",
+            "a recursion must end on values known when traced",
+        )
+    if isinstance(function, Closure):
+        home, node = function.home, function.node
+        frame = Frame(
+            function.name, home.source, lambda n: look_up(home, n), lambda: assigned_names(node)
+        )
+        defaults, named = function.defaults, function.keyword_defaults
+    else:
+        try:
+            frame, node = function_frame(function)
+        except UnsupportedError as error:  # it has no source; say where it is called
+            raise Refused(error.message, error.hint) from None
+        captures.defaults(function)
+        defaults = tuple(map(t.wrap, function.__defaults__ or ()))
+        named = {k: t.wrap(v) for k, v in (function.__kwdefaults__ or {}).items()}
+    positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
+    last = positional[len(positional) - len(defaults) :]
+    usual = {**dict(zip(last, defaults, strict=True)), **named}
+    frame.env = _bind(t, frame.name, node.args, usual, (args, kwargs))
+    caller, at = t.frame, t.at
+    frame.caller = caller, at
+    t.depth += 1
+    value = run(t, frame, node)
+    t.depth -= 1
+    t.frame, t.at = caller, at
+    return value
+
+
+def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
+    """What a function returns, with its parameters bound in the frame."""
+    frame.birth, frame.path = t.tick(), t.path
+    t.frame = frame
+    if frame.may_yield:
+        _check_kind(t, node)
+    if isinstance(node, ast.Lambda):
+        return t.evaluate(node.body)
+    t.run_block(node.body)
+    flow = frame.flow
+    if flow.returned is FALSE:
+        return None
+    if not t.certain(flow.returned):
+        missing = t.text(ir.not_(flow.returned))
+        t.refuse(
+            f"'{frame.name}' returns nothing when {missing}",
+            "return a value on every path",
+            node.body[-1],
+        )
+    return t.resolve(flow.value, f"what '{frame.name}' returns")
+
+
+def _bind(
+    t: Tracer, name: str, a: ast.arguments, usual: Mapping[str, Any], call: Call
+) -> dict[str, Any]:
+    """Match the arguments of a call with parameters, as Python does."""
+    args, kwargs = call
+    positional = [p.arg for p in (*a.posonlyargs, *a.args)]
+    env = dict(zip(positional, args, strict=False))
+    if a.vararg is not None:
+        env[a.vararg.arg] = args[len(positional) :]
+    elif len(args) > len(positional):
+        plural = "" if len(positional) == 1 else "s"
+        raise Refused(
+            f"'{name}' takes {len(positional)} positional argument{plural}, not {len(args)}"
+        )
+    by_name = {p.arg for p in (*a.args, *a.kwonlyargs)}
+    extra = {}
+    for k, v in kwargs.items():
+        if k in env and k in by_name:
+            raise Refused(f"'{name}' gets two values for '{k}'")
+        if k in by_name:
+            env[k] = v
+        elif a.kwarg is not None:
+            extra[k] = v
+        else:
+            raise Refused(f"'{name}' has no parameter '{k}'")
+    if a.kwarg is not None:
+        env[a.kwarg.arg] = t.own(extra)
+    for p in (*positional, *(p.arg for p in a.kwonlyargs)):
+        if p not in env:
+            if p not in usual:
+                raise Refused(f"'{name}' is called without its argument '{p}'")
+            env[p] = usual[p]
+    return env
+
+
+# --------------------------------------------------------- other traced objects
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What goes wrong without a place is refused at the call being traced."""
+    try:
+        yield
+    except SymdiffError as error:
+        if error.location is not None:
+            raise
+        raise Refused(error.message, error.hint) from None
+    except TypeError as error:
+        raise Refused(str(error)) from None
+
+
+_RUNS = "__symdiff_static__"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def runs_when_traced(function: _Function) -> _Function:
+    """Mark a pure function that runs in Python where a traced function calls it, such as
+    one that makes a derivative of another function."""
+    function.__dict__[_RUNS] = True
+    return function
+
+
+def _executed(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of a function that `runs_when_traced`; its arguments must be known."""
+    values = (*args, *kwargs.values())
+    if (local := next((v for v in values if isinstance(v, Closure)), None)) is not None:
+        raise Refused(
+            f"{function.__name__}() of '{local.name}', which is defined inside of "
+            f"'{local.home.name}'",
+            "define it outside of the function, and pass what it reads as arguments",
+        )
+    with _refusals():
+        known = {k: plain(v) for k, v in kwargs.items()}
+        return t.wrap(function(*map(plain, args), **known))
+
+
+def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Inline an object that can express itself in terms of its arguments."""
+    defined = TRUE
+    for v in (*args, *kwargs.values()):
+        for s in _scalars(v):
+            defined = join(defined, s.defined)
+    with _refusals():
+        result = function.__symdiff_trace__(
+            tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
+        )
+    if isinstance(result, inlining.Placed):
+        return inlining.inline(t, result)
+    tree = result
+    if isinstance(result, Inlined):
+        tree = result.tree
+        for c in result.domain:
+            defined = join(defined, c)
+        return _from_tree(tree, lambda e: defined)
+    roots = tuple(_leaves(tree))
+    needs = scalars.domain_of(roots)
+    return _from_tree(tree, lambda e: join(defined, needs[e]))
+
+
+def _scalars(value: Any) -> Iterator[Scalar]:
+    if isinstance(value, Scalar):
+        yield value
+    elif isinstance(value, SmallArray):
+        yield from (v for v in value.items.ravel() if isinstance(v, Scalar))
+    elif isinstance(value, (tuple, list, dict)):
+        for v in value.values() if isinstance(value, dict) else value:
+            yield from _scalars(v)
+
+
+def _plain(value: Any) -> Any:
+    """A traced value as expressions and Python values."""
+    if isinstance(value, Scalar):
+        return value.expr
+    if isinstance(value, SmallArray):
+        items = np.empty(value.items.size, object)
+        items[:] = [_plain(v) for v in value.items.ravel()]
+        return items.reshape(value.items.shape)
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    if isinstance(value, tuple):
+        return tuple_like(value, map(_plain, value))
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    return value
+
+
+def _leaves(tree: Any) -> Iterator[Expr]:
+    if isinstance(tree, Expr):
+        yield tree
+    elif isinstance(tree, np.ndarray):
+        yield from tree.ravel()
+    elif isinstance(tree, dict):
+        for v in tree.values():
+            yield from _leaves(v)
+    else:
+        for v in tree:
+            yield from _leaves(v)
+
+
+def _from_tree(tree: Any, defined: Callable[[Expr], Expr]) -> Any:
+    if isinstance(tree, Expr):
+        return (Cond if tree.op.boolean else Real)(tree, defined(tree))
+    if isinstance(tree, np.ndarray):
+        return array_of([_from_tree(e, defined) for e in tree.ravel()], tree.shape)
+    if isinstance(tree, dict):
+        return {k: _from_tree(v, defined) for k, v in tree.items()}
+    if isinstance(tree, list):
+        return [_from_tree(v, defined) for v in tree]
+    return tuple_like(tree, (_from_tree(v, defined) for v in tree))

@@ -1,0 +1,169 @@
+"""What containers hold and how it is reached: elements, keys, positions."""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, KeysView, ValuesView
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.arrays import selecting, symbolic
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.syntax import records
+from symdiff.frontend.trace import demands
+from symdiff.frontend.trace.demands import integer_hint, used_as_array
+from symdiff.frontend.trace.recorder import Retrace, active
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Axes,
+    Choice,
+    Cond,
+    Listed,
+    Masked,
+    Real,
+    Record,
+    Refused,
+    Scalar,
+    Selected,
+    Sequence,
+    SmallArray,
+    Stream,
+    SymArray,
+    Unlisted,
+    Whole,
+    describe,
+)
+
+SELECTED_HINT = "their number is not known when traced; sum them, or use np.where"
+
+
+def plain(value: Any) -> Any:
+    """A value known when traced as Python has it: exact, hashable, comparable."""
+    if isinstance(value, Real):
+        q = ir.rational(value.expr)
+        if q is None:
+            raise Refused(
+                "a value that is not known when traced is compared or looked up",
+                "use comparisons of numbers with 'if', or np.where",
+            )
+        return q
+    if isinstance(value, (tuple, list)):
+        return tuple(map(plain, value)) if isinstance(value, tuple) else list(map(plain, value))
+    if isinstance(value, (Cond, SmallArray, Masked, Choice, SymArray, Selected, Listed)):
+        raise Refused(
+            "a value that is not known when traced is compared or looked up",
+            "use comparisons of numbers with 'if', or np.where",
+        )
+    return value
+
+
+def key(value: Any) -> Any:
+    """A dictionary key or set element: it must be known when traced."""
+    return plain(value)
+
+
+def position(value: Any) -> Any:
+    """An index into a list or tuple: an integer or slice known when traced."""
+    if isinstance(value, Whole):
+        return value
+    if isinstance(value, Scalar):
+        demands.retrace_integers(active.get(), value.expr)
+        raise Refused(
+            f"{describe(value)} is used as an index",
+            integer_hint(value) or "an index must be known; use np.where to select by value",
+        )
+    return value
+
+
+def elements(t: Tracer, value: Any) -> list[Any]:
+    """The elements of anything that can be iterated when traced."""
+    if isinstance(value, (list, tuple, range, str, set, frozenset, dict)):
+        return [t.wrap(v) for v in value]
+    if isinstance(value, (KeysView, ValuesView, ItemsView)):
+        return [t.wrap(entry) for entry in value]
+    if isinstance(value, Stream):
+        value = t.spend(value)
+        if isinstance(value, list):
+            return [t.wrap(v) for v in value]
+    if isinstance(value, SmallArray):
+        if value.items.ndim == 0:
+            used_as_array(value, "it is iterated over")
+            raise Refused("a loop over an array without dimensions")
+        return [arrays.item(row, value.kind) for row in value.items]
+    if isinstance(value, Real):
+        used_as_array(value, "it is iterated over")
+        raise Refused(f"{_what(value)} is iterated over")
+    if isinstance(value, Sequence):
+        raise Unlisted(
+            "a range whose length is not known when traced is listed", "loop over it with 'for'"
+        )
+    if isinstance(value, Listed):
+        value = value.items
+    if isinstance(value, Selected):
+        value = symbolic.symbolic(t, value)
+    if isinstance(value, SymArray):
+        if value.shape and (n := ir.integer(value.shape[0])) is not None:
+            return [selecting.subscript(t, value, k) for k in range(n)]
+        raise Unlisted(
+            "the elements of an array whose size is not known when traced are listed",
+            "loop over it with 'for'",
+        )
+    if isinstance(value, Masked):
+        raise Refused(
+            "the elements that a condition on real values selects are listed", SELECTED_HINT
+        )
+    raise Refused(f"{describe(value)} is iterated over")
+
+
+def _what(value: Any) -> str:
+    """Name a parameter that is used as an array."""
+    if isinstance(value, Real) and value.expr.op is ir.VAR:
+        return f"parameter '{value.expr.value}'"
+    return describe(value)
+
+
+def subscript(t: Tracer, owner: Any, index: Any) -> Any:
+    """`owner[index]`."""
+    if isinstance(owner, (SymArray, Selected)):
+        return selecting.subscript(t, symbolic.symbolic(t, owner), index)
+    if isinstance(owner, Listed):
+        found = selecting.subscript(t, owner.items, index)
+        return Listed(symbolic.snapshot(found)) if isinstance(index, slice) else found
+    if isinstance(owner, SmallArray):
+        used_as_array(owner, "it is indexed", rank_of(index))
+        if selecting.is_symbolic(index):
+            raise Retrace(what="a small array is indexed by what is not known when traced")
+        return arrays.load(owner, index)
+    if isinstance(owner, (list, tuple)) and isinstance(index, Whole):
+        return selecting.one_of(t, [t.wrap(v) for v in owner], index)
+    if isinstance(owner, Axes) and isinstance(index, int) and index >= len(owner):
+        selecting.more_axes(t, owner.of, index + 1, "its shape is read")
+    if isinstance(owner, (list, tuple, range, str)):
+        found = owner[position(index)]
+        return (
+            t.own(found) if isinstance(found, list) and isinstance(index, slice) else t.wrap(found)
+        )
+    if isinstance(owner, dict):
+        k = key(index)
+        if k not in owner:
+            raise Refused(f"key {_show(k)} is not in the dictionary")
+        return t.wrap(owner[k])
+    if isinstance(owner, Record):
+        found = records.special(t, owner, "__getitem__", index)
+        if found is not NotImplemented:
+            return found
+    if isinstance(owner, Scalar):
+        used_as_array(owner, "it is indexed", rank_of(index))
+        raise Refused(f"{_what(owner)} is indexed")
+    if isinstance(owner, Masked):
+        raise Refused(f"{describe(owner)} is indexed", SELECTED_HINT)
+    raise Refused(f"{describe(owner)} is indexed")
+
+
+def rank_of(index: Any) -> int:
+    """How many dimensions an index says that there are."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return max(sum(k is not None and k is not Ellipsis for k in parts), 1)
+
+
+def _show(k: Any) -> str:
+    return repr(k) if isinstance(k, (str, int, tuple)) else str(k)

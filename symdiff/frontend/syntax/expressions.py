@@ -1,0 +1,363 @@
+"""Evaluating expressions. Each handler takes the tracer and a node; what is missing
+from the table is refused."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library.numpy import ufuncs
+from symdiff.frontend.syntax import attributes, calls, comprehensions, records
+from symdiff.frontend.syntax.containers import elements, key, position, subscript
+from symdiff.frontend.syntax.operators import binary, compare, truth
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.recorder import numbers_only
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    UNBOUND,
+    Choice,
+    Cond,
+    Maybe,
+    Real,
+    Record,
+    Refused,
+    Selected,
+    SmallArray,
+    SymArray,
+    Unusable,
+    as_real,
+    describe,
+    is_number,
+    number,
+)
+
+
+def evaluate(t: Tracer, node: ast.expr) -> Any:
+    """The value of an expression."""
+    handler = EXPRESSIONS.get(type(node))
+    if handler is None:
+        message, hint = REFUSED.get(type(node), ("this expression is not supported", ""))
+        t.refuse(message, hint, node)
+    return handler(t, node)
+
+
+def condition(t: Tracer, node: ast.expr) -> Cond | bool:
+    """Whether an expression counts as true; a bool if that is known here."""
+    value = evaluate(t, node)
+    t.at = node
+    return named(t, node, truth(t, value))
+
+
+def named(t: Tracer, node: ast.expr, c: Cond | bool) -> Cond | bool:
+    """Decide a condition if the path does; else remember the user's words for it."""
+    if isinstance(c, bool):
+        return c
+    if (known := t.known(c)) is not None:
+        return known
+    if c.expr not in t.texts:
+        t.texts[c.expr] = t.frame.source.segment(node)
+        t.texts.setdefault(ir.not_(c.expr), _negated(t, node))
+    return c
+
+
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+}  # fmt: skip
+
+
+def _negated(t: Tracer, node: ast.expr) -> str:
+    segment = t.frame.source.segment
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return segment(node.operand)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _OPPOSITE:
+        sign = scalars.SYMBOLS[_OPPOSITE[type(node.ops[0])]]
+        return f"{segment(node.left)} {sign} {segment(node.comparators[0])}"
+    text = segment(node)
+    return f"not {text}" if isinstance(node, (ast.Name, ast.Call)) else f"not ({text})"
+
+
+# ------------------------------------------------------------------------ leaves
+def _constant(t: Tracer, node: ast.Constant) -> Any:
+    value = node.value
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, complex):
+        t.refuse("a complex number is used", "symdiff differentiates real functions", node)
+    return value
+
+
+def _name(t: Tracer, node: ast.Name) -> Any:
+    return load(t, node)
+
+
+def load(t: Tracer, node: ast.Name) -> Any:
+    """The value of a name, as it is bound on this path."""
+    name, frame = node.id, t.frame
+    value = frame.env.get(name, UNBOUND)
+    if value is UNBOUND:
+        t.at = node
+        if name in frame.local_names():
+            t.refuse(f"name '{name}' is used before it is assigned")
+        value = frame.outer(name)
+        if value is UNBOUND:
+            t.refuse(f"name '{name}' is not defined")
+    kind = type(value)
+    if kind is Real or kind is int or kind is Cond:
+        return value
+    t.at = node
+    if kind is Choice or kind is Maybe or kind is Unusable:
+        return t.resolve(value, f"name '{name}'")
+    return t.wrap(value)
+
+
+# -------------------------------------------------------------------- operators
+
+
+def _binop(t: Tracer, node: ast.BinOp) -> Any:
+    spine = [node]
+    while isinstance(spine[-1].left, ast.BinOp):
+        spine.append(spine[-1].left)
+    value = evaluate(t, spine[-1].left)
+    for n in reversed(spine):
+        right = evaluate(t, n.right)
+        t.at = n
+        value = t.note(binary(t, type(n.op), value, right), n)
+    return value
+
+
+def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
+    value = evaluate(t, node.operand)
+    t.at = node
+    match node.op:
+        case ast.Not():
+            return scalars.negate(truth(t, value))
+        case ast.USub():
+            if isinstance(value, Record):
+                found = records.special(t, value, "__neg__")
+                if found is not NotImplemented:
+                    return found
+            return t.note(arrays.elementwise(scalars.negative, value), node)
+        case ast.UAdd():
+            return arrays.elementwise(lambda v: v if is_number(v) else as_real(v), value)
+        case _:
+            return arrays.elementwise(_invert, value)
+
+
+def _invert(value: Any) -> Any:
+    if isinstance(value, (bool, Cond)):
+        return scalars.negate(value)
+    if isinstance(value, int):
+        return ~value
+    raise Refused(f"'~' of {describe(value)}", "it negates conditions: ~(x > 0)")
+
+
+def _boolop(t: Tracer, node: ast.BoolOp) -> Any:
+    """`a and b`, `a or b`: b is evaluated only where a does not decide."""
+    return _connect(t, node, 0)
+
+
+def _connect(t: Tracer, node: ast.BoolOp, i: int) -> Any:
+    operand = node.values[i]
+    value = evaluate(t, operand)
+    if i == len(node.values) - 1:
+        return value
+    t.at = operand
+    c = named(t, operand, truth(t, value))
+    is_and = isinstance(node.op, ast.And)
+    if isinstance(c, bool):
+        return _connect(t, node, i + 1) if c is is_and else value
+    if is_and:
+        return _logical(
+            t, t.either(c, lambda: _connect(t, node, i + 1), lambda: _short(value, False))
+        )
+    return _logical(t, t.either(c, lambda: _short(value, True), lambda: _connect(t, node, i + 1)))
+
+
+def _short(value: Any, decided: bool) -> Any:
+    """The deciding operand: a condition is known there, a number is itself."""
+    return decided if isinstance(value, (Cond, bool)) else value
+
+
+def _logical(t: Tracer, value: Any) -> Any:
+    return scalars.cond(value.expr, value.defined) if isinstance(value, Cond) else value
+
+
+def _compare(t: Tracer, node: ast.Compare) -> Any:
+    left = evaluate(t, node.left)
+    if len(node.ops) == 1:
+        right = evaluate(t, node.comparators[0])
+        t.at = node
+        return t.note(compare(t, type(node.ops[0]), left, right), node)
+    result: Any = True
+    for op, comparator in zip(node.ops, node.comparators, strict=True):
+        right = evaluate(t, comparator)
+        t.at = node
+        link = compare(t, type(op), left, right)
+        if isinstance(link, (SmallArray, SymArray, Selected)):
+            raise numbers_only(
+                "a chained comparison",
+                "a chained comparison of arrays",
+                "join two comparisons with &",
+            )
+        result = scalars.conjunction(result, link)
+        if result is False:
+            return False
+        left = right
+    return t.note(result, node)
+
+
+def _conditional(t: Tracer, node: ast.IfExp) -> Any:
+    c = condition(t, node.test)
+    if isinstance(c, bool):
+        return evaluate(t, node.body if c else node.orelse)
+    value = t.either(c, lambda: evaluate(t, node.body), lambda: evaluate(t, node.orelse))
+    return t.note(value, node)
+
+
+def _walrus(t: Tracer, node: ast.NamedExpr) -> Any:
+    if t.frame.name == comprehensions.NAME:
+        t.refuse("':=' inside of a comprehension", "assign the name in a loop", node)
+    value = evaluate(t, node.value)
+    t.frame.env[node.target.id] = value
+    return value
+
+
+# ------------------------------------------------------------------- containers
+
+
+def _spread(t: Tracer, nodes: list[ast.expr]) -> list[Any]:
+    values = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            inner = evaluate(t, node.value)
+            t.at = node
+            values += elements(t, inner)
+        else:
+            values.append(evaluate(t, node))
+    return values
+
+
+def _tuple(t: Tracer, node: ast.Tuple) -> Any:
+    return tuple(_spread(t, node.elts))
+
+
+def _list(t: Tracer, node: ast.List) -> Any:
+    return t.own(_spread(t, node.elts))
+
+
+def _set(t: Tracer, node: ast.Set) -> Any:
+    values = _spread(t, node.elts)
+    t.at = node
+    return t.own({key(v) for v in values})
+
+
+def _dict(t: Tracer, node: ast.Dict) -> Any:
+    result: dict[Any, Any] = {}
+    for k, v in zip(node.keys, node.values, strict=True):
+        if k is None:
+            result.update(evaluate(t, v))
+        else:
+            index = evaluate(t, k)
+            t.at = k
+            result[key(index)] = evaluate(t, v)
+    return t.own(result)
+
+
+def _slice(t: Tracer, node: ast.Slice) -> Any:
+    parts = (node.lower, node.upper, node.step)
+    return slice(*(None if p is None else position(evaluate(t, p)) for p in parts))
+
+
+def _subscript(t: Tracer, node: ast.Subscript) -> Any:
+    owner = evaluate(t, node.value)
+    index = evaluate(t, node.slice)
+    t.at = node
+    if owner is np.r_ or owner is np.c_:
+        return t.note(ufuncs.joined_by_index(t, owner, index), node)
+    return t.note(subscript(t, owner, index), node)
+
+
+def _attribute(t: Tracer, node: ast.Attribute) -> Any:
+    owner = evaluate(t, node.value)
+    t.at = node
+    return attributes.attribute(t, owner, node.attr)
+
+
+# ---------------------------------------------------------------------- strings
+def _fstring(t: Tracer, node: ast.JoinedStr) -> str:
+    parts = []
+    for piece in node.values:
+        if isinstance(piece, ast.Constant):
+            parts.append(str(piece.value))
+            continue
+        assert isinstance(piece, ast.FormattedValue)
+        value = evaluate(t, piece.value)
+        t.at = piece
+        if not isinstance(value, (str, int)) or piece.format_spec is not None:
+            raise Refused(
+                f"{describe(value)} is formatted as text", "text is for messages of assert only"
+            )
+        parts.append(repr(value) if piece.conversion == ord("r") else str(value))
+    return "".join(parts)
+
+
+def _lambda(t: Tracer, node: ast.Lambda) -> Any:
+    return calls.Closure.make(t, node)
+
+
+def _call(t: Tracer, node: ast.Call) -> Any:
+    function = evaluate(t, node.func)
+    args = _spread(t, node.args)
+    kwargs: dict[str, Any] = {}
+    for keyword in node.keywords:
+        value = evaluate(t, keyword.value)
+        if keyword.arg is None:
+            t.at = keyword.value
+            if not isinstance(value, dict):
+                raise Refused(f"'**' of {describe(value)}")
+            kwargs.update({str(k): t.wrap(v) for k, v in value.items()})
+        else:
+            kwargs[keyword.arg] = value
+    t.step(node)
+    return t.note(calls.call(t, function, tuple(args), kwargs), node)
+
+
+Handler = Callable[[Tracer, Any], Any]
+
+EXPRESSIONS: dict[type[ast.expr], Handler] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.BinOp: _binop,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolop,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.NamedExpr: _walrus,
+    ast.Call: _call,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Set: _set,
+    ast.Dict: _dict,
+    ast.ListComp: comprehensions.of_list,
+    ast.GeneratorExp: comprehensions.of_generator,
+    ast.SetComp: comprehensions.of_set,
+    ast.DictComp: comprehensions.of_dict,
+    ast.JoinedStr: _fstring,
+    ast.Lambda: _lambda,
+}
+
+REFUSED: dict[type[ast.expr], tuple[str, str]] = {
+    ast.Await: ("'await' is not supported", ""),
+    ast.Yield: ("'yield' is not supported", "return a tuple or a list"),
+    ast.YieldFrom: ("'yield' is not supported", "return a tuple or a list"),
+}
+"""Expressions that are refused, with the reason and a hint."""

@@ -1,0 +1,197 @@
+"""The statements `for` and `while`: unrolled over what is known when traced, else kept."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError
+from symdiff.frontend.loops import appended_lists, sequences
+from symdiff.frontend.loops import kept as kept_loops
+from symdiff.frontend.syntax import containers, expressions
+from symdiff.frontend.syntax.expressions import evaluate
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.frames import Flow
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Cond, Masked, Refused, Stream
+from symdiff.frontend.trace.values import Sequence as Unknown
+from symdiff.ir import FALSE, TRUE, loop_program
+
+FEW, MANY = 4, 150
+"""Iterations up to which loops are unrolled if they can be, and statements that they may run."""
+
+
+def _run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
+    t.run_block(body)
+
+
+def _assign(t: Tracer, target: ast.expr, value: Any) -> None:
+    t.assign(target, value)
+
+
+def run_for(t: Tracer, node: ast.For) -> None:
+    iterable = evaluate(t, node.iter)
+    t.at = node.iter
+    if isinstance(iterable, Masked):
+        raise Refused(
+            "a loop over elements that a condition on real values selects",
+            "loop over all of them, with the condition inside of the loop",
+        )
+    if (found := sequences.of(iterable)) is not None:
+        _loop(t, node, found)
+        return
+    if isinstance(iterable, range) and _long(t, node, iterable):
+        if _kept(t, node, sequences.of_range(iterable)):
+            return
+    if isinstance(iterable, range) and appended_lists.conditional(t, node.body):
+        try:
+            with t.attempt():
+                _iterate(t, node, containers.elements(t, iterable), iterable)
+            return
+        except (Refused, UnsupportedError):
+            if _kept(t, node, sequences.of_range(iterable)):
+                return
+    _iterate(t, node, containers.elements(t, iterable), iterable)
+
+
+def _loop(t: Tracer, node: ast.For, found: Unknown) -> None:
+    """A loop that stays a loop."""
+    name = node.target.id if isinstance(node.target, ast.Name) else "i"
+    grown = appended_lists.lists(t, node.body, found.count.op is ir.CONST)
+    before = {g.name: t.frame.env[g.name] for g in grown.values()}
+
+    def start(k: ir.Expr) -> None:
+        _assign(t, node.target, found.item(k))
+        appended_lists.begin(grown, t, k)
+
+    def body() -> None:
+        _run_block(t, node.body)
+        t.frame.env.update(before)  # the lists are in memory, which is carried
+
+    def run() -> ir.Expr:
+        return kept_loops.trace_for(t, found.count, start, body, name)
+
+    t.frame.flow.broken = appended_lists.traced(t, found.count, grown, run) if grown else run()
+    _after_loop(t, node.orelse)
+
+
+def _long(t: Tracer, node: ast.For, steps: range) -> bool:
+    """Whether a loop is better kept, as each iteration would be as much code as the first: it
+    has many iterations, or some in which arrays are computed or many statements run."""
+    if len(steps) > t.unroll_limit:
+        return True
+    if len(steps) <= FEW or not t.array_parameters or t.lazy:
+        return False
+    before, steps_before = (t.block, len(t.block)), t.steps
+    try:
+        with t.attempt():
+            _assign(t, node.target, steps[0])
+            _run_block(t, node.body)
+            made = before[0][before[1] :]
+            long = (t.steps - steps_before) * len(steps) > MANY
+            raise _Tried(long or any(not isinstance(s, loop_program.Check) for s in made))
+    except _Tried as tried:
+        return tried.keep
+    except (Refused, UnsupportedError):
+        return False
+
+
+class _Tried(Exception):  # noqa: N818
+    """The first iteration was traced to see whether the loop is to be kept."""
+
+    def __init__(self, keep: bool) -> None:
+        super().__init__()
+        self.keep = keep
+
+
+def _kept(t: Tracer, node: ast.For, found: Unknown) -> bool:
+    """Try to keep a long loop as a loop; whether that was possible."""
+    try:
+        with t.attempt():
+            _loop(t, node, found)
+    except (Refused, UnsupportedError):
+        return False
+    return True
+
+
+def _iterate(t: Tracer, node: ast.For, items: list[Any], iterable: Any) -> None:
+    total = t.frame.flow
+    for n, item in enumerate(items):
+        total = t.frame.flow
+        skip = ir.or_(total.broken, total.returned)
+        if skip is TRUE:
+            if isinstance(iterable, Stream):
+                iterable.items = items[n:]
+            break
+        t.step(node)
+        region = t.open(skip) if skip is not FALSE else None
+        _assign(t, node.target, item)
+        _run_block(t, node.body)
+        t.frame.flow.continued = FALSE
+        if region is not None:
+            t.close(region)
+    _after_loop(t, node.orelse)
+
+
+def run_while(t: Tracer, node: ast.While) -> None:
+    """Unrolled while its end is known when traced, else kept as a loop."""
+    try:
+        with t.attempt():
+            if not _unrolled(t, node):
+                raise _Kept
+        _after_loop(t, node.orelse)
+        return
+    except _Kept:
+        pass
+
+    def test() -> ir.Expr:
+        c = expressions.condition(t, node.test)
+        t.at = node
+        return scalars.as_cond(c).expr
+
+    t.frame.flow.broken = kept_loops.trace_while(t, test, lambda: _run_block(t, node.body))
+    _after_loop(t, node.orelse)
+
+
+class _Kept(Exception):  # noqa: N818
+    """A loop stays a loop."""
+
+
+def _unrolled(t: Tracer, node: ast.While) -> bool:
+    """Run the iterations one by one; whether the end was known when traced."""
+    for _ in range(t.unroll_limit):
+        total = t.frame.flow
+        skip = ir.or_(total.broken, total.returned)
+        if skip is TRUE:
+            return True
+        region = t.open(skip) if skip is not FALSE else None
+        t.step(node)
+        c = expressions.condition(t, node.test)
+        if not isinstance(c, bool) or (c and skip is not FALSE):
+            return False
+        if c:
+            _run_block(t, node.body)
+            t.frame.flow.continued = FALSE
+        if region is not None:
+            t.close(region)
+        if not c:
+            return True
+    return False
+
+
+def _after_loop(t: Tracer, orelse: Sequence[ast.stmt]) -> None:
+    """The loop's `else` runs where it was not broken."""
+    flow = t.frame.flow
+    broken = flow.broken
+    t.frame.flow = Flow(flow.returned, value=flow.value)
+    if not orelse or broken is TRUE or flow.returned is TRUE:
+        return
+    region = t.open(flow.returned) if flow.returned is not FALSE else None
+    if broken is FALSE:
+        _run_block(t, orelse)
+    else:
+        t.either(Cond(broken), lambda: None, lambda: _run_block(t, orelse))
+    if region is not None:
+        t.close(region)

@@ -1,0 +1,142 @@
+"""Programs inside of a function that is being traced: of numbers, applied to each element
+of arrays, and with statements of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.arrays import symbolic
+from symdiff.frontend.arrays.small import elementwise
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.extents import same_size
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Real,
+    Refused,
+    Scalar,
+    SymArray,
+    as_real,
+    dimensions,
+    from_outside,
+    is_number,
+)
+from symdiff.ir import Expr, loop_program
+from symdiff.ir.loop_program import Structured
+from symdiff.ir.program import Program, map_objects
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A program to be inlined, and its real arguments in order; what `__symdiff_trace__`
+    may return.
+
+    An argument is an expression, a traced array, or a nested sequence or NumPy object array
+    of expressions.
+    """
+
+    program: Program | Structured
+    values: tuple[Any, ...]
+
+
+def inline(t: Tracer, placed: Placed) -> Any:
+    """The traced value of a program for these arguments."""
+    if isinstance(placed.program, Structured):
+        return _statements(t, placed.program, placed.values)
+    return _elements(placed.program, placed.values)
+
+
+def _elements(program: Program, values: Sequence[Any]) -> Any:
+    """A program of numbers for each element of its arguments."""
+    names = [ir.var(n) for n in program.params]
+    traced = [Real(v) if isinstance(v, Expr) else v for v in values]
+
+    def output(k: int) -> Any:
+        roots = (program.outputs[k], *program.domain)
+
+        def apply(*args: Any) -> Real:
+            given = [as_real(a) for a in args]
+            mapping = dict(zip(names, (a.expr for a in given), strict=True))
+            e, *domain = ir.substitute(roots, mapping)
+            inside = ir.TRUE
+            for c in (*(a.defined for a in given), *domain):
+                inside = ir.and_(inside, c)
+            return Real(e, inside)
+
+        return elementwise(apply, *traced)
+
+    return map_objects(output, program.tree)
+
+
+def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
+    """A program with arrays or loops: its statements are run here."""
+    mapping: dict[Expr, Expr] = {}
+    for p, v in zip(program.params, values, strict=True):
+        if not p.type.shape:
+            if not isinstance(v, (Expr, Scalar, int)):
+                raise Refused(f"an array is passed for the number '{p.name}'")
+            mapping[p.leaf] = v if isinstance(v, Expr) else as_real(v).expr
+            continue
+        array = symbolic.symbolic(t, _traced(v))
+        if len(array.shape) != len(p.type.shape):
+            raise Refused(f"'{p.name}' has {dimensions(len(p.type.shape))}, not {len(array.shape)}")
+        mapping[p.leaf] = symbolic.leaf_of(t, array)
+        for axis, n in zip(p.type.shape, array.shape, strict=True):
+            known = mapping.setdefault(axis, n)
+            if axis.op is ir.CONST:
+                same_size(t, axis, n)
+            elif known is not n:
+                same_size(t, known, n)
+    for pair in program.stretches.pairs:
+        t.stretch(*ir.substitute(pair, _sizes(t, program, values)))
+    for name, data in program.data.items():
+        kind = "i" if data.dtype.kind in "iu" else "f"
+        mapping[loop_program.array(name, kind)] = symbolic.constant(t, data, kind)
+    block, names = loop_program.renamed(program.block, t.names)
+    for s in loop_program.replaced(block, mapping):
+        t.emit(s)
+    types = loop_program.types(program)
+    outputs = ir.substitute(ir.substitute(program.outputs, names), mapping)
+    count = iter(zip(program.outputs, outputs, strict=True))
+    made = [_output(before, after, types, {**names, **mapping}) for before, after in count]
+    return map_objects(made.__getitem__, program.tree)
+
+
+def _sizes(t: Tracer, program: Structured, values: Sequence[Any]) -> dict[Expr, Expr]:
+    """The sizes of arguments by their names in the program."""
+    given = {p.name: v for p, v in zip(program.params, values, strict=True)}
+    return {
+        loop_program.index(size): symbolic.symbolic(t, _traced(given[name])).shape[axis]
+        for size, ((name, axis), *_) in program.stretches.axes.items()
+    }
+
+
+def _output(
+    before: Expr, after: Expr, types: Mapping[str, loop_program.Type], mapping: Mapping[Expr, Expr]
+) -> Any:
+    """An output of an inlined program as a traced value."""
+    if after.op is not loop_program.ARRAY:
+        return scalars.whole(after) if loop_program.kind_of(before) == "i" else Real(after)
+    type = types[loop_program.name_of(before)]
+    shape = ir.substitute(ir.substitute(type.shape, mapping), mapping)
+    return symbolic.in_cell(after, shape, type.kind)
+
+
+def _traced(value: Any) -> Any:
+    """An argument as the tracer has it."""
+    if isinstance(value, Expr):
+        return Real(value)
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return [_traced(v) for v in value]
+    if isinstance(value, (list, tuple)):
+        return [_traced(v) for v in value]
+    return value if is_number(value) or isinstance(value, SymArray) else symbolic_constant(value)
+
+
+def symbolic_constant(value: Any) -> Any:
+    """Data of the user's as the tracer has it."""
+    return from_outside(value)

@@ -1,0 +1,161 @@
+"""Operators on any two values: numbers, arrays, lists, strings, sets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from symdiff.frontend.arrays import folding, symbolic
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.syntax import records
+from symdiff.frontend.syntax.containers import plain
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.demands import used_as_array
+from symdiff.frontend.trace.recorder import numbers_only
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Choice,
+    Cond,
+    Listed,
+    Masked,
+    Record,
+    Refused,
+    Scalar,
+    Selected,
+    SmallArray,
+    Stream,
+    SymArray,
+    describe,
+    is_number,
+)
+from symdiff.ir import ONE, ZERO
+
+_SYMBOLIC = (SymArray, Selected, Listed)
+
+
+def truth(t: Tracer, value: Any) -> Cond | bool:
+    """Whether a value counts as true."""
+    if isinstance(value, SmallArray):
+        if value.items.size == 1:
+            return scalars.truth(value.items.item())
+        raise _truth_of_array()
+    if isinstance(value, SymArray) and value.shape and all(n is ONE for n in value.shape):
+        return scalars.truth(symbolic.element(value, [ZERO] * len(value.shape)))
+    if isinstance(value, _SYMBOLIC):
+        raise _truth_of_array()
+    if isinstance(value, Scalar):
+        return scalars.truth(value)
+    if isinstance(value, (Masked, Stream, Choice)):
+        raise Refused(f"the truth value of {describe(value)}")
+    return bool(value)
+
+
+def _truth_of_array() -> Refused:
+    return numbers_only(
+        "a condition",
+        "the truth value of an array of several elements",
+        "use np.any or np.all",
+    )
+
+
+def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
+    """`a op b` of any two values."""
+    if is_number(a) and is_number(b) and op is not ast.MatMult:
+        return scalars.binary(op, a, b)
+    if isinstance(a, Record) or isinstance(b, Record):
+        found = records.binary(t, op, a, b)
+        if found is not NotImplemented:
+            return found
+    if isinstance(a, _SYMBOLIC) or isinstance(b, _SYMBOLIC):
+        if op is ast.MatMult:
+            for v in (a, b):
+                used_as_array(v, "'@'")
+        return _of_arrays(t, op, a, b)
+    if isinstance(a, (SmallArray, Masked)) or isinstance(b, (SmallArray, Masked)):
+        if op is ast.MatMult:
+            for v in (a, b):
+                used_as_array(v, "'@'")
+            return arrays.dot(a, b)
+        return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
+    if op is ast.Add and isinstance(a, (list, tuple)) and type(a) is type(b):
+        return t.own([*a, *b]) if isinstance(a, list) else (*a, *b)
+    if op is ast.Mult and isinstance(a, (list, tuple)) and isinstance(b, int):
+        return t.own(a * b) if isinstance(a, list) else a * b
+    if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, int):
+        return binary(t, op, b, a)
+    if isinstance(a, str) and isinstance(b, (str, int)) and op in (ast.Add, ast.Mult):
+        return a + b if op is ast.Add else a * b  # type: ignore[operator]
+    if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
+        return _set_operation(op, a, b)
+    if op is ast.MatMult:
+        for v in (a, b):
+            used_as_array(v, "'@'")
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
+
+
+def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:
+    if op is ast.BitAnd:
+        return a & b
+    if op is ast.BitOr:
+        return a | b
+    if op is ast.Sub:
+        return a - b
+    raise Refused(f"'{scalars.SYMBOLS[op]}' of two sets")
+
+
+def compare(t: Tracer, op: type[ast.cmpop], a: Any, b: Any) -> Any:
+    """`a op b` for any comparison of any two values."""
+    if op in (ast.Is, ast.IsNot):
+        return _identical(a, b) is (op is ast.Is)
+    if op in (ast.In, ast.NotIn):
+        return _contains(t, b, a) is (op is ast.In)
+    if is_number(a) and is_number(b):
+        return scalars.compare(op, a, b)
+    arrayed = (SmallArray, Masked, *_SYMBOLIC)
+    if isinstance(a, arrayed) or isinstance(b, arrayed):
+        return arrays.elementwise(lambda x, y: scalars.compare(op, x, y), a, b)
+    if op in (ast.Eq, ast.NotEq):
+        if is_number(a) or is_number(b):
+            return op is ast.NotEq
+        return (plain(a) == plain(b)) is (op is ast.Eq)
+    return _ORDER[op](plain(a), plain(b))
+
+
+_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+}
+
+
+def _identical(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, (Scalar, SmallArray, int)) or isinstance(b, (Scalar, SmallArray, int)):
+        if not (isinstance(a, bool) and isinstance(b, bool)):
+            raise Refused("'is' between numbers", "compare values with ==")
+    return a is b
+
+
+def _contains(t: Tracer, container: Any, item: Any) -> bool:
+    if isinstance(container, (SmallArray, Masked, Scalar)):
+        raise Refused(f"'in' on {describe(container)}", "compare with == and np.any")
+    if isinstance(item, (SmallArray, Masked, *_SYMBOLIC)):
+        raise _truth_of_array()
+    if isinstance(container, Stream):
+        container = t.spend(container)
+    if isinstance(container, (list, tuple)):
+        return plain(item) in [plain(t.wrap(v)) for v in container]
+    return plain(item) in container
+
+
+def _of_arrays(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
+    """`a op b` of which one is an array."""
+    for v, other in ((a, b), (b, a)):
+        if isinstance(v, Listed) and not isinstance(other, (SymArray, SmallArray, Selected)):
+            raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(v)}", "make an array of it")
+    if op is ast.MatMult:
+        return folding.matmul(t, symbolic.symbolic(t, a), symbolic.symbolic(t, b))
+    return symbolic.elementwise(t, lambda x, y: scalars.binary(op, x, y), a, b)

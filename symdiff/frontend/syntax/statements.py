@@ -1,0 +1,432 @@
+"""Running statements. Each handler takes the tracer and a node; what is missing
+from the table is refused."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.arrays import selecting, storing, symbolic
+from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.loops import appended_lists, slots
+from symdiff.frontend.syntax import (
+    containers,
+    expressions,
+    for_while,
+    operators,
+    records,
+    try_except,
+)
+from symdiff.frontend.syntax.calls import Closure
+from symdiff.frontend.syntax.expressions import evaluate
+from symdiff.frontend.trace import demands, extents, scalars
+from symdiff.frontend.trace.recorder import Retrace
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import (
+    Axes,
+    Cond,
+    Listed,
+    Record,
+    Refused,
+    Scalar,
+    Selected,
+    SmallArray,
+    SymArray,
+    Whole,
+    describe,
+)
+from symdiff.ir import FALSE, TRUE, loop_program
+
+IMPORTABLE = {"dataclasses", "math", "numpy", "scipy", "functools", "itertools", "operator"}
+
+
+def run_block(t: Tracer, body: Sequence[ast.stmt]) -> None:
+    """Run statements in order; after one that may have left the block, the rest
+    runs in a region."""
+    open_regions = []
+    for statement in body:
+        t.step(statement)
+        handler = STATEMENTS.get(type(statement))
+        if handler is None:
+            message, hint = REFUSED.get(type(statement), ("this statement is not supported", ""))
+            t.refuse(message, hint)
+        handler(t, statement)
+        skip = t.frame.flow.skips()
+        if skip is TRUE or statement is body[-1]:
+            break
+        if skip is not FALSE:
+            open_regions.append(t.open(skip))
+    for region in reversed(open_regions):
+        t.close(region)
+
+
+# ------------------------------------------------------------------ assignment
+def _assign(t: Tracer, node: ast.Assign) -> None:
+    value = evaluate(t, node.value)
+    for target in node.targets:
+        assign(t, target, value)
+
+
+def _annotated(t: Tracer, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        assign(t, node.target, evaluate(t, node.value))
+
+
+def assign(t: Tracer, target: ast.expr, value: Any) -> None:
+    """Bind a target: a name, a pattern of targets, an element."""
+    match target:
+        case ast.Name():
+            if isinstance(value, SymArray):
+                value.cell.name = value.cell.name or target.id.strip("_")
+            for a in slots.arrays(value):
+                symbolic.settle(t, a, target.id)
+            t.frame.env[target.id] = value
+        case ast.Tuple() | ast.List():
+            _unpack(t, target, value)
+        case ast.Subscript():
+            owner = evaluate(t, target.value)
+            index = evaluate(t, target.slice)
+            t.at = target
+            store(t, owner, index, value)
+        case ast.Attribute():
+            owner = evaluate(t, target.value)
+            t.at = target
+            if isinstance(owner, Record):
+                records.assign(t, owner, target.attr, value)
+                return
+            t.refuse(
+                f"attribute '{target.attr}' is assigned",
+                "a function to differentiate has no side effects; use local names",
+                target,
+            )
+        case _:
+            t.refuse("this assignment is not supported", node=target)
+
+
+def _unpack(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> None:
+    t.at = target
+    starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
+    wanted = len(target.elts)
+    if starred and (parts := _around(t, value, starred[0], wanted - 1 - starred[0])) is not None:
+        for e, v in zip(target.elts, parts, strict=True):
+            assign(t, e.value if isinstance(e, ast.Starred) else e, v)
+        return
+    values = _parts(t, target, value)
+    if starred and len(values) >= wanted - 1:
+        i, extra = starred[0], len(values) - wanted + 1
+        values = [*values[:i], t.own(values[i : i + extra]), *values[i + extra :]]
+    if len(values) != wanted:
+        if isinstance(value, Axes) and wanted > len(values):
+            selecting.more_axes(t, value.of, wanted, "its shape is unpacked")
+        t.refuse(f"{len(values)} values are unpacked into {wanted} names")
+    for e, v in zip(target.elts, values, strict=True):
+        assign(t, e.value if isinstance(e, ast.Starred) else e, v)
+
+
+def _around(t: Tracer, value: Any, before: int, after: int) -> list[Any] | None:
+    """Elements of an array of unknown size before and after a starred name, with a list of the
+    others between them; None of anything else."""
+    if isinstance(value, (Listed, Selected)):
+        value = symbolic.symbolic(t, value)
+    if not isinstance(value, SymArray) or not value.shape or value.shape[0].op is ir.CONST:
+        return None
+    least = ir.const(before + after)
+    t.require(ir.le(least, value.shape[0]), "value", "an array has too few elements to unpack")
+    between = selecting.subscript(t, value, slice(before, -after if after else None))
+    first = [selecting.subscript(t, value, k) for k in range(before)]
+    last = [selecting.subscript(t, value, k) for k in range(-after, 0)]
+    return [*first, Listed(symbolic.snapshot(between)), *last]
+
+
+def _parts(t: Tracer, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
+    """The values to unpack; of an array as many as there are names."""
+    if isinstance(value, (Listed, Selected)):
+        value = symbolic.symbolic(t, value)
+    if not isinstance(value, SymArray) or not value.shape:
+        return containers.elements(t, value)
+    size, count = value.shape[0], len(target.elts)
+    if size.op is ir.CONST:
+        return containers.elements(t, value)
+    extents.same_size(t, size, ir.const(count))
+    return [selecting.subscript(t, value, k) for k in range(count)]
+
+
+def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
+    """`owner[index] = value`."""
+    if isinstance(owner, (SymArray, SmallArray)) and _is_slice(index):
+        demands.array_in_call(value, "it is stored in a slice")
+    if isinstance(owner, SymArray):
+        storing.store(t, owner, index, value)
+    elif isinstance(owner, SmallArray):
+        demands.used_as_array(owner, "its element is assigned", containers.rank_of(index))
+        if isinstance(value, (SymArray, Selected, Listed)):
+            raise Retrace(what="an array is stored in a small array")
+        t.mutate(owner)
+        arrays.store(owner, index, value)
+    elif isinstance(owner, Listed) and not isinstance(index, slice):
+        storing.store(t, owner.items, index, value)
+    elif isinstance(owner, Selected):
+        raise Refused(
+            "an element of a selection by a condition is assigned",
+            "make an array of it first: np.array(...)",
+        )
+    elif isinstance(owner, (list, dict)):
+        t.mutate(owner)
+        if isinstance(owner, list) and isinstance(index, Whole):
+            raise Refused(
+                "an element of a list is assigned at an index that is not known when traced",
+                "use an array",
+            )
+        key = containers.key(index) if isinstance(owner, dict) else containers.position(index)
+        if isinstance(key, slice):
+            value = containers.elements(t, value)
+        owner[key] = value
+    else:
+        demands.used_as_array(owner, "its element is assigned", containers.rank_of(index))
+        raise Refused(f"an element of {describe(owner)} is assigned")
+
+
+def _is_slice(index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(k is Ellipsis or isinstance(k, slice) for k in parts)
+
+
+def _augmented(t: Tracer, node: ast.AugAssign) -> None:
+    """`a += b`; lists and arrays change in place, as Python does it."""
+    target, op = node.target, type(node.op)
+    if isinstance(target, ast.Name):
+        old = expressions.load(t, target)
+        value = evaluate(t, node.value)
+        t.at = node
+        if isinstance(old, Scalar) and _aliased(t, target.id, old):
+            demands.array_in_call(old, "it is changed in place")
+        t.frame.env[target.id] = t.note(_changed(t, op, old, value), node)
+        return
+    assert isinstance(target, (ast.Subscript, ast.Attribute))
+    owner = evaluate(t, target.value)
+    if isinstance(target, ast.Attribute):
+        if not isinstance(owner, Record):
+            assign(t, target, None)
+        old = records.attribute(t, owner, target.attr)
+        value = evaluate(t, node.value)
+        t.at = node
+        if isinstance(old, Scalar) and _aliased(t, "", old):
+            demands.array_in_call(old, "it is changed in place")
+        records.assign(t, owner, target.attr, t.note(_changed(t, op, old, value), node))
+        return
+    index = evaluate(t, target.slice)
+    value = evaluate(t, node.value)
+    t.at = node
+    old = containers.subscript(t, owner, index)
+    if isinstance(owner, (list, dict)):
+        if isinstance(old, Scalar) and _aliased(t, "", old):
+            demands.array_in_call(old, "it is changed in place")
+        store(t, owner, index, t.note(_changed(t, op, old, value), node))
+        return
+    store(t, owner, index, t.note(operators.binary(t, op, old, value), node))
+
+
+def _changed(t: Tracer, op: type[ast.operator], old: Any, value: Any) -> Any:
+    """What a name has after `old op= value`: lists and arrays themselves, changed."""
+    if isinstance(old, list) and op is ast.Add:
+        more = containers.elements(t, value)
+        t.mutate(old)
+        old.extend(more)
+        return old
+    new = operators.binary(t, op, old, value)
+    if isinstance(old, SymArray):
+        storing.store(t, old, Ellipsis, new)
+        return old
+    if isinstance(old, SmallArray):
+        demands.array_in_call(old, "it is changed in place")
+        t.mutate(old)
+        arrays.store(old, Ellipsis, new)
+        return old
+    return new
+
+
+def _aliased(t: Tracer, name: str, value: Scalar) -> bool:
+    """Whether another name has the value too."""
+    frame, own = t.frame, name
+    while True:
+        if any(v is value and n != own for n, v in frame.env.items()):
+            return True
+        if frame.caller is None:
+            return False
+        frame, own = frame.caller[0], ""
+
+
+# --------------------------------------------------------------------- branches
+def _if(t: Tracer, node: ast.If) -> None:
+    c = expressions.condition(t, node.test)
+    if isinstance(c, bool):
+        run_block(t, node.body if c else node.orelse)
+        return
+    t.either(c, lambda: run_block(t, node.body), lambda: run_block(t, node.orelse))
+
+
+def _return(t: Tracer, node: ast.Return) -> None:
+    _leave(t, None if node.value is None else evaluate(t, node.value))
+
+
+def _leave(t: Tracer, value: Any) -> None:
+    """Return a value."""
+    flow = t.frame.flow
+    if t.path is not t.frame.path:
+        value = t.freeze(value)
+    flow.returned, flow.value = TRUE, value
+
+
+def _break(t: Tracer, node: ast.Break) -> None:
+    t.frame.flow.broken = TRUE
+
+
+def _continue(t: Tracer, node: ast.Continue) -> None:
+    t.frame.flow.continued = TRUE
+
+
+def _assert(t: Tracer, node: ast.Assert) -> None:
+    c = expressions.condition(t, node.test)
+    t.at = node
+    if c is False:
+        if t.path is TRUE:
+            t.refuse("this assertion is known to be false")
+        c = Cond(FALSE)
+    if c is True:
+        return
+    if all(e in t.parameter_sizes for e in loop_program.leaves((c.expr,))):
+        t.require(c.expr, "value", f"this does not hold: {t.text(c.expr)}")
+    t.assumptions.append(ir.or_(ir.not_(t.path), c.expr))
+    t.facts = t.facts.union(scalars.consequences(c.expr))
+
+
+def _raise(t: Tracer, node: ast.Raise) -> None:
+    name = ""
+    if node.exc is not None:
+        exc = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        name = " " + t.frame.source.segment(exc)
+    if t.path is TRUE and not t.levels:
+        t.refuse(f"the function raises{name} when traced", "it does so for every real argument")
+    leaves = loop_program.leaves((t.path,))
+    if not any(e.op is ir.VAR for e in leaves) and (leaves or t.levels):
+        _raise_when_run(t, node, name)
+        return
+    t.refuse(
+        f"'raise{name}' under a condition on real values",
+        f"say what the arguments satisfy instead: assert {t.text(ir.not_(t.path))}",
+    )
+
+
+def _raise_when_run(t: Tracer, node: ast.Raise, name: str) -> None:
+    """An error under a condition on sizes and elements of arrays is raised in the call."""
+    message = name.strip() or "an error"
+    if isinstance(node.exc, ast.Call) and node.exc.args:
+        if isinstance(text := node.exc.args[0], ast.Constant):
+            message = str(text.value)
+    fine = ir.not_(t.path)
+    kind = "index" if "IndexError" in name else "value"
+    t.emit(loop_program.Check(fine, kind, message, t.frame.source.location(node)))
+    t.assumptions.append(fine)
+    t.frame.flow.returned = TRUE
+
+
+# ------------------------------------------------------------------------ others
+def _expression(t: Tracer, node: ast.Expr) -> None:
+    if (grown := t.growing.get(node)) is not None:
+        assert isinstance(node.value, ast.Call)
+        appended_lists.append(t, grown, evaluate(t, node.value.args[0]))
+        return
+    if not isinstance(node.value, ast.Constant):
+        evaluate(t, node.value)
+
+
+def _pass(t: Tracer, node: ast.Pass) -> None:
+    pass
+
+
+def _function(t: Tracer, node: ast.FunctionDef) -> None:
+    if node.decorator_list:
+        t.refuse(
+            f"the nested function '{node.name}' has a decorator",
+            "decorate it outside of the function",
+            node.decorator_list[0],
+        )
+    t.frame.env[node.name] = Closure.make(t, node)
+
+
+def _import(t: Tracer, node: ast.Import) -> None:
+    for alias in node.names:
+        module = _module(t, alias.name)
+        if alias.asname is None:
+            module = importlib.import_module(alias.name.partition(".")[0])
+        t.frame.env[alias.asname or alias.name.partition(".")[0]] = module
+
+
+def _import_from(t: Tracer, node: ast.ImportFrom) -> None:
+    module = _module(t, "." * node.level + (node.module or ""))
+    for alias in node.names:
+        if not hasattr(module, alias.name):
+            t.refuse(f"cannot import '{alias.name}' from '{node.module}'")
+        t.frame.env[alias.asname or alias.name] = getattr(module, alias.name)
+
+
+def _module(t: Tracer, name: str) -> Any:
+    if name.partition(".")[0] not in IMPORTABLE:
+        t.refuse(f"'{name}' is imported inside of the function", "import it at the top of the file")
+    return importlib.import_module(name)
+
+
+def _try(t: Tracer, node: ast.Try) -> None:
+    try_except.attempt(t, node, run_block, assign, _leave)
+
+
+def _with(t: Tracer, node: ast.With) -> None:
+    for item in node.items:
+        call = item.context_expr
+        manager = evaluate(t, call.func) if isinstance(call, ast.Call) else None
+        if manager is not np.errstate or item.optional_vars is not None:
+            t.refuse(*REFUSED[ast.With], node)
+    run_block(t, node.body)
+
+
+Handler = Callable[[Tracer, Any], None]
+
+STATEMENTS: dict[type[ast.stmt], Handler] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.If: _if,
+    ast.Return: _return,
+    ast.For: for_while.run_for,
+    ast.While: for_while.run_while,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.Assert: _assert,
+    ast.Raise: _raise,
+    ast.Expr: _expression,
+    ast.Pass: _pass,
+    ast.FunctionDef: _function,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.With: _with,
+    ast.Try: _try,
+}
+
+REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
+    ast.TryStar: try_except.REFUSED,
+    ast.With: ("'with' is not supported", "only np.errstate is; do I/O outside of the function"),
+    ast.AsyncWith: ("'async' is not supported", ""),
+    ast.AsyncFor: ("'async' is not supported", ""),
+    ast.AsyncFunctionDef: ("'async' is not supported", ""),
+    ast.ClassDef: ("a class is defined inside of the function", "define it at the top of the file"),
+    ast.Delete: ("'del' is not supported", "leave the name; it costs nothing"),
+    ast.Global: ("'global' is not supported", "pass the value in and return it"),
+    ast.Nonlocal: ("'nonlocal' is not supported", "pass the value in and return it"),
+    ast.Match: ("'match' is not supported", "use if and elif"),
+}
+"""Statements that are refused, with the reason and a hint."""

@@ -1,0 +1,17 @@
+"""The state of a trace, and the numbers and conditions that it computes with.
+
+`values`         what a traced function computes with
+`scalars`        operations on real numbers and truth values, with the conditions they need
+`interface`      what a trace asks of the interpreter above it
+`recorder`       places for errors, statements, memory, what the function made itself
+`facts`          what is known of conditions: whether they hold here, and their text
+`tracer`         branches: both sides are run, then merged
+`frames`         local names of calls, and what branches and loop steps restore
+`aliases`        which lists, dicts and arrays are the same object
+`decisions`      how conditions follow from each other
+`constants`      conditions between constants, decided rigorously
+`defined`        where values are defined
+`demands`        what a use says of a parameter, for which the function is traced again
+`extents`        sizes and indices that are not known when traced, and their checks
+`unify`          sizes that must agree get one name
+"""

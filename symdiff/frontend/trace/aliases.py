@@ -1,0 +1,126 @@
+"""Which lists, dicts and small arrays are the same object under several names.
+
+Where a condition chooses between two of them, the trace goes on with a new one that has the
+merged contents. That is what Python computes as long as
+
+- nobody changes one of the two afterwards and then reads what was chosen: the choice is *stale*
+  then, and reading it is refused;
+- what was chosen is changed only where no other name shows one of the two.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from symdiff.frontend.trace.frames import Container, Frame
+from symdiff.frontend.trace.values import Record, Refused, SmallArray, describe
+
+MOST = 2000
+"""Containers among which references are looked for; with more, any may be shared."""
+
+
+def containers(value: Any) -> Iterator[Any]:
+    """The containers of a value that may be changed, itself among them."""
+    if isinstance(value, (list, dict, SmallArray)):
+        yield value.owner() if isinstance(value, SmallArray) else value
+    if isinstance(value, Record):
+        yield from containers(value.fields)
+    elif isinstance(value, (list, tuple)):
+        for v in value:
+            yield from containers(v)
+    elif isinstance(value, dict):
+        for key in sorted(value, key=repr):  # the same order for dicts of the same keys
+            yield from containers(value[key])
+
+
+class Aliases:
+    """The choices of a trace, and which of them are stale."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Container, list[Container]]] = {}
+        self._sources: dict[int, tuple[Container, list[Container]]] = {}
+        self._stale: dict[int, Container] = {}
+
+    def chosen(self, found: Any, *sources: Any) -> None:
+        """What was found shows what the sources have now: each of its containers that of a
+        source at the same place, if they are nested alike."""
+        made = list(containers(found))
+        for s in sources:
+            parts = list(containers(s))
+            alike = len(parts) == len(made)
+            pairs = zip(parts, made, strict=True) if alike else itertools.product(parts, made)
+            for source, m in pairs:
+                if source is m:
+                    continue
+                self._made.setdefault(id(source), (source, []))[1].append(m)
+                self._sources.setdefault(id(m), (m, []))[1].append(source)
+                if id(source) in self._stale:
+                    self._stale[id(m)] = m
+
+    def changed(self, container: Container) -> None:
+        """A container is about to change; it may be what it was chosen from."""
+        if not self._made:
+            return
+        same, stack = {id(container)}, [container]
+        while stack:
+            for source in self._sources.get(id(stack.pop()), (None, []))[1]:
+                if id(source) not in same:
+                    same.add(id(source))
+                    stack.append(source)
+        stack = [m for k in same for m in self._made.get(k, (None, []))[1] if id(m) not in same]
+        while stack:
+            c = stack.pop()
+            if id(c) not in self._stale:
+                self._stale[id(c)] = c
+                stack += self._made.get(id(c), (None, []))[1]
+
+    def check(self, value: Any) -> None:
+        """Refuse what is stale."""
+        if self._stale and isinstance(value, (list, dict, SmallArray, Record)):
+            if any(id(c) in self._stale for c in containers(value)):
+                raise Refused(
+                    f"{describe(value)} that a condition chose is read after one of its sides "
+                    "was changed",
+                    "choose between copies",
+                )
+
+
+def referenced(
+    value: Any, name: str, env: Mapping[str, Any], frame: Frame, owned: Mapping[int, Any]
+) -> bool:
+    """Whether something else than one name shows a container of a value."""
+    wanted = {id(c) for c in containers(value)}
+    if len(owned) > MOST:
+        return True
+    for key, (c, _) in owned.items():
+        if key in wanted or not isinstance(c, (list, dict)):
+            continue
+        if any(id(v) in wanted for part in _parts(c) for v in containers(part)):
+            return True
+    seen: set[int] = set()
+    stack: list[tuple[Mapping[str, Any], str]] = [(env, name)]
+    for f in _callers(frame):
+        seen.add(id(f))
+        stack.append((f.env, ""))
+    while stack:
+        names, own = stack.pop()
+        for n, v in names.items():
+            if n != own and any(id(c) in wanted for c in containers(v)):
+                return True
+            home = getattr(v, "home", None)
+            if isinstance(home, Frame) and id(home) not in seen and home is not frame:
+                seen.add(id(home))
+                stack.append((home.env, ""))
+    return False
+
+
+def _callers(frame: Frame) -> Iterator[Frame]:
+    while frame.caller is not None:
+        frame = frame.caller[0]
+        yield frame
+
+
+def _parts(container: list[Any] | dict[Any, Any]) -> Iterator[Any]:
+    yield from container.values() if isinstance(container, dict) else container

@@ -1,0 +1,132 @@
+"""Integers that are not known when traced: the sizes of axes, indices, what can be said of
+them; and the checks of what cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.tracer import Tracer
+from symdiff.frontend.trace.values import Refused, as_real, describe
+from symdiff.ir import ONE, ZERO, Expr, integers
+from symdiff.ir.integers import linear
+
+
+# ------------------------------------------------------------------------ ranges
+def nonnegative(t: Tracer, e: Expr) -> bool:
+    """Whether an integer is visibly not negative, given the ranges of the loops, that
+    sizes are not, and what is known on the path."""
+    low = linear(integers.least(linear(e), t.ranges))
+    if integers.never_negative(low, t.ranges, t.sizes):
+        return True
+    return any(scalars.follows(ir.le(ZERO, n), t.facts) for n in (low, e)) if t.facts else False
+
+
+def positive(t: Tracer, e: Expr) -> bool:
+    """Whether an integer is visibly at least 1."""
+    return nonnegative(t, ir.sub(e, ONE))
+
+
+# ------------------------------------------------------------------------- sizes
+def extent(t: Tracer, n: Expr) -> Expr:
+    """The size of an axis; a slice may give a negative one, which means 0."""
+    return n if nonnegative(t, n) else ir.where(ir.lt(n, ZERO), ZERO, n)
+
+
+def size(t: Tracer, shape: Sequence[Expr]) -> Any:
+    """The number of elements of an array."""
+    return scalars.whole(product(t, shape))
+
+
+def product(t: Tracer, shape: Sequence[Expr]) -> Expr:
+    total = ONE
+    for n in shape:
+        total = ir.mul(total, extent(t, n))
+    return total
+
+
+def dims(t: Tracer, shape: Sequence[Expr]) -> tuple[Any, ...]:
+    """A shape as Python sees it: integers where they are known."""
+    return tuple(scalars.whole(extent(t, n)) for n in shape)
+
+
+def shape_of(value: Any) -> tuple[Expr, ...]:
+    """A shape that the user gives: an integer or several."""
+    parts = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    for n in parts:
+        if not scalars.is_whole(n):
+            raise Refused(f"{describe(n)} is the size of an axis", "use an integer")
+    return tuple(as_real(n).expr for n in parts)
+
+
+def same_size(t: Tracer, a: Expr, b: Expr) -> None:
+    """Two axes must have the same size; checked when run if it is not known."""
+    difference = linear(ir.sub(a, b))
+    if difference is ZERO:
+        return
+    if difference.op is ir.CONST:
+        raise Refused(f"axes of sizes {a} and {b} do not fit together")
+    t.require(ir.eq(a, b), "value", "the sizes of two axes do not fit together")
+
+
+def fits(t: Tracer, n: Expr, m: Expr) -> None:
+    """An axis must have a size that is wanted, or else 1."""
+    if n is ONE:
+        return
+    if repeated(n, m):
+        holds = ir.or_(ir.lt(ZERO, n), ir.le(m, ZERO))
+        if not integers.always(holds):
+            t.require(holds, "value", "the sizes of two axes do not fit together")
+        return
+    stretched(t, n, m)
+
+
+def stretched(t: Tracer, a: Expr, b: Expr) -> None:
+    """Two axes must have the same size, or else one of them 1; see `structure.Stretches`."""
+    t.stretch(a, b)
+    same_size(t, a, b)
+
+
+def repeated(n: Expr, m: Expr) -> bool:
+    """Whether an axis of a size is repeated where another one is wanted: it has at most one
+    element, as of a slice such as `x[:1]`."""
+    if n is ONE:
+        return True
+    return linear(ir.sub(n, m)) is not ZERO and integers.always(ir.le(n, ONE))
+
+
+def filled(t: Tracer, n: Expr, m: Expr) -> Expr:
+    """The size of an elementwise result of axes of a size that is at most 1, and another."""
+    some = ir.lt(ZERO, n)
+    few = ir.le(m, ONE)
+    if not integers.always(ir.or_(some, few)):
+        t.require(ir.or_(some, few), "value", "the sizes of two axes do not fit together")
+    return m if integers.always(ir.or_(some, ir.le(m, ZERO))) else ir.where(some, m, ZERO)
+
+
+def common_shape(t: Tracer, shapes: Sequence[Sequence[Expr]]) -> tuple[Expr, ...]:
+    """The shape of an elementwise result; axes of unknown size must agree when run, unless
+    they are found to be 1."""
+    rank = max(map(len, shapes))
+    result: list[Expr] = []
+    for k in range(rank):
+        found = ONE
+        for shape in shapes:
+            n = shape[k - rank + len(shape)] if k - rank + len(shape) >= 0 else ONE
+            if n is ONE or n is found:
+                continue
+            if found is ONE:
+                found = n
+                continue
+            if repeated(n, found):
+                found = filled(t, n, found)
+                continue
+            if repeated(found, n):
+                found = filled(t, found, n)
+                continue
+            stretched(t, found, n)
+            found = found if found.op is ir.CONST else n if n.op is ir.CONST else found
+        result.append(found)
+    return tuple(result)

@@ -1,0 +1,195 @@
+"""What a trace knows of conditions: whether they hold here, what they need, and their text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.recorder import MAX_TEXT, Recorder
+from symdiff.frontend.trace.values import (
+    UNBOUND,
+    Choice,
+    Cond,
+    Maybe,
+    Real,
+    Refused,
+    SmallArray,
+    Unusable,
+    describe,
+    from_outside,
+    join,
+)
+from symdiff.ir import TRUE, Expr
+
+
+class Conditions(Recorder):
+    """A trace that decides conditions."""
+
+    def wrap(self, value: Any) -> Any:
+        """A value from the user's world or from a container, ready to compute with."""
+        kind = type(value)
+        if kind is Real or kind is int:
+            return value
+        self.aliases.check(value)
+        if kind is SmallArray:
+            return value
+        if kind is Choice:
+            return self.resolve(value, "this value")
+        if isinstance(value, np.ndarray):
+            found = self._outside.get(id(value))
+            if found is None:
+                found = self._outside[id(value)] = value, self._data(value)
+            return found[1]
+        return from_outside(value)
+
+    def _data(self, value: np.ndarray[Any, Any]) -> Any:
+        """An array of the user's that is known when traced."""
+        if value.size <= self.size_limit or not value.ndim:
+            return from_outside(value)
+        array = self.array_of_data(value)
+        array.cell.fixed = (
+            "an array that was not made in the function is changed",
+            "change a copy; a function to differentiate has no side effects",
+        )
+        return array
+
+    # --------------------------------------------------------------- conditions
+    def known(self, value: Any) -> bool | None:
+        """A truth value if it is decided here, by its form or by the path."""
+        if not isinstance(value, Cond):
+            return bool(value)
+        if self.facts:
+            if scalars.follows(value.expr, self.facts):
+                return True
+            if scalars.follows(ir.not_(value.expr), self.facts):
+                return False
+        return None
+
+    def need(self, c: Cond) -> None:
+        """Remember where a condition that decides something is defined."""
+        if c.defined is not TRUE:
+            for e in (c.expr, ir.not_(c.expr)):
+                self._needs[e] = join(self._needs.get(e, TRUE), c.defined)
+
+    def defined(self, condition: Expr) -> Expr:
+        """Where all parts of a path condition are defined."""
+        if not self._needs:
+            return TRUE
+        stack = [condition]
+        while stack:
+            e = stack[-1]
+            parts = e.args if e.op in (ir.AND, ir.OR, ir.NOT) else ()
+            missing = [a for a in parts if a not in self._needs]
+            if e in self._needs or not missing:
+                stack.pop()
+                if e not in self._needs:
+                    total = TRUE
+                    for a in parts:
+                        total = join(total, self._needs[a])
+                    self._needs[e] = total
+            else:
+                stack += missing
+        return self._needs[condition]
+
+    def resolve(self, value: Any, name: str) -> Any:
+        """The side of a `Choice` that the path selects."""
+        if value is UNBOUND:
+            raise Refused(f"{name} is used before it is assigned")
+        if isinstance(value, Maybe):
+            self._check_bound(value.bound, name)
+            value = value.value
+        if isinstance(value, Unusable):
+            raise Refused(value.message, value.hint)
+        whole = value
+        while isinstance(value, Choice):
+            side = self.known(Cond(value.condition))
+            if side is None:
+                break
+            value = value.then if side else value.other
+        if not isinstance(value, Choice):
+            return value
+        raise Refused(
+            f"{name} is {_kinds(whole)} depending on whether {self.text(value.condition)}",
+            "both sides of a condition on real values must give numbers, or containers alike",
+        )
+
+    def _check_bound(self, bound: Expr, name: str) -> None:
+        """Refuse a name that is not bound wherever this is reached."""
+        if self.certain(bound):
+            return
+        if self.certain(ir.not_(bound)):
+            raise Refused(f"{name} is used before it is assigned")
+        raise Refused(
+            f"{name} may be unbound here: it is assigned only when {self.text(bound)}",
+            "assign it on every path",
+        )
+
+    def certain(self, condition: Expr) -> bool:
+        """Whether a condition holds wherever this is reached and the assertions hold."""
+        d = self._decisions
+        node = d.of(condition)
+        given = d.both(self._given(), d.of(self.path))
+        if d.implies(given, node):
+            return True
+        for c in d.comparisons(node):
+            if (known := self.known(Cond(c))) is not None:
+                given = d.both(given, d.of(c if known else ir.not_(c)))
+        return d.implies(given, node)
+
+    def _given(self) -> int:
+        """All assertions so far."""
+        node, count = self._assumed
+        for a in self.assumptions[count:]:
+            node = self._decisions.both(node, self._decisions.of(a))
+        self._assumed = node, len(self.assumptions)
+        return node
+
+    def text(self, condition: Expr) -> str:
+        """A condition in the user's own words, where they are known; cut where long."""
+        made: dict[Expr, str] = {}
+        stack = [condition]
+        while stack:
+            e = stack[-1]
+            parts = e.args if e.op in (ir.AND, ir.OR, ir.NOT) and e not in self.texts else ()
+            missing = [a for a in parts if a not in made]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            made[e] = ir.cut(self._text(e, [made[a] for a in parts]), MAX_TEXT)
+        return made[condition]
+
+    def _text(self, e: Expr, parts: list[str]) -> str:
+        if e in self.texts:
+            return self.texts[e]
+        if e.op is ir.NOT:
+            return f"not ({parts[0]})"
+        if e.op in (ir.AND, ir.OR):
+            inner = [
+                f"({text})" if a.op in (ir.AND, ir.OR) and a.op is not e.op and a not in self.texts
+                else text
+                for a, text in zip(e.args, parts, strict=True)
+            ]  # fmt: skip
+            word = " and " if e.op is ir.AND else " or "
+            again = inner[1] in inner[0].split(word)  # the same line, once more in a loop
+            return inner[0] if again else word.join(inner)
+        return ir.format_expr(e, MAX_TEXT)
+
+
+def _kinds(value: Any) -> str:
+    names: dict[str, None] = {}
+    stack, seen = [value], set()
+    while stack:
+        v = stack.pop()
+        if id(v) in seen:
+            continue
+        seen.add(id(v))
+        if isinstance(v, Choice):
+            stack += [v.other, v.then]
+        else:
+            text = describe(v)
+            names["another " + text.split(" ", 1)[-1] if text in names else text] = None
+    return " or ".join(names)

@@ -1,0 +1,262 @@
+"""What a trace records: places for errors, statements, memory, and which containers the
+function made itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import Any, NoReturn
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError
+from symdiff.frontend.source import Source, is_library, is_own
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.aliases import Aliases
+from symdiff.frontend.trace.decisions import Decisions
+from symdiff.frontend.trace.frames import Container, Frame, Region, contents
+from symdiff.frontend.trace.interface import Interface
+from symdiff.frontend.trace.values import (
+    MAX_ARRAY,
+    UNBOUND,
+    Cell,
+    Masked,
+    Refused,
+    Scalar,
+    SmallArray,
+    Stream,
+    SymArray,
+    describe,
+)
+from symdiff.ir import TRUE, Expr, loop_program
+
+MAX_STEPS = 2_000_000
+"""Statements and calls after which a trace gives up."""
+
+MAX_UNROLL = 100
+"""Iterations that are traced one by one; a longer loop is kept as one, if it can be."""
+
+MAX_TEXT = 200
+"""Characters after which the text of a condition is cut."""
+
+active: ContextVar[Any] = ContextVar("tracer")
+"""The capture in progress: a `Tracer`."""
+
+
+class Retrace(Exception):  # noqa: N818
+    """Something must be an array in memory: the function is traced again.
+
+    Attributes
+    ----------
+    name : the parameter that is used as an array; None for a small array that is
+        indexed by what is not known when traced.
+    rank : its dimensions, as far as the use tells.
+    what : how it is used.
+    integers : whether it is used as an index.
+    location : the place of the use.
+    """
+
+    def __init__(
+        self, name: str | None = None, rank: int = 1, what: str = "", integers: bool = False
+    ) -> None:
+        super().__init__(what)
+        self.name, self.rank, self.what, self.integers = name, rank, what, integers
+        t = active.get()
+        self.location = t.frame.source.location(t.at)
+
+
+def numbers_only(what: str, message: str, hint: str = "") -> Refused:
+    """The refusal of an array where plain Python takes a number only: what does so."""
+    active.get().numbers_only = what, message
+    return Refused(message, hint)
+
+
+class Recorder(Interface):
+    """The state of a trace, and what it records."""
+
+    def __init__(self) -> None:
+        self.frame: Frame = Frame("", Source("", ()), lambda _: UNBOUND, lambda: ())
+        self.at: ast.AST = ast.Pass()
+        self.path: Expr = TRUE
+        self.facts: frozenset[Expr] = frozenset()
+        self.assumptions: list[Expr] = []
+        self.locations: dict[Expr, tuple[Source, ast.AST]] = {}
+        self.texts: dict[Expr, str] = {}
+        self.regions: list[Region] = []
+        self.depth = 0
+        self.steps = 0
+        self._clock = 0
+        self._owned: dict[int, tuple[Container, int]] = {}
+        self.aliases = Aliases()
+        self._outside: dict[int, tuple[Any, Any]] = {}
+        self._needs: dict[Expr, Expr] = {}
+        self._decisions = Decisions()
+        self._assumed = self._decisions.of(TRUE), 0
+        self.block: list[loop_program.Statement] = []
+        self.names = loop_program.Names()
+        self.ranges: dict[Expr, Expr] = {}
+        self.checks: dict[Expr, loop_program.Check] = {}
+        self.always = True
+        self.counts: list[Expr | None] = []
+        self.levels: list[tuple[int, list[loop_program.Statement]]] = []
+        self.written: list[Cell] = []
+        self.sizes: set[Expr] = set()
+        self.stretches: dict[tuple[Expr, Expr], None] = {}
+        self.parameter_sizes: frozenset[Expr] = frozenset()
+        self.shapes: Mapping[str, tuple[Any, ...]] | None = None
+        self.array_parameters: frozenset[str] = frozenset()
+        self.lazy = False
+        self.numbers_only: tuple[str, str] | None = None
+        self.guessed: frozenset[str] = frozenset()
+        self.growing: dict[ast.stmt, Any] = {}
+        self.data: dict[str, np.ndarray[Any, Any]] = {}
+        self.cells: list[dict[Cell, Expr | None]] = []
+        self.size_limit = MAX_ARRAY
+        self.unroll_limit = MAX_UNROLL
+
+    # ------------------------------------------------------------------- errors
+    def refuse(self, message: str, hint: str = "", node: ast.AST | None = None) -> NoReturn:
+        """Stop with an error at a node, by default at the one being evaluated."""
+        raise self.error(message, hint, node)
+
+    def error(self, message: str, hint: str = "", node: ast.AST | None = None) -> UnsupportedError:
+        """An error at a node; inside of a library, at the user's call that led there."""
+        frame, at = self.frame, self.at if node is None else node
+        inner = frame.source.location(at)
+        while frame.caller is not None and is_library(frame.source.path):
+            frame, at = frame.caller
+        if is_library(frame.source.path) or frame is self.frame:
+            return UnsupportedError(message, inner, hint)
+        where = "" if is_own(inner.path) else f" ({inner})"
+        return UnsupportedError(message + where, frame.source.location(at), hint)
+
+    def step(self, node: ast.AST) -> None:
+        self.at = node
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            self.refuse(
+                f"tracing took more than {MAX_STEPS} steps",
+                "loops are unrolled when traced; use fewer iterations",
+            )
+
+    def tick(self) -> int:
+        """The next point in time: what was made before a region or call, and what in it."""
+        self._clock += 1
+        return self._clock
+
+    # ------------------------------------------------------------------- values
+    def note(self, value: Any, node: ast.AST) -> Any:
+        """Remember that the value of this node was made here first."""
+        if isinstance(value, Scalar):
+            if value.expr.args:
+                self.locations.setdefault(value.expr, (self.frame.source, node))
+        elif isinstance(value, SmallArray):
+            for v in value.items.ravel():
+                if isinstance(v, Scalar) and v.expr.args:
+                    self.locations.setdefault(v.expr, (self.frame.source, node))
+        elif isinstance(value, SymArray) and value.cell.element.args:
+            self.locations.setdefault(value.cell.element, (self.frame.source, node))
+        return value
+
+    def own(self, container: Any) -> Any:
+        """Register a list, dict, set or array that the trace itself made."""
+        key = container.owner() if isinstance(container, SmallArray) else container
+        self._owned[id(key)] = key, self.tick()
+        return container
+
+    def mutate(self, container: Any) -> None:
+        """Announce that a container is about to change."""
+        key = container.owner() if isinstance(container, SmallArray) else container
+        owned = self._owned.get(id(key))
+        if owned is None or owned[0] is not key:
+            raise Refused(
+                f"{describe(container)} that was not made on this path is changed",
+                "change a copy; a function to differentiate has no side effects",
+            )
+        self.aliases.changed(key)
+        for region in reversed(self.regions):
+            if id(key) in region.log or owned[1] > region.start:
+                break
+            region.log[id(key)] = key, contents(key)
+
+    def spend(self, stream: Stream) -> list[Any] | Masked:
+        """The elements of an iterator, which are used up."""
+        if stream.region is not self._place():
+            raise Refused(
+                "an iterator made outside of this branch or loop step is used up in it",
+                "make a list of it first",
+            )
+        if stream.compute is not None:
+            compute, stream.compute = stream.compute, None
+            found = compute()
+            return found if isinstance(found, Masked) else list(found)
+        items, stream.items = stream.items or [], []
+        return list(items)
+
+    def spend_generator(self, stream: Stream) -> None:
+        """A generator is used up by a loop."""
+        stream.compute, stream.items = None, []
+
+    def stream(self, compute: Callable[[], Any]) -> Stream:
+        return Stream(compute, self._place())
+
+    def _place(self) -> Region | None:
+        """The branch or loop step that is being traced."""
+        return next((r for r in reversed(self.regions) if not r.transparent), None)
+
+    # ----------------------------------------------------- statements and memory
+    def emit(self, statement: loop_program.Statement) -> None:
+        """Append a statement to the block that is being traced."""
+        self.must_not_be_lazy()
+        self.block.append(statement)
+
+    def must_not_be_lazy(self) -> None:
+        """What is more than a formula of the arguments is traced as a program with arrays."""
+        if self.lazy:
+            raise Retrace(what="the function is not elementwise")
+
+    def emit_where_made(self, cell: Cell, statement: loop_program.Statement) -> None:
+        """Append the statement that writes a formula down where the formula was made:
+        outside of the loops that it is older than."""
+        self.must_not_be_lazy()
+        blocks = (block for birth, block in self.levels if cell.birth < birth)
+        next(blocks, self.block).append(statement)
+        self.written.append(cell)
+
+    def require(self, condition: Expr, error: str, message: str) -> None:
+        """A condition that must hold at run time wherever this is reached; one on sizes
+        alone is checked once, before everything else."""
+        if condition is TRUE or scalars.follows(condition, self.facts):
+            return
+        location = self.frame.source.location(self.at)
+        fact = condition
+        if self.always and self.path is TRUE and None not in self.counts:
+            for n in self.counts:
+                assert n is not None
+                condition = ir.or_(ir.lt(n, ir.ONE), condition)  # reached if the loop runs
+            if all(e in self.parameter_sizes for e in loop_program.leaves((condition,))):
+                check = loop_program.Check(condition, error, message, location)
+                self.checks.setdefault(condition, check)
+                self.facts = self.facts.union(scalars.consequences(fact))
+                return
+        held = ir.or_(ir.not_(self.path), fact)
+        self.emit(loop_program.Check(held, error, message, location))
+        self.facts = self.facts.union(scalars.consequences(fact))
+
+    def stretch(self, a: Expr, b: Expr) -> None:
+        """Note that two sizes meet of which one may be 1."""
+        if all(e in self.parameter_sizes for e in loop_program.leaves((a, b))):
+            self.stretches.setdefault((a, b))
+
+    def decides(self, n: Expr) -> None:
+        """Note that it makes a difference whether a size is 1."""
+        if n.op is not ir.CONST:
+            self.stretch(n, ir.ZERO)
+
+    def set_cell(self, cell: Cell, leaf: Expr) -> None:
+        """Memory is changed: it is another array from here on."""
+        for log in self.cells:
+            log.setdefault(cell, cell.leaf)
+        cell.leaf = leaf

@@ -1,0 +1,460 @@
+"""Operations on real numbers and truth values, with the conditions they need.
+
+A product with a truth value selects: `(x > 0)*v` is `where(x > 0, v, 0)`, so that
+v counts only where the condition holds.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Collection
+from fractions import Fraction
+from typing import Any
+
+from symdiff import ir
+from symdiff.frontend.trace import constants
+from symdiff.frontend.trace.values import (
+    Cond,
+    Real,
+    Refused,
+    Whole,
+    as_real,
+    describe,
+    is_number,
+    join,
+    number,
+)
+from symdiff.ir import TRUE, ZERO, Expr, Op, functions
+from symdiff.ir.loop_program import FLOORDIV, MOD
+
+MAX_INTEGER_BITS = 1 << 16
+MAX_CONJUNCTS = 64
+
+
+# ------------------------------------------------------------ facts and conditions
+def canonical(condition: Expr) -> Expr:
+    """A condition without a `not` before a comparison: over the reals, not a < b
+    is b <= a."""
+    if condition.op is ir.NOT:
+        inner = condition.args[0]
+        if inner.op is ir.LT:
+            return ir.le(inner.args[1], inner.args[0])
+        if inner.op is ir.LE:
+            return ir.lt(inner.args[1], inner.args[0])
+    return condition
+
+
+def consequences(condition: Expr) -> list[Expr]:
+    """The conditions that follow syntactically, itself among them."""
+    found: list[Expr] = []
+    queue = [condition]
+    while queue and len(found) < MAX_CONJUNCTS:
+        c = canonical(queue.pop())
+        found.append(c)
+        if c.op is ir.AND:
+            queue.extend(c.args)
+        elif c.op is ir.NOT and c.args[0].op is ir.OR:
+            queue.extend(ir.not_(a) for a in c.args[0].args)
+        elif c.op is ir.LT:
+            a, b = c.args
+            found += [ir.le(a, b), ir.not_(ir.eq(a, b)), ir.not_(ir.eq(b, a))]
+        elif c.op is ir.EQ:
+            a, b = c.args
+            found += [ir.eq(b, a), ir.le(a, b), ir.le(b, a)]
+    return found
+
+
+def follows(condition: Expr, facts: Collection[Expr]) -> bool:
+    """Whether a condition is among the facts, or is a weaker bound by a constant."""
+    c = canonical(condition)
+    if c in facts:
+        return True
+    if c.op not in (ir.LT, ir.LE):
+        return False
+    low, high = (ir.rational(a) for a in c.args)
+    if (low is None) is (high is None):
+        return False
+    for fact in facts:
+        if fact.op not in (ir.LT, ir.LE):
+            continue
+        if low is not None and fact.args[1] is c.args[1]:
+            bound = ir.rational(fact.args[0])
+            gap = None if bound is None else bound - low
+        elif high is not None and fact.args[0] is c.args[0]:
+            bound = ir.rational(fact.args[1])
+            gap = None if bound is None else high - bound
+        else:
+            continue
+        if gap is not None and (gap > 0 or (gap == 0 and (c.op is ir.LE or fact.op is ir.LT))):
+            return True
+    return False
+
+
+def conjuncts(condition: Expr) -> list[Expr]:
+    """The parts of a conjunction, each once; unsplit where there are very many."""
+    found: dict[Expr, None] = {}
+    seen: set[Expr] = set()
+    stack = [condition]
+    while stack:
+        c = stack.pop()
+        if c in seen or c is TRUE:
+            continue
+        seen.add(c)
+        if c.op is ir.AND and len(seen) < 4 * MAX_CONJUNCTS:
+            stack += [c.args[1], c.args[0]]
+        else:
+            found[c] = None
+    return list(found)
+
+
+def guarded(condition: Expr, then: Expr, other: Expr) -> Expr:
+    """Where `where(condition, a, b)` is defined, if a is defined where `then` holds
+    and b where `other` does."""
+    if then is other:
+        return then
+    here, there = conjuncts(then), conjuncts(other)
+    both = set(here) & set(there)
+    result = TRUE
+    for c in here:
+        if c in both:
+            result = join(result, c)
+    sides = ((condition, here), (ir.not_(condition), there))
+    for side, needs in sides:
+        implied = set(consequences(side))
+        for c in needs:
+            if c not in both and not follows(c, implied):
+                result = join(result, ir.or_(ir.not_(side), c))
+    return result
+
+
+def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = False) -> Any:
+    """`where(condition, a, b)` of two numbers or truth values; of two known integers an
+    integer, if that is wanted."""
+    if isinstance(a, (Cond, bool)) and isinstance(b, (Cond, bool)):
+        p, q = as_cond(a), as_cond(b)
+        e = ir.where(condition, p.expr, q.expr)
+        return cond(e, join(defined, guarded(condition, p.defined, q.defined)))
+    x, y = as_real(a), as_real(b)
+    e = ir.where(condition, x.expr, y.expr)
+    integers = integers or isinstance(a, Whole) or isinstance(b, Whole)
+    if integers and is_whole(a) and is_whole(b):
+        return whole(e)
+    return Real(e, join(defined, guarded(condition, x.defined, y.defined)))
+
+
+def as_cond(value: Any) -> Cond:
+    """A truth value as an expression."""
+    return value if isinstance(value, Cond) else Cond(ir.boolean(bool(value)))
+
+
+def cond(e: Expr, defined: Expr = TRUE) -> Cond | bool:
+    """A truth value; a Python bool if it is known."""
+    if e.op is ir.BOOL:
+        return bool(e.value)
+    if constants.is_closed(e) and (answer := constants.decide(e)) is not None:
+        return answer
+    return Cond(e, defined)
+
+
+def divides(value: Real | int) -> Cond | bool:
+    """Whether no divisor in a value is 0."""
+    return (
+        True if isinstance(value, int) else cond(_conditions((value.expr,), _divides)[value.expr])
+    )
+
+
+def _divides(op: ir.Op, args: tuple[Expr, ...]) -> Expr:
+    if op is ir.DIV:
+        return ir.ne(args[1], ZERO)
+    if op is ir.POW and (q := ir.rational(args[1])) is not None and q < 0:
+        return ir.ne(args[0], ZERO)
+    return TRUE
+
+
+# -------------------------------------------------------------------- logic
+def truth(value: Any) -> Cond | bool:
+    """Whether a scalar counts as true."""
+    if isinstance(value, Cond):
+        return value
+    if isinstance(value, Real):
+        return cond(ir.ne(value.expr, ZERO), value.defined)
+    return bool(value)
+
+
+def negate(value: Any) -> Cond | bool:
+    c = truth(value)
+    return Cond(ir.not_(c.expr), c.defined) if isinstance(c, Cond) else not c
+
+
+def conjunction(a: Any, b: Any) -> Cond | bool:
+    """`a and b`: b counts only where a holds."""
+    p, q = as_cond(truth(a)), as_cond(truth(b))
+    return cond(ir.and_(p.expr, q.expr), join(p.defined, guarded(p.expr, q.defined, TRUE)))
+
+
+def disjunction(a: Any, b: Any) -> Cond | bool:
+    """`a or b`: b counts only where a does not hold."""
+    p, q = as_cond(truth(a)), as_cond(truth(b))
+    return cond(ir.or_(p.expr, q.expr), join(p.defined, guarded(p.expr, TRUE, q.defined)))
+
+
+def exclusive(a: Any, b: Any) -> Cond | bool:
+    p, q = as_cond(truth(a)), as_cond(truth(b))
+    e = ir.where(p.expr, ir.not_(q.expr), q.expr)
+    return cond(e, join(p.defined, q.defined))
+
+
+# --------------------------------------------------------------- comparisons
+_COMPARE: dict[type[ast.cmpop], tuple[Callable[[Any, Any], bool], Callable[..., Expr]]] = {
+    ast.Lt: (lambda a, b: a < b, ir.lt),
+    ast.LtE: (lambda a, b: a <= b, ir.le),
+    ast.Gt: (lambda a, b: a > b, ir.gt),
+    ast.GtE: (lambda a, b: a >= b, ir.ge),
+    ast.Eq: (lambda a, b: a == b, ir.eq),
+    ast.NotEq: (lambda a, b: a != b, ir.ne),
+}
+
+
+def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
+    """Two numbers compared."""
+    exact, build = _COMPARE[op]
+    if isinstance(a, int) and isinstance(b, int):
+        return exact(a, b)
+    if isinstance(a, (Cond, bool)) and isinstance(b, (Cond, bool)):
+        if op is ast.Eq:
+            return negate(exclusive(a, b))
+        if op is ast.NotEq:
+            return exclusive(a, b)
+    x, y = as_real(a), as_real(b)
+    return cond(build(x.expr, y.expr), join(x.defined, y.defined))
+
+
+# ----------------------------------------------------------------- arithmetic
+def _int_divide(a: int, b: int) -> Any:
+    return number(Fraction(a, b)) if b else Real(ir.div(a, b))
+
+
+def _int_power(a: int, b: int) -> Any:
+    if b < 0:
+        return Real(ir.power(a, b))
+    if a.bit_length() * b > MAX_INTEGER_BITS:
+        raise Refused("this integer power is too large", "use real numbers, such as 2.0")
+    return a**b
+
+
+def _shift(a: int, b: int) -> int:
+    if b > MAX_INTEGER_BITS:
+        raise Refused("this integer is too large")
+    return a << b
+
+
+_INTEGER: dict[type[ast.operator], Callable[[int, int], Any]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: _int_divide,
+    ast.FloorDiv: lambda a, b: a // b,
+    ast.Mod: lambda a, b: a % b,
+    ast.Pow: _int_power,
+    ast.LShift: _shift,
+    ast.RShift: lambda a, b: a >> b,
+    ast.BitAnd: lambda a, b: a & b,
+    ast.BitOr: lambda a, b: a | b,
+    ast.BitXor: lambda a, b: a ^ b,
+}
+
+
+def _power(a: Real, b: Real) -> Real:
+    defined = join(a.defined, b.defined)
+    if ir.integer(b.expr) is None:
+        defined = join(defined, functions.domain(ir.POW, (a.expr, b.expr)))
+    return Real(ir.power(a.expr, b.expr), defined)
+
+
+_REAL: dict[type[ast.operator], Callable[[Real, Real], Real]] = {
+    ast.Add: lambda a, b: Real(ir.add(a.expr, b.expr), join(a.defined, b.defined)),
+    ast.Sub: lambda a, b: Real(ir.sub(a.expr, b.expr), join(a.defined, b.defined)),
+    ast.Mult: lambda a, b: Real(ir.mul(a.expr, b.expr), join(a.defined, b.defined)),
+    ast.Div: lambda a, b: Real(ir.div(a.expr, b.expr), join(a.defined, b.defined)),
+    ast.Pow: _power,
+    ast.FloorDiv: lambda a, b: compose(functions.COMPOSITES["numpy.floor_divide"], (a, b)),
+    ast.Mod: lambda a, b: compose(functions.COMPOSITES["numpy.remainder"], (a, b)),
+}
+
+_WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
+    ast.Add: ir.add,
+    ast.Sub: ir.sub,
+    ast.Mult: ir.mul,
+    ast.FloorDiv: lambda a, b: ir.apply(FLOORDIV, a, b),
+    ast.Mod: lambda a, b: ir.apply(MOD, a, b),
+}
+"""Operations on integers of which one is not known when traced."""
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, known or not."""
+    return isinstance(value, Whole) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def whole(e: Expr) -> Any:
+    """An integer expression as a value: a Python int if it is known."""
+    n = ir.integer(e)
+    return Whole(e) if n is None else n
+
+
+_LOGIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.BitAnd: conjunction,
+    ast.BitOr: disjunction,
+    ast.BitXor: exclusive,
+}
+
+SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Mod: "%",
+    ast.FloorDiv: "//", ast.MatMult: "@", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&",
+    ast.BitOr: "|", ast.BitXor: "^", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+    ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+
+
+def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
+    """An arithmetic or bit operation on two scalars."""
+    if type(a) is Real and type(b) is Real and op in _REAL:
+        return _REAL[op](a, b)
+    if isinstance(a, int) and isinstance(b, int):
+        return _INTEGER[op](a, b)
+    if is_whole(a) and is_whole(b):
+        x, y = as_real(a).expr, as_real(b).expr
+        if op in _WHOLE:
+            return whole(_WHOLE[op](x, y))
+        if op is ast.Pow and isinstance(b, int) and b >= 0:
+            return whole(ir.power(x, y))
+    if not (is_number(a) and is_number(b)):
+        raise Refused(f"'{SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
+    if op is ast.Mult and isinstance(a, (Cond, bool)):
+        return _masked(a, b)
+    if op is ast.Mult and isinstance(b, (Cond, bool)):
+        return _masked(b, a)
+    if op in _LOGIC and isinstance(a, (Cond, bool)) and isinstance(b, (Cond, bool)):
+        return _LOGIC[op](a, b)
+    if op not in _REAL:
+        hint = "it works on integers and truth values known when traced"
+        if op in _LOGIC:
+            hint = "put comparisons in parentheses: (a > 0) & (b > 0)"
+        raise Refused(f"'{SYMBOLS[op]}' of {describe(a)} and {describe(b)}", hint)
+    return _REAL[op](as_real(a), as_real(b))
+
+
+def _masked(mask: Cond | bool, value: Any) -> Any:
+    if isinstance(mask, bool):
+        return as_real(value) if mask else as_real(0)
+    return select(mask.expr, mask.defined, as_real(value), 0)
+
+
+def negative(value: Any) -> Any:
+    if isinstance(value, int):
+        return -value
+    x = as_real(value)
+    if isinstance(value, Whole):
+        return whole(ir.neg(x.expr))
+    return Real(ir.neg(x.expr), x.defined)
+
+
+# ------------------------------------------------------------------ functions
+def _arguments(n: int) -> str:
+    return f"{n} argument" if n == 1 else f"{n} arguments"
+
+
+_WHOLE_FUNCTIONS: dict[Op, Callable[..., Expr]] = {
+    ir.ABS: ir.abs_,
+    functions.MAXIMUM: lambda a, b: ir.where(ir.lt(a, b), b, a),
+    functions.MINIMUM: lambda a, b: ir.where(ir.lt(b, a), b, a),
+}
+"""Functions of integers that are integers."""
+
+
+def apply(op: Op, *values: Any) -> Any:
+    """An operation of the table applied to scalars; its domain joins theirs."""
+    if len(values) != op.arity:
+        raise Refused(f"{op.name} takes {_arguments(op.arity)}, not {len(values)}")
+    if op in _WHOLE_FUNCTIONS and any(isinstance(v, Whole) for v in values):
+        if all(map(is_whole, values)):
+            return whole(_WHOLE_FUNCTIONS[op](*(as_real(v).expr for v in values)))
+    args, defined = [], TRUE
+    for v in values:
+        x = as_real(v)
+        args.append(x.expr)
+        defined = join(defined, x.defined)
+    if op.domain is not None:
+        defined = join(defined, op.domain(*args))
+    return Real(ir.apply(op, *args), defined)
+
+
+_templates: dict[Callable[..., Expr], tuple[int, Expr]] = {}
+
+
+def _template(build: Callable[..., Expr]) -> tuple[int, Expr]:
+    """The number of arguments of a shorthand, and where it is defined, in terms of
+    placeholders: the operations it is made of before any simplification."""
+    found = _templates.get(build)
+    if found is None:
+        names = [f"#{i}" for i in range(len(inspect.signature(build).parameters))]
+        value = build(*(ir.var(n) for n in names))
+        found = _templates[build] = len(names), domain_of((value,))[value]
+    return found
+
+
+def compose(build: Callable[..., Expr], values: tuple[Any, ...]) -> Real:
+    """A shorthand such as `sqrt` or `expit` applied to scalars."""
+    arity, needs = _template(build)
+    if len(values) != arity:
+        raise Refused(f"this function takes {_arguments(arity)}, not {len(values)}")
+    args, defined = [], TRUE
+    for v in values:
+        x = as_real(v)
+        args.append(x.expr)
+        defined = join(defined, x.defined)
+    if needs is not TRUE:
+        mapping = {ir.var(f"#{i}"): a for i, a in enumerate(args)}
+        defined = join(defined, ir.substitute((needs,), mapping)[0])
+    return Real(build(*args), defined)
+
+
+def domain_of(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
+    """For each node, the condition that all operations that lead to it are defined;
+    a side of `where` that is not taken does not count."""
+    return _conditions(roots, functions.domain)
+
+
+def _conditions(
+    roots: tuple[Expr, ...], own: Callable[[ir.Op, tuple[Expr, ...]], Expr]
+) -> dict[Expr, Expr]:
+    """For each node, what must hold of all operations that lead to it."""
+    found: dict[Expr, Expr] = {}
+    for e in ir.topological(roots):
+        needs = [found[a] for a in e.args]
+        if e.op is ir.WHERE:
+            found[e] = join(needs[0], guarded(e.args[0], needs[1], needs[2]))
+            continue
+        result = own(e.op, e.args)
+        for d in needs:
+            result = join(d, result)
+        found[e] = result
+    return found
+
+
+def isclose(a: Any, b: Any, relative: Any, absolute: Any, symmetric: bool) -> Any:
+    """Whether two numbers agree, as math (symmetric) or NumPy defines it."""
+    magnitude = _abs_of(b)
+    if symmetric:
+        magnitude = apply(functions.MAXIMUM, _abs_of(a), magnitude)
+    scaled = binary(ast.Mult, relative, magnitude)
+    if symmetric:
+        bound = apply(functions.MAXIMUM, scaled, absolute)
+    else:
+        bound = binary(ast.Add, absolute, scaled)
+    return compare(ast.LtE, _abs_of(binary(ast.Sub, a, b)), bound)
+
+
+def _abs_of(value: Any) -> Any:
+    return apply(ir.ABS, value)

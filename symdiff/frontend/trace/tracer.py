@@ -1,0 +1,340 @@
+"""The state of a trace: where we are, under which conditions, and how the two sides
+of a condition on real values become one.
+
+Both sides of a branch are run once, on copies of the local names, and merged with
+`where`, so twenty nested branches or early returns cost twenty merges. Statements
+that a symbolic `return`, `break` or `continue` may skip run in a *region*: the rest
+of the block under the condition that it is reached. Lists and arrays that a side
+changes are logged and restored, then their contents are merged like names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.aliases import containers, referenced
+from symdiff.frontend.trace.decisions import NEVER
+from symdiff.frontend.trace.facts import Conditions
+from symdiff.frontend.trace.frames import (
+    Changes,
+    Container,
+    Flow,
+    Region,
+    Side,
+    contents,
+    restore,
+    tuple_like,
+)
+from symdiff.frontend.trace.recorder import Retrace
+from symdiff.frontend.trace.values import (
+    UNBOUND,
+    Cell,
+    Choice,
+    Cond,
+    Maybe,
+    Record,
+    Refused,
+    SmallArray,
+    SymArray,
+    array_of,
+    is_number,
+)
+from symdiff.ir import FALSE, TRUE, Expr
+
+
+class Tracer(Conditions):
+    """One capture in progress."""
+
+    # ----------------------------------------------------------------- branches
+    def enter(self, literal: Expr) -> Region:
+        region = Region(self.tick(), self.path, self.facts)
+        self.path = ir.and_(self.path, literal)
+        self.facts = self.facts.union(scalars.consequences(literal))
+        self.regions.append(region)
+        return region
+
+    @contextmanager
+    def attempt(self, transparent: bool = False) -> Iterator[None]:
+        """What is refused in here leaves no trace, if the refusal is caught; but iterators
+        are used up, if it is transparent to them."""
+        frame, env, flow, path = self.frame, self.frame.env, self.frame.flow, self.path
+        depth, always, levels, cells = self.depth, self.always, len(self.levels), len(self.cells)
+        counts, assumed, ranges = len(self.counts), len(self.assumptions), dict(self.ranges)
+        block, statements, steps, written = self.block, len(self.block), self.steps, len(self.written)  # fmt: skip
+        log: dict[Cell, Expr | None] = {}
+        self.cells.append(log)
+        frame.env = dict(env)
+        region = self.enter(TRUE)
+        region.transparent = transparent
+        try:
+            yield
+        except BaseException:
+            while self.regions[-1] is not region:
+                self.leave(self.regions[-1])
+            self.leave(region)
+            frame.env, frame.flow = env, flow
+            self.frame, self.path, self.depth, self.always = frame, path, depth, always
+            self.block, self.steps, self.ranges = block, steps, ranges
+            for cell, leaf in log.items():
+                cell.leaf = leaf
+            for cell in self.written[written:]:
+                cell.leaf = None
+            del self.block[statements:], self.written[written:], self.assumptions[assumed:]
+            del self.levels[levels:], self.cells[cells:], self.counts[counts:]
+            raise
+        changes = self.leave(region)
+        for container, _, after in changes.values():
+            self.mutate_owned(container)
+            restore(container, after)
+        self.cells.pop()
+
+    def leave(self, region: Region) -> Changes:
+        """End a region; containers get back the contents they had before it."""
+        assert self.regions.pop() is region
+        self.path, self.facts = region.path, region.facts
+        changes = {}
+        for key, (container, before) in region.log.items():
+            changes[key] = container, before, contents(container)
+            restore(container, before)
+        return changes
+
+    def either(self, c: Cond, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
+        """Run both sides of a condition and merge what they leave and give."""
+        self.need(c)
+        frame, start, sides = self.frame, self.frame.env, []
+        for literal, run in ((c.expr, then), (ir.not_(c.expr), other)):
+            frame.env, frame.flow = dict(start), Flow()
+            region = self.enter(literal)
+            value = run()
+            changes = self.leave(region)
+            sides.append(Side(frame.env, frame.flow, value, changes))
+        a, b = sides
+        frame.flow = self._merge_flow(c.expr, a.flow, b.flow)
+        if a.flow.returned is TRUE or b.flow.returned is TRUE:
+            here, dead = (b, a) if a.flow.returned is TRUE else (a, b)
+            frame.env, value = here.env, here.value
+            self._merge_changes(c.expr, a.changes, b.changes, a is here, dead)
+            return value
+        frame.env = self._merge_names(c.expr, a.env, b.env, a.changes, b.changes)
+        x, y = self._as_left(a.value, a.changes), self._as_left(b.value, b.changes)
+        self._merge_changes(c.expr, a.changes, b.changes)
+        if a.value is b.value:
+            return a.value
+        return self._chosen("", self.merge(c.expr, x, y), (a.value, a.env), (b.value, b.env))
+
+    def _as_left(self, value: Any, changes: Changes) -> Any:
+        """A value with the contents that its containers had at the end of a side."""
+        if not changes or not any(id(v) in changes for v in containers(value)):
+            return value
+        for container, _, after in changes.values():
+            restore(container, after)
+        found = self.freeze(value)
+        for container, before, _ in changes.values():
+            restore(container, before)
+        self.aliases.chosen(found, value)
+        return found
+
+    def _chosen(self, name: str, found: Any, *sides: tuple[Any, dict[str, Any]]) -> Any:
+        """What a condition chose between two sides' containers: it may be changed if nothing
+        else shows these."""
+        old = {id(c) for v, _ in sides for c in containers(v)}
+        new = [c for c in containers(found) if id(c) not in old]
+        if not new:
+            return found
+        self.aliases.chosen(found, *(v for v, _ in sides))
+        own = all(id(c) in self._owned for v, _ in sides for c in containers(v))
+        if own and not any(referenced(v, name, e, self.frame, self._owned) for v, e in sides):
+            for c in new:
+                self.own(c)
+        return found
+
+    def _merge_flow(self, c: Expr, a: Flow, b: Flow) -> Flow:
+        flow = Flow(ir.where(c, a.returned, b.returned), ir.where(c, a.broken, b.broken))
+        flow.continued = ir.where(c, a.continued, b.continued)
+        if a.returned is FALSE or b.returned is FALSE:
+            flow.value = b.value if a.returned is FALSE else a.value
+        else:
+            flow.value = self.merge(c, a.value, b.value)
+        return flow
+
+    def _merge_names(
+        self, c: Expr, a: dict[str, Any], b: dict[str, Any], ours: Changes, theirs: Changes
+    ) -> dict[str, Any]:
+        """The names of two sides, whose containers have changed as each has left them."""
+        if len(a) == len(b) and all(b.get(k, UNBOUND) is v for k, v in a.items()):
+            return a
+        merged = {}
+        for name in (*a, *(k for k in b if k not in a)):
+            x, y = a.get(name, UNBOUND), b.get(name, UNBOUND)
+            if x is y:
+                merged[name] = x
+                continue
+            found = self.merge(c, self._as_left(x, ours), self._as_left(y, theirs))
+            merged[name] = self._chosen(name, found, (x, a), (y, b))
+        return merged
+
+    def _merge_changes(
+        self, c: Expr, a: Changes, b: Changes, first: bool = True, dead: Side | None = None
+    ) -> None:
+        """Give the changed containers their merged contents. On a side that has
+        returned (`dead`), what the call itself made no longer counts."""
+        for key in {**a, **b}:
+            container, before, _ = a.get(key) or b[key]
+            x = a[key][2] if key in a else before
+            y = b[key][2] if key in b else before
+            if dead is not None and self._owned[key][1] > self.frame.birth:
+                new = x if first else y
+            else:
+                new = self._merge_contents(c, container, x, y)
+            self.mutate_owned(container)
+            restore(container, new)
+
+    def mutate_owned(self, container: Container) -> None:
+        stamp = self._owned[id(container)][1]
+        for region in reversed(self.regions):
+            if id(container) in region.log or stamp > region.start:
+                break
+            region.log[id(container)] = container, contents(container)
+
+    def _merge_contents(self, c: Expr, container: Container, x: Any, y: Any) -> Any:
+        if isinstance(container, np.ndarray):
+            new = np.empty_like(container)
+            for i in np.ndindex(container.shape):
+                new[i] = self.merge(c, x[i], y[i])
+            return new
+        if isinstance(container, list) and len(x) == len(y):
+            return [self.merge(c, u, v) for u, v in zip(x, y, strict=True)]
+        if isinstance(container, dict) and x.keys() == y.keys():
+            return {k: self.merge(c, u, y[k]) for k, u in x.items()}
+        if isinstance(container, set) and x == y:
+            return x
+        raise Refused(
+            f"a {type(container).__name__} changes its size only when {self.text(c)}",
+            "its size must not depend on real values",
+        )
+
+    # ------------------------------------------------------------------ regions
+    def open(self, skip: Expr) -> Region:
+        """Begin a stretch that runs only where `skip` does not hold."""
+        frame = self.frame
+        region = self.enter(ir.not_(skip))
+        region.skip, region.env, region.flow = skip, dict(frame.env), frame.flow
+        frame.flow = Flow()
+        return region
+
+    def close(self, region: Region) -> None:
+        """End it: where it was skipped, names and contents are as they were before."""
+        frame, inner, saved = self.frame, self.frame.flow, region.flow
+        changes = self.leave(region)
+        flow = Flow(
+            _or_later(saved.returned, inner.returned, saved.broken, saved.continued),
+            _or_later(saved.broken, inner.broken, saved.returned, saved.continued),
+        )
+        flow.continued = _or_later(saved.continued, inner.continued, saved.returned, saved.broken)
+        if saved.returned is FALSE or inner.returned is FALSE:
+            flow.value = inner.value if saved.returned is FALSE else saved.value
+        else:
+            flow.value = self.merge(saved.returned, saved.value, inner.value)
+        frame.flow = flow
+        stopped = ir.or_(saved.broken, saved.continued)
+        if stopped is not FALSE:
+            dead = inner.returned is TRUE
+            if dead:
+                frame.env = region.env
+            else:
+                frame.env = self._merge_names(stopped, region.env, frame.env, {}, changes)
+        for key, (container, before, after) in changes.items():
+            mine = self._owned[key][1] > frame.birth
+            c = stopped if mine else region.skip
+            self.mutate_owned(container)
+            restore(container, after if c is FALSE else self._merge_contents(c, container, before, after))  # fmt: skip
+
+    # -------------------------------------------------------------------- merge
+    def merge(self, c: Expr, a: Any, b: Any) -> Any:
+        """One value that is `a` where the condition holds, else `b`."""
+        if a is b:
+            return a
+        if a is UNBOUND or b is UNBOUND or isinstance(a, Maybe) or isinstance(b, Maybe):
+            return self._merge_bound(c, a, b)
+        if is_number(a) and is_number(b):
+            if type(a) is type(b) and isinstance(a, int) and a == b:
+                return a
+            return scalars.select(c, self.defined(c), a, b, bool(self.array_parameters))
+        if isinstance(a, SymArray) or isinstance(b, SymArray):
+            return self._merge_arrays(c, a, b)
+        if type(a) is not type(b):
+            return Choice(c, a, b)
+        if isinstance(a, SmallArray) and a.items.shape == b.items.shape:
+            pairs = zip(a.items.ravel(), b.items.ravel(), strict=True)
+            return array_of([self.merge(c, u, v) for u, v in pairs], a.items.shape)
+        if isinstance(a, (tuple, list)) and len(a) == len(b):
+            new = [
+                self.merge(c, u, v) for u, v in zip(map(self.raw, a), map(self.raw, b), strict=True)
+            ]
+            return new if isinstance(a, list) else tuple_like(a, new)
+        if isinstance(a, dict) and a.keys() == b.keys():
+            return {k: self.merge(c, self.raw(v), self.raw(b[k])) for k, v in a.items()}
+        if isinstance(a, Record) and a.made_of is b.made_of and a.fields.keys() == b.fields.keys():
+            return (
+                a if a.fields is b.fields else Record(a.made_of, self.merge(c, a.fields, b.fields))
+            )
+        if isinstance(a, (str, bytes, range, frozenset)) and a == b:
+            return a
+        return Choice(c, a, b)
+
+    def _merge_arrays(self, c: Expr, a: Any, b: Any) -> Any:
+        """One of two arrays, of which one at least has a size that is not known."""
+        if isinstance(a, SmallArray) or isinstance(b, SmallArray):
+            raise Retrace(what="an array has elements traced one by one on one side only")
+        found = self.one_of_arrays(c, a, b) if type(a) is type(b) else None
+        return Choice(c, a, b) if found is None else found
+
+    def _merge_bound(self, c: Expr, a: Any, b: Any) -> Any:
+        """Merge where a side is not bound, or not on all of its paths."""
+        (x, p), (y, q) = (self._bound_part(v, side) for v, side in ((a, c), (b, ir.not_(c))))
+        bound = ir.where(c, p, q)
+        if bound is FALSE:
+            return UNBOUND
+        value = y if p is FALSE else x if q is FALSE else self.merge(c, x, y)
+        return value if bound is TRUE else Maybe(value, bound)
+
+    def _bound_part(self, value: Any, side: Expr) -> tuple[Any, Expr]:
+        """A side's value, and where it is bound as far as that is open there."""
+        if not isinstance(value, Maybe):
+            return value, FALSE if value is UNBOUND else TRUE
+        d = self._decisions
+        here, bound = d.both(d.of(self.path), d.of(side)), d.of(value.bound)
+        if d.implies(here, bound):
+            return value.value, TRUE
+        never = d.both(here, bound) == NEVER
+        return value.value, FALSE if never else value.bound
+
+    def raw(self, value: Any) -> Any:
+        """Like `wrap`, but a `Choice` stays undecided until it is used."""
+        return value if isinstance(value, Choice) else self.wrap(value)
+
+    def freeze(self, value: Any) -> Any:
+        """A copy that later changes do not reach."""
+        if isinstance(value, list):
+            return [self.freeze(v) for v in value]
+        if isinstance(value, tuple):
+            return tuple_like(value, [self.freeze(v) for v in value])
+        if isinstance(value, dict):
+            return {k: self.freeze(v) for k, v in value.items()}
+        if isinstance(value, Record):
+            return Record(value.made_of, self.freeze(value.fields))
+        return (
+            SmallArray(value.items.copy(), value.kind) if isinstance(value, SmallArray) else value
+        )
+
+
+def _or_later(before: Expr, later: Expr, *others: Expr) -> Expr:
+    """Where the block was left in one way, before a region or in it, unless it had been
+    left in another."""
+    return ir.or_(before, ir.and_(ir.not_(ir.or_(*others)), later))

@@ -1,0 +1,448 @@
+"""The values a traced function computes with.
+
+Integers, strings, tuples, lists, functions, ... are themselves. What may depend on
+a real parameter is a `Scalar` (real or truth value) or an array of scalars.
+
+Each scalar carries, beside its expression, the condition under which the operations
+that led to it were all defined: simplification loses it (`sqrt(x)**2` becomes x),
+the value of a program must not.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, where
+
+MAX_ARRAY = 65536
+"""Arrays with more elements than this are not traced element by element."""
+
+
+class Refused(Exception):  # noqa: N818
+    """What was just evaluated is not supported; the tracer adds the place."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+class Scalar:
+    """A real number or truth value: its expression and where it is defined."""
+
+    __slots__ = ("defined", "expr")
+
+    def __init__(self, expr: Expr, defined: Expr = TRUE) -> None:
+        self.expr, self.defined = expr, defined
+
+
+class Real(Scalar):
+    """A real number, also one that is known."""
+
+    __slots__ = ()
+
+
+class Whole(Real):
+    """An integer that is not known when traced: a size, a loop's index."""
+
+    __slots__ = ()
+
+
+class Cond(Scalar):
+    """A truth value that is not known when traced."""
+
+    __slots__ = ()
+
+
+births = itertools.count()
+
+
+class Cell:
+    """The memory of an array that is not traced element by element: its state now.
+
+    A formula is memory that is not written yet: its elements are computed where they are
+    used, until something is stored in it.
+
+    Attributes
+    ----------
+    shape : its axes, integer expressions.
+    kind : "b" for truth values, "i" for integers, "f" for reals.
+    leaf : the array as it is now, as of `symdiff.ir.loop_program.array`; None of a formula.
+    element : of a formula, the element at the indices `symbolic.SLOTS`.
+    defined : of a formula, where the operations that led to the element are defined.
+    fixed : why nothing may be stored in it, and what to do; None if it may.
+    birth : larger than that of every cell made before.
+    name : what the user calls it; "" if it has no name yet.
+    origins, shown : memory that this may be, as a loop may have left it under another name;
+        and memory that may be this.
+    stale : whether it may have been changed as one of these.
+    """
+
+    __slots__ = (
+        "birth", "defined", "element", "fixed", "kind", "leaf", "name", "origins", "shape", "shown",
+        "stale",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        shape: tuple[Expr, ...],
+        kind: str,
+        leaf: Expr | None = None,
+        element: Expr = ZERO,
+        defined: Expr = TRUE,
+    ) -> None:
+        self.shape, self.kind, self.leaf = shape, kind, leaf
+        self.element, self.defined = element, defined
+        self.fixed: tuple[str, str] | None = None
+        self.birth = next(births)
+        self.name = ""
+        self.origins: list[Cell] = []
+        self.shown: list[Cell] = []
+        self.stale = False
+
+    def spoil(self) -> None:
+        """It is about to change: what may be the same memory is not what it was."""
+        for step in ("origins", "shown"):
+            stack = list(getattr(self, step))
+            while stack:
+                cell = stack.pop()
+                if not cell.stale:
+                    cell.stale = True
+                    stack += getattr(cell, step)
+
+
+class Axes(tuple[Any, ...]):
+    """The shape of an array, as Python sees it, and which array that is."""
+
+    of: SymArray
+
+    def __new__(cls, sizes: Iterable[Any], of: SymArray) -> Axes:
+        made = super().__new__(cls, sizes)
+        made.of = of
+        return made
+
+
+class SymArray:
+    """An array whose size is not known when traced: a view of memory, or, where a
+    condition decides between two arrays, the one or the other.
+
+    Attributes
+    ----------
+    shape : integer expressions.
+    kind : "b" for truth values, "i" for integers, "f" for reals.
+    cell : the memory that this is a view of.
+    where : the index in the memory of the element at `symbolic.SLOTS`.
+    sides : a condition, the array where it holds, and the one where it does not.
+    """
+
+    __slots__ = ("cell", "kind", "shape", "sides", "where")
+
+    def __init__(
+        self,
+        shape: tuple[Expr, ...],
+        kind: str,
+        cell: Cell,
+        where: tuple[Expr, ...],
+        sides: tuple[Expr, SymArray, SymArray] | None = None,
+    ) -> None:
+        self.shape, self.kind, self.cell = shape, kind, cell
+        self.where, self.sides = where, sides
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """Elements of an array of which only those count whose condition holds: `a[a > 0]`.
+
+    The condition is one on the first axes of the array, which become one axis.
+    """
+
+    items: SymArray
+    present: SymArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """A list whose length is not known when traced; it does not change."""
+
+    items: SymArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """Something to loop over whose length is not known when traced."""
+
+    count: Expr
+    item: Callable[[Expr], Any]
+
+
+class SmallArray:
+    """A NumPy array whose elements are traced one by one.
+
+    Attributes
+    ----------
+    items : object array of scalars; views share memory as NumPy's do.
+    kind : "b" for truth values, "i" for integers, "f" for reals.
+    """
+
+    __slots__ = ("items", "kind")
+
+    def __init__(self, items: np.ndarray[Any, Any], kind: str) -> None:
+        self.items, self.kind = items, kind
+
+    def owner(self) -> np.ndarray[Any, Any]:
+        """The array that holds the memory of this view."""
+        base = self.items
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        return base
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masked:
+    """Elements of which only those count whose condition holds: `a[a > 0]`."""
+
+    items: tuple[Any, ...]
+    present: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """An object of a user's class that was made while tracing.
+
+    Attributes
+    ----------
+    made_of : its class.
+    fields : its attributes; a dict that is changed, merged and carried as others are.
+    """
+
+    made_of: type
+    fields: Any
+
+
+class Generator:
+    """What a stream runs through, where its length is not known when traced."""
+
+    __slots__ = ()
+
+
+class Unlisted(Refused):
+    """The refusal to list what has a length that is not known when traced."""
+
+
+class Stream:
+    """An iterator: its elements, computed at the first use, each used up once."""
+
+    __slots__ = ("compute", "generator", "items", "region")
+
+    def __init__(self, compute: Callable[[], Any], region: object) -> None:
+        self.compute: Callable[[], Any] | None = compute
+        self.generator: Generator | None = None
+        self.items: Any = None
+        self.region = region
+
+
+class Unbound:
+    """The value of a name that is not assigned on some path."""
+
+    def __repr__(self) -> str:
+        return "UNBOUND"
+
+
+UNBOUND = Unbound()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Two values that cannot be merged into one, by the condition that decides."""
+
+    condition: Expr
+    then: Any
+    other: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """The value of a name that a loop cannot carry: why, and what to do."""
+
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe:
+    """The value of a name that is bound on some paths only, and where it is."""
+
+    value: Any
+    bound: Expr
+
+
+def join(a: Expr, b: Expr) -> Expr:
+    """Both definedness conditions."""
+    if a is TRUE:
+        return b
+    return a if b is TRUE else and_(a, b)
+
+
+def number(value: int | float | Fraction) -> Real:
+    """The exact value of a Python number."""
+    return Real(const(value))
+
+
+class ExactReal(float):
+    """A named constant, such as SymPy's pi: to Python the nearest double, to a trace the number
+    itself."""
+
+    exact: Expr
+
+    @classmethod
+    def of(cls, nearest: float, exact: Expr) -> ExactReal:
+        """The constant that an expression without variables denotes."""
+        made = cls(nearest)
+        made.exact = exact
+        return made
+
+
+def as_real(value: Any) -> Real:
+    """A number or truth value as a real number."""
+    if isinstance(value, Real):
+        return value
+    if isinstance(value, Cond):
+        return Real(where(value.expr, ONE, ZERO), value.defined)
+    if isinstance(value, int):
+        return Real(const(int(value)))
+    raise Refused(f"{describe(value)} is used as a number")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (Scalar, int))
+
+
+def describe(value: Any) -> str:
+    """What a value is, for error messages."""
+    match value:
+        case Whole():
+            return "an integer that is not known when traced"
+        case Real():
+            return "a real number"
+        case Cond() | bool():
+            return "a truth value"
+        case SmallArray() | SymArray():
+            return "an array"
+        case Sequence():
+            return "a range that is not known when traced"
+        case Listed():
+            return "a list whose length is not known when traced"
+        case Masked() | Selected():
+            return "a selection by a condition"
+        case Stream():
+            return "an iterator"
+        case Choice():
+            return "a value that depends on a condition"
+        case Record():
+            return f"an object of '{value.made_of.__name__}'"
+        case None:
+            return "None"
+        case int():
+            return "an integer"
+        case str():
+            return "a string"
+    if callable(value):
+        return "a function"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def dimensions(count: int) -> str:
+    """A number of dimensions, for error messages."""
+    return "1 dimension" if count == 1 else f"{count} dimensions"
+
+
+def from_outside(value: Any) -> Any:
+    """A Python value met in the user's world, as the tracer represents it."""
+    kind = type(value)
+    if kind is float or kind is Fraction:
+        return number(value)
+    if kind is ExactReal:
+        return Real(value.exact)
+    if isinstance(value, np.generic):
+        return _from_numpy(value)
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biuf":
+            raise Refused(f"an array of dtype {value.dtype} is used", "use real numbers")
+        if value.size > MAX_ARRAY:
+            raise Refused(
+                f"an array of {value.size} elements is used",
+                f"arrays are traced element by element, up to {MAX_ARRAY} of them",
+            )
+        items = np.empty(value.shape, object)
+        items.ravel()[:] = [from_outside(v) for v in value.ravel()]
+        small = SmallArray(items, value.dtype.kind.replace("u", "i"))
+        return small if value.ndim else items.item()
+    if isinstance(value, complex):
+        raise Refused("a complex number is used", "symdiff differentiates real functions")
+    return number(float(value)) if isinstance(value, float) else value
+
+
+def _from_numpy(value: Any) -> Any:
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, np.floating):
+        if not np.isfinite(value):
+            return number(float(value))
+        return number(Fraction(*value.as_integer_ratio()))
+    raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")
+
+
+KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Whole: "i"}
+
+
+def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
+    """An array of scalars with one common kind, as NumPy promotes."""
+    flat = list(values)
+    if len(flat) > MAX_ARRAY:
+        raise Refused(
+            f"an array of {len(flat)} elements is made",
+            f"arrays are traced element by element, up to {MAX_ARRAY} of them",
+        )
+    kinds = set()
+    for v in flat:
+        kind = KINDS.get(type(v))
+        if kind is None:
+            raise Refused(f"{describe(v)} is put into an array", "arrays hold numbers")
+        kinds.add(kind)
+    kind = "f" if "f" in kinds or not flat else "i" if "i" in kinds else "b"
+    if kind == "i" and any(isinstance(v, Cond) for v in flat):
+        kind = "f"  # its integers are not known when traced
+    if len(kinds) > 1:
+        flat = [cast(v, kind) for v in flat]
+    items = np.empty(len(flat), object)
+    items[:] = flat
+    return SmallArray(items.reshape(shape), kind)
+
+
+def cast(value: Any, kind: str) -> Any:
+    """A scalar as an element of an array of this kind."""
+    if kind == "f":
+        return as_real(value)
+    if kind == "i" and not isinstance(value, (int, Whole)):
+        raise Refused(
+            "a real number is stored in an array of integers",
+            "make the array one of floats, such as np.zeros(n)",
+        )
+    return int(value) if kind == "i" and isinstance(value, int) else value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A method of a traced array, bound to it."""
+
+    function: Callable[..., Any]
+    owner: Any
+    name: str

@@ -1,0 +1,4 @@
+"""Other packages' ways of asking.
+
+`lambdify`     SymPy's `lambdify`, with kernels and their derivatives
+"""

@@ -1,0 +1,256 @@
+"""An expression DAG as a flat list of operations on balls.
+
+Everything is evaluated, untaken branches too: what is undefined, or not known
+at this precision, is the ball `nan` (a condition: None), which spreads to
+whatever really uses it and to nothing else, because `where` drops the side that
+is not taken. So a finite ball is a proof; a nan asks `Tape.trouble` for the
+reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Literal
+
+from flint import arb, ctx
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError
+from symdiff.interpret import work
+from symdiff.interpret.balls import (
+    CORE,
+    UNKNOWN,
+    Value,
+    ball_of,
+    constant_ball,
+    constant_power,
+)
+from symdiff.ir import Expr
+from symdiff.ir.functions import domain
+
+Trouble = Literal["undecided", "domain", "singular"]
+"""Why a value is nan: the precision is too low; outside of the domain; on its
+edge or at a pole, where a limit may exist."""
+
+
+def _with_rules(e: Expr, args: tuple[Expr, ...]) -> Expr:
+    """Replace an operation that has no balls by the formula it stands for."""
+    if e.op not in CORE and e.op.arity and e.op.ball is None and e.op.expand is not None:
+        return e.op.expand(*args)
+    return ir.rebuild(e, args)
+
+
+# ------------------------------------------------------------------------- tape
+class Tape:
+    """The nodes below `outputs`, children first, with one instruction each.
+
+    Attributes
+    ----------
+    nodes : all nodes; a value list has one entry per node.
+    roots : for each output, its place in that list.
+    conditions : the places of the comparisons.
+    """
+
+    def __init__(self, params: Sequence[Expr], outputs: Sequence[Expr]) -> None:
+        expanded = ir.transform(outputs, _with_rules)
+        self.nodes = ir.topological(expanded)
+        self.index = {e: i for i, e in enumerate(self.nodes)}
+        self.roots = tuple(self.index[e] for e in expanded)
+        self.conditions = [i for i, e in enumerate(self.nodes) if e.op in ir.COMPARISONS]
+        place = {p: k for k, p in enumerate(params)}
+        self.slots: list[tuple[int, int]] = []  # (node, parameter)
+        self._constants: list[tuple[int, Expr]] = []
+        self._code: list[tuple[int, Callable[..., Value], int, int, int]] = []
+        self._templates: dict[int, list[Value]] = {}
+        self._counts = work.counts(e for e in self.nodes if e.args)
+        for i, e in enumerate(self.nodes):
+            if e.op is ir.VAR:
+                if e not in place:
+                    raise ValueError(f"{e} is not a parameter")
+                self.slots.append((i, place[e]))
+            elif not e.args:
+                self._constants.append((i, e))
+            else:
+                self._code.append((i, *self._instruction(e)))
+
+    def _instruction(self, e: Expr) -> tuple[Callable[..., Value], int, int, int]:
+        if (q := self._exponent(e)) is not None:
+            return constant_power(q), self.index[e.args[0]], -1, -1
+        a, b, c = ([self.index[x] for x in e.args] + [-1, -1])[:3]
+        if len(e.args) > 3:
+            raise UnsupportedError(f"{e.op.name} has more than three arguments")
+        return ball_of(e.op), a, b, c
+
+    @staticmethod
+    def _exponent(e: Expr) -> Fraction | None:
+        return ir.rational(e.args[1]) if e.op is ir.POW else None
+
+    def _template(self, prec: int) -> list[Value]:
+        """A value list with the constants filled in, for one precision."""
+        found = self._templates.get(prec)
+        if found is None:
+            found = [UNKNOWN] * len(self.nodes)
+            for i, e in self._constants:
+                if e.op is ir.BOOL:
+                    found[i] = e.value
+                else:
+                    found[i] = constant_ball(e.value) if e.op is ir.CONST else ball_of(e.op)()
+            if len(self._templates) < 16:
+                self._templates[prec] = found
+        return found.copy()
+
+    def run(
+        self,
+        inputs: Sequence[Value],
+        prec: int,
+        fixed: Mapping[int, Value] | None = None,
+        amend: Callable[[int, Value], Value] | None = None,
+    ) -> list[Value]:
+        """Evaluate every node at a precision; the caller holds `exclusive`.
+
+        Parameters
+        ----------
+        inputs : one ball per parameter.
+        prec : bits.
+        fixed : values of nodes that are known otherwise (a `Fraction` or a bool).
+        amend : `(node, value) -> value` to put in its place.
+        """
+        ctx.prec = prec
+        work.spend(work.cost(self._counts, prec))
+        v = self._template(prec)
+        for i, k in self.slots:
+            v[i] = inputs[k]
+        if not fixed and amend is None:
+            for i, f, a, b, c in self._code:
+                if b < 0:
+                    v[i] = f(v[a])
+                elif c < 0:
+                    v[i] = f(v[a], v[b])
+                else:
+                    v[i] = f(v[a], v[b], v[c])
+            return v
+        known = fixed or {}
+        for i, f, a, b, c in self._code:
+            if i in known:
+                x = known[i]
+                v[i] = x if isinstance(x, bool) else constant_ball(x)
+                continue
+            x = f(v[a]) if b < 0 else f(v[a], v[b]) if c < 0 else f(v[a], v[b], v[c])
+            v[i] = x if amend is None else amend(i, x)
+        return v
+
+    def exact(self, point: Sequence[float]) -> dict[int, Fraction | bool]:
+        """The nodes whose value at a point of floats is a rational number of
+        reasonable size, or a condition on such: what balls cannot decide."""
+        known: dict[int, Expr] = {}
+        slots = dict(self.slots)
+        for i, e in enumerate(self.nodes):
+            if e.op is ir.VAR:
+                known[i] = ir.const(float(point[slots[i]]))
+            elif e.op is ir.CONST or e.op is ir.BOOL:
+                known[i] = e
+            elif e.args and (r := self._exact_node(e, known)) is not None:
+                known[i] = r
+        return {
+            i: e.value
+            for i, e in known.items()
+            if self.nodes[i].args and isinstance(e.value, Fraction | bool)
+        }
+
+    def _exact_node(self, e: Expr, known: Mapping[int, Expr]) -> Expr | None:
+        args = [known.get(self.index[a]) for a in e.args]
+        if e.op is ir.WHERE:
+            if args[0] is None:
+                return None
+            return args[1] if args[0].value else args[2]
+        if e.op is ir.AND and ir.FALSE in args:
+            return ir.FALSE
+        if e.op is ir.OR and ir.TRUE in args:
+            return ir.TRUE
+        present = [a for a in args if a is not None]
+        if len(present) < len(args) or any(isinstance(a.value, float) for a in present):
+            return None
+        r = ir.apply(e.op, *present)
+        return r if r.op is ir.BOOL or ir.rational(r) is not None else None
+
+    def apply(self, i: int, v: Sequence[Value]) -> Value:
+        """One operation again, on the values that its arguments have now."""
+        e = self.nodes[i]
+        function = constant_power(q) if (q := self._exponent(e)) is not None else ball_of(e.op)
+        args = e.args[:1] if q is not None else e.args
+        return function(*(v[self.index[a]] for a in args))
+
+    def parameters_below(self, root: int) -> list[int]:
+        """The positions of the parameters that a node depends on."""
+        below = set(ir.variables((self.nodes[root],)))
+        return sorted(k for i, k in self.slots if self.nodes[i] in below)
+
+    def first_lost(self, v: Sequence[Value]) -> int:
+        """The place of the first number of which no bit is known; the end, if there is none."""
+        for i, value in enumerate(v):
+            if isinstance(value, arb) and (not value.is_finite() or value.rel_accuracy_bits() < 0):
+                return i
+        return len(v)
+
+    # -- reasons
+    def trouble(self, root: int, v: Sequence[Value]) -> Trouble | None:
+        """Why the value of a node is not finite; None if it is."""
+        found: set[Trouble] = set()
+        seen: set[int] = set()
+        stack = [root]
+        while stack:
+            i = stack.pop()
+            if i in seen or _is_known(v[i]):
+                continue
+            seen.add(i)
+            e = self.nodes[i]
+            if e.op is ir.WHERE:
+                c = self.index[e.args[0]]
+                stack.append(c if v[c] is None else self.index[e.args[1 if v[c] else 2]])
+                continue
+            open_args = [j for a in e.args if not _is_known(v[j := self.index[a]])]
+            if open_args:
+                stack.extend(open_args)
+            else:
+                found.add(self._culprit(e, v[i], v))
+        for reason in ("undecided", "domain", "singular"):
+            if reason in found:
+                return reason
+        return None
+
+    def _culprit(self, e: Expr, value: Value, v: Sequence[Value]) -> Trouble:
+        """Why an operation on known values gives none."""
+        if e.op.boolean or (e.args and not value.is_nan()):
+            return "undecided"  # not nan but boundless: an overflow of flint's exponents
+        if not e.args:
+            return "domain" if math.isnan(e.value) else "singular"
+        inside = self._condition(domain(e.op, e.args), v)
+        if inside is None:
+            return "undecided"
+        if not inside:
+            return "domain"
+        args = [v[self.index[a]] for a in e.args]
+        if args[1].is_zero() if e.op is ir.DIV else all(a.is_exact() for a in args):
+            return "singular"
+        return "undecided"
+
+    def _condition(self, condition: Expr, v: Sequence[Value]) -> bool | None:
+        """A condition on nodes of the tape, from their values."""
+        values: dict[Expr, Value] = {}
+        for e in ir.topological((condition,)):
+            if e in self.index and not e.op.boolean:  # decisions may be kept from elsewhere
+                values[e] = v[self.index[e]]
+            elif e.op is ir.BOOL:
+                values[e] = e.value
+            elif e.op is ir.CONST:
+                values[e] = constant_ball(e.value)
+            else:
+                values[e] = ball_of(e.op)(*(values[a] for a in e.args))
+        result: bool | None = values[condition]
+        return result
+
+
+def _is_known(value: Value) -> bool:
+    return isinstance(value, bool) or (value is not None and value.is_finite())

@@ -1,0 +1,321 @@
+"""The slow reference of programs with arrays and loops: run statement by statement.
+
+`run` executes a `Structured` program with doubles, or with numbers of any precision
+(the midpoints of python-flint's balls), which the tests take as the truth: what the
+frontend, the derivatives and the compiled code do is compared with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from symdiff import ir
+from symdiff.errors import SymdiffError, UnsupportedError
+from symdiff.interpret.balls import ball_of, constant_ball, exclusive
+from symdiff.ir import Expr, Op, rational
+from symdiff.ir.linalg import routines
+from symdiff.ir.loop_program import (
+    ARRAY,
+    FLOORDIV,
+    INDEX,
+    LOAD,
+    MOD,
+    REAL_OF,
+    Block,
+    Build,
+    Call,
+    Check,
+    Loop,
+    Statement,
+    Structured,
+    Type,
+    Update,
+    name_of,
+)
+
+Number = Any
+"""An int where the kind is integer, a bool of a condition, a real otherwise."""
+
+
+class Precise:
+    """Arithmetic with a number of bits: the midpoints of balls."""
+
+    def __init__(self, bits: int = 300) -> None:
+        self.bits = bits
+
+    def real(self, value: Any) -> Number:
+        """A number as a real of this arithmetic."""
+        if isinstance(value, arb):
+            return value
+        if isinstance(value, Fraction):
+            return self.kept(constant_ball(value))
+        return arb(int(value)) if isinstance(value, bool | int | np.integer) else arb(float(value))
+
+    def apply(self, op: Op, args: Sequence[Number]) -> Number:
+        """An operation on reals, or on conditions."""
+        if op.ball is None and op.expand is not None:
+            return evaluate(op.expand(*_names(len(args))), self, _named(args))
+        value = ball_of(op)(*args)
+        return self.kept(value) if isinstance(value, arb) else bool(value)
+
+    def kept(self, value: Any) -> Number:
+        """What is computed with of a ball."""
+        return value.mid()
+
+
+class Doubles:
+    """Arithmetic of NumPy's doubles."""
+
+    bits = 53
+
+    def real(self, value: Any) -> Number:
+        """A number as a double."""
+        return np.float64(float(value))
+
+    def apply(self, op: Op, args: Sequence[Number]) -> Number:
+        """An operation on reals, or on conditions."""
+        if op in _DOUBLE:
+            return _DOUBLE[op](*args)
+        if op.python is not None:
+            return _written(op)(*args)
+        if op.expand is not None:
+            return evaluate(op.expand(*_names(len(args))), self, _named(args))
+        return np.float64(float(ball_of(op)(*(arb(float(a)) for a in args)).mid()))
+
+
+Numbers = Precise | Doubles
+
+_DOUBLE: dict[Op, Callable[..., Any]] = {
+    ir.ADD: lambda a, b: a + b, ir.SUB: lambda a, b: a - b, ir.MUL: lambda a, b: a * b,
+    ir.DIV: lambda a, b: np.divide(a, b), ir.NEG: lambda a: -a, ir.POW: lambda a, b: np.power(a, b),
+    ir.LT: lambda a, b: bool(a < b), ir.LE: lambda a, b: bool(a <= b),
+    ir.EQ: lambda a, b: bool(a == b),
+    ir.NOT: lambda a: not a, ir.AND: lambda a, b: a and b, ir.OR: lambda a, b: a or b,
+}  # fmt: skip
+_WHOLE: dict[Op, Callable[..., Any]] = {
+    ir.ADD: lambda a, b: a + b, ir.SUB: lambda a, b: a - b, ir.MUL: lambda a, b: a * b,
+    ir.NEG: lambda a: -a, ir.ABS: abs, ir.POW: lambda a, b: a**b,
+    FLOORDIV: lambda a, b: a // b if b else 0, MOD: lambda a, b: a % b if b else 0,
+    ir.LT: lambda a, b: a < b, ir.LE: lambda a, b: a <= b, ir.EQ: lambda a, b: a == b,
+}  # fmt: skip
+"""What stays an integer if its arguments are."""
+
+
+@lru_cache(maxsize=1024)
+def _written(op: Op) -> Callable[..., Any]:
+    """What a generated module would evaluate."""
+    names = [f"x{i}" for i in range(op.arity)]
+    scope: dict[str, Any] = {"math": math, "np": np}
+    function = eval(f"lambda {', '.join(names)}: {str(op.python).format(*names)}", scope)
+
+    def safe(*args: Number) -> Number:
+        try:
+            return np.float64(function(*args))
+        except (ValueError, ZeroDivisionError):
+            return np.float64("nan")
+        except OverflowError:
+            return np.float64("inf")
+
+    return safe
+
+
+def _names(count: int) -> list[Expr]:
+    return [ir.var(f"x{i}") for i in range(count)]
+
+
+def _named(args: Sequence[Number]) -> dict[str, Number]:
+    return {f"x{i}": a for i, a in enumerate(args)}
+
+
+# ------------------------------------------------------------------ expressions
+def evaluate(e: Expr, numbers: Numbers, scope: Mapping[str, Any]) -> Number:
+    """The value of a scalar expression; the names have values in the scope."""
+    values: dict[Expr, Any] = {}
+    for n in _order(e):
+        values[n] = _node(n, [values[a] for a in n.args], numbers, scope)
+    return values[e]
+
+
+@lru_cache(maxsize=4096)
+def _order(e: Expr) -> list[Expr]:
+    return ir.topological((e,))
+
+
+def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) -> Any:
+    op = n.op
+    if op is ir.CONST:
+        whole = isinstance(n.value, Fraction) and n.value.denominator == 1
+        return int(n.value) if whole else numbers.real(n.value)
+    if op is ir.BOOL:
+        return n.value
+    if op is ir.VAR or op is INDEX or op is ARRAY:
+        return scope[name_of(n)]
+    if op is LOAD:
+        return _element(args[0], args[1:], numbers)
+    if op is ir.WHERE:
+        return args[1] if args[0] else args[2]
+    if op is REAL_OF:
+        return numbers.real(args[0])
+    if all(isinstance(a, int) for a in args) and op in _WHOLE:
+        return _WHOLE[op](*args)
+    if op not in (ir.NOT, ir.AND, ir.OR):
+        args = [numbers.real(a) for a in args]
+    if op is ir.POW and (q := rational(n.args[1])) is not None and q.denominator == 2:
+        if isinstance(numbers, Precise):
+            return numbers.kept(args[0].sqrt() ** q.numerator)
+        return np.sqrt(args[0]) ** q.numerator
+    return numbers.apply(op, args)
+
+
+def _element(a: Any, indices: Sequence[int], numbers: Numbers) -> Number:
+    if 0 in a.shape:
+        return numbers.real(math.nan) if a.dtype == object else 0
+    place = tuple(min(max(i, 0), n - 1) for i, n in zip(indices, a.shape, strict=True))
+    value = a[place]
+    return value if a.dtype == object else int(value)
+
+
+# -------------------------------------------------------------------- statements
+class _Run:
+    """The names that are defined, and the tapes."""
+
+    def __init__(self, numbers: Numbers, data: Mapping[str, Any]) -> None:
+        self.numbers = numbers
+        self.scope: dict[str, Any] = dict(data)
+        self.tapes: dict[str, list[Any]] = {}
+
+    def value(self, e: Expr) -> Any:
+        return evaluate(e, self.numbers, self.scope)
+
+    def typed(self, e: Expr, t: Type) -> Any:
+        """The value as one of a type."""
+        return self.value(e) if t.shape else self.element(self.value(e), t.kind)
+
+    def element(self, value: Any, kind: str) -> Any:
+        return self.numbers.real(value) if kind == "f" else int(value)
+
+    def block(self, block: Block) -> None:
+        for s in block:
+            self.statement(s)
+
+    def statement(self, s: Statement) -> None:
+        match s:
+            case Build():
+                self.build(s)
+            case Update():
+                self.update(s)
+            case Loop():
+                self.loop(s)
+            case Call():
+                args = [self.value(a) for a in s.args]
+                results = routines.ROUTINES[s.routine].exact(args, self.numbers)
+                for (name, _), value in zip(s.results, results, strict=True):
+                    self.scope[name] = value
+            case Check():
+                if s.error != "overflow" and not self.value(s.condition):
+                    error = IndexError if s.error == "index" else ValueError
+                    raise error(s.message)
+
+    def build(self, s: Build) -> None:
+        shape = tuple(max(self.value(n), 0) for n in s.type.shape)
+        result = np.empty(shape, object if s.type.kind == "f" else np.int64)
+        for place in np.ndindex(*shape):
+            self.scope.update(zip(s.indices, place, strict=True))
+            self.block(s.body)
+            result[place] = self.element(self.value(s.value), s.type.kind)
+        self.scope[s.name] = result
+
+    def update(self, s: Update) -> None:
+        result = self.scope[s.source]
+        if self.value(s.guard):
+            result = result.copy()
+            place = tuple(self.value(i) for i in s.index)
+            if s.add:  # as reading: it is the adjoint of that
+                place = tuple(
+                    max(min(i, n - 1), 0) for i, n in zip(place, result.shape, strict=True)
+                )
+            if not all(0 <= i < n for i, n in zip(place, result.shape, strict=True)):
+                raise SymdiffError(f"{s.name}{list(place)} is outside of {result.shape}")
+            value = self.element(self.value(s.value), s.type.kind)
+            if s.add:
+                args = [result[place], value]
+                result[place] = (
+                    self.numbers.apply(ir.ADD, args) if s.type.kind == "f" else sum(args)
+                )
+            else:
+                result[place] = value
+        self.scope[s.name] = result
+
+    def loop(self, s: Loop) -> None:
+        count = math.inf if s.count is None else max(self.value(s.count), 0)
+        now = {c.name: self.typed(c.init, c.type) for c in s.carried}
+        self.scope.update(now)
+        trips = 0
+        while trips < count and self.value(s.condition):
+            self.scope[s.index] = int(count) - 1 - trips if s.reverse else trips
+            for r in s.restores:
+                self.scope[r.name] = self.tapes[r.tape].pop()
+            self.block(s.body)
+            for v in s.saves:
+                self.tapes.setdefault(v.tape, []).append(self.typed(v.value, v.type))
+            now = {c.name: self.typed(c.next, c.type) for c in s.carried}
+            self.scope.update(now)
+            trips += 1
+        self.scope[s.trips] = trips
+        self.scope.update((c.result, now[c.name]) for c in s.carried)
+
+
+def run(program: Structured, args: Sequence[Any], numbers: Numbers | None = None) -> list[Any]:
+    """The outputs of a program: numbers, and NumPy arrays of numbers.
+
+    Parameters
+    ----------
+    args : one per parameter: numbers or nested sequences of them.
+    numbers : the arithmetic; doubles if not given.
+
+    Raises
+    ------
+    SymdiffError : if an argument does not fit, or values are left on a tape.
+    """
+    numbers = numbers or Doubles()
+    known = {n: _held(v, numbers) for n, v in program.data.items()}
+    state = _Run(numbers, known)
+    with exclusive(max(numbers.bits, 53)), np.errstate(all="ignore"):
+        for p, a in zip(program.params, args, strict=True):
+            _bind(state, p.name, p.type, a)
+        state.block(program.block)
+        if any(state.tapes.values()):
+            raise SymdiffError(f"values are left on the tapes of {program.name}")
+        return [state.value(e) for e in program.outputs]
+
+
+def _held(values: Any, numbers: Numbers, kind: str = "") -> Any:
+    a = np.asarray(values)
+    if kind in ("i", "b") or (not kind and a.dtype.kind in "iub"):
+        return a.astype(np.int64)
+    result = np.empty(a.shape, object)
+    for place in np.ndindex(*a.shape):
+        result[place] = numbers.real(a[place])
+    return result
+
+
+def _bind(state: _Run, name: str, t: Type, value: Any) -> None:
+    if not t.shape:
+        state.scope[name] = state.element(value, t.kind)
+        return
+    a = _held(value, state.numbers, t.kind)
+    if a.ndim != len(t.shape):
+        raise UnsupportedError(f"{name} has {a.ndim} axes, not {len(t.shape)}")
+    for axis, n in zip(t.shape, a.shape, strict=True):
+        if axis.op is INDEX:
+            state.scope.setdefault(name_of(axis), n)
+        if state.value(axis) != n:
+            raise SymdiffError(f"an axis of {name} has the size {n}, not {state.value(axis)}")
+    state.scope[name] = a

@@ -1,0 +1,367 @@
+"""Formulas as a person writes them, straight from nodes, and how long they are.
+
+Before:  add(mul(-1, y), x), div(mul(2, x), y)
+After:   x - y, 2*x/y
+
+Requires: any DAG.
+Ensures: the text is in the grammar of the command line and has the value of the node: sums and
+products are put in order and signs where a person puts them, nothing else changes. `length`
+counts the operations of the text: binary operations, signs and calls.
+
+The order is that of polynomials: terms by falling powers of the first symbol, then of the
+next; in products numbers, symbols, sums, functions.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from symdiff import ir
+from symdiff.ir import (
+    ADD,
+    AND,
+    BOOL,
+    CONST,
+    DIV,
+    EQ,
+    HALF,
+    LE,
+    LT,
+    MUL,
+    NEG,
+    NOT,
+    ONE,
+    OR,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    Expr,
+)
+from symdiff.ir.functions import EXP, LN2, LN10, MAXIMUM, MINIMUM, PI, POLYGAMMA, UNIT
+
+SUM, PRODUCT, POWER, ATOM = range(4)
+"""How tightly a text binds."""
+
+NAMES: dict[str, str] = {MAXIMUM.name: "max", MINIMUM.name: "min"}
+"""Functions that the grammar calls otherwise than their operation."""
+
+_RELATIONS = {LT: ("<", ">", ">="), LE: ("<=", ">=", ">"), EQ: ("==", "==", "!=")}
+"""A comparison, the same with its sides exchanged, and its opposite."""
+
+SHORT = 1000
+"""Quotients with larger denominators are written as doubles, if they are doubles."""
+
+
+class Form(NamedTuple):
+    """The text of a node without its sign, how tightly that binds, its operations without the
+    sign, and whether the sign is a minus."""
+
+    text: str
+    level: int
+    size: int
+    negative: bool = False
+
+    @property
+    def signed(self) -> str:
+        """The text with its sign."""
+        return "-" + self.text if self.negative else self.text
+
+    @property
+    def length(self) -> int:
+        """The operations of the text with its sign."""
+        return self.size + self.negative
+
+    def at(self, level: int) -> str:
+        """The text as an operand that must bind at least this tightly."""
+        bare = self.level >= level and not self.negative
+        return self.text if bare else f"({self.signed})"
+
+
+Factors = list[tuple[Expr, Expr]]
+"""Bases and exponents."""
+
+
+def terms(e: Expr) -> list[tuple[int, Expr]]:
+    """The terms of a sum, each with its sign."""
+    found: list[tuple[int, Expr]] = []
+    stack = [(1, e)]
+    while stack:
+        sign, node = stack.pop()
+        if node.op is ADD or node.op is SUB:
+            stack.append((-sign if node.op is SUB else sign, node.args[1]))
+            stack.append((sign, node.args[0]))
+        elif node.op is NEG:
+            stack.append((-sign, node.args[0]))
+        else:
+            found.append((sign, node))
+    return found
+
+
+def factors(e: Expr) -> tuple[Fraction, Factors]:
+    """A product as a number, and bases with their exponents, in the order they are written."""
+    unit, found = Fraction(1), Factors()
+    stack = [(1, e)]
+    while stack:
+        side, node = stack.pop()
+        if node.op is MUL or node.op is DIV:
+            stack.append((-side if node.op is DIV else side, node.args[1]))
+            stack.append((side, node.args[0]))
+        elif node.op is NEG:
+            unit = -unit
+            stack.append((side, node.args[0]))
+        elif (q := ir.rational(node)) is not None and (q or side > 0):
+            unit = unit * q if side > 0 else unit / q
+        else:
+            base, exponent = node.args if node.op is POW else (node, ONE)
+            found.append((base, exponent if side > 0 else ir.neg(exponent)))
+    return unit, found
+
+
+class Formulas:
+    """The texts of nodes, each made once."""
+
+    def __init__(self) -> None:
+        self.known: dict[Expr, Form] = {}
+        self._keys: dict[Expr, tuple[Any, ...]] = {}
+
+    def text(self, e: Expr) -> str:
+        """The text of a node."""
+        return self.of(e).signed
+
+    def length(self, e: Expr) -> int:
+        """How many operations its text has."""
+        return self.of(e).length
+
+    def of(self, e: Expr) -> Form:
+        """The text of a node, and what it takes to use it in others."""
+        found = self.known.get(e)
+        if found is None:
+            for node in ir.topological((e,), self.known):
+                if node not in self.known:
+                    self.known[node] = self._form(node)
+            found = self.known[e]
+        return found
+
+    def _form(self, e: Expr) -> Form:
+        op = e.op
+        if op is VAR:
+            return Form(str(e.value), ATOM, 0)
+        if op is CONST:
+            return self._number(e)
+        if op is BOOL:
+            return Form(str(e.value), ATOM, 0)
+        if op in (ADD, SUB):
+            return self._sum(e)
+        if op in (MUL, DIV, NEG, POW):
+            return self._product(e)
+        if op.boolean:
+            return self._condition(e)
+        return self._function(e)
+
+    # ------------------------------------------------------------------ numbers
+    def _number(self, e: Expr) -> Form:
+        if not isinstance(e.value, Fraction):
+            return Form("nan" if math.isnan(e.value) else "inf", ATOM, 0, e.value < 0)
+        over, under = _quotient(abs(e.value))
+        negative = e.value < 0
+        if under == "1":
+            return Form(over, ATOM, 0, negative)
+        return Form(f"{over}/{under}", PRODUCT, 1, negative)
+
+    # --------------------------------------------------------------------- sums
+    def _sum(self, e: Expr) -> Form:
+        members = [(sign, node, self.of(node)) for sign, node in terms(e)]
+        if len(members) > 1:
+            keys = self._monomials([node for _, node, _ in members])
+            members = [m for _, m in sorted(zip(keys, members, strict=True), key=lambda k: k[0])]
+        signs = [(sign < 0) is not form.negative for sign, _, form in members]
+        if signs[0] and not all(signs):  # a positive term first, if there is one
+            first = signs.index(False)
+            members.insert(0, members.pop(first))
+            signs.insert(0, signs.pop(first))
+        count = sum(form.size for _, _, form in members) + len(members) - 1
+        text = ""
+        for minus, (_, _, form) in zip(signs, members, strict=True):
+            shown = form.text if form.level > SUM else f"({form.text})"
+            text += (" - " if minus else " + ") + shown
+        text = "-" + text[3:] if signs[0] else text[3:]
+        return Form(text, SUM, count + signs[0])
+
+    def _monomials(self, nodes: list[Expr]) -> list[Any]:
+        """Keys that put the terms of a sum in order."""
+        rows: list[dict[Expr, Fraction]] = []
+        for node in nodes:
+            row: dict[Expr, Fraction] = {}
+            for base, exponent in factors(node)[1]:
+                q = ir.rational(exponent)
+                if q is None:
+                    base, q = ir.power(base, exponent), Fraction(1)
+                row[base] = row.get(base, Fraction(0)) + q
+            rows.append(row)
+        gens = sorted({b for row in rows for b in row}, key=self._rank)
+        return [
+            (*(-row.get(g, Fraction(0)) for g in gens), self.of(node).text)
+            for row, node in zip(rows, nodes, strict=True)
+        ]
+
+    def _rank(self, e: Expr) -> tuple[Any, ...]:
+        """Symbols, then sums, then functions."""
+        key = self._keys.get(e)
+        if key is None:
+            base, exponent = e.args if e.op is POW else (e, ONE)
+            kind = 0 if not base.args else 1 if base.op in (ADD, SUB) else 2
+            if not base.args and base.op is not VAR:
+                kind = -1  # numbers, pi
+            key = kind, self.of(base).text, self.of(exponent).text
+            self._keys[e] = key
+        return key
+
+    # ----------------------------------------------------------------- products
+    def _product(self, e: Expr) -> Form:
+        unit, found = factors(e)
+        found = _gathered(found)
+        if not found:
+            return self._number(ir.const(unit))
+        found.sort(key=lambda f: (self._rank(f[0]), self.of(f[1]).text))
+        over: list[Form] = []
+        under: list[Form] = []
+        negative = unit < 0
+        for base, exponent in found:
+            inverse = self._inverse(exponent)
+            if inverse is None:
+                made = self._power(base, exponent)
+                over.append(made)
+            else:
+                made = self._power(base, inverse)
+                under.append(made)
+            negative ^= made.negative
+        top, bottom = _quotient(abs(unit))
+        if top != "1":
+            over.insert(0, Form(top, ATOM, 0))
+        if bottom != "1":
+            under.insert(0, Form(bottom, ATOM, 0))
+        if not under and len(over) == 1:
+            return over[0]._replace(negative=negative)
+        count = sum(f.size for f in (*over, *under)) + max(len(over) - 1, 0)
+        text = "*".join(f.text if f.level >= PRODUCT else f"({f.text})" for f in over) or "1"
+        if under:
+            count += len(under)
+            below = "*".join(f.text if f.level > PRODUCT else f"({f.text})" for f in under)
+            text += f"/({below})" if len(under) > 1 else f"/{below}"
+        return Form(text, PRODUCT, count, negative)
+
+    def _inverse(self, exponent: Expr) -> Expr | None:
+        """The exponent of what is written below the line; None if it is above."""
+        q = ir.rational(exponent)
+        if q is not None:
+            return ir.const(-q) if q < 0 else None
+        if exponent.op is NEG:
+            return exponent.args[0]
+        return None
+
+    def _power(self, base: Expr, exponent: Expr) -> Form:
+        b = self.of(base)
+        if exponent is ONE:
+            return b
+        if exponent is HALF:
+            return Form(f"sqrt({b.signed})", ATOM, b.length + 1)
+        x = self.of(exponent)
+        shown = b.text if b.level == ATOM and not b.negative else f"({b.signed})"
+        power = x.text if x.level == ATOM and not x.negative else f"({x.signed})"
+        return Form(f"{shown}**{power}", POWER, b.length + x.length + 1)
+
+    # ---------------------------------------------------- functions, conditions
+    def _function(self, e: Expr) -> Form:
+        op, args = e.op, [self.of(a) for a in e.args]
+        if op is WHERE:
+            return self._call("where", args)
+        if op is PI:
+            return Form("pi", ATOM, 0)
+        if op is LN2 or op is LN10:
+            return Form("log(2)" if op is LN2 else "log(10)", ATOM, 1)
+        if op is EXP and e.args[0] is ONE:
+            return Form("e", ATOM, 0)
+        if op is POLYGAMMA and e.args[0] is ir.ZERO:
+            return self._call("digamma", args[1:])
+        if op is UNIT:
+            return self._product(ir.raw(DIV, e.args))
+        return self._call(NAMES.get(op.name, op.name), args)
+
+    def _call(self, name: str, args: list[Form]) -> Form:
+        text = f"{name}({', '.join(a.signed for a in args)})"
+        return Form(text, ATOM, sum(a.length for a in args) + 1)
+
+    def _condition(self, e: Expr) -> Form:
+        args = [self.of(a) for a in e.args]
+        count = sum(a.length for a in args) + 1
+        if e.op in _RELATIONS:
+            return Form(self._relation(e, False), SUM, count)
+        if e.op is NOT:
+            inner = e.args[0]
+            if inner.op in _RELATIONS:
+                return Form(self._relation(inner, True), SUM, count - 1)
+            return Form(f"not ({args[0].text})", SUM, count)
+        if e.op in (AND, OR):
+            word = " and " if e.op is AND else " or "
+            parts = [
+                a.text if n.op in (*_RELATIONS, e.op) or _is_opposite(n) else f"({a.text})"
+                for n, a in zip(e.args, args, strict=True)
+            ]
+            return Form(word.join(parts), SUM, count)
+        return self._call(e.op.name, args)
+
+    def _relation(self, e: Expr, opposite: bool) -> str:
+        same, turned, other = _RELATIONS[e.op]
+        left, right = e.args
+        if left.op is CONST and right.op is not CONST:  # `x > 0` rather than `0 < x`
+            sign = turned if not opposite else {"<": "<=", "<=": "<", "==": "!="}[same]
+            left, right = right, left
+        else:
+            sign = other if opposite else same
+        return f"{self.text(left)} {sign} {self.text(right)}"
+
+
+def _gathered(found: Factors) -> Factors:
+    """With the integer powers of a base on the same side of the line as one."""
+    if len({base for base, _ in found}) == len(found):
+        return found
+    integers: dict[tuple[Expr, bool], int] = {}
+    rest = Factors()
+    for base, exponent in found:
+        n = ir.integer(exponent)
+        if n is None:
+            rest.append((base, exponent))
+        else:
+            key = base, n > 0
+            integers[key] = integers.get(key, 0) + n
+    return [(base, ir.const(n)) for (base, _), n in integers.items()] + rest
+
+
+def _is_opposite(e: Expr) -> bool:
+    return e.op is NOT and e.args[0].op in _RELATIONS
+
+
+def _quotient(q: Fraction) -> tuple[str, str]:
+    """Numerator and denominator of a number that is not negative, as texts."""
+    if q.denominator <= SHORT or (10**12 % q.denominator == 0 and q.denominator % 5 == 0):
+        return str(q.numerator), str(q.denominator)
+    try:
+        double = float(q)
+    except OverflowError:
+        double = math.inf
+    if Fraction(double) == q if math.isfinite(double) else False:
+        return repr(double), "1"
+    if q.denominator < 10**6 or not math.isfinite(double):
+        return str(q.numerator), str(q.denominator)
+    return f"{double!r}", "1"
+
+
+def text_of(e: Expr) -> str:
+    """The text of one node."""
+    return Formulas().text(e)
+
+
+__all__ = ["Form", "Formulas", "factors", "terms", "text_of"]

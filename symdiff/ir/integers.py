@@ -1,0 +1,177 @@
+"""What can be said of integers that are not known when compiling: indices and sizes.
+
+An index is in range if it is so at both ends of the loops that it depends on, which is a
+matter of sums in which like terms are collected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import ONE, WHERE, Expr
+from symdiff.ir.loop_program import FLOORDIV, INDEX, MOD, kind_of
+
+
+def linear(e: Expr) -> Expr:
+    """A sum of terms with like ones collected, if it is one; so that differences cancel."""
+    return _sum(_terms(e))
+
+
+def _terms(e: Expr) -> dict[Expr, Fraction]:
+    """The terms of a sum, and their factors."""
+    terms: dict[Expr, Fraction] = {}
+    stack = [(e, Fraction(1))]
+    while stack:
+        n, c = stack.pop()
+        if n.op in (ir.ADD, ir.SUB):
+            stack += [(n.args[0], c), (n.args[1], c if n.op is ir.ADD else -c)]
+        elif n.op is ir.NEG:
+            stack.append((n.args[0], -c))
+        elif n.op is ir.MUL and (q := ir.rational(n.args[0])) is not None:
+            stack.append((n.args[1], c * q))
+        elif n.op is ir.DIV and (q := ir.rational(n.args[1])):
+            stack.append((n.args[0], c / q))
+        elif n.op is ir.MUL and n.args[0].op in (ir.ADD, ir.SUB):
+            a, b = n.args[0].args
+            stack += [
+                (ir.mul(a, n.args[1]), c),
+                (ir.mul(b, n.args[1]), c if n.args[0].op is ir.ADD else -c),
+            ]
+        else:
+            q = ir.rational(n)
+            key, weight = (ONE, q) if q is not None else (n, Fraction(1))
+            terms[key] = terms.get(key, Fraction(0)) + c * weight
+    return terms
+
+
+def _sum(terms: Mapping[Expr, Fraction]) -> Expr:
+    result = ir.const(terms.get(ONE, 0))
+    for n, c in terms.items():
+        result = ir.add(result, ir.mul(ir.const(c), n)) if c and n is not ONE else result
+    return result
+
+
+SHORT = 2**20
+"""The largest denominator of a number that is short in binary: sums and products of a few are
+exact in floating point."""
+
+
+def quotient(e: Expr) -> tuple[Expr, int] | None:
+    """(n, k) where a number is visibly n/k, of an integer and a positive power of 2; None of
+    others."""
+    terms = _terms(e)
+    if any(n is not ONE and kind_of(n) != "i" for n in terms):
+        return None
+    k = math.lcm(*(c.denominator for c in terms.values()))
+    if SHORT % k:
+        return None
+    return _sum({n: c * k for n, c in terms.items()}), k
+
+
+def least(e: Expr, ranges: Mapping[Expr, Expr]) -> Expr:
+    """The least value of an integer over loops, given the number of iterations of each
+    index, the outermost first; itself where it is not linear in them."""
+    for leaf, count in reversed(list(ranges.items())):
+        e = _at_least(e, leaf, count)
+    return e
+
+
+def _at_least(e: Expr, leaf: Expr, count: Expr) -> Expr:
+    terms = _terms(e)
+    if not any(leaf in ir.topological((n,)) for n in terms if n.args):
+        c = terms.pop(leaf, Fraction(0))
+        rest = _sum(terms) if c else e
+        return rest if c >= 0 else ir.add(rest, ir.mul(ir.const(c), ir.sub(count, ONE)))
+    if _degree(e, leaf) > 2:
+        return e
+    at = [ir.substitute((e,), {leaf: ir.const(k)})[0] for k in (0, 1, 2)]
+    step = ir.rational(linear(ir.sub(at[1], at[0])))
+    if step is None or ir.rational(linear(ir.sub(at[2], at[1]))) != step:
+        return e
+    return at[0] if step >= 0 else ir.substitute((e,), {leaf: ir.sub(count, ONE)})[0]
+
+
+def _degree(e: Expr, leaf: Expr) -> float:
+    """The degree, at most, of a polynomial in a leaf; infinite for anything else."""
+    known: dict[Expr, float] = {}
+    for n in ir.topological((e,)):
+        parts = [known[a] for a in n.args]
+        if n is leaf:
+            known[n] = 1
+        elif not any(parts):
+            known[n] = 0
+        elif n.op is ir.MUL:
+            known[n] = sum(parts)
+        else:
+            known[n] = max(parts) if n.op in (ir.ADD, ir.SUB, ir.NEG) else math.inf
+    return known[e]
+
+
+def nonnegative(e: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
+    """Whether an integer is visibly not negative, inside of loops and given that sizes
+    are not."""
+    return never_negative(least(linear(e), ranges), ranges, sizes)
+
+
+def never_negative(low: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
+    """The same of a least value."""
+    stack = [linear(low)]
+    while stack:
+        n = stack.pop()
+        if (q := ir.rational(n)) is not None:
+            if q < 0:
+                return False
+        elif n.op in (ir.ADD, ir.MUL, FLOORDIV):
+            stack += n.args
+        elif n.op is MOD:
+            stack.append(n.args[1])
+        elif n.op is WHERE:
+            stack += n.args[1:]
+        elif n.op is not INDEX or (n not in sizes and n not in ranges):
+            return False
+    return True
+
+
+FAR = 256
+"""The largest size up to which `always` tries."""
+
+
+def always(condition: Expr) -> bool:
+    """Whether a condition visibly holds for all sizes, if it is one on a single one: sums and
+    choices of it, which comparisons divide into few pieces, in each of which they are linear."""
+    offsets: dict[Expr, int] = {}
+    far = 0
+    nodes = ir.topological((condition,))
+    for n in nodes:
+        parts = [offsets[a] for a in n.args]
+        q = ir.rational(n)
+        if q is not None:
+            if q.denominator != 1:
+                return False
+            offsets[n] = abs(int(q))
+        elif n.op in (ir.ADD, ir.SUB, ir.NEG):
+            offsets[n] = sum(parts)
+        elif n.op is WHERE:
+            offsets[n] = max(parts[1:])
+        elif n.op in ir.COMPARISONS:
+            offsets[n] = 0
+            far = max(far, sum(parts))
+        elif n.op is INDEX or n.op.boolean:
+            offsets[n] = 0
+        else:
+            return False
+    sizes = [n for n in nodes if n.op is INDEX]
+    if len(sizes) > 1 or far > FAR:
+        return False
+    return all(
+        ir.substitute((condition,), {n: ir.const(k) for n in sizes})[0] is ir.TRUE
+        for k in range(far + 2)
+    )
+
+
+def in_range(i: Expr, n: Expr, ranges: Mapping[Expr, Expr], sizes: Collection[Expr]) -> bool:
+    """Whether `0 <= i < n` holds in every iteration."""
+    return nonnegative(i, ranges, sizes) and nonnegative(ir.sub(ir.sub(n, ONE), i), ranges, sizes)

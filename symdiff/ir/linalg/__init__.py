@@ -1,0 +1,7 @@
+"""Routines of linear algebra that programs call, with their derivatives.
+
+`routines`       one table entry each
+`derivatives`    what their rules are written with
+`svd`            singular values and pseudoinverses
+`reference`      the same in ball arithmetic
+"""

@@ -1,0 +1,556 @@
+"""Programs with arrays and loops: blocks of definitions over the expression DAG.
+
+A scalar is an `Expr`, an array is a name. Arrays are immutable: what changes an element
+defines a new array, and the emitter works in place where the old one is not used any
+more. So an element of an array is an expression like any other (`load`), shared and
+simplified like any other, and an array that the user overwrites has one name for each
+of its states.
+
+A block is a sequence of statements; each defines names that later statements and the
+blocks inside of them see. No name is defined twice in a program.
+
+    Build    every element of a new array from its indices
+    Update   one element of an array replaced, or added to
+    Loop     a counted or conditional loop with carried values
+    Call     a routine of a library, such as a linear solver
+    Check    an error at run time, unless a condition holds
+
+Reading outside of an array is defined: the index is moved to the nearest end, and so it is
+where something is added to an element, which is the adjoint of reading. What the user may not
+read is checked by a `Check`, so a `load` in a branch that is not taken does
+no harm. Derivatives of loops keep values on tapes: the loop saves them at the end of each
+iteration, and its reverse, which runs the same iterations backwards, restores them at the
+start of each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from symdiff.errors import Location
+from symdiff.ir import (
+    ABS,
+    ADD,
+    CONST,
+    MUL,
+    NEG,
+    POW,
+    SUB,
+    TRUE,
+    VAR,
+    WHERE,
+    Expr,
+    Op,
+    const,
+    raw,
+    substitute,
+    topological,
+    var,
+)
+from symdiff.process.lazy_modules import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
+
+Tree = Any
+
+
+def _floor_fold(a: Fraction, b: Fraction) -> Fraction | None:
+    return Fraction(a // b) if b else None
+
+
+def _mod_fold(a: Fraction, b: Fraction) -> Fraction | None:
+    return a - b * (a // b) if b else None
+
+
+INDEX = Op("index", 0)
+"""An integer by its name: of a loop, the size of an axis, an integer result."""
+
+ARRAY = Op("array", 0)
+"""An array by its name; `value` is (name, kind)."""
+
+LOAD = Op("load", -1)
+"""An element of an array: `load(array, i, j, ...)`."""
+
+FLOORDIV = Op("floordiv", 2, fold=_floor_fold, python="{0} // {1}")
+MOD = Op("mod", 2, fold=_mod_fold, python="{0} % {1}")
+"""Of integers, rounded down as Python does."""
+
+REAL_OF = Op("real_of", 1, python="float({0})")
+"""An integer as a real number, so that arithmetic on it cannot wrap."""
+
+LARGEST = 2**63 - 1
+"""The largest integer of kernels."""
+
+_INTEGER = frozenset((ADD, SUB, MUL, NEG, WHERE, FLOORDIV, MOD, ABS))
+
+
+def index(name: str) -> Expr:
+    """The integer of this name."""
+    return raw(INDEX, (), name)
+
+
+def array(name: str, kind: str = "f") -> Expr:
+    """The array of this name; its kind is "f", "i" or "b" (zero and one)."""
+    return raw(ARRAY, (), (name, kind))
+
+
+def load(a: Expr, *indices: Expr) -> Expr:
+    """An element of an array; an integer (0 or 1) if the array has kind "i" ("b")."""
+    return raw(LOAD, (a, *indices))
+
+
+def scalar(name: str, kind: str) -> Expr:
+    """The number of this name, real ("f") or an integer."""
+    return var(name) if kind == "f" else index(name)
+
+
+def name_of(e: Expr) -> str:
+    """The name of a leaf."""
+    return str(e.value[0] if e.op is ARRAY else e.value)
+
+
+def kind_of(e: Expr, known: dict[Expr, str] | None = None) -> str:
+    """What a scalar expression is: "b" a truth value, "i" an integer, "f" a real.
+
+    Integers are leaves of integers combined by + - * // % and choices; a literal that
+    is whole counts as one, and is converted where a real is needed.
+    """
+    known = {} if known is None else known
+    for n in topological((e,), known):
+        if n.op.boolean:
+            known[n] = "b"
+        elif n.op is INDEX:
+            known[n] = "i"
+        elif n.op is CONST:
+            known[n] = "i" if isinstance(n.value, Fraction) and n.value.denominator == 1 else "f"
+        elif n.op is ARRAY:
+            known[n] = "i" if n.value[1] in "ib" else "f"
+        elif n.op is LOAD:
+            known[n] = known[n.args[0]]
+        elif n.op is POW:
+            power = n.args[1].value if n.args[1].op is CONST and known[n.args[1]] == "i" else -1
+            whole = known[n.args[0]] == "i" and power >= 0
+            known[n] = "i" if whole else "f"
+        elif n.op in _INTEGER:
+            parts = n.args[1:] if n.op is WHERE else n.args
+            known[n] = "i" if all(known[a] == "i" for a in parts) else "f"
+        else:
+            known[n] = "f"
+    return known[e]
+
+
+# ------------------------------------------------------------------- statements
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Of a value: its shape, integer expressions, () for a number; and its kind."""
+
+    shape: tuple[Expr, ...] = ()
+    kind: str = "f"
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """`name[i, j, ...] = value` for all indices; no element depends on another.
+
+    The body defines what the value needs for one element.
+    """
+
+    name: str
+    type: Type
+    indices: tuple[str, ...]
+    value: Expr
+    body: Block = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """`name` is `source` with one element replaced by the value, or added to, if the
+    guard holds."""
+
+    name: str
+    source: str
+    type: Type
+    index: tuple[Expr, ...]
+    value: Expr
+    guard: Expr = TRUE
+    add: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A value that an iteration passes on to the next.
+
+    Attributes
+    ----------
+    name : the value at the start of an iteration.
+    type : of the value; a shape is the same in every iteration.
+    init : the value before the first; an array is an `ARRAY` leaf.
+    next : the value at the end of the iteration.
+    result : the name of the value after the last.
+    """
+
+    name: str
+    type: Type
+    init: Expr
+    next: Expr
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """At the end of each iteration the value goes to the end of a tape."""
+
+    tape: str
+    type: Type
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """At the start of each iteration the value comes off the end of a tape."""
+
+    tape: str
+    type: Type
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`for index in range(count)`, backwards if `reverse`, while the condition holds.
+
+    Attributes
+    ----------
+    index : name of the integer that counts iterations from 0; if `reverse`, down to 0.
+    count : how many there are; None if only the condition ends the loop.
+    carried : values that go from one iteration to the next.
+    body : statements of one iteration.
+    condition : tested before each iteration, on the carried values.
+    trips : name of the number of iterations made, after the loop.
+    saves, restores : values put on and taken off tapes.
+    """
+
+    index: str
+    count: Expr | None
+    carried: tuple[Carried, ...]
+    body: Block
+    trips: str
+    condition: Expr = TRUE
+    reverse: bool = False
+    saves: tuple[Save, ...] = ()
+    restores: tuple[Restore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Results of a library routine, by its name in `symdiff.ir.linalg.routines`.
+
+    `args` are scalars and `ARRAY` leaves.
+    """
+
+    routine: str
+    results: tuple[tuple[str, Type], ...]
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Raise an error, "index" or "value", unless the condition holds.
+
+    The error "overflow" says that an integer may not fit in 64 bits; then the program is run with
+    Python's integers instead (`symdiff.runtime.loops.exact_integers`), where there is Python.
+    """
+
+    condition: Expr
+    error: str
+    message: str
+    location: Location | None = field(default=None, compare=False)
+
+
+Statement = Build | Update | Loop | Call | Check
+Block = tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter: its name and type.
+
+    The axes of an array have integer names or constant sizes. A name that several axes
+    share says that they are equal, which is checked when called.
+    """
+
+    name: str
+    type: Type
+
+    @property
+    def leaf(self) -> Expr:
+        """The parameter as an expression."""
+        if self.type.shape:
+            return array(self.name, self.type.kind)
+        return scalar(self.name, self.type.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """Sizes that must agree unless one of them is 1: then NumPy repeats what has it.
+
+    A program holds for sizes that agree; for others it is traced again with the size 1
+    known.
+
+    Attributes
+    ----------
+    pairs : the sizes that meet, formulas of those of the parameters; with 0, where it makes a
+        difference that a size is 1.
+    axes : the axes of parameters whose sizes the names in them are.
+    """
+
+    pairs: tuple[tuple[Expr, Expr], ...] = ()
+    axes: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """One function with arrays or loops, specialised on its static arguments.
+
+    Attributes
+    ----------
+    name : the function's name.
+    params : its parameters, in order; sizes of axes are names that the block may use.
+    block : the statements.
+    outputs : what it returns, flattened: scalars, and `ARRAY` leaves.
+    tree : how the outputs nest, as of `symdiff.ir.program.Program`.
+    data : arrays known when traced (float64 or int64), by the names that the block has.
+    locations : first place in the source of each node that has one.
+    stretches : where axes of size 1 would be repeated.
+    taken : how arrays are taken by it, in words.
+    """
+
+    name: str
+    params: tuple[Parameter, ...]
+    block: Block
+    outputs: tuple[Expr, ...]
+    tree: Tree = 0
+    data: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict, compare=False)
+    locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
+    stretches: Stretches = field(default=Stretches(), compare=False)
+    taken: str = field(default="", compare=False)
+
+
+# ------------------------------------------------------------------------ names
+_NUMBERS = re.compile(r"(_\d+)+$")
+
+
+class Names:
+    """Gives names that the program does not have yet."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._next: dict[str, Iterator[int]] = {}
+
+    def fresh(self, stem: str) -> str:
+        """The stem itself, or with a number in place of those that it has."""
+        name = stem
+        stem = _NUMBERS.sub("", stem)
+        counter = self._next.setdefault(stem, itertools.count(1))
+        while name in self._taken:
+            name = f"{stem}_{next(counter)}"
+        self._taken.add(name)
+        return name
+
+
+def defined(s: Statement) -> tuple[tuple[str, Type], ...]:
+    """The names that a statement defines for later ones, with their types."""
+    match s:
+        case Build() | Update():
+            return ((s.name, s.type),)
+        case Loop():
+            return (*((c.result, c.type) for c in s.carried), (s.trips, INTEGER))
+        case Call():
+            return s.results
+    return ()
+
+
+def inner(s: Statement) -> tuple[tuple[str, Type], ...]:
+    """The names that a statement defines for its own block."""
+    match s:
+        case Build():
+            return tuple((i, INTEGER) for i in s.indices)
+        case Loop():
+            carried = ((c.name, c.type) for c in s.carried)
+            restored = ((r.name, r.type) for r in s.restores)
+            return ((s.index, INTEGER), *carried, *restored)
+    return ()
+
+
+INTEGER = Type((), "i")
+REAL = Type((), "f")
+
+
+def expressions(s: Statement) -> tuple[Expr, ...]:
+    """The expressions that stand in a statement itself, not in its block; among them
+    the shapes of what it defines."""
+    shapes = tuple(e for _, t in (*defined(s), *inner(s)) for e in t.shape)
+    match s:
+        case Build():
+            return (*shapes, s.value)
+        case Update():
+            return (*shapes, array(s.source, s.type.kind), *s.index, s.value, s.guard)
+        case Loop():
+            ends = () if s.count is None else (s.count,)
+            carried = (e for c in s.carried for e in (c.init, c.next))
+            return (*shapes, *ends, s.condition, *carried, *(v.value for v in s.saves))
+        case Call():
+            return (*shapes, *s.args)
+        case Check():
+            return (s.condition,)
+
+
+def block_of(s: Statement) -> Block:
+    """The block inside of a statement."""
+    return s.body if isinstance(s, (Build, Loop)) else ()
+
+
+def walk(block: Block) -> Iterator[Statement]:
+    """Every statement, the ones inside of others after them."""
+    for s in block:
+        yield s
+        yield from walk(block_of(s))
+
+
+def types(program: Structured) -> dict[str, Type]:
+    """The type of every name."""
+    found = {p.name: p.type for p in program.params}
+    for p in program.params:
+        found.update((name_of(e), INTEGER) for e in p.type.shape if e.op is INDEX)
+    for name, values in program.data.items():
+        shape = tuple(const(n) for n in values.shape)
+        found[name] = Type(shape, "i" if values.dtype.kind in "iu" else "f")
+    for s in walk(program.block):
+        found.update(defined(s))
+        found.update(inner(s))
+    return found
+
+
+def leaves(roots: Iterable[Expr]) -> list[Expr]:
+    """The names that expressions use, as leaves."""
+    return [e for e in topological(roots) if e.op in (VAR, INDEX, ARRAY)]
+
+
+def uses(s: Statement) -> set[str]:
+    """The names from outside that a statement uses, in its block too."""
+    own = {name_of(e) for e in leaves(expressions(s))}
+    for b in block_of(s):
+        own |= uses(b)
+    for b in block_of(s):
+        own -= {n for n, _ in defined(b)}
+    return own - {n for n, _ in inner(s)}
+
+
+def free(block: Block, roots: Iterable[Expr] = ()) -> set[str]:
+    """The names from outside that a block, and expressions after it, use."""
+    found = {name_of(e) for e in leaves(roots)}
+    for s in block:
+        found |= uses(s)
+    return found - {n for s in block for n, _ in defined(s)}
+
+
+# ------------------------------------------------------------------ rebuilding
+def mapped(s: Statement, f: Callable[[Expr], Expr], body: Callable[[Block], Block]) -> Statement:
+    """The statement with `f` applied to every expression and `body` to its block."""
+
+    def typed(t: Type) -> Type:
+        return Type(tuple(map(f, t.shape)), t.kind) if t.shape else t
+
+    match s:
+        case Build():
+            return replace(s, type=typed(s.type), value=f(s.value), body=body(s.body))
+        case Update():
+            return replace(
+                s, source=name_of(f(array(s.source, s.type.kind))), type=typed(s.type),
+                index=tuple(map(f, s.index)), value=f(s.value), guard=f(s.guard),
+            )  # fmt: skip
+        case Loop():
+            return replace(
+                s, count=None if s.count is None else f(s.count), condition=f(s.condition),
+                carried=tuple(
+                    replace(c, type=typed(c.type), init=f(c.init), next=f(c.next))
+                    for c in s.carried
+                ),
+                body=body(s.body),
+                saves=tuple(replace(v, type=typed(v.type), value=f(v.value)) for v in s.saves),
+                restores=tuple(replace(r, type=typed(r.type)) for r in s.restores),
+            )  # fmt: skip
+        case Call():
+            results = tuple((n, typed(t)) for n, t in s.results)
+            return replace(s, results=results, args=tuple(map(f, s.args)))
+        case Check():
+            return replace(s, condition=f(s.condition))
+
+
+def replaced(block: Block, mapping: Mapping[Expr, Expr]) -> Block:
+    """The block with nodes replaced in every expression; no definition is renamed."""
+
+    def one(e: Expr) -> Expr:
+        return substitute((e,), mapping)[0]
+
+    def go(b: Block) -> Block:
+        return tuple(mapped(s, one, go) for s in b)
+
+    return go(block)
+
+
+def renamed(block: Block, names: Names) -> tuple[Block, dict[Expr, Expr]]:
+    """A copy of a block in which every definition has a new name; and what became of
+    the names that later statements see, by their leaves. A tape has a new name too if it
+    is saved and restored in the block."""
+    old: dict[str, Type] = {}
+    for s in walk(block):
+        old.update(defined(s))
+        old.update(inner(s))
+    new = {n: names.fresh(n) for n in old}
+    loops = [s for s in walk(block) if isinstance(s, Loop)]
+    restored = {r.tape for s in loops for r in s.restores}
+    saved = dict.fromkeys(v.tape for s in loops for v in s.saves)
+    tapes = {t: names.fresh(t) for t in saved if t in restored}
+    mapping = {
+        **{var(n): var(m) for n, m in new.items()},
+        **{index(n): index(m) for n, m in new.items()},
+        **{array(n, k): array(m, k) for n, m in new.items() for k in "fib"},
+    }
+
+    def go(b: Block) -> Block:
+        return tuple(_renamed(s, new) for s in b)
+
+    def _renamed(s: Statement, new: Mapping[str, str]) -> Statement:
+        match s:
+            case Build():
+                s = replace(s, name=new[s.name], indices=tuple(new[i] for i in s.indices))
+            case Update():
+                s = replace(s, name=new[s.name])
+            case Loop():
+                s = replace(
+                    s, index=new[s.index], trips=new[s.trips],
+                    carried=tuple(
+                        replace(c, name=new[c.name], result=new[c.result]) for c in s.carried
+                    ),
+                    saves=tuple(replace(v, tape=tapes.get(v.tape, v.tape)) for v in s.saves),
+                    restores=tuple(
+                        replace(r, name=new[r.name], tape=tapes.get(r.tape, r.tape))
+                        for r in s.restores
+                    ),
+                )  # fmt: skip
+            case Call():
+                s = replace(s, results=tuple((new[n], t) for n, t in s.results))
+        return replace(s, body=go(s.body)) if isinstance(s, (Build, Loop)) else s
+
+    return replaced(go(block), mapping), mapping
+
+
+# ----------------------------------------------------------------------- pruning

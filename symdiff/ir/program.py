@@ -1,0 +1,206 @@
+"""A captured function: its parameters and its outputs as one expression DAG.
+
+Loops over values known when traced are unrolled and branches on real values
+are `where` nodes, so a scalar program is a pure DAG. Every pass takes and
+returns a `Program`; between passes `symdiff.ir.verify.scalar.faults` finds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from symdiff.errors import Location, SymdiffError
+from symdiff.ir import Expr, topological
+from symdiff.ir.loop_program import Stretches
+from symdiff.process.lazy_modules import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
+
+Tree = Any
+"""How outputs nest in what the function returns: an index into `outputs`, or a
+tuple, list, dict or NumPy integer array of trees."""
+
+MOST_COMPILED = 200
+"""Outputs up to which it pays to compile how they nest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One function, specialised on its static arguments.
+
+    Attributes
+    ----------
+    name : the function's name.
+    params : names of the real parameters, in order; each is a `VAR` node.
+    outputs : the real values that the function returns, flattened.
+    tree : how the outputs nest.
+    domain : conditions on the parameters that hold wherever the function is
+        defined (guarded by the branch they stand in); outside the value is nan.
+    assumptions : conditions the user asserted.
+    locations : first place in the source of each node that has one.
+    stretches : of an elementwise function of arrays, where axes of size 1 are repeated.
+    taken : how arrays are taken by it, in words.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    outputs: tuple[Expr, ...]
+    tree: Tree = 0
+    domain: tuple[Expr, ...] = ()
+    assumptions: tuple[Expr, ...] = ()
+    locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
+    stretches: Stretches = field(default=Stretches(), compare=False)
+    taken: str = field(default="", compare=False)
+
+    def place(self, e: Expr) -> Location | None:
+        """Where the node, or the nearest node below it, stands in the source."""
+        below = (e, *reversed(topological((e,))))
+        return next((self.locations[n] for n in below if n in self.locations), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """What a kernel is made of.
+
+    Attributes
+    ----------
+    name, params, tree : as of the program.
+    outputs : to be compiled; completed points are bands of polynomials.
+    reference : the same values in closed form, undefined at completed points.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    tree: Tree
+    outputs: tuple[Expr, ...]
+    reference: tuple[Expr, ...]
+
+
+def map_objects(function: Callable[[int], Any], tree: Tree) -> Any:
+    """`map_tree` for leaves that NumPy should keep as objects."""
+    if isinstance(tree, np.ndarray):
+        result = np.empty(tree.shape, object)
+        for index, i in np.ndenumerate(tree):
+            result[index] = function(int(i))
+        return result
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(map_objects(function, t) for t in tree)
+    if isinstance(tree, dict):
+        return {k: map_objects(function, t) for k, t in tree.items()}
+    return function(int(tree))
+
+
+def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:
+    """The leaves of a value that is nested as a tree, in the order of the outputs.
+
+    Where the tree has an array, the value has an array (or nested lists) with the
+    same leading shape; a leaf that is None stays None.
+
+    Raises
+    ------
+    SymdiffError : if the value is nested otherwise; `what` names it.
+    """
+    flat: list[Any] = [None] * count
+
+    def visit(t: Tree, v: Any) -> None:
+        if type(t) is int:
+            flat[t] = v
+        elif isinstance(t, np.ndarray):
+            array = np.asarray(v)
+            if array.shape[: t.ndim] != t.shape:
+                raise SymdiffError(f"{what} must have the shape {t.shape} here, not {array.shape}")
+            for index, i in np.ndenumerate(t):
+                flat[int(i)] = array[(*index, ...)]  # a view, also of a single element
+        elif isinstance(t, dict):
+            if not isinstance(v, dict) or v.keys() != t.keys():
+                raise SymdiffError(f"{what} must be a dict with the keys {list(t)} here")
+            for k in t:
+                visit(t[k], v[k])
+        elif isinstance(t, (tuple, list)):
+            if not isinstance(v, (tuple, list, np.ndarray)) or len(v) != len(t):
+                raise SymdiffError(f"{what} must have {len(t)} entries here")
+            for a, b in zip(t, v, strict=True):
+                if type(a) is int:
+                    flat[a] = b
+                else:
+                    visit(a, b)
+        else:
+            flat[int(t)] = v
+
+    visit(tree, value)
+    return flat
+
+
+def nesting(tree: Tree, count: int) -> Callable[[Sequence[Any]], Any]:
+    """`map_tree` for the outputs of many calls, as an expression that is compiled once."""
+    keys: dict[str, Any] = {}
+
+    def text(t: Tree) -> str:
+        if isinstance(t, dict):
+            parts = []
+            for k, a in t.items():
+                keys[name := f"k{len(keys)}"] = k
+                parts.append(f"{name}: {text(a)}")
+            return "{" + ", ".join(parts) + "}"
+        if isinstance(t, (tuple, list)):
+            inside = "".join(f"{text(a)}, " for a in t)
+            return f"({inside})" if isinstance(t, tuple) else f"[{inside}]"
+        if isinstance(t, np.ndarray):
+            raise TypeError
+        return f"v[{int(t)}]"
+
+    try:
+        if count <= MOST_COMPILED:
+            made: Callable[[Sequence[Any]], Any] = eval(f"lambda v: {text(tree)}", keys)
+            return made
+    except TypeError:
+        pass
+    return lambda values: map_tree(values.__getitem__, tree)
+
+
+def unnesting(entry: Callable[..., Any], inputs: int, tree: Tree, count: int) -> Callable[..., Any]:
+    """`entry(*args, *flatten_like(tree, out, ...))` of many calls with so many `args` and `out`
+    behind them, compiled for tuples."""
+
+    def general(*given: Any) -> Any:
+        return entry(*given[:-1], *flatten_like(tree, given[-1], count, "out"))
+
+    checks: list[str] = []
+    places: dict[int, str] = {}
+    stack: list[tuple[Tree, str]] = [(tree, "v")]
+    while stack:
+        t, at = stack.pop()
+        if isinstance(t, tuple):
+            checks.append(f"type({at}) is tuple and len({at}) == {len(t)}")
+            stack += [(a, f"{at}[{k}]") for k, a in enumerate(t)][::-1]
+        elif isinstance(t, int):
+            places[t] = at
+    if len(places) < count or count + inputs > MOST_COMPILED:
+        return general
+    args = "".join(f"a{k}, " for k in range(inputs))
+    flat = "".join(f"{places[i]}, " for i in range(count))
+    test = " and ".join(checks) or "True"
+    text = f"lambda {args}v: entry({args}{flat}) if {test} else general({args}v)"
+    made: Callable[..., Any] = eval(text, {"entry": entry, "general": general})
+    return made
+
+
+def map_tree(function: Callable[[int], Any], tree: Tree) -> Any:
+    """Replace every index of a tree by `function(index)`, keeping the containers."""
+    if isinstance(tree, tuple):
+        return tuple([function(t) if type(t) is int else map_tree(function, t) for t in tree])
+    if isinstance(tree, list):
+        return [map_tree(function, t) for t in tree]
+    if isinstance(tree, dict):
+        return {k: map_tree(function, t) for k, t in tree.items()}
+    if isinstance(tree, np.ndarray):
+        leaves = [function(int(i)) for i in tree.ravel()]
+        if leaves and isinstance(leaves[0], np.ndarray):
+            return np.stack(leaves).reshape(tree.shape + leaves[0].shape)
+        return np.array(leaves).reshape(tree.shape)
+    return function(int(tree))

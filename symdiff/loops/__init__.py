@@ -1,0 +1,9 @@
+"""Programs with arrays and loops to such programs.
+
+`simplify/`        statements and their expressions
+`diff/`            reverse and forward mode, tapes, checkpoints
+`rows`             a program for each row of its arguments
+`context`          what the transformations of one program share
+`adjoint_loops`    loops over the elements of an array, around statements that add to adjoints
+`trees`            how derivatives nest
+"""

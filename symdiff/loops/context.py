@@ -1,0 +1,142 @@
+"""What the transformations of one program share: names, types, what depends on what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from symdiff import ir
+from symdiff.ir import VAR, Expr
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INDEX,
+    LOAD,
+    Block,
+    Build,
+    Call,
+    Loop,
+    Names,
+    Structured,
+    Type,
+    Update,
+    array,
+    defined,
+    inner,
+    leaves,
+    name_of,
+    scalar,
+    types,
+    walk,
+)
+
+
+def names_of(program: Structured) -> Names:
+    """New names for a program: none of its own, and none of its tapes."""
+    loops = [s for s in walk(program.block) if isinstance(s, Loop)]
+    return Names((*types(program), *(v.tape for s in loops for v in s.saves)))
+
+
+def _by_loops(block: Block) -> set[str]:
+    """The names that loops or routines compute."""
+    found: set[str] = set()
+    for s in walk(block):
+        if isinstance(s, Loop | Call) or (isinstance(s, Build) and s.body):
+            found |= {n for n, _ in defined(s)}
+    return found
+
+
+class Context:
+    """The names of a program, and which of them depend on the inputs of a derivative.
+
+    Attributes
+    ----------
+    names : gives new names.
+    types : of every name, also of those made since.
+    tape_bars : a tape -> the tape of the adjoints of its values.
+    """
+
+    def __init__(self, program: Structured, wrt: Iterable[str]) -> None:
+        self.types: dict[str, Type] = types(program)
+        self.names = names_of(program)
+        self.tape_bars: dict[str, str] = {}
+        self._heavy = _by_loops(program.block)
+        self._active = set(wrt)
+        self._known: dict[Expr, bool] = {}
+        self._spread(program.block)
+
+    def fresh(self, stem: str, t: Type) -> str:
+        """A new name of a type."""
+        name = self.names.fresh(stem)
+        self.types[name] = t
+        return name
+
+    def leaf(self, name: str) -> Expr:
+        """The expression that a name is."""
+        t = self.types[name]
+        return array(name, t.kind) if t.shape else scalar(name, t.kind)
+
+    def is_heavy(self, e: Expr) -> bool:
+        """Whether an expression uses what loops or routines have computed."""
+        return any(name_of(x) in self._heavy for x in leaves((e,)))
+
+    def adopt(self, mapping: Mapping[Expr, Expr]) -> None:
+        """Take over what is known of names for their copies."""
+        for old, new in mapping.items():
+            if (t := self.types.get(name_of(old))) is not None:
+                self.types[name_of(new)] = Type(ir.substitute(t.shape, mapping), t.kind)
+                if name_of(old) in self._active:
+                    self._active.add(name_of(new))
+
+    def refresh(self, block: Block) -> None:
+        """Note the types that names have after expressions of a block were replaced."""
+        for s in walk(block):
+            self.types.update(defined(s))
+            self.types.update(inner(s))
+
+    def active(self, e: Expr | str) -> bool:
+        """Whether the real value of an expression or name depends on the inputs."""
+        if isinstance(e, str):
+            return e in self._active
+        for n in ir.topological((e,), self._known):
+            self._known[n] = self._depends(n)
+        return self._known[e]
+
+    def _depends(self, n: Expr) -> bool:
+        if n.op is VAR or n.op is ARRAY:
+            return name_of(n) in self._active
+        if n.op.boolean or n.op is INDEX:
+            return False
+        if n.op is LOAD:
+            return self._known[n.args[0]]
+        return any(self._known[a] for a in n.args)
+
+    def _spread(self, block: Block) -> None:
+        """Find the active names, until there are no more."""
+        before = -1
+        while len(self._active) != before:
+            before = len(self._active)
+            self._known = {}
+            for s in walk(block):
+                match s:
+                    case Build():
+                        self._mark(s.name, s.value)
+                    case Update():
+                        self._mark(s.name, array(s.source, s.type.kind), s.value)
+                    case Loop():
+                        for c in s.carried:
+                            self._mark(c.name, c.init, c.next)
+                            self._mark(c.result, c.init, c.next)
+                        for v in s.saves:
+                            self._mark(v.tape, v.value)
+                        self._active |= {r.name for r in s.restores if r.tape in self._active}
+                    case Call():
+                        for name, _ in s.results:
+                            self._mark(name, *s.args)
+        self._known = {}
+        self._active = {n for n in self._active if n not in self.types or self._real(n)}
+
+    def _mark(self, name: str, *values: Expr) -> None:
+        if self._real(name) and any(map(self.active, values)):
+            self._active.add(name)
+
+    def _real(self, name: str) -> bool:
+        return name not in self.types or self.types[name].kind == "f"

@@ -1,0 +1,223 @@
+"""Forward mode through arrays and loops: dual statements.
+
+Before:  for i in range(n): s = s*x[i]
+After:   for i in range(n): s, s_dot = s*x[i], s_dot*x[i] + s*x_dot[i]
+
+Requires: a valid program.
+Ensures: the statements of the program, with a tangent for each number and array that
+depends on the inputs: an expression of a number, an array of an array, or None while it
+is zero. Loops carry, save and restore tangents along with values, so that a program of a
+reverse sweep is differentiated like any other (forward over reverse).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symdiff import ir
+from symdiff.ir import VAR, WHERE, ZERO, Expr, topological, var
+from symdiff.ir.linalg.routines import ROUTINES, Writer
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INTEGER,
+    LOAD,
+    Block,
+    Build,
+    Call,
+    Carried,
+    Loop,
+    Restore,
+    Save,
+    Statement,
+    Type,
+    Update,
+    array,
+    defined,
+    inner,
+    load,
+    name_of,
+    renamed,
+    walk,
+)
+from symdiff.loops.context import Context
+from symdiff.passes.differentiate import local_partials
+
+
+class Duals:
+    """The tangents of a program's names.
+
+    Parameters
+    ----------
+    context : of the program.
+    tangents : of its inputs: expressions of numbers, `ARRAY` leaves of arrays.
+    """
+
+    def __init__(self, context: Context, tangents: Mapping[str, Expr]) -> None:
+        self.context = context
+        self.dots: dict[str, Expr] = {n: t for n, t in tangents.items() if t is not ZERO}
+        self.known: dict[Expr, Expr] = {}
+        self.tapes: dict[str, str] = {}
+
+    # --------------------------------------------------------------- expressions
+    def of(self, e: Expr) -> Expr:
+        """The tangent of an expression; of an array an `ARRAY` leaf, or ZERO."""
+        if e.op is ARRAY:
+            return self.dots.get(name_of(e), ZERO)
+        for n in topological((e,), self.known):
+            self.known[n] = self._tangent(n)
+        return self.known[e]
+
+    def _tangent(self, n: Expr) -> Expr:
+        if n.op is VAR or n.op is ARRAY:
+            return self.dots.get(name_of(n), ZERO)
+        if not self.context.active(n):
+            return ZERO
+        if n.op is LOAD:
+            dot = self.dots.get(name_of(n.args[0]))
+            return ZERO if dot is None else load(dot, *n.args[1:])
+        if n.op is WHERE:
+            condition, a, b = n.args
+            return ir.where(condition, self.known[a], self.known[b])
+        total = ZERO
+        for child, partial, gate in local_partials(n):
+            if (dot := self.known[child]) is not ZERO:
+                total = total + ir.where(gate, dot * partial, ZERO)
+        return total
+
+    # ---------------------------------------------------------------- statements
+    def block(self, block: Block) -> Block:
+        """The block with the tangents of what it defines."""
+        result: list[Statement] = []
+        for s in block:
+            match s:
+                case Build():
+                    result += self._build(s)
+                case Update():
+                    result += self._update(s)
+                case Loop():
+                    result += self._loop(s)
+                case Call():
+                    result += self._call(s)
+                case _:
+                    result.append(s)
+        return tuple(result)
+
+    def _name(self, name: str, t: Type) -> str:
+        return self.context.fresh(f"{name}_dot", t)
+
+    def _set(self, name: str, dot: Expr) -> None:
+        self.dots[name] = dot
+        self.known.pop(self.context.leaf(name), None)
+
+    def _build(self, s: Build) -> list[Statement]:
+        if not self.context.active(s.name):
+            return [s]
+        body = self.block(s.body)
+        value = self.of(s.value)
+        if value is ZERO:
+            return [s]
+        name = self._name(s.name, s.type)
+        dual = Build(name, s.type, s.indices, value, body)
+        (copy,), _ = renamed((dual,), self.context.names)
+        assert isinstance(copy, Build)
+        for n, t in (d for b in walk(copy.body) for d in (*defined(b), *inner(b))):
+            self.context.types.setdefault(n, t)
+        self._set(s.name, array(name))
+        return [s, replace(copy, name=name)]
+
+    def zeros(self, t: Type, out: list[Statement]) -> Expr:
+        """An array of zeros, made at the end of the statements."""
+        name = self.context.fresh("zeros", t)
+        axes = tuple(self.context.fresh("i", INTEGER) for _ in t.shape)
+        out.append(Build(name, t, axes, ZERO))
+        return array(name)
+
+    def _update(self, s: Update) -> list[Statement]:
+        if not self.context.active(s.name):
+            return [s]
+        source, value = self.of(array(s.source)), self.of(s.value)
+        if source is ZERO and value is ZERO:
+            return [s]
+        out: list[Statement] = []
+        if source is ZERO:
+            source = self.zeros(s.type, out)
+        name = self._name(s.name, s.type)
+        out.append(replace(s, name=name, source=name_of(source), value=value))
+        self._set(s.name, array(name))
+        return [*out, s]
+
+    def _call(self, s: Call) -> list[Statement]:
+        """By the rule of the routine."""
+        dots = [self.of(e) for e in s.args]
+        if all(dot is ZERO for dot in dots):
+            return [s]
+        writer = Writer(self.context.fresh, self.context.types)
+        for (name, _), dot in zip(s.results, ROUTINES[s.routine].jvp(writer, s, dots), strict=True):
+            if dot is not ZERO:
+                self._set(name, dot)
+        return [s, *writer.out]
+
+    # --------------------------------------------------------------------- loops
+    def _loop(self, s: Loop) -> list[Statement]:
+        """The loop with the tangents of what it carries; which these are is found by
+        trying until there are no more."""
+        live = {c.name for c in s.carried if self.of(c.init) is not ZERO}
+        while True:
+            attempt = self._attempt(s, live)
+            found = {c.name for c in s.carried if self.of(c.next) is not ZERO}
+            if found <= live:
+                return self._dual(s, live, *attempt)
+            live |= found
+
+    def _attempt(self, s: Loop, live: set[str]) -> tuple[Block, list[Restore]]:
+        """The body, if these of its carried values have tangents."""
+        self.known = {}
+        for c in s.carried:
+            self.dots.pop(c.name, None)
+            if c.name in live:
+                name = self._name(c.name, c.type)
+                self.dots[c.name] = array(name) if c.type.shape else var(name)
+        restores = []
+        for r in s.restores:
+            if (tape := self.tapes.get(r.tape)) is not None:
+                name = self._name(r.name, r.type)
+                restores.append(Restore(tape, r.type, name))
+                self.dots[r.name] = array(name) if r.type.shape else var(name)
+        return self.block(s.body), restores
+
+    def _dual(
+        self, s: Loop, live: set[str], body: Block, restores: Sequence[Restore]
+    ) -> list[Statement]:
+        if body == s.body and not live and not restores:
+            if all(self.of(v.value) is ZERO for v in s.saves):
+                return [s]
+        before: list[Statement] = []
+        after: list[Statement] = list(body)
+        carried = []
+        results: dict[str, str] = {}
+        for c in s.carried:
+            carried.append(c)
+            if c.name not in live:
+                continue
+            start, init, end = self.dots[c.name], self.of(c.init), self.of(c.next)
+            if c.type.shape:
+                init = self.zeros(c.type, before) if init is ZERO else init
+                end = self.zeros(c.type, after) if end is ZERO else end
+            results[c.result] = result = self._name(c.result, c.type)
+            carried.append(Carried(name_of(start), c.type, init, end, result))
+        saves = list(s.saves)
+        for v in s.saves:
+            if (dot := self.of(v.value)) is not ZERO:
+                tape = self.tapes[v.tape] = self.context.names.fresh(f"{v.tape}_dot")
+                saves.append(Save(tape, v.type, dot))
+        for name, end_dot in results.items():
+            self._set(name, self.context.leaf(end_dot))
+        new = replace(
+            s,
+            carried=tuple(carried),
+            body=tuple(after),
+            saves=tuple(saves),
+            restores=(*s.restores, *restores),
+        )
+        return [*before, new]

@@ -1,0 +1,15 @@
+"""Simplification of programs with arrays and loops.
+
+`block_by_block`     the expressions of each block, by the passes of functions of numbers
+`forwarding`         what is read is what was written
+`promote`            an element that a loop changes, in a number
+`chains`             the states of an array that a loop changes element by element
+`tabulate`           loops that fill arrays, as arrays given by their indices
+`fuse`               elements of an array, computed where they are used
+`repeated`           what several statements compute, computed once
+`deltas`             sums over Kronecker deltas
+`through`            singularities behind arrays of intermediate results
+`running_norms`      roots of sums of squares that loops add up
+`scaled_norms`       norms that neither overflow nor vanish
+`exponents`          sums of exponentials, scaled likewise
+"""

@@ -1,0 +1,183 @@
+"""Simplify the expressions of a program with arrays and loops, block by block.
+
+Before:  for i in range(n): s = s + (exp(x[i]) - 1)/x[i]
+After:   for i in range(n): s = s + completed(x[i])
+
+Requires: a valid program.
+Ensures: the same values wherever the program was defined. The real expressions of one
+block are simplified together, as the outputs of a scalar program are: elements of
+arrays and integers stand for variables. Integer expressions stay as they are. What
+nothing depends on any more is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from symdiff.ir import Expr, substitute, var
+from symdiff.ir.loop_program import (
+    FLOORDIV,
+    INDEX,
+    LOAD,
+    MOD,
+    REAL_OF,
+    Block,
+    Build,
+    Loop,
+    Names,
+    Statement,
+    expressions,
+    kind_of,
+    mapped,
+)
+from symdiff.ir.prune import pruned
+from symdiff.loops.simplify.deltas import contracted
+from symdiff.loops.simplify.exponents import scaled
+from symdiff.loops.simplify.forwarding import rewritten
+from symdiff.loops.simplify.fuse import fused
+from symdiff.loops.simplify.promote import promoted
+from symdiff.loops.simplify.repeated import shared
+from symdiff.loops.simplify.running_norms import marked
+from symdiff.loops.simplify.tabulate import gathered
+from symdiff.loops.simplify.through import looked_through
+from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.complete.complete import closed_forms, complete, expand_completed
+from symdiff.passes.guards.guards import guards
+from symdiff.passes.stabilise import stabilise
+
+
+def simplified(
+    block: Block,
+    roots: Sequence[Expr],
+    names: Names,
+    *,
+    late: bool = False,
+    tapes: Iterable[str] = (),
+) -> tuple[Block, tuple[Expr, ...]]:
+    """A block and the expressions after it, simplified.
+
+    Parameters
+    ----------
+    names : of the program.
+    late : after differentiation, when singularities have been filled already.
+    tapes : that are read elsewhere.
+    """
+    block, roots = rewritten(block, tuple(roots))
+    if not late:  # one name for one number, so that it cancels
+        block, roots = marked(*shared(block, roots))
+        block, roots = scaled(block, roots, names)
+        block, roots = looked_through(block, roots, _early)
+    block, roots = _with_passes(block, roots, _late if late else _early)
+    block, roots = shared(block, roots)
+    block = promoted(pruned(block, roots, tapes), names)
+    block = fused(pruned(block, roots, tapes), roots, late=late)
+    block, roots = contracted(block, roots)
+    block, roots = rewritten(gathered(block, names), roots)
+    block = fused(pruned(block, roots, tapes), roots, late=late)
+    return pruned(block, roots, tapes), roots
+
+
+def final(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+    """The form to be emitted, when nothing is to be differentiated any more: completed
+    operations are written out, and sums and quotients keep their digits."""
+    return _with_passes(block, tuple(roots), _last)
+
+
+def closed(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+    """The same with completed operations in closed form, undefined at their points."""
+    return _with_passes(block, tuple(roots), _closed)
+
+
+def _with_passes(
+    block: Block, roots: tuple[Expr, ...], passes: Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+) -> tuple[Block, tuple[Expr, ...]]:
+    new: dict[Expr, Expr] = {}
+    for group in _groups(block, roots):
+        todo = tuple(dict.fromkeys(e for e in group if e not in new and _is_real(e)))
+        new.update(zip(todo, passes(todo), strict=True))
+
+    def one(e: Expr) -> Expr:
+        return new.get(e, e)
+
+    def go(b: Block) -> Block:
+        return tuple(mapped(s, one, go) for s in b)
+
+    return go(block), tuple(map(one, roots))
+
+
+def _groups(block: Block, roots: Iterable[Expr]) -> Iterator[list[Expr]]:
+    """The expressions of each block, with those after it that belong to it."""
+    yield [*(e for s in block for e in _outside(s)), *roots]
+    for s in block:
+        if isinstance(s, (Build, Loop)):
+            yield from _groups(s.body, _inside(s))
+
+
+def _outside(s: Statement) -> tuple[Expr, ...]:
+    """The expressions of a statement that are evaluated outside of its block."""
+    match s:
+        case Build():
+            return ()
+        case Loop():
+            return tuple(c.init for c in s.carried)
+    return expressions(s)
+
+
+def _inside(s: Build | Loop) -> list[Expr]:
+    """The expressions of a statement that are evaluated in its block."""
+    outside = set(_outside(s))
+    return [e for e in expressions(s) if e not in outside]
+
+
+def _is_real(e: Expr) -> bool:
+    return bool(e.args) and e.op is not LOAD and kind_of(e) != "i"
+
+
+# ------------------------------------------------------------------------ passes
+@lru_cache(maxsize=512)
+def _early(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
+    outputs = guards(substitute(outputs, names), ())
+    outputs = complete(stabilise(cancel(outputs), early=True))
+    return substitute(outputs, _inverse(names))
+
+
+@lru_cache(maxsize=512)
+def _late(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
+    return substitute(cancel(substitute(outputs, names)), _inverse(names))
+
+
+@lru_cache(maxsize=512)
+def _last(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
+    outputs = stabilise(expand_completed(substitute(outputs, names)))
+    return substitute(outputs, _inverse(names))
+
+
+@lru_cache(maxsize=512)
+def _closed(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
+    return substitute(closed_forms(substitute(outputs, names)), _inverse(names))
+
+
+def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:
+    """Variables for the topmost elements of arrays and for integers."""
+    names: dict[Expr, Expr] = {}
+    seen: set[Expr] = set()
+    stack = list(reversed(outputs))
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        seen.add(e)
+        if e.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF):
+            names[e] = var(f"leaf {len(names)}")
+        else:
+            stack.extend(reversed(e.args))
+    return names
+
+
+def _inverse(names: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
+    return {v: e for e, v in names.items()}

@@ -1,0 +1,218 @@
+"""Local identities of statements: what is read is what was written.
+
+Before:  b = a with a[i] = 0;  c = b with b[i] += v
+After:   c = a with a[i] = v
+
+Requires: a valid program.
+Ensures: the same values. An element that was just written is not loaded again, two
+changes of one element become one, an array of a constant or a view of another is read
+through, and a carried value that no iteration changes is what it was before the loop.
+No array is kept alive for longer where it is changed in the meantime.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from symdiff import ir
+from symdiff.ir import (
+    ADD,
+    CONST,
+    LE,
+    LT,
+    MUL,
+    NEG,
+    SUB,
+    TRUE,
+    WHERE,
+    ZERO,
+    Expr,
+    substitute,
+    topological,
+)
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INDEX,
+    LOAD,
+    Block,
+    Build,
+    Carried,
+    Check,
+    Loop,
+    Statement,
+    Update,
+    array,
+    expressions,
+    index,
+    mapped,
+    name_of,
+    scalar,
+    walk,
+)
+
+MAX_ROUNDS = 6
+MAX_THROUGH = 12
+"""Nodes of a value that is written out wherever its array is read."""
+
+
+def rewritten(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+    """Apply the identities until nothing changes."""
+    roots = tuple(roots)
+    for _ in range(MAX_ROUNDS):
+        rewriter = _Rewriter(block, roots)
+        after = rewriter.block(block), tuple(map(rewriter.expression, roots))
+        if after == (block, roots):
+            break
+        block, roots = after
+    return block, roots
+
+
+class _Rewriter:
+    """One round.
+
+    Attributes
+    ----------
+    made : the statement that made an array.
+    here : the arrays that the present block has made.
+    leaves : what stands for a name now.
+    loaded, used : the arrays that are loaded from, and how often each is used otherwise.
+    changed : arrays that some statement changes in place.
+    counts : how many values an index takes, from 0.
+    """
+
+    def __init__(self, block: Block, roots: Sequence[Expr]) -> None:
+        self.made: dict[str, Build | Update] = {}
+        self.here: set[str] = set()
+        self.leaves: dict[Expr, Expr] = {}
+        self.known: dict[Expr, Expr] = {}
+        self.counts: dict[Expr, Expr] = {}
+        everything = [*roots, *(e for s in walk(block) for e in expressions(s))]
+        nodes = topological(everything)
+        self.loaded = {name_of(e.args[0]) for e in nodes if e.op is LOAD}
+        self.used = Counter(name_of(e) for e in everything if e.op is ARRAY)
+        self.changed = {s.source for s in walk(block) if isinstance(s, Update)}
+        for s in walk(block):
+            if isinstance(s, Loop):
+                self.changed |= {name_of(c.init) for c in s.carried if c.type.shape}
+
+    # ---------------------------------------------------------------- statements
+    def block(self, block: Block) -> Block:
+        """The block, and what is known of its names."""
+        outer, self.here, self.known = (self.here, self.known), set(), {}
+        result = []
+        for s in block:
+            s = self.statement(s)
+            if isinstance(s, Build | Update):
+                self.made[s.name] = s
+                self.here.add(s.name)
+            result.append(s)
+        self.here, self.known = outer
+        return tuple(result)
+
+    def statement(self, s: Statement) -> Statement:
+        """A statement with its block rewritten first."""
+        if isinstance(s, Loop):
+            s = self._without_constants(s)
+            if s.count is not None:
+                self.counts[index(s.index)] = self.expression(s.count)
+        if isinstance(s, Build):
+            sizes = map(self.expression, s.type.shape)
+            self.counts.update(zip(map(index, s.indices), sizes, strict=True))
+        body = self.block(s.body) if isinstance(s, Build | Loop) else ()
+        s = mapped(s, self.expression, lambda _: body)
+        if isinstance(s, Check):
+            self._learn(s.condition)
+        return self._merged(s) if isinstance(s, Update) else s
+
+    def _learn(self, condition: Expr) -> None:
+        """Sizes that are equal have one name from then on."""
+        if condition.op is ir.EQ and all(a.op in (INDEX, CONST) for a in condition.args):
+            a, b = condition.args
+            name, other = (a, b) if a.op is INDEX else (b, a)
+            if name.op is INDEX:
+                self.leaves[name] = other
+                self.known = {}
+
+    def _without_constants(self, s: Loop) -> Loop:
+        """A loop does not carry what its iterations do not change."""
+        varying = []
+        for c in s.carried:
+            if self._is_constant(c):
+                init = self.expression(c.init)
+                for name in (c.name, c.result):
+                    self.leaves[_leaf(c, name)] = init
+            else:
+                varying.append(c)
+        return replace(s, carried=tuple(varying))
+
+    def _is_constant(self, c: Carried) -> bool:
+        if c.next is not _leaf(c, c.name):
+            return False
+        return bool(c.type.shape) or all(e.op is not LOAD for e in topological((c.init,)))
+
+    def _merged(self, s: Update) -> Update:
+        """One change of an element in place of two."""
+        before = self.made.get(s.source)
+        if not isinstance(before, Update) or before.name not in self.here:
+            return s
+        if before.name in self.loaded or self.used[before.name] > 1 or before.index != s.index:
+            return s
+        if not s.add:
+            return replace(s, source=before.source) if s.guard is TRUE else s
+        if before.guard is TRUE:
+            value = before.value + ir.where(s.guard, s.value, ZERO)
+            return replace(s, source=before.source, value=value, guard=TRUE, add=before.add)
+        if before.guard is s.guard:
+            return replace(s, source=before.source, value=before.value + s.value, add=before.add)
+        return s
+
+    # --------------------------------------------------------------- expressions
+    def expression(self, e: Expr) -> Expr:
+        """An expression over the names that there are now."""
+        for n in topological((e,), self.known):
+            new = self.leaves.get(n)
+            if new is None:
+                new = ir.rebuild(n, tuple(self.known[a] for a in n.args))
+            if new.op is LOAD:
+                new = self._read(new)
+            elif new.op in ir.COMPARISONS:
+                new = self._decided(new)
+            self.known[n] = new
+        return self.known[e]
+
+    def _decided(self, e: Expr) -> Expr:
+        """A condition on an index that its range decides."""
+        a, b = e.args
+        if e.op is LE and a is ZERO and b in self.counts:
+            return TRUE
+        if e.op is LT and a in self.counts and self.counts[a] is b:
+            return TRUE
+        return e
+
+    def _read(self, e: Expr) -> Expr:
+        """An element, without loading it where that can be."""
+        made = self.made.get(name_of(e.args[0]))
+        place = e.args[1:]
+        if isinstance(made, Build) and not made.body and self._seen_through(made):
+            at = dict(zip(map(index, made.indices), place, strict=True))
+            return substitute((made.value,), at)[0]
+        if isinstance(made, Update) and made.name in self.here and made.index == place:
+            if made.guard is TRUE and not made.add:
+                return made.value
+        return e
+
+    def _seen_through(self, s: Build) -> bool:
+        nodes = topological((s.value,))
+        if s.value.op is LOAD:
+            return name_of(s.value.args[0]) not in self.changed
+        cheap = all(n.op in _CHEAP or n.op.boolean for n in nodes)
+        return cheap and len(nodes) <= MAX_THROUGH
+
+
+def _leaf(c: Carried, name: str) -> Expr:
+    return array(name, c.type.kind) if c.type.shape else scalar(name, c.type.kind)
+
+
+_CHEAP = frozenset((ADD, SUB, MUL, NEG, CONST, INDEX, WHERE, ir.VAR))

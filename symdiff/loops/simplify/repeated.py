@@ -1,0 +1,119 @@
+"""Compute once what several statements compute.
+
+Before:  s[i] = sum_k a[i, k]*x[k];  t[i] = sum_k a[i, k]*x[k];  f(s, t)
+After:   s[i] = sum_k a[i, k]*x[k];  f(s, s)
+
+Requires: a valid program.
+Ensures: the same values. A statement goes whose definitions are those of an earlier one that
+it can see, up to names. Arrays that are changed in place stay apart, and so does what costs no
+more than to read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symdiff.ir import Expr, substitute, topological
+from symdiff.ir.loop_program import (
+    Block,
+    Build,
+    Call,
+    Loop,
+    Names,
+    Statement,
+    Type,
+    Update,
+    array,
+    defined,
+    name_of,
+    renamed,
+    replaced,
+    scalar,
+    walk,
+)
+
+
+def shared(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+    """The block and the expressions after it, without statements that repeat others."""
+    return _shared(block, tuple(roots), {}, changed(block))
+
+
+def changed(block: Block) -> set[str]:
+    """The arrays that statements change in place."""
+    found = {s.source for s in walk(block) if isinstance(s, Update)}
+    loops = (s for s in walk(block) if isinstance(s, Loop))
+    return found | {name_of(c.init) for s in loops for c in s.carried if c.type.shape}
+
+
+class _Numbers(Names):
+    """Names by the order in which they are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+
+    def fresh(self, stem: str) -> str:
+        self._count += 1
+        return f"= {self._count}"
+
+
+def _shared(
+    block: Block, roots: tuple[Expr, ...], known: Mapping[Block, Statement], apart: set[str]
+) -> tuple[Block, tuple[Expr, ...]]:
+    seen = dict(known)
+    done: list[Statement] = []
+    left = list(block)
+    while left:
+        s = left.pop(0)
+        key = renamed((s,), _Numbers())[0] if _worth(s, apart) else None
+        same = None if key is None else seen.get(key)
+        if same is not None:
+            now = {
+                _leaf(name, t): _leaf(other, t)
+                for (name, t), (other, _) in zip(defined(s), defined(same), strict=True)
+            }  # fmt: skip
+            left = list(replaced(tuple(left), now))
+            roots = substitute(roots, now)
+            continue
+        if key is not None:
+            seen[key] = s
+        done.append(_inside(s, seen, apart))
+    return tuple(done), roots
+
+
+def _leaf(name: str, t: Type) -> Expr:
+    return array(name, t.kind) if t.shape else scalar(name, t.kind)
+
+
+def _inside(s: Statement, seen: Mapping[Block, Statement], apart: set[str]) -> Statement:
+    """A statement whose own block repeats nothing."""
+    if isinstance(s, Build):
+        body, (value,) = _shared(s.body, (s.value,), seen, apart)
+        return replace(s, body=body, value=value)
+    if not isinstance(s, Loop):
+        return s
+    ends = (*(c.next for c in s.carried), *(v.value for v in s.saves))
+    body, ends = _shared(s.body, ends, seen, apart)
+    nexts, values = ends[: len(s.carried)], ends[len(s.carried) :]
+    return replace(
+        s,
+        body=body,
+        carried=tuple(replace(c, next=e) for c, e in zip(s.carried, nexts, strict=True)),
+        saves=tuple(replace(v, value=e) for v, e in zip(s.saves, values, strict=True)),
+    )
+
+
+def _worth(s: Statement, apart: set[str]) -> bool:
+    """Whether a statement may be left out, and costs more than to load what it makes."""
+    if any(name in apart for name, _ in defined(s)):
+        return False
+    if any(isinstance(b, Loop) and (b.saves or b.restores) for b in walk((s,))):
+        return False
+    if isinstance(s, Build):
+        costly = any(n.op.libm is not None for n in topological((s.value,)))
+        return bool(s.body) or costly
+    return isinstance(s, Call) or (isinstance(s, Loop) and not any(c.type.shape for c in s.carried))
+
+
+__all__ = ["changed", "shared"]

@@ -1,0 +1,283 @@
+"""Norms of any size: sums of squares under roots, scaled by what is largest.
+
+Before:  for i in range(n): s = s + x[i]**2                   y/sqrt(squares(s)), s
+After:   for i in range(n): m = |x[i]| if m < |x[i]| else m
+         for i in range(n): s = s + (u*x[i])**2               y/(sqrt(s)/u), (sqrt(s)/u)**2
+
+with u a power of two that is 1 unless m is large or small.
+
+Requires: a program that is ready to be settled: `loops.simplify.running_norms` has marked the sums.
+Ensures: equal values, of which none overflows or vanishes before the norm does. Sums that
+are saved on tapes, or are the elements of an array, are saved as their roots.
+
+It takes a second loop over what is added up. So the kernel that is called first does without,
+and the processor's flags tell whether it has to be called again; see `derivation.settled`. The
+constants are those of a simple form of Blue's algorithm (ACM Transactions on Mathematical
+Software 4, 1978): what is too small beside the largest term does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import (
+    ADD,
+    DIV,
+    EQ,
+    HALF,
+    MUL,
+    ONE,
+    POW,
+    VAR,
+    ZERO,
+    Expr,
+    const,
+    power,
+    substitute,
+    topological,
+    var,
+    where,
+)
+from symdiff.ir.functions import MAXIMUM, SQUARES
+from symdiff.ir.loop_program import (
+    ARRAY,
+    LOAD,
+    REAL,
+    Block,
+    Build,
+    Carried,
+    Check,
+    Loop,
+    Statement,
+    Structured,
+    Update,
+    array,
+    defined,
+    expressions,
+    leaves,
+    mapped,
+    name_of,
+    renamed,
+    walk,
+)
+from symdiff.loops.context import names_of
+from symdiff.lowering.loops.collected import reduction
+
+SCALES = {"float64": (480, 600), "float32": (45, 90)}
+"""Sums whose largest term is beyond two to the first, or its reciprocal, are scaled by two to
+the second."""
+TWO = const(2)
+
+
+def scaled(program: Structured, dtype: str) -> Structured:
+    """The program, itself if it has no such sums."""
+    work = _Lengths(program, dtype)
+    for s in walk(program.block):
+        for e in expressions(s):
+            work.look(e)
+    for e in program.outputs:
+        work.look(e)
+    if not work.roots:
+        return program
+    outputs = tuple(work.new(e) for e in program.outputs)
+    return replace(program, block=work.block(program.block), outputs=outputs)
+
+
+class _Lengths:
+    """Which numbers are kept as their roots, and what stands for them.
+
+    Attributes
+    ----------
+    roots : the root of each number, or for an array the array of the roots.
+    loops : the results of loops that are scaled, by the names of their iteration counts.
+    """
+
+    def __init__(self, program: Structured, dtype: str) -> None:
+        self.names = names_of(program)
+        self.level, self.scale = SCALES[dtype]
+        self.roots: dict[Expr, Expr] = {}
+        self.loops: dict[str, Loop] = {}
+        self.sums: dict[Expr, tuple[Loop, Carried]] = {}
+        self.builds: dict[Expr, Build] = {}
+        self.restored: dict[Expr, str] = {}
+        self.saved: dict[str, list[Expr]] = {}
+        for s in walk(program.block):
+            if isinstance(s, Build):
+                self.builds[array(s.name)] = s
+            elif isinstance(s, Loop):
+                for c in s.carried:
+                    self.sums[var(c.result)] = s, c
+                for r in s.restores:
+                    self.restored[var(r.name)] = r.tape
+                for v in s.saves:
+                    self.saved.setdefault(v.tape, []).append(v.value)
+        self.tapes: set[str] = set()
+        everything = [e for s in walk(program.block) for e in expressions(s)]
+        self.whole = {e for e in (*everything, *program.outputs) if e.op is ARRAY}
+        self.whole |= {array(s.source) for s in walk(program.block) if isinstance(s, Update)}
+
+    # ------------------------------------------------------------- what is kept as a root
+    def look(self, e: Expr) -> None:
+        """Find sums of squares under roots."""
+        for n in topological((e,)):
+            if n.op is POW and n.args[0].op is SQUARES:
+                for s in topological(n.args[0].args):
+                    self.keep(s.args[0] if s.op is LOAD else s)
+
+    def keep(self, s: Expr) -> bool:
+        """Let a number, or the elements of an array, be kept as roots, if it can be."""
+        if s in self.roots:
+            return True
+        if s in self.restored:
+            tape = self.restored[s]
+            if all(self.keep(v) for v in self.saved[tape]):
+                self.tapes.add(tape)
+                self.roots |= {r: r for r, t in self.restored.items() if t == tape}
+        elif s in self.builds and s not in self.whole:
+            if self.keep(self.builds[s].value):
+                self.roots[s] = s
+        elif s in self.sums:
+            loop, c = self.sums[s]
+            if c.init is ZERO and (terms := list(_terms(loop, c))) and None not in terms:
+                largest = self.largest(loop, c, ZERO)
+                (found,), new = renamed((largest,), self.names)
+                assert isinstance(found, Loop)
+                self.loops[loop.trips] = found
+                self.roots[s] = power(s, HALF) * self.unit(new[var(f"largest {c.result}")])
+        return s in self.roots
+
+    def unit(self, m: Expr) -> Expr:
+        """One over the scale, for the largest term."""
+        high, low = const(2**self.level), const(Fraction(1, 2**self.level))
+        big, small = const(2**self.scale), const(Fraction(1, 2**self.scale))
+        return where(ir.lt(high, m), big, where(ir.lt(m, low), small, ONE))
+
+    # --------------------------------------------------------------------- rewriting
+    def new(self, e: Expr) -> Expr:
+        """An expression over the roots."""
+        mapping: dict[Expr, Expr] = {}
+        for n in topological((e,)):
+            below = n.args[0] if n.args else n
+            if (root := self.root(n)) is not None:
+                mapping[n] = power(root, TWO)
+            elif (root := self.root(below)) is None:
+                continue
+            elif n.op is POW:
+                mapping[n] = power(root, TWO * n.args[1])
+            elif n.op is EQ and n.args[1] is ZERO:
+                mapping[n] = ir.eq(root, ZERO)
+        return substitute((e,), mapping)[0] if mapping else e
+
+    def root(self, n: Expr) -> Expr | None:
+        """The root that stands for a number or an element, if it is kept so."""
+        if n.op is SQUARES:
+            (n,) = n.args
+        if n.op is LOAD:
+            return n if n.args[0] in self.roots else None
+        return self.roots.get(n) if n.op is VAR else None
+
+    def block(self, block: Block) -> Block:
+        done: list[Statement] = []
+        for s in block:
+            if isinstance(s, Loop) and s.trips in self.loops:
+                largest = self.loops[s.trips]
+                done += [largest, self.scaled(s, self.unit(var(largest.carried[0].result)))]
+                continue
+            t = mapped(s, self.new, self.block)
+            if isinstance(s, Build) and isinstance(t, Build) and array(s.name) in self.roots:
+                t = replace(t, value=self.roots[s.value])
+            elif isinstance(s, Loop) and isinstance(t, Loop):
+                pairs = zip(s.saves, t.saves, strict=True)
+                t = replace(t, saves=tuple(
+                    replace(v, value=self.roots[old.value]) if v.tape in self.tapes else v
+                    for old, v in pairs
+                ))  # fmt: skip
+            done.append(t)
+        return tuple(done)
+
+    def scaled(self, s: Loop, unit: Expr) -> Loop:
+        """The loop that adds up, with scaled terms."""
+        (c,) = s.carried
+        body = tuple(self.scaled(b, unit) if isinstance(b, Loop) else b for b in s.body)
+        found = reduction(c)
+        if found is not None:
+            c = replace(c, next=var(c.name) + _scaled(found.term, unit))
+        return replace(s, carried=(c,), body=body)
+
+    def largest(self, s: Loop, c: Carried, init: Expr) -> Loop:
+        """The loop that finds the size of what is largest among what is squared."""
+        name, result = f"largest {c.name}", f"largest {c.result}"
+        found = reduction(c)
+        inside = [b for b in s.body if isinstance(b, Loop)]
+        if found is None:
+            (deeper,) = inside
+            largest = self.largest(deeper, deeper.carried[0], var(name))
+            after = var(largest.carried[0].result)
+            return replace(s, carried=(Carried(name, REAL, init, after, result),), body=(largest,))
+        sizes = [ir.abs_(t) for t in _squared(found.term)]
+        size = sizes[0]
+        for other in sizes[1:]:
+            size = MAXIMUM(size, other)
+        after = where(ir.lt(var(name), size), size, var(name))
+        return replace(s, carried=(Carried(name, REAL, init, after, result),), body=())
+
+
+def _terms(s: Loop, c: Carried) -> Iterator[Expr | None]:
+    """What is squared in the terms of a sum; None for what is no sum of squares."""
+    plain = s.count is not None and s.condition is ir.TRUE and not s.saves and not s.restores
+    loops = [b for b in s.body if not isinstance(b, Check)]
+    if not plain or len(s.carried) != 1 or c.type != REAL:
+        yield None
+        return
+    found = reduction(c)
+    if found is not None and not loops:
+        terms = _squared(found.term)
+        own = {c.name, *(n for b in s.body for n, _ in defined(b))}
+        yield from terms
+        if not terms or any(name_of(e) in own for e in leaves((found.term,))):
+            yield None
+    elif found is None and len(loops) == 1 and isinstance(loops[0], Loop) and loops[0].carried:
+        (inner, first) = loops[0], loops[0].carried[0]
+        through = first.init is var(c.name) and c.next is var(first.result)
+        if through:
+            yield from _terms(inner, first)
+        else:
+            yield None
+    else:
+        yield None
+
+
+def _squared(e: Expr) -> list[Expr]:
+    """What is squared in each term of a sum, if each has a square as a factor; else nothing."""
+    if e.op is POW and e.args[1] is TWO:
+        return [e.args[0]]
+    if e.op is MUL and e.args[0] is e.args[1]:
+        return [e.args[0]]
+    if e.op is MUL:
+        return _squared(e.args[0]) or _squared(e.args[1])
+    if e.op is DIV:
+        return _squared(e.args[0])
+    if e.op is ADD:
+        either = [_squared(a) for a in e.args]
+        return [t for found in either for t in found] if all(either) else []
+    return []
+
+
+def _scaled(e: Expr, unit: Expr) -> Expr:
+    """A sum of squares with each of what is squared divided by the unit."""
+    if e.op is POW:
+        return power(e.args[0] / unit, TWO)
+    if e.op is MUL and e.args[0] is e.args[1]:
+        return power(e.args[0] / unit, TWO)
+    if e.op is MUL:
+        at = 0 if _squared(e.args[0]) else 1
+        return _scaled(e.args[at], unit) * e.args[1 - at]
+    if e.op is DIV:
+        return _scaled(e.args[0], unit) / e.args[1]
+    return _scaled(e.args[0], unit) + _scaled(e.args[1], unit)
+
+
+__all__ = ["scaled"]

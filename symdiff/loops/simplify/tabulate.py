@@ -1,0 +1,240 @@
+"""Build arrays from their indices where a loop changes them element by element.
+
+Before:  for i in range(n): for j in range(m): a[i] += x[i, j]
+After:   a = [a[i] + sum of x[i, j] for all j, for all i]
+
+Requires: a valid program.
+Ensures: the same values, but for the order of sums. A nest of loops is replaced if all
+that it does is to change arrays, at places that are the indices of its outer loops, up
+to constants, and if what it adds there depends on no other iteration of these loops.
+It is left alone where the arrays share work that would be done several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from symdiff import ir
+from symdiff.ir import ADD, SUB, TRUE, ZERO, Expr, substitute, topological, var
+from symdiff.ir.loop_program import (
+    INDEX,
+    LOAD,
+    REAL,
+    Block,
+    Build,
+    Call,
+    Carried,
+    Check,
+    Loop,
+    Names,
+    Statement,
+    array,
+    defined,
+    expressions,
+    free,
+    index,
+    inner,
+    load,
+    name_of,
+    renamed,
+    replaced,
+    scalar,
+    walk,
+)
+from symdiff.ir.prune import pruned
+from symdiff.loops.simplify.chains import Chain, Site, chain, names_used, plain
+
+MAX_REPEATED = 1.3
+MAX_FOR_ONE = 2.2
+FEW = 16
+"""How much more work several arrays, or one, may be than the loop; and what always is
+worth it."""
+
+
+def gathered(block: Block, names: Names) -> Block:
+    """The block with arrays that are built in place of loops."""
+    result: list[Statement] = []
+    for s in block:
+        if isinstance(s, Loop) and (builds := _builds(s, names)) is not None:
+            result += builds
+        elif isinstance(s, Build | Loop):
+            result.append(replace(s, body=gathered(s.body, names)))
+        else:
+            result.append(s)
+    return tuple(result)
+
+
+def _builds(s: Loop, names: Names) -> list[Build] | None:
+    """The arrays that a nest of loops makes."""
+    if not plain(s) or any(isinstance(b, Check) or _has_tapes(b) for b in walk(s.body)):
+        return None
+    found = []
+    for c in s.carried:
+        if not c.type.shape or (build := _Gather(s, c, names).build()) is None:
+            return None
+        found.append(build)
+    factor = MAX_FOR_ONE if len(found) == 1 else MAX_REPEATED
+    if sum(map(_work, found)) > factor * _work(s) + FEW:
+        return None
+    return found or None
+
+
+def _work(s: Build | Loop) -> float:
+    """The operations of a statement, each counted once; a loop weighs more."""
+    roots = [e for b in (s, *walk(s.body)) for e in expressions(b)]
+    nodes = sum(_WEIGHTS.get(e.op, 0 if not e.args else 20) for e in topological(roots))
+    return nodes + 100 * sum(isinstance(b, Loop | Call) for b in walk(s.body))
+
+
+_WEIGHTS: dict[ir.Op, float] = {
+    **dict.fromkeys(ir.ARITHMETIC, 1), ir.DIV: 4, ir.LT: 1, ir.LE: 1, ir.EQ: 1, ir.NOT: 0,
+    ir.AND: 0, ir.OR: 0, ir.WHERE: 1, LOAD: 1,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """An axis of the array: the loop of its index, and what is added to that."""
+
+    loop: Loop
+    count: Expr
+    shift: Expr
+
+
+class _Gather:
+    """One array that a nest of loops changes."""
+
+    def __init__(self, s: Loop, c: Carried, names: Names) -> None:
+        self.s, self.c, self.names = s, c, names
+        self.indices = tuple(names.fresh("k") for _ in c.type.shape)
+        self.at = tuple(map(index, self.indices))
+        self.before = load(array(name_of(c.init), c.type.kind), *self.at)
+
+    def build(self) -> Build | None:
+        """The array as it is after the loop."""
+        found = chain(self.s, self.c)
+        if found is None or not found.sites:
+            return None
+        value, body = self.before, list[Statement]()
+        for site in found.sites:
+            axes = self._axes(site)
+            if axes is None or not self._independent(site, found, axes):
+                return None
+            term = self._term(site, found, axes, body)
+            if term is None:
+                return None
+            inside, change = term
+            if site.update.add:
+                value = value + ir.where(inside, change, ZERO)
+            else:
+                value = ir.where(inside, change, value)
+        return Build(self.c.result, self.c.type, self.indices, value, tuple(body))
+
+    def _axes(self, site: Site) -> list[_Axis] | None:
+        """The loops whose indices are the place of an update: the outermost ones."""
+        loops = {b.index: b for b in site.path}
+        inner_names = {n for b in site.path for n, _ in _all_inside(b)}
+        axes = []
+        for e in site.update.index:
+            i, shift = _shifted(e)
+            loop = loops.pop(i, None) if i is not None else None
+            if loop is None or loop.count is None or names_used(shift) & inner_names:
+                return None
+            axes.append(_Axis(loop, loop.count, shift))
+        mapped = [a.loop for a in axes]
+        outermost = site.path[: len(axes)]
+        if any(b not in mapped for b in outermost) or not all(map(plain, site.path)):
+            return None
+        return axes
+
+    def _independent(self, site: Site, found: Chain, axes: Sequence[_Axis]) -> bool:
+        """Whether an update sees no other iteration."""
+        if len(found.sites) > 1 and (found.loads or not site.update.add):
+            return False
+        if len(site.path) > len(axes) and (found.loads or not site.update.add):
+            return False
+        before = found.states[: found.states.index(site.update.name)]
+        return all(
+            e.args[1:] == site.update.index and name_of(e.args[0]) in before for e in found.loads
+        )
+
+    def _term(
+        self, site: Site, found: Chain, axes: Sequence[_Axis], body: list[Statement]
+    ) -> tuple[Expr, Expr] | None:
+        """When an element is changed, and to what or by how much; what that needs goes
+        to the body."""
+        outer, rest = site.path[: len(axes)], site.path[len(axes) :]
+        value, guard, after = site.update.value, site.update.guard, list[Statement]()
+        if rest:
+            loop, value, guard = self._summed(rest, value, guard)
+            after = [loop]
+        links = [*site.path, site.update]
+        shared = [b for s in outer[:-1] for b in s.body if not any(b is x for x in links)]
+        block = [b for s in outer for b in s.body if not any(b is x for x in links)]
+        mapping = {**_invariants(outer), **dict.fromkeys(found.loads, self.before)}
+        roots = (value, guard, *(a.count for a in axes))
+        roots = substitute(roots, mapping)
+        needed = pruned(replaced((*block, *after), mapping), roots)
+        made = {n for b in shared for n, _ in defined(b)}
+        if any(n in made for b in needed for n, _ in defined(b)):
+            return None  # once for a row, not for each of its elements
+        here = {index(a.loop.index): k - a.shift for a, k in zip(axes, self.at, strict=True)}
+        own = {n for n, _ in _all_inside(self.s)} - {name_of(i) for i in here}
+        if free(needed, roots) & own:
+            return None
+        copy, new = renamed(needed, self.names)
+        body += replaced(copy, here)
+        value, guard, *counts = substitute(substitute(roots, new), here)
+        return ir.and_(self._bounds(axes, counts), guard), value
+
+    def _bounds(self, axes: Sequence[_Axis], counts: Sequence[Expr]) -> Expr:
+        """That an element is one that the loops come to."""
+        inside = TRUE
+        for a, k, count, size in zip(axes, self.at, counts, self.c.type.shape, strict=True):
+            if a.shift is not ZERO:
+                inside = ir.and_(inside, ir.le(a.shift, k))
+            if a.shift is not ZERO or count is not size:
+                inside = ir.and_(inside, ir.lt(k, count + a.shift))
+        return inside
+
+    def _summed(self, path: Sequence[Loop], value: Expr, guard: Expr) -> tuple[Loop, Expr, Expr]:
+        """Loops inside of an element that sum what is added to it."""
+        s = path[0]
+        start, end = self.names.fresh("sum"), self.names.fresh("sum")
+        body = s.body
+        if len(path) > 1:
+            deeper, value, guard = self._summed(path[1:], value, guard)
+            body = (*(b for b in s.body if b is not path[1]), deeper)
+        others = tuple(c for c in s.carried if not c.type.shape)
+        total = Carried(start, REAL, ZERO, var(start) + ir.where(guard, value, ZERO), end)
+        return replace(s, carried=(*others, total), body=body), var(end), TRUE
+
+
+def _invariants(loops: Sequence[Loop]) -> dict[Expr, Expr]:
+    """The numbers that loops carry and do not change."""
+    known: dict[Expr, Expr] = {}
+    for s in loops:
+        for c in s.carried:
+            if not c.type.shape and c.next is scalar(c.name, c.type.kind):
+                known[c.next] = substitute((c.init,), known)[0]
+    return known
+
+
+def _has_tapes(s: Statement) -> bool:
+    return isinstance(s, Loop) and bool(s.saves or s.restores)
+
+
+def _all_inside(s: Loop) -> list[tuple[str, object]]:
+    return [*inner(s), *(d for b in walk(s.body) for d in (*defined(b), *inner(b)))]
+
+
+def _shifted(e: Expr) -> tuple[str | None, Expr]:
+    """An index and what is added to it."""
+    if e.op is INDEX:
+        return name_of(e), ZERO
+    if e.op in (ADD, SUB) and e.args[0].op is INDEX:
+        return name_of(e.args[0]), e.args[1] if e.op is ADD else -e.args[1]
+    if e.op is ADD and e.args[1].op is INDEX:
+        return name_of(e.args[1]), e.args[0]
+    return None, ZERO

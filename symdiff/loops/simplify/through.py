@@ -1,0 +1,95 @@
+"""Look through arrays of intermediate results where a singularity hides behind them.
+
+Before:  r[i] = sqrt(x[i]**2 + y[i]**2); s[i] = arctan(r[i])/r[i]
+After:   s[i] = arctan(sqrt(x[i]**2 + y[i]**2))/sqrt(x[i]**2 + y[i]**2)
+
+Requires: a valid program, not differentiated yet.
+Ensures: equal values. An element is replaced by its formula only in expressions in which more
+can be completed then; elsewhere arrays stay, and nothing is computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from symdiff.ir import Expr, substitute, topological
+from symdiff.ir.functions import EXP, LOG
+from symdiff.ir.loop_program import LOAD, Block, Build, index, mapped, name_of, walk
+from symdiff.passes.analysis.roots import loci
+from symdiff.passes.complete.removable import WRITTEN
+
+MAX_NODES = 150
+"""Of a formula with the elements replaced."""
+MAX_DEPTH = 6
+"""Arrays computed from arrays that are looked through."""
+Pass = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+
+
+def looked_through(
+    block: Block, roots: Sequence[Expr], simplify: Pass
+) -> tuple[Block, tuple[Expr, ...]]:
+    """The block and the expressions after it; `simplify` is what completes them later."""
+    builds = {
+        s.name: s for s in walk(block) if isinstance(s, Build) and not s.body and s.type.kind == "f"
+    }
+    if not builds:
+        return block, tuple(roots)
+    known: dict[Expr, Expr] = {}
+
+    def one(e: Expr) -> Expr:
+        if e not in known:
+            known[e] = _through(e, builds, simplify)
+        return known[e]
+
+    def go(b: Block) -> Block:
+        return tuple(mapped(s, one, go) for s in b)
+
+    return go(block), tuple(map(one, roots))
+
+
+def _through(e: Expr, builds: dict[str, Build], simplify: Pass) -> Expr:
+    e = _logarithms(e, builds)
+    whole = e
+    for _ in range(MAX_DEPTH):
+        nodes = topological((whole,))
+        if len(nodes) > MAX_NODES:
+            return e
+        elements = {
+            n: _formula(builds[name_of(n.args[0])], n.args[1:])
+            for n in nodes
+            if n.op is LOAD and name_of(n.args[0]) in builds
+        }
+        if not elements:
+            break
+        (whole,) = substitute((whole,), elements)
+    if whole is e or not any(next(loci(n), None) is not None for n in topological((e,))):
+        return e
+    return whole if _completed(whole, simplify) > _completed(e, simplify) else e
+
+
+def _logarithms(e: Expr, builds: dict[str, Build]) -> Expr:
+    """With the formulas of exponentials that logarithms are taken of: where one of those
+    vanishes as an element of an array, its logarithm is lost."""
+    elements: dict[Expr, Expr] = {}
+    for n in topological((e,)):
+        if n.op is LOG:
+            for x in topological(n.args):
+                if x.op is LOAD and (build := builds.get(name_of(x.args[0]))) is not None:
+                    if build.value.op is EXP:
+                        elements[x] = _formula(build, x.args[1:])
+    return substitute((e,), elements)[0]
+
+
+def _formula(build: Build, indices: Sequence[Expr]) -> Expr:
+    (value,) = substitute(
+        (build.value,), dict(zip(map(index, build.indices), indices, strict=True))
+    )
+    return value
+
+
+def _completed(e: Expr, simplify: Pass) -> int:
+    """How many completed functions the expression becomes one of."""
+    return sum(n.op in WRITTEN for n in topological(simplify((e,))))
+
+
+__all__ = ["looked_through"]

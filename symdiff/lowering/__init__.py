@@ -1,0 +1,13 @@
+"""Preparation for machines, DAG to DAG; nothing here prints.
+
+`target`           operations of processors beside those of the DAG
+`lower`            + - * / neg sqrt, comparisons, select, libm
+`newton`           one Newton correction where a library's function errs by several units
+`reciprocals`      quotients of one denominator by its reciprocal
+`factoring`        products and quotients with few operations
+`fast`             fast mode
+`latency`          whether a processor would wait for results
+`compensated/`     values with their rounding errors
+`double_double/`   real numbers as pairs of doubles
+`loops/`           programs with arrays and loops
+"""

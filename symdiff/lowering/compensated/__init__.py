@@ -1,0 +1,9 @@
+"""Compensated evaluation: values together with the rounding errors of all that is in them.
+
+`evaluate`        sums, products, quotients, roots
+`functions`       elementary functions with their errors, an entry each
+`unnormalised`    the pairs of doubles, in no order, that they are made of
+`exponentials`    exponentials, logarithms, hyperbolic functions
+`angles`          trigonometric functions and their inverses
+`erf`             the error function
+"""

@@ -1,0 +1,368 @@
+"""Values computed together with the rounding errors of all that is in them.
+
+Before:  sharp(x*(x*x - 2) + 1)
+After:   p = x*x; e = fma(x, x, -p); s = p - 2; e' = e + (error of s); x*s + 1 + x*e'
+
+Every operation on the way is one rounded result and its error, which is computed
+without error itself, or for functions to 2**-63 or 2**-56 (`lowering.compensated.functions`), and
+carried along to first order: of the error of a sum that cancels, only its square is
+left. Unlike in double-double arithmetic the two parts are never brought into order, so
+that this costs a few operations, all of them SIMD.
+
+Requires: `is_sharp(e)`: arithmetic, powers, choices and functions that have a correction.
+Reference: P. Langlois, Automatic linear correction of rounding errors, BIT 41 (2001).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from symdiff.ir import (
+    ABS,
+    ADD,
+    AND,
+    BOOL,
+    COMPARISONS,
+    CONST,
+    DIV,
+    HALF,
+    LT,
+    MUL,
+    NEG,
+    NOT,
+    ONE,
+    OR,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    const,
+    integer,
+    rational,
+    raw,
+    topological,
+)
+from symdiff.ir.functions import CONSTANT_VALUES, EXP, EXPM1, MAXIMUM, MINIMUM
+from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.lowering.target import (
+    ARRAY_CHAIN,
+    FMA,
+    LIGHT,
+    PLAIN,
+    SHARP,
+    SHARP_EXP,
+    SHARP_EXPM1,
+    nearest,
+)
+
+Corrected = tuple[Expr, Expr]
+"""A rounded value, and what is to be added to it."""
+
+
+class Known(dict[Expr, Corrected]):
+    """The nodes of a program that have been built; `light` where functions have fewer bits,
+    `single` in single precision."""
+
+    def __init__(self, light: bool = False, single: bool = False) -> None:
+        super().__init__()
+        self.light, self.single = light, single
+
+
+def is_sharp(e: Expr) -> bool:
+    """Whether all errors in a node can be computed."""
+    return all(_has_error(n) for n in topological((e,)))
+
+
+def is_plain_sum(e: Expr) -> bool:
+    """Whether a node is made of sums, products, roots and powers alone, and
+    choices between them by comparing inputs."""
+    return all(
+        n.op in (VAR, ADD, SUB, MUL, NEG, WHERE, BOOL, AND, OR, NOT)
+        or (n.op in COMPARISONS and not any(a.args for a in n.args))
+        or rational(n) is not None
+        or (n.op is POW and n.args[1] is HALF)
+        or (n.op is POW and (integer(n.args[1]) or 0) in range(2, ARRAY_CHAIN + 1))
+        for n in topological((e,))
+    )
+
+
+def _has_error(n: Expr) -> bool:
+    if n.op is POW:
+        q = rational(n.args[1])
+        return q is not None and q.denominator <= 2 and 0 < abs(q.numerator) <= ARRAY_CHAIN
+    return (
+        n.op.boolean
+        or n.op in _ARITHMETIC
+        or n.op in CORRECTED
+        or (not n.args and (n.op is not CONST or rational(n) is not None))
+    )
+
+
+def sharp(e: Expr, known: Known) -> Corrected:
+    """A value that is rounded once, and the errors of its parts, in operations to be
+    carried out as they stand. `known` is filled with those of all nodes below."""
+    for n in topological(e.args, known):
+        known[n] = _local(n, [known[a] for a in n.args], known)
+    if e.op in (ADD, SUB):
+        return _rounded_once(e, known)
+    return known[e] if e in known else _local(e, [known[a] for a in e.args], known)
+
+
+def corrected(e: Expr, known: Known) -> Corrected:
+    for n in topological((e,), known):
+        known[n] = _local(n, [known[a] for a in n.args], known)
+    return known[e]
+
+
+def _rounded_once(e: Expr, known: Known) -> Corrected:
+    """A sum, whose own rounding is small beside it, and the correction of its terms."""
+    at = next((i for i, a in enumerate(e.args) if _is_product(a)), None)
+    minus = [False, e.op is SUB]
+    if at is None:
+        (a, da), (b, db) = (known[x] for x in e.args)
+        if minus[1]:
+            b, db = _negative(b), _negative(db)
+        return raw(ADD, (a, b)), _add(da, db)
+    product, (c, dc) = e.args[at], known[e.args[1 - at]]
+    if product.op is MUL:
+        (a, da), (b, db) = (known[x] for x in product.args)
+    else:
+        n = integer(product.args[1]) or 1
+        (a, da), (b, db) = (_power(known[product.args[0]], m) for m in (n // 2, n - n // 2))
+        if n % 2:
+            (a, da), (b, db) = _power(known[product.args[0]], n - 1), known[product.args[0]]
+    correction = ZERO
+    if (a, da) == (b, db):
+        correction = ZERO if da is ZERO else raw(MUL, (raw(MUL, (const(2), a)), da))
+    else:
+        correction = _fma(a, db, _fma(b, da, ZERO))
+    if minus[at]:
+        a, correction = _negative(a), _negative(correction)
+    if minus[1 - at]:
+        c, dc = _negative(c), _negative(dc)
+    return raw(FMA, (a, b, c)), _add(correction, dc)
+
+
+def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
+    op = n.op
+    if op is CONST or op in CONSTANT_VALUES:
+        return _constant(n, known.single)
+    if op.boolean and op is not WHERE:
+        return (raw(op, tuple(a for a, _ in args), n.value) if args else n), ZERO
+    if op is POW:
+        q = rational(n.args[1])
+        assert q is not None
+        return _rational_power(args[0], q)
+    if op in CORRECTED:
+        value, error, slope = CORRECTED[op].build(args[0][0], known.light)
+        return value, _fma(slope, args[0][1], error)
+    if op in _ARITHMETIC:
+        return _ARITHMETIC[op](*args)
+    return n, ZERO
+
+
+def _constant(n: Expr, single: bool) -> Corrected:
+    from symdiff.lowering.double_double.functions import named
+    from symdiff.lowering.target import nearest_single
+
+    q = rational(n) if n.op is CONST else named(n.op)
+    assert q is not None
+    number = nearest_single if single else nearest
+    first = number(q)
+    if not math.isfinite(first):
+        return n, ZERO
+    return const(Fraction(first)), const(Fraction(number(q - Fraction(first))))
+
+
+# -------------------------------------------------------------------- arithmetic
+def _sum(x: Corrected, y: Corrected) -> Corrected:
+    (a, da), (b, db) = x, y
+    if a is ZERO or b is ZERO:
+        return (b, _add(da, db)) if a is ZERO else (a, _add(da, db))
+    s = raw(ADD, (a, b))
+    t = raw(SUB, (s, a))
+    own = raw(ADD, (raw(SUB, (a, raw(SUB, (s, t)))), raw(SUB, (b, t))))
+    return s, _add(own, _add(da, db))
+
+
+def _difference(x: Corrected, y: Corrected) -> Corrected:
+    (a, da), (b, db) = x, y
+    if a is ZERO or b is ZERO:
+        return _sum(x, _opposite(y))
+    s = raw(SUB, (a, b))
+    t = raw(SUB, (s, a))
+    own = raw(SUB, (raw(SUB, (a, raw(SUB, (s, t)))), raw(ADD, (b, t))))
+    return s, _add(own, _add(da, _negative(db)))
+
+
+def _opposite(x: Corrected) -> Corrected:
+    return _negative(x[0]), _negative(x[1])
+
+
+def _product(x: Corrected, y: Corrected) -> Corrected:
+    (a, da), (b, db) = x, y
+    if _is_power_of_two(a) or _is_power_of_two(b):
+        return raw(MUL, (a, b)), _fma(a, db, _fma(b, da, ZERO))
+    p = raw(MUL, (a, b))
+    error = raw(FMA, (a, b, _negative(p)))
+    if x == y and da is not ZERO:
+        return p, _fma(raw(MUL, (const(2), a)), da, error)
+    return p, _fma(a, db, _fma(b, da, error))
+
+
+def _quotient(x: Corrected, y: Corrected) -> Corrected:
+    """By the reciprocal, which quotients of one denominator share."""
+    (a, da), (b, db) = x, y
+    if _is_power_of_two(b):
+        inverse = const(1 / (rational(b) or Fraction(1)))
+        return raw(MUL, (a, inverse)), _fma(inverse, da, ZERO)
+    inverse = raw(DIV, (ONE, b))
+    q = inverse if a is ONE else raw(MUL, (a, inverse))
+    minus = _negative(q)
+    rest = _add(raw(FMA, (minus, b, a)), da)
+    return q, raw(MUL, (_fma(minus, db, rest), inverse))
+
+
+def _root(x: Corrected) -> Corrected:
+    a, da = x
+    s = raw(POW, (a, HALF))
+    rest = raw(FMA, (_negative(s), s, a))
+    half = raw(MUL, (HALF, raw(DIV, (ONE, s))))
+    return s, raw(MUL, (_add(rest, da), half))
+
+
+def _rational_power(x: Corrected, q: Fraction) -> Corrected:
+    """Integer and half-integer powers, by products, a root and a quotient."""
+    base = _root(x) if q.denominator == 2 else x
+    value = _power(base, abs(q.numerator))
+    return _quotient((ONE, ZERO), value) if q < 0 else value
+
+
+def _power(x: Corrected, n: int) -> Corrected:
+    """By the same steps as `lower`, so that they are shared."""
+    if n == 1:
+        return x
+    if n % 2:
+        return _product(_power(x, n - 1), x)
+    half = _power(x, n // 2)
+    return _product(half, half)
+
+
+# ----------------------------------------------------------------------- choices
+def _choice(condition: Corrected, x: Corrected, y: Corrected) -> Corrected:
+    return _select(condition[0], x, y)
+
+
+def _select(c: Expr, x: Corrected, y: Corrected) -> Corrected:
+    value = x[0] if x[0] is y[0] else raw(WHERE, (c, x[0], y[0]))
+    return value, x[1] if x[1] is y[1] else raw(WHERE, (c, x[1], y[1]))
+
+
+def _magnitude(x: Corrected) -> Corrected:
+    if x[1] is ZERO:
+        return raw(ABS, (x[0],)), ZERO
+    return _select(raw(LT, (_add(*x), ZERO)), _opposite(x), x)
+
+
+def _less(x: Corrected, y: Corrected) -> Expr:
+    """Whether x < y, by the difference of both parts."""
+    rest = _add(x[1], _negative(y[1]))
+    return raw(LT, (_add(raw(SUB, (x[0], y[0])), rest), ZERO))
+
+
+def _larger(x: Corrected, y: Corrected) -> Corrected:
+    return _select(_less(x, y), y, x)
+
+
+def _smaller(x: Corrected, y: Corrected) -> Corrected:
+    return _select(_less(y, x), y, x)
+
+
+_ARITHMETIC: dict[object, Callable[..., Corrected]] = {
+    ADD: _sum,
+    SUB: _difference,
+    MUL: _product,
+    DIV: _quotient,
+    NEG: _opposite,
+    ABS: _magnitude,
+    WHERE: _choice,
+    MAXIMUM: _larger,
+    MINIMUM: _smaller,
+}
+
+
+# ----------------------------------------------------------------------- helpers
+def _is_product(e: Expr) -> bool:
+    if e.op is POW:
+        return (integer(e.args[1]) or 0) > 1
+    return e.op is MUL
+
+
+def _add(a: Expr, b: Expr) -> Expr:
+    return b if a is ZERO else a if b is ZERO else raw(ADD, (a, b))
+
+
+def _fma(a: Expr, b: Expr, c: Expr) -> Expr:
+    """a*b + c, roughly."""
+    if a is ZERO or b is ZERO:
+        return c
+    if a is ONE or b is ONE:
+        return _add(b if a is ONE else a, c)
+    return raw(MUL, (a, b)) if c is ZERO else raw(FMA, (a, b, c))
+
+
+def _negative(e: Expr) -> Expr:
+    q = rational(e)
+    if q is not None:
+        return const(-q)
+    return e.args[0] if e.op is NEG else raw(NEG, (e,))
+
+
+def _is_power_of_two(e: Expr) -> bool:
+    q = rational(e)
+    return (
+        q is not None and q != 0 and not any(n & (n - 1) for n in (abs(q.numerator), q.denominator))
+    )
+
+
+def _sharp(e: Expr, known: Known) -> Expr:
+    return _add(*sharp(e, known))
+
+
+def _plain(e: Expr, known: Known) -> Expr:
+    return corrected(e, known)[0]
+
+
+def _argument(e: Expr, known: Known) -> Corrected:
+    """A sum rounded to the nearest double, and the rest."""
+    value, correction = corrected(e, known)
+    if e.op in (ADD, SUB, MUL) and all(known[a][1] is ZERO for a in e.args):
+        return value, correction  # all it lacks is its own rounding
+    high = _add(value, correction)
+    return high, raw(SUB, (correction, raw(SUB, (high, value))))
+
+
+def _exp(e: Expr, known: Known) -> Expr:
+    high, low = _argument(e, known)
+    value = raw(EXP, (high,))
+    return raw(FMA, (value, low, value))
+
+
+def _expm1(e: Expr, known: Known) -> Expr:
+    high, low = _argument(e, known)
+    value = raw(EXPM1, (high,))
+    return raw(ADD, (value, raw(FMA, (value, low, low))))
+
+
+BUILDS: dict[object, Callable[[Expr, Known], Expr]] = {
+    SHARP: _sharp,
+    LIGHT: _sharp,
+    PLAIN: _plain,
+    SHARP_EXP: _exp,
+    SHARP_EXPM1: _expm1,
+}
+"""How the operations on sharp values are made of others."""

@@ -1,0 +1,280 @@
+"""Double-double arithmetic: a real number as a pair of doubles, written as DAG nodes.
+
+Before : x + y, nodes of real values.
+After  : two nodes whose sum, unevaluated, is x + y to about 2**-104.
+
+Everything here builds raw nodes, one per rounded operation, in the order given;
+they must be evaluated as they stand, without reassociation, contraction or
+folding. `fma` rounds once, as IEEE 754 defines it.
+
+References: T. J. Dekker, Numer. Math. 18 (1971); M. Joldes, J.-M. Muller and
+V. Popescu, ACM TOMS 44 (2017), whose error bounds are quoted with u = 2**-53.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from symdiff.ir import (
+    ABS,
+    ADD,
+    AND,
+    DIV,
+    EQ,
+    HALF,
+    LE,
+    LT,
+    MUL,
+    NEG,
+    NOT,
+    OR,
+    POW,
+    SUB,
+    WHERE,
+    ZERO,
+    Expr,
+    Op,
+    const,
+    raw,
+)
+from symdiff.ir.functions import CEIL, FLOOR, ROUND
+from symdiff.lowering.target import FMA, nearest
+
+LOGB = Op("logb", 1, libm="logb", python="float(math.frexp({0})[1] - 1)")
+"""The exponent of a positive double: the largest k with 2**k <= x."""
+POWER_OF_TWO = Op("power_of_two", 1, intrinsic="-", python="math.ldexp(1.0, int({0}))")
+"""2**k, exactly, for an integer k from -1022 to 1023."""
+EXPONENT = Op("exponent", 1, intrinsic="-", python="float(math.frexp({0})[1] - 1)")
+"""As `LOGB` of a positive normal double, in the processor's registers."""
+
+
+class Pair(NamedTuple):
+    """The real number hi + lo, where hi is the double nearest to it."""
+
+    hi: Expr
+    lo: Expr
+
+
+# ----------------------------------------------------- one rounded operation each
+def plus(a: Expr, b: Expr) -> Expr:
+    return raw(ADD, (a, b))
+
+
+def minus(a: Expr, b: Expr) -> Expr:
+    return raw(SUB, (a, b))
+
+
+def times(a: Expr, b: Expr) -> Expr:
+    return raw(MUL, (a, b))
+
+
+def over(a: Expr, b: Expr) -> Expr:
+    return raw(DIV, (a, b))
+
+
+def minus_of(a: Expr) -> Expr:
+    return raw(NEG, (a,))
+
+
+def size(a: Expr) -> Expr:
+    return raw(ABS, (a,))
+
+
+def fma(a: Expr, b: Expr, c: Expr) -> Expr:
+    return raw(FMA, (a, b, c))
+
+
+def below(a: Expr, b: Expr) -> Expr:
+    return raw(LT, (a, b))
+
+
+def same(a: Expr, b: Expr) -> Expr:
+    return raw(EQ, (a, b))
+
+
+def both(p: Expr, q: Expr) -> Expr:
+    return raw(AND, (p, q))
+
+
+def either(p: Expr, q: Expr) -> Expr:
+    return raw(OR, (p, q))
+
+
+def pick(condition: Expr, a: Expr, b: Expr) -> Expr:
+    return raw(WHERE, (condition, a, b))
+
+
+def nearest_integer(a: Expr) -> Expr:
+    return raw(ROUND, (a,))
+
+
+# ------------------------------------------------------------ exact transformations
+def fast_two_sum(a: Expr, b: Expr) -> Pair:
+    """a + b exactly, for |a| >= |b|."""
+    s = plus(a, b)
+    return Pair(s, minus(b, minus(s, a)))
+
+
+def two_sum(a: Expr, b: Expr) -> Pair:
+    """a + b exactly."""
+    s = plus(a, b)
+    t = minus(s, a)
+    return Pair(s, plus(minus(a, minus(s, t)), minus(b, t)))
+
+
+def two_product(a: Expr, b: Expr) -> Pair:
+    """a * b exactly, where nothing underflows."""
+    p = times(a, b)
+    return Pair(p, fma(a, b, minus_of(p)))
+
+
+# --------------------------------------------------------------------- arithmetic
+def exact(a: Expr) -> Pair:
+    """A double as a pair."""
+    return Pair(a, ZERO)
+
+
+def constant(q: Fraction | int) -> Pair:
+    """A rational rounded to a pair."""
+    hi, lo = expansion(Fraction(q), 2)
+    return Pair(hi, lo)
+
+
+def expansion(q: Fraction, terms: int) -> list[Expr]:
+    """Doubles of falling size whose sum is q to 53 bits each."""
+    parts = []
+    for _ in range(terms):
+        part = Fraction(nearest(q))
+        parts.append(const(part))
+        q -= part
+    return parts
+
+
+def neg(x: Pair) -> Pair:
+    return Pair(minus_of(x.hi), minus_of(x.lo))
+
+
+def add(x: Pair, y: Pair) -> Pair:
+    """x + y within 3 u**2, cancellation included (AccurateDWPlusDW)."""
+    if x.lo is ZERO and y.lo is ZERO:
+        return two_sum(x.hi, y.hi)
+    if y.lo is ZERO:
+        return _add_double(x, y.hi)
+    if x.lo is ZERO:
+        return _add_double(y, x.hi)
+    s, t = two_sum(x.hi, y.hi), two_sum(x.lo, y.lo)
+    v = fast_two_sum(s.hi, plus(s.lo, t.hi))
+    return fast_two_sum(v.hi, plus(t.lo, v.lo))
+
+
+def _add_double(x: Pair, y: Expr) -> Pair:
+    """x + y within 2 u**2 (DWPlusFP)."""
+    s = two_sum(x.hi, y)
+    return fast_two_sum(s.hi, plus(x.lo, s.lo))
+
+
+def sub(x: Pair, y: Pair) -> Pair:
+    return add(x, neg(y) if y.lo is not ZERO else exact(minus_of(y.hi)))
+
+
+def mul(x: Pair, y: Pair) -> Pair:
+    """x * y within 4 u**2 (DWTimesDW3)."""
+    if x.lo is ZERO and y.lo is ZERO:
+        return two_product(x.hi, y.hi)
+    p = two_product(x.hi, y.hi)
+    cross = fma(x.hi, y.lo, fma(x.lo, y.hi, times(x.lo, y.lo)))
+    return fast_two_sum(p.hi, plus(p.lo, cross))
+
+
+def div(x: Pair, y: Pair) -> Pair:
+    """x / y within 9.8 u**2 (DWDivDW3 with the residual in full)."""
+    q = over(x.hi, y.hi)
+    rest = sub(x, mul(exact(q), y))
+    return fast_two_sum(q, over(rest.hi, y.hi))
+
+
+def sqrt(x: Pair) -> Pair:
+    """The square root within 25/8 u**2; that of 0 is 0."""
+    root = raw(POW, (x.hi, HALF))
+    rest = plus(x.lo, fma(minus_of(root), root, x.hi))
+    found = fast_two_sum(root, over(rest, times(const(2), root)))
+    return select(same(x.hi, ZERO), exact(ZERO), found)
+
+
+def scale(x: Pair, factor: Expr) -> Pair:
+    """x times a power of two, exact where nothing under- or overflows."""
+    return Pair(times(x.hi, factor), times(x.lo, factor))
+
+
+def magnitude(x: Pair) -> Pair:
+    return select(negative(x), neg(x), x)
+
+
+# ---------------------------------------------------------- conditions and steps
+def select(condition: Expr, x: Pair, y: Pair) -> Pair:
+    return Pair(pick(condition, x.hi, y.hi), pick(condition, x.lo, y.lo))
+
+
+def negative(x: Pair) -> Expr:
+    """x < 0: hi decides, as lo is 0 where hi is."""
+    return below(x.hi, ZERO)
+
+
+def less(x: Pair, y: Pair) -> Expr:
+    return either(below(x.hi, y.hi), both(same(x.hi, y.hi), below(x.lo, y.lo)))
+
+
+def equal(x: Pair, y: Pair) -> Expr:
+    return both(same(x.hi, y.hi), same(x.lo, y.lo))
+
+
+def less_equal(x: Pair, y: Pair) -> Expr:
+    return either(below(x.hi, y.hi), both(same(x.hi, y.hi), raw(LE, (x.lo, y.lo))))
+
+
+def negation(condition: Expr) -> Expr:
+    return raw(NOT, (condition,))
+
+
+def floor(x: Pair) -> Pair:
+    return _step(FLOOR, x)
+
+
+def ceil(x: Pair) -> Pair:
+    return _step(CEIL, x)
+
+
+def _step(op: Op, x: Pair) -> Pair:
+    """Where hi is an integer, lo decides."""
+    top = raw(op, (x.hi,))
+    return select(same(top, x.hi), fast_two_sum(top, raw(op, (x.lo,))), exact(top))
+
+
+def trunc(x: Pair) -> Pair:
+    return select(negative(x), ceil(x), floor(x))
+
+
+def rint(x: Pair) -> Pair:
+    """The nearest integer, ties to even."""
+    top = raw(ROUND, (x.hi,))
+    half = same(size(minus(x.hi, raw(FLOOR, (x.hi,)))), HALF)
+    beside = pick(below(x.lo, ZERO), raw(FLOOR, (x.hi,)), raw(CEIL, (x.hi,)))
+    decided = pick(both(half, negation(same(x.lo, ZERO))), beside, top)
+    whole = fast_two_sum(top, raw(ROUND, (x.lo,)))
+    return select(same(top, x.hi), whole, exact(decided))
+
+
+def polynomial(x: Pair, coefficients: Sequence[Fraction], full: int) -> Pair:
+    """The sum of c[k] * x**k by Horner's rule, from `full` on in double only: there
+    the terms must be below 2**-53 of the sum."""
+    tail = ZERO
+    for c in reversed(coefficients[full:]):
+        tail = (
+            fma(tail, x.hi, const(Fraction(nearest(c)))) if tail is not ZERO else expansion(c, 1)[0]
+        )
+    total = exact(tail)
+    for c in reversed(coefficients[:full]):
+        total = add(constant(c), mul(total, x))
+    return total

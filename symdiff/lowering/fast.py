@@ -1,0 +1,108 @@
+"""Trade a unit in the last place for time: what `accuracy="fast"` does to lowered outputs.
+
+Before : x/d, y/d; exp(a), exp(b), exp(a - b); a*b + c
+After  : r = 1/d, x*r, y*r; exp(a)/exp(b); fma(a, b, c)
+Requires: lowered outputs, see `lower`.
+Ensures : the same real values. A shared reciprocal and a quotient of exponentials are each
+         rounded once more; an exponential that overflows where the difference does not
+         gives inf or nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symdiff.ir import (
+    ABS,
+    ADD,
+    DIV,
+    LT,
+    MUL,
+    NEG,
+    ONE,
+    SUB,
+    WHERE,
+    ZERO,
+    Expr,
+    raw,
+    topological,
+)
+from symdiff.ir.functions import EXP
+from symdiff.lowering.factoring import products
+from symdiff.lowering.lower import lower
+
+CHAIN = 64
+"""Integer powers up to this are multiplied out."""
+
+
+def hasten(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The outputs lowered, in fewer and cheaper operations."""
+    roots = lower(outputs, chain=CHAIN, divide=False)
+    roots = lower(_exponentials(roots), chain=CHAIN, divide=False)
+    return lower(products(roots), chain=CHAIN, divide=False, fuse=True)
+
+
+def _rebuilt(e: Expr, new: dict[Expr, Expr]) -> Expr:
+    args = tuple(new[a] for a in e.args)
+    return e if args == e.args else raw(e.op, args, e.value)
+
+
+# ---------------------------------------------------------------------- exponentials
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How an exponential follows from others, and from a value that decides."""
+
+    kind: str
+    parts: tuple[Expr, ...]
+
+
+def _exponentials(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Exponentials that follow from others by one operation."""
+    known = {e.args[0]: e for e in topological(roots) if e.op is EXP}
+    found = {e: way for u, e in known.items() if (way := _from_others(u, known))}
+    ways = {e: w for e, w in found.items() if not any(p in found for p in w.parts)}
+    new: dict[Expr, Expr] = {}
+    stack = list(roots)
+    while stack:
+        e = stack[-1]
+        way = ways.get(e)
+        missing = [p for p in (e.args if way is None else way.parts) if p not in new]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        new[e] = _rebuilt(e, new) if way is None else _combined(way, new)
+    return tuple(new[r] for r in roots)
+
+
+def _from_others(u: Expr, known: dict[Expr, Expr]) -> _Way | None:
+    """How exp(u) follows from exponentials that are computed anyway."""
+    v = u.args[0] if u.op is NEG else u
+    falling = known.get(raw(NEG, (raw(ABS, (v,)),)))
+    if falling is not None:
+        return _Way("falls" if u.op is NEG else "grows", (falling, v))
+    if u.op is NEG and v in known:
+        return _Way("inverse", (known[v],))
+    if u.op is ADD or u.op is SUB:
+        a, b = u.args
+        less = known.get(raw(NEG, (b,)))
+        if a in known and b in known:
+            return _Way("product" if u.op is ADD else "quotient", (known[a], known[b]))
+        if a in known and less is not None:
+            return _Way("quotient" if u.op is ADD else "product", (known[a], less))
+    return None
+
+
+def _combined(way: _Way, new: dict[Expr, Expr]) -> Expr:
+    first, *rest = (new[p] for p in way.parts)
+    match way.kind:
+        case "product":
+            return raw(MUL, (first, rest[0]))
+        case "quotient":
+            return raw(DIV, (first, rest[0]))
+        case "inverse":
+            return raw(DIV, (ONE, first))
+    inverse = raw(DIV, (ONE, first))
+    sides = (first, inverse) if way.kind == "falls" else (inverse, first)
+    return raw(WHERE, (raw(LT, (ZERO, rest[0])), *sides))

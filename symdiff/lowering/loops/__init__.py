@@ -1,0 +1,6 @@
+"""Preparation of programs with arrays and loops.
+
+`vector_ready`     rearrangements for the sake of vectors
+`matmul`           products of matrices, found
+`collected`        reductions: what loops only add to, multiply, or keep the largest of
+"""

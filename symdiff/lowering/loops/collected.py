@@ -1,0 +1,79 @@
+"""Reductions: numbers that a loop carries and only adds to, multiplies, or keeps the largest or
+smallest of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symdiff import ir
+from symdiff.ir import ADD, LE, LT, MUL, ONE, SUB, WHERE, Expr, topological
+from symdiff.ir.loop_program import Carried, scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A carried value that collects terms: `next = carried + term`, or `*`, or the larger
+    or smaller."""
+
+    carried: Carried
+    kind: str
+    term: Expr
+
+
+def reduction(c: Carried) -> Reduction | None:
+    """What a carried number collects, if it does nothing else."""
+    leaf = scalar(c.name, c.type.kind)
+    for kind, collect in (("add", _sum), ("mul", _product), ("max", _extreme), ("min", _extreme)):
+        term = collect(c.next, leaf, kind)
+        if term is not None and leaf not in set(topological((term,))):
+            return Reduction(c, kind, term)
+    return None
+
+
+def _uses(e: Expr, leaf: Expr) -> bool:
+    return leaf in set(topological((e,)))
+
+
+def _sum(e: Expr, leaf: Expr, kind: str) -> Expr | None:
+    """The sum of what is added to a leaf."""
+    if e is leaf:
+        return ir.ZERO
+    if e.op is ADD or e.op is SUB:
+        a, b = e.args
+        if e.op is ADD and not _uses(a, leaf):
+            a, b = b, a
+        rest = _sum(a, leaf, kind) if not _uses(b, leaf) else None
+        if rest is None:
+            return None
+        if rest is ir.ZERO:
+            return b if e.op is ADD else ir.raw(ir.NEG, (b,))
+        return ir.raw(e.op, (rest, b))
+    if e.op is WHERE and not _uses(e.args[0], leaf):
+        either = [_sum(x, leaf, kind) for x in e.args[1:]]
+        terms = [x for x in either if x is not None]
+        return ir.raw(WHERE, (e.args[0], *terms)) if len(terms) == 2 else None
+    return None
+
+
+def _product(e: Expr, leaf: Expr, kind: str) -> Expr | None:
+    if e is leaf:
+        return ONE
+    if e.op is MUL:
+        a, b = e.args if _uses(e.args[0], leaf) else reversed(e.args)
+        rest = _product(a, leaf, kind) if not _uses(b, leaf) else None
+        if rest is None:
+            return None
+        return b if rest is ONE else ir.raw(MUL, (rest, b))
+    return None
+
+
+def _extreme(e: Expr, leaf: Expr, kind: str) -> Expr | None:
+    """`y` of `where(x < y, y, x)` and the like, with x the leaf."""
+    if e.op is not WHERE or e.args[0].op not in (LT, LE):
+        return None
+    low, high = e.args[0].args
+    chosen, other = e.args[1:]
+    if leaf not in (chosen, other) or {low, high} != {chosen, other}:
+        return None
+    found = "max" if chosen is high else "min"
+    return (other if chosen is leaf else chosen) if found == kind else None

@@ -1,0 +1,204 @@
+"""Last rearrangements of a program before it is emitted, for the sake of vectors.
+
+    what a loop carries without changing it       is not carried
+    additions to one element in a loop            are collected in a number, added once
+    functions of the sum that a build computes    are applied in a build of their own
+    products of matrices                          are calls, see `nestmatrices`
+
+Before:  y[i] = tanh(sum_j a[i, j]*x[j])
+After:   t[i] = sum_j a[i, j]*x[j]; y[i] = tanh(t[i])
+Ensures: the same values, up to the order of sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symdiff.ir import POW, TRUE, ZERO, Expr, add, integer, substitute, topological, var, where
+from symdiff.ir.loop_program import (
+    ARRAY,
+    LOAD,
+    REAL,
+    Block,
+    Build,
+    Carried,
+    Loop,
+    Names,
+    Statement,
+    Structured,
+    Type,
+    Update,
+    array,
+    defined,
+    expressions,
+    index,
+    inner,
+    leaves,
+    load,
+    name_of,
+    replaced,
+    scalar,
+    types,
+    walk,
+)
+from symdiff.lowering.loops.matmul import with_products
+
+
+def ready(program: Structured) -> Structured:
+    """The program, rearranged."""
+    loops = [s for s in walk(program.block) if isinstance(s, Loop)]
+    tapes = [v.tape for s in loops for v in s.saves]
+    names = Names((*types(program), *tapes))
+    block, outputs = _kept(program.block, program.outputs)
+    block, outputs = _kept(_rearranged(block, names), outputs)
+    return with_products(replace(program, block=block, outputs=outputs))
+
+
+# ----------------------------------------------------- what is carried and never changed
+def _kept(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...]]:
+    """The block, and expressions after it, without loops that pass on what they get."""
+    done: list[Statement] = []
+    left = list(block)
+    while left:
+        s = left.pop(0)
+        if isinstance(s, Build):
+            body, (value,) = _kept(s.body, (s.value,))
+            s = replace(s, body=body, value=value)
+        elif isinstance(s, Loop):
+            s = _with_body(s)
+            same = [c for c in s.carried if c.next is _leaf(c.name, c.type)]
+            mapping = {_leaf(c.name, c.type): c.init for c in same}
+            after = {_leaf(c.result, c.type): c.init for c in same}
+            if same:
+                s = replace(s, carried=tuple(c for c in s.carried if c not in same))
+                (s,) = replaced((s,), mapping)
+                left = list(replaced(tuple(left), after))
+                roots = substitute(roots, after)
+        done.append(s)
+    return tuple(done), roots
+
+
+def _with_body(s: Loop) -> Loop:
+    ends = (*(c.next for c in s.carried), *(v.value for v in s.saves))
+    body, ends = _kept(s.body, ends)
+    nexts, values = ends[: len(s.carried)], ends[len(s.carried) :]
+    return replace(
+        s,
+        body=body,
+        carried=tuple(replace(c, next=e) for c, e in zip(s.carried, nexts, strict=True)),
+        saves=tuple(replace(v, value=e) for v, e in zip(s.saves, values, strict=True)),
+    )
+
+
+def _leaf(name: str, t: Type) -> Expr:
+    return array(name, t.kind) if t.shape else scalar(name, t.kind)
+
+
+# ------------------------------------------------------------------------ statements
+def _rearranged(block: Block, names: Names) -> Block:
+    made: list[Statement] = []
+    for s in block:
+        if isinstance(s, (Build, Loop)):
+            s = replace(s, body=_rearranged(s.body, names))
+        if isinstance(s, Build):
+            made += _split(s, names)
+        elif isinstance(s, Loop):
+            made += _sunk(s, names)
+        else:
+            made.append(s)
+    return tuple(made)
+
+
+def _sunk(s: Loop, names: Names) -> list[Statement]:
+    """A loop, and the additions to one element that were in it."""
+    after: list[Statement] = []
+    for which, c in enumerate(s.carried):
+        if not c.type.shape or c.type.kind != "f":
+            continue
+        while (u := _fixed(s, s.carried[which])) is not None:
+            collected = names.fresh("sum"), names.fresh("sum")
+            term = where(u.guard, u.value, ZERO) if u.guard is not TRUE else u.value
+            number = Carried(collected[0], REAL, ZERO, add(var(collected[0]), term), collected[1])
+            body = tuple(b for b in s.body if b is not u)
+            body = replaced(body, {array(u.name): array(u.source)})
+            now = s.carried[which]
+            end = array(u.source) if now.next is array(u.name) else now.next
+            result = names.fresh(now.result)
+            carried = (
+                *s.carried[:which],
+                replace(now, next=end, result=result),
+                *s.carried[which + 1 :],
+                number,
+            )
+            s = replace(s, body=body, carried=carried)
+            after.insert(0, Update(
+                now.result, result, u.type, u.index, var(collected[1]), TRUE, True
+            ))  # fmt: skip
+    return [s, *after]
+
+
+def _chain(s: Loop, c: Carried) -> list[Update]:
+    """The additions that lead from a carried array to the next, if nothing else is done
+    with it."""
+    found: list[Update] = []
+    name = c.name
+    updates = {b.source: b for b in s.body if isinstance(b, Update)}
+    while name in updates:
+        found.append(updates[name])
+        name = found[-1].name
+    versions = {c.name, *(u.name for u in found)}
+    roots = [e for b in (replace(s, carried=()), *walk(s.body)) for e in expressions(b)]
+    roots += [x for o in s.carried for x in (o.init, o.next) if x is not c.next]
+    used = [name_of(e) for e in roots if e.op is ARRAY]
+    used += [name_of(e.args[0]) for e in topological(roots) if e.op is LOAD]
+    alone = sum(n in versions for n in used) == len(found)  # each as the source of one
+    fits = alone and c.next is array(name) and all(u.add for u in found)
+    return found if fits else []
+
+
+def _fixed(s: Loop, c: Carried) -> Update | None:
+    """An addition to a carried array that goes to the same element in every iteration."""
+    own = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
+    fixed = (u for u in _chain(s, c) if not any(name_of(e) in own for e in leaves(u.index)))
+    return next(fixed, None)
+
+
+def _split(s: Build, names: Names) -> list[Statement]:
+    """A build, or one of its sum and one of the functions of it."""
+    sums = {c.result for b in s.body if isinstance(b, Loop) for c in b.carried}
+    used = [e for e in leaves((s.value,)) if name_of(e) in sums]
+    if len(used) != 1 or s.type.kind != "f" or not _costly(s.value, used[0]):
+        return [s]
+    own = {n for b in s.body for n, _ in defined(b)} - {name_of(used[0])}
+    if any(name_of(e) in own for e in leaves((s.value,))):
+        return [s]
+    part = names.fresh(s.name)
+    indices = tuple(names.fresh(i) for i in s.indices)
+    places = [index(i) for i in indices]
+    mapping: Mapping[Expr, Expr] = {
+        **{index(i): j for i, j in zip(s.indices, places, strict=True)},
+        used[0]: load(array(part), *places),
+    }
+    (value,) = substitute((s.value,), mapping)
+    return [
+        Build(part, s.type, s.indices, used[0], s.body),
+        Build(s.name, s.type, indices, value),
+    ]
+
+
+def _costly(e: Expr, leaf: Expr) -> bool:
+    """Whether an expression applies a function of the library to a leaf."""
+    below: dict[Expr, bool] = {}
+    for n in topological((e,)):
+        below[n] = n is leaf or any(below[a] for a in n.args)
+        library = n.op.libm is not None and n.op.intrinsic is None
+        simple = n.op is POW and (
+            integer(n.args[1]) is not None or integer(n.args[1] * 2) is not None
+        )
+        if below[n] and library and not simple:
+            return True
+    return False
+
+
+__all__: Sequence[str] = ["ready"]

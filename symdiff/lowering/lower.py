@@ -1,0 +1,352 @@
+"""Lower outputs to what a processor has: + - * / neg sqrt, comparisons, select, libm.
+
+Before : any real outputs over the DAG, such as `x**3`, `logaddexp(a, b)`, `x/3`.
+After  : the same values in operations that have an instruction or a libm function;
+         `x**3` is `(x*x)*x`, half-integer powers use sqrt, a quotient by a constant
+         is rounded once. `a*b` and `b*a` are one node. With `fuse`, `a*b + c` is one
+         operation that rounds once.
+Requires: functions without a `libm` or `intrinsic` column have an `expand` column.
+Ensures : the result depends on the structure of the DAG only, so that text made
+         from it is reproducible; nothing is reassociated and no reciprocal is shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from symdiff.errors import UnsupportedError
+from symdiff.ir import (
+    ADD,
+    AND,
+    BOOL,
+    CONST,
+    DIV,
+    EQ,
+    HALF,
+    LE,
+    LT,
+    MUL,
+    NAN,
+    NEG,
+    NOT,
+    ONE,
+    OR,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    Op,
+    const,
+    rational,
+    raw,
+    topological,
+)
+from symdiff.ir.functions import CBRT, CONSTANT_VALUES, EXP2
+from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LOAD, MOD, REAL_OF
+from symdiff.lowering.target import FMA, LIGHT, MAX_CHAIN, SETTLED, is_float
+
+FUSED_POWERS = (2, 3, 4)
+"""Integer powers that are products whatever the longest chain is."""
+
+_NATIVE = frozenset(
+    (
+        ADD,
+        SUB,
+        MUL,
+        DIV,
+        NEG,
+        POW,
+        LT,
+        LE,
+        EQ,
+        NOT,
+        AND,
+        OR,
+        WHERE,
+        CONST,
+        VAR,
+        BOOL,
+        INDEX,
+        ARRAY,
+        LOAD,
+        FLOORDIV,
+        MOD,
+        REAL_OF,
+        SETTLED,
+    )
+)
+_COMMUTATIVE = frozenset((ADD, MUL, EQ, AND, OR))
+
+
+def lower(
+    outputs: Sequence[Expr],
+    *,
+    chain: int = MAX_CHAIN,
+    divide: bool = True,
+    fold: bool = True,
+    fuse: bool = False,
+    single: bool = False,
+) -> tuple[Expr, ...]:
+    """The outputs in operations that every CPU target has.
+
+    Parameters
+    ----------
+    outputs : real or boolean nodes.
+    chain : the largest integer power that is multiplied out.
+    divide : whether `x/3` stays a division (rounded once) or becomes a
+        multiplication by the rounded third (rounded twice, faster).
+    fold : whether constants such as `2/sqrt(pi)` are evaluated here and rounded once.
+    fuse : whether a sum and the product in it that `fused` names are rounded together.
+    single : whether what is computed with its errors is so in single precision.
+
+    Raises
+    ------
+    UnsupportedError : for a function that has no way to be evaluated.
+    """
+    roots = _expand(tuple(outputs))
+    if fold:
+        roots = _fold(roots)
+    if fuse:
+        roots = _fuse(roots, single)
+    return _Numbering(chain, divide).lower(roots)
+
+
+def is_native(op: Op) -> bool:
+    """Whether an operation is left as it is by `lower`."""
+    return op in _NATIVE or op in CONSTANT_VALUES or bool(op.libm or op.intrinsic)
+
+
+def _expand(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Replace functions without libm by their `expand` column until none is left."""
+    while any(not is_native(e.op) for e in topological(roots)):
+        new: dict[Expr, Expr] = {}
+        for e in topological(roots):
+            args = tuple(new[a] for a in e.args)
+            if is_native(e.op):
+                new[e] = e if args == e.args else raw(e.op, args, e.value)
+                continue
+            if e.op.expand is None:
+                raise UnsupportedError(f"{e.op.name} cannot be compiled: it has no formula")
+            try:
+                new[e] = e.op.expand(*args)
+            except NotImplementedError as error:
+                raise UnsupportedError(str(error)) from None
+        roots = tuple(new[r] for r in roots)
+    return roots
+
+
+def _fold(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Evaluate operations on constants alone, in ball arithmetic, where they are finite."""
+    order = topological(roots)
+    closed: set[Expr] = set()
+    for e in order:
+        if (
+            e.op is CONST
+            or e.op in CONSTANT_VALUES
+            or (e.args and not e.op.boolean and all(a in closed for a in e.args))
+        ):
+            closed.add(e)
+    maximal = {a for e in order if e not in closed for a in e.args if a in closed}
+    maximal.update(r for r in roots if r in closed)
+    new: dict[Expr, Expr] = {}
+    for e in order:
+        if e in maximal and e.args and (value := _evaluate(e)) is not None:
+            new[e] = value
+            continue
+        args = tuple(new[a] for a in e.args)
+        new[e] = e if args == e.args else raw(e.op, args, e.value)
+    return tuple(new[r] for r in roots)
+
+
+def fused(e: Expr) -> int | None:
+    """Which operand of a sum, if any, is a product that `fuse` rounds with the sum.
+
+    Of two, the one whose own rounding would cost more: a product by a power of two is
+    exact by itself."""
+    if e.op is not ADD and e.op is not SUB:
+        return None
+    found = [i for i, a in enumerate(e.args) if _factors(a) is not None]
+    return min(found, key=lambda i: _is_exact_product(e.args[i]), default=None)
+
+
+def _factors(e: Expr) -> tuple[Expr, Expr] | None:
+    """Two nodes whose product is a node, up to sign, if it is lowered to one."""
+    e = e.args[0] if e.op is NEG else e
+    if e.op is MUL:
+        return e.args[0], e.args[1]
+    if e.op is POW and (q := rational(e.args[1])) in FUSED_POWERS:
+        x = e.args[0]
+        squared = raw(POW, (x, const(2)))
+        return {2: (x, x), 3: (squared, x), 4: (squared, squared)}[int(q)]
+    return None
+
+
+def _is_exact_product(e: Expr) -> bool:
+    q = rational(e.args[0]) if e.op is MUL else None
+    return q is not None and is_float(q) and (q == 0 or is_float(1 / q))
+
+
+def _fuse(roots: tuple[Expr, ...], single: bool) -> tuple[Expr, ...]:
+    """Sums with a product in them as one operation."""
+    from symdiff.lowering.compensated.evaluate import (  # a process that compiles nothing needs none
+        BUILDS,
+        Known,
+    )
+
+    new: dict[Expr, Expr] = {}
+    order = topological(roots)
+    known = Known(any(e.op is LIGHT for e in order), single)
+
+    def built(e: Expr) -> Expr:
+        if e not in new:  # a square that was not a node before
+            new[e] = raw(e.op, tuple(built(a) for a in e.args), e.value) if e.args else e
+        return new[e]
+
+    for e in order:
+        at = fused(e)
+        if e.op in BUILDS:
+            new[e] = BUILDS[e.op](e.args[0], known)
+            continue
+        if at is None:
+            args = tuple(new[a] for a in e.args)
+            new[e] = e if args == e.args else raw(e.op, args, e.value)
+            continue
+        product, other = e.args[at], e.args[1 - at]
+        factors = _factors(product)
+        assert factors is not None
+        a, b, c = built(factors[0]), built(factors[1]), new[other]
+        if (product.op is NEG) is not (e.op is SUB and at == 1):
+            a = _negative(a)
+        new[e] = raw(FMA, (a, b, _negative(c) if e.op is SUB and at == 0 else c))
+    return tuple(new[r] for r in roots)
+
+
+def _negative(e: Expr) -> Expr:
+    q = rational(e)
+    return raw(NEG, (e,)) if q is None else const(-q)
+
+
+def _evaluate(e: Expr) -> Expr | None:
+    """A constant within 2**-100 of the value of a closed expression, or None."""
+    import flint
+
+    for precision in (192, 768, 3072):
+        with flint.ctx.workprec(precision):
+            ball = _ball(e)
+            if ball is None or not ball.is_finite():
+                continue
+            if ball.rel_accuracy_bits() < 100 and not ball.is_exact():
+                continue
+            mantissa, exponent = (int(v) for v in ball.mid().man_exp())
+            if abs(exponent) > 4000:
+                return None
+            value = Fraction(mantissa) * Fraction(2) ** exponent
+            return const(value) if value else ZERO
+    return None
+
+
+def _ball(e: Expr) -> Any:
+    """The value of a closed expression as a ball; None where an op has no ball."""
+    import flint
+
+    value: dict[Expr, flint.arb] = {}
+    for n in topological((e,)):
+        args = [value[a] for a in n.args]
+        if n.op is CONST:
+            if not isinstance(n.value, Fraction):
+                return None
+            value[n] = flint.arb(flint.fmpq(n.value.numerator, n.value.denominator))
+        elif n.op in _BALLS:
+            value[n] = _BALLS[n.op](*args)
+        elif n.op.ball is not None:
+            value[n] = n.op.ball(*args)
+        else:
+            return None
+    return value[e]
+
+
+_BALLS: dict[Op, Callable[..., Any]] = {
+    ADD: lambda a, b: a + b,
+    SUB: lambda a, b: a - b,
+    MUL: lambda a, b: a * b,
+    DIV: lambda a, b: a / b,
+    NEG: lambda a: -a,
+    POW: lambda a, b: a**b,
+}
+
+
+class _Numbering:
+    """Rebuilds a DAG from raw nodes, one per value, and lowers powers and quotients."""
+
+    def __init__(self, chain: int, divide: bool) -> None:
+        self.chain, self.divide = chain, divide
+        self.known: dict[tuple[object, ...], Expr] = {}
+
+    def lower(self, roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        new: dict[Expr, Expr] = {}
+        for e in topological(roots):
+            args = tuple(new[a] for a in e.args)
+            if not args:
+                new[e] = e
+            elif e.op is POW:
+                new[e] = self.power(*args)
+            elif e.op is MUL or e.op is DIV:
+                new[e] = self.quotient(e.op, *args) if self.divide else self.make(e.op, *args)
+            else:
+                new[e] = self.make(e.op, *args)
+        return tuple(new[r] for r in roots)
+
+    def make(self, op: Op, *args: Expr) -> Expr:
+        """The node, in the order of arguments in which it was met first."""
+        key = (op, frozenset(args)) if op in _COMMUTATIVE else (op, *args)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = raw(op, args)
+        return found
+
+    def quotient(self, op: Op, a: Expr, b: Expr) -> Expr:
+        """Multiply or divide by whichever of c and 1/c is a float, so that the
+        constant itself is not rounded."""
+        c, other = (rational(a), b) if op is MUL else (rational(b), a)
+        if op is DIV and c and is_float(c) and is_float(1 / c):
+            return self.make(MUL, const(1 / c), other)  # by a power of two, which is exact
+        if c and not is_float(c) and is_float(1 / c):
+            if op is MUL:
+                return self.make(DIV, other, const(1 / c))
+            return self.make(MUL, const(1 / c), other)
+        return self.make(op, a, b)
+
+    def power(self, a: Expr, b: Expr) -> Expr:
+        q = rational(b)
+        if q is not None:
+            if q.denominator == 1 and abs(q) <= self.chain:
+                return self.inverse_if(q < 0, self.integer_power(a, abs(int(q))))
+            if q.denominator == 2 and abs(q) < self.chain:
+                root, n = self.make(POW, a, HALF), int(abs(q))
+                value = self.make(MUL, self.integer_power(a, n), root) if n else root
+                return self.inverse_if(q < 0, value)
+            if q.denominator == 3 and abs(q) < 2:
+                value = self.integer_power(self.make(CBRT, a), abs(q.numerator))
+                value = self.make(WHERE, self.make(LT, a, ZERO), NAN, value)
+                return self.inverse_if(q < 0, value)
+        if rational(a) == 2:
+            return self.make(EXP2, b)
+        return self.make(POW, a, b)
+
+    def inverse_if(self, inverse: bool, e: Expr) -> Expr:
+        return self.make(DIV, ONE, e) if inverse else e
+
+    def integer_power(self, a: Expr, n: int) -> Expr:
+        """`a**n` by squaring; the powers it passes through are shared."""
+        if n == 0:
+            return ONE
+        if n == 1:
+            return a
+        if n % 2:
+            return self.make(MUL, self.integer_power(a, n - 1), a)
+        half = self.integer_power(a, n // 2)
+        return self.make(MUL, half, half)

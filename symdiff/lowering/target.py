@@ -1,0 +1,65 @@
+"""What processors have beside the operations of the DAG: a few operations more, and doubles.
+
+Before:  a*b + c
+After:   fma(a, b, c), which is rounded once
+
+Requires: nothing. Ensures: `lowering.lower` makes these operations, or of `sharp` and the like
+what `lowering.compensated.evaluate` says; nothing else in a program is made of them.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from symdiff.ir import Op
+
+MAX_CHAIN, ARRAY_CHAIN = 12, 16
+"""Integer powers up to this are multiplied out (at most 5.5 ulp, about 2 on average);
+above it libm's pow, which is within 1 ulp, is used. On arrays that takes longer."""
+
+FMA = Op("fma", 3, intrinsic="llvm.fma", python="symdiff_fma({0}, {1}, {2})")
+"""`a*b + c`, rounded once."""
+SHARP = Op("sharp", 1, intrinsic="-", ball=lambda x: x, sign="same")
+SHARP_EXP = Op("sharp_exp", 1, intrinsic="-", ball=lambda x: x.exp(), sign="positive")
+SHARP_EXPM1 = Op("sharp_expm1", 1, intrinsic="-", ball=lambda x: x.expm1())
+"""What `lowering.compensated.evaluate` computes with the errors of all operations in it, and exponentials
+of such a sum."""
+LIGHT = Op("light", 1, intrinsic="-", ball=lambda x: x, sign="same")
+"""As `SHARP`, with functions to fewer bits (`lowering.compensated.functions.LIGHT_BITS`)."""
+PLAIN = Op("plain", 1, intrinsic="-", ball=lambda x: x, sign="same")
+"""The same, without those errors."""
+SHARP_OPS = (SHARP, LIGHT, SHARP_EXP, SHARP_EXPM1, PLAIN)
+SETTLED = Op("settled", -1)
+"""See `codegen.llvm.loops.fallback`."""
+
+
+def is_float(q: Fraction) -> bool:
+    """Whether a rational is a double, exactly."""
+    return Fraction(nearest(q)) == q if abs(q) < 2**1023 else False
+
+
+def nearest(q: Fraction) -> float:
+    """The double nearest to a rational; infinite beyond the largest."""
+    try:
+        return q.numerator / q.denominator  # int / int rounds correctly
+    except OverflowError:
+        return math.inf if q > 0 else -math.inf
+
+
+def nearest_single(q: Fraction) -> float:
+    """The nearest float32, ties to even, rounded once."""
+    if q == 0:
+        return 0.0
+    n = abs(q)
+    exponent = n.numerator.bit_length() - n.denominator.bit_length()
+    if n < Fraction(2) ** exponent:
+        exponent -= 1
+    unit = Fraction(2) ** max(exponent - 23, -149)
+    rounded = round(n / unit) * unit
+    value = math.inf if rounded >= 2**128 else float(rounded)
+    return value if q > 0 else -value
+
+
+UNDERFLOWS, OVERFLOWS = 0b10000, 0b1101
+"""In the register of the processor's flags: the flag of underflow; those of overflow, division by zero, invalid operation."""

@@ -1,0 +1,14 @@
+"""Rounding errors: bounds, tests, and the tiers of arithmetic.
+
+`bounds`             running error analysis: bounds of the errors of nodes, as expressions
+`residual`           the residual error bound of a compensated value
+`error_test`         the condition under which a result is flagged
+`flagged`            how many elements are flagged, by sample points
+`gather_fractions`   sums of fractions over a common denominator, where that loses fewer digits
+`cancelling_sums`    sums that may cancel, with the errors of their terms
+`compensate`         compensated evaluation of outputs
+`widen`              outputs in double-double arithmetic
+`overflow`           where overflow or underflow may have spoilt a result
+`softmax`            the softmax rewrite: exponentials over their sum as logistic functions
+`loop_tiers`         the same tiers for the values of programs with arrays and loops
+"""

@@ -1,0 +1,399 @@
+"""Bounds of the rounding errors of nodes: running error analysis as expressions.
+
+Before:  1 - cos(t), with t a double
+After:   at most 1 unit of its own, and 2*|cos(t)| units that come of the cosine
+
+Requires: any DAG, to be computed operation by operation.
+Ensures: the error of a node v is at most (k + R)*|v| + A units of rounding, to first order.
+k is a number known when compiling: products, quotients, roots and sums of one sign only add to
+it. R and A are expressions to be computed along with v, but are zero until a sum can cancel or
+a function amplifies the error of its argument.
+
+First-order running error analysis after Wilkinson (1963) and Higham, Accuracy
+and Stability of Numerical Algorithms (2002), section 3.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import (
+    ABS,
+    ADD,
+    COMPARISONS,
+    DIV,
+    FALSE,
+    INF,
+    MUL,
+    NEG,
+    POW,
+    SIGN,
+    SUB,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+)
+from symdiff.ir.functions import CEIL, FLOOR, LOG, MAXIMUM, MINIMUM, ROUND, TRUNC, UNIT
+from symdiff.lowering.lower import fused
+from symdiff.lowering.target import (
+    ARRAY_CHAIN,
+    LIGHT,
+    MAX_CHAIN,
+    PLAIN,
+    SHARP,
+    SHARP_EXP,
+    SHARP_EXPM1,
+)
+from symdiff.passes.accuracy.residual import LIGHT_FUNCTIONS, PRODUCTS, Bound, Left
+from symdiff.passes.analysis.band_extent import largest
+from symdiff.passes.analysis.signs import Signs
+
+STEPS = (FLOOR, CEIL, TRUNC, ROUND, SIGN)
+CHEAP = 2
+"""A term with no more units of error is bounded by the other and the sum."""
+MAX_SUM = 16
+"""Terms of a sum that are bounded together."""
+FUNCTION_ERROR, VECTOR_ERROR = 2, 2
+"""Units by which a library function may miss the exact value, and one of SIMD."""
+UNITS = {"float64": 52, "float32": 23}
+"""Two to the minus this bounds a unit of rounding, relative to the value."""
+
+
+@dataclass(slots=True)
+class Bounds:
+    """Error bounds of the nodes of a DAG.
+
+    Attributes
+    ----------
+    signs : sign analysis, which tells the sums that cannot cancel.
+    fuses : whether sums are rounded together with a product, as `lower` has it.
+    lean : whether the processor tells of overflow and underflow.
+    bounds : of every node seen.
+    inherent : units of rounding each node would carry if nothing cancelled.
+    unsafe : branches and steps that hang on rounded values.
+    apart : the bounds of the nodes that are rounded by themselves.
+    functions : those of them that come of functions, in which an operation counts as `unit`.
+    series : see `extent.series_in_bands`.
+    left : what is left of them where errors are computed along.
+    values : what holds of functions whose values are taken without their errors.
+    sharp, corrected : the nodes that are computed with their errors, and those of them
+        whose errors are added.
+    valued : those of which the value is a result.
+    """
+
+    dtype: str = "float64"
+    signs: Signs = field(default_factory=Signs)
+    bounds: dict[Expr, Bound] = field(default_factory=dict)
+    inherent: dict[Expr, Fraction] = field(default_factory=dict)
+    unsafe: Expr = FALSE
+    fuses: bool = False
+    lean: bool = False
+    chain: int = MAX_CHAIN
+    strict: bool = False
+    apart: Bounds | None = None
+    functions: Bounds | None = None
+    left: Left | None = None
+    values: Left | None = None
+    unit: Fraction = Fraction(1)
+    series: Mapping[Expr, Expr] = field(default_factory=dict)
+    sharp: set[Expr] = field(default_factory=set)
+    corrected: list[Expr] = field(default_factory=list)
+    valued: list[Expr] = field(default_factory=list)
+
+    def of(self, e: Expr) -> Bound:
+        for node in ir.topological((e,), self.bounds):
+            self.bounds[node] = self._local(node)
+            if node in self.series:
+                self.bounds[node] = self._settled(self.series[node], self.bounds[node])
+            bound, inherent = self.bounds[node], self._inherent(node)
+            self.inherent[node] = min(inherent, bound.k) if bound.static else inherent
+        return self.bounds[e]
+
+    def loose(self, e: Expr) -> Expr:
+        """The one factor of a product that makes its error unknown statically."""
+        while self.bounds[e].more is not ZERO:
+            found = [a for a in e.args if self.bounds[a].more is not ZERO]
+            if e.op not in (MUL, DIV, NEG, ABS) or len(found) != 1 or e.args[0] is e.args[-1]:
+                break
+            e = found[0]
+        return e
+
+    def _roundings(self, q: Fraction) -> int:
+        """Units that a constant power adds to the error of its base: those of repeated
+        squaring, or of a library function."""
+        if q == Fraction(1, 2):
+            return 1
+        n = abs(q.numerator)
+        if q.denominator <= 2 and n <= self.chain:
+            return (n if q.denominator == 1 else 2 * n) - (q > 0)
+        return FUNCTION_ERROR
+
+    def size(self, e: Expr) -> Expr:
+        """|e|, without the bars where they change nothing."""
+        return e if self.signs.nonnegative(e) else ir.abs_(e)
+
+    # ------------------------------------------------------------ propagation
+    def _local(self, e: Expr) -> Bound:
+        op, args = e.op, e.args
+        if op.boolean:
+            if op in COMPARISONS:
+                self._decide(ir.sub(*args), args)
+            return Bound()
+        if (q := ir.rational(e)) is not None:
+            return Bound() if is_exact(q, self.dtype) else Bound(self.unit)
+        if not args:
+            return Bound() if op in (VAR, ir.CONST) else Bound(self.unit)
+        bounds = [self.bounds[a] for a in args]
+        if op is NEG or op is ABS:
+            return bounds[0]
+        if op is SHARP or op is LIGHT:
+            return self._sharp(args[0], op is LIGHT)
+        if op is PLAIN:
+            return self._plain(args[0])
+        if op in (SHARP_EXP, SHARP_EXPM1):
+            return Bound(Fraction(self._own_error(e) + 2))
+        if op in (ADD, SUB):
+            return self._sum(e, *bounds)
+        if op is MUL:
+            (a, b), (x, y) = args, bounds
+            more = self._times(a, y.more) + self._times(b, x.more)
+            rounding = 0 if _is_power_of_two(a) else self.unit
+            return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
+        if op in (DIV, UNIT):
+            x, y = bounds
+            more = x.more + self._times(e, y.more)
+            more = more if more is ZERO else more / ir.abs_(args[1])
+            rounding = 0 if _is_power_of_two(args[1]) else self.unit
+            return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
+        if op is POW and (q := ir.rational(args[1])) is not None:
+            own = self.unit * self._roundings(q)
+            k, more, relative = abs(q) * bounds[0].k + own, bounds[0].more, ZERO
+            if more is not ZERO:
+                more = ir.const(abs(q)) * ir.abs_(e) * (more / ir.abs_(args[0]))
+            if bounds[0].relative is not ZERO:
+                relative = ir.const(abs(q)) * bounds[0].relative
+            return Bound(k, more, relative)
+        if op is WHERE:
+            return self._join(args[0], self._settled(e, bounds[1]), bounds[2])
+        if op in (MAXIMUM, MINIMUM):
+            self._decide(args[0] - args[1], args)
+            return self._join(ir.lt(*args) if op is MINIMUM else ir.lt(args[1], args[0]), *bounds)
+        if op in STEPS:
+            self._step(e)
+            return Bound()
+        return self._function(e, bounds)
+
+    def _sum(self, e: Expr, x: Bound, y: Bound) -> Bound:
+        if (x.exact and y.exact) or self._adds(e):
+            relative = x.relative if y.relative is ZERO else y.relative
+            more = x.more + y.more
+            if ZERO is not x.relative is not y.relative is not ZERO:
+                relative = ZERO
+                for bound, a in zip((x, y), e.args, strict=True):
+                    more = more + self._times(a, bound.relative)
+            ks = (b.k - s for b, s in zip((x, y), self._saved(e), strict=True))
+            return Bound(max(ks) + self.unit, more, relative)
+        terms = self._terms(e)
+        own = self.unit
+        if len(terms) == 2:  # |a| <= |b| + |a+b|
+            terms.sort(key=lambda term: (ir.rational(term[0]) is None, term[1]))
+            (a, k), (b, more_k) = terms
+            if more_k <= CHEAP and self.bounds[b].relative is ZERO:
+                own, terms = own + more_k, [(a, k + more_k)]
+                return Bound(own, self._absolute(terms) + self.bounds[b].more)
+        return Bound(own, self._absolute(terms))
+
+    def _absolute(self, terms: Iterable[tuple[Expr, Fraction]]) -> Expr:
+        """The error of terms, each with its k."""
+        total = ZERO
+        for term, k in terms:
+            bound = self.bounds[term]
+            total = total + self._scaled(k, term) + bound.more
+            total = total + self._times(term, bound.relative)
+        return total
+
+    def _saved(self, e: Expr) -> tuple[int, int]:
+        """The roundings of the operands of a sum that do not take place."""
+        at = fused(e) if self.fuses else None
+        if at is None:
+            return 0, 0
+        product = e.args[at].args[0] if e.args[at].op is NEG else e.args[at]
+        saved = int(product.op is not MUL or not _is_power_of_two(product.args[0]))
+        return (saved, 0) if at == 0 else (0, saved)
+
+    def _terms(self, e: Expr) -> list[tuple[Expr, Fraction]]:
+        """The terms of a sum, up to signs, and the units of error that each carries but
+        for the last addition."""
+        terms = [(a, Fraction(-s)) for a, s in zip(e.args, self._saved(e), strict=True)]
+        while len(terms) < MAX_SUM:
+            at = next((i for i, (t, _) in enumerate(terms) if t.op in (ADD, SUB)), None)
+            if at is None:
+                break
+            inner, extra = terms[at]
+            parts = zip(inner.args, self._saved(inner), strict=True)
+            terms[at : at + 1] = [(a, extra + self.unit - s) for a, s in parts]
+        return [(t, self.bounds[t].k + extra) for t, extra in terms]
+
+    def _adds(self, e: Expr) -> bool:
+        """Whether both terms of a sum have one sign, so that nothing cancels."""
+        a, b = (self.signs.of(x) for x in e.args)
+        if e.op is SUB:
+            b = self.signs.of(ir.neg(e.args[1]))
+        return not (a | b) & 1 or not (a | b) & 4
+
+    def _term_by_term(self, e: Expr) -> Bound:
+        """The error of a node of which every operation is rounded by itself."""
+        if self.apart is None:
+            self.apart = Bounds(
+                self.dtype, self.signs, chain=ARRAY_CHAIN, lean=self.lean, series=self.series
+            )
+        return self.apart.of(e)
+
+    def _sharp(self, e: Expr, light: bool) -> Bound:
+        """Of a node that is computed with its errors."""
+        bound = self._term_by_term(e)
+        assert self.apart is not None
+        if self.left is None:
+            self.left = Left(self.apart.bounds, self.apart.slopes, light)
+        part, series = self.left.of(e)
+        if light and part == LIGHT_FUNCTIONS:
+            if self.functions is None:
+                self.functions = replace(
+                    self.apart, bounds={}, inherent={}, unit=PRODUCTS / LIGHT_FUNCTIONS
+                )
+            bound = self.functions.of(e)
+        self.corrected.append(e)
+        self.sharp.update(ir.topological((e,), self.sharp))
+        error = bound.more + self._times(e, bound.relative)
+        return Bound(max(Fraction(2), 1 + bound.k * part), ir.const(part) * error + series)
+
+    def _plain(self, e: Expr) -> Bound:
+        """Of the value of such a node without its errors."""
+        bound = self._term_by_term(e)
+        assert self.apart is not None
+        if self.values is None:
+            self.values = Left(self.apart.bounds, self.apart.slopes, valued=True)
+        self.values.of(e)
+        self.valued.append(e)
+        self.sharp.update(ir.topological((e,), self.sharp))
+        return bound
+
+    def _settled(self, e: Expr, bound: Bound) -> Bound:
+        """The error of a series in a band, where it is bounded over the whole band."""
+        if bound.static:
+            return bound
+        e, node = e.args[1], e
+        more = self.loose(e)
+        worst = largest(bound.relative + self.bounds[more].more / ir.abs_(more), node)
+        if worst is None:
+            return bound
+        self.inherent[e] = min(self.inherent.get(e, bound.k + worst), bound.k + worst)
+        return Bound(bound.k + worst)
+
+    def _join(self, condition: Expr, x: Bound, y: Bound) -> Bound:
+        relative = ir.where(condition, x.relative, y.relative)
+        return Bound(max(x.k, y.k), ir.where(condition, x.more, y.more), relative)
+
+    def _function(self, e: Expr, bounds: Sequence[Bound]) -> Bound:
+        total: Expr = ZERO
+        relative: Expr = ZERO
+        if not all(x.exact for x in bounds):
+            for slope, x, a in zip(self.slopes(e), bounds, e.args, strict=True):
+                if x.exact:
+                    continue
+                error = self._absolute([(a, x.k)])
+                if slope is e or slope is ir.abs_(e):
+                    relative = relative + error
+                else:
+                    total = total + slope * error
+        return Bound(Fraction(self._own_error(e)), total, relative)
+
+    def _own_error(self, e: Expr) -> int:
+        scalar = self.strict or not (e.op.vector or e.op is SHARP_EXP)
+        return FUNCTION_ERROR if scalar else VECTOR_ERROR
+
+    def slopes(self, e: Expr) -> tuple[Expr, ...]:
+        """By how much a function at most changes with each argument."""
+        if e.op is POW:
+            base, exponent = e.args
+            return ir.abs_(e * exponent / base), ir.abs_(e * LOG(base))
+        if e.op.slope is not None:
+            return e.op.slope(*e.args)
+        partials = e.op.partials(*e.args) if e.op.partials else (INF,) * len(e.args)
+        return tuple(ZERO if p is None else ir.abs_(p) for p in partials)
+
+    def _scaled(self, k: Fraction, e: Expr) -> Expr:
+        return ZERO if k == 0 else _rounded_up(k) * self.size(e)
+
+    def _times(self, a: Expr, error: Expr) -> Expr:
+        return ZERO if error is ZERO else self.size(a) * error
+
+    # --------------------------------------------------------------- decisions
+    def _decide(self, difference: Expr, args: Sequence[Expr]) -> None:
+        """The sign of a difference is in doubt within the error of its terms; that of a
+        term alone is not, if its relative error is known."""
+        if any(a is ZERO for a in args) and all(self.bounds[a].static for a in args):
+            return
+        error = self._absolute((a, self.bounds[a].k) for a in args)
+        self._near(difference, error)
+
+    def _step(self, e: Expr) -> None:
+        (x,) = e.args
+        edge = x - FLOOR(x) - ir.HALF if e.op is ROUND else x if e.op is SIGN else x - ROUND(x)
+        self._near(edge, self._absolute([(x, self.bounds[x].k)]))
+
+    def _near(self, difference: Expr, error: Expr) -> None:
+        if error is not ZERO:
+            unit = ir.const(Fraction(1, 2 ** UNITS[self.dtype]))
+            safe = ir.lt(unit * error, ir.abs_(difference))
+            self.unsafe = ir.or_(self.unsafe, ir.not_(safe))
+
+    # --------------------------------------------------------- without cancelling
+    def _inherent(self, e: Expr) -> Fraction:
+        op, args = e.op, e.args
+        bound = self.bounds[e]
+        if op.boolean or op in STEPS or not args:
+            return bound.k
+        ks = [self.inherent[a] for a in args]
+        if op in (ADD, SUB):
+            return max(k - s for k, s in zip(ks, self._saved(e), strict=True)) + 1
+        if op in (MUL, DIV, UNIT):
+            exact = _is_power_of_two(args[0] if op is MUL else args[1])
+            return ks[0] + ks[1] + (not exact)
+        if op is POW and (q := ir.rational(args[1])) is not None:
+            return abs(q) * ks[0] + self._roundings(q)
+        if op in (SHARP, LIGHT, PLAIN):
+            assert self.apart is not None
+            return self.apart.inherent[args[0]]
+        if op in (NEG, ABS, WHERE, MAXIMUM, MINIMUM):
+            return max(ks)
+        return max(ks) + self._own_error(e)
+
+
+def is_exact(q: Fraction, dtype: str = "float64") -> bool:
+    """Whether a rational is a number of the type."""
+    bits, low, high = (53, -1074, 1024) if dtype == "float64" else (24, -149, 128)
+    n, d = abs(q.numerator), q.denominator
+    if d & (d - 1):
+        return False
+    odd = n // (n & -n) if n else 0
+    return odd.bit_length() <= bits and (n < 2**high) and (d <= 2**-low)
+
+
+def _rounded_up(k: Fraction) -> Expr:
+    """A short number that is no less, for tests."""
+    steps = 4 if k >= 1 else 256
+    return ir.const(Fraction(math.ceil(k * steps), steps))
+
+
+def _is_power_of_two(e: Expr) -> bool:
+    q = ir.rational(e)
+    if q is None or q == 0:
+        return False
+    n, d = abs(q.numerator), q.denominator
+    return not n & (n - 1) and not d & (d - 1)

@@ -1,0 +1,141 @@
+"""Compute sums that may cancel together with the errors of their terms.
+
+Before:  (x*(x*x - 2) + 1)/(x*x + 1)
+After:   sharp(x*(x*x - 2) + 1)/(x*x + 1)
+
+Requires: outputs to be lowered with `fuse`.
+Ensures: the same values. `sharp` stands at sums without functions and quotients (see
+`lowering.compensated.evaluate`), if that takes less time than computing the elements in doubt again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from symdiff import ir
+from symdiff.ir import ADD, SUB, Expr
+from symdiff.ir.functions import EXP, EXPM1
+from symdiff.lowering.compensated.evaluate import is_plain_sum
+from symdiff.lowering.lower import lower
+from symdiff.lowering.target import ARRAY_CHAIN, PLAIN, SHARP, SHARP_EXP, SHARP_EXPM1
+from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.accuracy.flagged import shares
+
+AGAIN = 600
+"""Operations that take as long as an element in doubt."""
+TESTS = 12
+"""Operations that the tests of an exponential take."""
+MAX_PRICE, MAX_NODES = 32, 200
+"""Longer sums stay as they are: they tend to share their errors with other factors."""
+MAX_PROGRAM = 1000
+"""Nodes of a program that is looked at."""
+
+LONG = 8
+"""Powers of inputs from this on are sharp, which costs few operations."""
+_EXPONENTIALS = {EXP: SHARP_EXP, EXPM1: SHARP_EXPM1}
+
+
+def sharpen(
+    outputs: Iterable[Expr], again: int = AGAIN, longest: int = MAX_PRICE
+) -> tuple[Expr, ...]:
+    """The outputs with `sharp` at the outermost sums that may cancel.
+
+    Parameters
+    ----------
+    again : operations that take as long as an element in doubt.
+    longest : operations that a sum may cost in addition.
+    """
+    outputs = tuple(outputs)
+    if len(ir.topological(outputs)) > MAX_PROGRAM:
+        return outputs
+    work = Doubt(fuses=True, chain=ARRAY_CHAIN)
+    new: dict[Expr, Expr] = {}
+    doubts = shares(outputs)
+    if doubts is None:
+        return outputs
+    below = [(d, set(ir.topological((o,)))) for o, d in zip(outputs, doubts, strict=True)]
+    for e in _outermost(outputs, work):
+        op = _EXPONENTIALS.get(e.op)
+        users = (d for d, nodes in below if e in nodes)
+        if _is_long_power(e):
+            new[e] = ir.raw(SHARP, (e,))
+            continue
+        gain = again * max(users) + (TESTS if op is not None else 0)
+        sharp = ir.raw(op or SHARP, e.args if op is not None else (e,))
+        if _price(e, sharp) < min(gain, longest if op is None else math.inf):
+            new[e] = sharp
+    return _replaced(outputs, new) if new else outputs
+
+
+def _outermost(outputs: tuple[Expr, ...], work: Doubt) -> list[Expr]:
+    """Sums that may cancel, and whose errors can be computed, above all others."""
+    found: dict[Expr, None] = {}
+    seen: set[Expr] = set()
+    stack = list(reversed(outputs))
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        seen.add(e)
+        inner = e.args[0] if e.op in _EXPONENTIALS else e
+        loose = e.op in _EXPONENTIALS or e.op in (ADD, SUB)
+        loose = loose and not work.of(e).static and bool(inner.args)
+        loose = loose or _is_long_power(e)
+        if loose and is_plain_sum(inner) and _is_first_order(inner, e is not inner):
+            found[e] = None
+        else:
+            stack.extend(e.args)
+    return list(found)
+
+
+def _is_first_order(e: Expr, roots: bool) -> bool:
+    """Whether no two errors that may be large beside their values are multiplied; only
+    then is what remains of the errors in proportion to them."""
+    nodes = ir.topological((e,))
+    if len(nodes) > MAX_NODES:
+        return False
+    work = Doubt(chain=ARRAY_CHAIN)
+    work.of(e)
+
+    def loose(n: Expr) -> bool:
+        return work.bounds[n].more is not ir.ZERO
+
+    for n in nodes:
+        if n.op is ir.POW and (loose(n.args[0]) or (n.args[1] is ir.HALF and not roots)):
+            return False
+        if n.op is ir.MUL and all(loose(a) for a in n.args):
+            return False
+    return True
+
+
+def _is_long_power(e: Expr) -> bool:
+    """Whether an input is raised to a power whose roundings add up."""
+    if e.op is not ir.POW or e.args[0].op is not ir.VAR:
+        return False
+    return LONG <= (ir.integer(e.args[1]) or 0) <= ARRAY_CHAIN
+
+
+def _price(e: Expr, sharp: Expr) -> int:
+    """Operations that sharpness costs."""
+    sizes = [
+        sum(bool(n.args) for n in ir.topological(lower((root,), fuse=True, chain=ARRAY_CHAIN)))
+        for root in (sharp, e)
+    ]
+    return sizes[0] - sizes[1]
+
+
+def _replaced(outputs: tuple[Expr, ...], new: dict[Expr, Expr]) -> tuple[Expr, ...]:
+    known: dict[Expr, Expr] = dict(new)
+    inside = set(ir.topological(e.args[0] for e in new.values()))
+    for e in ir.topological(outputs):
+        if e in inside and e not in known and (e.op in (ADD, SUB) or _is_root(e)):
+            known[e] = ir.raw(PLAIN, (e,))  # computed there anyway
+        elif e not in known:
+            args = tuple(known[a] for a in e.args)
+            known[e] = e if args == e.args else ir.raw(e.op, args, e.value)
+    return tuple(known[o] for o in outputs)
+
+
+def _is_root(e: Expr) -> bool:
+    return e.op is ir.POW and e.args[1] is ir.HALF

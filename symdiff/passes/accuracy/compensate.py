@@ -1,0 +1,140 @@
+"""Compute outputs together with the rounding errors of all that is in them.
+
+Before:  log(x)/(x - 1), x + 1
+After:   sharp(log(x)/(x - 1)), plain(x + 1)
+
+Requires: any DAG.
+Ensures: the same values, within a few units of rounding unless `passes.accuracy.error_test` says
+otherwise: `sharp` at outputs that may be off by more, where all operations have errors
+that can be computed (`lowering.compensated.evaluate`). What they have in common is computed once. It is
+no program at all if that cannot be, or would take too long to compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from symdiff import ir
+from symdiff.ir import POW, ZERO, Expr, Op
+from symdiff.ir.functions import ATAN, ATAN2, EXP, HYPOT, LOG, PI
+from symdiff.lowering.compensated.evaluate import is_sharp
+from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.lowering.lower import is_native, lower
+from symdiff.lowering.target import ARRAY_CHAIN, LIGHT, PLAIN, SHARP
+from symdiff.passes.accuracy.cancelling_sums import sharpen
+from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.accuracy.flagged import worst_share
+from symdiff.passes.accuracy.gather_fractions import gather
+
+FUNCTION, OPERATION = 100, 8
+"""Operations that a function takes with its error, and any other operation."""
+MAX_OPERATIONS = 6000
+OFTEN = 0.25
+"""Share of elements in doubt from which it takes longer to compute them again."""
+MAX_REFINED, MOSTLY = 80, 0.5
+"""In larger programs, other forms are not tried where so many elements are in doubt."""
+MOST_OF = 0.9
+"""Functions to fewer bits must save more operations than this leaves."""
+MAX_SAMPLED = 600
+"""Nodes of a program of which that share is estimated."""
+
+
+def compensate(outputs: Iterable[Expr], light: bool = False) -> tuple[Expr, ...]:
+    """The outputs as they are computed with their errors; none if they cannot be.
+    With `light`, functions have fewer bits."""
+    outputs = _elementary(outputs)
+    nodes = ir.topological(outputs)
+    price = sum(FUNCTION if e.op in CORRECTED else OPERATION for e in nodes if e.args)
+    if price > MAX_OPERATIONS or not all(is_sharp(o) for o in outputs):
+        return ()
+    work = Doubt(chain=ARRAY_CHAIN)
+    return tuple(_marked(o, work, LIGHT if light else SHARP) for o in outputs)
+
+
+def first_tier(
+    outputs: Sequence[Expr],
+    corrected: Callable[[bool], tuple[Expr, ...] | None] | None,
+    *,
+    strict: bool,
+) -> tuple[Expr, ...]:
+    """The outputs as they are computed for all elements: as they stand with `strict`, for
+    numbers, or as cancels least; corrected where they are often in doubt even so.
+    `corrected` makes them so, with functions to fewer bits if it is told to."""
+    first = tuple(outputs)
+
+    def best() -> tuple[Expr, ...]:
+        assert corrected is not None
+        full = corrected(False)
+        light = corrected(True) if full and not strict else None
+        return light if light and full and _pays(light, full) else full or first
+
+    large = len(ir.topological(first)) > MAX_REFINED and not strict
+    if corrected is not None and large and often_in_doubt(first, MOSTLY, strict=strict):
+        return best()
+    if not strict:
+        first = sharpen(gather(first))
+    if corrected is not None and often_in_doubt(first, strict=strict):
+        return best()
+    return first
+
+
+def _pays(light: Sequence[Expr], full: Sequence[Expr]) -> bool:
+    """Whether fewer bits in functions take less time, with all bits where they do not do."""
+    few, many = (len(ir.topological(lower(o, fuse=True, chain=ARRAY_CHAIN))) for o in (light, full))
+    if few > MOST_OF * many:
+        return False
+    share = worst_share(light)
+    return share is None or share * many < many - few
+
+
+def often_in_doubt(outputs: Sequence[Expr], often: float = OFTEN, *, strict: bool) -> bool:
+    """Whether some output is in doubt so often that all had better be compensated."""
+    if len(ir.topological(outputs)) > MAX_SAMPLED:
+        return False
+    share = worst_share(outputs, strict=strict)
+    return share is not None and share > often
+
+
+def _marked(e: Expr, work: Doubt, op: Op) -> Expr:
+    if not e.args or e.op.boolean:
+        return e
+    return ir.raw(PLAIN if work.of(e).static else op, (e,))
+
+
+def _elementary(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs with functions that have no correction in terms of others."""
+    outputs = tuple(outputs)
+    new: dict[Expr, Expr] = {}
+    for e in ir.topological(outputs):
+        args = tuple(new[a] for a in e.args)
+        if e.op in _IN_OTHERS:
+            new[e] = _IN_OTHERS[e.op](*args)
+        elif e.op.expand is None or is_native(e.op):
+            new[e] = ir.rebuild(e, args)
+        else:
+            (new[e],) = _elementary((e.op.expand(*args),))
+    return tuple(new[o] for o in outputs)
+
+
+def _power(base: Expr, exponent: Expr) -> Expr:
+    """What is no product of few factors by logarithms, for positive bases."""
+    e, q = ir.power(base, exponent), ir.rational(exponent)
+    if e.op is not POW or is_sharp(e) or (q is not None and q.denominator == 1):
+        return e
+    return EXP(exponent * LOG(base))
+
+
+def _angle(y: Expr, x: Expr) -> Expr:
+    """atan2, by the quotient that is less than 1."""
+    steep = ir.where(ir.lt(y, ZERO), -PI() / 2, PI() / 2) - ATAN(x / y)
+    back = ir.where(ir.lt(y, ZERO), -PI(), PI())
+    flat = ATAN(y / x) + ir.where(ir.lt(x, ZERO), back, ZERO)
+    return ir.where(ir.lt(ir.abs_(y), ir.abs_(x)), flat, steep)
+
+
+_IN_OTHERS: dict[Op, Callable[..., Expr]] = {
+    HYPOT: lambda x, y: ir.sqrt(x * x + y * y),
+    POW: _power,
+    ATAN2: _angle,
+}
+"""Functions that have no correction of their own."""

@@ -1,0 +1,166 @@
+"""Where can rounded arithmetic be wrong? The conditions that a kernel computes as well.
+
+Before:  (1 - cos(t))/t**2
+After:   and the condition 2*|cos(t)| > 7*|1 - cos(t)|, or t outside [2**-480, 2**480]
+
+Requires: any DAG, to be computed operation by operation.
+Ensures: where `doubt` is false, every output is finite and its error is at most
+`SLACK` units of rounding beyond what rounding alone would make of the same operations
+without any cancellation (`Doubt.inherent`); and no branch was taken on the strength of
+rounded values.
+
+Errors are bounded by `passes.accuracy.bounds`. Underflow and overflow are excluded by
+bounding the inputs: magnitudes follow statically from theirs. Where the processor
+tells of them by itself (`lean`), no test is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import (
+    ABS,
+    ADD,
+    INF,
+    MUL,
+    NEG,
+    ONE,
+    POW,
+    SUB,
+    WHERE,
+    ZERO,
+    Expr,
+)
+from symdiff.ir.functions import ATAN, COS, ERF, EXP, MAXIMUM, MINIMUM, SIN, TANH
+from symdiff.lowering.target import LIGHT, MAX_CHAIN, PLAIN, SHARP
+from symdiff.passes.accuracy.bounds import STEPS, Bounds
+from symdiff.passes.accuracy.residual import plainly
+from symdiff.passes.analysis.band_extent import series_in_bands
+from symdiff.passes.analysis.magnitude import Magnitudes
+from symdiff.passes.analysis.signs import Signs
+
+TINY = {"float64": Fraction(1, 2**1010), "float32": Fraction(1, 2**120)}
+"""An error of so many units is none, also of a value that is exactly zero."""
+STRICT_SLACK = 3
+SLACK = 10
+"""An output may err by so many units beyond its inherent rounding, through cancellation
+and arguments of functions: a worst case, of which half is rare."""
+
+
+class Doubt(Bounds):
+    """Error bounds of the nodes of a DAG, and what must hold for them."""
+
+    def within(self, tests: Iterable[tuple[Expr, Fraction]]) -> Expr:
+        """The condition under which the error of each node is at most so many units.
+
+        A product is as wrong, relative to itself, as its factors together; so its
+        condition is that of the one factor whose error is not known statically. Of
+        several conditions on one factor the strictest is enough."""
+        left: dict[tuple[Expr, Expr], Fraction] = {}
+        for e, units in tests:
+            bound = self.of(e)
+            factor = self.loose(e)
+            if self.bounds[factor].more is ZERO:
+                factor = ONE
+            if bound.static and units >= bound.k:
+                continue
+            key = factor, bound.relative
+            left[key] = min(left.get(key, units), max(units - bound.k, Fraction(0)))
+        total = ir.TRUE
+        for (factor, relative), units in left.items():
+            harder = (units < u for (f, r), u in left.items() if f is factor and r is not relative)
+            if relative is not ZERO or all(harder):
+                total = ir.and_(total, self._small(factor, relative, units))
+        return total
+
+    def _small(self, factor: Expr, relative: Expr, units: Fraction) -> Expr:
+        left = ir.const(units)
+        if factor is ONE:
+            return ir.le(relative, left)
+        allowed = ir.sub(left, relative) * self.size(factor)
+        if self.lean:
+            return ir.le(self.bounds[factor].more, allowed)
+        return ir.lt(self.bounds[factor].more, allowed + ir.const(TINY[self.dtype]))
+
+    def margin(self, e: Expr) -> Expr:
+        """The part of a node's error that is not known statically, over what is allowed
+        of it: an element is in doubt above 1."""
+        bound = self.of(e)
+        left = ir.const(max(self.allowed(e) - bound.k, Fraction(1)))
+        return (bound.relative + bound.more / ir.abs_(e)) / left
+
+    def allowed(self, e: Expr) -> Fraction:
+        """Units by which an output may be off."""
+        self.of(e)
+        return self.inherent[e] + STRICT_SLACK if self.strict else self.rounding(e) + SLACK
+
+    def rounding(self, e: Expr) -> Fraction:
+        """Units that an output carries if nothing cancels."""
+        return max(self.of(e).k, self.inherent[e])
+
+
+def doubt(
+    outputs: Iterable[Expr],
+    limit: int | None = None,
+    dtype: str = "float64",
+    facts: Iterable[Expr] = (),
+    *,
+    strict: bool = False,
+    fuses: bool = False,
+    lean: bool = False,
+    chain: int = MAX_CHAIN,
+) -> Expr:
+    """The condition under which some output may be off by more than `limit` units of
+    rounding, or is not finite.
+
+    Parameters
+    ----------
+    limit : None for what rounding must cost, and `SLACK`; if `strict` what it would cost
+        without cancellation, and `STRICT_SLACK`.
+    facts : conditions that hold on the domain.
+    fuses, chain : how the outputs are lowered.
+    lean : leave overflow, underflow and invalid operations to the processor's flags.
+    """
+    outputs = tuple(dict.fromkeys(outputs))
+    work = Doubt(
+        dtype, Signs(facts), fuses=fuses, lean=lean, chain=chain, strict=strict,
+        series=series_in_bands(outputs),
+    )  # fmt: skip
+    tests, sizes = [], ZERO
+    unbounded: set[Expr] = set()
+    for e in ir.topological(outputs):
+        if _may_be_infinite(e) or any(a in unbounded for a in e.args):
+            unbounded.add(e)
+    for output in outputs:
+        bound = work.of(output)
+        if bound.exact and not output.args:
+            continue
+        units = work.allowed(output) if limit is None else Fraction(limit)
+        if output in unbounded:
+            sizes = sizes + work.size(output)
+        tests.append((output, units))
+    total = ir.or_(ir.not_(work.within(tests)), work.unsafe)
+    if work.apart is not None:
+        total = ir.or_(total, work.apart.unsafe)
+    if work.left is not None:
+        total = ir.or_(total, ir.not_(work.left.all_safe(work.corrected)))
+    if work.values is not None:
+        total = ir.or_(total, ir.not_(work.values.all_safe(work.valued)))
+    if not lean:
+        if sizes is not ZERO:
+            total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))
+        total = ir.or_(total, Magnitudes(dtype, work.signs).outside(outputs))
+    return plainly(total, work.sharp) if work.sharp else total
+
+
+FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, MAXIMUM, MINIMUM, SHARP, LIGHT, PLAIN,
+          *STEPS)  # fmt: skip
+"""Finite for finite arguments, unless they overflow."""
+
+
+def _may_be_infinite(e: Expr) -> bool:
+    if e.op is POW and (q := ir.rational(e.args[1])) is not None:
+        return q.denominator != 1
+    return bool(e.args) and not e.op.boolean and e.op not in FINITE

@@ -1,0 +1,446 @@
+"""Make the values of a program with arrays and loops as accurate as functions of numbers.
+
+Before:  s = s + (exp(x[i]) - 1 - x[i])
+After:   s = s + settled(0, exp(x[i]) - 1 - x[i], suspect, doubt, x[i])
+
+Requires: a program whose completed operations are not written out yet.
+Ensures: the same program, ready to be emitted. A real expression of one block is a function
+of numbers of what it loads: elements of arrays, carried numbers, integers. Where its doubt
+(see `passes.accuracy.error_test`) holds it is to be computed again, from its closed form, by the second
+and third tier. What is collected, as in `s = s + term`, is not watched, its terms are. What
+was loaded counts as exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from symdiff import ir
+from symdiff.ir import (
+    ABS,
+    ADD,
+    CONST,
+    DIV,
+    FALSE,
+    HALF,
+    LT,
+    MUL,
+    NEG,
+    ONE,
+    SUB,
+    VAR,
+    ZERO,
+    Expr,
+    const,
+    raw,
+    substitute,
+    var,
+    where,
+)
+from symdiff.ir.loop_program import (
+    INDEX,
+    LOAD,
+    REAL,
+    Block,
+    Build,
+    Carried,
+    Loop,
+    Statement,
+    Structured,
+    Update,
+    expressions,
+    index,
+    inner,
+    kind_of,
+    mapped,
+    walk,
+)
+from symdiff.lowering.loops.collected import Reduction, reduction
+from symdiff.lowering.loops.vector_ready import ready
+from symdiff.lowering.lower import fused, lower
+from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, SETTLED, UNDERFLOWS
+from symdiff.passes.accuracy.bounds import is_exact
+from symdiff.passes.accuracy.cancelling_sums import sharpen
+from symdiff.passes.accuracy.error_test import Doubt, doubt
+from symdiff.passes.accuracy.flagged import inherits
+from symdiff.passes.accuracy.gather_fractions import gather
+from symdiff.passes.accuracy.overflow import Underflow, overflow, underflow
+from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.complete.complete import closed_forms, expand_completed
+from symdiff.passes.differentiate import depends_on
+from symdiff.passes.stabilise import stabilise
+
+UNDERFLOW, OVERFLOW = 1, 2
+AGAIN, LONGEST = 2400, 100
+"""As of `passes.accuracy.cancelling_sums`: values in doubt are computed one by one."""
+
+
+class Reference(NamedTuple):
+    """A settled value in closed form, over variables that stand for its leaves."""
+
+    params: tuple[str, ...]
+    output: Expr
+
+    @property
+    def written(self) -> Expr:
+        """The value as it is computed without tests."""
+        return _written((self.output,))[0]
+
+
+class Settled(NamedTuple):
+    """A program to be emitted, and the references of its settled values by their number.
+
+    Attributes
+    ----------
+    flags : those of the processor that must be looked at; if any was raised the program is
+        to be computed with tests for it.
+    """
+
+    program: Structured
+    references: tuple[Reference, ...]
+    flags: int
+
+
+def settle(
+    program: Structured, dtype: str = "float64", accuracy: str = "high", tests: int = 2
+) -> Settled:
+    """The program with its doubts.
+
+    Parameters
+    ----------
+    dtype : "float64" or "float32", what it is computed in.
+    accuracy : "high" or "strict"; with "certified" every value is in doubt.
+    tests : what is tested for besides cancellation: 0 for nothing, 1 for underflow, 2 for
+        overflow and invalid operations as well. The others are left to the flags.
+    """
+    program = ready(program)
+    work = _Settling(program, dtype, accuracy, tests)
+    for group in _groups(program.block, [_Found(e) for e in program.outputs]):
+        work.group(group)
+    return work.finished()
+
+
+@dataclass(slots=True)
+class _Value:
+    """A watched expression.
+
+    Attributes
+    ----------
+    form : as it is computed, over its parts.
+    whole : the same, with its parts as they are computed.
+    closed : in closed form.
+    step : whether it is a step of a recurrence that loses no more than its numbers have.
+    doubt : when it is in doubt,
+    suspect : and a shorter condition, without which it is not.
+    """
+
+    form: Expr
+    whole: Expr
+    closed: Expr
+    step: bool
+    doubt: Expr = FALSE
+    suspect: Expr = FALSE
+
+
+@dataclass(slots=True)
+class _Settling:
+    """What becomes of the expressions of a program.
+
+    Attributes
+    ----------
+    names : variables for what the expressions load.
+    parts : variables for parts of expressions that are settled by themselves.
+    values : the watched expressions; parts stand before what they are parts of.
+    new : the others, and in the end all.
+    sums : what collects terms, by the expression of its next value.
+    guards : numbers that say whether conditions hold.
+    counts : integers that are not negative.
+    """
+
+    program: Structured
+    dtype: str
+    accuracy: str
+    tests: int
+    names: dict[Expr, Expr] = field(default_factory=dict)
+    parts: dict[Expr, Expr] = field(default_factory=dict)
+    values: dict[Expr, _Value] = field(default_factory=dict)
+    new: dict[Expr, Expr] = field(default_factory=dict)
+    sums: dict[Expr, Reduction] = field(default_factory=dict)
+    guards: dict[Expr, Expr] = field(default_factory=dict)
+    kinds: dict[Expr, str] = field(default_factory=dict)
+    whole: dict[Expr, bool] = field(default_factory=dict)
+    counts: set[Expr] = field(default_factory=set)
+    over: dict[Expr, Expr] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.counts = {e for p in self.program.params for e in p.type.shape if e.op is INDEX}
+        for s in walk(self.program.block):
+            self.counts |= {index(n) for n, t in inner(s) if t.kind == "i"}
+
+    def group(self, expressions: Iterable[_Found]) -> None:
+        """Look at the expressions of one block together."""
+        watched: dict[Expr, tuple[Expr, ...]] = {}
+        others: dict[Expr, None] = {}
+        for found in expressions:
+            e = found.value
+            if self._is_leaf(e) or e in self.values or e in self.new or e in self.sums:
+                continue
+            kind = kind_of(e, self.kinds)
+            sum_ = reduction(found.carried) if found.carried is not None else None
+            if kind == "b" and found.real:  # what is stored only if it holds
+                self.guards[e] = where(e, ONE, ZERO)
+                watched[self.guards[e]] = ()
+            elif kind == "b" or (sum_ is not None and self._is_leaf(sum_.term)):
+                others[e] = None
+            elif sum_ is not None:
+                self.sums[e] = sum_
+                watched[sum_.term] = ()
+            elif kind == "f" or found.real:
+                watched[e] = found.together
+        todo = tuple(others)
+        self.new.update(zip(todo, self._back(_written(self._named(todo))), strict=True))
+        self._watch({e: steps for e, steps in watched.items() if e not in self.values})
+
+    def _is_leaf(self, e: Expr) -> bool:
+        return not e.args or e.op is LOAD or self._is_whole(e)
+
+    def _is_whole(self, e: Expr) -> bool:
+        """Whether an expression is one of integers only."""
+        kind_of(e, self.kinds)
+        for n in ir.topological((e,), self.whole):
+            below = n.op is LOAD or all(self.whole[a] for a in n.args)
+            self.whole[n] = kind_of(n, self.kinds) != "f" and below
+        return self.whole[e]
+
+    def _named(self, outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+        """The expressions over variables for what they load, and for integers."""
+        seen: set[Expr] = set()
+        stack = list(reversed(outputs))
+        while stack:
+            e = stack.pop()
+            if e in seen:
+                continue
+            seen.add(e)
+            number = kind_of(e, self.kinds) == "i" and e.op is not CONST
+            if e.op is LOAD or (number and self._is_whole(e)):
+                name = self.names.setdefault(e, var(f"leaf {len(self.names)}"))
+                self.over[name] = e
+            else:
+                stack.extend(reversed(e.args))
+        return substitute(outputs, self.names)
+
+    def _back(self, outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+        """The expressions over what is loaded, node by node."""
+        for e in ir.topological(outputs, self.over):
+            args = tuple(self.over[a] for a in e.args)
+            self.over[e] = e if args == e.args else raw(e.op, args, e.value)
+        return tuple(self.over[e] for e in outputs)
+
+    # ------------------------------------------------------------------- watching
+    def _watch(self, watched: Mapping[Expr, tuple[Expr, ...]]) -> None:
+        """Say how expressions are computed, and when they are in doubt; of steps of a
+        recurrence with the numbers that are carried along."""
+        keys: list[Expr] = []
+        wholes: list[Expr] = []
+        entire: list[Expr] = []
+        inherited: set[Expr] = set()
+        for e, steps in watched.items():
+            (whole,) = self._named((e,))
+            moved = [x for x in steps if x in ir.variables((whole,))]
+            found = self._apart(whole, moved) if moved else self._factor(whole)
+            for part in found:
+                if part not in self.parts:
+                    keys.append(part)
+                    wholes.append(part)
+                    entire.append(part)
+                    self.parts[part] = var(f"part {len(self.parts)}")
+            entire.append(whole)
+            (whole,) = substitute((whole,), {p: self.parts[p] for p in found})
+            keys.append(e)
+            wholes.append(whole)
+            if moved and inherits(_written((whole,))[0], moved):
+                inherited.add(e)
+        plain = _written(tuple(wholes))
+        forms = plain
+        if self.accuracy != "certified":
+            forms = sharpen(gather(plain), AGAIN, LONGEST)
+        exact = closed_forms(entire if self.tests else wholes)
+        known = ((x, self.values[p]) for p, x in self.parts.items() if p in self.values)
+        inside = {x: v.whole for x, v in known}
+        for key, form, simple, closed in zip(keys, forms, plain, exact, strict=True):
+            step = key in inherited
+            form = simple if step else form
+            value = _Value(form, substitute((form,), inside)[0], closed, step)
+            if key in self.parts:
+                inside[self.parts[key]] = value.whole
+            wrong = FALSE if step else self._doubt(value.form)
+            some, counts = self._spoilt(value.whole, self.tests)
+            value.suspect = ir.or_(wrong, some)
+            value.doubt = value.suspect
+            if some is not counts:
+                value.doubt = ir.or_(wrong, ir.and_(some, counts))
+            self.values[key] = value
+
+    def _factor(self, e: Expr) -> list[Expr]:
+        """The one factor of a product that may be in doubt, unless it is all of it."""
+        whole = e
+        while e.op in (MUL, DIV, NEG, ABS):
+            loose = [a for a in e.args if a.args and self._may_be_wrong(a)]
+            if len(loose) != 1 or e.args.count(loose[0]) > 1:
+                break
+            e = loose[0]
+        return [] if e is whole else [e]
+
+    def _apart(self, e: Expr, moved: Sequence[Expr]) -> list[Expr]:
+        """The largest parts of a step that do not depend on what is carried."""
+        order = ir.topological((e,))
+        moves = depends_on(order, moved)
+        tops = {a for n in order if n in moves for a in n.args if a not in moves}
+        return [a for a in order if a in tops and a.args and not a.op.boolean
+                and self._may_be_wrong(a)]  # fmt: skip
+
+    def _may_be_wrong(self, e: Expr) -> bool:
+        return self._doubt(_written((e,))[0]) is not FALSE
+
+    def _doubt(self, form: Expr) -> Expr:
+        """Where rounding may have cost too much."""
+        if self.accuracy == "certified":
+            return ir.boolean(bool(form.args))
+        return doubt(
+            (form,), None, self.dtype, self._facts, fuses=True, lean=True, chain=self._chain,
+            strict=self.accuracy == "strict",
+        )  # fmt: skip
+
+    def _spoilt(self, form: Expr, tests: int) -> Underflow:
+        """Where underflow, and overflow, may have."""
+        found = Underflow(FALSE, FALSE)
+        if self.accuracy != "certified" and not self._is_one_operation(form):
+            work = Doubt(self.dtype, Signs(self._facts), fuses=True, chain=self._chain)
+            if tests >= UNDERFLOW:
+                found = underflow(form, work)
+            if tests >= OVERFLOW:
+                beyond = overflow(form, work)
+                found = Underflow(*(ir.or_(c, beyond) for c in found))
+        return found
+
+    @property
+    def _facts(self) -> list[Expr]:
+        return [ir.le(ZERO, v) for e, v in self.names.items() if e in self.counts]
+
+    def _is_one_operation(self, form: Expr) -> bool:
+        """Whether a form is rounded once or a function of the library: then it overflows and
+        underflows where the truth does."""
+        at = fused(form)
+        args = form.args if at is None else (form.args[1 - at], *form.args[at].args)
+        exact = (not a.args and (a.op is VAR or self._is_number(a)) for a in args)
+        known = form.op in (ADD, SUB, MUL, DIV, NEG, ABS) or form.op.libm is not None
+        return known and all(exact) and (at is None or form.args[at].op is MUL)
+
+    def _is_number(self, e: Expr) -> bool:
+        q = ir.rational(e)
+        return q is not None and is_exact(q, self.dtype)
+
+    @property
+    def _chain(self) -> int:
+        return 4 if self.accuracy == "strict" else ARRAY_CHAIN
+
+    # ------------------------------------------------------------------- replacing
+    def finished(self) -> Settled:
+        """The program with all expressions replaced."""
+        roots = [e for v in self.values.values() for e in (v.form, v.suspect, v.doubt)]
+        lowered = lower(roots, chain=self._chain, fuse=True, single=self.dtype == "float32")
+        references: list[Reference] = []
+        found = zip(lowered[::3], lowered[1::3], lowered[2::3], strict=True)
+        for (key, v), three in zip(self.values.items(), found, strict=True):
+            form, suspect, condition = self._back(three)
+            if v.doubt is not FALSE:
+                leaves = ir.variables((v.closed,))
+                which = const(len(references))
+                references.append(Reference(tuple(x.value for x in leaves), v.closed))
+                form = raw(SETTLED, (which, form, suspect, condition, *self._back(leaves)))
+            if key in self.parts:
+                self.over[self.parts[key]] = form
+            self.new[key] = form
+        for e, r in self.sums.items():
+            self.new[e] = self._collected(e, r)
+        for e, number in self.guards.items():
+            self.new[e] = raw(LT, (HALF, self.new[number]))
+        block = self._replaced(self.program.block)
+        outputs = tuple(self.new.get(e, e) for e in self.program.outputs)
+        program = replace(self.program, block=block, outputs=outputs)
+        flags = 0
+        for tests, raised in ((UNDERFLOW, UNDERFLOWS), (OVERFLOW, OVERFLOWS)):
+            later = (self._spoilt(v.whole, tests) != self._spoilt(v.whole, tests - 1)
+                     for v in self.values.values())  # fmt: skip
+            if self.tests < tests and any(later):
+                flags |= raised
+        return Settled(program, tuple(references), flags)
+
+    def _collected(self, e: Expr, r: Reduction) -> Expr:
+        """The next value of what collects a term."""
+        term = self.new[r.term]
+        if r.kind in ("add", "mul"):
+            return raw(ADD if r.kind == "add" else MUL, (var(r.carried.name), term))
+        condition, *sides = e.args
+        condition, *sides = (
+            raw(x.op, tuple(term if a is r.term else a for a in x.args), x.value)
+            if x is condition else term if x is r.term else x for x in (condition, *sides)
+        )  # fmt: skip
+        return raw(e.op, (condition, *sides))
+
+    def _replaced(self, block: Block) -> Block:
+        return tuple(mapped(s, lambda e: self.new.get(e, e), self._replaced) for s in block)
+
+
+def _written(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The outputs in forms to be computed."""
+    return stabilise(expand_completed(outputs))
+
+
+class _Found(NamedTuple):
+    """An expression of a block.
+
+    Attributes
+    ----------
+    real : whether it becomes a real number whatever it is, or says whether one is stored.
+    carried : the number whose next value it is, and
+    together : the numbers that are carried along, and restored from tapes.
+    """
+
+    value: Expr
+    real: bool = False
+    carried: Carried | None = None
+    together: tuple[Expr, ...] = ()
+
+
+def _groups(block: Block, roots: Sequence[_Found]) -> Iterator[list[_Found]]:
+    """The expressions of each block, with those after it that belong to it."""
+    yield [*(e for s in block for e in _outside(s)), *roots]
+    for s in block:
+        if isinstance(s, Build):
+            yield from _groups(s.body, [_Found(s.value, s.type.kind == "f")])
+        elif isinstance(s, Loop):
+            numbers = [c for c in s.carried if c.type == REAL]
+            names = [c.name for c in numbers] + [r.name for r in s.restores if r.type == REAL]
+            together = tuple(map(var, names))
+            found = [_Found(c.next, True, c, together) for c in numbers]
+            found += [_Found(c.next) for c in s.carried if c.type != REAL]
+            found += [_Found(v.value, v.type == REAL) for v in s.saves]
+            yield from _groups(s.body, [*found, _Found(s.condition)])
+
+
+def _outside(s: Statement) -> list[_Found]:
+    """The expressions of a statement that are evaluated outside of its block."""
+    match s:
+        case Build():
+            return []
+        case Loop():
+            return [_Found(c.init, c.type == REAL) for c in s.carried]
+        case Update():
+            return [_Found(s.value, s.type.kind == "f"), _Found(s.guard, True)]
+    return [_Found(e) for e in expressions(s)]
+
+
+__all__ = ["Reference", "Settled", "settle"]

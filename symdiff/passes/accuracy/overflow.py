@@ -1,0 +1,231 @@
+"""Where may overflow or underflow have spoilt a result?
+
+Before:  sqrt(x*x + y*y)
+After:   not (2/sqrt(x*x + y*y) <= 4*(2**1021*sqrt(x*x + y*y) + 1)), or the result not finite
+
+Requires: any DAG, to be computed operation by operation.
+Ensures: where both conditions are false, the result is finite, nothing overflowed on the way
+that it does not show, and what underflow cost is below 4 units in its last place; or the
+result is below the normal numbers.
+
+An operation that underflows loses at most half of the smallest number; how much of that is in
+the result is followed through the DAG as a number of smallest numbers, which is a constant
+for most products and sums. So a product of small numbers that is small itself is not in doubt,
+other than in `passes.analysis.magnitude`, which bounds the inputs instead. A result shows what
+overflowed in sums and products; for others the inputs are bounded as there.
+
+Where few products may underflow before the last operation, that one did is a shorter condition,
+and often the same for many elements: that of `(a*b)*x[i]` is that `a*b` is not a normal number.
+So underflow has two conditions, of which the second counts only where the first holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from symdiff import ir
+from symdiff.ir import (
+    ABS,
+    ADD,
+    DIV,
+    FALSE,
+    HALF,
+    INF,
+    MUL,
+    NEG,
+    ONE,
+    POW,
+    SUB,
+    WHERE,
+    ZERO,
+    Expr,
+)
+from symdiff.ir.functions import MAXIMUM, MINIMUM, UNIT
+from symdiff.lowering.target import PLAIN, SHARP, SHARP_EXP, SHARP_EXPM1
+from symdiff.passes.accuracy.bounds import STEPS
+from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.analysis.magnitude import Magnitudes
+
+ALLOWED = 4
+SMALLEST = {"float64": (1074, 1021), "float32": (149, 125)}
+"""The smallest number is two to the minus the first; times two to the second, a number is
+measured in smallest numbers per unit of its last place."""
+NORMAL = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
+"""The smallest normal number."""
+FEW = 2
+"""Products of which it is tested by itself whether they underflowed."""
+SHARPER = 4
+"""Products in place of one, where errors are computed along."""
+_SHOWN = (ADD, SUB, MUL, NEG, ABS)
+
+
+class Underflow(NamedTuple):
+    """Where underflow may have spoilt a result: where both conditions hold.
+
+    Attributes
+    ----------
+    some : that something underflowed on the way to the result; it is shorter.
+    counts : that it counts in the result.
+    """
+
+    some: Expr
+    counts: Expr
+
+
+def overflow(form: Expr, work: Doubt) -> Expr:
+    """The condition for overflow, division by zero and invalid operations; `work` has the
+    signs, and the way powers are lowered."""
+    result = ir.not_(ir.lt(work.size(form), INF))
+    if not _is_shown(form):
+        result = ir.or_(result, Magnitudes(work.dtype, work.signs).above((form,)))
+    return result
+
+
+def underflow(form: Expr, work: Doubt) -> Underflow:
+    """The conditions for underflow; both are one where no shorter one is known."""
+    losses = _Losses(work)
+    loss = losses.of(form)
+    if (q := ir.rational(loss)) is not None and q <= ALLOWED:
+        return Underflow(losses.unsafe, losses.unsafe)
+    smallest, scale = SMALLEST[work.dtype]
+    size, allowed = work.size(form), ir.const(ALLOWED)
+    fine = ir.le(loss, allowed * (ir.const(2**scale) * size + ONE))
+    few = ir.lt(loss, ir.const(2 ** (smallest - scale - 3)))
+    tiny = ir.and_(few, ir.lt(size, ir.const(Fraction(1, 2 ** (scale + 2)))))
+    counts = ir.or_(losses.unsafe, ir.not_(ir.or_(fine, tiny)))
+    some = losses.some(form)
+    return Underflow(counts if some is None else some, counts)
+
+
+def _is_shown(form: Expr) -> bool:
+    """Whether the result is not finite if anything on the way is not."""
+    return all(
+        not e.args or e.op in _SHOWN or e.op.boolean or (e.op is POW and (ir.integer(e.args[1]) or 0) > 0)
+        for e in ir.topological((form,))
+    ) and not any(e.op.boolean for e in ir.topological((form,)))  # fmt: skip
+
+
+class _Losses:
+    """What underflow cost, in smallest numbers, by the nodes; with their errors if `sharp`.
+
+    Attributes
+    ----------
+    own : what the operations that may underflow lose by themselves.
+    errors : whether errors are computed somewhere: they may underflow where nothing else does.
+    """
+
+    def __init__(self, work: Doubt, sharp: bool = False) -> None:
+        self.work, self.sharp = work, sharp
+        self.magnitudes = Magnitudes(work.dtype, work.signs)
+        self.known: dict[Expr, Expr] = {}
+        self.own: dict[Expr, int] = {}
+        self.unsafe: Expr = FALSE
+        self.errors = False
+
+    def of(self, e: Expr) -> Expr:
+        for node in ir.topological((e,), self.known):
+            self.known[node] = self._local(node, [self.known[a] for a in node.args])
+        return self.known[e]
+
+    def some(self, form: Expr) -> Expr | None:
+        """The condition that an operation before the last lost something; None if that is
+        longer than to say how much."""
+        before = [e for e in self.own if e is not form]
+        if self.errors or self.own.get(form, 0) > ALLOWED or len(before) > FEW:
+            return None
+        found: Expr = FALSE
+        for e in before:
+            factors = e.args[:1] if e.op in (POW, DIV) else e.args
+            if e.op not in (MUL, DIV) and (e.op is not POW or (ir.integer(e.args[1]) or 0) < 1):
+                return None
+            small = ir.lt(self.work.size(e), ir.const(NORMAL[self.work.dtype]))
+            for a in factors:
+                if not ir.rational(a):
+                    small = ir.and_(small, ir.not_(ir.eq(a, ZERO)))
+            found = ir.or_(found, small)
+        return found
+
+    def _once(self, e: Expr, times: int = 1) -> Expr:
+        """What an operation loses itself."""
+        if not self.sharp and self.magnitudes.least(e) > -self.magnitudes.limit:
+            return ZERO
+        self.own[e] = times
+        return ir.const(times)
+
+    def _local(self, e: Expr, losses: Sequence[Expr]) -> Expr:
+        op, args = e.op, e.args
+        if op.boolean:
+            if op in ir.COMPARISONS:
+                self._decide(args, losses)
+            return ZERO
+        if not args:
+            return ZERO
+        if op in (NEG, ABS):
+            return losses[0]
+        if op in (ADD, SUB):
+            return losses[0] + losses[1]
+        if op is MUL:
+            own = self._times(args[0], losses[1]) + self._times(args[1], losses[0])
+            return own if _is_unit(args[0]) else own + self._once(e)
+        if op in (DIV, UNIT):
+            own = losses[0] + self._times(e, losses[1])
+            return (ZERO if own is ZERO else own / ir.abs_(args[1])) + self._once(e)
+        if op is WHERE:
+            return ir.where(args[0], losses[1], losses[2])
+        if op in (MAXIMUM, MINIMUM):
+            return losses[0] + losses[1]
+        if op in STEPS:
+            self._decide((args[0], ZERO), (losses[0], ZERO))
+            return ZERO
+        if op is POW and (q := ir.rational(args[1])) is not None:
+            own = ZERO if args[1] is HALF else self._once(e, max(1, abs(int(q))))
+            if losses[0] is ZERO:
+                return own
+            slope = ir.abs_(e) if q == 1 else ir.abs_(ir.const(q) * e / args[0])
+            return slope * losses[0] + own
+        if op is PLAIN:
+            return losses[0]
+        if op is SHARP:
+            return self._with_errors(args[0])
+        if op in (SHARP_EXP, SHARP_EXPM1):
+            slope = e if op is SHARP_EXP else ir.abs_(e) + ONE
+            return slope * self._with_errors(args[0]) + self._once(e)
+        total = self._once(e)
+        if all(x is ZERO for x in losses):
+            return total
+        steepest = (ir.const(op.steepest),) * len(args)
+        for slope, x in zip(steepest if op.steepest else self.work.slopes(e), losses, strict=True):
+            total = total + (ZERO if x is ZERO else slope * x)
+        return total
+
+    def _with_errors(self, e: Expr) -> Expr:
+        """Of a sum that is computed with its errors: for each product it takes three more,
+        the one that gives its own error and those of the errors of its factors."""
+        inside = _Losses(self.work, sharp=True)
+        loss = ir.const(SHARPER) * inside.of(e)
+        self.errors = True
+        self.unsafe = ir.or_(self.unsafe, inside.unsafe)
+        return loss
+
+    def _decide(self, args: Sequence[Expr], losses: Sequence[Expr]) -> None:
+        """A comparison is in doubt within what its sides lost."""
+        loss = losses[0] + losses[1]
+        if loss is not ZERO:
+            unit = ir.const(Fraction(1, 2 ** SMALLEST[self.work.dtype][0]))
+            far = ir.lt(loss * unit, ir.abs_(args[0] - args[1]))
+            self.unsafe = ir.or_(self.unsafe, ir.not_(far))
+
+    def _times(self, a: Expr, loss: Expr) -> Expr:
+        return ZERO if loss is ZERO else self.work.size(a) * loss
+
+
+def _is_unit(e: Expr) -> bool:
+    q = ir.rational(e)
+    return (
+        q is not None
+        and abs(q) >= 1
+        and q.denominator == 1
+        and not abs(q.numerator) & (abs(q.numerator) - 1)
+    )

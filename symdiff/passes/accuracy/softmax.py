@@ -1,0 +1,96 @@
+"""Shares of exponentials in their sum as logistic functions of differences.
+
+Before:  w*exp(a/g)/((exp(a/g) + x*exp(b/g))*z)
+After:   w/((1 + x*exp(b/g - a/g))*z)
+
+Requires: a node in a form to be computed.
+Ensures: an equal node, which needs no exponential that overflows where the share does not, as
+in the derivatives of `logaddexp(a/g, b/g)` after common factors went. Not where the exponent is
+a variable: that one is exact, the difference is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from symdiff import ir
+from symdiff.ir import ADD, DIV, MUL, NEG, ONE, VAR, Expr
+from symdiff.ir.functions import EXP
+
+MAX_FACTORS, MAX_TERMS = 16, 8
+"""Longer products and sums stay as they are."""
+
+
+def shared(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Outputs with the shares in all their quotients as logistic functions."""
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        new = ir.rebuild(e, args)
+        return share(new) if new.op is DIV else new
+
+    return ir.transform(outputs, rule)
+
+
+def share(e: Expr) -> Expr:
+    """A quotient with its shares as logistic functions."""
+    above, below = _factors(e)
+    if len(above) + len(below) > MAX_FACTORS:
+        return e
+    changed = False
+    for k, whole in enumerate(below):
+        terms = _terms(whole)
+        if 2 <= len(terms) <= MAX_TERMS:
+            own = [t for t in terms if t.op is EXP and _is_computed(t.args[0])]
+            part = next((n for n in above if n in own and terms.count(n) == 1), None)
+            if part is not None:
+                above.remove(part)
+                below[k] = _less(terms, part)
+                changed = True
+    return _product(above) / _product(below) if changed else e
+
+
+def _is_computed(exponent: Expr) -> bool:
+    return bool(exponent.args) and not (exponent.op is NEG and exponent.args[0].op is VAR)
+
+
+def _factors(e: Expr) -> tuple[list[Expr], list[Expr]]:
+    """What a quotient multiplies, and what it divides by."""
+    if e.op is NEG:
+        above, below = _factors(e.args[0])
+        return [ir.const(-1), *above], below
+    if e.op not in (MUL, DIV):
+        return [e], []
+    (a, b), (c, d) = map(_factors, e.args)
+    if e.op is DIV:
+        c, d = d, c
+    return [*a, *c], [*b, *d]
+
+
+def _terms(e: Expr) -> list[Expr]:
+    return [t for a in e.args for t in _terms(a)] if e.op is ADD else [e]
+
+
+def _less(terms: Sequence[Expr], part: Expr) -> Expr:
+    """A sum divided by one of its terms, an exponential."""
+    total = ONE
+    for t in terms:
+        if t is part:
+            continue
+        above, below = _factors(t)
+        other = next((n for n in above if n.op is EXP), None)
+        exponent = -part.args[0]
+        if other is not None:
+            above.remove(other)
+            exponent = other.args[0] + exponent
+        total = total + _product([*above, EXP(exponent)]) / _product(below)
+    return total
+
+
+def _product(factors: Sequence[Expr]) -> Expr:
+    total = ONE
+    for f in factors:
+        total = total * f
+    return total
+
+
+__all__ = ["share", "shared"]

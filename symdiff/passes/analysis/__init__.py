@@ -1,0 +1,10 @@
+"""What is known of expressions.
+
+`signs`           signs, from the shape of the DAG and what the user asserts
+`roots`           where a formula may be singular, and at which rational points
+`zeros`           where a formula of several variables vanishes
+`dependence`      which variables a node depends on
+`fingerprint`     where something can cancel: a test modulo a prime
+`magnitude`       within which inputs nothing overflows or underflows
+`band_extent`     how large a function of one variable becomes in a band
+"""

@@ -1,0 +1,103 @@
+"""How large does a function of one variable become in a band?
+
+Before:  (|t**2/24| + ...)/|1/2 - t**2/24 + ...|, with |t| < 1/2
+After:   at most 1.1
+
+Requires: an expression in the variable of a band alone.
+Ensures: a proven bound, from ball arithmetic on pieces of the band; or None.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import arb
+
+from symdiff import ir
+from symdiff.interpret import exclusive
+from symdiff.interpret.flat import Tape
+from symdiff.ir import ABS, LT, WHERE, Expr
+
+FURTHER = 9
+"""Bits to which a series in a band is right beyond those of the arithmetic."""
+PIECES = 128
+"""Intervals into which a band is divided."""
+MAX_BANDS = 8
+"""Conditions of bands that are looked at in one program."""
+USEFUL = 64.0
+"""A larger bound is none."""
+
+
+def largest(e: Expr, branch: Expr) -> Fraction | None:
+    """A bound of `e` >= 0 where the first side of `branch` is taken, rounded up; None if
+    that is no band, or there is none."""
+    band = _band(branch)
+    if band is None:
+        return None
+    h, radius = band
+    t = ir.var("?h")
+    (inside,) = ir.substitute((e,), {h: t})
+    if any(v is not t for v in ir.variables((inside,))):
+        return None
+    worst = 0.0
+    with exclusive():
+        tape = Tape([t], [inside])
+        for k in range(-PIECES, PIECES):
+            middle = arb(2 * k + 1) * radius / (2 * PIECES)
+            value = tape.run([middle + arb(0, radius / (2 * PIECES))], 64)[tape.roots[0]]
+            if not isinstance(value, arb) or not value < USEFUL:
+                return None
+            worst = max(worst, float(value.upper()))
+    return Fraction(math.ceil(worst * 4), 4)
+
+
+def series_in_bands(outputs: Sequence[Expr]) -> dict[Expr, Expr]:
+    """The first sides of choices in bands that count nowhere else but under the same
+    condition, and those choices."""
+    bands = [e for e in ir.topological(outputs) if _band(e) is not None]
+    conditions = list(dict.fromkeys(e.args[0] for e in bands))[:MAX_BANDS]
+    found: dict[Expr, Expr] = {}
+    for c in conditions:
+        elsewhere: set[Expr] = set()
+        stack = list(outputs)
+        while stack:
+            e = stack.pop()
+            if e not in elsewhere:
+                elsewhere.add(e)
+                stack += e.args[2:] if e.op is WHERE and e.args[0] is c else e.args
+        found.update((e.args[1], e) for e in bands if e.args[0] is c and e.args[1] not in elsewhere)
+    return found
+
+
+def is_band(e: Expr) -> bool:
+    """Whether a choice takes its first side in a band around a point."""
+    return _band(e) is not None
+
+
+def center(e: Expr) -> Expr | None:
+    """What is 0 in the middle of a band; None if a node chooses no series there."""
+    band = _band(e)
+    return None if band is None else band[0]
+
+
+def near(outputs: Sequence[Expr], h: Expr) -> set[Expr]:
+    """The nodes that count near h = 0: all but those on the second sides of bands there."""
+    found: set[Expr] = set()
+    stack = list(outputs)
+    while stack:
+        e = stack.pop()
+        if e not in found:
+            found.add(e)
+            stack += e.args[:2] if center(e) is h else e.args
+    return found
+
+
+def _band(e: Expr) -> tuple[Expr, float] | None:
+    """h and r of where(abs(h) < r, ..., ...)."""
+    if e.op is not WHERE or e.args[0].op is not LT:
+        return None
+    size, radius = e.args[0].args
+    r = ir.rational(radius)
+    return (size.args[0], float(r)) if size.op is ABS and r is not None and r > 0 else None

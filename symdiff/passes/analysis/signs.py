@@ -1,0 +1,162 @@
+"""What signs a node can have, from the shape of the DAG and what the user asserts.
+
+Before:  abs(x), with `assert x > 0`
+After:   x
+
+Requires: any DAG; facts are conditions that hold on the domain.
+Ensures: `Signs` never excludes a sign that occurs; `assume` changes no value
+where the facts hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+from symdiff import ir
+from symdiff.ir import ABS, ADD, AND, DIV, EQ, LE, LT, MUL, NEG, NOT, POW, SUB, WHERE, Expr
+from symdiff.ir.functions import MAXIMUM, MINIMUM
+
+NEGATIVE, ZERO_, POSITIVE = 1, 2, 4
+ANY = NEGATIVE | ZERO_ | POSITIVE
+_VALUES = {NEGATIVE: -1, ZERO_: 0, POSITIVE: 1}
+
+
+def _mask(signs: Iterable[int]) -> int:
+    return sum({1 << (s + 1) for s in signs})
+
+
+def _members(mask: int) -> list[int]:
+    return [value for bit, value in _VALUES.items() if mask & bit]
+
+
+def _flip(mask: int) -> int:
+    return _mask(-s for s in _members(mask))
+
+
+def _sum(a: int, b: int) -> int:
+    total = 0
+    for x, y in product(_members(a), _members(b)):
+        total |= ANY if x * y < 0 else _mask([x or y])
+    return total
+
+
+def _product(a: int, b: int) -> int:
+    return _mask(x * y for x, y in product(_members(a), _members(b)))
+
+
+class Signs:
+    """Memoised sign analysis under a set of facts."""
+
+    def __init__(self, facts: Iterable[Expr] = ()) -> None:
+        self.known: dict[Expr, int] = {}
+        self.facts: dict[Expr, int] = {}
+        for fact in facts:
+            self._learn(fact)
+
+    def _learn(self, fact: Expr) -> None:
+        if fact.op is AND:
+            for part in fact.args:
+                self._learn(part)
+        elif fact.op is NOT and fact.args[0].op in (LT, LE):
+            inner = fact.args[0]
+            self._learn((ir.le if inner.op is LT else ir.lt)(inner.args[1], inner.args[0]))
+        elif fact.op is NOT and fact.args[0].op is EQ:
+            a, b = fact.args[0].args
+            self._narrow(ir.sub(a, b), NEGATIVE | POSITIVE)
+        elif fact.op in (LT, LE):
+            a, b = fact.args
+            bound = POSITIVE if fact.op is LT else POSITIVE | ZERO_
+            self._narrow(ir.sub(b, a), bound)
+            low, high = ir.rational(a), ir.rational(b)
+            if low is not None and low >= 0:
+                self._narrow(b, POSITIVE if low > 0 or fact.op is LT else bound)
+            if high is not None and high <= 0:
+                self._narrow(a, NEGATIVE if high < 0 or fact.op is LT else _flip(bound))
+
+    def _narrow(self, e: Expr, mask: int) -> None:
+        self.facts[e] = self.facts.get(e, ANY) & mask
+        opposite = ir.neg(e)
+        self.facts[opposite] = self.facts.get(opposite, ANY) & _flip(mask)
+
+    def of(self, e: Expr) -> int:
+        """The possible signs of a node, as a bit mask."""
+        if e not in self.known:
+            for node in ir.topological((e,), self.known):
+                mask = ANY if node.op.boolean else self._local(node)
+                self.known[node] = mask & self.facts.get(node, ANY)
+        return self.known[e]
+
+    def _local(self, e: Expr) -> int:
+        if (q := ir.rational(e)) is not None:
+            return _mask([(q > 0) - (q < 0)])
+        op, args = e.op, e.args
+        masks = [self.known[a] for a in args]
+        if op is ADD:
+            return _sum(*masks)
+        if op is SUB:
+            return _sum(masks[0], _flip(masks[1]))
+        if op is NEG:
+            return _flip(masks[0])
+        if op is MUL:
+            return _product(*masks)
+        if op is DIV:
+            return _product(masks[0], masks[1] & ~ZERO_) | (masks[0] & ZERO_)
+        if op is POW:
+            return self._power(e, masks[0])
+        if op is WHERE:
+            return masks[1] | masks[2]
+        if op in (MAXIMUM, MINIMUM):
+            pick = max if op is MAXIMUM else min
+            return _mask(pick(x, y) for x, y in product(_members(masks[0]), _members(masks[1])))
+        if op is ABS:
+            return (masks[0] & ZERO_) | (POSITIVE if masks[0] & ~ZERO_ else 0)
+        if op.sign == "same":
+            return masks[0]
+        return {"positive": POSITIVE, "nonnegative": POSITIVE | ZERO_}.get(op.sign, ANY)
+
+    def _power(self, e: Expr, base: int) -> int:
+        q = ir.rational(e.args[1])
+        if q is None:
+            return POSITIVE if base == POSITIVE else ANY
+        if q.denominator == 1 and q.numerator % 2:
+            return base
+        return (base & ZERO_) | POSITIVE if base != ZERO_ else ZERO_
+
+    def nonnegative(self, e: Expr) -> bool:
+        return not self.of(e) & NEGATIVE
+
+    def nonzero(self, e: Expr) -> bool:
+        return not self.of(e) & ZERO_
+
+    def holds(self, condition: Expr) -> bool | None:
+        """Whether a comparison is decided by signs alone."""
+        if condition.op in (LT, LE, EQ):
+            a, b = condition.args
+            signs = self.of(ir.sub(b, a))
+            true = {LT: POSITIVE, LE: POSITIVE | ZERO_, EQ: ZERO_}[condition.op]
+            return True if not signs & ~true else False if not signs & true else None
+        return None
+
+
+def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Drop absolute values and branches that the facts decide."""
+    facts = tuple(facts)
+    outputs = tuple(outputs)
+    if not facts:
+        return outputs
+    signs = Signs(facts)
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op is ABS:
+            if signs.nonnegative(args[0]):
+                return args[0]
+            if signs.nonnegative(ir.neg(args[0])):
+                return ir.neg(args[0])
+        if e.op is WHERE and args[0].op is not ir.BOOL:
+            decided = signs.holds(args[0])
+            if decided is not None:
+                return args[1] if decided else args[2]
+        return ir.rebuild(e, args)
+
+    return ir.transform(outputs, rule)

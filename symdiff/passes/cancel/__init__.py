@@ -1,0 +1,11 @@
+"""Cancellation, before anything is evaluated.
+
+`cancel`               common factors of numerators and denominators
+`algebra`              nodes as rational functions of independent generators
+`rational`             exact fractions in factored form, and back to nodes
+`common_denominator`   a formula as one quotient
+`shared_exponential`   exponentials whose arguments differ by logarithms
+`signsquares`          squares of signs in derivatives
+`literals`             zeros that are missed only by the rounding of literals
+`residues`             what numerators miss of such zeros
+"""

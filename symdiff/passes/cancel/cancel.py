@@ -1,0 +1,181 @@
+"""Cancel common factors before anything is evaluated.
+
+Before:  (x**2 - 4)/(x - 2)
+After:   x + 2
+
+Requires: any DAG.
+Ensures: the same values wherever the DAG was defined, and no more singular
+points than before: a factor of a denominator vanishes where a factor of the
+numerator equals it, in quotients, products and sums of fractions, also when
+the pieces were written far apart; sums that are constant become constants.
+Powers are not expanded where that is not needed. Every search is bounded; a
+window that is too large stays as it is and is named in the notes.
+
+Where to look is found modulo a prime (`passes.analysis.fingerprint`); what to write
+instead is computed exactly (`passes.cancel.rational`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from symdiff import ir
+from symdiff.ir import Expr
+from symdiff.passes.analysis.fingerprint import NOTHING, REMOVABLE, Fingerprints
+from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.cancel.algebra import Generator, Generators, is_rational
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
+from symdiff.passes.cancel.shared_exponential import relate
+
+MAX_WINDOW = 200
+"""Rational operations looked at together; what is deeper is opaque."""
+MAX_GENERATORS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """`before` became `after` because `factors` cancelled (none: it is constant).
+
+    `partly`: every factor still divides the denominator, less often than before.
+    """
+
+    before: Expr
+    after: Expr
+    factors: tuple[Expr, ...]
+    partly: bool = False
+
+
+@dataclass(slots=True)
+class Notes:
+    """What the pass did, for the report."""
+
+    cancelled: list[Cancellation] = field(default_factory=list)
+    over_budget: list[Expr] = field(default_factory=list)
+
+
+def cancel(outputs: Iterable[Expr], notes: Notes | None = None) -> tuple[Expr, ...]:
+    """Cancel in every node of the DAG, children first."""
+    outputs = relate(outputs, _lowest)
+    notes = notes if notes is not None else Notes()
+    order = ir.topological(outputs)
+    fingerprints = Fingerprints(Generators().scan(order))
+    new: dict[Expr, Expr] = {}
+    for node in order:
+        e = ir.rebuild(node, tuple(new[a] for a in node.args))
+        if is_rational(e) and e not in fingerprints.forms:
+            _, hit = fingerprints.of(e)
+            if hit != NOTHING:
+                e = _rewritten(e, fingerprints.generators, hit, notes)
+        new[node] = e
+    return tuple(new[o] for o in outputs)
+
+
+def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
+    try:
+        found = exact(e, generators)
+    except OutOfBudgetError:
+        notes.over_budget.append(e)
+        return e
+    if found is None or found.after is e:
+        return e
+    signs = Signs()
+    harmless = found.factors and all(signs.nonzero(f) for f in found.factors)
+    if found.partly and _size(found.after) > _size(e):
+        return e  # as singular as before, and longer
+    if (hit != REMOVABLE or harmless) and not _functions(found.after) < _functions(e):
+        return e
+    notes.cancelled.append(found)
+    return found.after
+
+
+def _size(e: Expr) -> int:
+    return len(ir.topological((e,)))
+
+
+def _functions(e: Expr) -> set[Expr]:
+    """The elementary functions that an expression evaluates."""
+    return {n for n in ir.topological((e,)) if n.args and not is_rational(n)}
+
+
+def _lowest(e: Expr) -> Expr | None:
+    """A rational expression in lowest terms; None if that takes too long."""
+    try:
+        found = exact(e, Generators().scan(ir.topological((e,))))
+    except OutOfBudgetError:
+        return None
+    return None if found is None else found.after
+
+
+def exact(e: Expr, generators: Generators) -> Cancellation | None:
+    """What a node is after exact cancellation; None if nothing cancels."""
+    window = _window(e)
+    inside = set(window)
+    collector = _Collector()
+    for node in window:
+        _represent(node, inside, dict.fromkeys(window), generators, collector)
+    if len(collector.found) > MAX_GENERATORS:
+        raise OutOfBudgetError("too many generators")
+    ring = Ring(list(collector.found))
+    values: dict[Expr, Factored] = {}
+    for node in window:
+        ring.removed.clear()
+        values[node] = _represent(node, inside, values, generators, ring)
+        if node is not e:
+            ring.learn(node, values[node])
+    removed = list(ring.removed)
+    after = ring.render(values[e])
+    vanishing = [base for base in removed if ring.may_vanish(base)]
+    partly = bool(vanishing) and all(ring.divides(base, values[e]) for base in vanishing)
+    factors = dict.fromkeys(ring.name(base) for base in vanishing)
+    return Cancellation(e, after, tuple(factors), partly)
+
+
+def _represent(
+    node: Expr, inside: set[Expr], values: dict[Expr, Any], generators: Generators, algebra: Any
+) -> Any:
+    if is_rational(node) and any(a not in inside for a in node.args):
+        return algebra.gen(Generator("node", node))
+    return generators.represent(node, values, algebra)
+
+
+def _window(e: Expr) -> list[Expr]:
+    """The rational operations above the opaque nodes, and those, children first."""
+    reached: dict[Expr, None] = {e: None}
+    queue = [e]
+    for node in queue:
+        if is_rational(node) and len(reached) <= MAX_WINDOW:
+            for a in node.args:
+                if a not in reached:
+                    reached[a] = None
+                    queue.append(a)
+    order: list[Expr] = []
+    stack: list[tuple[Expr, bool]] = [(e, False)]
+    while stack:
+        n, ready = stack.pop()
+        if ready:
+            order.append(n)
+        elif n in reached:
+            del reached[n]
+            stack.append((n, True))
+            stack.extend((a, False) for a in reversed(n.args))
+    return order
+
+
+class _Collector:
+    """An algebra that only notes which generators occur."""
+
+    def __init__(self) -> None:
+        self.found: dict[Generator, None] = {}
+
+    def gen(self, g: Generator) -> None:
+        self.found[g] = None
+
+    def angle(self, g: Generator) -> tuple[None, None]:
+        self.found[g] = None
+        return None, None
+
+    def const(self, *_: object) -> None: ...
+
+    neg = add = mul = div = pow = const

@@ -1,0 +1,183 @@
+"""Functions completed across a surface: operations with derivatives of every order.
+
+Before:  completed_x(x, y), for (exp(x) - exp(y))/(x - y) completed at x = y
+After:   where(h is small, exp(y)*(1/2 + h/3 + ...), its closed form), h = x - y
+
+`Across` keeps the closed form and the power series in h = v - rho(others). As for
+`passes.complete.removable`, of which this is the counterpart in several variables, derivatives
+are operations again, and are written out at the end.
+
+Requires: what `passes.complete.surfaces` has found: a series of the closed form in h.
+Ensures: whether h is small enough is decided where it is evaluated, from the last terms
+of the series of the derivative that is asked for; what is left out is below 2**-`MARGIN`
+of the first terms.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from flint import arb, ctx
+
+from symdiff import ir
+from symdiff.interpret.flat import Tape
+from symdiff.ir import ONE, OPS, Expr, Op
+from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.complete.removable import WRITTEN, expand_completed
+from symdiff.passes.differentiate import pushforward
+
+MARGIN = 76
+"""The first terms left out are below 2**-MARGIN of the sum."""
+TESTED = 2
+"""Terms behind those that are added up, from which it is seen that they are enough."""
+
+Orders = tuple[int, ...]
+"""How often a function is differentiated by each of its variables."""
+
+
+class Across:
+    """A function of several variables, completed where one is a function of the others.
+
+    Attributes
+    ----------
+    closed : the formula in `variables`, undefined where `v` equals `rho`.
+    series : count -> the first coefficients of its powers of v - rho; None if so many
+        are too long.
+    terms : how many of them there are in the series of the function itself.
+    """
+
+    _known: ClassVar[dict[str, Across]] = {}
+
+    def __init__(
+        self,
+        name: str,
+        closed: Expr,
+        v: Expr,
+        rho: Expr,
+        terms: int,
+        series: Callable[[int], Sequence[Expr] | None],
+    ) -> None:
+        self.name, self.closed, self.v, self.rho = name, closed, v, rho
+        self.terms, self.series = terms, series
+        self.variables = tuple(ir.variables((closed,)))
+        zeros = (0,) * len(self.variables)
+        self._closed: dict[Orders, Expr] = {zeros: closed}
+        self._coefficients: dict[tuple[Orders, int], list[Expr]] = {}
+        self._near: dict[Orders, tuple[Expr, Expr]] = {}
+        self._tapes: dict[Orders, Tape] = {}
+        self.spelled: dict[tuple[str, Any], tuple[Expr, ...]] = {}
+
+    @classmethod
+    def of(
+        cls,
+        closed: Expr,
+        v: Expr,
+        rho: Expr,
+        terms: int,
+        series: Callable[[int], Sequence[Expr] | None],
+    ) -> Across:
+        """The function; the same for the same formula and surface."""
+        text = repr((ir.encode((closed, v, rho)), terms))
+        name = "across_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+        if name not in cls._known:
+            cls._known[name] = cls(name, closed, v, rho, terms, series)
+        return cls._known[name]
+
+    def node(self) -> Expr:
+        """The function of its own variables."""
+        return self.operation((0,) * len(self.variables))(*self.variables)
+
+    def operation(self, orders: Orders) -> Op:
+        """A derivative as an operation."""
+        name = "_".join((self.name, *map(str, orders)))
+        if name not in OPS:
+            op = Op(
+                name,
+                len(self.variables),
+                partials=lambda *args: tuple(
+                    self.operation(_more(orders, k, 1))(*args) for k in range(len(args))
+                ),
+                ball=lambda *args: self._ball(orders, args),
+            )
+            WRITTEN[op] = self, orders
+        return OPS[name]
+
+    # ------------------------------------------------------------------- formulas
+    def readable_form(self, orders: Orders) -> Expr:
+        """A derivative in closed form."""
+        if orders not in self._closed:
+            k = max(i for i, n in enumerate(orders) if n)
+            lower = self.readable_form(_more(orders, k, -1))
+            (self._closed[orders],) = cancel(pushforward((lower,), {self.variables[k]: ONE}))
+        return self._closed[orders]
+
+    def plain_form(self, orders: Orders) -> Expr:
+        """A derivative near the surface and away from it."""
+        close, total = self.near(orders)
+        return ir.where(close, total, self.readable_form(orders))
+
+    def written(self, orders: Orders, args: Sequence[Expr], bits: int) -> Expr:
+        """A derivative at the arguments, as it is computed."""
+        (result,) = expand_completed((self.plain_form(orders),), bits)
+        return ir.substitute((result,), dict(zip(self.variables, args, strict=True)))[0]
+
+    def near(self, orders: Orders) -> tuple[Expr, Expr]:
+        """Where the last terms are negligible, and the sum of the others."""
+        if orders not in self._near:
+            found = self.coefficients(orders, self.terms + TESTED)
+            h = self.v - self.rho
+            size = ir.abs_(found[0]) + ir.abs_(h * found[1])
+            close: Expr = ir.TRUE
+            last = len(found) - TESTED
+            for k in range(last, len(found)):
+                term = ir.abs_(found[k]) * ir.power(ir.abs_(h), k)
+                close = ir.and_(close, ir.le(term, size * Fraction(1, 2**MARGIN)))
+            self._near[orders] = close, horner(found[:last], h)
+        return self._near[orders]
+
+    def coefficients(self, orders: Orders, count: int) -> list[Expr]:
+        """Of the powers of h in a derivative, at most so many: that of c*h**k by v is
+        k*c*h**(k-1), that by another variable as well, times -rho', and c'*h**k."""
+        key = orders, count
+        if key not in self._coefficients:
+            if not any(orders):
+                found = self.series(count) or self.series(self.terms + TESTED) or ()
+                self._coefficients[key] = list(found)
+            else:
+                k = max(i for i, n in enumerate(orders) if n)
+                x = self.variables[k]
+                lower = self.coefficients(_more(orders, k, -1), count + 1)
+                rises = [c * n for n, c in enumerate(lower)][1:]
+                own = pushforward((self.v - self.rho, *lower[:-1]), {x: ONE})
+                total = [c + own[0] * r for c, r in zip(own[1:], rises, strict=True)]
+                self._coefficients[key] = list(cancel(total))
+        return self._coefficients[key]
+
+    # ---------------------------------------------------------------------- balls
+    def _ball(self, orders: Orders, args: Sequence[arb]) -> arb:
+        """Rigorous: the limit where the surface is met exactly, the closed form off it."""
+        if orders not in self._tapes:
+            limit = self.coefficients(orders, self.terms + TESTED)[0]
+            outputs = [self.v - self.rho, limit, self.readable_form(orders)]
+            self._tapes[orders] = Tape(list(self.variables), outputs)
+        tape = self._tapes[orders]
+        values = tape.run(list(args), ctx.prec)
+        h, limit, closed = (values[i] for i in tape.roots)
+        if h.is_zero():
+            return limit
+        return arb("nan") if h.overlaps(arb(0)) else closed
+
+
+def horner(coefficients: Sequence[Expr], h: Expr) -> Expr:
+    """The sum of coefficients[k] * h**k."""
+    total: Expr = ir.ZERO
+    for c in reversed(coefficients):
+        total = c + h * total
+    return total
+
+
+def _more(orders: Orders, k: int, by: int) -> Orders:
+    return (*orders[:k], orders[k] + by, *orders[k + 1 :])

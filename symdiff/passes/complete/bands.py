@@ -1,0 +1,394 @@
+"""Series in a band around a point, instead of a closed form that loses digits there.
+
+Before:  the second derivative of (1 - cos(t))/t**2
+After:   where(abs(t) < 1, -1/12 + t**2*(1/120 - ...), its closed form)
+
+Requires: the coefficients of the expansion, and the closed form.
+Ensures: inside the band the polynomial is within 2**-(bits+FURTHER) of the function, so
+that computed with its rounding errors it is right beyond that arithmetic; without them
+its error is within `SERIES_ERROR` units of roundoff; at the point it is the limit, rounded once. The band reaches as far as the closed form is in
+doubt, if a polynomial of `MAX_TERMS` terms does.
+
+Polynomials are Taylor's, with as few terms as needed: their truncation is
+estimated from the coefficients that follow. Where the nearest singularity stops
+them short, they interpolate the closed form, evaluated in balls, at Chebyshev's
+points. Rounding is bounded by running error analysis (Higham, Accuracy and
+Stability of Numerical Algorithms, 2002, section 5.1); where the closed form is
+in doubt, `passes.accuracy.error_test` says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, arb_poly, ctx, fmpq
+
+from symdiff import ir
+from symdiff.interpret.balls import Undecided
+from symdiff.interpret.flat import Tape
+from symdiff.ir import Expr
+from symdiff.passes.accuracy.bounds import is_exact
+from symdiff.passes.accuracy.error_test import doubt
+from symdiff.passes.analysis.band_extent import FURTHER
+from symdiff.series.coefficients import Coefficient, is_zero, to_ball, to_fraction
+
+MAX_TERMS = 22
+EXTRA_TERMS = 8
+"""Coefficients beyond the polynomial from which its truncation is estimated."""
+WIDER = (7, 4, 2)
+"""Steps in the radius by which interpolation may widen a band."""
+SERIES_ERROR = 8.0
+CLOSED_ERROR = 8
+FINENESS = 4
+"""Radii are compared at this many steps per power of two."""
+LARGEST, SMALLEST, ZERO = 12 * FINENESS, -64 * FINENESS, -20 * FINENESS
+"""Radii of bands; that of a function which is 0 around the point, at most."""
+CONSTANT_BITS = 256
+SAMPLED = tuple(Fraction(k, 16) for k in (16, 15, 13, 10, 6, 2))
+"""Parts of the radius at which a polynomial is compared with the closed form."""
+PIECES = 24
+"""Intervals, each half the last, on which what is next to a radius is to have a sign."""
+CLOSEST = -1000
+"""Kinks are looked for up to 2**CLOSEST from the point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """abs(t - point) < radius, where `series(h)` in h = t - point is used.
+
+    With z = h**step it is h**lead * sum_j coefficients[j]*z**j.
+    """
+
+    point: Fraction
+    radius: Fraction
+    coefficients: tuple[Fraction, ...]
+    lead: int = 0
+    step: int = 1
+
+    def series(self, h: Expr) -> Expr:
+        """The polynomial, by Horner's rule."""
+        z = h if self.step == 1 else ir.power(h, self.step)
+        total = ir.const(self.coefficients[-1])
+        for c in reversed(self.coefficients[:-1]):
+            total = ir.const(c) + z * total
+        return ir.power(h, self.lead) * total
+
+    def around(self, t: Expr, closed: Expr) -> Expr:
+        """The series inside of the band, the closed form outside."""
+        h = t - ir.const(self.point)
+        return ir.where(ir.lt(ir.abs_(h), ir.const(self.radius)), self.series(h), closed)
+
+
+def band(coefficient: Callable[[int], Coefficient], form: Closed, bits: int) -> Band:
+    """The band around a point for one derivative.
+
+    Parameters
+    ----------
+    coefficient : k -> the coefficient of (t - point)**k.
+    form : the closed form near the point.
+    bits : digits of the arithmetic that the band is for.
+    """
+    point = form.point
+    lead, step, series = _terms(coefficient)
+    limit = form.smooth()
+    if not series:
+        return Band(point, _radius(min(limit, ZERO)), (Fraction(0),))
+    sizes = [float(to_ball(c)) for c in series]
+    rounded = [_is_rounded(c) for c in series]
+
+    def reach(n: int) -> int:
+        return min(limit, _bisect(lambda r: _suffices(sizes, rounded, lead, step, n, r, bits)))
+
+    most = reach(MAX_TERMS)
+    if form.trusted(most):
+        needed = form.needed(most)
+        n = next(n for n in range(2, MAX_TERMS + 1) if reach(n) >= needed)
+        return form.confirmed(_trimmed(series[:n]), reach(n), lead, step, bits)
+    for wider in WIDER if most < limit else ():
+        found = _interpolated(series[0], form, lead, step, most + wider, bits)
+        i = min(most + wider, limit)
+        if found is not None and form.agrees(found, i, lead, step, bits):
+            return Band(point, _radius(i), found, lead, step)
+    return form.confirmed(_trimmed(series[:MAX_TERMS]), most, lead, step, bits)
+
+
+# ------------------------------------------------------------------- coefficients
+def _terms(coefficient: Callable[[int], Coefficient]) -> tuple[int, int, list[Coefficient]]:
+    """(exponent of the leading term, step between exponents, coefficients)."""
+    count = MAX_TERMS + EXTRA_TERMS
+    found = [coefficient(k) for k in range(count)]
+    zero = [_vanishes(c) for c in found]
+    if all(zero):
+        return 0, 1, []
+    lead = zero.index(False)
+    if all(zero[lead + 1 :: 2]):
+        series = [coefficient(lead + 2 * j) for j in range(count)]
+        return lead, 2, series
+    return lead, 1, [coefficient(lead + j) for j in range(count)]
+
+
+def _vanishes(c: Coefficient) -> bool:
+    try:
+        return is_zero(c)
+    except Undecided:
+        return bool(abs(to_ball(c)) < arb(2) ** (-ctx.prec // 2))
+
+
+def _trimmed(coefficients: Sequence[Coefficient]) -> tuple[Fraction, ...]:
+    """Rational coefficients of reasonable length, without zeros at the end."""
+    exact = [_shortened(c) for c in coefficients]
+    while len(exact) > 1 and exact[-1] == 0:
+        exact.pop()
+    return tuple(exact)
+
+
+def _shortened(c: Coefficient) -> Fraction:
+    exact = to_fraction(c)
+    n, d = exact.numerator.bit_length(), exact.denominator.bit_length()
+    if n + d <= CONSTANT_BITS:
+        return exact
+    scale = Fraction(2) ** (CONSTANT_BITS // 2 - n + d)
+    return Fraction(round(exact * scale)) / scale
+
+
+def _is_rounded(c: Coefficient) -> bool:
+    """Whether a coefficient is not a double."""
+    return not isinstance(c, fmpq) or not is_exact(to_fraction(c))
+
+
+# -------------------------------------------------------------------------- radii
+def _radius(i: int) -> Fraction:
+    """The radius of index i, rounded down to a short number."""
+    size = 2.0 ** (i / FINENESS)
+    unit = 2.0 ** (math.floor(math.log2(size)) - 5)
+    return Fraction(math.floor(size / unit)) * Fraction(unit)
+
+
+def _bisect(works: Callable[[float], bool]) -> int:
+    """The index of the largest radius that works, if all smaller ones do."""
+    low, high = SMALLEST, LARGEST
+    while low < high:
+        middle = (low + high + 1) // 2
+        if works(2.0 ** (middle / FINENESS)):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _suffices(
+    sizes: Sequence[float],
+    rounded: Sequence[bool],
+    lead: int,
+    step: int,
+    n: int,
+    r: float,
+    bits: int,
+) -> bool:
+    """Whether n terms are accurate at distance r."""
+    z = r**step
+    rest = [abs(c) * z**j for j, c in enumerate(sizes)][n:]
+    ratio = _growth(sizes) * z
+    if ratio > 0.95 or sum(rest) + rest[-1] * ratio / (1 - ratio) > abs(sizes[0]) * 2.0 ** -(
+        bits + FURTHER + 1
+    ):
+        return False
+    return all(
+        _running_error(sizes[:n], rounded[:n], s * z, step) + lead <= SERIES_ERROR
+        for s in _signs(step)
+    )
+
+
+def _signs(step: int) -> tuple[float, ...]:
+    return (1.0, -1.0) if step == 1 else (1.0,)
+
+
+def _growth(sizes: Sequence[float]) -> float:
+    """One over the radius of convergence in z, from the later coefficients."""
+    later = range(len(sizes) // 2, len(sizes))
+    return max(
+        ((abs(sizes[j]) / abs(sizes[0])) ** (1 / j) for j in later if sizes[j] != 0), default=0.0
+    )
+
+
+def _running_error(
+    coefficients: Sequence[float], rounded: Sequence[bool], z: float, step: int
+) -> float:
+    """A bound on the error of Horner's rule, in units of the result."""
+    value = coefficients[-1]
+    error = abs(value) if rounded[-1] else 0.0
+    for c, inexact in zip(reversed(coefficients[:-1]), list(rounded)[-2::-1], strict=True):
+        product = z * value
+        error = abs(z) * error + abs(product) * step
+        value = c + product
+        error += abs(value) + (abs(c) if inexact else 0.0)
+    return error / abs(value) if value else math.inf
+
+
+# ------------------------------------------------------------------ interpolation
+def _interpolated(
+    first: Coefficient, form: Closed, lead: int, step: int, i: int, bits: int
+) -> tuple[Fraction, ...] | None:
+    """A polynomial with the right value at the point, accurate up to the radius of
+    index i; None if there is none."""
+    r = float(_radius(i))
+    interval = (r**step if form.side >= 0 else 0.0, -r if form.side <= 0 and step == 1 else 0.0)
+    n = MAX_TERMS
+    nodes = [_between(interval, math.cos(math.pi * (j + 0.5) / n)) for j in range(n)]
+    start = to_ball(first)
+    known: dict[Fraction, arb] = {}
+
+    def true(z: Fraction) -> arb:
+        """The function divided by h**lead."""
+        if z not in known:
+            h = z if step == 1 else Fraction(math.sqrt(z))
+            known[z] = form.value(h) / _ball(h) ** lead
+        return known[z]
+
+    if step == 2:
+        nodes = [Fraction(math.sqrt(z)) ** 2 for z in nodes]
+    heights = [(true(z) - start) / _ball(z) for z in nodes]
+    if not all(y.is_finite() for y in heights):
+        return None
+    tail = arb_poly.interpolate([_ball(z) for z in nodes], heights).coeffs()
+    exact = _trimmed([first, *tail])
+    rounded = [not is_exact(q) for q in exact]
+    sizes = [float(q) for q in exact]
+    for end in interval:
+        if end and _running_error(sizes, rounded, end, step) + lead > SERIES_ERROR:
+            return None
+    return exact
+
+
+def _between(interval: tuple[float, float], c: float) -> Fraction:
+    """The point of an interval at -1 <= c <= 1."""
+    high, low = interval
+    return Fraction((high + low) / 2 + (high - low) / 2 * c)
+
+
+def _ball(q: Fraction) -> arb:
+    return arb(fmpq(q.numerator, q.denominator))
+
+
+def _value(coefficients: Sequence[Fraction], z: arb) -> arb:
+    total = arb(0)
+    for q in reversed(coefficients):
+        total = total * z + _ball(q)
+    return total
+
+
+# -------------------------------------------------------------------- closed forms
+class Closed:
+    """A closed form near a point: its values, and where it is in doubt.
+
+    Parameters
+    ----------
+    closed : what will be evaluated, in the variable t.
+    plain : the same in terms of no lower derivatives.
+    whole : the same without any completed functions.
+    point, side : where; 1 or -1 if it is defined on that side only, else 0.
+    """
+
+    def __init__(
+        self, closed: Expr, plain: Expr, whole: Expr, t: Expr, point: Fraction, side: int
+    ) -> None:
+        self.point, self.side = point, side
+        self.tape = Tape([t], [plain, doubt((closed,), CLOSED_ERROR)])
+        self.edges = Tape([t], list(_edges(whole)))
+
+    def confirmed(
+        self, coefficients: tuple[Fraction, ...], i: int, lead: int, step: int, bits: int
+    ) -> Band:
+        """The band of the largest radius up to that of index i that `agrees`."""
+        while i > SMALLEST and not self.agrees(coefficients, i, lead, step, bits):
+            i -= FINENESS // 2
+        return Band(self.point, _radius(i), coefficients, lead, step)
+
+    def agrees(
+        self, coefficients: tuple[Fraction, ...], i: int, lead: int, step: int, bits: int
+    ) -> bool:
+        """Whether the polynomial is the function up to the radius of index i, as far
+        as samples tell."""
+        tolerance = arb(2) ** -(bits + FURTHER)
+        for part in SAMPLED:
+            for h in self.offsets(part * _radius(i)):
+                x, true = _ball(h), self.value(h)
+                got = x**lead * _value(coefficients, x**step)
+                if not abs(got - true) <= tolerance * abs(true):
+                    return False
+        return True
+
+    def smooth(self) -> int:
+        """The index of the radius within which nothing jumps or has a kink, and no
+        branch changes, except at the point."""
+        if not self.edges.nodes:
+            return LARGEST
+        return min(self._smooth_towards(int(h)) for h in self.offsets(Fraction(1)))
+
+    def _smooth_towards(self, side: int) -> int:
+        """The same on one side, from the point outwards. What cancels too much to have a
+        sign counts only next to the radius: nearer to the point it may do so without end."""
+        near: dict[int, int] = {}
+        unknown: set[int] = set()
+        most = LARGEST // FINENESS
+        for k in range(CLOSEST, most):
+            signs = self._signs(side, k)
+            if any(sign * near.get(i, 0) < 0 for i, sign in signs.items()):
+                most = k
+                break
+            if 0 in signs.values():
+                unknown.add(k)
+            near.update((i, sign) for i, sign in signs.items() if sign)
+        while most > CLOSEST and not unknown.isdisjoint(range(most - PIECES, most)):
+            most -= 1
+        return most * FINENESS
+
+    def _signs(self, side: int, k: int) -> dict[int, int]:
+        """The signs of the edges from 2**k to 2**(k+1) away from the point; 0 if open."""
+        h = Fraction(2) ** k
+        x = _ball(self.point + side * h * 3 / 2) + arb(0, 0.5) * _ball(h)
+        values = self.edges.run([x], ctx.prec)
+        return {i: 1 if values[i] > 0 else -1 if values[i] < 0 else 0 for i in self.edges.roots}
+
+    def _run(self, h: Fraction, output: int) -> arb | bool | None:
+        x = self.point + h
+        values = self.tape.run([arb(fmpq(x.numerator, x.denominator))], ctx.prec)
+        return values[self.tape.roots[output]]
+
+    def value(self, h: Fraction) -> arb:
+        """The value at point + h."""
+        return self._run(h, 0)
+
+    def offsets(self, r: Fraction) -> list[Fraction]:
+        """Where to look at distance r."""
+        return [s * r for s in ((self.side,) if self.side else (1, -1))]
+
+    def trusted(self, i: int) -> bool:
+        """Whether the closed form is accurate at the radius of index i."""
+        return all(self._run(h, 1) is False for h in self.offsets(_radius(i)))
+
+    def needed(self, reach: int) -> int:
+        """The index of the radius from which on it is accurate, if it is at `reach`."""
+        low, high = min(SMALLEST // 2, reach), reach
+        while low < high:
+            middle = (low + high) // 2
+            if self.trusted(middle):
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+
+def _edges(e: Expr) -> Iterator[Expr]:
+    """What vanishes where a branch changes or a function jumps or has a kink."""
+    for n in ir.topological((e,)):
+        if n.op in ir.COMPARISONS:
+            yield n.args[0] - n.args[1]
+        elif n.op.kink is not None:
+            yield n.op.kink(*n.args)
+
+
+__all__ = ["Band", "Closed", "band"]

@@ -1,0 +1,113 @@
+"""Factors of one quantity come together, so that their quotient can be completed.
+
+Before:  (1 + k*theta**2)*theta/r,  theta and r functions of x**2 + y**2
+After:   (1 + k*theta**2)*(theta/r)
+
+Before:  (1 - cos(r))*(x/r)*(x/r)
+After:   x*x*((1 - cos(r))/r/r)
+
+Requires: any DAG.
+Ensures: equal values. Products are only regrouped where a factor above vanishes together
+with a denominator, as functions of the lowest node on which both depend alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from symdiff import ir
+from symdiff.errors import SymdiffError
+from symdiff.ir import DIV, MUL, NEG, ONE, Expr
+from symdiff.passes.analysis.dependence import Dependence
+from symdiff.passes.analysis.roots import rational_roots
+from symdiff.passes.guards.shape import bottleneck, is_small
+from symdiff.series.coefficients import is_zero
+from symdiff.series.germs import AtPoint
+
+MAX_FACTORS = 8
+
+
+def regrouped(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs with such products regrouped, children first."""
+    outputs = tuple(outputs)
+    if not any(e.op is DIV for e in ir.topological(outputs)):
+        return outputs
+    pass_ = _Regroup()
+    return ir.transform(outputs, pass_.rule)
+
+
+class _Regroup:
+    def __init__(self) -> None:
+        self.below = Dependence()
+        self.zeros: dict[Expr, tuple[Expr, list[AtPoint]] | None] = {}
+
+    def rule(self, e: Expr, args: tuple[Expr, ...]) -> Expr:
+        e = ir.rebuild(e, args)
+        if e.op not in (MUL, DIV) or not any(a.op in (MUL, DIV) for a in e.args):
+            return e
+        above: list[Expr] = []
+        under: list[Expr] = []
+        if not _flat(e, above, under) or not under or len(above) < 2:
+            return e
+        for d in under:
+            near = [f for f in above if self._vanishes_with(f, d)]
+            if near and any(f not in near and self.below.on(f) for f in above):
+                rest = [f for f in above if f not in near]
+                others = [u for u in under if u is not d]
+                quotient = _product(near)
+                for _ in range(under.count(d)):
+                    quotient = quotient / d
+                return _product(rest) / _product(others) * quotient
+        return e
+
+    def _vanishes_with(self, f: Expr, d: Expr) -> bool:
+        """Whether f is a function of what d is, and 0 where that is 0."""
+        if d not in self.zeros:
+            self.zeros[d] = self._zeros(d)
+        found = self.zeros[d]
+        if found is None or not self.below.on(f) or not is_small((f, d)):
+            return False
+        t, places = found
+        if bottleneck((f, d), d) is not t:
+            return False
+        try:
+            return any((v := p.of(f)) is not None and is_zero(v) for p in places)
+        except (SymdiffError, ArithmeticError):
+            return False
+
+    def _zeros(self, d: Expr) -> tuple[Expr, list[AtPoint]] | None:
+        if not self.below.on(d) or not is_small((d,)):
+            return None
+        t = bottleneck((d,), d)
+        if t is None:
+            return None
+        return t, [AtPoint(t, r) for r in rational_roots(d, t, (), self.below)]
+
+
+def _flat(e: Expr, above: list[Expr], under: list[Expr]) -> bool:
+    """The factors of a product of quotients; False if there are too many."""
+    stack = [(e, True)]
+    while stack:
+        n, up = stack.pop()
+        if n.op is MUL:
+            stack += [(n.args[1], up), (n.args[0], up)]
+        elif n.op is DIV:
+            stack += [(n.args[1], not up), (n.args[0], up)]
+        elif n.op is NEG:
+            above.append(ir.const(-1))
+            stack.append((n.args[0], up))
+        elif n is not ONE:
+            (above if up else under).append(n)
+        if len(stack) + len(above) + len(under) > MAX_FACTORS:
+            return False
+    return True
+
+
+def _product(factors: Iterable[Expr]) -> Expr:
+    total = ONE
+    for f in factors:
+        total = total * f
+    return total
+
+
+__all__ = ["regrouped"]

@@ -1,0 +1,313 @@
+"""Completed functions: operations with derivatives of every order, and their text.
+
+Before:  completed''(t), for (1 - cos(t))/t**2 completed at 0
+After:   where(abs(t) < 1, -1/12 + t**2*(1/120 - ...), (cos(t) - 4*t*f' - 2*f)/t**2)
+
+A `Removable` keeps the closed form, in a variable of its own, and the expansions
+at its points. It is closed under differentiation, so nothing about singular
+points is left to the passes that follow. Once nothing is to be differentiated
+any more, `expand_completed` writes the operations out.
+
+Requires: nodes made by `passes.complete.complete`.
+Ensures: at a completed point the value is the limit, rounded once; in a band
+around it that of a polynomial (`passes.complete.bands`), elsewhere of the closed form.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+from flint import arb, ctx, fmpq
+
+from symdiff import ir
+from symdiff.interpret import exclusive
+from symdiff.interpret.flat import Tape
+from symdiff.ir import DIV, OPS, Expr, Op
+from symdiff.ir.functions import MARKS
+from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.cancel.common_denominator import together
+from symdiff.passes.complete.bands import Band, Closed, band
+from symdiff.passes.differentiate import pushforward
+from symdiff.series import Coefficient, Germs
+from symdiff.series.coefficients import to_ball, to_expr
+
+PRECISION = 320
+"""Bits of the balls that stand for constants without a name."""
+
+VARIABLE = ir.var("completed variable")
+"""The variable of closed forms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """A completed point and the expansion there."""
+
+    point: Fraction
+    germs: Germs
+    node: Expr
+
+    @property
+    def side(self) -> int:
+        return self.germs.one_sided(self.node)
+
+    def coefficient(self, k: int, order: int) -> Coefficient:
+        """The coefficient of h**k in the derivative of an order."""
+        c = self.germs.coefficient(self.node, k + order)
+        return c * fmpq(math.perm(k + order, order))
+
+
+class Removable:
+    """A completed function of one variable, with its derivatives of every order.
+
+    Attributes
+    ----------
+    closed : the formula in `VARIABLE`, undefined at the points of `centres`.
+    centres : the completed points.
+    """
+
+    _known: ClassVar[dict[str, Removable]] = {}
+    variables = (VARIABLE,)
+
+    def __init__(self, name: str, closed: Expr, centres: Sequence[Centre]) -> None:
+        self.name, self.closed, self.centres = name, closed, tuple(centres)
+        self._closed = [closed]
+        self._plain = [closed]
+        self._readable = [closed]
+        fraction = together(closed)
+        self._parts = None if fraction is None else ([fraction[0]], [fraction[1]])
+        self._bands: dict[tuple[int, int], list[Band]] = {}
+        self._written: dict[tuple[int, int], Expr] = {}
+        self._tapes: dict[int, Tape] = {}
+        self.spelled: dict[tuple[str, Any], tuple[Expr, ...]] = {}
+        self._last: dict[int, tuple[Any, int, Any]] = {}
+
+    @classmethod
+    def of(cls, closed: Expr, centres: Sequence[Centre]) -> Removable:
+        """The function; the same for the same formula and points."""
+        text = repr((ir.encode((closed,)), [str(c.point) for c in centres]))
+        name = "completed_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+        if name not in cls._known:
+            cls._known[name] = cls(name, closed, centres)
+        return cls._known[name]
+
+    def operation(self, order: int) -> Op:
+        """The derivative of an order, as an operation."""
+        name = f"{self.name}_{order}"
+        if name not in OPS:
+            op = Op(
+                name,
+                1,
+                partials=lambda x: (self.operation(order + 1)(x),),
+                ball=lambda x: self._ball(order, x),
+            )
+            WRITTEN[op] = self, order
+        return OPS[name]
+
+    def closed_form(self, order: int) -> Expr:
+        """A derivative in closed form, of a quotient in terms of the lower ones:
+        f*d = n gives f'*d = n' - f*d', and so on. Where those are accurate this is
+        far better conditioned than the quotient rule, and shorter."""
+        while len(self._closed) <= order:
+            self._closed.append(self._next())
+        return self._closed[order]
+
+    def _next(self) -> Expr:
+        k = len(self._closed)
+        if self._parts is None:
+            return _derivative(self._closed[-1])
+        numerators, denominators = self._parts
+        for part in self._parts:
+            part.append(_derivative(part[-1]))
+        total = numerators[k]
+        for j in reversed(range(k)):
+            lower = self.operation(j)(VARIABLE)
+            total = total - ir.const(math.comb(k, j)) * (denominators[k - j] * lower)
+        return total / denominators[0]
+
+    def plain_form(self, order: int) -> Expr:
+        """A derivative in closed form, in terms of no lower ones."""
+        while len(self._plain) <= order:
+            k = len(self._plain)
+            lower = {self.operation(j)(VARIABLE): self._plain[j] for j in range(k)}
+            self._plain += ir.substitute((self.closed_form(k),), lower)
+        return self._plain[order]
+
+    def pinned(self, order: int, t: Expr, plain: Expr) -> Expr:
+        """A derivative at t, in closed form but at the points themselves: where t has a
+        kink, as `minimum(x, 1)` at x = 1, the closed form has no limit there."""
+        for c in self.centres:
+            coefficient = c.coefficient(0, order)
+            if not isinstance(coefficient, arb):
+                plain = ir.where(ir.eq(t, ir.const(c.point)), to_expr(coefficient), plain)
+        return plain
+
+    def readable_form(self, order: int) -> Expr:
+        """A derivative in closed form, as a person would write it: of a quotient n/d the
+        sum of the products of the derivatives of n and of 1/d."""
+        while len(self._readable) <= order:
+            k = len(self._readable)
+            if self.closed.op is not DIV:
+                self._readable.append(_derivative(self._readable[-1]))
+                continue
+            factors = [_derivatives(self.closed.args[0], k)]
+            factors.append(_derivatives(ir.ONE / self.closed.args[1], k))
+            terms = [
+                ir.const(math.comb(k, j)) * (factors[0][k - j] * factors[1][j])
+                for j in range(k + 1)
+            ]
+            self._readable += cancel((functools.reduce(ir.add, terms),))
+        return self._readable[order]
+
+    def bands(self, order: int, bits: int) -> list[Band]:
+        """The bands around the points, for arithmetic with that many bits."""
+        key = order, bits
+        if key not in self._bands:
+            with exclusive(PRECISION):
+                self._bands[key] = [self._band(c, order, bits) for c in self.centres]
+        return self._bands[key]
+
+    def _band(self, centre: Centre, order: int, bits: int) -> Band:
+        plain = self.plain_form(order)
+        (whole,) = closed_forms((plain,))
+        closed = Closed(self.closed_form(order), plain, whole, VARIABLE, centre.point, centre.side)
+        return band(lambda k: centre.coefficient(k, order), closed, bits)
+
+    def written(self, order: int, args: Sequence[Expr], bits: int) -> Expr:
+        """A derivative at a point: polynomials near the centres, else the closed form."""
+        key = order, bits
+        if key not in self._written:
+            for lower in range(order):  # so that the recursion below stays shallow
+                self.written(lower, self.variables, bits)
+            (result,) = expand_completed((self.closed_form(order),), bits)
+            for b in self.bands(order, bits):
+                result = b.around(VARIABLE, result)
+            self._written[key] = result
+        if args[0] is VARIABLE:
+            return self._written[key]
+        (result,) = ir.substitute((self._written[key],), {VARIABLE: args[0]})
+        return result
+
+    def _ball(self, order: int, x: Any) -> Any:
+        """Rigorous: exact at a point, the closed form away from it."""
+        known = self._last.get(order)  # the functions inside meet the same point often
+        if known is None or known[0] is not x or known[1] != ctx.prec:
+            known = self._last[order] = x, ctx.prec, self._ball_anew(order, x)
+        return known[2]
+
+    def _ball_anew(self, order: int, x: Any) -> Any:
+        for c in self.centres:
+            p = arb(fmpq(c.point.numerator, c.point.denominator))
+            if x.is_exact() and x == p:
+                return to_ball(c.coefficient(0, order))
+            if x.overlaps(p):
+                return arb("nan")
+        if order not in self._tapes:
+            self._tapes[order] = Tape([VARIABLE], [self.plain_form(order)])
+        tape = self._tapes[order]
+        return tape.run([x], ctx.prec)[tape.roots[0]]
+
+
+def _derivative(e: Expr) -> Expr:
+    (result,) = cancel(pushforward((e,), {VARIABLE: ir.ONE}))
+    return result
+
+
+def _derivatives(e: Expr, order: int) -> list[Expr]:
+    """All derivatives up to an order."""
+    found = [e]
+    for _ in range(order):
+        found.append(_derivative(found[-1]))
+    return found
+
+
+class Completed(Protocol):
+    """A completed function: a derivative of some order is an operation on as many
+    arguments as it has variables.
+
+    Attributes
+    ----------
+    variables : of its closed forms.
+    spelled : the closed forms in which nothing completed is left, by form and order.
+    """
+
+    spelled: dict[tuple[str, Any], tuple[Expr, ...]]
+
+    @property
+    def variables(self) -> Sequence[Expr]: ...
+
+    def written(self, order: Any, args: Sequence[Expr], bits: int) -> Expr: ...
+
+    def plain_form(self, order: Any) -> Expr: ...
+
+    def readable_form(self, order: Any) -> Expr: ...
+
+
+WRITTEN: dict[Op, tuple[Completed, Any]] = {}
+"""Which derivative of which function an operation is."""
+
+
+def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...]:
+    """Write completed functions out, for arithmetic with that many bits."""
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op in MARKS:
+            return args[0]
+        if e.op not in WRITTEN:
+            return ir.rebuild(e, args)
+        function, order = WRITTEN[e.op]
+        return function.written(order, args, bits)
+
+    return ir.transform(outputs, rule)
+
+
+def _has_kink(t: Expr) -> bool:
+    return any(n.op.kink is not None or n.op is ir.WHERE for n in ir.topological((t,)))
+
+
+def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The closed form in place of each completed function, to be computed where that
+    is defined."""
+    return _in_closed_form(outputs, "plain_form")
+
+
+def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The closed form in place of each completed function, for people to read."""
+    return _in_closed_form(outputs, "readable_form")
+
+
+def _in_closed_form(outputs: Iterable[Expr], form: str) -> tuple[Expr, ...]:
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op in MARKS:
+            return args[0]
+        if e.op not in WRITTEN:
+            return ir.rebuild(e, args)
+        function, order = WRITTEN[e.op]
+        inner = function.spelled.get((form, order))
+        if inner is None:
+            inner = _in_closed_form((getattr(function, form)(order),), form)
+            function.spelled[form, order] = inner
+        if args == tuple(function.variables):
+            return inner[0]
+        (result,) = ir.substitute(inner, dict(zip(function.variables, args, strict=True)))
+        if form == "plain_form" and isinstance(function, Removable) and _has_kink(args[0]):
+            return function.pinned(order, args[0], result)
+        return result
+
+    return ir.transform(outputs, rule)
+
+
+__all__ = [
+    "VARIABLE",
+    "WRITTEN",
+    "Centre",
+    "Removable",
+    "closed_forms",
+    "expand_completed",
+    "readable_forms",
+]

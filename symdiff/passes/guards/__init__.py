@@ -1,0 +1,8 @@
+"""Guards around removable singularities: `x == 0`, clamps, epsilons, `where`.
+
+`guards`        the pass: the right ones are repaired, the wrong ones named
+`shape`         what guards look like
+`proof`         whether the guarded value is the limit
+`regions`       what a condition says about the quantity it compares
+`enclosing`     branches that an enclosing branch decides
+"""

@@ -1,0 +1,173 @@
+"""Drop the branches that an enclosing branch decides.
+
+Before:  where(x == 0, 1, expm1(where(x == 0, 1, x))/where(x == 0, 1, x))
+After:   where(x == 0, 1, expm1(x)/x)
+
+Requires: any DAG.
+Ensures: the same value and the same branch everywhere. What is decided but at one value
+becomes an equality: inside of `x <= 0`, `x < 0` is `x != 0`. A node that is shared
+with other places is copied for the branch; copies are bounded, and a DAG that
+would grow stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from symdiff import ir
+from symdiff.ir import ABS, CONST, WHERE, Expr
+from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.passes.guards.regions import Known, Set, constraint
+
+MAX_COPIES = 1000
+"""Nodes rebuilt for branches, beyond twice the size of the DAG."""
+MAX_GROWTH = 16
+"""A DAG that would grow by more nodes is left as it is."""
+
+
+class Contexts:
+    """Specialises the two sides of branches.
+
+    Attributes
+    ----------
+    origin : for a node that was rebuilt, the node it was built from.
+    """
+
+    def __init__(self) -> None:
+        self.origin: dict[Expr, Expr] = {}
+        self.tests: list[tuple[Expr, Expr]] = []  # a node, and the condition that decides it
+        self.sets: list[tuple[Expr, Set] | None] = []  # what each of them says
+        self.about: dict[Expr, int] = {}  # the tests of a quantity, as bits
+        self.bit: dict[Expr, int] = {}
+        self.below: dict[Expr, int] = {}
+        self.copies = 0
+
+    def simplify(self, outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+        outputs = tuple(outputs)
+        order = ir.topological(outputs)
+        self.copies = -2 * len(order)
+        new: dict[Expr, Expr] = {}
+        for e in order:
+            r = ir.rebuild(e, tuple(new[a] for a in e.args))
+            if r.op is WHERE:
+                c, a, b = r.args
+                r = ir.where(c, self.inside(a, c, True), self.inside(b, c, False))
+            if r is not e:
+                self.origin.setdefault(r, e)
+            new[e] = r
+        simple = tuple(new[o] for o in outputs)
+        return simple if len(ir.topological(simple)) <= len(order) + MAX_GROWTH else outputs
+
+    def inside(
+        self, e: Expr, condition: Expr, truth: bool, bounds: Callable[[Expr], bool] | None = None
+    ) -> Expr:
+        """A side of a branch, knowing that it is taken.
+
+        Those max(u, c), min(u, c) and abs(u) that `bounds` admits count too, where the
+        branch decides them; at a tie, where both count, that is another derivative.
+        """
+        if self.copies > MAX_COPIES or not (below := self._below(e)):
+            return e
+        known = Known(condition, truth)
+        near = 0
+        for c in known.truth:
+            near |= self._own_bit(c, c)
+        for u in known.sets:
+            near |= self.about.get(u, 0)
+        decided: dict[Expr, Expr] = {}
+        near &= below
+        bits = 0
+        while near:
+            low = near & -near
+            near ^= low
+            place = low.bit_length() - 1
+            node, c = self.tests[place]
+            if node is not c and (bounds is None or not bounds(node)):
+                continue
+            holds = known.decides(c, self.sets[place])
+            if (
+                holds is None
+                and node.op is ABS
+                and known.decides(most := ir.le(*c.args), constraint(most))
+            ):
+                holds = True
+            if holds is None:
+                equality = known.narrowed(self.sets[place]) if node is c else None
+                if equality is None or equality is c:
+                    continue
+                decided[node] = equality
+            else:
+                decided[node] = ir.boolean(holds) if node is c else _bounded(node, holds)
+            bits |= low
+        return self._substituted(e, decided, bits) if bits else e
+
+    def without_kinks(self, e: Expr, bounds: Callable[[Expr], bool]) -> Expr:
+        """The branches inside of an expression with those max, min and abs as they decide
+        them."""
+        new: dict[Expr, Expr] = {}
+        for n in ir.topological((e,)):
+            r = ir.rebuild(n, tuple(new[a] for a in n.args))
+            if r.op is WHERE:
+                c, a, b = r.args
+                sides = (self.inside(a, c, True, bounds), self.inside(b, c, False, bounds))
+                r = ir.where(c, *sides)
+            if r is not n:
+                self.origin.setdefault(r, n)
+            new[n] = r
+        return new[e]
+
+    def _below(self, e: Expr) -> int:
+        """The tests below a node, as bits."""
+        if e not in self.below:
+            for n in ir.topological((e,)):
+                if n not in self.below:
+                    bits = 0
+                    if n.op.boolean and n.args:
+                        bits = self._own_bit(n, n)
+                    elif n.op in (MAXIMUM, MINIMUM) and any(a.op is CONST for a in n.args):
+                        bits = self._own_bit(n, ir.lt(*n.args))
+                    elif n.op is ABS:
+                        bits = self._own_bit(n, ir.lt(n.args[0], 0))
+                    for a in n.args:
+                        bits |= self.below[a]
+                    self.below[n] = bits
+        return self.below[e]
+
+    def _own_bit(self, node: Expr, condition: Expr) -> int:
+        if node not in self.bit:
+            self.bit[node] = bit = 1 << len(self.tests)
+            self.tests.append((node, condition))
+            self.sets.append(found := constraint(condition))
+            if found is not None:
+                self.about[found[0]] = self.about.get(found[0], 0) | bit
+        return self.bit[node]
+
+    def _substituted(self, e: Expr, decided: dict[Expr, Expr], bits: int) -> Expr:
+        """Replace conditions, visiting only the nodes above them."""
+        new = dict(decided)
+        stack: list[tuple[Expr, bool]] = [(e, False)]
+        while stack:
+            n, ready = stack.pop()
+            if n in new:
+                continue
+            if not self._below(n) & bits:
+                new[n] = n
+            elif not ready:
+                stack.append((n, True))
+                stack.extend((a, False) for a in n.args)
+            else:
+                new[n] = r = ir.rebuild(n, tuple(new[a] for a in n.args))
+                if r is not n:
+                    self.copies += 1
+                    self.origin.setdefault(r, self.origin.get(n, n))
+        return new[e]
+
+
+def _bounded(node: Expr, less: bool) -> Expr:
+    """max(a, b) or min(a, b), knowing whether a < b; abs(a), knowing whether a < 0."""
+    if node.op is ABS:
+        return -node.args[0] if less else node.args[0]
+    return node.args[1 if less is (node.op is MAXIMUM) else 0]
+
+
+__all__ = ["Contexts"]

@@ -1,0 +1,343 @@
+"""Guards around removable singularities: repair the right ones, name the wrong ones.
+
+Before:  where(x == 0, 1, expm1(x)/x)
+After:   expm1(x)/x, whose singularity at 0 is filled by later passes
+
+Requires: any DAG; facts are conditions that hold on the domain.
+Ensures: a branch, a clamp or an epsilon is dropped only where `guardproof` finds
+that it cuts out nothing but a removable singularity and that the value it puts
+there is the limit to rounding; so no value changes by more than rounding. Where it is
+the limit, but stands for a band in which the function differs from it visibly, values
+stay and derivatives are those of the smooth function (`functions.EXTENDED`).
+Everything else keeps the meaning it was written with. Where it is a guard whose
+value is not the limit, a note says so, with both numbers. Branches that an
+enclosing branch decides are dropped first (`contexts`), and zeros missed by the
+rounding of literals only are made exact (`literals`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Literal
+
+from symdiff import ir
+from symdiff.ir import ABS, ADD, CONST, DIV, FALSE, LE, LT, MUL, SUB, TRUE, WHERE, ZERO, Expr
+from symdiff.ir.functions import EXTENDED
+from symdiff.passes.analysis.roots import loci
+from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
+from symdiff.passes.guards.enclosing import Contexts
+from symdiff.passes.guards.proof import Place, Prover, Solved, Verdict
+from symdiff.passes.guards.regions import Known
+from symdiff.passes.guards.shape import (
+    clamp_of,
+    disjuncts,
+    domain,
+    is_small,
+    may_be_guard,
+    without_epsilon,
+)
+
+MAX_QUESTIONS = 200
+"""Branches, clamps and epsilons looked at in one function."""
+MAX_ANCESTORS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A guard that was found.
+
+    Attributes
+    ----------
+    node, condition : the branch or quotient, as written, and when the guard acts
+        (`TRUE` for an epsilon that is always added).
+    kind : "repaired": dropped, as its value is the limit; "kept": it is not.
+    point : the singular points, as (variable or quantity, value) pairs.
+    where : where the two sides differ most. at_point : whether that is a singular point.
+    guarded, limit : the value that the guard puts there, and the true one.
+    ulps : their distance, in ulps of the true value.
+    coarse : whether it is the limit, but misses values near it by more than rounding.
+    """
+
+    node: Expr
+    condition: Expr
+    kind: Literal["repaired", "kept"]
+    point: Solved
+    where: Place
+    guarded: float
+    limit: float
+    ulps: float
+    at_point: bool
+    coarse: bool = False
+
+
+@dataclass(slots=True)
+class GuardNotes:
+    """What the pass did, for the report."""
+
+    guards: list[Guard] = field(default_factory=list)
+    literals: list[LiteralRepair] = field(default_factory=list)
+    over_budget: list[Expr] = field(default_factory=list)
+
+
+def guards(
+    outputs: Iterable[Expr], facts: Iterable[Expr] = (), notes: GuardNotes | None = None
+) -> tuple[Expr, ...]:
+    """Drop the guards whose value is the limit; note those whose value is not."""
+    outputs = tuple(outputs)
+    notes = notes if notes is not None else GuardNotes()
+    outputs, repairs, origin = exact_literals(outputs)
+    notes.literals += repairs
+    order = ir.topological(outputs)
+    contexts = Contexts()
+    if any(e.op is WHERE for e in order):
+        outputs = contexts.simplify(outputs)
+        origin = _Origin(origin, contexts.origin)
+        order = ir.topological(outputs)
+    if not any(e.op is WHERE or may_be_guard(e) for e in order):
+        return outputs
+    return _Repairs(Prover(facts), notes, contexts, origin).apply(outputs)
+
+
+class _Origin(dict[Expr, Expr]):
+    """From rebuilt nodes to those that were written."""
+
+    def __init__(self, first: dict[Expr, Expr], second: dict[Expr, Expr]) -> None:
+        super().__init__(first)
+        for new, old in second.items():
+            self.setdefault(new, first.get(old, old))
+
+
+class _Repairs:
+    """Asks the prover about every guard of a function, children first."""
+
+    def __init__(
+        self, prover: Prover, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr]
+    ) -> None:
+        self.prover, self.notes, self.contexts, self.origin = prover, notes, contexts, origin
+        self.written: dict[Expr, Expr] = {}
+        self.silent: set[Expr] = set()  # what a guard that was named already contains
+        self.singular: dict[Expr, bool] = {}
+        self.questions = 0
+
+    def apply(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        new: dict[Expr, Expr] = {}
+        for e in ir.topological(outputs):
+            r = ir.rebuild(e, tuple(new[a] for a in e.args))
+            self.written.setdefault(r, self.origin.get(e, e))
+            if r.op is WHERE:
+                c, a, b = r.args
+                plain = self._branch(r, c, a, b)
+                r = plain if plain is not None else r
+            elif (joint := _joint(r)) is not None:
+                plain = self._branch(r, *joint)
+                r = plain if plain is not None else r
+            new[e] = r
+        result = tuple(new[o] for o in outputs)
+        for m in ir.topological(result):
+            if m not in self.silent and may_be_guard(m):
+                result = self._bounded(result, m)
+        return result
+
+    # ------------------------------------------------------------------ branches
+    def _branch(self, node: Expr, condition: Expr, a: Expr, b: Expr) -> Expr | None:
+        """The side that is to stay, if the other is a guard of it."""
+        for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
+            parts = disjuncts(holds)
+            if not any(map(self._is_bounded, parts)) and not is_small((holds, small, other)):
+                continue
+            plain = self.contexts.inside(other, holds, False, bounds=lambda n: True)
+            if not parts or not self._may_be_singular(plain):
+                continue
+            rest, coarse = FALSE, False
+            repaired: list[dict[Expr, Expr]] = []
+            for part in parts:
+                about = self._bounded_part(part, small, plain)
+                v = None if about is None else self._ask(about, small, plain, about)
+                if v is None:
+                    rest = ir.or_(rest, part)
+                    continue
+                repaired.append(dict(v.singular))
+                self._note(node, part, v)
+                if v.kind == "wrong":
+                    self.silent.update(ir.topological((small,)))
+                    return None
+                coarse = coarse or v.coarse
+                if v.outside or about is not part:
+                    rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
+            smooth = plain if rest is FALSE or len(parts) == 1 else other
+            if repaired:  # the kinks at the points were cut out
+                at = functools.partial(_vanishes, repaired)
+                smooth = self.contexts.without_kinks(smooth, at)
+            smooth = ir.where(rest, small, smooth)
+            if coarse:
+                self.silent.update(ir.topological((condition,)), (node,))
+                return EXTENDED(node, smooth)
+            if repaired:
+                return smooth
+            if (joined := self._middle(node, holds, small, plain)) is not None:
+                self.silent.update(ir.topological((condition,)), (node,))
+                return joined
+        return None
+
+    def _middle(self, node: Expr, holds: Expr, small: Expr, other: Expr) -> Expr | None:
+        """`other` for its guard too, where that is one of two branches in `small`: the
+        middle one of three, as for x < -eps, x > eps, and between."""
+        coarse = small.op is EXTENDED
+        branches = small.args[1] if coarse else small
+        if branches.op is not WHERE:
+            return None
+        c, a, b = branches.args
+        for inner, value, rest in ((c, a, b), (ir.not_(c), b, a)):
+            part = ir.and_(holds, inner)
+            if not self._is_bounded(part) or self._may_be_singular(value):
+                continue
+            if not is_small((part, value, other)):
+                continue
+            v = self._ask(part, value, other, part)
+            if v is None or v.kind == "wrong":
+                continue
+            self._note(node, part, v)
+            joined = ir.where(ir.or_(ir.not_(holds), inner), other, rest)
+            outside = ir.and_(part, ir.not_(domain(other))) if v.outside else FALSE
+            joined = ir.where(outside, value, joined)
+            return EXTENDED(node, joined) if coarse or v.coarse else joined
+        return None
+
+    def _ask(
+        self, condition: Expr, small: Expr, other: Expr, about: Expr, band: bool = True
+    ) -> Verdict | None:
+        self.questions += 1
+        if self.questions > MAX_QUESTIONS:
+            self.notes.over_budget.append(self.written.get(other, other))
+            return None
+        return self.prover.verdict(condition, small, other, about, band)
+
+    def _note(self, node: Expr, condition: Expr, v: Verdict) -> None:
+        kind: Literal["repaired", "kept"] = "repaired" if v.kind == "right" else "kept"
+        written = self.written.get(node, node)
+        guard = Guard(
+            written, condition, kind, v.singular, v.where, v.got, v.truth, v.ulps, v.at_singular,
+            v.coarse,
+        )  # fmt: skip
+        if guard not in self.notes.guards:
+            self.notes.guards.append(guard)
+
+    # -------------------------------------------------------- clamps and epsilons
+    def _bounded(self, outputs: tuple[Expr, ...], m: Expr) -> tuple[Expr, ...]:
+        """Look for singularities that the clamp or epsilon m keeps away from."""
+        clamp = clamp_of(m)
+        if clamp is not None:
+            condition, inside, plain = clamp
+        elif (without := without_epsilon(m)) is not None:
+            condition, inside, plain = TRUE, m, without
+        else:
+            return outputs
+        free: dict[Expr, Expr] = {m: plain}
+        singular: set[Expr] = set()  # what may be singular without m
+        settled: set[Expr] = set()
+        asked = 0
+        for e in ir.topological(outputs):
+            if e is m or not any(a in free or a in settled for a in e.args):
+                continue
+            if any(a in settled for a in e.args) or e.op.boolean or e.op is WHERE:
+                settled.add(e)
+                continue
+            free[e] = other = ir.rebuild(e, tuple(free.get(a, a) for a in e.args))
+            if not (any(a in singular for a in e.args) or next(loci(other), None) is not None):
+                continue
+            singular.add(e)
+            asked += 1
+            if asked > MAX_ANCESTORS:
+                break
+            small = ir.substitute((e,), {m: inside})[0]
+            verdict = self._ask(condition, small, other, plain) if clamp is not None else None
+            if verdict is None:
+                verdict = self._ask(condition, small, other, plain, band=False)
+            if verdict is None:
+                continue
+            settled.add(e)
+            if verdict.kind == "right" or _is_reached(outputs, e, verdict.where):
+                self._note(e, condition, verdict)
+            if verdict.kind == "right":
+                return ir.substitute(outputs, {e: EXTENDED(e, other) if verdict.coarse else other})
+        return outputs
+
+    def _may_be_singular(self, e: Expr) -> bool:
+        if e not in self.singular:
+            for n in ir.topological((e,)):
+                if n not in self.singular:
+                    self.singular[n] = next(loci(n), None) is not None or any(
+                        self.singular[a] for a in n.args
+                    )
+        return self.singular[e]
+
+    def _bounded_part(self, condition: Expr, small: Expr, other: Expr) -> Expr | None:
+        """The condition if it is bounded, else its part inside the other side's domain."""
+        if self._is_bounded(condition):
+            return condition
+        if self._may_be_singular(small):  # a function for either side
+            return None
+        inside = ir.and_(condition, domain(other))
+        return inside if inside is not condition and self._is_bounded(inside) else None
+
+    def _is_bounded(self, condition: Expr) -> bool:
+        """Whether a conjunction keeps some quantity within two bounds, or its size below
+        that of another."""
+        for n in ir.topological((condition,)):
+            if n.op in (LT, LE) and n.args[0].op is ABS and n.args[1].op is not CONST:
+                return True
+        for u, inside in Known(condition, True).sets.items():
+            low = min((p.low for p in inside), default=0)
+            high = max((p.high for p in inside), default=0)
+            signs = self.prover.signs
+            if (isfinite(low) or signs.nonnegative(u)) and (
+                isfinite(high) or signs.nonnegative(-u)
+            ):
+                return True
+        return False
+
+
+def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:
+    """Whether an absolute value is 0 at a place."""
+    return n.op is ABS and any(ir.substitute(n.args, p)[0] is ZERO for p in places)
+
+
+def _joint(e: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """The condition and both sides of a quotient, product, sum or difference of two
+    branches on one condition, or of a quotient by a branch."""
+    if e.op not in (DIV, MUL, ADD, SUB):
+        return None
+    a, b = e.args
+    if a.op is b.op is WHERE and a.args[0] is b.args[0]:
+        c, *sides = a.args
+        return c, e.op(sides[0], b.args[1]), e.op(sides[1], b.args[2])
+    if e.op is DIV and b.op is WHERE and a.op is not WHERE:
+        return b.args[0], a / b.args[1], a / b.args[2]
+    return None
+
+
+def _is_reached(outputs: Iterable[Expr], node: Expr, place: Place) -> bool:
+    """Whether the branches that are taken at a place lead to a node."""
+    values = {e: ir.const(q) for e, q in place}
+    seen: set[Expr] = set()
+    stack = list(outputs)
+    while stack:
+        e = stack.pop()
+        if e is node:
+            return True
+        if e in seen:
+            continue
+        seen.add(e)
+        if e.op is WHERE:
+            taken = ir.substitute(e.args[:1], values)[0]
+            if taken.op is ir.BOOL:
+                stack.append(e.args[1 if taken.value else 2])
+                continue
+        stack.extend(e.args)
+    return False
+
+
+__all__ = ["Guard", "GuardNotes", "guards"]

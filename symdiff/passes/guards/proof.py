@@ -1,0 +1,409 @@
+"""Is a branch only a guard around a removable singularity, and is it right?
+
+Before:  condition abs(x) < 1e-4, small side 1 - x**2/6, other side sin(x)/x
+After:   right: the other side tends to 1 at x = 0, and they agree to rounding
+
+Requires: a condition and two formulas of the same variables.
+Ensures: "right" only if the condition cuts out nothing but singular points of
+the other side at which that is analytic, and points near them, and the small
+side is the limit within 2 ulp and the other side's value within 4 ulp at all
+sampled points of the band; or the small side is a Taylor polynomial of the other (the limit
+itself, if it is constant across the band) that differs little from it there ("coarse" if by
+more than single precision). Values and limits come from ball arithmetic, being
+analytic from exact power series where the formula depends on one quantity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from symdiff import ir
+from symdiff.errors import SymdiffError
+from symdiff.interpret import Answer, Certified, ulp_error
+from symdiff.ir import EQ, Expr
+from symdiff.passes.analysis.roots import loci, rational_roots
+from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.analysis.zeros import Solution, sampled, zero_sets
+from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
+from symdiff.passes.differentiate import pushforward
+from symdiff.passes.guards.shape import bottleneck, is_simple, is_small
+from symdiff.series import Germs, OutOfBudget
+
+POINT_ULPS = 2
+BAND_ULPS = 4
+NARROW = 0.1
+"""A band that is wider than this, relative to max(1, |x|), and does not even come
+close to the limit, is a branch and no guard."""
+CLOSE = 1e-3
+FINE = 2.0**-23
+"""Within this of it, the first terms of the series stand for the whole band."""
+WIDEST = 4
+"""Bands reach at most 2**WIDEST from the point."""
+NARROWEST = -1000
+HOPELESS = ("pole", "logarithm", "outside", "jump")
+"""What has no limit at the point."""
+VISIBLE = 2.0**-20
+"""By how much an epsilon must miss the limit to be named."""
+FRACTIONS = (1 - 2.0**-10, 0.9, 0.7, 0.45, 0.2, 0.05, 1e-3)
+"""Where in a band the two sides are compared."""
+
+BEYOND = (1.5, 2.0, 3.0, 5.0, 10.0, 60.0, 1e3, 1e6)
+"""Where, beyond a band, the condition must not hold again."""
+
+MAX_VARIABLES = 6
+MAX_LOCI = 12
+MAX_CENTRES = 6
+
+QUANTITY = ir.var("the guarded quantity")
+Direction = tuple[float, ...]
+Place = tuple[tuple[Expr, Fraction], ...]
+"""A point, or the value of a quantity on which alone the guard depends."""
+Solved = tuple[tuple[Expr, Expr], ...]
+Centre = tuple[dict[Expr, Fraction], Solution]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a guard does.
+
+    kind : "right" or "wrong". singular : the singular points, solved for variables.
+    where : where the guard is most wrong, or least right.
+    got, truth, ulps : the guard's value there, the true one, and their distance.
+    at_singular : whether that is a singular point.
+    outside : whether the guard is also the value where the other side has none.
+    coarse : whether it is right as the limit, but not as the value of the whole band.
+    """
+
+    kind: Literal["right", "wrong"]
+    where: Place
+    got: float
+    truth: float
+    ulps: float
+    singular: Solved
+    at_singular: bool
+    outside: bool = False
+    coarse: bool = False
+
+
+class Prover:
+    """Judges guards; equal questions are answered once.
+
+    Parameters
+    ----------
+    facts : conditions that hold on the domain.
+    """
+
+    def __init__(self, facts: Iterable[Expr] = ()) -> None:
+        self.facts = tuple(facts)
+        self.signs = Signs(self.facts)
+        self._known: dict[tuple[Expr, Expr, Expr, int, bool], Verdict | None] = {}
+
+    def verdict(
+        self, condition: Expr, small: Expr, other: Expr, about: Expr, band: bool = True
+    ) -> Verdict | None:
+        """What to think of `where(condition, small, other)`; None: it is no guard.
+
+        `about` is the condition, or the quantity that a clamp or epsilon bounds.
+        With band=False it is only asked whether `small` is right where `other` is
+        singular and the condition holds, however far that reaches.
+        """
+        roots = (condition, small, other)
+        if not is_small(roots):
+            return None
+        t = bottleneck(roots, about)
+        sides = 0
+        if t is not None:
+            sides = 1 if self.signs.nonnegative(t) else -1 if self.signs.nonnegative(-t) else 0
+            condition, small, other = ir.substitute(roots, {t: QUANTITY})
+        if not is_simple(condition, t is not None):
+            return None
+        key = condition, small, other, sides, band
+        if key not in self._known:
+            try:
+                self._known[key] = _Case(self, condition, small, other, sides, band).verdict(t)
+            except (SymdiffError, NotImplementedError, TypeError, ArithmeticError):
+                self._known[key] = None
+        verdict = self._known[key]
+        return verdict if verdict is None or t is None else _named(verdict, t)
+
+
+def _named(verdict: Verdict, t: Expr) -> Verdict:
+    """The verdict in terms of the quantity that it was found for."""
+    return replace(
+        verdict,
+        where=tuple((t if e is QUANTITY else e, x) for e, x in verdict.where),
+        singular=tuple((t if e is QUANTITY else e, x) for e, x in verdict.singular),
+    )
+
+
+class _Case:
+    """One guard, as functions of `QUANTITY` or of several variables."""
+
+    def __init__(
+        self, prover: Prover, condition: Expr, small: Expr, other: Expr, sides: int, band: bool
+    ) -> None:
+        self.condition, self.small, self.other = condition, small, other
+        self.prover, self.sides, self.band = prover, sides, band
+        self.params = ir.variables((condition, small, other))
+
+    def verdict(self, t: Expr | None) -> Verdict | None:
+        if not 0 < len(self.params) <= MAX_VARIABLES:
+            return None
+        if t is not None and t.op.kink is not None and not self._even():
+            return None
+        met: list[Verdict] = []
+        outside = False
+        centres = list(self._centres())
+        if self.band and not self._covered(centres):
+            return None
+        for centre, solved in centres[: MAX_CENTRES * 3]:
+            outcome = self._at(centre, solved)
+            if outcome == "unsuitable":
+                return None
+            outside = outside or outcome == "outside"
+            if isinstance(outcome, Verdict):
+                met.append(outcome)
+        wrong = [v for v in met if v.kind == "wrong"]
+        if wrong:
+            return max(wrong, key=lambda v: v.ulps)
+        if not met:
+            return None
+        outside = outside or any(v.outside for v in met)
+        return replace(met[0], outside=outside, coarse=any(v.coarse for v in met))
+
+    # ------------------------------------------------------------- singular points
+    def _centres(self) -> Iterator[Centre]:
+        """Points at which the other side may be singular, and the equations of the
+        set they lie on, solved for the variables that lead away from it."""
+        seen: set[Expr] = set()
+        singular: list[Expr] = []
+        for n in ir.topological((self.other,)):
+            for d in loci(n):
+                if d not in seen and len(singular) < MAX_LOCI:
+                    seen.add(d)
+                    singular.append(d)
+        if len(self.params) == 1:
+            yield from self._roots(singular)
+            return
+        known: set[tuple[tuple[str, str], ...]] = set()
+        for d in singular:
+            for solution in zero_sets(d):
+                key = tuple(sorted((v.value, ir.format_expr(e)) for v, e in solution.items()))
+                if key in known or len(known) == MAX_CENTRES:
+                    continue
+                known.add(key)
+                for point in sampled(solution, self.params):
+                    if self._inside(point):
+                        yield point, solution
+
+    def _roots(self, singular: Iterable[Expr]) -> Iterator[Centre]:
+        v = self.params[0]
+        constants = [
+            q for n in ir.topological((self.condition, self.other)) if (q := ir.rational(n)) is not None
+        ]  # fmt: skip
+        found: set[Fraction] = set()
+        for d in singular:
+            found.update(rational_roots(d, v, constants))
+        for r in sorted(found, key=lambda q: (abs(q), q))[:MAX_CENTRES]:
+            if r * self.sides >= 0:
+                yield {v: r}, {v: ir.const(r)}
+
+    def _inside(self, point: dict[Expr, Fraction]) -> bool:
+        constants = {v: ir.const(q) for v, q in point.items()}
+        return ir.FALSE not in ir.substitute(self.prover.facts, constants)
+
+    def _covered(self, centres: Sequence[Centre]) -> bool:
+        """Whether the points that equations in the condition cut out are known."""
+        for n in ir.topological((self.condition,)):
+            if n.op is not EQ:
+                continue
+            difference = ir.sub(*n.args)
+            if len(self.params) == 1:
+                v = self.params[0]
+                cut = [{v: ir.const(r)} for r in rational_roots(difference, v, ())]
+            else:
+                cut = zero_sets(difference)
+            if not cut or not any(c.keys() <= s.keys() for c in cut for _, s in centres):
+                return False
+        return True
+
+    def _even(self) -> bool:
+        """Whether the sides are even in a quantity that has a kink, such as a norm."""
+        mirrored = ir.substitute((self.small, self.other), {QUANTITY: -QUANTITY})
+        program = Certified([QUANTITY], [self.small, self.other, *mirrored], (), WORK)
+        a, b, c, d = program.at([2.0**-7])
+        return a == c and b == d
+
+    # ------------------------------------------------------------- one singular point
+    def _at(
+        self, centre: dict[Expr, Fraction], solved: Solution
+    ) -> Verdict | Literal["unsuitable", "outside"] | None:
+        varied = list(solved)
+        moved = {v: ir.const(q) + v for v, q in centre.items()}
+        condition, small, other = ir.substitute((self.condition, self.small, self.other), moved)
+        taken = ir.where(condition, 1, 0)
+        inside = _value(taken, self.params) == 1
+        reach = {}
+        if self.band:
+            reach = {d: _reach(taken, self.params, d) for d in self._directions(varied)}
+            if math.inf in reach.values():
+                return "unsuitable"
+        if not inside and not any(reach.values()):
+            return None
+        kind = self._germ(other)
+        if kind in HOPELESS:
+            return "unsuitable"
+        program = Certified(self.params, [other, small, taken], (), WORK)
+        truth, got, _ = program.at_with_status([0.0] * len(self.params))
+        if truth.status == got.status == "domain":
+            return None
+        if truth.status == "exact" and kind != "analytic":
+            return None  # nothing is singular, or a derivative is, and stays so
+        if truth.status == "domain":
+            steps = [
+                [w * size * part for w in d] for d, size in reach.items() for part in FRACTIONS
+            ]
+            undefined = all(program.at_with_status(s)[0].status == "domain" for s in steps)
+            return "outside" if steps and undefined else "unsuitable"
+        if truth.status not in ("exact", "limit") or not math.isfinite(got.value):
+            return "unsuitable"
+        seen = Verdict(
+            "right", tuple((v, centre[v]) for v in self.params), got.value, truth.value,
+            _disagreement(got, truth), tuple(solved.items()), True,
+        )  # fmt: skip
+        if not self.band:
+            return replace(seen, kind="wrong") if _far(got, truth, VISIBLE) else None
+        errors = [(seen.ulps / POINT_ULPS, seen)] if inside else []
+        outside = False
+        for direction, size in reach.items():
+            for part in FRACTIONS if size else ():
+                step = [w * size * part for w in direction]
+                at, value, taken_there = program.at_with_status(step)
+                if taken_there.value != 1:
+                    continue
+                if at.status == "domain":
+                    outside = True
+                    continue
+                if at.status not in ("exact", "limit") or not math.isfinite(value.value):
+                    return "unsuitable"
+                place = tuple(
+                    (v, centre[v] + Fraction(s)) for v, s in zip(self.params, step, strict=True)
+                )
+                there = replace(
+                    seen, where=place, got=value.value, truth=at.value,
+                    ulps=_disagreement(value, at), at_singular=False,
+                )  # fmt: skip
+                errors.append((there.ulps / BAND_ULPS, there))
+        if not errors:
+            return "unsuitable"
+        score, worst = max(errors, key=lambda e: e[0])
+        scale = max([1.0, *(abs(float(q)) for q in centre.values())])
+        wide = max(reach.values(), default=0.0) > NARROW * scale
+        miss = max(abs(v.got - v.truth) for _, v in errors) / (abs(truth.value) or 1)
+        close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
+        constant = not set(_across(solved)) <= set(ir.variables((small,)))
+        if score <= 1 or (close and (constant or is_taylor(small, other, self.params, varied))):
+            analytic = kind == "analytic" or (kind == "" and self._smooth(other, varied))
+            coarse = score > 1 and miss > FINE
+            right = replace(worst, kind="right", outside=outside, coarse=coarse)
+            return right if analytic else "unsuitable"
+        if wide and _far(got, truth, CLOSE):
+            return "unsuitable"
+        return replace(worst, kind="wrong")
+
+    def _directions(self, varied: Sequence[Expr]) -> Iterator[Direction]:
+        """Ways away from the point: along each variable, and between them."""
+        for v in varied:
+            for sign in (1.0, -1.0):
+                if sign * self.sides >= 0:
+                    yield tuple(sign if p is v else 0.0 for p in self.params)
+        if len(varied) > 1:
+            for ws in SLANTED:
+                weights = {v: float(w) for v, w in zip(varied, ws, strict=False)}
+                yield tuple(weights.get(p, 0.0) for p in self.params)
+
+    def _germ(self, other: Expr) -> str:
+        """What the other side, moved so that the point is 0, is there; "" if open."""
+        if len(self.params) > 1:
+            return ""
+        v = self.params[0]
+        above = {v}
+        nodes = [v]
+        for n in ir.topological((other,)):
+            if any(a in above for a in n.args):
+                above.add(n)
+                nodes.append(n)
+        try:
+            kind = Germs(v, Fraction(0), nodes).germs[other].kind
+        except (OutOfBudget, ArithmeticError, RecursionError, KeyError):
+            return ""
+        return "" if kind in ("undecided", "unknown") else kind
+
+    def _smooth(self, other: Expr, varied: Sequence[Expr]) -> bool:
+        """Whether the derivatives up to the second have limits at the point 0."""
+        slopes = [pushforward((other,), {v: ir.ONE})[0] for v in varied]
+        curves = [
+            pushforward((s,), {v: ir.ONE})[0]
+            for i, s in enumerate(slopes)
+            for v in varied[i : len(varied)]
+        ]
+        for outputs in (slopes, curves):
+            program = Certified(self.params, outputs, (), WORK)
+            answers = program.at_with_status([0.0] * len(self.params))
+            if any(a.status not in ("exact", "limit") for a in answers):
+                return False
+        return True
+
+
+def _across(solved: Solution) -> Iterator[Expr]:
+    """Variables along each of which one leaves the singular set."""
+    for v, e in solved.items():
+        yield v
+        yield from ir.variables((e,))
+
+
+def _value(e: Expr, params: Sequence[Expr]) -> float:
+    """A node where all parameters are 0."""
+    return Certified(params, [e], (), WORK).at([0.0] * len(params))[0]
+
+
+def _reach(taken: Expr, params: Sequence[Expr], direction: Direction) -> float:
+    """How far a condition holds from 0 along a direction: 0, or inf if too far."""
+    program = Certified(params, [taken], (), WORK)
+
+    def holds(size: float) -> bool:
+        return program.at([w * size for w in direction]) == (1.0,)
+
+    if holds(2.0 ** (WIDEST + 1)):
+        return math.inf
+    if not holds(2.0**NARROWEST):
+        return 0.0
+    low, high = NARROWEST, WIDEST + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(2.0**middle) else (low, middle)
+    inside, outside = 2.0**low, 2.0**high
+    for _ in range(12):
+        middle_size = (inside + outside) / 2
+        if holds(middle_size):
+            inside = middle_size
+        else:
+            outside = middle_size
+    again = any(holds(inside * f) for f in BEYOND) or any(holds(f) for f in BEYOND if f > inside)
+    return math.inf if again else inside
+
+
+def _disagreement(got: Answer, truth: Answer) -> float:
+    """The distance of a value from the true one, in ulps of the true one."""
+    return ulp_error(got.value, truth.ball if truth.ball is not None else truth.value)
+
+
+def _far(got: Answer, truth: Answer, tolerance: float) -> bool:
+    return abs(got.value - truth.value) > tolerance * abs(truth.value)
+
+
+__all__ = ["Prover", "Verdict"]

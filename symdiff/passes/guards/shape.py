@@ -1,0 +1,180 @@
+"""The shapes of guards: conditions, clamps, epsilons, and what they depend on.
+
+Before:  not (x != 0 and y != 0)
+After:   x == 0, y == 0: one of these must hold
+
+Requires: any DAG. Ensures: only reads it; unknown shapes are no guards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.ir import ABS, ADD, AND, EQ, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
+from symdiff.ir.functions import COPYSIGN, HYPOT, MAXIMUM, MINIMUM
+from symdiff.ir.functions import domain as domain_of
+
+TINY = Fraction(1, 1000)
+"""A constant up to this, added to a quantity or bounding it, may be a guard."""
+MAX_DISJUNCTS = 4
+MAX_NODES = 1500
+
+ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, MAXIMUM, MINIMUM)
+"""Operations of conditions whose regions can be trusted to have a simple shape."""
+
+
+def domain(e: Expr) -> Expr:
+    """A condition under which all operations below a node are defined."""
+    inside = TRUE
+    for n in ir.topological((e,)):
+        inside = ir.and_(inside, domain_of(n.op, n.args)) if n.args else inside
+    return inside
+
+
+def disjuncts(condition: Expr) -> list[Expr]:
+    """Conditions of which one must hold, each a conjunction; none if too many."""
+    done: list[Expr] = []
+    stack = [condition]
+    while stack:
+        e = stack.pop()
+        if e.op is OR:
+            stack.extend(reversed(e.args))
+        elif e.op is NOT and e.args[0].op is AND:
+            stack.extend(ir.not_(a) for a in reversed(e.args[0].args))
+        elif e.op is NOT and e.args[0].op is OR:
+            a, b = e.args[0].args
+            stack.append(ir.and_(ir.not_(a), ir.not_(b)))
+        else:
+            done.append(positive(e))
+        if len(done) + len(stack) > MAX_DISJUNCTS:
+            return []
+    return [] if any(n.op is OR for d in done for n in ir.topological((d,))) else done
+
+
+def positive(e: Expr) -> Expr:
+    """A comparison without a negation around it: over the reals, not a < b is b <= a."""
+    if e.op is NOT and e.args[0].op in (ir.LT, ir.LE):
+        a, b = e.args[0].args
+        return (ir.le if e.args[0].op is ir.LT else ir.lt)(b, a)
+    return ir.and_(*(positive(a) for a in e.args)) if e.op is AND else e
+
+
+def clamp_of(e: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """(when it acts, the value then, the quantity otherwise) of max(u, eps) and the
+    like, and of a branch that replaces a quantity by a constant."""
+    if e.op in (MAXIMUM, MINIMUM):
+        for c, u in (e.args, e.args[::-1]):
+            if (q := ir.rational(c)) is not None and 0 < abs(q) <= TINY:
+                return (ir.lt(u, c) if e.op is MAXIMUM else ir.lt(c, u)), c, u
+    if e.op is WHERE:
+        condition, a, b = e.args
+        for holds, c, u in ((condition, a, b), (positive(ir.not_(condition)), b, a)):
+            if ir.rational(c) is not None and u.op is not ir.CONST and holds.op is not OR:
+                return holds, c, u
+    return None
+
+
+def without_epsilon(e: Expr) -> Expr | None:
+    """u in u + eps, and in u + eps*sign(u)."""
+    if e.op not in (ADD, SUB):
+        return None
+    for u, term in (e.args, e.args[::-1]):
+        factor, rest = ir.scaled(term)
+        if (q := ir.rational(term)) is not None:
+            factor, rest = q, ir.ONE
+        if u.op is not ir.CONST and 0 < abs(factor) <= TINY and _is_unit(rest):
+            return u if u is e.args[0] or e.op is ADD else ir.neg(u)
+    return None
+
+
+def _is_unit(e: Expr) -> bool:
+    """Whether a node is 1, -1, or the sign of something."""
+    if e.op is SIGN or e.op is COPYSIGN:
+        return e.op is SIGN or e.args[0].op is ir.CONST
+    if e.op is WHERE:
+        return all(abs(ir.rational(a) or 0) == 1 for a in e.args[1:])
+    return abs(ir.rational(e) or 0) == 1
+
+
+def is_small(roots: Iterable[Expr]) -> bool:
+    seen: set[Expr] = set()
+    stack = list(roots)
+    while stack and len(seen) <= MAX_NODES:
+        e = stack.pop()
+        if e not in seen:
+            seen.add(e)
+            stack.extend(e.args)
+    return len(seen) <= MAX_NODES
+
+
+def bottleneck(roots: Sequence[Expr], about: Expr) -> Expr | None:
+    """The lowest node below `about` through which alone the roots depend on the
+    variables."""
+    found = ir.variables(roots)
+    if len(found) <= 1:
+        return found[0] if found else None
+    bits = {v: 1 << i for i, v in enumerate(found)}
+    mask: dict[Expr, int] = {}
+    for t in ir.topological((about,)):
+        mask[t] = bits.get(t, 0)
+        for a in t.args:
+            mask[t] |= mask[a]
+        if mask[t] == (1 << len(found)) - 1 and not t.op.boolean:
+            if not _reaches_variables(roots, t):
+                return t
+    return None
+
+
+def is_simple(condition: Expr, single: bool) -> bool:
+    """Whether a condition is a conjunction of comparisons of a simple shape: of one
+    quantity, at most once folded by an even power or an absolute value, with
+    constants; or algebraic, of several quantities."""
+    for n in ir.topological((condition,)):
+        if n.args and n.op not in ALGEBRAIC:
+            return False
+        if single and n.op in ir.COMPARISONS:
+            e = next((a for a in n.args if a.op is not ir.CONST), n)
+            if n.op is not EQ and (len(ir.variables(n.args)) > 1 or not _folds_once(e)):
+                return False
+    return True
+
+
+def _folds_once(e: Expr) -> bool:
+    folds = 0
+    while e.op is not VAR:
+        inner = [a for a in e.args if ir.variables((a,))]
+        if len(inner) != 1 or e.op in (HYPOT, MAXIMUM, MINIMUM):
+            return False
+        q = ir.rational(e.args[1]) if e.op is ir.POW else Fraction(1)
+        if q is None or q <= 0:
+            return False
+        folds += e.op is ABS or (q.denominator == 1 and q.numerator % 2 == 0)
+        e = inner[0]
+    return folds <= 1
+
+
+def _reaches_variables(roots: Sequence[Expr], t: Expr) -> bool:
+    seen = {t}
+    stack = list(roots)
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        if e.op is VAR:
+            return True
+        seen.add(e)
+        stack.extend(e.args)
+    return False
+
+
+def may_be_guard(e: Expr) -> bool:
+    """Whether a node is a clamp or carries an epsilon."""
+    return clamp_of(e) is not None or without_epsilon(e) is not None
+
+
+__all__ = [
+    "bottleneck", "clamp_of", "disjuncts", "domain", "is_simple", "is_small", "may_be_guard",
+    "without_epsilon",
+]  # fmt: skip

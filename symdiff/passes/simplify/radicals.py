@@ -1,0 +1,148 @@
+"""Roots: their squares are their radicands, in both directions.
+
+Before:  1/R + x**2/R**3 with R = sqrt(1 - x**2)
+After:   R**-3
+
+Requires: a value of a frame with roots.
+Ensures: equal values wherever the first was defined: a root is only replaced where it still
+stands, or where its radicand is not negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from symdiff import ir
+from symdiff.ir import HALF, Expr
+from symdiff.passes.analysis.signs import POSITIVE, Signs
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
+from symdiff.passes.simplify.frame import Frame, Root
+from symdiff.passes.simplify.writer import Budget, Costs, Writer
+
+MAX_TERMS = 200
+
+
+def extracted(radicand: Expr, exponent: Expr) -> Expr:
+    """A root, with squares taken out of it: `sqrt(4*x**2*(y + 1))` is `2*abs(x)*sqrt(y + 1)`."""
+    whole = ir.power(radicand, exponent)
+    if exponent not in (HALF, ir.neg(HALF)) or radicand.op not in (*ir.ARITHMETIC[:4], ir.POW):
+        return whole
+    try:
+        frame = Frame(radicand)
+        value = frame.value(radicand)
+    except OutOfBudgetError:
+        return whole
+    if not any(abs(n) > 1 for _, n in value.factors.values()):
+        return whole
+    outside, inner = ir.ONE, Factored(value.unit, {})
+    writer = Writer(frame, Costs((radicand,)), Budget(20))
+    for key, (base, n) in value.factors.items():
+        k = n // 2 if n > 0 else -(-n // 2)
+        if n - 2 * k:
+            inner.factors[key] = base, n - 2 * k
+        if k:
+            node = writer.write(Factored(Fraction(1), {key: (base, 1)}))
+            if k % 2 and Signs().of(node) != POSITIVE:
+                node = ir.abs_(node)
+            outside = outside * ir.power(node, k)
+    if outside is ir.ONE:
+        return whole
+    made = outside * ir.power(writer.write(inner), HALF)
+    costs = writer.costs.formulas
+    if costs.length(made) >= costs.length(ir.power(radicand, HALF)):
+        return whole
+    return made if exponent is HALF else ir.div(ir.ONE, made)
+
+
+def forms(frame: Frame, root: Root, value: Factored) -> Iterator[Factored]:
+    """The value with fewer powers of a root, or with the root instead of its radicand."""
+    i = frame.index[str(root.symbol)]
+    if root.n != 2 or root.square.unit == 0:
+        return
+    if not any(base.degrees()[i] for base, _ in value.factors.values()):
+        return
+    try:
+        lowered = _lowered(frame, root, value, i)
+    except OutOfBudgetError:
+        return
+    for form in (lowered, value):
+        yield from _shifted(frame, root, form, i)
+    yield lowered
+
+
+def _square(frame: Frame, root: Root, power: int) -> Factored:
+    return frame.ring.pow(root.square, power)
+
+
+def _lowered(frame: Frame, root: Root, value: Factored, i: int) -> Factored:
+    """(a + b*R)/d, or R/(a/b): numerator and denominator linear in the root, and the
+    denominator without it where it is a sum."""
+    ring = frame.ring
+    result = Factored(value.unit, {k: f for k, f in value.factors.items() if not f[0].degrees()[i]})
+    sides = []
+    for side in (1, -1):
+        total = ring.context.constant(1)
+        for base, n in value.factors.values():
+            if base.degrees()[i] and n * side > 0:
+                for _ in range(abs(n)):
+                    total = total * base
+                    if len(total) > MAX_TERMS:
+                        raise OutOfBudgetError("too many terms")
+        sides.append(_parts(frame, root, total, i))
+    (a, b), (c, d) = sides
+    symbol = ring.of(root.symbol)
+    if c.unit and d.unit:  # (a + b*R)*(c - d*R)/(c**2 - d**2*R**2)
+        below = ring.add(ring.mul(c, c), ring.neg(ring.mul(root.square, ring.mul(d, d))))
+        if below.unit == 0:
+            raise OutOfBudgetError("zero")
+        a, b = (
+            ring.add(ring.mul(a, c), ring.neg(ring.mul(root.square, ring.mul(b, d)))),
+            ring.add(ring.mul(b, c), ring.neg(ring.mul(a, d))),
+        )
+    elif d.unit:
+        below = ring.mul(d, symbol)
+    else:
+        below = c
+    if b.unit == 0:
+        top = a
+    elif a.unit == 0:
+        top = ring.mul(b, symbol)
+    else:
+        top = ring.add(a, ring.mul(b, symbol))
+    return ring.mul(result, ring.div(top, below))
+
+
+def _parts(frame: Frame, root: Root, p: Any, i: int) -> tuple[Factored, Factored]:
+    """(a, b) with p = a + b*R."""
+    ring = frame.ring
+    rows: dict[int, dict[tuple[int, ...], Any]] = {}
+    for m, q in p.terms():
+        rest = tuple(0 if k == i else int(n) for k, n in enumerate(m))
+        rows.setdefault(int(m[i]), {})[rest] = q
+    found = [ring.const(0 * root.square.unit), ring.const(0 * root.square.unit)]
+    for k, r in rows.items():
+        term = ring.mul(ring.of(ring.context.from_dict(r)), _square(frame, root, k // 2))
+        found[k % 2] = ring.add(found[k % 2], term)
+    return found[0], found[1]
+
+
+def _shifted(frame: Frame, root: Root, value: Factored, i: int) -> Iterator[Factored]:
+    """Factors R**n with n changed by two, the radicand taking its place."""
+    ring, key = frame.ring, str(root.symbol)
+    n = value.factors.get(key, (None, 0))[1]
+    if n == 0:
+        return
+    square = _square(frame, root, 1)
+    two = ring.pow(ring.of(root.symbol), 2)
+    ratio = ring.div(two, square)
+    yield value
+    yield ring.mul(value, ratio)
+    yield ring.div(value, ratio)
+    # powers of the radicand gathered in the root
+    if len(root.square.factors) == 1:
+        ((base_key, (_, k)),) = root.square.factors.items()
+        m = value.factors.get(base_key, (None, 0))[1]
+        if m and k == 1:
+            yield ring.mul(value, ring.pow(ratio, m))

@@ -1,0 +1,10 @@
+"""From a captured function to kernels, stage by stage.
+
+`scalar`             functions of numbers: capture, assume, guards, cancel, complete, differentiate, ...
+`loops`              loop programs: simplify, differentiate, select tapes, ...
+`argument_shapes`    what a program depends on in the shapes of its arguments
+`derivation`         programs and lowered programs of all derivatives, made when asked for and kept
+`kernels/`           from lowered programs to kernels
+`guard_messages`     what the report and warnings say of guards
+`options`            the keyword arguments of `symgrad` that shape kernels
+"""

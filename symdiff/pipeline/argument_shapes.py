@@ -1,0 +1,74 @@
+"""What a program depends on in the arguments of a call: dimensions, kinds, and sizes of 1.
+
+One program serves all sizes, but for an axis that NumPy repeats because it happens to have
+size 1: where the sizes of two axes that meet differ, and one of them is 1, there is a
+program for that size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff import ir
+from symdiff.frontend import Shapes, SymArray
+from symdiff.ir import Expr, substitute
+from symdiff.ir.loop_program import Stretches, index, leaves, name_of
+
+
+def shapes_of(names: Sequence[str], values: Sequence[Any], mapped: Sequence[bool] = ()) -> Shapes:
+    """The dimensions and kinds of the arguments of a call; without the first axis of those
+    that are mapped."""
+    found = {}
+    for k, (name, v) in enumerate(zip(names, values, strict=False)):
+        if isinstance(v, (float, int, Expr)):
+            found[name] = 0, "f"
+            continue
+        if isinstance(v, SymArray):
+            found[name] = len(v.shape), v.kind
+            continue
+        array = v if hasattr(v, "ndim") and hasattr(v, "dtype") else np.asarray(v)
+        rank = array.ndim - 1 if mapped and mapped[k] else array.ndim
+        found[name] = rank, "i" if array.dtype.kind in "iub" else "f"
+    return found
+
+
+def stretched(
+    stretches: Stretches, shapes: Shapes, values: Sequence[Any], mapped: Sequence[bool] = ()
+) -> Shapes | None:
+    """The same with sizes of which a program must know that they are 1, or what makes them
+    1; None if there are none."""
+    given = {n: _sizes(v) for n, v in zip(shapes, values, strict=False)}
+    for name, m in zip(shapes, mapped, strict=False):
+        given[name] = given[name][1:] if m else given[name]
+    sizes = {index(s): given[name][axis] for s, ((name, axis), *_) in stretches.axes.items()}
+    known = {s: ir.const(n) for s, n in sizes.items() if n is not None}
+    found: dict[str, dict[int, int]] = {}
+    for pair in stretches.pairs:
+        a, b = (ir.integer(e) for e in substitute(pair, known))
+        if a == b or 1 not in (a, b):
+            continue
+        one = pair[0] if a == 1 else pair[1]
+        decisive = leaves((one,))
+        if len(decisive) == 1:
+            for name, axis in stretches.axes[name_of(decisive[0])]:
+                found.setdefault(name, {})[axis] = int(known[decisive[0]].value)
+    if not found:
+        return None
+    return {n: _with(s, found.get(n, {})) for n, s in shapes.items()}
+
+
+def _sizes(value: Any) -> tuple[int | None, ...]:
+    """The sizes of the axes of an argument; None where they are not known."""
+    if isinstance(value, SymArray):
+        return tuple(map(ir.integer, value.shape))
+    return () if isinstance(value, Expr) else np.shape(value)
+
+
+def _with(shape: Any, sizes: dict[int, int]) -> Any:
+    """A shape with more sizes that are known."""
+    rank, kind, *known = shape
+    together = dict(known[0] if known else ()) | sizes
+    return (rank, kind, tuple(sorted(together.items()))) if together else shape

@@ -1,0 +1,489 @@
+"""From a captured function to the programs and emissions of its derivatives.
+
+A callable is a captured function and a path of derivations, such as gradient,
+then Hessian. What each path emits is kept on disk under the captured program,
+so that a second process neither simplifies nor differentiates again.
+"""
+
+from __future__ import annotations
+
+import marshal
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from symdiff.errors import GuardWarning, SymdiffError
+from symdiff.frontend import Captures, Parameters, Shapes
+from symdiff.ir import ZERO, Expr, decode, encode, topological
+from symdiff.ir.functions import BUILTIN
+from symdiff.ir.loop_program import Stretches, Structured
+from symdiff.ir.program import Emission, Program, Tree
+from symdiff.pipeline import guard_messages
+from symdiff.pipeline.argument_shapes import shapes_of, stretched
+from symdiff.pipeline.validation.settings import mode
+from symdiff.process.locks import Once
+from symdiff.runtime import cache
+
+Step = tuple[str, tuple[str, ...]]
+"""What to derive, by the name of the function in `symdiff.pipeline.scalar`, and by what."""
+
+
+@dataclass(slots=True)
+class Sound:
+    """That an emission agrees with the captured program.
+
+    Attributes
+    ----------
+    without : the stages that are switched off, as they did not.
+    key : names the emission on disk; None if it is not kept.
+    trial : the truth, for machine code; None if it has to be made again, if there is none, or
+        if nothing is validated.
+    """
+
+    without: frozenset[str] = frozenset()
+    key: str | None = None
+    trial: Any = None
+
+
+@dataclass(slots=True)
+class Source:
+    """Where the programs of a callable come from, one per set of static values.
+
+    Attributes
+    ----------
+    name : of the callable.
+    parameters : of the function.
+    trace : captures the function for given static values, and dimensions of arguments.
+    path : the derivations applied to it, in order; none is the value.
+    keep : whether emissions are kept on disk.
+    checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
+    captured : the programs, by static values and what the arguments of the call are; one for
+        which numbers and arrays make no difference is one object.
+    met, taken : where axes of size 1 would be repeated in them, and how they take arrays.
+    notes : what simplifying each captured program found, by its identity.
+    once : held by the thread that traces, derives or compiles; one for all derivatives.
+    sound : what validating its emission found, by its identity.
+    captures : what the function was captured with, and `epoch`, how often it was when what is
+        kept here was made.
+    verified : the kinds of arguments for which the captured function was compared with
+        plain Python.
+    """
+
+    name: str
+    parameters: Parameters
+    trace: Callable[[Mapping[str, Any], Shapes | None], Program | Structured]
+    path: tuple[Step, ...] = ()
+    keep: bool = True
+    checkpoint: str | int | None = None
+    captured: dict[Any, Program | Structured] = field(default_factory=dict)
+    met: dict[Any, Stretches] = field(default_factory=dict)
+    taken: dict[Any, str] = field(default_factory=dict)
+    captures: Captures = field(default_factory=Captures)
+    epoch: int = 0
+    programs: dict[Any, Any] = field(default_factory=dict)
+    notes: dict[Any, Any] = field(default_factory=dict)
+    once: Once = field(default_factory=Once)
+    sound: dict[Any, Sound] = field(default_factory=dict)
+    verified: set[Any] = field(default_factory=set)
+
+    def then(self, name: str, step: Step) -> Source:
+        """The source of a derivative of this callable."""
+        path = (*self.path, step)
+        return Source(
+            name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
+            self.met, self.taken, self.captures, self.captures.epoch,
+            once=self.once,
+            verified=self.verified,
+        )  # fmt: skip
+
+    def keeping(self, checkpoint: str | int | None) -> Source:
+        """The same callable, whose reversed loops keep their states in this way."""
+        return replace(self, checkpoint=checkpoint, programs={})
+
+    def fresh(self) -> int:
+        """Forget what was made of values that have changed since; returns how often that was."""
+        if not self.captures.hold():
+            with self.once:
+                if not self.captures.hold():
+                    for made in (self.captured, self.met, self.taken):
+                        made.clear()
+                    self.captures.renew()
+                    self.parameters.again()
+        if self.epoch != self.captures.epoch:
+            for kept in (self.programs, self.notes, self.sound):
+                kept.clear()
+            self.epoch = self.captures.epoch
+        return self.epoch
+
+    def raw(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
+        """The function as captured: a `Program`, or with arrays or loops a `Structured`
+        one, which is specialised on the dimensions of the arguments."""
+        self.fresh()
+        key = static_key(static)
+        found = self._captured(key, shapes)
+        if found is None:
+            with self.once:
+                found = self._captured(key, shapes)
+                if found is None:
+                    found = self._traced(key, static, shapes)
+        return found
+
+    def _captured(self, key: Any, shapes: Shapes | None) -> Program | Structured | None:
+        if shapes is None:  # as it was called last
+            captured = list(self.captured.items())
+            same = [v for (k, s), v in captured if k == key and s is not None]
+            if same:
+                return same[-1]
+        return self.captured.get((key, _shape_key(shapes)))
+
+    def _traced(
+        self, key: Any, static: Mapping[str, Any], shapes: Shapes | None
+    ) -> Program | Structured:
+        found, place = self.trace(static, shapes), (key, _shape_key(shapes))
+        self.taken[place], self.met[place] = found.taken, found.stretches
+        if isinstance(found, Program):
+            found = self._once(replace(found, stretches=Stretches()))
+        return self.captured.setdefault(place, found)
+
+    def _once(self, program: Program) -> Program:
+        """The program itself, or an equal one that was captured for other arguments."""
+        for other in self.captured.values():
+            if isinstance(other, Program) and _alike(program, other):
+                return other
+        return program
+
+    def shapes(
+        self, static: Mapping[str, Any], values: Sequence[Any], mapped: Sequence[bool] = ()
+    ) -> Shapes:
+        """What the program for these arguments depends on; of mapped ones the first axis
+        does not count."""
+        found = shapes_of(self.parameters.real, values, mapped)
+        while True:
+            self.raw(static, found)
+            met = self.met[static_key(static), _shape_key(found)]
+            if not met.pairs:
+                return found
+            more = stretched(met, found, values, mapped)
+            if more is None:
+                return found
+            found = more
+
+    def has_one_kernel(self, static: Mapping[str, Any], shapes: Shapes) -> bool:
+        """Whether what was captured for these arguments holds for all sizes of arrays that
+        are alike."""
+        met = self.met[static_key(static), _shape_key(shapes)]
+        sized = any(len(shape) > 2 for shape in shapes.values())
+        return not sized and all(b is not ZERO for _, b in met.pairs)
+
+    def calls(self, static: Mapping[str, Any]) -> list[str]:
+        """How the arguments of each kind of call so far are taken."""
+        found = []
+        for key, shapes in self.captured:
+            if key == static_key(static) and shapes is not None:
+                each = ", ".join(f"{n} {_described(s)}" for n, s in shapes)
+                how = self.taken[key, shapes]
+                found.append(f"{each}: {how}" if how else each)
+        return list(dict.fromkeys(found))
+
+    def scalar(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Program:
+        """The function as captured, which must be one of numbers."""
+        found = self.raw(static, shapes)
+        if isinstance(found, Program):
+            return found
+        raise SymdiffError(
+            f"{self.name} has arrays or loops, which is not supported here",
+            hint="it can be called, differentiated and printed with .source()",
+        )
+
+    def program(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
+        """What the path derives, to be differentiated further."""
+        raw = self.raw(static, shapes)
+        found = self.programs.get(id(raw))
+        if found is None:
+            with self.once:
+                found = self.programs.get(id(raw))
+                if found is None:
+                    made = raw, self._derived(raw)  # the first lives as long as its identity
+                    found = self.programs.setdefault(id(raw), made)
+        return found[1]
+
+    def _derived(self, program: Any) -> Any:
+        """A captured program after the steps of the path."""
+        if not self.path:
+            return program
+        if isinstance(program, Program):
+            from symdiff.pipeline import scalar as pipeline
+
+            notes = self.notes[id(program)] = pipeline.Notes()
+            for kind, by in self.path:
+                program = getattr(pipeline, kind)(program, by, notes)
+            return program
+        from symdiff.pipeline import loops as loop_pipeline
+
+        for kind, by in self.path:
+            real = {p.name for p in program.params if p.type.kind == "f"}
+            by = tuple(n for n in by if n in real)
+            if kind in _FORWARD:
+                program = getattr(loop_pipeline, kind)(program, by)
+            else:
+                program = getattr(loop_pipeline, kind)(program, by, self.checkpoint)
+        return program
+
+    def final(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
+        """The program that is emitted: the value is masked outside its domain."""
+        program = self.program(static, shapes)
+        if isinstance(program, Program):
+            from symdiff.pipeline import scalar as pipeline
+
+            if self.path:
+                return program
+            notes = self.notes[id(program)] = pipeline.Notes()
+            return pipeline.value(program, notes)
+        from symdiff.pipeline import loops as loop_pipeline
+
+        return loop_pipeline.final(self.shown(static, shapes))
+
+    def rows(
+        self, static: Mapping[str, Any], shapes: Shapes | None, which: Sequence[bool]
+    ) -> Structured | None:
+        """The program for all rows of some of its parameters at once; None where there is
+        none."""
+        from symdiff.pipeline import loops as loop_pipeline
+
+        program = self.program(static, shapes)
+        return loop_pipeline.rows(program if self.path else loop_pipeline.value(program), which)
+
+    def shown(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Structured:
+        """The program of a function with arrays or loops, simplified, for people."""
+        from symdiff.pipeline import loops as loop_pipeline
+
+        program: Structured = self.program(static, shapes)
+        return program if self.path else loop_pipeline.value(program)
+
+    def emission(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Emission:
+        """What to compile, from disk if this was emitted before; validated."""
+        raw = self.scalar(static, shapes)
+        roots = (*raw.outputs, *raw.domain, *raw.assumptions)
+        own = any(e.op not in BUILTIN for e in topological(roots))
+        how = mode()
+        key = None
+        if not own and self.keep:
+            key = cache.key("emission", encode(roots), raw.params, _plain(raw.tree), self.path, how)  # fmt: skip
+            stored = cache.load(key)
+            if stored is not None:
+                emission, known, off, fault = _unpacked(raw.name, stored[0])
+                self.sound[id(raw)] = Sound(off, key)
+                _warn(known, raw)
+                _warn_of(self.name, off, fault)
+                return emission
+        emission, known, off, fault = self._validated(raw, static, shapes, how)
+        self.sound[id(raw)].key = key
+        if key is not None:
+            cache.store(key, _packed(emission, known, off, fault), ())
+        _warn(known, raw)
+        _warn_of(self.name, off, fault)
+        return emission
+
+    def _validated(
+        self, raw: Program, static: Mapping[str, Any], shapes: Shapes | None, how: str
+    ) -> tuple[Emission, list[tuple[str, Expr]], frozenset[str], Any]:
+        """An emission that agrees with the captured program, the guards to warn of, what had
+        to be switched off and why."""
+        from symdiff.pipeline import scalar as pipeline
+
+        def emit(without: frozenset[str]) -> tuple[Emission, pipeline.Notes]:
+            if not without:
+                emission = pipeline.emission(self.final(static, shapes))
+                known = self.notes.get(id(raw))
+                return emission, pipeline.Notes() if known is None else known
+            fresh = pipeline.Notes(without=without)
+            program = raw if self.path else pipeline.value(raw, fresh)
+            for kind, by in self.path:
+                program = getattr(pipeline, kind)(program, by, fresh)
+            return pipeline.emission(program, without), fresh
+
+        if how == "off":
+            emission, notes = emit(frozenset())
+            self.sound[id(raw)] = Sound()
+            return emission, guard_messages.wrong(notes.guards), frozenset(), None
+        from symdiff.pipeline.validation.stages import checked
+
+        found = checked(raw, self.path, emit, how == "full")
+        self.sound[id(raw)] = Sound(found.without, None, found.trial)
+        known = self.notes.get(id(raw))
+        wrong = [] if known is None else guard_messages.wrong(known.guards)
+        return found.emission, wrong, found.without, found.fault
+
+    def trial(self, static: Mapping[str, Any], shapes: Shapes | None, emission: Emission) -> Any:
+        """The truth about an emission, for its machine code; None if there is none."""
+        raw = self.scalar(static, shapes)
+        sound = self.sound.get(id(raw))
+        if sound is not None and sound.trial is not None:
+            return sound.trial
+        from symdiff.pipeline import scalar as pipeline
+        from symdiff.pipeline.validation.stages import CAPTURED, trial_of
+
+        off = frozenset() if sound is None else sound.without
+        notes = pipeline.Notes(without=off)
+        if CAPTURED not in off:
+            pipeline.simplified(raw, notes)  # for the guards
+        found = trial_of(raw, self.path, emission, notes, mode() == "full")
+        if sound is not None:
+            sound.trial = found
+        return found
+
+
+_FORWARD = ("derivative", "jvp")
+"""Derivations that reverse no loop."""
+
+
+def kept(
+    kind: str, outputs: Sequence[Expr], keep: bool, compute: Callable[[], Sequence[Expr]]
+) -> tuple[Expr, ...]:
+    """Expressions that are computed from outputs, from disk if they were before."""
+    if not keep or any(e.op not in BUILTIN for e in topological(outputs)):
+        return tuple(compute())
+    key = cache.key(kind, encode(outputs))
+    stored = cache.load(key)
+    if stored is not None:
+        return tuple(decode(marshal.loads(stored[0])))
+    found = tuple(compute())
+    cache.store(key, marshal.dumps(encode(found)), ())
+    return found
+
+
+def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: bool = True) -> Any:
+    """`symdiff.passes.accuracy.loop_tiers.settle`, imported when a program is compiled.
+
+    Parameters
+    ----------
+    flags : whether the processor tells of overflow and underflow. Then norms are only scaled
+        (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
+    """
+    from symdiff.codegen.llvm.jit import has_flags
+    from symdiff.loops.simplify.scaled_norms import scaled
+    from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
+    from symdiff.passes.accuracy.loop_tiers import settle
+
+    if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
+        return settle(program, dtype, accuracy, tests)
+    if tests:
+        return settle(other, dtype, accuracy, tests)
+    return settle(program, dtype, accuracy, tests)._replace(flags=OVERFLOWS | UNDERFLOWS)
+
+
+def _packed(
+    emission: Emission,
+    wrong: Sequence[tuple[str, Expr]],
+    without: Iterable[str] = (),
+    fault: Any = None,
+) -> bytes:
+    count = len(emission.outputs)
+    rows = encode((*emission.outputs, *emission.reference, *(e for _, e in wrong)))
+    texts = tuple(text for text, _ in wrong)
+    seen = None if fault is None else (fault.point, fault.output, fault.got, fault.truth)
+    off = tuple(sorted(without))
+    return marshal.dumps((emission.params, _plain(emission.tree), count, texts, rows, off, seen))
+
+
+def _unpacked(
+    name: str, data: bytes
+) -> tuple[Emission, list[tuple[str, Expr]], frozenset[str], Any]:
+    params, tree, count, texts, rows, off, seen = marshal.loads(data)
+    roots = decode(rows)
+    emission = Emission(name, params, _tree(tree), roots[:count], roots[count : 2 * count])
+    fault = None
+    if seen is not None:
+        from symdiff.pipeline.validation.trial import Fault
+
+        fault = Fault(*seen)
+    return emission, list(zip(texts, roots[2 * count :], strict=True)), frozenset(off), fault
+
+
+def _warn_of(name: str, without: frozenset[str], fault: Any) -> None:
+    """Warn of stages that are switched off."""
+    if fault is not None:
+        from symdiff.pipeline.validation.stages import named, warn
+
+        warn(name, fault, named(without))
+
+
+_warned: dict[Any, Any] = {}
+"""What the warnings module remembers."""
+
+
+def _warn(wrong: Iterable[tuple[str, Expr]], program: Program) -> None:
+    """Warn of guards whose value is not the limit, where they stand in the source."""
+    for text, node in wrong:
+        place = program.place(node)
+        path, line = ("<unknown>", 0) if place is None else (place.path, place.line)
+        warnings.warn_explicit(text, GuardWarning, path, line, registry=_warned)
+
+
+def _plain(tree: Tree) -> Any:
+    """A tree in types that marshal writes; arrays are marked."""
+    if isinstance(tree, np.ndarray):
+        return "array", tree.shape, [int(i) for i in tree.ravel()]
+    if isinstance(tree, dict):
+        return "dict", list(tree), [_plain(t) for t in tree.values()]
+    if isinstance(tree, (tuple, list)):
+        return type(tree).__name__, None, [_plain(t) for t in tree]
+    return int(tree)
+
+
+def _tree(plain: Any) -> Tree:
+    if isinstance(plain, int):
+        return plain
+    kind, how, items = plain
+    if kind == "array":
+        return np.array(items, int).reshape(how)
+    trees = [_tree(t) for t in items]
+    if kind == "dict":
+        return dict(zip(how, trees, strict=True))
+    return tuple(trees) if kind == "tuple" else trees
+
+
+def _described(shape: Any) -> str:
+    """The kind of an argument, in words."""
+    rank, kind, *sizes = shape
+    if not rank:
+        return "a number"
+    what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
+    of = " of integers" if kind == "i" else ""
+    ones = ", ".join(f"axis {axis} of size {n}" for axis, n in (sizes[0] if sizes else ()))
+    return f"{what}{of}" + (f" with {ones}" if ones else "")
+
+
+def _alike(a: Program, b: Program) -> bool:
+    """Whether two programs are the same function."""
+    if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
+        return False
+    return repr(a.tree) == repr(b.tree)
+
+
+def _shape_key(shapes: Shapes | None) -> Any:
+    return None if shapes is None else tuple(shapes.items())
+
+
+def static_key(static: Mapping[str, Any]) -> Any:
+    """A hashable stand-in for the static arguments of a call."""
+    return tuple((k, type(v), _hashable(v)) for k, v in static.items())
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return type(value), tuple(_hashable(v) for v in value)
+    if isinstance(value, dict):
+        return tuple((k, _hashable(v)) for k, v in value.items())
+    try:
+        hash(value)
+    except TypeError as e:
+        raise SymdiffError(
+            f"a static argument of type {type(value).__name__} is not hashable"
+        ) from e
+    return value

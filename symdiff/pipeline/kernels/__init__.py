@@ -1,0 +1,6 @@
+"""From lowered programs to kernels that can be called, with their tiers.
+
+`scalar`     functions of numbers
+`loops`      functions with arrays and loops
+`cuda`       on CUDA devices
+"""

@@ -1,0 +1,293 @@
+"""Kernels of functions with arrays and loops: one for each set of static values and
+numbers of dimensions, whatever the sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symdiff.errors import SymdiffError
+from symdiff.frontend import Shapes
+from symdiff.ir import ONE
+from symdiff.ir.loop_program import ARRAY, Structured, kind_of
+from symdiff.ir.program import Tree, flatten_like, map_tree
+from symdiff.pipeline.derivation import Source, settled
+from symdiff.pipeline.kernels.scalar import nested, widen
+from symdiff.pipeline.options import Options
+from symdiff.process.locks import Once
+from symdiff.runtime.dispatch import Way
+from symdiff.runtime.loops import rows
+from symdiff.runtime.loops.call import ComputationError
+from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.elementwise import ShapeError
+
+if TYPE_CHECKING:
+    from symdiff.loops.diff.sparse import Entries
+    from symdiff.runtime.loops.kernel import StructuredKernel
+
+
+class ArrayKernels:
+    """The compiled programs of one callable."""
+
+    def __init__(self, source: Source, options: Options) -> None:
+        self._source, self._options = source, options
+        self._raws: dict[int, Structured] = {}  # they live as long as their identities count
+        self._kernels: dict[int, tuple[Structured, StructuredKernel]] = {}
+        self._sparse: dict[int, tuple[StructuredKernel, tuple[Entries, ...]]] = {}
+        self._by_row: dict[Any, StructuredKernel | None] = {}
+
+    def __call__(
+        self,
+        raw: Structured,
+        values: Sequence[Any],
+        static: Mapping[str, Any],
+        shapes: Shapes,
+        out: Any,
+    ) -> Any:
+        """Call the kernel of a captured program on one value per real parameter."""
+        program, kernel = self.compiled(raw, static, shapes)
+        if _of_numbers(program) and any(np.ndim(v) for v in values):
+            return self._each(raw, program, values, static, shapes, out)
+        if out is None:
+            return map_tree(self._reals(kernel(values)).__getitem__, program.tree)
+        kernel(values, flatten_like(program.tree, out, len(program.outputs), "out"))
+        return out
+
+    def route(self, raw: Structured) -> Callable[[Sequence[Any], Any], Any] | None:
+        """A shorter way to the kernel of a captured program that has been called, for plain
+        arguments: it returns NotImplemented for others."""
+        found = self._kernels.get(id(raw))
+        if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
+            return None  # it is for axes that happen to have the size 1
+        (program, kernel), stretches = found, bool(raw.stretches.pairs)
+        tree = program.tree
+        single = isinstance(tree, int)
+
+        def call(args: Sequence[Any], out: Any) -> Any:
+            if stretches and any(type(a) is np.ndarray and 1 in a.shape for a in args):
+                return NotImplemented
+            try:
+                if out is not None:
+                    places = flatten_like(tree, out, len(program.outputs), "out")
+                    return out if kernel.plainly(args, places) is not None else NotImplemented
+                values = kernel.plainly(args)
+            except ShapeError:
+                return NotImplemented  # there may be a program for other sizes
+            except ComputationError:
+                if not stretches:
+                    raise
+                return NotImplemented
+            if values is None:
+                return NotImplemented
+            values = self._reals(values)
+            return values[tree] if single else map_tree(values.__getitem__, tree)
+
+        return call
+
+    def _reals(self, values: list[Any]) -> list[Any]:
+        """Derivatives are real numbers, also where they are known to be whole."""
+        return [float(v) if type(v) is int else v for v in values] if self._source.path else values
+
+    def in_doubles(self, raw: Structured) -> bool:
+        """Whether a captured program has been called with doubles."""
+        found = self._kernels.get(id(raw))
+        return found is not None and found[1].is_compiled("float64")
+
+    def entry(self, raw: Structured) -> Way | None:
+        """A builtin for plain arguments of a captured program that has been called with doubles,
+        and how its results nest; None if there is none."""
+        from symdiff.runtime.loops.entry import entry_of
+
+        found = self._kernels.get(id(raw))
+        if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
+            return None
+        program, kernel = found
+        if self._source.path and any(
+            e.op is not ARRAY and kind_of(e) != "f" for e in program.outputs
+        ):
+            return None
+        if any(e.args for pair in raw.stretches.pairs for e in pair):
+            return None  # which of those are 1 does not show in the arguments
+        entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)
+        return None if entry is None else nested(entry, program.tree, len(program.outputs))
+
+    def compiled(
+        self, raw: Structured, static: Mapping[str, Any], shapes: Shapes | None
+    ) -> tuple[Structured, StructuredKernel]:
+        """The program of a captured one that is emitted, and its kernel."""
+        found = self._kernels.get(id(raw))
+        if found is None:
+            with self._once(raw):
+                found = self._kernels.get(id(raw))
+                if found is None:
+                    kernel = self._kernel(self._source.shown(static, shapes))
+                    found = self._kernels.setdefault(id(raw), (kernel.program, kernel))
+        return found
+
+    def _once(self, raw: Structured) -> Once:
+        """What is held while a kernel of a captured program is made."""
+        self._raws[id(raw)] = raw
+        return self._source.once
+
+    def _kernel(self, program: Structured, parallel: bool | str | None = None) -> StructuredKernel:
+        """The kernel of a program whose completed operations are not written out."""
+        from symdiff.pipeline import loops as loop_pipeline
+        from symdiff.runtime.loops.fallback import Tiers
+        from symdiff.runtime.loops.kernel import StructuredKernel
+
+        o = self._options
+        tiers = None
+        if o.accuracy != "fast":
+            tiers = Tiers(program, loop_pipeline.closed(program), settled, widen)
+        return StructuredKernel(
+            loop_pipeline.final(program), dtype=o.dtype,
+            parallel=o.parallel if parallel is None else parallel, cache=o.cache,
+            accuracy=o.accuracy, tiers=tiers,
+        )  # fmt: skip
+
+    def map(
+        self,
+        raw: Structured,
+        values: Sequence[Any],
+        mapped: Sequence[bool],
+        static: Mapping[str, Any],
+        shapes: Shapes,
+    ) -> Any:
+        """Results for each row of the mapped values, stacked along a leading axis."""
+        count = rows.leading(values, mapped)
+        if count == 0:
+            raise SymdiffError("map() over an axis of size 0", hint="there is no result to stack")
+        tree, compute = self._by_rows(raw, values, mapped, static, shapes)
+        return rows.nested(tree, rows.stacked(compute, count, self._options.parallel))
+
+    def _each(
+        self,
+        raw: Structured,
+        program: Structured,
+        values: Sequence[Any],
+        static: Mapping[str, Any],
+        shapes: Shapes,
+        out: Any,
+    ) -> Any:
+        """Results for each element of the arguments of a function of numbers, as a ufunc."""
+        given = [
+            elementwise.prepare(p.name, v) for p, v in zip(program.params, values, strict=True)
+        ]
+        shape = elementwise.broadcast(given)
+        mapped = [bool(np.shape(v)) for v in given]
+        flat = [
+            np.broadcast_to(v, shape).reshape(-1) if m else v
+            for m, v in zip(mapped, given, strict=True)
+        ]
+        tree, compute = self._by_rows(raw, flat, mapped, static, shapes)
+        count = math.prod(shape)
+        if count:
+            found = rows.stacked(compute, count, self._options.parallel)
+        else:
+            found = [np.asarray(v) for v in compute(0, 0, None)]
+        found = [v.reshape(shape) for v in found]
+        if out is None:
+            return map_tree(found.__getitem__, tree)
+        for place, v in zip(flatten_like(tree, out, len(found), "out"), found, strict=True):
+            if place is not None:
+                elementwise.check_out(place, shape, v.dtype)
+                np.copyto(place, v, casting="same_kind")
+        return out
+
+    def _by_rows(
+        self,
+        raw: Structured,
+        values: Sequence[Any],
+        mapped: Sequence[bool],
+        static: Mapping[str, Any],
+        shapes: Shapes,
+    ) -> tuple[Tree, rows.Compute]:
+        """How results nest, and what computes those of rows."""
+        key = id(raw), tuple(mapped)
+        if key not in self._by_row:
+            with self._once(raw):
+                if key not in self._by_row:
+                    program = self._source.rows(static, shapes, mapped)
+                    made = None if program is None else self._kernel(program, False)
+                    self._by_row.setdefault(key, made)
+        kernel = self._by_row[key]
+        if kernel is not None:
+            return kernel.program.tree, rows.of_kernel(kernel, values, mapped)
+        single, one = self.compiled(raw, static, shapes)
+        return single.tree, rows.one_by_one(one, values, mapped)
+
+    def llvm(self, program: Structured) -> str:
+        """The LLVM IR of a program that is written out."""
+        from symdiff.runtime.loops.kernel import StructuredKernel
+
+        return StructuredKernel(program, dtype=self._options.dtype).llvm()
+
+    def sparse(self, raw: Structured, values: Sequence[Any], wrt: Sequence[str]) -> Any:
+        """The Jacobian as SciPy CSR matrices: a row for each element of an output, a
+        column for each element of a parameter; nested as the Jacobian is."""
+        kernel, entries = self._sparse_kernel(raw, wrt)
+        results = kernel(values)
+        sizes = {p.name: np.size(v) for p, v in zip(raw.params, values, strict=True)}
+        made: dict[int, list[Any]] = {}
+        for e in entries:
+            made.setdefault(e.output, []).append(_matrix(e, results, sizes[e.parameter]))
+        one = len(made[0]) == 1 if made else True
+        return _joined_rows(raw.tree, made, one)
+
+    def _sparse_kernel(
+        self, raw: Structured, wrt: Sequence[str]
+    ) -> tuple[StructuredKernel, tuple[Entries, ...]]:
+        found = self._sparse.get(id(raw))
+        if found is None:
+            from symdiff.loops.diff.sparse import sparse_jacobian
+            from symdiff.pipeline.loops import value
+
+            with self._once(raw):
+                found = self._sparse.get(id(raw))
+                if found is None:
+                    real = {p.name for p in raw.params if p.type.kind == "f"}
+                    program, entries = sparse_jacobian(raw, [n for n in wrt if n in real])
+                    made = self._kernel(value(program)), entries
+                    found = self._sparse.setdefault(id(raw), made)
+        return found
+
+
+def _of_numbers(program: Structured) -> bool:
+    """Whether it takes and gives numbers only."""
+    return not any(p.type.shape for p in program.params) and not any(
+        e.op is ARRAY for e in program.outputs
+    )
+
+
+def _joined_rows(tree: Tree, made: Mapping[int, Sequence[Any]], one: bool) -> Any:
+    """The matrices nested as the result is; those of an array of numbers as one."""
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_joined_rows(part, made, one) for part in tree)
+    if isinstance(tree, dict):
+        return {k: _joined_rows(part, made, one) for k, part in tree.items()}
+    if isinstance(tree, np.ndarray):
+        from scipy.sparse import vstack
+
+        rows = zip(*(made[int(k)] for k in tree.ravel()), strict=True)
+        found = [vstack(list(column), format="csr") for column in rows]
+    else:
+        found = list(made[int(tree)])
+    return found[0] if one else tuple(found)
+
+
+def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
+    """The entries of one output by one parameter as a CSR matrix."""
+    try:
+        from scipy.sparse import csr_array
+    except ImportError:
+        raise SymdiffError("sparse matrices are SciPy's", hint="pip install scipy") from None
+    at = [np.ravel(results[k]) for k, _ in e.pairs]
+    slopes = [np.ravel(results[k]) for _, k in e.pairs]
+    rows = np.tile(np.arange(at[0].size), len(at))
+    entries = (np.concatenate(slopes), (rows, np.concatenate(at).astype(np.int64)))
+    if not columns:
+        return csr_array((at[0].size, 0))
+    return csr_array(entries, shape=(at[0].size, columns))

@@ -1,0 +1,338 @@
+"""The pipeline of programs with arrays and loops: from a program to those of its derivatives.
+
+    simplify -> differentiate -> simplify
+
+The analogue of `symdiff.pipeline.scalar`, with the same names and conventions: derivatives come in
+the order of the parameters; the gradient by an array has its shape, a Jacobian the shape of
+the output and then that of the parameter. Parameters that are integers are constants.
+`final` is the last step before a program is emitted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symdiff.errors import SymdiffError
+from symdiff.ir import ONE, ZERO, Expr, eq
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INDEX,
+    REAL,
+    Check,
+    Parameter,
+    Statement,
+    Structured,
+    Type,
+    array,
+    index,
+    name_of,
+    types,
+)
+from symdiff.ir.program import Tree
+from symdiff.ir.prune import pruned
+from symdiff.loops.context import Context, names_of
+from symdiff.loops.diff.checkpoint import Checkpoint
+from symdiff.loops.diff.forward import Duals
+from symdiff.loops.diff.reverse import Sweep
+from symdiff.loops.diff.seeds import Seeds, fewer
+from symdiff.loops.rows import rows as over_rows
+from symdiff.loops.simplify import block_by_block
+from symdiff.loops.simplify.block_by_block import simplified
+from symdiff.loops.trees import bundle, cells, joined
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A program after a stage of the pipeline, and the seconds that took."""
+
+    name: str
+    program: Structured
+    seconds: float
+
+
+def value(program: Structured) -> Structured:
+    """The function itself."""
+    return _simplified(program)
+
+
+def final(program: Structured) -> Structured:
+    """What to emit of a program that is not differentiated any more."""
+    block, outputs = block_by_block.final(program.block, program.outputs)
+    return replace(program, block=block, outputs=outputs)
+
+
+def closed(program: Structured) -> Structured:
+    """The program in closed forms, for arithmetic that finds limits by itself."""
+    block, outputs = block_by_block.closed(program.block, program.outputs)
+    return replace(program, block=block, outputs=outputs)
+
+
+def gradient(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+    """d f/d wrt of a scalar function: one output per parameter named in wrt."""
+    base = _simplified(_scalar(program, "grad"))
+    swept, slopes = _swept(base, wrt, (ONE,), checkpoint)
+    return _finished(swept, slopes, bundle(list(range(len(wrt)))))
+
+
+def value_and_gradient(
+    program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None
+) -> Structured:
+    """(f, d f/d wrt), sharing one kernel."""
+    base = _simplified(_scalar(program, "value_and_grad"))
+    swept, slopes = _swept(base, wrt, (ONE,), checkpoint)
+    tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
+    return _finished(swept, (*base.outputs, *slopes), tree)
+
+
+def derivative(program: Structured, names: Sequence[str]) -> Structured:
+    """The mixed partial derivative by each name in turn, of every output."""
+    shapes = {p.name: p.type.shape for p in program.params}
+    for name in names:
+        if shapes.get(name):
+            raise SymdiffError(
+                f"diff is by numbers, but '{name}' of {program.name} is an array",
+                hint="use jacobian or hessian for derivatives by arrays",
+            )
+    result = _simplified(program)
+    for name in names:
+        pushed, tangents = _pushed(result, {name: ONE})
+        result = _finished(pushed, tangents, result.tree)
+    return result
+
+
+def rows(program: Structured, which: Sequence[bool]) -> Structured | None:
+    """The program for each row of the parameters that `which` says; see `loops.rows`."""
+    found = over_rows(program, which)
+    return None if found is None else _finished(found, found.outputs, program.tree)
+
+
+def stages(program: Structured, wrt: Sequence[str], order: int = 1) -> Iterator[Stage]:
+    """The program after each stage of the pipeline, for `symdiff show`: its gradient, or
+    Jacobian, or with order 2 its Hessian."""
+
+    def differentiate(p: Structured) -> Structured:
+        if not _is_scalar(p):
+            return replace(p, **_parts(_jacobian(p, wrt, None)))
+        swept, slopes = _swept(p, wrt, (ONE,), None)
+        return replace(p, **_parts((swept, slopes, bundle(list(range(len(wrt)))))))
+
+    def again(p: Structured) -> Structured:
+        return replace(p, **_parts(_hessian(p, wrt)))
+
+    def simplify_late(p: Structured) -> Structured:
+        return _finished(p, p.outputs, p.tree)
+
+    steps: list[tuple[str, Callable[[Structured], Structured]]] = [
+        ("capture", lambda p: p),
+        ("simplify-value", _simplified),
+        ("differentiate", differentiate),
+        ("simplify", simplify_late),
+    ]
+    if order > 1:
+        if order > 2 or not _is_scalar(program):
+            raise SymdiffError(f"derivatives of order {order} of {program.name} are not shown")
+        steps += [("differentiate", again), ("simplify", simplify_late)]
+    steps.append(("stabilise", final))
+    for name, step in steps:
+        start = time.perf_counter()
+        program = step(program)
+        yield Stage(name, program, time.perf_counter() - start)
+
+
+def _parts(found: tuple[Structured, Sequence[Expr], Tree]) -> dict[str, Any]:
+    """What differentiation changes of a program."""
+    program, outputs, tree = found
+    return {"block": program.block, "outputs": tuple(outputs), "tree": tree}
+
+
+def jvp(program: Structured, wrt: Sequence[str]) -> Structured:
+    """(value, tangent); the tangents are further parameters, see `tangent_names`."""
+    base = _simplified(program)
+    dots = _tangents(program, wrt)
+    seeds = {n: p.leaf for n, p in zip(wrt, dots, strict=True)}
+    pushed, tangents = _pushed(replace(base, params=(*base.params, *dots)), seeds)
+    tree = joined(base.tree, len(base.outputs), base.tree)
+    return _finished(pushed, (*base.outputs, *tangents), tree)
+
+
+def vjp(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+    """(value, cotangents of wrt); the outputs' cotangents are further parameters."""
+    base = _simplified(program)
+    bars, checks = _cotangents(base)
+    taken = replace(base, params=(*base.params, *bars), block=(*base.block, *checks))
+    swept, slopes = _swept(taken, wrt, [p.leaf for p in bars], checkpoint)
+    tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
+    return _finished(swept, (*base.outputs, *slopes), tree)
+
+
+def hvp(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+    """The Hessian times a vector, without the Hessian."""
+    slopes = gradient(_scalar(program, "hvp"), wrt, checkpoint)
+    dots = _tangents(program, wrt)
+    seeds = {n: p.leaf for n, p in zip(wrt, dots, strict=True)}
+    pushed, tangents = _pushed(replace(slopes, params=(*slopes.params, *dots)), seeds)
+    return _finished(pushed, tangents, slopes.tree)
+
+
+def hessian(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+    """Second derivatives of a scalar function, forward over reverse: a row for each
+    element of each parameter."""
+    slopes = gradient(_scalar(program, "hessian"), wrt, checkpoint)
+    return _finished(*_hessian(slopes, wrt))
+
+
+def _hessian(slopes: Structured, wrt: Sequence[str]) -> tuple[Structured, tuple[Expr, ...], Tree]:
+    """The derivatives of a gradient, how they nest, not simplified."""
+    rows, outputs = _by_elements(slopes, wrt, first=True)
+    n = len(wrt)
+    tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
+    return rows, outputs, tree
+
+
+def jacobian(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+    """The derivative of every output by every parameter named in wrt, forward or in
+    reverse, whichever takes fewer sweeps."""
+    return _finished(*_jacobian(_simplified(program), wrt, checkpoint))
+
+
+def _jacobian(
+    base: Structured, wrt: Sequence[str], checkpoint: Checkpoint
+) -> tuple[Structured, tuple[Expr, ...], Tree]:
+    """The derivatives of every output, how they nest, not simplified."""
+    known = types(base)
+    inputs = [known[n] for n in wrt]
+    results = [_type(e, known) for e in base.outputs]
+    if fewer(results, inputs):
+        swept, outputs = _by_outputs(base, wrt, checkpoint)
+    else:
+        swept, columns = _by_elements(base, wrt, first=False)
+        count = len(base.outputs)
+        outputs = tuple(columns[j * count + i] for i in range(count) for j in range(len(wrt)))
+    return swept, outputs, cells(base.tree, len(wrt))
+
+
+def tangent_names(program: Structured, wrt: Sequence[str]) -> list[str]:
+    """Names of the parameters that carry the tangents of `wrt`."""
+    return [_free(f"{n}_dot", program) for n in wrt]
+
+
+# ------------------------------------------------------------------------- sweeps
+def _swept(
+    base: Structured, wrt: Sequence[str], cotangents: Sequence[Expr], checkpoint: Checkpoint
+) -> tuple[Structured, tuple[Expr, ...]]:
+    """The program with the reverse sweep, and the cotangents of the parameters."""
+    context = Context(base, wrt)
+    sweep = Sweep(context, base.block, wrt, base.outputs, checkpoint=checkpoint)
+    for output, bar in zip(base.outputs, cotangents, strict=True):
+        sweep.cotangent(output, bar)
+    sweep.run()
+    shapes = {p.name: p.type.shape for p in base.params}
+    slopes = tuple(array(sweep.array(n)) if shapes[n] else sweep.scalar(n) for n in wrt)
+    return replace(base, block=(*sweep.forward, *sweep.out)), slopes
+
+
+def _pushed(base: Structured, seeds: dict[str, Expr]) -> tuple[Structured, tuple[Expr, ...]]:
+    """The program with tangents, and those of its outputs."""
+    duals = Duals(Context(base, seeds), seeds)
+    block = list(duals.block(base.block))
+    known = types(base)
+    tangents = tuple(_dense(duals, e, _type(e, known), block) for e in base.outputs)
+    return replace(base, block=tuple(block)), tangents
+
+
+def _dense(duals: Duals, e: Expr, t: Type, block: list[Statement]) -> Expr:
+    """The tangent of an output; an array of zeros where it has none."""
+    dot = duals.of(e)
+    return duals.zeros(Type(t.shape), block) if t.shape and dot is ZERO else dot
+
+
+def _by_elements(
+    base: Structured, wrt: Sequence[str], first: bool
+) -> tuple[Structured, tuple[Expr, ...]]:
+    """Tangents of all outputs by each element of each parameter: `outputs` for the first
+    parameter, then for the second, and so on.
+
+    The axes of the parameter stand before those of the output if `first`, else after.
+    """
+    seeds = Seeds(base, first)
+    outputs = [e for name in wrt for e in seeds.tangents(name)]
+    return replace(base, block=(*base.block, *seeds.statements)), tuple(outputs)
+
+
+def _by_outputs(
+    base: Structured, wrt: Sequence[str], checkpoint: Checkpoint
+) -> tuple[Structured, tuple[Expr, ...]]:
+    """Cotangents of all parameters from each element of each output."""
+    seeds = Seeds(base, True)
+    outputs = [e for output in base.outputs for e in seeds.cotangents(output, wrt, checkpoint)]
+    return replace(base, block=(*base.block, *seeds.statements)), tuple(outputs)
+
+
+# ---------------------------------------------------------------------- parameters
+def _tangents(program: Structured, wrt: Sequence[str]) -> list[Parameter]:
+    shapes = {p.name: p.type for p in program.params}
+    names = tangent_names(program, wrt)
+    return [Parameter(d, shapes[n]) for n, d in zip(wrt, names, strict=True)]
+
+
+def _cotangents(program: Structured) -> tuple[list[Parameter], list[Check]]:
+    """Parameters for the cotangents of the outputs, and that their shapes fit."""
+    known, names = types(program), names_of(program)
+    bars, checks = [], []
+    for i, e in enumerate(program.outputs):
+        t = _type(e, known)
+        name = names.fresh(f"cotangent_{i}")
+        axes = []
+        for k, size in enumerate(t.shape):
+            if size.op.arity == 0 and (size.op is not INDEX or _is_size(size, program)):
+                axes.append(size)
+                continue
+            axes.append(index(names.fresh(f"{name}_size{k}")))
+            message = f"the cotangent of output {i} must have the shape of the output"
+            checks.append(Check(eq(axes[-1], size), "value", message))
+        bars.append(Parameter(name, Type(tuple(axes))))
+    return bars, checks
+
+
+def _is_size(e: Expr, program: Structured) -> bool:
+    return any(e in p.type.shape for p in program.params)
+
+
+def _free(name: str, program: Structured) -> str:
+    taken = types(program)
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _type(e: Expr, known: dict[str, Type]) -> Type:
+    return known[name_of(e)] if e.op is ARRAY else REAL
+
+
+# --------------------------------------------------------------------- whole programs
+def _simplified(program: Structured) -> Structured:
+    block, outputs = simplified(program.block, program.outputs, names_of(program))
+    return replace(program, block=block, outputs=outputs)
+
+
+def _finished(program: Structured, outputs: Sequence[Expr], tree: Tree) -> Structured:
+    block = pruned(program.block, outputs)
+    block, roots = simplified(block, outputs, names_of(replace(program, block=block)), late=True)
+    return replace(program, block=block, outputs=roots, tree=tree)
+
+
+def _is_scalar(program: Structured) -> bool:
+    return isinstance(program.tree, int) and program.outputs[0].op is not ARRAY
+
+
+def _scalar(program: Structured, what: str) -> Structured:
+    if not _is_scalar(program):
+        raise SymdiffError(
+            f"{what} needs a function of one real value, but {program.name} returns "
+            + ("an array" if isinstance(program.tree, int) else "several"),
+            hint="use jacobian for functions that return several values, or vjp",
+        )
+    return program

@@ -1,0 +1,341 @@
+"""The pipeline, from a captured program to the programs of its derivatives.
+
+    capture -> assume -> guards -> cancel -> complete -> differentiate -> cancel -> mask
+    -> stabilise -> emit
+
+`frontend.capture` makes the program, `codegen` and `runtime` emit kernels; what
+lies between is here. Each function takes a raw program and returns the program
+of what its name says, ready to be emitted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from symdiff import ir
+from symdiff.errors import SymdiffError
+from symdiff.ir import NAN, TRUE, Expr
+from symdiff.ir.functions import domain as domain_of
+from symdiff.ir.program import Emission, Program, Tree
+from symdiff.passes.analysis.signs import Signs, assume
+from symdiff.passes.cancel import cancel as cancellation
+from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.cancel.signsquares import squares_of_signs
+from symdiff.passes.complete.complete import Completions, closed_forms, complete, expand_completed
+from symdiff.passes.complete.complete import readable_forms as closed_for_people
+from symdiff.passes.differentiate import gradient as reverse
+from symdiff.passes.differentiate import pullback, pushforward
+from symdiff.passes.guards.guards import GuardNotes, guards
+from symdiff.passes.simplify import simplify
+from symdiff.passes.stabilise import Rewrite, stabilise
+from symdiff.process.lazy_modules import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
+
+STAGES = ("cancel", "stabilise", "complete", "bands", "signsquares", "guards", "assume")
+"""What may be switched off for a function, by `Notes.without`; values and derivatives mean
+the same without them, but for the points that only `complete` fills."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What the passes did to one function, for its report.
+
+    Attributes
+    ----------
+    guarded : the captured outputs after guards and literals were repaired.
+    without : stages that are switched off, as `symdiff.pipeline.validation` found them at fault.
+    """
+
+    cancel: cancellation.Notes = field(default_factory=cancellation.Notes)
+    complete: Completions = field(default_factory=Completions)
+    guards: GuardNotes = field(default_factory=GuardNotes)
+    rewrites: list[Rewrite] = field(default_factory=list)
+    guarded: tuple[Expr, ...] | None = None
+    without: frozenset[str] = frozenset()
+
+
+def emission(program: Program, without: frozenset[str] = frozenset()) -> Emission:
+    """The last steps, when nothing is to be differentiated any more."""
+    expand = closed_forms if "bands" in without else expand_completed
+    outputs = tuple(expand(program.outputs))
+    return Emission(
+        program.name,
+        program.params,
+        program.tree,
+        outputs if "stabilise" in without else stabilise(outputs),
+        closed_forms(program.outputs),
+    )
+
+
+def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs for people to read: completed functions in closed form, all as short as
+    they get."""
+    return simplify(closed_for_people(outputs))
+
+
+def simplified(program: Program, notes: Notes | None = None) -> Program:
+    """The program with its assumptions used, its common factors cancelled and its
+    removable singularities filled."""
+    notes = notes or Notes()
+    off, outputs = notes.without, program.outputs
+    if "assume" not in off:
+        outputs = assume(outputs, program.assumptions)
+    if "guards" not in off:
+        outputs = guards(outputs, program.assumptions, notes.guards)
+        notes.guarded = outputs if notes.guarded is None else notes.guarded
+    if "cancel" not in off:
+        outputs = cancel(outputs, notes.cancel)
+    if "stabilise" not in off:
+        outputs = stabilise(outputs, notes.rewrites, early=True)
+    if "complete" not in off:
+        outputs = complete(outputs, program.assumptions, notes.complete)
+    return replace(program, outputs=outputs)
+
+
+def value(program: Program, notes: Notes | None = None) -> Program:
+    """The function itself, nan outside its domain."""
+    return masked(simplified(program, notes))
+
+
+def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """d f/d wrt of a scalar function: one output per parameter named in wrt."""
+    notes = notes or Notes()
+    return _slopes(simplified(_scalar(program, "grad"), notes), wrt, notes)
+
+
+def _slopes(base: Program, wrt: Sequence[str], notes: Notes) -> Program:
+    outputs = _slope_forms(reverse(base.outputs[0], _vars(wrt)), notes)
+    return replace(base, outputs=outputs, tree=_bundle(list(range(len(wrt)))))
+
+
+def _slope_forms(slopes: Sequence[Expr], notes: Notes) -> tuple[Expr, ...]:
+    """Derivatives, simplified."""
+    slopes = tuple(slopes)
+    if "signsquares" not in notes.without:
+        slopes = squares_of_signs(slopes)
+    return slopes if "cancel" in notes.without else cancel(slopes, notes.cancel)
+
+
+def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """(f, d f/d wrt), sharing one kernel."""
+    notes = notes or Notes()
+    base = simplified(_scalar(program, "value_and_grad"), notes)
+    return _joined(masked(base), _slopes(base, wrt, notes))
+
+
+def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """The derivative of every output by every parameter named in wrt."""
+    notes = notes or Notes()
+    base = simplified(program, notes)
+    rows = [reverse(output, _vars(wrt)) for output in base.outputs]
+    outputs = _slope_forms([d for row in rows for d in row], notes)
+    n = len(wrt)
+    if isinstance(base.tree, np.ndarray):  # one array per parameter, shaped as the output
+        tree: Tree = _bundle([base.tree * n + j for j in range(n)])
+    else:
+        tree = _nested(lambda i: _bundle([i * n + j for j in range(n)]), base.tree)
+    return replace(base, outputs=outputs, tree=tree)
+
+
+def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """Second derivatives of a scalar function, forward over reverse."""
+    notes = notes or Notes()
+    base = simplified(_scalar(program, "hessian"), notes)
+    variables = _vars(wrt)
+    slopes = _slope_forms(reverse(base.outputs[0], variables), notes)
+    n = len(variables)
+    entries: dict[tuple[int, int], Expr] = {}
+    for j, v in enumerate(variables):
+        column = pushforward(slopes[j:], {v: ir.ONE})
+        entries.update({(i, j): d for i, d in enumerate(column, start=j)})
+    outputs = _slope_forms(
+        [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)], notes
+    )
+    tree = _bundle([_bundle([i * n + j for j in range(n)]) for i in range(n)])
+    return replace(base, outputs=outputs, tree=tree)
+
+
+def derivative(program: Program, names: Sequence[str], notes: Notes | None = None) -> Program:
+    """The mixed partial derivative by each name in turn, of every output."""
+    notes = notes or Notes()
+    result = simplified(program, notes)
+    for name in names:
+        outputs = pushforward(result.outputs, {ir.var(name): ir.ONE})
+        result = replace(result, outputs=_slope_forms(outputs, notes))
+    return replace(result, domain=())
+
+
+def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """(value, tangent); the tangents are further parameters, see `tangent_names`."""
+    notes = notes or Notes()
+    base = simplified(program, notes)
+    names = tangent_names(program, wrt)
+    seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
+    tangents = _slope_forms(pushforward(base.outputs, seeds), notes)
+    tangent = replace(base, outputs=tangents)
+    joined = _joined(masked(base), tangent)
+    return replace(joined, params=(*program.params, *names))
+
+
+def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """(value, cotangents of wrt); the outputs' cotangents are further parameters."""
+    notes = notes or Notes()
+    base = simplified(program, notes)
+    names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
+    slopes = pullback(base.outputs, [ir.var(n) for n in names], _vars(wrt))
+    tree = _bundle(list(range(len(wrt))))
+    back = replace(base, outputs=_slope_forms(slopes, notes), tree=tree)
+    joined = _joined(masked(base), back)
+    return replace(joined, params=(*program.params, *names))
+
+
+def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
+    """The Hessian times a vector, without the Hessian."""
+    notes = notes or Notes()
+    base = simplified(_scalar(program, "hvp"), notes)
+    names = tangent_names(program, wrt)
+    seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
+    slopes = _slope_forms(reverse(base.outputs[0], _vars(wrt)), notes)
+    outputs = _slope_forms(pushforward(slopes, seeds), notes)
+    tree = _bundle(list(range(len(wrt))))
+    params = (*program.params, *names)
+    return replace(base, params=params, outputs=outputs, tree=tree)
+
+
+def tangent_names(program: Program, wrt: Sequence[str]) -> list[str]:
+    """Names of the parameters that carry the tangents of `wrt`."""
+    return [_fresh(f"{name}_dot", program.params) for name in wrt]
+
+
+def _fresh(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+# ------------------------------------------------------------------------ masks
+def masked(program: Program) -> Program:
+    """The program with nan outside its domain, where simplification lost that."""
+    signs = Signs(program.assumptions)
+    outputs = []
+    for output in program.outputs:
+        enforced = _enforced(output)
+        inside = TRUE
+        for condition in program.domain:
+            if condition not in enforced and signs.holds(condition) is not True:
+                inside = ir.and_(inside, condition)
+        outputs.append(ir.where(inside, output, NAN))
+    return replace(program, outputs=tuple(outputs), domain=())
+
+
+def _enforced(output: Expr) -> set[Expr]:
+    """Domain conditions that the output still checks by itself: those of the
+    functions whose nan reaches it, which a branch, a max or a min may stop."""
+    found: set[Expr] = set()
+    seen: set[Expr] = set()
+    stack = [output]
+    while stack:
+        e = stack.pop()
+        if e in seen or e.op.boolean or e.op is ir.WHERE or e.op.live is not None:
+            continue
+        seen.add(e)
+        found.add(domain_of(e.op, e.args))
+        stack.extend(e.args)
+    return found
+
+
+# ------------------------------------------------------------------------- trees
+def _vars(names: Sequence[str]) -> list[Expr]:
+    return [ir.var(n) for n in names]
+
+
+def _scalar(program: Program, what: str) -> Program:
+    if not isinstance(program.tree, int):
+        raise SymdiffError(
+            f"{what} needs a function of one real value, but {program.name} returns "
+            f"{len(program.outputs)}",
+            hint="use jacobian for functions that return several values, or vjp",
+        )
+    return program
+
+
+def _bundle(items: list[Tree]) -> Tree:
+    """One parameter gives its entry, several give a tuple."""
+    return items[0] if len(items) == 1 else tuple(items)
+
+
+def _nested(function: Callable[[int], Tree], tree: Tree) -> Tree:
+    if isinstance(tree, tuple):
+        return tuple(_nested(function, t) for t in tree)
+    if isinstance(tree, list):
+        return [_nested(function, t) for t in tree]
+    if isinstance(tree, dict):
+        return {k: _nested(function, t) for k, t in tree.items()}
+    return function(tree)
+
+
+def _joined(first: Program, second: Program) -> Program:
+    """Both programs' outputs as a pair."""
+    shift = len(first.outputs)
+    tree = (first.tree, _shifted(second.tree, shift))
+    outputs = (*first.outputs, *second.outputs)
+    return replace(first, outputs=outputs, tree=tree, domain=())
+
+
+def _shifted(tree: Tree, by: int) -> Tree:
+    if isinstance(tree, np.ndarray):
+        return tree + by
+    return _nested(lambda i: i + by, tree) if not isinstance(tree, int) else tree + by
+
+
+# ------------------------------------------------------------------------ stages
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The program after a stage, and the seconds that stage took."""
+
+    name: str
+    program: Program
+    seconds: float
+
+
+def stages(program: Program, wrt: Sequence[str], order: int = 1) -> Iterator[Stage]:
+    """The program after each stage of the pipeline, for `symdiff show`."""
+    steps: list[tuple[str, Callable[[Program], Program]]] = [
+        ("capture", lambda p: p),
+        ("assume", lambda p: replace(p, outputs=assume(p.outputs, p.assumptions))),
+        ("guards", lambda p: replace(p, outputs=guards(p.outputs, p.assumptions))),
+        ("cancel-value", lambda p: replace(p, outputs=cancel(p.outputs))),
+        ("stabilise-value", lambda p: replace(p, outputs=stabilise(p.outputs, early=True))),
+        ("complete", lambda p: replace(p, outputs=complete(p.outputs, p.assumptions))),
+    ]
+    for _ in range(order):
+        steps += [
+            ("differentiate", lambda p: _all_partials(p, wrt)),
+            ("cancel", lambda p: replace(p, outputs=_slope_forms(p.outputs, Notes()))),
+        ]
+    steps += [
+        ("expand", lambda p: replace(p, outputs=expand_completed(p.outputs))),
+        ("stabilise", lambda p: replace(p, outputs=stabilise(p.outputs))),
+    ]
+    for name, step in steps:
+        start = time.perf_counter()
+        program = step(program)
+        yield Stage(name, program, time.perf_counter() - start)
+
+
+def _all_partials(program: Program, wrt: Sequence[str]) -> Program:
+    outputs = tuple(d for o in program.outputs for d in reverse(o, _vars(wrt)))
+    return replace(program, outputs=outputs, tree=tuple(range(len(outputs))))
+
+
+__all__ = [
+    "Emission", "Notes", "Stage", "closed_for_people", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
+    "readable_forms", "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
+]  # fmt: skip

@@ -1,0 +1,169 @@
+"""`CudaProgram`: a program with arrays and loops, compiled for a device when first called."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from symdiff.codegen.cuda.conversions import NAME, print_conversion
+from symdiff.codegen.cuda.loops.language import Cplusplus
+from symdiff.codegen.cuda.loops.listing import written
+from symdiff.codegen.cuda.loops.plan import plan
+from symdiff.codegen.cuda.loops.steps import Kernel, Launch, Plan, Repeat, Step
+from symdiff.codegen.cuda.printer import Again, print_settled
+from symdiff.codegen.cuda.thread_loop import THREADS
+from symdiff.codegen.llvm.loops.kernel import lowered, output_types
+from symdiff.ir import Expr
+from symdiff.ir.loop_program import Structured, Type
+from symdiff.lowering.lower import lower
+from symdiff.process.locks import Lock
+from symdiff.runtime.cuda import nvrtc
+from symdiff.runtime.cuda.device_arrays import Region
+from symdiff.runtime.cuda.driver import Device
+from symdiff.runtime.loops.fallback import Settled
+from symdiff.runtime.scalar.compiled import Widen
+from symdiff.runtime.scalar.elementwise import _coalesce
+
+ALL = 2
+"""All tests of `settle`: a device has no flags to read."""
+Loaded = dict[str, tuple[Any, int]]
+"""The kernels by their names, and how many blocks of each fit at once."""
+
+
+class SecondTier(NamedTuple):
+    """How a program gets its second tier.
+
+    Attributes
+    ----------
+    source : the program, whose completed operations are not written out.
+    settle : `symdiff.passes.accuracy.loop_tiers.settle`.
+    accuracy : "high" or "strict".
+    widen, complete : as for `symdiff.runtime.cuda.kernel.CudaKernel`.
+    """
+
+    source: Structured
+    settle: Callable[[Structured, str, str, int], Settled]
+    accuracy: str
+    widen: Widen
+    complete: Callable[[Sequence[Expr]], bool]
+
+
+class CudaProgram:
+    """A program as kernels of a device.
+
+    Parameters
+    ----------
+    program : in the form that is emitted; see `symdiff.pipeline.loops`.
+    cache : whether compiled code is kept on disk.
+    second : computes values in doubt again, in double precision; None for no such test.
+    """
+
+    def __init__(
+        self, program: Structured, cache: bool = True, second: SecondTier | None = None
+    ) -> None:
+        self.program, self.cache, self.second = program, cache, second
+        self.outputs: tuple[Type, ...] = output_types(program)
+        self._planned: dict[tuple[str, bool], tuple[Structured, Plan]] = {}
+        self._loaded: dict[Any, Loaded] = {}
+        self._lock = Lock()
+
+    def plan(self, dtype: str, tested: bool = True) -> Plan:
+        """The kernels and steps in a dtype; `tested` for elements in doubt or not.
+
+        Raises
+        ------
+        UnsupportedError : for what a device cannot do.
+        """
+        return self.planned(dtype, tested)[1]
+
+    def planned(self, dtype: str, tested: bool = True) -> tuple[Structured, Plan]:
+        """What is planned, and its plan. Nothing is tested in single precision, in which
+        there is no double-precision instruction."""
+        key = dtype, tested and self.second is not None and dtype == "float64"
+        with self._lock:
+            if key not in self._planned:
+                made, text = self._tested() if key[1] else (lowered(self.program, "fast"), "")
+                self._planned[key] = made, plan(made, Cplusplus(dtype, text))
+            return self._planned[key]
+
+    def _tested(self) -> tuple[Structured, str]:
+        """The program with its tests, and the functions for values in doubt."""
+        assert self.second is not None
+        source, settle, accuracy, widen, complete = self.second
+        found = settle(source, "float64", accuracy, ALL)
+        values = []
+        for r in found.references:
+            (better,), suspect = widen([r.output])
+            (plain,) = lower([r.written])
+            values.append(Again(tuple(r.params), plain, better, suspect, complete([r.output])))
+        return lowered(found.program, accuracy, settled=bool(values)), print_settled(values)
+
+    def text(self, dtype: str) -> str:
+        """The CUDA C++ of the kernels without tests, after the steps that launch them."""
+        found = self.plan(dtype, tested=False)
+        lines = [f"{self.program.name}:", *written(found.steps)]
+        return "".join(f"// {line}".rstrip() + "\n" for line in lines) + "\n" + found.text
+
+    def ptx(self, dtype: str, cc: tuple[int, int]) -> str:
+        """The PTX of the kernels."""
+        return nvrtc.ptx(self.plan(dtype).text, cc, self.cache)
+
+    def loaded(self, device: Device, dtype: str) -> Loaded:
+        """The kernels on a device; its context must be current."""
+        key = device.ordinal, dtype
+        with self._lock:
+            if key not in self._loaded:
+                found = self.plan(dtype)
+                code = nvrtc.machine_code(found.text, device.capability, self.cache)
+                module = device.load(code.image)
+                self._loaded[key] = {
+                    k.name: _function(device, module, k.name) for k in kernels(found.steps)
+                }
+            return self._loaded[key]
+
+
+def kernels(steps: tuple[Step, ...]) -> list[Kernel]:
+    """All kernels of some steps."""
+    found: list[Kernel] = []
+    for step in steps:
+        if isinstance(step, Launch):
+            found += [step.kernel, *([step.final] if step.final is not None else [])]
+            found += [step.rows[0]] if step.rows is not None else []
+        elif isinstance(step, Repeat):
+            found += kernels((*step.test, *step.body))
+    return found
+
+
+def _function(device: Device, module: Any, name: str) -> tuple[Any, int]:
+    function = device.function(module, name)
+    return function, device.resident(function, THREADS)
+
+
+_CONVERSIONS: dict[Any, tuple[Any, int]] = {}
+_LOCK = Lock()
+
+
+def convert(device: Device, source: Region, target: Region, stream: int) -> None:
+    """Copy elements, converting them, between arrays of one shape."""
+    if not source.size:
+        return
+    dims, steps = _coalesce([source, target])  # type: ignore[list-item]
+    dims, steps = (dims, steps) if dims else ([1], [[0, 0]])
+    types = source.dtype.str[1:], target.dtype.str[1:]
+    key = device.ordinal, *types, len(dims)
+    with _LOCK:
+        if key not in _CONVERSIONS:
+            text = print_conversion(*types, len(dims))
+            code = nvrtc.machine_code(text, device.capability)
+            _CONVERSIONS[key] = _function(device, device.load(code.image), NAME)
+    function, resident = _CONVERSIONS[key]
+    size = math.prod(dims)
+    tail = [size, *dims, *(row[0] for row in steps), *(row[1] for row in steps)]
+    args = [ctypes.c_uint64(source.address), ctypes.c_uint64(target.address)]
+    blocks = min(-(-size // THREADS), 8 * resident)
+    device.launch(function, blocks, THREADS, [*args, *map(ctypes.c_int64, tail)], stream)
+
+
+__all__ = ["CudaProgram", "SecondTier", "convert", "kernels"]

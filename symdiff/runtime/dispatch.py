@@ -1,0 +1,148 @@
+"""What a call of a function meets first.
+
+Without it each call would run a Python method before the compiled entry, which takes longer
+than most functions of numbers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from symdiff.codegen.llvm import jit
+from symdiff.codegen.llvm.entry import dispatch
+from symdiff.runtime import builtin, cache
+from symdiff.runtime.scalar.compiled import link
+
+Entry = Callable[..., Any]
+KEPT = 32
+"""How often entries may be forgotten while a call of one of them still runs."""
+
+
+def refusing(*_: Any) -> Any:
+    """An entry that serves no call."""
+    return NotImplemented
+
+
+class Captured(Protocol):
+    """What a function was captured with."""
+
+    @property
+    def address(self) -> int:
+        """Of its header."""
+
+    @property
+    def epoch(self) -> int:
+        """How often the function was captured again."""
+
+    def ready(self) -> None:
+        """Have the table for compiled calls say all that there is."""
+
+    def hold(self) -> bool:
+        """Whether nothing has changed."""
+
+
+class Nothing:
+    """Nothing that could change."""
+
+    epoch = 0
+
+    def __init__(self) -> None:
+        self._header = (ctypes.c_int64 * 3)()
+        self.address = ctypes.addressof(self._header)
+
+    def ready(self) -> None:
+        """There is nothing to do."""
+
+    def hold(self) -> bool:
+        """Nothing has changed."""
+        return True
+
+
+class Way(NamedTuple):
+    """An entry that returns NotImplemented for calls that it does not serve.
+
+    Attributes
+    ----------
+    entry : called with the arguments of a call that has no keywords.
+    pair : whether its tuple of results becomes a pair: the first, and the tuple of the others.
+    placed : called for a call with the keyword `out` alone, which follows the other arguments.
+    """
+
+    entry: Entry
+    pair: bool = False
+    placed: Entry = refusing
+
+
+class Gate:
+    """Asks a few entries, the one that served last first, and then the general path.
+
+    Attributes
+    ----------
+    call : a callable with any arguments; those with other keywords go to the general path.
+
+    Notes
+    -----
+    Entries are added while others may run in other threads, so all stay as they are, and the
+    record changes in one step.
+    """
+
+    def __init__(
+        self, general: Entry, inputs: int, keep: bool, captures: Captured | None = None
+    ) -> None:
+        self._general, self._inputs = general, inputs
+        self._captures = captures or Nothing()
+        self._epoch = self._captures.epoch
+        self._ways: list[Way] = []
+        self._past: deque[tuple[Way, ...]] = deque(maxlen=KEPT)
+        self._record = (ctypes.c_int64 * len(dispatch.RECORD))()
+        self.call: Entry = self._interpreted
+        if builtin.float_layout() is not None:
+            key = cache.key("gate", jit.host())
+            linked = link(key, dispatch.print_gate, keep)
+            self.call = builtin.gate_builtin(
+                linked, self._record, self._ways, general, self._captures
+            )
+
+    def add(self, way: Way) -> None:
+        """Ask this one too; requires that there are fewer than `gate.MOST`, and that no other
+        thread adds one."""
+        if len(self._ways) >= dispatch.MOST:
+            raise ValueError(f"a gate asks {dispatch.MOST} entries at most")
+        self._ways.append(way)
+        self._captures.ready()
+        self._write()
+
+    def _write(self) -> None:
+        """Put down what compiled calls look at."""
+        fields: dict[str, Any] = {
+            "ways": len(self._ways), "general": id(self._general), "out": id(sys.intern("out")),
+            "inputs": self._inputs, "captures": self._captures.address, "epoch": self._epoch,
+        }  # fmt: skip
+        for k, (entry, pair, placed) in enumerate(reversed(self._ways)):
+            fields |= {f"way{k}": id(entry), f"pair{k}": int(pair), f"placed{k}": id(placed)}
+        self._record[:] = [fields.get(name, 0) for name in dispatch.RECORD]
+
+    def begin(self) -> None:
+        """Forget the entries, as what the function was captured with has changed. Calls in other
+        threads may still run them, so the last ones are kept."""
+        self._past.append(tuple(self._ways))
+        self._ways.clear()
+        self._epoch = self._captures.epoch
+        self._write()
+
+    def _interpreted(self, *args: Any, **kwargs: Any) -> Any:
+        """The same in Python, where we cannot make builtins."""
+        same = self._captures.epoch == self._epoch and self._captures.hold()
+        for entry, pair, placed in self._ways if same else ():
+            if not kwargs:
+                result = entry(*args)
+                if result is not NotImplemented:
+                    return (result[0], result[1:]) if pair else result
+            elif list(kwargs) == ["out"] and len(args) == self._inputs:
+                if placed(*args, kwargs["out"]) is not NotImplemented:
+                    return kwargs["out"]
+        return self._general(*args, **kwargs)

@@ -1,0 +1,9 @@
+"""Kernels of programs with arrays and loops.
+
+`kernel`        compiled when first called
+`arguments`     arguments as what is computed with, and sizes
+`call`          one call, from an argument frame to results
+`entry`         the builtin that calls where nothing unusual is asked
+`fallback`      elements whose error bound exceeds the tolerance, in double-double or balls
+`rows`          rows of arguments over threads
+"""

@@ -1,0 +1,108 @@
+"""The builtin that calls a kernel with arrays and loops, where nothing unusual is asked."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symdiff import ir
+from symdiff.codegen.llvm import jit
+from symdiff.codegen.llvm.entry import loops as loop_entry
+from symdiff.ir import CONST, Expr
+from symdiff.ir.loop_program import INDEX, Type, name_of
+from symdiff.process.progress import WATCHING
+from symdiff.runtime import builtin, cache
+from symdiff.runtime.loops.arguments import FLOAT64, INT64
+from symdiff.runtime.loops.call import AGAIN, Code
+from symdiff.runtime.scalar.compiled import link
+
+_DTYPES = {"f": FLOAT64, "i": INT64}
+_NUMBERS = {"f": 0, "i": 1, "b": 2}
+_ARRAY_TAKEN, _ARRAY_MADE = 2, 3
+
+Table = ctypes.Array[ctypes.c_int64]
+
+
+def entry_of(code: Code, ones: bool, keep: bool) -> Callable[..., Any] | None:
+    """A builtin that calls the code and returns its output, or the tuple of them; it returns
+    NotImplemented for calls that `Code.run` has to serve.
+
+    None if those are all: results of shapes that the arguments do not have, or arrays of truth
+    values. Requires code in double precision.
+
+    Parameters
+    ----------
+    code : of the kernel.
+    ones : whether arrays with axes of one element may be among the arguments.
+    keep : whether the builtin's code is kept on disk.
+    """
+    layout = builtin.float_layout()
+    if layout is None or not builtin.arrays_are_known() or not code.all_known:
+        return None
+    if code.layout.count > loop_entry.MOST_CELLS:
+        return None
+    program, cells = code.kernel.program, code.layout
+    alive: list[Any] = [code]
+    takes = [
+        _row(place, p.type, _ARRAY_TAKEN, cells.sizes, alive)
+        for p, place in zip(program.params, cells.places, strict=False)
+    ]
+    makes = [
+        _row(place, t, _ARRAY_MADE, cells.sizes, alive)
+        for t, place in zip(cells.outputs, cells.results, strict=True)
+    ]
+    if any(row is None for row in (*takes, *makes)) or any(
+        p.type.kind == "b" for p in program.params
+    ):
+        return None
+    template = _table([-1 if v is None else v for v in code.cells])
+    template[AGAIN] = code.callbacks[AGAIN - 1]
+    settle = code.outcome.finish
+    fields = {
+        "function": _address(code.watched or code.function), "finish": _address(code.finish),
+        "count": cells.count, "template": ctypes.addressof(template),
+        "inputs": len(takes), "outputs": len(makes),
+        "watching": ctypes.addressof(WATCHING),
+        "used": ctypes.addressof(code.outcome.used),
+        "settle": id(settle), "no_ones": int(not ones),
+    }  # fmt: skip
+    for name, rows in (("takes", takes), ("makes", makes)):
+        table = _table([v for row in rows for v in row or ()])
+        fields[name] = ctypes.addressof(table)
+        alive.append(table)
+    record = _table([fields.get(name, 0) for name in loop_entry.RECORD])
+    key = cache.key("nest entry", jit.host(), layout)
+    linked = link(key, lambda: loop_entry.print_entry(*layout), keep)
+    return builtin.nest_builtin(linked, record, template, settle, *alive)
+
+
+def _row(place: int, t: Type, array: int, sizes: Any, alive: list[Any]) -> list[int] | None:
+    """What a table says of an argument or a result; None if it cannot."""
+    if not t.shape:
+        return [place, _NUMBERS[t.kind], 0, 0, 0]
+    if t.kind not in _DTYPES or len(t.shape) > loop_entry.MOST_AXES:
+        return None
+    axes = [_axis(n, sizes) for n in t.shape]
+    if any(a is None for a in axes):
+        return None
+    table = _table([v for a in axes for v in a or ()])
+    alive.append(table)
+    return [place, array, id(_DTYPES[t.kind]), len(axes), ctypes.addressof(table)]
+
+
+def _axis(n: Expr, sizes: Any) -> tuple[int, int] | None:
+    """The cell of a size, or -1, and the size."""
+    if n.op is INDEX:
+        return sizes[name_of(n)], 0
+    if n.op is CONST and (k := ir.integer(n)) is not None and k >= 0:
+        return -1, k
+    return None
+
+
+def _table(values: Sequence[int]) -> Table:
+    return (ctypes.c_int64 * max(1, len(values)))(*values)
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -1,0 +1,156 @@
+"""The second and third tier of programs with arrays and loops.
+
+A kernel calls `Again` for a value in doubt. It compiles the value in double-double
+arithmetic and puts that into the table of the kernel (see `codegen.llvm.loops.fallback`), which from
+then on calls it without Python; what double-double arithmetic leaves in doubt goes to ball
+arithmetic.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from symdiff.codegen.llvm import jit
+from symdiff.errors import UnsupportedError
+from symdiff.interpret import work
+from symdiff.ir import Expr
+from symdiff.ir.loop_program import Structured
+from symdiff.process.locks import Lock
+from symdiff.runtime.outcome import Outcome
+from symdiff.runtime.scalar.compiled import Widen
+from symdiff.runtime.scalar.fallback import WORK
+from symdiff.runtime.scalar.kernel import Kernel
+
+REMEMBERED = 4096
+"""Results of ball arithmetic that are kept, as the same leaves tend to come again."""
+
+
+class Reference(Protocol):
+    """A settled value in closed form, over the names of its leaves."""
+
+    @property
+    def params(self) -> tuple[str, ...]: ...
+    @property
+    def output(self) -> Expr: ...
+    @property
+    def written(self) -> Expr: ...
+
+
+class Settled(Protocol):
+    """A program with settled values, and their references by number."""
+
+    @property
+    def program(self) -> Structured: ...
+    @property
+    def references(self) -> Sequence[Reference]: ...
+    @property
+    def flags(self) -> int: ...
+
+
+class Tiers(NamedTuple):
+    """How a program gets its second and third tier.
+
+    Attributes
+    ----------
+    source : the program, whose completed operations are not written out.
+    closed : the same in closed forms; both tell what is compiled.
+    settle : `symdiff.passes.accuracy.loop_tiers.settle`.
+    widen : as for `Kernel`.
+    """
+
+    source: Structured
+    closed: Structured
+    settle: Callable[[Structured, str, str, int], Settled]
+    widen: Widen
+
+
+class Again:
+    """Computes the values in doubt of one kernel.
+
+    Parameters
+    ----------
+    outcome : where errors, and what is spent, are told.
+    settled : gives the program with its references, when it is needed first.
+    tiers : of the kernel.
+    linked : the kernel's code.
+    dtype : what it computes in.
+    accuracy : "certified" has no use for the second tier.
+    """
+
+    def __init__(
+        self, outcome: Outcome, settled: Callable[[], Settled], tiers: Tiers, linked: jit.Linked,
+        dtype: str, accuracy: str, cache: bool,
+    ) -> None:  # fmt: skip
+        self.outcome, self.name = outcome, outcome.name
+        self.settled, self.tiers, self.linked = settled, tiers, linked
+        self.dtype, self.cache, self.certified = dtype, cache, accuracy == "certified"
+        self._lock = Lock()
+        self._balls: dict[int, Any] = {}
+        self._known: dict[tuple[int, tuple[float, ...]], float] = {}
+        self.entry = ctypes.CFUNCTYPE(
+            None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+        )(self.callback)
+
+    def callback(self, which: int, stage: int, leaves: int, result: int) -> None:
+        """Put the value of a number into the result, if it can be told."""
+        if self.outcome.failed:
+            return
+        try:
+            self._again(which, stage, leaves, result)
+        except BaseException as error:
+            self.outcome.fail(error)
+
+    def _again(self, which: int, stage: int, leaves: int, result: int) -> None:
+        reference = self.settled().references[which]
+        if stage == 0 and not self.certified:
+            function = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)
+            if not function(self._compiled(which, reference))(leaves, result):
+                return
+        point = tuple((ctypes.c_double * len(reference.params)).from_address(leaves))
+        target = ctypes.c_double.from_address(result)
+        first = ctypes.c_double.from_address(result + ctypes.sizeof(ctypes.c_double)).value
+        target.value = self._proven(which, reference, point, target.value, first)
+
+    def _compiled(self, which: int, reference: Reference) -> int:
+        """The address of the value in double-double arithmetic, in the table by now."""
+        with self._lock:
+            place = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)
+            slot = ctypes.c_void_p.from_address(place(self.linked.address("place"))(which))
+            if slot.value is None:
+                kernel = Kernel(
+                    self.name, reference.params, [reference.output], cache=self.cache,
+                    widen=self.tiers.widen,
+                )  # fmt: skip
+                self.linked.helpers.append(kernel.point.linked)
+                slot.value = kernel.point.linked.address("point")
+            return slot.value or 0
+
+    def _proven(
+        self, which: int, reference: Reference, point: tuple[float, ...], value: float,
+        first: float,
+    ) -> float:  # fmt: skip
+        """The value from ball arithmetic; as the kernel computed it first if that takes too
+        long, and as it is if balls do not know a function."""
+        found = self._known.get((which, point))
+        if found is not None:
+            return found
+        if self.outcome.spent > WORK:
+            self.outcome.leave()
+            return first
+        before = work.spent()
+        try:
+            with self._lock:
+                if which not in self._balls:
+                    from symdiff.interpret import Certified
+
+                    made = Certified(reference.params, [reference.output], limits=True)
+                    self._balls[which] = made
+            found = float(self._balls[which].at(point, self.dtype)[0])
+        except UnsupportedError:  # a user's own function
+            found = value
+        self.outcome.spend(work.spent() - before)
+        if len(self._known) < REMEMBERED:
+            self._known[which, point] = found
+        return found

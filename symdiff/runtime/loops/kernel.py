@@ -1,0 +1,221 @@
+"""`StructuredKernel`: outputs of a program with arrays and loops, compiled when first called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from symdiff.codegen.llvm import jit
+from symdiff.codegen.llvm.loops.kernel import layout_of, lowered, print_nests
+from symdiff.codegen.llvm.printer import Lanes
+from symdiff.errors import Location
+from symdiff.ir import Expr, encode, topological
+from symdiff.ir.functions import BUILTIN
+from symdiff.ir.loop_program import Structured, expressions, walk
+from symdiff.process.locks import Lock
+from symdiff.runtime import cache
+from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
+from symdiff.runtime.loops.call import Code, ComputationError, ElementError, WideIntegerError
+from symdiff.runtime.loops.fallback import Settled, Tiers
+from symdiff.runtime.scalar import compiled, elementwise
+from symdiff.runtime.scalar.elementwise import ArgumentError, Array
+
+ALL = 2
+"""Tests for all that the processor's flags tell."""
+
+
+class StructuredKernel:
+    """Arrays and numbers computed from arrays and numbers.
+
+    Parameters
+    ----------
+    program : what is computed; its completed operations are written out already.
+    dtype : "float64" or "float32" to compute in that only; None follows the arguments.
+    parallel : True, False, or "auto" to use threads where it pays.
+    cache : whether compiled code is kept on disk.
+    accuracy : as for `symdiff.runtime.scalar.kernel.Kernel`.
+    tiers : how values in doubt are computed again; None if they are not.
+    """
+
+    def __init__(
+        self,
+        program: Structured,
+        dtype: Any = None,
+        parallel: bool | str = "auto",
+        cache: bool = True,
+        accuracy: str = "high",
+        tiers: Tiers | None = None,
+    ) -> None:
+        self.program, self.parallel, self.tiers = program, parallel, tiers
+        self.cache, self.accuracy = cache, accuracy
+        self.dtype = None if dtype is None else np.dtype(dtype).name
+        self.layout = layout_of(program)
+        self._compiled: dict[tuple[str, int], Code] = {}
+        self._settled: dict[tuple[str, int], Settled] = {}
+        self._lock = Lock()
+        self._ranks = [
+            len(p.type.shape) if p.type.kind == "f" else -1 for p in program.params
+        ]  # no argument has -1 axes
+
+    def __repr__(self) -> str:
+        names = ", ".join(p.name for p in self.program.params)
+        return f"<kernel {self.program.name}({names}), {len(self.program.outputs)} outputs>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StructuredKernel, (
+            self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers,
+        )  # fmt: skip
+
+    def llvm(self) -> str:
+        """The LLVM IR of the kernel, without SIMD."""
+        return print_nests(self.program, self.dtype or "float64", Lanes(), self.accuracy)
+
+    def assembly(self, dtype: str = "float64") -> str:
+        """The assembly of the kernel, for people and tests."""
+        return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
+
+    def settled(self, dtype: str, tests: int) -> Settled:
+        """The program with its doubts, for a dtype and tests as of `settle`."""
+        assert self.tiers is not None
+        with self._lock:
+            if (dtype, tests) not in self._settled:
+                made = self.tiers.settle(self.tiers.source, dtype, self.accuracy, tests)
+                self._settled[dtype, tests] = made
+            return self._settled[dtype, tests]
+
+    def _text(self, dtype: str, tests: int = 0) -> str:
+        lanes = compiled.registers(dtype, self.accuracy == "strict")
+        if self.tiers is None:
+            return print_nests(self.program, dtype, lanes, self.accuracy)
+        s = self.settled(dtype, tests)
+        return print_nests(s.program, dtype, lanes, self.accuracy, len(s.references), s.flags)
+
+    def code(self, dtype: str, tests: int = 0) -> Code:
+        """The compiled kernel of one dtype, with tests as of `settle`: what is not tested
+        for, the processor's flags tell, if it has any."""
+        tests = tests if jit.has_flags() else ALL
+        found = self._compiled.get((dtype, tests))
+        if found is None:
+            with self._lock:
+                found = self._compiled.get((dtype, tests))
+                if found is None:
+                    lanes = compiled.registers(dtype, self.accuracy == "strict")
+                    library = sorted(lanes.library)
+                    how = (dtype, tests, self.accuracy, lanes.isa, lanes.width, library)
+                    key = cache.key("nests", self._fingerprint(), how, jit.host())
+                    linked = compiled.link(
+                        key, lambda: self._text(dtype, tests), self.cache, tidy=True
+                    )
+                    found = self._compiled[dtype, tests] = Code(self, linked, dtype, tests)
+        return found
+
+    def is_compiled(self, dtype: str) -> bool:
+        """Whether there is code for a dtype already."""
+        return any(d == dtype for d, _ in list(self._compiled))
+
+    def _fingerprint(self) -> Any:
+        own = fingerprint(self.program)
+        if self.tiers is None:
+            return own
+        return own, fingerprint(self.tiers.closed)
+
+    # ------------------------------------------------------------------ calling
+    def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:
+        """The outputs as a flat list: Python numbers and new NumPy arrays.
+
+        Parameters
+        ----------
+        args : one value per parameter; arrays may have any strides.
+        out : an array or None for each output.
+
+        Raises
+        ------
+        ArgumentError : for arguments that are not real numbers, or a wrong count.
+        ShapeError : for arrays of a wrong number of axes, or sizes that differ.
+        ElementError, ComputationError : for checks of the program that fail.
+        MemoryError : if there is no room for arrays or tapes.
+        """
+        if out is not None and len(out) != len(self.program.outputs):
+            raise ArgumentError(
+                f"out has {len(out)} entries for {len(self.program.outputs)} outputs"
+            )
+        if self._plain(args):
+            return self._run("float64", args, out, FLOAT64)
+        params = self.program.params
+        if len(args) != len(params):
+            raise ArgumentError(
+                f"{self.program.name} takes {len(params)} arguments, {len(args)} were given"
+            )
+        values = [given(p, a) for p, a in zip(params, args, strict=True)]
+        reals = [
+            v for p, v in zip(params, values, strict=True)
+            if p.type.kind == "f" and not isinstance(v, float)
+        ]  # fmt: skip
+        result = elementwise.result_dtype(reals, self.dtype)
+        compute = FLOAT64 if result == FLOAT64 else FLOAT32
+        return self._run(compute.name, values, out, result)
+
+    def _run(
+        self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
+    ) -> list[Any]:
+        """Call the kernel; where integers do not fit, compute with Python's."""
+        try:
+            return self.code(dtype).run(values, out, result)
+        except WideIntegerError as error:
+            from symdiff.runtime.loops.exact_integers import exactly
+
+            return exactly(self.program, values, out, np.dtype(result), error)
+
+    def plainly(
+        self, args: Sequence[Any], out: Sequence[Array | None] | None = None
+    ) -> list[Any] | None:
+        """The outputs for arguments of which none need be converted; None for others."""
+        if not self._plain(args):
+            return None
+        if out is not None and len(out) != len(self.program.outputs):
+            return None
+        return self._run("float64", args, out, FLOAT64)
+
+    def _plain(self, args: Sequence[Any]) -> bool:
+        """Whether all arguments are Python floats and arrays of doubles, where they
+        should be; then nothing need be converted."""
+        if len(args) != len(self._ranks) or self.dtype == "float32":
+            return False
+        for a, rank in zip(args, self._ranks, strict=True):
+            if type(a) is float:
+                if rank != 0:
+                    return False
+            elif type(a) is not np.ndarray or a.dtype is not FLOAT64 or a.ndim != rank or not rank:
+                return False
+        return True
+
+
+# ---------------------------------------------------------------------- caching
+def fingerprint(program: Structured) -> tuple[Any, ...]:
+    """All about a program that its code depends on."""
+    own = (e for s in walk(program.block) for e in topological(expressions(s)))
+    if any(e.op.expand is not None and e.op not in BUILTIN for e in own):
+        program = lowered(program)  # the formula of a user's own function counts
+    roots: list[Expr] = []
+
+    def flat(value: Any) -> Any:
+        if isinstance(value, Expr):
+            roots.append(value)
+            return None
+        if isinstance(value, tuple):
+            return tuple(map(flat, value))
+        if is_dataclass(value) and not isinstance(value, Location):
+            return type(value).__name__, *(
+                flat(getattr(value, f.name)) for f in fields(value) if f.compare
+            )
+        return value
+
+    shape = flat((program.params, program.block, program.outputs))
+    data = tuple((n, a.shape, a.dtype.str) for n, a in program.data.items())
+    return shape, encode(roots), data
+
+
+__all__ = ["ComputationError", "ElementError", "StructuredKernel", "fingerprint"]

@@ -1,0 +1,7 @@
+"""Kernels of functions of numbers.
+
+`kernel`          outputs of real parameters, called with floats and arrays
+`compiled`        from outputs to functions in memory: key, look up, else lower, print and compile
+`elementwise`     a compiled body on arrays: dtypes, broadcasting, `out=`, strides, overlap
+`fallback`        elements whose error bound exceeds the tolerance, in ball arithmetic
+"""

@@ -1,0 +1,192 @@
+"""The last tier: elements that a kernel could not settle, in ball arithmetic.
+
+It is the first as well, for numbers that are given to a large function: compiling that
+takes seconds, so at first its values are interpreted, until the work of this would have
+compiled it; numbers in doubt likewise, before the second tier is compiled. Whatever is
+called how often, at most twice the better choice is spent.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from symdiff.errors import UnsupportedError
+from symdiff.interpret import work
+from symdiff.ir import Expr, encode, topological
+from symdiff.runtime import cache
+from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.kernel import Kernel
+
+WORK = 80_000_000
+"""Operations that one call may spend on the elements its kernel could not settle; see
+`symdiff.interpret.work`."""
+
+LARGE = 300
+"""Operations above which a function is interpreted at first."""
+COMPILING = 4000
+"""Operations of ball arithmetic in the time that compiling one takes, about,"""
+WIDENING = 40_000
+"""and compiling it in double-double arithmetic."""
+
+
+class AccuracyWarning(RuntimeWarning):
+    """Some elements were left as the kernel computed them: their budget was not enough."""
+
+
+class Tiered:
+    """A kernel whose suspect elements are recomputed with proven accuracy.
+
+    Parameters
+    ----------
+    kernel : the compiled tiers.
+    reference : the outputs in closed form, one per output of the kernel.
+    always : whether every element is recomputed, not only suspect ones.
+
+    Attributes
+    ----------
+    validated : how many pieces of code were compiled when all of them were found right.
+    known : the keys of those.
+    without : what is left out, as it was found wrong; see `symdiff.pipeline.kernels.scalar`.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        reference: Sequence[Expr],
+        always: bool = False,
+    ) -> None:
+        self.kernel, self.reference = kernel, tuple(reference)
+        self.always = always
+        self._certified: Any = None
+        self.validated = 0
+        self.known: set[str] = set()
+        self.without = ""
+        self._patience = self._work_of_compiling("compiled", COMPILING)
+        self._waiting = self._work_of_compiling("widened", WIDENING)
+        kernel.waits = self._waiting > 0
+
+    def _work_of_compiling(self, what: str, each: int) -> int:
+        """Zero if that is short, or if an earlier process found that it pays."""
+        operations = len(topological(self.kernel.outputs))
+        if operations <= LARGE:
+            return 0
+        if self.kernel.cache and cache.load(self._mark(what)) is not None:
+            return 0
+        return each * operations
+
+    def _mark(self, what: str) -> str:
+        """The name under which the cache notes that compiling pays."""
+        return cache.key(what, self.kernel.params, encode(self.kernel.outputs))
+
+    def _note(self, what: str) -> None:
+        if self.kernel.cache:
+            cache.store(self._mark(what), b"", ())
+
+    @property
+    def pays(self) -> bool:
+        """Whether a kernel for numbers should be compiled by now."""
+        return self._patience <= 0
+
+    def interpreted(self, args: Sequence[Any]) -> Sequence[float] | None:
+        """The outputs at a point of Python numbers without a kernel, as the last tier has
+        them; None if compiling pays, or where that has nothing to say."""
+        if self.pays:
+            return None
+        values = [elementwise.prepare(n, a) for n, a in zip(self.kernel.params, args, strict=True)]
+        if not all(isinstance(v, float) for v in values):
+            return None
+        start = work.spent()
+        try:
+            answers = self._reference().at_with_status(values)
+        except UnsupportedError:
+            answers = ()
+        self._patience -= work.spent() - start
+        if not answers or any(a.status == "budget" and not isfinite(a.value) for a in answers):
+            self._patience = 0
+        if self.pays:
+            self._note("compiled")
+        return [a.value for a in answers] if not self.pays else None
+
+    def __call__(self, args: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
+        """The outputs as a flat list; see `Kernel.evaluate`."""
+        if out is not None:  # an argument may be written before its elements are repaired
+            args = [_apart(a, out) for a in args]
+        result = self.kernel.evaluate(args, out)
+        if not self.always and not result.suspects:
+            return result.values
+        if not any(isinstance(v, np.ndarray) for v in result.values):
+            start = work.spent()
+            answers = self._at([float(a) for a in args], _dtype(result.values[0]))
+            self._waiting -= work.spent() - start
+            if self.kernel.waits and self._waiting <= 0:
+                self.kernel.waits = False
+                self._note("widened")
+            return [type(v)(a) for v, a in zip(result.values, answers, strict=True)]
+        self._repair(args, result.values, None if self.always else result.flags)
+        return result.values
+
+    def _reference(self) -> Any:
+        if self._certified is None:
+            from symdiff.interpret import Certified
+
+            self._certified = Certified(self.kernel.params, self.reference)
+        return self._certified
+
+    def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
+        answers: Sequence[float] = self._reference().at(point, dtype)
+        return answers
+
+    def prove(self, point: Sequence[float]) -> Sequence[float]:
+        """The outputs at a point by the last tier."""
+        return self._at(point, "float64")
+
+    def _repair(self, args: Sequence[Any], values: list[Any], flags: Any) -> None:
+        shape = values[0].shape
+        grids = [np.broadcast_to(np.asarray(a), shape) for a in args]
+        where = np.ndindex(shape) if flags is None else zip(*np.nonzero(flags), strict=True)
+        until, left = work.spent() + WORK, []
+        for index in where:
+            if work.spent() > until:
+                left.append(index)
+                continue
+            answers = self._at([float(g[index]) for g in grids], _dtype(values[0]))
+            for value, answer in zip(values, answers, strict=True):
+                value[index] = answer
+        if left:
+            at = tuple(map(np.array, zip(*left, strict=True)))
+            for value, plain in zip(values, self._plainly(grids, at), strict=True):
+                value[at] = plain
+            warnings.warn(
+                f"{self.kernel.name}: {len(left)} elements are not proven accurate: "
+                "the budget of a call for ball arithmetic was not enough",
+                AccuracyWarning,
+                stacklevel=4,
+            )
+
+    def _plainly(self, grids: Sequence[Any], at: Any) -> list[Any]:
+        """Elements as the kernel computes them first: what its other tiers left in doubt may
+        be anything."""
+        kernel = self.kernel
+        first = Kernel(
+            kernel.name, kernel.params, kernel.outputs, dtype=kernel.dtype,
+            accuracy=kernel.accuracy, cache=kernel.cache, refine=kernel.refine,
+        )  # fmt: skip
+        return first([g[at] for g in grids])
+
+
+def _apart(argument: Any, out: Sequence[Any]) -> Any:
+    """The argument, copied if an output may overlap it."""
+    if isinstance(argument, np.ndarray) and any(
+        o is not None and np.may_share_memory(argument, o) for o in out
+    ):
+        return argument.copy()
+    return argument
+
+
+def _dtype(value: Any) -> str:
+    return "float32" if getattr(value, "dtype", None) in (np.float32, np.float16) else "float64"

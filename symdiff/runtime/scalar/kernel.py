@@ -1,0 +1,479 @@
+"""`Kernel`: outputs of real parameters as a function of Python floats and arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symdiff.codegen.llvm import jit
+from symdiff.codegen.llvm.entry.elementwise import ANY_RANK
+from symdiff.codegen.llvm.printer import print_point
+from symdiff.ir import POW, Expr, decode, encode, rational, topological
+from symdiff.process.locks import Lock
+from symdiff.runtime import threads
+from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.compiled import Body, Entry, Point, Spec, Widen, point_text
+from symdiff.runtime.scalar.elementwise import ArgumentError, Array
+
+_FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
+HELD = 20_000.0
+"""Nanoseconds of work for which no other thread of Python need run."""
+FEW = 1000
+"""Elements from which the processor's flags are read instead of testing for overflow: for fewer
+that saves half a microsecond at most, and what the tests send on is computed more accurately."""
+COPIED = 4096
+"""Elements up to which arguments are copied to what the builtin takes."""
+Refine = Callable[[Sequence[Expr], str, str], tuple[Expr, ...]]
+Correct = Callable[[Sequence[Expr]], tuple[Expr, ...] | None]
+Doubt = Callable[[Sequence[Expr], str, str], Expr]
+ACCURACIES = ("high", "strict", "fast", "certified")
+
+
+class Result(NamedTuple):
+    """The outputs of a call, and where the kernel's `suspect` condition held.
+
+    Attributes
+    ----------
+    values : one per output; floats, NumPy scalars or arrays.
+    suspects : how many elements are suspect.
+    flags : a uint8 array, 1 for suspect elements; None for scalars, or if there
+        is none.
+    """
+
+    values: list[Any]
+    suspects: int
+    flags: Array | None
+
+
+class Kernel:
+    """Real outputs of real parameters, compiled when first called.
+
+    Parameters
+    ----------
+    name : of the function, for people.
+    params : names of the parameters, in order.
+    outputs : what is computed, over `VAR` nodes of those names.
+    dtype : "float64" or "float32" to compute in that only; None follows the arguments.
+    accuracy : "strict" calls scalar libm on arrays too; "fast" also multiplies by
+        reciprocals of constants and multiplies large powers out.
+    parallel : True, False, or "auto" to use threads where it pays.
+    cache : whether compiled code is kept on disk.
+    suspect : a condition under which the outputs cannot be trusted, computed along;
+        or a function that makes it from the outputs, a dtype and a kind: "point" for
+        one element, "array", or "lean" for arrays where the processor's flags tell of
+        overflow, underflow and invalid operations. Sums are then rounded together with
+        a product in them, which the function must know (`doubt` with `fuses`).
+    refine : the outputs as they are computed in a dtype, of "point" or "array", if `suspect` is a function.
+    widen : computes the outputs in double-double arithmetic instead, as
+        `passes.accuracy.widen` has it, and flags what even that may get wrong.
+    correct : the outputs, computed with the errors of all operations; None if that cannot
+        be. On arrays this comes between this kernel and the second: elements that are
+        suspect are computed that way first.
+    second : a kernel of the same parameters and number of outputs that computes the
+        suspect elements again, and only they; what it flags stays flagged.
+
+    Attributes
+    ----------
+    waits : whether numbers in doubt stay flagged, as the second tier is not worth compiling
+        yet.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        params: Sequence[str],
+        outputs: Sequence[Expr],
+        *,
+        dtype: str | None = None,
+        accuracy: str = "high",
+        parallel: bool | str = "auto",
+        cache: bool = True,
+        suspect: Expr | Doubt | None = None,
+        refine: Refine | None = None,
+        correct: Correct | None = None,
+        widen: Widen | None = None,
+        second: Kernel | None = None,
+    ) -> None:
+        if accuracy not in ACCURACIES:
+            raise ArgumentError(f"accuracy is one of {', '.join(ACCURACIES)}, not {accuracy!r}")
+        if not (isinstance(parallel, bool) or parallel == "auto"):
+            raise ArgumentError(f'parallel is True, False or "auto", not {parallel!r}')
+        forced = None if dtype is None else np.dtype(dtype).name
+        if forced not in (None, "float64", "float32"):
+            raise ArgumentError(f"dtype is float64 or float32, not {forced}")
+        self.name, self.params, self.outputs = name, tuple(params), tuple(outputs)
+        self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
+        self.suspect, self.widen, self.second = suspect, widen, second
+        self.waits = False
+        self.refine, self.correct = refine, correct
+        self._between: Kernel | bool | None = correct is not None
+        self._refined: dict[tuple[str, str], tuple[Expr, ...]] = {}
+        self._suspects: dict[tuple[str, str], Expr | None] = {}
+        self._lock = Lock()
+        self._point: Point | None = None
+        self._bodies: dict[tuple[str, str], Body] = {}
+        self._entries: dict[tuple[str, int, int], Entry] = {}
+        self._cost: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}({', '.join(self.params)}), {len(self.outputs)} outputs>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {
+            "dtype": self.dtype, "accuracy": self.accuracy, "parallel": self.parallel,
+            "cache": self.cache, "suspect": self.suspect, "refine": self.refine,
+            "correct": self.correct, "widen": self.widen, "second": self.second,
+        }  # fmt: skip
+        return _rebuild, (self.name, self.params, encode(self.outputs), options)
+
+    # ---------------------------------------------------------------- compiling
+    def _spec(self, dtype: str, kind: str = "array") -> Spec:
+        found, outputs = self.suspect, self.outputs
+        if callable(found):
+            if self.refine is not None:
+                place = dtype, "point" if kind == "point" else "array"
+                if place not in self._refined:
+                    self._refined[place] = self.refine(outputs, *place)
+                outputs = self._refined[place]
+            if (dtype, kind) not in self._suspects:
+                self._suspects[dtype, kind] = found(outputs, dtype, kind)
+            found = self._suspects[dtype, kind]
+        return Spec(
+            self.params, outputs, found, dtype, self.accuracy, self.cache,
+            fuses=callable(self.suspect), widen=self.widen, arrays=kind != "point",
+            lean=kind == "lean",
+        )  # fmt: skip
+
+    @property
+    def _flagged(self) -> bool:
+        return self.suspect is not None or self.widen is not None
+
+    @property
+    def made(self) -> int:
+        """How many pieces of code are compiled, of all tiers."""
+        count = len(self._bodies) + (self._point is not None)
+        if self.second is not None:
+            count += len(self.second._bodies) + (self.second._point is not None)
+        if isinstance(self._between, Kernel):
+            count += len(self._between._bodies)
+        return count
+
+    def code(self) -> list[Point | Body]:
+        """The pieces of code that are compiled, of all tiers."""
+        tiers = (self, self._between, self.second)
+        found: list[Point | Body] = []
+        for kernel in tiers:
+            if isinstance(kernel, Kernel):
+                found += [] if kernel._point is None else [kernel._point]
+                found += kernel._bodies.values()
+        return found
+
+    @property
+    def point(self) -> Point:
+        """The kernel for one element."""
+        if self._point is None:
+            with self._lock:
+                if self._point is None:
+                    dtype = "float64" if self.widen is not None else self.dtype or "float64"
+                    self._point = Point(self._spec(dtype, "point"))
+        return self._point
+
+    def body(self, dtype: str, kind: str = "array") -> Body:
+        """The kernel for arrays that computes in this dtype, with tests of this kind."""
+        found = self._bodies.get((dtype, kind))
+        if found is None:
+            with self._lock:
+                found = self._bodies.get((dtype, kind))
+                if found is None:
+                    found = self._bodies[dtype, kind] = Body(self._spec(dtype, kind))
+        return found
+
+    def _tiers(self, dtype: str, size: int) -> elementwise.Bodies:
+        """What computes arrays; single precision leaves the second tier to `_again`."""
+        lean = between = second = None
+        if self._leans and size >= FEW:
+            lean = functools.partial(self.body, dtype, "lean")
+        if self.second is not None and dtype == "float64":
+            second = functools.partial(self.second.body, dtype)
+            if self._between is not None and self._between is not False:
+                between = self._between_body
+        return elementwise.Bodies(functools.partial(self.body, dtype), lean, between, second)
+
+    def _between_body(self) -> Body | None:
+        found = self.between
+        if found is None or found.outputs == self._refined.get(("float64", "array")):
+            return None
+        return found.body("float64")
+
+    @property
+    def between(self) -> Kernel | None:
+        """The kernel that computes with the errors of all operations, if there is one."""
+        if isinstance(self._between, bool):
+            with self._lock:
+                if self._between is True:
+                    assert self.correct is not None
+                    outputs = self.correct(self.outputs)
+                    self._between = None if outputs is None else Kernel(
+                        self.name, self.params, outputs, accuracy=self.accuracy,
+                        parallel=self.parallel, cache=self.cache, suspect=self.suspect,
+                        second=self.second,
+                    )  # fmt: skip
+        return self._between or None
+
+    @property
+    def fast(self) -> Callable[..., Any]:
+        """A builtin that takes exact Python floats and returns a float, or a tuple of
+        them if there are several outputs. It returns NotImplemented if an argument is
+        anything else, their number is wrong, or the `suspect` condition holds."""
+        return self.point.entry
+
+    def fast_arrays(
+        self, dtype: str = "float64", rank: int = ANY_RANK, which: int = 0
+    ) -> Callable[..., Any]:
+        """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
+        floats among them. Arrays for all outputs may follow; it then returns None. It also
+        returns NotImplemented for arrays so large that threads may pay, and where a body is not
+        compiled yet: which one is needed depends on how many elements there are; and unless
+        the arrays have this many dimensions and are the arguments whose bits are set in
+        `which`, where the rank is given."""
+        found = self._entries.get((dtype, rank, which))
+        if found is None:
+            with self._lock:
+                found = self._entries.get((dtype, rank, which))
+                if found is None:
+                    found = self._entry(dtype, rank, which)
+        return found.call
+
+    def _entry(self, dtype: str, rank: int, which: int) -> Entry:
+        if not self._leans:
+            self.body(dtype)
+        found = Entry(
+            dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
+            flagged=self._flagged, few=FEW if self._leans else self._small + 1,
+            limit=self._small, long=int(HELD / self.cost), rank=rank, among=which,
+        )  # fmt: skip
+        self._entries[dtype, rank, which] = found
+        self._attach()
+        return found
+
+    def _attach(self) -> None:
+        """Let the other tiers serve the builtins, once they are compiled."""
+        entries = [(dtype, entry) for (dtype, _, _), entry in list(self._entries.items())]
+        for dtype, entry in entries:
+            for name, kind in (("tested", "array"), ("lean", "lean")):
+                if body := self._bodies.get((dtype, kind)):
+                    entry.attach(name, body)
+        kernels = {"between": self._between, "second": self.second}
+        for which, kernel in kernels.items():
+            if isinstance(kernel, Kernel) and (body := kernel._bodies.get(("float64", "array"))):
+                for dtype, entry in entries:
+                    if dtype == "float64":
+                        entry.attach(which, body)
+
+    @property
+    def _small(self) -> int:
+        """Elements up to which arrays go through the builtin: one thread computes them, and
+        they stay in the caches."""
+        stay = elementwise.STREAMED // (8 * max(1, len(self.outputs)))
+        return min(stay, threads.most_alone(self.cost, self.parallel))
+
+    @property
+    def _leans(self) -> bool:
+        """Whether arrays are computed without tests for what the processor tells."""
+        return callable(self.suspect) and jit.has_flags()
+
+    @property
+    def cost(self) -> float:
+        """Estimated nanoseconds per element."""
+        if self._cost is None:
+            functions = operations = 0
+            for e in topological(self.outputs):
+                root_or_power = e.op is POW and rational(e.args[1]) is not None
+                if e.op.libm and not e.op.intrinsic and not root_or_power:
+                    functions += 1
+                elif e.args:
+                    operations += 1
+            traffic = len(self.params) + len(self.outputs)
+            lanes = max(1, jit.host().bits // 64)
+            wide = 1 if self.widen is None else 10
+            call = 10.0 if self.accuracy == "strict" else 8.0 / lanes
+            self._cost = wide * (call * functions + 0.6 / lanes * operations) + 0.4 * traffic
+        return self._cost
+
+    def llvm(self) -> str:
+        """The LLVM IR of the kernel for one element, without its run-time tests."""
+        dtype = self.dtype or "float64"
+        outputs = self._spec(dtype, "point").lowered()[: len(self.outputs)]
+        return print_point(self.params, outputs, None, dtype)
+
+    def point_text(self) -> str:
+        """The LLVM IR of the kernel for one element as it is compiled, with its tests."""
+        return point_text(self._spec("float64", "point"))
+
+    # ------------------------------------------------------------------ calling
+    def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:
+        """The outputs as a flat list; see `evaluate`."""
+        return self.evaluate(args, out).values
+
+    def evaluate(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> Result:
+        """Call the kernel.
+
+        Python numbers give Python floats. Otherwise arguments broadcast as for a
+        NumPy ufunc; float32 and float16 stay what they are, integers become
+        float64, and Python numbers take the arrays' dtype.
+
+        Parameters
+        ----------
+        args : one value per parameter.
+        out : an array or None for each output.
+
+        Raises
+        ------
+        ArgumentError : for arguments that are not real numbers, or a wrong count.
+        ShapeError : for shapes that do not broadcast, or do not fit `out`.
+        """
+        if len(args) != len(self.params):
+            raise ArgumentError(
+                f"{self.name} takes {len(self.params)} arguments, {len(args)} were given"
+            )
+        if out is not None and len(out) != len(self.outputs):
+            raise ArgumentError(f"out has {len(out)} entries for {len(self.outputs)} outputs")
+        if (found := self._small_arrays(args, out)) is not None:
+            return found
+        values = [elementwise.prepare(n, a) for n, a in zip(self.params, args, strict=True)]
+        given = out is not None and any(o is not None for o in out)
+        if not given and all(isinstance(v, float) for v in values):
+            numbers, flag = self._at(values)  # type: ignore[arg-type]
+            return Result(list(numbers), int(flag), None)
+        result = elementwise.result_dtype(values, self.dtype)
+        compute = _FLOAT64 if result == np.float64 or self.widen is not None else _FLOAT32
+        if result != np.float64:
+            values = [_single(v) if isinstance(v, float) else v for v in values]
+        shape = elementwise.broadcast(values)
+        if not given and (found := self._copied(values, shape, result)) is not None:
+            return found
+        places: Sequence[Array | None] = out if out is not None else [None] * len(self.outputs)
+        for place in places:
+            if place is not None:
+                elementwise.check_out(place, shape, result)
+        if shape == () and not given and compute == np.float64:
+            return self._numpy_scalar(values)
+        bodies = self._tiers(compute.name, math.prod(shape))
+        call = elementwise.Call(bodies, compute, result, self.cost, self.parallel)
+        results, flags = call.run(values, shape, places, self._flagged)
+        suspects = call.left
+        if self._entries:
+            self._attach()
+        if flags is not None and bodies.second is None:
+            suspects = int(np.count_nonzero(flags))
+            if suspects and self.second is not None:
+                suspects = self._again(values, results, flags)
+        flags = flags if suspects else None
+        if shape == ():
+            results = [r if p is not None else r[()] for r, p in zip(results, places, strict=True)]
+        return Result(results, suspects, flags)
+
+    def _at(self, values: Sequence[float]) -> tuple[list[float], bool]:
+        """One element; the second tier is compiled when it is needed first, or later if
+        `waits`."""
+        single = self.dtype == "float32"
+        if single:
+            values = [_single(v) for v in values]
+        numbers, flag = self.point.evaluate(values)
+        if flag and self.second is not None and not self.waits:
+            if single:
+                numbers, flag = self.second.point.evaluate(values)
+            else:
+                self.point.attach(self.second.point)
+                numbers, flag = self.point.evaluate(values)
+        return [_single(v) for v in numbers] if single else numbers, flag
+
+    def _again(
+        self, values: Sequence[float | Array], results: Sequence[Array], flags: Array
+    ) -> int:
+        """Compute the flagged elements of arrays again; how many stay flagged."""
+        where = np.nonzero(flags.view(np.bool_)) if flags.shape else ()
+        single = any(r.dtype != _FLOAT64 for r in results)
+        picked = [
+            (_single(v) if single else v)
+            if isinstance(v, float)
+            else np.broadcast_to(v, flags.shape)[where].astype(_FLOAT64)
+            for v in values
+        ]
+        again = self if single and self.dtype is None else self.second
+        assert again is not None
+        found = again.evaluate(picked)
+        with np.errstate(over="ignore"):  # of what is still flagged
+            for target, values_again in zip(results, found.values, strict=True):
+                target[where] = values_again
+        flags[where] = found.suspects if found.flags is None else found.flags
+        return found.suspects
+
+    def _small_arrays(
+        self, args: Sequence[Any], out: Sequence[Array | None] | None
+    ) -> Result | None:
+        """The builtin for arrays, where it may apply."""
+        first = next((a for a in args if type(a) is np.ndarray), None)
+        if first is None:
+            return None
+        name = "float64" if first.dtype is _FLOAT64 else "float32"
+        if first.dtype not in (_FLOAT64, _FLOAT32) or self.dtype not in (None, name):
+            return None
+        if first.size > self._small:
+            return None
+        if self.widen is not None and name == "float32":
+            return None
+        got = self.fast_arrays(name)(*args, *(out or ()))
+        if got is NotImplemented:
+            return None
+        if out is not None:
+            return Result(list(out), 0, None)
+        return Result([got] if len(self.outputs) == 1 else list(got), 0, None)
+
+    def _copied(
+        self, values: Sequence[float | Array], shape: tuple[int, ...], result: np.dtype[Any]
+    ) -> Result | None:
+        """The builtin on copies of a few elements, where arguments broadcast, are strided or
+        are of another dtype: that takes less time than to say how they lie. A single element
+        only in single precision; doubles have a kernel for that."""
+        if result is not _FLOAT64 and result is not _FLOAT32:
+            return None
+        if math.prod(shape) > min(COPIED, self._small) or (not shape and result is _FLOAT64):
+            return None
+        if self.widen is not None or (
+            (like := elementwise.leading(values, shape)) is not None
+            and not (like.ndim <= 1 or like.flags.c_contiguous)
+        ):
+            return None
+        dense = [elementwise.dense(v, shape, result) for v in values]
+        if not shape:
+            dense[0] = np.full(1, dense[0], result)
+        got = self.fast_arrays("float64" if result is _FLOAT64 else "float32")(*dense)
+        if got is NotImplemented:
+            return None
+        found = [got] if len(self.outputs) == 1 else list(got)
+        return Result(found if shape else [v[0] for v in found], 0, None)
+
+    def _numpy_scalar(self, values: Sequence[float | Array]) -> Result:
+        """NumPy scalars give what Python floats give, as NumPy scalars."""
+        numbers, flag = self._at([float(v) for v in values])
+        return Result([np.float64(v) for v in numbers], int(flag), None)
+
+
+def _single(value: float) -> float:
+    """A float rounded to float32, as Python numbers among float32 arrays are."""
+    return ctypes.c_float(value).value
+
+
+def _rebuild(
+    name: str,
+    params: tuple[str, ...],
+    rows: tuple[tuple[Any, ...], ...],
+    options: dict[str, Any],
+) -> Kernel:
+    return Kernel(name, params, decode(rows), **options)

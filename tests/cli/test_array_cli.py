@@ -1,0 +1,179 @@
+"""The command line on functions with arrays and loops: show, check, plot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from symdiff.cli.check.formulas import formulas
+from symdiff.cli.commands import main
+from symdiff.frontend.capture import capture
+from symdiff.ir.verify.scalar import faults
+
+FILE = """\
+import numpy as np
+
+
+def energy(x):
+    total = 0.0
+    for v in x:
+        total = total + (np.exp(v) - 1) / v
+    return total
+
+
+def ewma(d):
+    e = np.zeros(d.shape[0])
+    for row in range(d.shape[0]):
+        for col in range(d.shape[1]):
+            e[row] = 0.5 * d[row, col] + 0.5 * e[row]
+    return np.sum(e)
+
+
+def guarded(x):
+    return np.sum(np.where(x == 0, 1.0, np.tan(x / 2) / x))
+
+
+def settle(d):
+    e = 0.1
+    for i in range(len(d)):
+        e = (np.sqrt(e * e + 1) - e) * d[i] / (i + 1)
+    return e
+
+
+def sound(x, y):
+    return np.sum((x - y) ** 2) + x @ y
+
+
+def vector(x):
+    return x[1:] - x[:-1] ** 2
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "model.py").write_text(FILE)
+    yield tmp_path
+    sys.modules.pop("model", None)
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, args, prog_name="symdiff")
+
+
+def output(*args: str) -> str:
+    result = run(*args)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+# -------------------------------------------------------------------------- show
+def test_every_stage_in_the_users_names(folder: Path) -> None:
+    text = output("show", "model.py:settle")
+    headings = [line[2:] for line in text.splitlines() if line.startswith("# ")]
+    assert headings == [
+        "capture", "simplify-value", "differentiate", "simplify", "stabilise", "emit",
+    ]  # fmt: skip
+    assert output("show", "model.py:settle", "--stage", "capture") == (
+        "# capture\n"
+        "settle(d[d_size])\n"
+        "  e = 0.1\n"
+        "  for i in range(d_size):\n"
+        "      e = (sqrt(e**2 + 1) - e)*d[i]/(i + 1)\n"
+        "  [0] = e\n\n"
+    )
+    assert "push e on e_tape" in output("show", "model.py:settle", "--stage", "simplify")
+    emitted = output("show", "model.py:settle", "--stage", "emit").partition("# emit\n")[2]
+    compile(emitted, "emitted", "exec")
+
+
+@pytest.mark.parametrize("name", ["energy", "ewma", "guarded", "sound", "vector"])
+def test_stages_and_their_times(folder: Path, name: str) -> None:
+    shown = output("show", f"model.py:{name}")
+    times = output("show", f"model.py:{name}", "--timings").splitlines()
+    assert [line.split()[0] for line in times][-1] == "emit"
+    assert all(line.endswith(" ms") for line in times)
+    assert shown.count("\n# ") + 1 == len(times)
+
+
+def test_orders_of_stages(folder: Path) -> None:
+    text = output("show", "model.py:energy", "--order", "2", "--timings")
+    assert text.count("differentiate") == 2
+    for name, order in (("vector", "2"), ("energy", "3")):
+        assert run("show", f"model.py:{name}", "--order", order).exit_code == 2
+    unknown = run("show", "model.py:energy", "--stage", "expand")
+    assert unknown.exit_code == 2
+    assert "hint: the stages are capture, simplify-value, " in unknown.output
+
+
+# ------------------------------------------------------------------------- check
+def findings(name: str) -> list[dict]:
+    result = run("check", f"model.py:{name}", "--format", "json")
+    (found,) = json.loads(result.stdout)["functions"]
+    assert result.exit_code == (1 if found["findings"] else 0)
+    return found["findings"]
+
+
+def test_a_term_of_a_loop_is_examined(folder: Path) -> None:
+    found = findings("energy")
+    assert {f["line"] for f in found} == {7}
+    assert {f["variable"] for f in found} == {"x[v]"}
+    at_zero = {f["output"]: (f["right"], f["symdiff"]) for f in found if f["at"] == {"x[v]": 0}}
+    assert at_zero == {"term": (1.0, 1.0), "dterm/dx[v]": (0.5, 0.5)}
+
+
+def test_a_guard_around_elements_is_examined(folder: Path) -> None:
+    wrong = [f for f in findings("guarded") if f["kind"] == "wrong guard"]
+    assert [(f["line"], f["naive"], f["right"]) for f in wrong] == [(20, 1.0, 0.5)]
+
+
+def test_what_a_loop_carries_is_a_variable(folder: Path) -> None:
+    found = findings("settle")
+    assert {f["variable"] for f in found} == {"e"}
+    assert {f["line"] for f in found} == {26}
+
+
+def test_sound_functions_with_arrays(folder: Path) -> None:
+    for name in ("sound", "ewma", "vector"):
+        assert run("check", f"model.py:{name}").output == "no findings in 1 function\n"
+
+
+def test_only_elements_of_some_parameters(folder: Path) -> None:
+    assert run("check", "model.py:energy", "--wrt", "x").exit_code == 1
+    assert run("check", "model.py:energy", "--wrt", "y").exit_code == 2
+
+
+def test_formulas_are_programs_of_numbers() -> None:
+    def f(x, w, k):
+        total = 0.0
+        for i in range(len(x)):
+            if i > 2:
+                total += w[k[i]] * np.log(1 + x[i] ** i)
+            else:
+                total += np.sqrt(x[i]) / (i + 1)
+        return total
+
+    program = capture(f, {}, {"x": (1, "f"), "w": (1, "f"), "k": (1, "i")})
+    found = formulas(program)
+    assert len(found) == 2
+    for formula in found:
+        assert faults(formula.program) == []
+        assert set(formula.wrt).isdisjoint(formula.whole)
+        assert set(formula.names) == set(formula.program.params)
+    names = sorted(n for f in found for n in f.names.values())
+    assert names == ["i", "i + 1", "w[k[i]]", "x[i]", "x[i]"]
+    assert [f.wrt for f in formulas(program, ["w"])] == [("w_k_i",)]
+
+
+# -------------------------------------------------------------------------- plot
+def test_there_is_no_picture(folder: Path) -> None:
+    result = run("plot", "model.py:energy", "-o", "energy.png")
+    assert result.exit_code == 2
+    assert "energy has arrays or loops, of which there is no picture" in result.output

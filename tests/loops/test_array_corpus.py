@@ -1,0 +1,78 @@
+"""Derivatives of the corpus of NumPy functions, against differences in 400 bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdiff.frontend.capture import capture
+from symdiff.ir.loop_program import ARRAY, Structured
+from symdiff.ir.verify.loops import faults
+from symdiff.pipeline import loops as loop_pipeline
+from tests.array_corpus import CASES, Case
+
+from .programs import along, basis, close, outputs
+
+SMOOTH = [c for c in CASES if c.smooth]
+UNDEFINED = ("undefined_sum",)
+"""Whose value is not a number at random points."""
+
+
+def _traced(case: Case) -> tuple[Structured, list, list[str], list[int]]:
+    """The program, arguments, and what it is differentiated by."""
+    program = capture(case.fun, dict(case.static or {}), case.kinds())
+    if not isinstance(program, Structured) or case.name in UNDEFINED:
+        pytest.skip("a scalar program, or not a number")
+    wrt = [p.name for p in program.params if p.type.kind == "f"]
+    if not wrt:
+        pytest.skip("nothing to differentiate")
+    sizes = next(case.sizes((3,)))
+    given = dict(zip(case.shapes, case.arguments(sizes), strict=True))
+    names = [p.name for p in program.params]
+    return program, [given[n] for n in names], wrt, [names.index(n) for n in wrt]
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=lambda c: c.name)
+def test_products(case: Case) -> None:
+    program, args, wrt, places = _traced(case)
+    forward, back = loop_pipeline.jvp(program, wrt), loop_pipeline.vjp(program, wrt)
+    assert faults(forward) == faults(back) == []
+    rng = np.random.default_rng(3)
+    v = [rng.uniform(-1, 1, np.shape(args[k])) for k in places]
+    truth = along(program, args, dict(zip(places, v, strict=True)))
+    count = len(program.outputs)
+    assert all(map(close, outputs(forward, [*args, *v])[count:], truth))
+    bars = [rng.uniform(-1, 1, np.shape(t)) for t in truth]
+    found = outputs(back, [*args, *bars])[count:]
+    total = sum(np.sum(a * b) for a, b in zip(bars, truth, strict=True))
+    assert close(sum(np.sum(a * b) for a, b in zip(found, v, strict=True)), total, 1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", SMOOTH, ids=lambda c: c.name)
+def test_jacobians_and_second_derivatives(case: Case) -> None:
+    program, args, wrt, places = _traced(case)
+    if not isinstance(program.tree, int) or program.outputs[0].op is ARRAY:
+        _check_jacobian(program, args, wrt, places)
+        return
+    slopes = loop_pipeline.gradient(program, wrt)
+    rng = np.random.default_rng(5)
+    v = [rng.uniform(-1, 1, np.shape(args[k])) for k in places]
+    truth = along(slopes, args, dict(zip(places, v, strict=True)))
+    again = outputs(loop_pipeline.vjp(slopes, wrt), [*args, *v])[len(wrt) :]
+    bounded = outputs(loop_pipeline.gradient(program, wrt, "revolve"), args)
+    assert all(map(close, outputs(loop_pipeline.hvp(program, wrt), [*args, *v]), truth))
+    assert all(map(close, again, truth))
+    assert all(map(close, bounded, outputs(slopes, args)))
+
+
+def _check_jacobian(program: Structured, args: list, wrt: list[str], places: list[int]) -> None:
+    jacobian = loop_pipeline.jacobian(program, wrt)
+    assert faults(jacobian) == []
+    found = outputs(jacobian, args)
+    for j, k in enumerate(places):
+        columns = [along(program, args, {k: e}) for e in basis(args[k])]
+        for i, first in enumerate(columns[0]):
+            column = np.moveaxis(np.array([c[i] for c in columns]), 0, -1)
+            shape = (*first.shape, *np.shape(args[k]))
+            assert close(found[i * len(wrt) + j], column.reshape(shape))

@@ -1,0 +1,117 @@
+"""Sums with the errors of their terms: right to the last bits where they cancel."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symdiff import ir, symgrad
+from symdiff.interpret import Certified, ulp_error
+from symdiff.ir import Expr
+from symdiff.ir import functions as f
+from symdiff.lowering.compensated.evaluate import is_plain_sum, is_sharp
+from symdiff.lowering.lower import lower
+from symdiff.lowering.target import ARRAY_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1
+from symdiff.passes.accuracy.cancelling_sums import sharpen
+from symdiff.passes.accuracy.error_test import doubt
+from symdiff.runtime.scalar.kernel import Kernel
+
+from .evaluate import evaluate
+
+X, Y = ir.var("x"), ir.var("y")
+COEFFICIENTS = st.lists(st.integers(-20, 20), min_size=3, max_size=6)
+
+
+def kernel(e: Expr, op: ir.Op = SHARP) -> Kernel:
+    def never(outputs: object, dtype: str, kind: str) -> Expr:
+        return ir.FALSE
+
+    return Kernel("f", ["x", "y"], [ir.raw(op, (e,))], suspect=never, cache=False)
+
+
+def horner(coefficients: list[int]) -> Expr:
+    total = ir.const(coefficients[0])
+    for c in coefficients[1:]:
+        total = X * total + c
+    return total
+
+
+@settings(max_examples=50, deadline=None)
+@given(COEFFICIENTS, st.floats(-2, 2), st.floats(-2, 2))
+def test_polynomials_near_their_roots(coefficients: list[int], x: float, y: float) -> None:
+    inner = horner(coefficients)
+    e = inner - ir.const(Fraction(float(evaluate(inner, {"x": Fraction(x)}, True)))) + Y * Y * 0
+    if e.op not in (ir.ADD, ir.SUB) or not is_plain_sum(e):
+        return
+    near = [*np.nextafter(x, [9.0, -9.0]).tolist(), x + 1e-9, x - 1e-5]
+    compiled = kernel(e)
+    for point in near:
+        exact = evaluate(e, {"x": Fraction(point)}, True)
+        (got,) = compiled([point, y])
+        assert abs(Fraction(got) - exact) <= 3 * Fraction(2) ** -53 * abs(exact) + Fraction(
+            1, 2**90
+        )
+
+
+@pytest.mark.parametrize(("op", "plain"), [(SHARP_EXP, f.EXP), (SHARP_EXPM1, f.EXPM1)])
+def test_exponentials_of_long_arguments(op: ir.Op, plain: ir.Op) -> None:
+    argument = -X * X * Fraction(17, 10) + Y
+    compiled = kernel(argument, op)
+    reference = Certified(["x", "y"], [plain(argument)])
+    rng = np.random.default_rng(3)
+    for x, y in rng.uniform(1, 18, (100, 2)):
+        (answer,) = reference.at_with_status([x, y])
+        assert ulp_error(compiled([float(x), float(y)])[0], answer.ball) <= 2
+
+
+def test_roots_in_arguments() -> None:
+    argument = -20 * ir.sqrt(X * X + Y * Y)
+    compiled = kernel(argument, SHARP_EXP)
+    reference = Certified(["x", "y"], [f.EXP(argument)])
+    rng = np.random.default_rng(4)
+    for x, y in rng.uniform(1, 9, (100, 2)):
+        (answer,) = reference.at_with_status([x, y])
+        assert ulp_error(compiled([float(x), float(y)])[0], answer.ball) <= 2
+
+
+def test_only_sums_that_cancel_are_sharp() -> None:
+    cancels, adds = X * (X * X - 2) + 1, X * X + 1
+    (after,) = sharpen((cancels / adds,))
+    assert after is ir.raw(SHARP, (cancels,)) / adds
+    assert sharpen((adds * adds,)) == (adds * adds,)
+    assert is_sharp(f.SIN(X) - X / Y) and not is_sharp(f.GAMMA(X) - X)
+    for e in (f.SIN(X) - X, X / Y - 1):
+        assert not is_plain_sum(e) and sharpen((e,)) == (e,)
+
+
+def test_extreme_cancellation_is_still_in_doubt() -> None:
+    e = ir.raw(SHARP, (X * (X * X - 3) + 2 + Y,))
+    suspect = doubt([e], fuses=True, lean=True)
+    tested = Kernel("f", ["x", "y"], [e], suspect=lambda *_: suspect, cache=False)
+    assert tested.evaluate([1.5, 3.0]).suspects == 0
+    assert tested.evaluate([1 + 1e-5, 1e-30]).suspects == 0
+    assert tested.evaluate([1 + 1e-9, 1e-30]).suspects == 1
+
+
+def test_errors_are_not_multiplied() -> None:
+    squared = (X * X - 2) * (X * X - 2) - Y
+    rooted = ir.sqrt(X * X + 1) - X
+    for e in (squared, rooted, f.EXP(squared)):
+        assert sharpen((e / X,)) == (e / X,)
+
+
+def test_roots_of_large_numbers() -> None:
+    fun = symgrad(lambda x: np.sqrt(x * x + 1) - x)
+    x = 10.0 ** np.random.default_rng(0).uniform(-20, 150, 50_000)
+    np.testing.assert_allclose(fun(x), 1 / (np.sqrt(x * x + 1) + x), rtol=1e-14)
+
+
+def test_what_sharp_sums_have_computed_is_computed_once():
+    distance = ir.sqrt(X * X + Y * Y)
+    outputs = sharpen((f.EXP(Y - distance), X / distance))
+    roots = lower(outputs, fuse=True, chain=ARRAY_CHAIN)
+    assert sum(n.op is ir.POW for n in ir.topological(roots)) == 1

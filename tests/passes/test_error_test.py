@@ -1,0 +1,95 @@
+"""Running error analysis: what is not in doubt is right, and ordinary values are not."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from symdiff import ir
+from symdiff.interpret import Certified, ulp_error
+from symdiff.ir import NAN, Expr, topological
+from symdiff.ir import functions as f
+from symdiff.passes.accuracy.error_test import Doubt, doubt
+from symdiff.passes.analysis.band_extent import series_in_bands
+from symdiff.passes.differentiate import gradient
+from symdiff.runtime.scalar.kernel import Kernel
+
+from .expressions import EXPRESSIONS, POINTS, X, Y
+
+LIMIT = 16
+"""Units of rounding, each at most an ulp."""
+SMALLEST = 2.0**-1022
+
+
+def check(outputs: tuple[Expr, ...], points: list[tuple[float, float]], limit: int = LIMIT) -> int:
+    """Every output that is not in doubt is within the limit; how many were in doubt."""
+    suspect = doubt(outputs, limit)
+    kernel = Kernel("f", ["x", "y"], outputs, suspect=suspect, cache=False)
+    reference = Certified(["x", "y"], outputs)
+    suspects = 0
+    for point in points:
+        values, doubted = kernel.point.evaluate(point)
+        suspects += doubted
+        if doubted:
+            continue
+        answers = reference.at_with_status(point)
+        for value, answer in zip(values, answers, strict=True):
+            if answer.status == "domain":
+                assert math.isnan(value), (outputs, point, value)
+            elif answer.status == "exact" and abs(answer.value) > SMALLEST:
+                assert ulp_error(value, answer.ball) <= limit + 1, (outputs, point, value, answer)
+    return suspects
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(EXPRESSIONS, POINTS)
+def test_right_unless_in_doubt(e: Expr, points: list[tuple[float, float]]) -> None:
+    assume(all(n is not NAN for n in topological((e,))))  # comparing nan decides nothing
+    check((e,), points)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(EXPRESSIONS, POINTS)
+def test_gradients_are_right_unless_in_doubt(e: Expr, points: list[tuple[float, float]]) -> None:
+    check(gradient(e, [X, Y]), points)
+
+
+@pytest.mark.parametrize(
+    ("e", "point"),
+    [((1 - f.COS(X)) / X**2, (1e-6, 0.0)), (X * X + Y - X, (1.0, -1e-20)),
+     (X * f.EXP(Y), (1e100, -750.0)), (f.EXP(X) * f.EXP(Y), (-800.0, 700.0)),
+     (ir.sqrt(X * X + Y * Y), (1e200, 1e200)), (X / (X * X + Y), (1e200, 0.0)),
+     (1 / (1 / (X * X) + Y), (1e-200, 0.0)), (f.EXP(X) - f.EXP(Y), (1.0, 1.0 + 2**-50)),
+     (f.FLOOR(X * Y), (0.1, 30.0)), (ir.where(ir.lt(X * Y, ir.const(3)), X, Y), (0.1, 30.0))],
+)  # fmt: skip
+def test_what_is_wrong_is_in_doubt(e: Expr, point: tuple[float, float]) -> None:
+    assert check((e,), [point]) == 1
+
+
+@pytest.mark.parametrize(
+    "e", [(1 - X) ** 2 + 100 * (Y - X**2) ** 2, f.LOG(1 + f.EXP(X)), (1 - f.EXP(1 - X)) ** 2,
+          4 * (X**-12 - X**-6)],
+)  # fmt: skip
+def test_ordinary_points_are_rarely_in_doubt(e: Expr) -> None:
+    outputs = (e, *gradient(e, [X, Y]))
+    rng = np.random.default_rng(1)
+    kernel = Kernel("f", ["x", "y"], outputs, suspect=doubt(outputs), cache=False)
+    assert kernel.evaluate([rng.uniform(0.2, 9, 4000) for _ in "xy"]).suspects < 400
+
+
+def test_series_that_count_in_their_bands_only_are_bounded_there():
+    t = X
+    inside = ir.lt(ir.abs_(t), ir.const(1))
+    series = 1 - t * t * (Fraction(1, 6) - t * t * (Fraction(1, 120) - t * t / 5040))
+    other = ir.where(inside, t * series - t, f.SIN(t) - t)
+    choice = ir.where(inside, series, f.SIN(t) / t)
+    found = series_in_bands((choice, other))
+    assert found == {series: choice, other.args[1]: other}
+    assert series_in_bands((choice, other + series)) == {other.args[1]: other}
+    alone = Doubt(series=series_in_bands((choice, other)))
+    assert alone.of(series).static and not Doubt().of(series).static
+    assert alone.of(choice).k >= alone.of(series).k
