@@ -2,6 +2,9 @@
 
 `transforms`      `symgrad` and its functional twins: `grad`, `jacobian`, `hessian`, `jvp`, ...
 `function`        `SymbolicFunction`: calling, derivatives, inspection, composition, pickling
+`inspection`      what it shows: expressions, sources, reports, modules
+`firstcalls`      the first call with each kind of arguments, beside Python and what was captured
 `directional`     derivatives that are called in a way of their own: Jacobians, products with vectors
 `custom_rule`     a user's own elementary function
+`calculus`        `simplify` and `diff`: formulas in, formulas out
 """

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from symdiff import ir
+from symdiff.api import firstcalls, inspection
 from symdiff.codegen.llvm.entry.dispatch import MOST
-from symdiff.errors import SymdiffError, TargetError, VerificationError
+from symdiff.errors import SymdiffError, VerificationError
 from symdiff.frontend import (
     Captures,
     Inlined,
@@ -43,16 +44,12 @@ from symdiff.pipeline.kernels.scalar import (
     placed,
     suspect,
     tiered,
-    unsound,
     widen,
 )
-from symdiff.pipeline.options import Domain, Options
-from symdiff.pipeline.validation.settings import mode
+from symdiff.pipeline.options import Options, conditions
 from symdiff.process.locks import Lock
 from symdiff.process.progress import compiling
-from symdiff.runtime import cache
 from symdiff.runtime.dispatch import Gate, Way, refusing
-from symdiff.runtime.loops import rows
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import NUMERIC
 from symdiff.runtime.scalar.fallback import Tiered, _apart
@@ -180,9 +177,9 @@ class SymbolicFunction(functools.partial[Any]):
             self._called.add(key)
         if out is None and stream is None:
             try:
-                self._compare_loops(real, static, key)
+                firstcalls.compare_kernel(self, real, static, key)
                 if self._options.verify:
-                    self._verify(real, static, key, result)
+                    firstcalls.compare_python(self, real, static, key, result)
             except VerificationError:
                 self._forget()
                 raise
@@ -196,70 +193,6 @@ class SymbolicFunction(functools.partial[Any]):
             self._begin()
             if self._gate is not None:
                 self._gate.begin()
-
-    def _compare_loops(self, real: tuple[Any, ...], static: Mapping[str, Any], key: Any) -> None:
-        """Compare the kernel of a program with arrays or loops with the captured program, at the
-        first call with each kind of arguments."""
-        from symdiff.pipeline.validation.kinds import kind, mark
-
-        kinds = key, tuple(map(kind, real)), self._options.accuracy, self._source.path
-        if kinds in self._compared or mode() == "off" or None in kinds[1]:
-            return
-        self._compared.add(kinds)
-        source, fun = self._source, _unwrapped(self)
-        shapes = source.shapes(static, real)
-        raw = source.raw(static, shapes)
-        if not isinstance(raw, Structured) or self._options.target == "cuda":
-            return
-        name = mark(fun, ("loops", mode(), kinds)) if fun and self._options.cache else None
-        if name is not None and cache.load(name) is not None:
-            return
-        from symdiff.validation.loops import compare
-
-        if any(np.ndim(v) != len(p.type.shape) for p, v in zip(raw.params, real, strict=True)):
-            return  # by elements or rows
-        kernel = self._arrays.compiled(raw, static, shapes)[1]
-        done = compare(self.__name__, raw, source.path, real, kernel, mode() == "full")
-        if done and name is not None:
-            cache.store(name, b"", ())
-
-    def _verify(
-        self, real: tuple[Any, ...], static: Mapping[str, Any], key: Any, result: Any
-    ) -> None:
-        """Compare the first call with each kind of arguments with plain Python."""
-        from symdiff.pipeline.validation.kinds import kind, mark
-
-        kinds = key, tuple(map(kind, real))
-        verified = self._source.verified
-        fun = _unwrapped(self)
-        if kinds in verified or fun is None or None in kinds[1]:
-            return
-        verified.add(kinds)  # at once, as the function may call itself
-        name = mark(fun, kinds) if self._options.cache else None
-        if name is not None and cache.load(name) is not None:
-            return
-        from symdiff.pipeline.validation.firstcall import verify
-
-        source, parameters = self._source, self._source.parameters
-
-        def captured(values: Sequence[Any]) -> Program | Structured:
-            found: Program | Structured = source.raw(static, source.shapes(static, values))
-            return found
-
-        def plain(values: Sequence[Any]) -> Any:
-            given = dict(zip(parameters.real, values, strict=True))
-            args, kwargs = parameters.arguments({**static, **given})
-            return fun(*args, **kwargs)
-
-        def again(values: Sequence[Any]) -> Any:
-            if all(a is b for a, b in zip(values, real, strict=True)):
-                return result
-            return self._run(tuple(values), static, None)
-
-        compiled = None if source.path else again
-        done = verify(source.name, captured, real, plain, compiled, self._options.dtype)
-        if done and name is not None:
-            cache.store(name, b"", ())
 
     def _run(
         self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None
@@ -288,7 +221,7 @@ class SymbolicFunction(functools.partial[Any]):
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
                 values = kernel(real)
-                while self._unsound(static, shapes, kernel):
+                while firstcalls.replaced(self, static, shapes, kernel):
                     emission, kernel = self._compiled(static, shapes)
                     values = kernel(real)
                 self._note(raw, real, static, shapes, emission, kernel)
@@ -296,32 +229,11 @@ class SymbolicFunction(functools.partial[Any]):
         places = flatten_like(emission.tree, out, len(emission.outputs), "out")
         kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
         kernel(real, places)
-        while self._unsound(static, shapes, kernel):
+        while firstcalls.replaced(self, static, shapes, kernel):
             emission, kernel = self._compiled(static, shapes)
             kernel(kept, places)
         self._note(raw, real, static, shapes, emission, kernel)
         return out
-
-    def _unsound(self, static: Mapping[str, Any], shapes: Shapes | None, kernel: Tiered) -> bool:
-        """Whether code that this call has compiled is wrong; then the kernel has been replaced
-        by one that leaves out more, at last all compiled code."""
-        if kernel.kernel.made == kernel.validated or mode() == "off":
-            return False
-        with self._lock:
-            made = kernel.kernel.made
-            key = next((k for k, found in self._emitted.items() if found[1] is kernel), None)
-            if key is None:  # another thread has replaced it
-                return True
-            emission = self._emitted[key][0]
-            wrong = unsound(
-                self.__name__, kernel, lambda: self._source.trial(static, shapes, emission)
-            )
-            if wrong is None:
-                kernel.validated = made
-                return False
-            self._emitted[key] = emission, tiered(emission, self._options, wrong)
-            self._emitted[key][1].without = wrong
-            return True
 
     def _note(
         self, raw: Program, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes,
@@ -572,16 +484,7 @@ class SymbolicFunction(functools.partial[Any]):
     def expr(self) -> Any:
         """The simplified expression (SymPy), nested as the result is; arrays are functions of
         their indices, sums are `Sum`."""
-        if (structured := self._structured()) is not None:
-            from symdiff.export.loops import expression
-
-            return expression(structured, self._symbols)
-        from symdiff.codegen.sympy.translate import to_sympy
-        from symdiff.pipeline.scalar import readable_forms
-
-        program = self.program
-        made = to_sympy(readable_forms(program.outputs), symbols=self._symbols)
-        return map_objects(made.__getitem__, program.tree)
+        return inspection.expression(self)
 
     @property
     def numba(self) -> Any:
@@ -625,54 +528,12 @@ class SymbolicFunction(functools.partial[Any]):
         replacements : pairs of a symbol and the expression that it stands for, in order.
         expressions : nested as `.expr` is, in terms of them.
         """
-        if self._structured() is not None:
-            raise SymdiffError(
-                f"{self.__name__} has arrays or loops, of which there is no list of assignments",
-                hint="see .expr, or .source()",
-            )
-        from symdiff.codegen.sympy.translate import shared
-        from symdiff.pipeline.scalar import readable_forms
-
-        program = self.program
-        named, made = shared(readable_forms(program.outputs), self._symbols)
-        return named, map_objects(made.__getitem__, program.tree)
+        return inspection.cse(self)
 
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays
         CUDA C++ and what the host does), "c" or "llvm"."""
-        self._fresh()
-        from symdiff.codegen.source.c import c_source
-        from symdiff.codegen.source.cuda import cuda_source
-        from symdiff.codegen.source.python import function_source
-
-        dtype = np.dtype(self._options.dtype or np.float64).name
-        name = self.__name__.replace("<lambda>", "function")
-        if self._structured() is not None:
-            from symdiff.export import loops as loop_export
-
-            if target == "llvm":
-                return self._arrays.llvm(self._source.final(self._default_static()))
-            if target == "cuda":
-                return self._cuda.text(self._default_static())
-            if target != "cpu":
-                raise TargetError(
-                    f"no source for target {target!r} of a function with arrays",
-                    hint='use "cpu", "cuda" or "llvm"',
-                )
-            emitted = self._source.final(self._default_static())
-            return loop_export.source(name, emitted, dtype)
-        emission, kernel = self._compiled(self._default_static())
-        if target == "cpu":
-            return function_source(name, emission.params, emission.outputs, dtype=dtype)
-        if target == "cuda":
-            return cuda_source(name, emission.params, emission.outputs, dtype=dtype)
-        if target == "c":
-            return c_source(name, emission.params, emission.outputs, dtype=dtype)
-        if target == "llvm":
-            return kernel.kernel.llvm()
-        raise TargetError(
-            f"no source for target {target!r}", hint='use "cpu", "cuda", "c" or "llvm"'
-        )
+        return inspection.source(self, target)
 
     def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:
         """The PTX of the CUDA kernels for arrays, for a compute capability; no device is
@@ -682,30 +543,12 @@ class SymbolicFunction(functools.partial[Any]):
 
     def latex(self) -> str:
         """The simplified expression in LaTeX."""
-        if (structured := self._structured()) is not None:
-            from symdiff.export import loops as loop_export
-
-            return loop_export.latex(structured)
-        from symdiff.codegen.sympy.text import format_latex
-        from symdiff.codegen.sympy.translate import to_sympy
-        from symdiff.pipeline.scalar import readable_forms
-
-        texts = [format_latex(e) for e in to_sympy(readable_forms(self.program.outputs))]
-        return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
+        return inspection.latex(self)
 
     def report(self) -> Report:
         """What was traced, cancelled and found, and the measured accuracy: see
         `symdiff.diagnostics.report.Report`."""
-        raw = self._source.raw(self._default_static())
-        if isinstance(raw, Structured):
-            from symdiff.export.loops import array_report
-
-            return self._with_calls(array_report(raw, self._wrt()))
-        from symdiff.diagnostics.certify import accuracy
-        from symdiff.diagnostics.report import report
-
-        found = replace(report(self.raw_program, self._wrt()), accuracy=accuracy(self))
-        return self._with_calls(found)
+        return inspection.measured_report(self)
 
     def _with_calls(self, found: Report) -> Report:
         """A report with how the arguments of calls so far were taken."""
@@ -716,21 +559,7 @@ class SymbolicFunction(functools.partial[Any]):
 
     def save(self, path: Any, *, hessian: bool = False) -> None:
         """Write a standalone module with the value, gradient and both together."""
-        from symdiff.export.scalar import save_module, write_text
-
-        raw = self._source.program(self._default_static())
-        targets = ("cpu",) if self._options.target == "cpu" else ("cpu", "cuda")
-        if isinstance(raw, Structured):
-            from symdiff.export.loops import array_module
-
-            dtype = self._options.dtype
-            text = array_module(raw, self._wrt(), hessian=hessian, dtype=dtype, targets=targets)
-            write_text(path, text)
-            return
-        save_module(
-            path, self.raw_program, self._wrt(), hessian=hessian, dtype=self._options.dtype,
-            targets=targets,
-        )  # fmt: skip
+        inspection.save(self, path, hessian=hessian)
 
     def map(self, *args: Any, axes: Sequence[int | None] | None = None, **kwargs: Any) -> Any:
         """The results for each entry of the arguments' leading axis, stacked; on all cores.
@@ -741,44 +570,14 @@ class SymbolicFunction(functools.partial[Any]):
         axes : for each real argument 0 if it is mapped and None if it is passed as it is;
             by default arrays are mapped and numbers are not.
         """
-        self._fresh()
-        real, static = self._source.parameters.bind(args, kwargs)
-        real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
-        real = self._plain(real)
-        real = self._cuda.located(real)
-        if axes is None:
-            axes = [0 if np.ndim(v) else None for v in real]
-        if len(axes) != len(real) or any(a not in (0, None) for a in axes):
-            raise SymdiffError(f"axes is {axes!r}", hint="0 or None for each real argument")
-        mapped = [a == 0 for a in axes]
-        if any(m and not np.ndim(v) for m, v in zip(mapped, real, strict=True)):
-            raise SymdiffError("map() over a number", hint="its entry of axes should be None")
-        shapes = self._source.shapes(static, real, mapped)
-        raw = self._source.raw(static, shapes)
-        if not any(mapped):
-            raise SymdiffError("map() of nothing", hint="an argument must have a leading axis")
-        if not isinstance(raw, Structured):
-            return self._map_elements(raw, real, mapped, static, shapes)
-        placed = self._cuda.placed(real, None, None)
-        if placed is not None:
-            return self._cuda.map(raw, placed, mapped, static, shapes)
-        return self._arrays.map(raw, real, mapped, static, shapes)
+        return inspection.mapped(self, args, axes, kwargs)
 
     def _map_elements(
         self, raw: Program, values: Sequence[Any], mapped: Sequence[bool],
         static: Mapping[str, Any], shapes: Shapes,
     ) -> Any:  # fmt: skip
         """`map` of a function of numbers: its elements broadcast, under the mapped axis."""
-        rows.leading(values, mapped)
-        rank = max([np.ndim(v) - m for v, m in zip(values, mapped, strict=True)])
-        real = tuple(
-            v.reshape(v.shape[:1] + (1,) * (rank + 1 - v.ndim) + v.shape[1:]) if m else v
-            for v, m in zip(values, mapped, strict=True)
-        )
-        if self._cuda.placed(real, None, None) is not None:
-            return self._run(real, static, None)
-        emission, kernel = self._compiled(static, shapes)
-        return rows.nested(emission.tree, kernel(real))
+        return inspection.map_elements(self, raw, values, mapped, static, shapes)
 
     def _structured(self) -> Structured | None:
         """The program of a function with arrays or loops, as it is emitted."""
@@ -864,14 +663,6 @@ def _global(module: str, name: str) -> Any:
     return found
 
 
-def _unwrapped(function: SymbolicFunction) -> Callable[..., Any] | None:
-    """The plain Python function of a `SymbolicFunction`; None if there is none."""
-    found: Any = function
-    while isinstance(found, SymbolicFunction):
-        found = getattr(found, "__wrapped__", None)
-    return found if callable(found) else None
-
-
 _ATTRIBUTES = {
     "gradient": "grad", "value_and_gradient": "value_and_grad", "jacobian": "jacobian",
     "hessian": "hessian", "jvp": "jvp", "vjp": "vjp", "hvp": "hvp",
@@ -932,7 +723,7 @@ def symbolic(
             program = capture(fun, values, shapes, trees)
         if isinstance(program, Structured):
             return program
-        facts = _conditions(options.domain, program)
+        facts = conditions(options.domain, program)
         return replace(program, assumptions=(*program.assumptions, *facts))
 
     captures = Captures()
@@ -946,24 +737,3 @@ def of_expressions(expr: Any, params: Any, name: str, options: Options) -> Symbo
     result = symbolic(made.function, options, None)
     result._expression, result._symbols = (expr, params), made.symbols
     return result
-
-
-def _conditions(domain: Domain, program: Program) -> list[ir.Expr]:
-    """What `domain=` says, as conditions on the parameters."""
-    if domain is None:
-        return []
-    if isinstance(domain, str):
-        from symdiff.frontend.formula.parse import parse_condition
-
-        return [parse_condition(domain, program.params)]
-    facts = []
-    for name, bounds in domain.items():
-        if name not in program.params:
-            raise SymdiffError(f"domain names '{name}', which {program.name} does not take")
-        low, high = bounds
-        x = ir.var(name)
-        if low is not None and low != -np.inf:
-            facts.append(ir.le(low, x))
-        if high is not None and high != np.inf:
-            facts.append(ir.le(x, high))
-    return facts

@@ -3,5 +3,4 @@
 `report`      what was cancelled, filled and rewritten; kinks, branches, operation counts
 `certify`     the accuracy of a compiled function, measured against proven values
 `naive`       the plain chain rule, evaluated term by term, and its faults
-`samples`     points worth trying: ordinary, bit-uniform, near singular ones
 """

@@ -1,4 +1,22 @@
-"""From Python source to a `Program`: reading, tracing, refusing."""
+"""From Python source, SymPy or text to a program: reading, tracing, refusing.
+
+`signature`      parameters: which are real, which static
+`parameters`     which are arrays
+`source`         the syntax tree of a function, with exact places in the user's file
+`capture`        a function is traced: the pipeline's first stage
+`interpreter`    the tracer that knows all of Python that can be traced
+`syntax/`        a handler for each node of Python's syntax
+`trace/`         the state of a trace
+`arrays/`        arrays
+`loops/`         loops that stay loops
+`library/`       functions that are known
+`formula/`       formulas given as text
+`sympy/`         SymPy expressions
+`captures`       What a function was captured with: globals, closure cells, attributes, a...
+`per_element`    whether a traced function of arrays is elementwise
+`pytrees`        nested arguments
+`scalarise`      the function of numbers that an elementwise program is
+"""
 
 from typing import TYPE_CHECKING
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from symdiff import ir
-from symdiff.ir import ONE, ZERO, Expr, loop_program
+from symdiff.ir import ONE, ZERO, Expr, loop_program, prune
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -52,7 +52,7 @@ def scalarise(program: Structured) -> Structured | None:
     except _Mixed:
         return None
     params = tuple(Parameter(p.name, REAL) for p in program.params)
-    block = loop_program.pruned(block, outputs)
+    block = prune.pruned(block, outputs)
     names = loop_program.free(block, outputs)
     if names & found.banned:
         return None

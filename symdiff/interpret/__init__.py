@@ -1,15 +1,17 @@
-"""The slow, exact reference: an expression DAG evaluated in ball arithmetic.
+"""The slow, exact reference: programs evaluated in ball arithmetic.
 
-`Certified` answers with the correctly rounded value of each output at a point
+The class `Certified` answers with the correctly rounded value of each output at a point
 of doubles, proven by balls of growing precision (python-flint), and with the
 limit where the formula is undefined at the point but all paths into it agree.
 
-    balls     ball arithmetic of the core operations; the precision
-    tape      the DAG as a flat list of ball operations; why a result is undefined
-    rounding  from a ball to the one double it proves; errors in ulps
-    limits    the value that every path into a point tends to
-    extended  what IEEE infinities make of the formula, for poles
-    certified the search that joins them
+`balls`        ball arithmetic of the core operations; the precision
+`flat`         the DAG as a flat list of ball operations; why a result is undefined
+`rounding`     from a ball to the one double it proves; errors in ulps
+`limits`       the value that every path into a point tends to
+`extended`     what IEEE infinities make of the formula, for poles
+`certified`    the search that joins them
+`loops`        programs with arrays and loops, statement by statement
+`work`         how much ball arithmetic a thread has done, in operations
 """
 
 from symdiff.interpret.balls import Undecided, exclusive

@@ -1,8 +1,17 @@
-"""The expression DAG: immutable, hash-consed nodes over exact real numbers.
+"""The intermediate representations: immutable programs, and what is declared of functions.
 
-`nodes`          operations, nodes, walks over the DAG
-`arithmetic`     constructors of arithmetic
-`conditions`     constructors of comparisons, truth values and `where`
+`nodes`           the expression DAG: operations, hash-consed nodes over exact reals, walks
+`arithmetic`      constructors of arithmetic
+`conditions`      constructors of comparisons, truth values and `where`
+`functions`       every elementary function, one entry each
+`identities`      forms that lose digits, and equal ones that do not
+`program`         programs of numbers: parameters, outputs, how they nest, domain
+`loop_program`    programs with arrays and loops: blocks of statements over the DAG
+`integers`        what can be said of indices and sizes that are not known when compiling
+`linalg/`         routines of linear algebra
+`verify/`         why a program is not valid
+`formula_text`    formulas as a person writes them, from nodes
+`prune`           Statements of programs with arrays and loops that nothing uses are left ...
 """
 
 from symdiff.ir.arithmetic import *  # noqa: F403

@@ -7,4 +7,5 @@
 `differentiate`   the chain rule, forward and reverse
 `stabilise`       forms that keep their digits
 `accuracy/`       error bounds, error tests, and the tiers of arithmetic
+`simplify/`       the short form of a formula
 """

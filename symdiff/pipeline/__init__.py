@@ -7,4 +7,6 @@
 `kernels/`           from lowered programs to kernels
 `guard_messages`     what the report and warnings say of guards
 `options`            the keyword arguments of `symgrad` that shape kernels
+`samples`            points worth trying: ordinary, bit-uniform, near singular ones
+`validation/`        what is compiled, compared with what was captured
 """

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import ir
 from symdiff.errors import SymdiffError
+from symdiff.ir.program import Program
 
 Domain = Mapping[str, tuple[float | None, float | None]] | str | None
 
@@ -56,3 +58,24 @@ def _dtype(given: Any) -> Any:
         return np.dtype(given)
     except TypeError:
         return None
+
+
+def conditions(domain: Domain, program: Program) -> list[ir.Expr]:
+    """What `domain=` says, as conditions on the parameters."""
+    if domain is None:
+        return []
+    if isinstance(domain, str):
+        from symdiff.frontend.formula.parse import parse_condition
+
+        return [parse_condition(domain, program.params)]
+    facts = []
+    for name, bounds in domain.items():
+        if name not in program.params:
+            raise SymdiffError(f"domain names '{name}', which {program.name} does not take")
+        low, high = bounds
+        x = ir.var(name)
+        if low is not None and low != -np.inf:
+            facts.append(ir.le(low, x))
+        if high is not None and high != np.inf:
+            facts.append(ir.le(x, high))
+    return facts

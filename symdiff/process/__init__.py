@@ -1,4 +1,7 @@
 """What concerns the process.
 
 `progress`     a progress bar, for what takes long, on a terminal
+`lazy_modules` modules that are imported when first used
+`locks`        locks that outlive a fork, and never wait in a circle
+`recursion`    Python's limit of recursion, raised while a thread needs it
 """

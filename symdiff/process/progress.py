@@ -33,11 +33,11 @@ STAGES = (
     ("cancel", ("symdiff.passes.cancel.cancel",)),
     ("stabilise", ("symdiff.passes.stabilise",)),
     ("complete", ("symdiff.passes.complete.complete",)),
-    ("differentiate", ("symdiff.passes.differentiate", "symdiff.loops")),
+    ("differentiate", ("symdiff.passes.differentiate", "symdiff.loops", "symdiff.pipeline.loops")),
     ("cancel", ("symdiff.passes.cancel.cancel",)),
     ("stabilise", ("symdiff.passes.stabilise",)),
     ("doubt", ("symdiff.passes.accuracy.error_test", "symdiff.passes.accuracy.widen")),
-    ("emit", ("symdiff.codegen", "symdiff.runtime")),
+    ("emit", ("symdiff.lowering", "symdiff.codegen", "symdiff.runtime")),
     ("certify", ("symdiff.diagnostics.certify", "symdiff.interpret")),
 )
 """What the stages of the pipeline are called, in order, and the modules they are in."""

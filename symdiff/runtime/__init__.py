@@ -8,4 +8,7 @@
 `threads`      a range of elements over a pool of threads
 `cache`        compiled kernels on disk
 `package`      which code this is: the digest that keys the cache
+`numba_bridge` Kernels of functions of numbers, as functions that Numba compiles into i...
+`outcome`      what callbacks of compiled code tell once it has returned
+`signals`      signals that come while a kernel runs
 """

@@ -1,9 +1,9 @@
 """Power and Puiseux series of expressions at a point, with exact coefficients.
 
-    numbers    coefficients: rationals, polynomials in named constants, balls
-    streams    lazy Laurent series in a local parameter
-    expansion  the series of every node of a DAG on one side of a point
-    germs      both sides joined: analytic, pole, branch point, jump, ...
+`coefficients`   rationals, polynomials in named constants, balls
+`laurent`        lazy Laurent series in a local parameter
+`expansion`      the series of every node of a DAG on one side of a point
+`germs`          both sides joined: analytic, pole, branch point, jump, ...
 
 The series of an elementary function comes from its derivative in the table of
 functions, as the solution of y' = f'(u) u'; no function has rules here.

@@ -343,7 +343,7 @@ def test_constants_are_real(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize("module", ["symdiff", "symdiff.cli.commands"])
 def test_run_as_a_module(module: str) -> None:
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     result = subprocess.run(
         [sys.executable, "-m", module, "diff", "(x**2-4)/(x-2)"],
         cwd=root, capture_output=True, text=True, check=True,
@@ -375,7 +375,7 @@ def test_version_and_help_do_not_import_what_they_do_not_need() -> None:
         "except SystemExit as stop: assert not stop.code\n"
         "assert not {'sympy', 'numba'} & set(sys.modules), 'imported'\n"
     )
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     for option, expected in (
         ("--version", f"symdiff, version {__version__}\n"),
         ("--help", "Usage: symdiff"),
@@ -391,9 +391,55 @@ def test_version_and_help_do_not_import_what_they_do_not_need() -> None:
 
 
 def test_a_closed_pipe_is_no_error(folder: Path) -> None:
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     command = f"{sys.executable} -c 'from symdiff.cli.commands import main; main()' show 'sin(x)**9' --order 3 | true"
     result = subprocess.run(
         ["sh", "-c", command], cwd=root, capture_output=True, text=True, check=True
     )
     assert result.stderr == ""
+
+
+def test_shared_parts_of_several_formulas_have_names() -> None:
+    target = "1/sqrt(x**2+y**2+z**2)"
+    named = output("diff", target)
+    assert named == ("with t = (x**2 + y**2 + z**2)**(3/2):\nd/dx: -x/t\nd/dy: -y/t\nd/dz: -z/t\n")
+    assert json.loads(output("diff", target, "--format", "json"))["definitions"] == [
+        "t = (x**2 + y**2 + z**2)**(3/2)"
+    ]
+    expanded = output("diff", target, "--expanded").splitlines()
+    assert expanded[0] == "d/dx: -x/(x**2 + y**2 + z**2)**(3/2)"
+    assert output("simplify", target) == "1/sqrt(x**2 + y**2 + z**2)\n"
+
+
+def test_names_of_parts_are_input_again() -> None:
+    text = "with t = sqrt(x**2 + y**2): with u = t + 1: t/u"
+    assert output("simplify", text) == output("simplify", "sqrt(x**2+y**2)/(sqrt(x**2+y**2)+1)")
+    assert "a definition ends with a colon" in run("simplify", "with t = x").stderr
+    assert "t is defined by itself" in run("simplify", "with t = t + 1: t").stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("z", "--wrt: 'z' does not occur\nhint: the variables are x\n"),
+        ("e", "--wrt: 'e' is a constant\nhint: the variables are x\n"),
+    ],
+)
+def test_names_that_do_not_occur_are_refused(name: str, message: str) -> None:
+    result = run("diff", "x**2*e", "--wrt", name)
+    assert (result.exit_code, result.stderr) == (2, message)
+
+
+def test_formulas_are_printed_without_numpy_and_sympy() -> None:
+    script = (
+        "import sys\n"
+        "from symdiff.cli import main\n"
+        "try: main(['diff', 'sin(x)/x'], prog_name='symdiff')\n"
+        "except SystemExit as stop: assert not stop.code\n"
+        "assert not {'sympy', 'numpy', 'llvmlite'} & set(sys.modules), 'imported'\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=Path(__file__).parents[1],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (result.stdout, result.stderr) == ("(cos(x) - sin(x)/x)/x\n", "")

@@ -14,4 +14,6 @@
 `demands`        what a use says of a parameter, for which the function is traced again
 `extents`        sizes and indices that are not known when traced, and their checks
 `unify`          sizes that must agree get one name
+`finiteness`     what `isfinite`, `isnan` and `isinf` say
+`wide_integers`  integers that may not fit in 64 bits
 """

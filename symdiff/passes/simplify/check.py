@@ -20,8 +20,10 @@ from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import factors
 
-ENOUGH, MOST, EDGES = 6, 40, 9
-"""Ordinary points at which both must be known, points tried for that, and points on edges."""
+ENOUGH, MOST = 6, 40
+"""Ordinary points at which both must be known, and points tried for that."""
+EDGES = (Fraction(0), Fraction(1), Fraction(-1))
+"""Each variable takes these values in turn, while the others are positive, and are anything."""
 PRECISION = 128
 TINY = arb(2) ** -80
 
@@ -38,7 +40,7 @@ def equal(before: Expr, after: Expr, strict: bool = True) -> bool:
         return False
     rng, seen = random.Random(len(inputs)), 0
     with exclusive():
-        for k in range(MOST + EDGES):
+        for k in range(MOST + 2 * len(EDGES) * len(inputs)):
             edge = k >= MOST
             if not edge and (seen >= ENOUGH or (k and not inputs)):
                 continue
@@ -94,8 +96,8 @@ def _point(rng: random.Random, count: int, k: int) -> list[Fraction]:
             return [Fraction(rng.uniform(low, high)) for _ in range(count)]
         size = (1.0, 3.0, 0.9, 8.0)[k % 4]
         return [Fraction(rng.uniform(-size, size)) for _ in range(count)]
-    edges = (Fraction(0), Fraction(1), Fraction(-1))
-    point = [Fraction(rng.uniform(-2.0, 3.0)) for _ in range(count)]
-    if count:
-        point[rng.randrange(count)] = edges[k % 3]
+    which, rest = divmod(k - MOST, 2 * len(EDGES))
+    low = 1.1 if rest % 2 else -2.0
+    point = [Fraction(rng.uniform(low, 3.0)) for _ in range(count)]
+    point[which] = EDGES[rest // 2]
     return point

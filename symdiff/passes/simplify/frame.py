@@ -112,9 +112,21 @@ def inside(e: Expr) -> tuple[Expr, ...]:
     """The children of a node that belong to its window."""
     if e.op in _RATIONAL:
         return e.args
-    if e.op is POW and ir.rational(e.args[1]) is not None:
+    if e.op is POW and (ir.rational(e.args[1]) is not None or _has_integer(e)):
         return e.args[:1]
     return ()
+
+
+def _has_integer(e: Expr) -> bool:
+    """Whether a power is one of a sum, with a part of its exponent that is an integer: that part
+    is a power of the polynomial."""
+    base = e.args[0]
+    if base.op not in (ADD, SUB) or any(
+        n.op not in (ADD, SUB, NEG, MUL, VAR, ir.CONST) for n in ir.topological((base,))
+    ):
+        return False
+    constant = (linear(e.args[1]) or {}).get(ONE)
+    return constant is not None and constant.denominator == 1
 
 
 class Frame:
@@ -147,6 +159,8 @@ class Frame:
                 continue
             if (split := _exponential(e)) is not None:
                 for m, c in (_linear(split[1]) or {split[1]: Fraction(1)}).items():
+                    if m is ONE and e.op is POW and _has_integer(e):
+                        continue
                     if _is_power(split[0], m, c):
                         plain[split[0]] = None  # type: ignore[index]
                     else:
@@ -258,6 +272,9 @@ class Frame:
         ring = self.ring
         value = ring.const(Fraction(1))
         for m, c in (_linear(split[1]) or {split[1]: Fraction(1)}).items():
+            if m is ONE and e.op is POW and _has_integer(e):
+                value = ring.mul(value, ring.pow(self.values[e.args[0]], int(c)))
+                continue
             if _is_power(split[0], m, c):
                 base = split[0]
                 assert base is not None

@@ -80,6 +80,7 @@ class Writer:
         self._values: dict[Any, Expr] = {}
         self._busy: set[str] = set()
         self._weights: dict[int, int] = {}
+        self._bases = {b for b, _, _ in frame.powers.values() if b is not None}
 
     # ------------------------------------------------------------------ values
     def rough(self, value: Factored) -> int:
@@ -205,7 +206,10 @@ class Writer:
         for p, n in sums:
             e = self.poly(p)
             turned = self.poly(-p)
-            if n % 2:
+            if turned in self._bases or e in self._bases:  # to join the power of that sum
+                if turned in self._bases:
+                    e, unit = turned, unit * (-1) ** (n % 2)
+            elif n % 2:
                 if self._sign_taken(e, turned, unit < 0):
                     e, unit = turned, -unit
             elif self.costs.of(turned)[0] < self.costs.of(e)[0] or (

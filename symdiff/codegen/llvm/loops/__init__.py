@@ -12,4 +12,5 @@
 `matmul`        calls of products of matrices
 `parallel`      parallel regions: arrays that several threads fill
 `fallback`      guarded recomputation of flagged values
+`interrupts`    kernels that let themselves be interrupted
 """

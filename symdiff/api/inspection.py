@@ -1,0 +1,180 @@
+"""What a `SymbolicFunction` shows of itself: expressions, sources, reports, modules; and `map`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symdiff.diagnostics.report import Report
+import numpy as np
+
+from symdiff.errors import SymdiffError, TargetError
+from symdiff.frontend import (
+    Shapes,
+)
+from symdiff.ir.loop_program import Structured
+from symdiff.ir.program import Program, map_objects
+from symdiff.runtime.loops import rows
+
+
+def expression(f: Any) -> Any:
+    """The simplified expression (SymPy), nested as the result is."""
+    if (structured := f._structured()) is not None:
+        from symdiff.export.loops import expression
+
+        return expression(structured, f._symbols)
+    from symdiff.codegen.sympy.translate import to_sympy
+    from symdiff.pipeline.scalar import readable_forms
+
+    program = f.program
+    made = to_sympy(readable_forms(program.outputs), symbols=f._symbols)
+    return map_objects(made.__getitem__, program.tree)
+
+
+def cse(f: Any) -> tuple[list[tuple[Any, Any]], Any]:
+    """`expression` with its shared subexpressions named once."""
+    if f._structured() is not None:
+        raise SymdiffError(
+            f"{f.__name__} has arrays or loops, of which there is no list of assignments",
+            hint="see .expr, or .source()",
+        )
+    from symdiff.codegen.sympy.translate import shared
+    from symdiff.pipeline.scalar import readable_forms
+
+    program = f.program
+    named, made = shared(readable_forms(program.outputs), f._symbols)
+    return named, map_objects(made.__getitem__, program.tree)
+
+
+def source(f: Any, target: str) -> str:
+    """Readable source of the kernel, for a target."""
+    f._fresh()
+    from symdiff.codegen.source.c import c_source
+    from symdiff.codegen.source.cuda import cuda_source
+    from symdiff.codegen.source.python import function_source
+
+    dtype = np.dtype(f._options.dtype or np.float64).name
+    name = f.__name__.replace("<lambda>", "function")
+    if f._structured() is not None:
+        from symdiff.export import loops as loop_export
+
+        if target == "llvm":
+            return str(f._arrays.llvm(f._source.final(f._default_static())))
+        if target == "cuda":
+            return str(f._cuda.text(f._default_static()))
+        if target != "cpu":
+            raise TargetError(
+                f"no source for target {target!r} of a function with arrays",
+                hint='use "cpu", "cuda" or "llvm"',
+            )
+        emitted = f._source.final(f._default_static())
+        return loop_export.source(name, emitted, dtype)
+    emission, kernel = f._compiled(f._default_static())
+    if target == "cpu":
+        return function_source(name, emission.params, emission.outputs, dtype=dtype)
+    if target == "cuda":
+        return cuda_source(name, emission.params, emission.outputs, dtype=dtype)
+    if target == "c":
+        return c_source(name, emission.params, emission.outputs, dtype=dtype)
+    if target == "llvm":
+        return str(kernel.kernel.llvm())
+    raise TargetError(f"no source for target {target!r}", hint='use "cpu", "cuda", "c" or "llvm"')
+
+
+def latex(f: Any) -> str:
+    """The simplified expression in LaTeX."""
+    if (structured := f._structured()) is not None:
+        from symdiff.export import loops as loop_export
+
+        return loop_export.latex(structured)
+    from symdiff.codegen.sympy.text import format_latex
+    from symdiff.codegen.sympy.translate import to_sympy
+    from symdiff.pipeline.scalar import readable_forms
+
+    texts = [format_latex(e) for e in to_sympy(readable_forms(f.program.outputs))]
+    return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
+
+
+def measured_report(f: Any) -> Report:
+    """What was traced, cancelled and found, and the measured accuracy."""
+    raw = f._source.raw(f._default_static())
+    if isinstance(raw, Structured):
+        from symdiff.export.loops import array_report
+
+        told: Report = f._with_calls(array_report(raw, f._wrt()))
+        return told
+    from symdiff.diagnostics.certify import accuracy
+    from symdiff.diagnostics.report import report
+
+    found: Report = f._with_calls(replace(report(f.raw_program, f._wrt()), accuracy=accuracy(f)))
+    return found
+
+
+def save(f: Any, path: Any, *, hessian: bool) -> None:
+    """Write a standalone module."""
+    from symdiff.export.scalar import save_module, write_text
+
+    raw = f._source.program(f._default_static())
+    targets = ("cpu",) if f._options.target == "cpu" else ("cpu", "cuda")
+    if isinstance(raw, Structured):
+        from symdiff.export.loops import array_module
+
+        dtype = f._options.dtype
+        text = array_module(raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets)
+        write_text(path, text)
+        return
+    save_module(
+        path, f.raw_program, f._wrt(), hessian=hessian, dtype=f._options.dtype,
+        targets=targets,
+    )  # fmt: skip
+
+
+def mapped(
+    f: Any, args: tuple[Any, ...], axes: Sequence[int | None] | None, kwargs: Mapping[str, Any]
+) -> Any:
+    """The results for each entry of the leading axis, stacked."""
+    f._fresh()
+    real, static = f._source.parameters.bind(args, kwargs)
+    real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
+    real = f._plain(real)
+    real = f._cuda.located(real)
+    if axes is None:
+        axes = [0 if np.ndim(v) else None for v in real]
+    if len(axes) != len(real) or any(a not in (0, None) for a in axes):
+        raise SymdiffError(f"axes is {axes!r}", hint="0 or None for each real argument")
+    mapped = [a == 0 for a in axes]
+    if any(m and not np.ndim(v) for m, v in zip(mapped, real, strict=True)):
+        raise SymdiffError("map() over a number", hint="its entry of axes should be None")
+    shapes = f._source.shapes(static, real, mapped)
+    raw = f._source.raw(static, shapes)
+    if not any(mapped):
+        raise SymdiffError("map() of nothing", hint="an argument must have a leading axis")
+    if not isinstance(raw, Structured):
+        return f._map_elements(raw, real, mapped, static, shapes)
+    placed = f._cuda.placed(real, None, None)
+    if placed is not None:
+        return f._cuda.map(raw, placed, mapped, static, shapes)
+    return f._arrays.map(raw, real, mapped, static, shapes)
+
+
+def map_elements(
+    f: Any,
+    raw: Program,
+    values: Sequence[Any],
+    mapped: Sequence[bool],
+    static: Mapping[str, Any],
+    shapes: Shapes,
+) -> Any:
+    """`mapped` of a function of numbers: its elements broadcast, under the mapped axis."""
+    rows.leading(values, mapped)
+    rank = max([np.ndim(v) - m for v, m in zip(values, mapped, strict=True)])
+    real = tuple(
+        v.reshape(v.shape[:1] + (1,) * (rank + 1 - v.ndim) + v.shape[1:]) if m else v
+        for v, m in zip(values, mapped, strict=True)
+    )
+    if f._cuda.placed(real, None, None) is not None:
+        return f._run(real, static, None)
+    emission, kernel = f._compiled(static, shapes)
+    return rows.nested(emission.tree, kernel(real))
