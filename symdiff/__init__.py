@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from symdiff.errors import (
+    DomainError,
     GuardWarning,
     ParseError,
     SymdiffError,
@@ -45,6 +46,6 @@ _HOMES = {
 public_names(__name__, _HOMES)
 
 __all__ = [
-    "AccuracyWarning", "Array", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
+    "AccuracyWarning", "Array", "DomainError", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
     "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

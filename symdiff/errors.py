@@ -56,6 +56,10 @@ class VerificationError(SymdiffError):
     every call. Please report it; `verify=False` switches the comparison off."""
 
 
+class DomainError(SymdiffError, ValueError):
+    """Arguments for which an `assert` of the function, or its `domain=`, does not hold."""
+
+
 class UnsupportedError(SymdiffError):
     """Python that symdiff cannot see through; refused when traced."""
 

@@ -420,3 +420,18 @@ def test_the_report_says_how_arguments_were_taken() -> None:
     g = symgrad(lambda x: math.sin(x))
     g(V)
     assert "passed one by one: math.sin() in line" in str(g.report())
+
+
+def test_what_looks_at_values_of_several_arrays() -> None:
+    """`any` and `all` of arrays are for numbers; another name of an array without axes is not."""
+    f = symgrad(lambda x: 1.0 if any([x > 1.5, x < 0]) else 2.0)
+    same(f(V), [2.0, 1.0, 1.0] * np.ones(3))
+
+    def twice_named(x):
+        y = x
+        y += 1
+        return x * y
+
+    assert symgrad(twice_named)(2.0) == twice_named(2.0)
+    with pytest.raises(SymdiffError, match="without dimensions has two names"):
+        symgrad(twice_named)(np.array(2.0))

@@ -58,7 +58,7 @@ def compare_python(
     kinds = key, tuple(map(kind, real))
     verified = self._source.verified
     fun = _unwrapped(self)
-    if kinds in verified or fun is None or None in kinds[1]:
+    if kinds in verified or fun is None or None in kinds[1] or not self._options.verify:
         return
     verified.add(kinds)  # at once, as the function may call itself
     name = mark(fun, kinds) if self._options.cache else None
@@ -113,6 +113,7 @@ def replaced(
         if wrong is None:
             kernel.validated = made
             return False
-        self._emitted[key] = emission, tiered(emission, self._options, wrong)
+        demands = self._demands(static, shapes)
+        self._emitted[key] = emission, tiered(emission, self._options, wrong, demands)
         self._emitted[key][1].without = wrong
         return True

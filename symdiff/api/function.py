@@ -36,6 +36,7 @@ from symdiff.frontend import (
 from symdiff.ir.loop_program import Names, Structured
 from symdiff.ir.program import Emission, Program, flatten_like, map_objects, map_tree
 from symdiff.pipeline.derivation import Source, Step, static_key
+from symdiff.pipeline.domain_checks import demanding
 from symdiff.pipeline.kernels.cuda import CudaKernels
 from symdiff.pipeline.kernels.loops import ArrayKernels
 from symdiff.pipeline.kernels.scalar import (
@@ -52,7 +53,7 @@ from symdiff.process.progress import compiling
 from symdiff.runtime.dispatch import Gate, Way, refusing
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import NUMERIC
-from symdiff.runtime.scalar.fallback import Tiered, _apart
+from symdiff.runtime.scalar.fallback import Demands, Tiered, _apart
 from symdiff.runtime.scalar.kernel import Kernel
 
 if TYPE_CHECKING:
@@ -178,8 +179,7 @@ class SymbolicFunction(functools.partial[Any]):
         if out is None and stream is None:
             try:
                 firstcalls.compare_kernel(self, real, static, key)
-                if self._options.verify:
-                    firstcalls.compare_python(self, real, static, key, result)
+                firstcalls.compare_python(self, real, static, key, result)
             except VerificationError:
                 self._forget()
                 raise
@@ -269,9 +269,17 @@ class SymbolicFunction(functools.partial[Any]):
                 found = self._emitted.get(id(raw))
                 if found is None:
                     emission = self._source.emission(static, shapes)
-                    made = emission, tiered(emission, self._options)
+                    demands = self._demands(static, shapes)
+                    made = emission, tiered(emission, self._options, demands=demands)
                     found = self._emitted.setdefault(id(raw), made)
         return found
+
+    def _demands(self, static: Mapping[str, Any], shapes: Shapes | None) -> Demands:
+        """What the arguments of a function of numbers must satisfy, and where it says so."""
+        if not self._options.check_domain:
+            return ()
+        program = self._source.scalar(static, shapes)
+        return tuple((c, program.place(c)) for c in program.assumptions)
 
     def _has_fast(self) -> bool:
         """Whether calls with Python floats may go straight to a compiled entry."""
@@ -623,9 +631,12 @@ class SymbolicFunction(functools.partial[Any]):
             return Placed(program, tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
-        outputs = ir.substitute((*program.outputs, *program.domain), mapping)
-        count = len(program.outputs)
-        return Inlined(map_objects(outputs[:count].__getitem__, program.tree), outputs[count:])
+        conditions = (*program.domain, *program.assumptions)
+        found = ir.substitute((*program.outputs, *conditions), mapping)
+        count, asserted = len(program.outputs), len(program.assumptions)
+        last = len(found) - asserted
+        tree = map_objects(found[:count].__getitem__, program.tree)
+        return Inlined(tree, found[count:last], found[last:])
 
     def __reduce__(self) -> Any:
         if self._parent is not None:
@@ -722,7 +733,7 @@ def symbolic(
         with noting(captures):
             program = capture(fun, values, shapes, trees)
         if isinstance(program, Structured):
-            return program
+            return demanding(program, options.domain, options.check_domain)
         facts = conditions(options.domain, program)
         return replace(program, assumptions=(*program.assumptions, *facts))
 

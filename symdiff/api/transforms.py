@@ -29,6 +29,7 @@ def symgrad(
     checkpoint: str | int | None = None,
     cache: bool = True,
     verify: bool = True,
+    check_domain: bool = True,
 ) -> Any:
     """Trace a plain Python function; use as `@symgrad`, `@symgrad(...)` or `symgrad(f)`.
 
@@ -54,6 +55,8 @@ def symgrad(
         function, on copies of the arguments or smaller ones, and compares shape and value
         within what rounding can explain; a `VerificationError` says where they differ. Once
         for a source and a kind of arguments, also over processes.
+    check_domain : whether calls raise a `DomainError` where an `assert` or `domain` does not hold;
+        if not, they are believed.
 
     Returns
     -------
@@ -75,7 +78,9 @@ def symgrad(
     1.0
     """
     names = (wrt,) if isinstance(wrt, (str, int)) else None if wrt is None else tuple(wrt)
-    options = Options(names, domain, dtype, target, accuracy, parallel, checkpoint, cache, verify)
+    options = Options(
+        names, domain, dtype, target, accuracy, parallel, checkpoint, cache, verify, check_domain
+    )
     if is_sympy(fun):
         if static is not None:
             raise SymdiffError("static= of an expression", hint="its symbols are real parameters")
@@ -87,7 +92,8 @@ def symgrad(
     if fun is None:
         return lambda f: symgrad(
             f, wrt=wrt, static=static, domain=domain, dtype=dtype, target=target,
-            accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache, verify=verify,
+            accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache,
+            verify=verify, check_domain=check_domain,
         )  # fmt: skip
     if isinstance(fun, SymbolicFunction):
         if options == Options():

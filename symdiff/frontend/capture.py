@@ -34,6 +34,7 @@ from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.unify import unified
 from symdiff.frontend.trace.values import (
+    TRUTH_OF_ARRAY,
     Listed,
     Refused,
     Scalar,
@@ -98,6 +99,8 @@ def capture(
                 return found if plan.numbers is None else replace(found, taken=plan.why())
             except UnsupportedError as error:
                 known = t.numbers_only
+                if error.message.startswith(TRUTH_OF_ARRAY):
+                    known = "a condition", TRUTH_OF_ARRAY
                 if known is None or not error.message.startswith(known[1]):
                     raise
                 numbers = None if trees else plan.of_numbers(parameters, known[0], error.location)
@@ -179,7 +182,7 @@ def _capture(
             ) from None
     finally:
         active.reset(token)
-    if plan.arrays or t.block:
+    if plan.arrays or not all(map(_asserts, t.block)):
         found = _structured(t, parameters.name, real, plan, outputs, tree)
         return found if plan.shapes is None else _of_elements(t, found)
     return _program(t, parameters.name, real, outputs, tree)
@@ -245,6 +248,11 @@ def _structured(
     return checked(found)
 
 
+def _asserts(s: loop_program.Statement) -> bool:
+    """Whether a statement is an assertion, which a program of numbers has as an assumption."""
+    return isinstance(s, loop_program.Check) and s.error == "domain"
+
+
 def _has_arrays(tree: Tree) -> bool:
     """Whether numbers are returned in an array."""
     if isinstance(tree, dict):
@@ -288,6 +296,9 @@ def _program(
     defined = TRUE
     for v in outputs:
         defined = join(defined, v.defined)
+    for held in t.executions:
+        if {v.value for v in ir.variables((held,))} <= set(params):
+            defined = join(defined, held)
     assumptions = tuple(dict.fromkeys(t.assumptions))
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)

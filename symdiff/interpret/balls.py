@@ -16,6 +16,7 @@ from flint import arb, ctx, fmpq
 from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.ir import Op
+from symdiff.ir.functions import PINNED
 from symdiff.process.locks import Lock
 
 Value = Any
@@ -79,6 +80,10 @@ def _where(condition: bool | None, a: Value, b: Value) -> Value:
     return a if condition else b if condition is False else UNKNOWN
 
 
+def _pinned(h: Value, value: Value, closed: Value) -> Value:
+    return value if h.is_zero() else UNKNOWN if h.contains(0) else closed
+
+
 def _power(a: Value, b: Value) -> Value:
     """a**b over the reals, for an exponent that is not a constant."""
     if b.is_exact() and b.is_integer():
@@ -119,7 +124,7 @@ def constant_power(q: Fraction) -> Callable[[Value], Value]:
 CORE: Mapping[Op, Callable[..., Value]] = {
     ir.ADD: operator.add, ir.SUB: operator.sub, ir.MUL: operator.mul, ir.DIV: operator.truediv,
     ir.NEG: operator.neg, ir.POW: _power, ir.LT: _less, ir.LE: _at_most, ir.EQ: _equal,
-    ir.NOT: _not, ir.AND: _and, ir.OR: _or, ir.WHERE: _where,
+    ir.NOT: _not, ir.AND: _and, ir.OR: _or, ir.WHERE: _where, PINNED: _pinned,
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from flint import arb
 from symdiff import ir
 from symdiff.interpret import work
 from symdiff.interpret.balls import UNKNOWN, Undecided, Value, exclusive
+from symdiff.interpret.deep import Deep
 from symdiff.interpret.extended import extended_value
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.limits import Approach, Limit
@@ -38,7 +39,13 @@ PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 STEP, GUARD = 1000, 96
 """Between those, where a ball says how many bits it lacks: multiples of this, for so many
 bits of accuracy."""
-WORK = 800_000
+LAST = 48000
+"""Bits tried at last where numbers are very large or small."""
+ROUGH = 30
+"""Bits of a value that is not proven, at least."""
+DEEP = 8
+"""Sums are assumed to be zero only of numbers within 2**(precision/DEEP)."""
+WORK = 1_600_000
 """Operations for one point by default, at least; see `symdiff.interpret.work`."""
 WORK_PER_NODE = 1200
 """Of large programs: a limit takes their values at some tens of places and precisions."""
@@ -100,6 +107,7 @@ class Certified:
             self.tape = Tape(variables, self.outputs)
             self._variables = variables
             self._primal_tape: Certified | None = None
+        self._deep: Deep | None = None
         by_size = max(WORK, WORK_PER_NODE * len(self.tape.nodes))
         self.budget = by_size if budget is None else budget
 
@@ -114,6 +122,13 @@ class Certified:
             raise ValueError(f"a point has {self.arity} coordinates, not {len(floats)}")
         with exclusive():
             return _Search(self, floats, format_of(dtype)).answers()
+
+    @property
+    def deep(self) -> Deep:
+        """The outputs where functions are far from home."""
+        if self._deep is None:
+            self._deep = Deep(self._variables, self.outputs)
+        return self._deep
 
     def primals_defined(self, output: Expr, point: Sequence[float]) -> bool:
         """Whether what this output is the derivative of is finite at a point."""
@@ -144,6 +159,9 @@ class _Search:
         if not all(map(math.isfinite, self.point)):
             return tuple(self._at_infinity(r) for r in roots)
         singular = self._climb(set(roots))
+        if singular - self.undecided:  # where cosh(x) is beyond all numbers, 1/cosh(x) is not
+            self._look_deep(singular - self.undecided)
+            singular -= self.found.keys()
         if singular:
             approach = Approach(self.tape, self.point, self.values, self.until)
             for output, root in zip(self.program.outputs, roots, strict=True):
@@ -155,6 +173,7 @@ class _Search:
         """Settle outputs with growing precision; the rest is undefined there."""
         singular: set[int] = set()
         prec: int | None = PRECISIONS[0]
+        tried = False
         while prec is not None:
             self.values = self._run(prec, pending)
             for root in sorted(pending):
@@ -168,6 +187,10 @@ class _Search:
                 elif reason == "singular":
                     singular.add(root)
             pending = pending - self.found.keys() - singular
+            if pending and not tried and prec >= PRECISIONS[2]:
+                tried = True
+                self._look_deep(pending)
+                pending = pending - self.found.keys()
             if not pending:
                 return singular
             if work.spent() > self.until:
@@ -178,16 +201,41 @@ class _Search:
             pending = pending - self.found.keys()
         for root in pending:
             y = self.values[root]
-            if y.is_finite():
+            if y.is_finite() and y.rel_accuracy_bits() >= ROUGH:
                 self.found[root] = Answer(self._nearest(y), "budget", y)
+            elif y.is_finite():  # nothing is known
+                self.found[root] = Answer(math.nan, "budget")
             else:
                 self.undecided.add(root)
         return singular | self.undecided
+
+    def _look_deep(self, pending: set[int]) -> None:
+        """Settle what is in doubt only because functions are far from home."""
+        deep, prec = self.program.deep, PRECISIONS[1]
+        places = {root: k for k, root in enumerate(self.tape.roots)}
+        balls = deep.plain(self.inputs, prec)
+        for root in pending:
+            y = balls[places[root]]
+            if y.is_finite() and (value := settle(y, self.fmt)) is not None:
+                self.found[root] = Answer(value, "exact", y)
+        left = pending - self.found.keys()
+        if left and deep.factors:
+            self._at_limits(left, places)
+
+    def _at_limits(self, pending: set[int], places: Mapping[int, int]) -> None:
+        limits = self.program.deep.limits(self.inputs, PRECISIONS[1])
+        for root in pending:
+            if (y := limits[places[root]]) is not None:
+                value = settle(y, self.fmt)
+                if value is not None:
+                    self.found[root] = Answer(value, "limit", y)
 
     def _next(self, prec: int, pending: set[int]) -> int | None:
         """The precision to try after this one. Radii shrink as much as it grows; where they
         are too large to tell, values lose about as many bits with each operation."""
         above = next((p for p in PRECISIONS if p > prec), None)
+        if above is None and prec == PRECISIONS[-1] and any(self._deep()):
+            return LAST
         if above is None or prec not in PRECISIONS:
             return above
         balls = [self.values[root] for root in pending]
@@ -212,13 +260,17 @@ class _Search:
     def _assume_zeros(self, pending: set[int]) -> None:
         """At the last precision, take a sum that cancels to all bits for zero.
 
-        A ball can never prove that sin(x)**2 + cos(x)**2 - 1 is 0."""
+        A ball can never prove that sin(x)**2 + cos(x)**2 - 1 is 0. Where numbers are of
+        such a size that what is left may be beyond the precision, nothing is taken for it."""
         prec = PRECISIONS[-1]
         tiny = arb(2) ** (-prec // 2)
         tape, known = self.tape, dict(self.known or {})
+        deep = self._deep()
 
         def assume(i: int, value: Value) -> Value:
             e = tape.nodes[i]
+            if deep[i]:
+                return value
             if value is None and e.op in ir.COMPARISONS:
                 return e.op is not ir.LT
             if e.op in (ir.ADD, ir.SUB) and value.contains(0) and value.abs_upper() < tiny:
@@ -246,6 +298,18 @@ class _Search:
             value = self._nearest(y) if root in self.undecided else math.nan
             return Answer(value if y.is_finite() else _infinity(y), "budget")
         return Answer(_infinity(y), "pole")
+
+    def _deep(self) -> list[bool]:
+        """Which nodes depend on numbers that are very large or small."""
+        bits = PRECISIONS[-1] // DEEP
+        small, large = arb(2) ** -bits, arb(2) ** bits
+        found = [False] * len(self.tape.nodes)
+        for i, e in enumerate(self.tape.nodes):
+            y = self.values[i]
+            found[i] = any(found[self.tape.index[a]] for a in e.args) or (
+                isinstance(y, arb) and not y.contains(0) and not small < abs(y) < large
+            )
+        return found
 
     def _nearest(self, y: Value) -> float:
         return self.fmt.round(y.mid())

@@ -44,6 +44,8 @@ def _exact(q: Fraction) -> Expr | None:
     return raw(CONST, (), q) if _bits(q) <= MAX_CONSTANT_BITS else None
 
 
+MAX_EXPONENT = 900
+"""Constant factors are not raised to powers beyond 2**MAX_EXPONENT."""
 Pair = tuple[Expr, Expr]
 
 
@@ -259,7 +261,7 @@ def div(a: Expr | Number, b: Expr | Number) -> Expr:
         if a.op is DIV and (r := rational(a.args[1])) is not None:
             if (e := _moved(r * q)) is not None:
                 return div(a.args[0], e)
-        if q.numerator == 1:
+        if q.numerator == 1 and q.denominator.bit_length() <= MAX_EXPONENT:
             return mul(const(1 / q), a)
     if p == 0:
         return ZERO
@@ -328,13 +330,21 @@ def power(a: Expr | Number, b: Expr | Number) -> Expr:
         return e if n % 2 == 0 else neg(e)
     if a.op is POW and (m := rational(a.args[1])) is not None:
         return power(a.args[0], const(m * n))
-    if a.op is DIV and rational(a.args[0]) is not None:
+    if a.op is DIV and _stays(a.args[0], n):
         return div(power(a.args[0], b), power(a.args[1], b))
-    if a.op is MUL and rational(a.args[0]) is not None:
+    if a.op is MUL and _stays(a.args[0], n):
         return mul(power(a.args[0], b), power(a.args[1], b))
     if a.op is ABS and n % 2 == 0:
         return power(a.args[0], b)
     return raw(POW, (a, b))
+
+
+def _stays(c: Expr, n: int) -> bool:
+    """Whether a node is a constant whose power a double holds."""
+    q = rational(c)
+    if q is None:
+        return False
+    return abs(q.numerator.bit_length() - q.denominator.bit_length()) * n <= MAX_EXPONENT
 
 
 def sqrt(a: Expr | Number) -> Expr:

@@ -87,7 +87,22 @@ def _flint() -> Any:
 
 
 # ------------------------------------------------------- exponential, logarithm
+def _like_its_argument(name: str) -> Callable[[Any], Any]:
+    """The ball of a function with |f(x)/x - 1| <= |x| near 0. Where the exponent of x is a
+    long number, FLINT has few digits of it."""
+
+    def ball(x: Any) -> Any:
+        flint = _flint()
+        if x.abs_upper() < flint.arb(2) ** (-4 * flint.ctx.prec):
+            return x * (1 + x * flint.arb(0, 1))
+        return getattr(x, name)()
+
+    return ball
+
+
 def _log_simplify(x: Expr) -> Expr | None:
+    if x is ZERO:
+        return const(-math.inf)
     if x.op is EXP:
         return x.args[0]
     if x.op is POW and (n := integer(x.args[1])) is not None and n % 2 == 0:
@@ -136,7 +151,7 @@ EXPM1: Op = Op(
     names=("math.expm1", "numpy.expm1", "scipy.special.expm1"),
     sympy=lambda sp, x: sp.exp(x) - 1,
     libm="expm1", vector=True, python="math.expm1({0})",
-    ball=lambda x: x.expm1(),
+    ball=_like_its_argument("expm1"),
 )  # fmt: skip
 LOG1P: Op = Op(
     "log1p", 1,
@@ -422,7 +437,7 @@ SINH: Op = Op(
     names=("math.sinh", "numpy.sinh"),
     sympy=lambda sp, x: sp.sinh(x),
     libm="sinh", vector=True, python="math.sinh({0})",
-    ball=lambda x: x.sinh(),
+    ball=_like_its_argument("sinh"),
 )  # fmt: skip
 COSH: Op = Op(
     "cosh", 1,
@@ -445,7 +460,7 @@ TANH: Op = Op(
     names=("math.tanh", "numpy.tanh"),
     sympy=lambda sp, x: sp.tanh(x),
     libm="tanh", vector=True, python="math.tanh({0})",
-    ball=lambda x: x.tanh(),
+    ball=_like_its_argument("tanh"),
 )  # fmt: skip
 ASINH: Op = Op(
     "asinh", 1,
@@ -792,6 +807,16 @@ DETACHED = Op(
 )
 """A number of which no derivative is taken, as what it is used for does not depend on it;
 made by `loops.simplify.exponents`."""
+
+PINNED: Op = Op(
+    "pinned",
+    3,
+    partials=lambda h, value, closed: (None, None, ONE),
+    expand=lambda h, value, closed: where(eq(h, ZERO), value, closed),
+    sympy=lambda sp, h, value, closed: closed,
+)
+"""A formula with the value that it is given where h = 0. That is the value of a point: no
+branch, which would count beside it as well; made by `passes.complete.removable`."""
 
 MARKS = (DETACHED, EXTENDED, SQUARES)
 """What says something of its first argument, whose value it has: only derivatives are its own."""

@@ -85,7 +85,7 @@ def _at_least(e: Expr, leaf: Expr, count: Expr) -> Expr:
         c = terms.pop(leaf, Fraction(0))
         rest = _sum(terms) if c else e
         return rest if c >= 0 else ir.add(rest, ir.mul(ir.const(c), ir.sub(count, ONE)))
-    if _degree(e, leaf) > 2:
+    if degree(e, leaf) > 2:
         return e
     at = [ir.substitute((e,), {leaf: ir.const(k)})[0] for k in (0, 1, 2)]
     step = ir.rational(linear(ir.sub(at[1], at[0])))
@@ -94,7 +94,7 @@ def _at_least(e: Expr, leaf: Expr, count: Expr) -> Expr:
     return at[0] if step >= 0 else ir.substitute((e,), {leaf: ir.sub(count, ONE)})[0]
 
 
-def _degree(e: Expr, leaf: Expr) -> float:
+def degree(e: Expr, leaf: Expr) -> float:
     """The degree, at most, of a polynomial in a leaf; infinite for anything else."""
     known: dict[Expr, float] = {}
     for n in ir.topological((e,)):

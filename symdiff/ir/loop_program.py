@@ -494,11 +494,25 @@ def mapped(s: Statement, f: Callable[[Expr], Expr], body: Callable[[Block], Bloc
             return replace(s, condition=f(s.condition))
 
 
-def replaced(block: Block, mapping: Mapping[Expr, Expr]) -> Block:
-    """The block with nodes replaced in every expression; no definition is renamed."""
+def exchanged(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
+    """Leaves replaced by others in expressions that are to be emitted: operations stay as they
+    are, also those that would be simplified if they were built now."""
+    roots = tuple(roots)
+    new: dict[Expr, Expr] = dict(mapping)
+    for e in topological(roots):
+        if e not in new:
+            args = tuple(new[a] for a in e.args)
+            new[e] = e if args == e.args else raw(e.op, args, e.value)
+    return tuple(new[r] for r in roots)
+
+
+def replaced(block: Block, mapping: Mapping[Expr, Expr], *, exactly: bool = False) -> Block:
+    """The block with nodes replaced in every expression, `exactly` as of `exchanged`; no
+    definition is renamed."""
+    put = exchanged if exactly else substitute
 
     def one(e: Expr) -> Expr:
-        return substitute((e,), mapping)[0]
+        return put((e,), mapping)[0]
 
     def go(b: Block) -> Block:
         return tuple(mapped(s, one, go) for s in b)
@@ -506,10 +520,10 @@ def replaced(block: Block, mapping: Mapping[Expr, Expr]) -> Block:
     return go(block)
 
 
-def renamed(block: Block, names: Names) -> tuple[Block, dict[Expr, Expr]]:
+def renamed(block: Block, names: Names, *, exactly: bool = False) -> tuple[Block, dict[Expr, Expr]]:
     """A copy of a block in which every definition has a new name; and what became of
     the names that later statements see, by their leaves. A tape has a new name too if it
-    is saved and restored in the block."""
+    is saved and restored in the block. `exactly` as of `exchanged`."""
     old: dict[str, Type] = {}
     for s in walk(block):
         old.update(defined(s))
@@ -550,7 +564,7 @@ def renamed(block: Block, names: Names) -> tuple[Block, dict[Expr, Expr]]:
                 s = replace(s, results=tuple((new[n], t) for n, t in s.results))
         return replace(s, body=go(s.body)) if isinstance(s, (Build, Loop)) else s
 
-    return replaced(go(block), mapping), mapping
+    return replaced(go(block), mapping, exactly=exactly), mapping
 
 
 # ----------------------------------------------------------------------- pruning

@@ -184,15 +184,16 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
 def squares(u: Expr) -> list[tuple[Fraction, Expr, int]] | None:
     """u as a sum of at least two terms c*w**n with c > 0 and n even, else None."""
     terms: list[tuple[Fraction, Expr, int]] = []
-    stack = [u]
+    stack = [(Fraction(1), u)]
     while stack:
-        e = stack.pop()
-        if e.op is ADD:
-            stack.extend(reversed(e.args))
+        factor, e = stack.pop()
+        weight, w = ir.scaled(e)
+        weight *= factor
+        if w.op is ADD:
+            stack.extend((weight, a) for a in reversed(w.args))
             if len(stack) > MAX_NORM_TERMS:
                 return None
             continue
-        weight, w = ir.scaled(e)
         n = ir.integer(w.args[1]) if w.op is POW else None
         if weight <= 0 or n is None or n < 2 or n % 2:
             return None

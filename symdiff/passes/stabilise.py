@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from symdiff import ir
 from symdiff.ir import DIV, Expr
 from symdiff.ir.identities import Rule, rewrite
+from symdiff.passes.accuracy.far_constants import split_far_constants
 from symdiff.passes.accuracy.softmax import share
 
 
@@ -42,7 +43,7 @@ def stabilise(
             new = share(new)
         found = rewrite(new, early)
         if found is None:
-            return new
+            return new if early else split_far_constants(new)
         if notes is not None:
             notes.append(Rewrite(new, *found))
         return found[0]

@@ -30,6 +30,9 @@ def shapes_of(names: Sequence[str], values: Sequence[Any], mapped: Sequence[bool
             found[name] = len(v.shape), v.kind
             continue
         array = v if hasattr(v, "ndim") and hasattr(v, "dtype") else np.asarray(v)
+        if type(v) is np.ndarray and not v.ndim:
+            found[name] = 0, "0"  # another name of it sees what is stored
+            continue
         rank = array.ndim - 1 if mapped and mapped[k] else array.ndim
         found[name] = rank, "i" if array.dtype.kind in "iub" else "f"
     return found

@@ -31,6 +31,7 @@ class Options:
     checkpoint: str | int | None = None
     cache: bool = True
     verify: bool = True
+    check_domain: bool = True
 
     def __post_init__(self) -> None:
         if self.target not in ("cpu", "auto", "cuda"):

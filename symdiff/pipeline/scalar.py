@@ -20,11 +20,18 @@ from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.program import Emission, Program, Tree
+from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.signsquares import squares_of_signs
-from symdiff.passes.complete.complete import Completions, closed_forms, complete, expand_completed
+from symdiff.passes.complete.complete import (
+    Completions,
+    closed_forms,
+    complete,
+    expand_completed,
+    pinned_forms,
+)
 from symdiff.passes.complete.complete import readable_forms as closed_for_people
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
@@ -69,8 +76,8 @@ def emission(program: Program, without: frozenset[str] = frozenset()) -> Emissio
         program.name,
         program.params,
         program.tree,
-        outputs if "stabilise" in without else stabilise(outputs),
-        closed_forms(program.outputs),
+        without_far_constants(outputs) if "stabilise" in without else stabilise(outputs),
+        pinned_forms(program.outputs),
     )
 
 

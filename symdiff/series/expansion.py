@@ -260,11 +260,14 @@ class Expansion:
         natural = q.denominator == 1 and q > 0
         if not natural and a.valuation() != 0:
             self.singular.add(e)
-        if q.denominator > 1 and not self.generic:
-            self.sign(a)  # on which side it is defined
-            degree = (a.valuation() * q).denominator * self.ramification
-            if degree > MAX_RAMIFICATION:
+        if q.denominator > 1:
+            if not self.generic:
+                self.sign(a)  # on which side it is defined
+            order = a.valuation() * q
+            if order.denominator * self.ramification > MAX_RAMIFICATION and not self.generic:
                 raise Failure("branch point")
+            if order.denominator == 1 and order % 2:  # sqrt(t**2*u) is |t|*sqrt(u)
+                self.sided = True
         if natural and q <= 3 and a.low >= 0:
             power = a
             for _ in range(int(q) - 1):

@@ -32,17 +32,20 @@ class Germ:
     """A node at a point.
 
     kind : "analytic", or what it is instead (see `Failure`); "outside" if the
-        point is outside of its domain.
+        point is outside of its domain; "kink" if it is continuous there and has a power
+        series on either side, but not the same.
     singular : the formula is undefined, or has an infinite derivative, at the point.
     essential : the node's own operation is the reason, or it cancels what a
         singular one below it left.
     order : of a pole, else 0.
+    own : the node's own operation alone is the reason.
     """
 
     kind: str
     singular: bool
     essential: bool
     order: int = 0
+    own: bool = False
 
 
 class Germs:
@@ -91,9 +94,10 @@ class Germs:
         """The sides on which a node is defined."""
         return [x for x in self.sides if e not in x.failed or x.failed[e].kind != "outside"]
 
-    def coefficient(self, e: Expr, k: int) -> Coefficient:
-        """The coefficient of (t - point)**k of an analytic node."""
-        return _coefficient(self._inside(e)[0], e, k)
+    def coefficient(self, e: Expr, k: int, side: int = 0) -> Coefficient:
+        """The coefficient of (t - point)**k of an analytic node, or on one side of a kink."""
+        inside = self._inside(e)
+        return _coefficient(inside[-1 if side < 0 else 0], e, k)
 
     def one_sided(self, e: Expr) -> int:
         """The side on which alone the node is defined, 0 if on both."""
@@ -111,7 +115,8 @@ class Germs:
         guard = e.op is WHERE and self._is_guard(e)
         absorbs = any(self.germs[a].kind != "analytic" for a in below)
         essential = own or guard or absorbs or (kind == "analytic" and self._cancels(e))
-        return Germ(kind, True, essential, order)
+        branch = e.op is WHERE or e.op.kink is not None
+        return Germ(kind, True, essential, order, own and not absorbs and not branch)
 
     def _kind(self, e: Expr) -> tuple[str, int]:
         inside = self._inside(e)
@@ -128,7 +133,9 @@ class Germs:
                 is_zero(_coefficient(inside[0], e, k) - _coefficient(inside[1], e, k))
                 for k in range(self.order)
             ):
-                return "jump", 0
+                kind = "kink"
+                if not is_zero(self.coefficient(e, 0, 1) - self.coefficient(e, 0, -1)):
+                    return "jump", 0
         except Undecided:
             return "undecided", 0
         value = self.at.of(e)
@@ -138,7 +145,7 @@ class Germs:
                     return "jump", 0
             except Undecided:
                 return "undecided", 0
-        return "analytic", 0
+        return kind, 0
 
     def _own(self, e: Expr) -> bool:
         """Whether the node's own operation is singular at the point."""

@@ -131,6 +131,7 @@ class Generator:
         if "A" in names:
             lines.append(Line("m = A.shape[1]"))
         self.has_k = "k" in names
+        self.scalar_result = self.chance(0.75)
         for _ in range(r.randint(2, 6)):
             lines += self.statement(scope)
         lines.append(Line(f"return {self.result(scope)}"))
@@ -139,8 +140,7 @@ class Generator:
         )
 
     def result(self, scope: Scope) -> str:
-        kind = self.random.random()
-        if kind < 0.75:
+        if self.scalar_result:
             arrays = [a for s, v in scope.arrays.items() for a in v[-2:]]
             sums = [
                 f"np.sum({self.wrapped(a)})"
@@ -323,6 +323,7 @@ class Generator:
         kinds = ["elementwise", "elementwise", "overwrite", "reduce", "loop", "loop", "alias"]
         if scope.depth == 0:
             kinds += ["fill", "fill", "triangle", "triangle", "while", "matrix", "branch", "masked"]
+            kinds += ["steps", "steps", "listed", "swap", "grid", "solve", "early"]
         else:
             kinds = ["number", "number", "if", "inner"] if scope.indices else kinds
         return getattr(self, "_" + r.choice(kinds))(scope)
@@ -589,3 +590,128 @@ class Generator:
         scope.arrays["n"].append(name)
         start = r.choice(["np.zeros(n, x.dtype)", "x * 0.5"])
         return [Line(f"{name} = {start}"), Line(f"for {i} in range(n):", tuple(body))]
+
+    def _steps(self, scope: Scope) -> list[Line]:
+        """Arrays that a loop carries."""
+        self.note("arrays carried")
+        r = self.random
+        u, w, k = self.fresh("u"), self.fresh("w"), self.fresh("k")
+        a = r.choice(scope.arrays["n"])
+        own = scope.inner()
+        own.arrays["n"] += [u, w]
+        own.indices = []
+        e = self.elements(own, "n", 1)
+        changes = [
+            f"{u}[1:-1] = {u}[1:-1] + 0.1 * ({u}[:-2] - 2 * {u}[1:-1] + {u}[2:])",
+            f"{u} = {u} + 0.1 * ({e})", f"{u} = np.tanh(np.roll({u}, 1) + {w})",
+            f"{u}[1:] -= 0.3 * {u}[:-1]", f"{u}[::2] += 0.2 * {w}[::2]", f"{u} *= 0.5 + 0.1 * {k}",
+            f"{w} = 0.5 * {u} - {w}", f"{u}, {w} = {w}, {u} * 0.5", f"{w}[:] = np.sin({u})",
+            f"{u}[{k} % max(n, 1):] *= 0.9", f"{u}[:{k}] = {w}[:{k}]", f"{w}[-1 - {k}:] += 0.25",
+            f"{u} = np.where({u} > {w}, {w}, {u})", f"{w} = {u}[::-1] * 0.7",
+        ]  # fmt: skip
+        body = tuple(Line(t) for t in r.sample(changes, r.randint(1, 3)))
+        count = r.choice(["3", "n", "n // 2", "4", "min(n, 3)"])
+        scope.arrays["n"] += [u, w]
+        return [
+            Line(f"{u} = {a}.copy()"), Line(f"{w} = {r.choice(['np.cos(x)', '0.5 * ' + a, 'np.ones_like(x)'])}"),
+            Line(f"for {k} in range({count}):", body),
+        ]  # fmt: skip
+
+    def _listed(self, scope: Scope) -> list[Line]:
+        """A list that grows."""
+        self.note("list")
+        r = self.random
+        name, i, t = self.fresh("l"), self.fresh("i"), self.fresh("t")
+        inner = scope.inner()
+        inner.indices.append((i, "n"))
+        lines = [
+            Line(f"{name} = []"),
+            Line(f"for {i} in range(n):", (Line(f"{name}.append({self.number(inner, 2)})"),)),
+            Line(f"{t} = np.array({name}) * {r.choice(scope.arrays['n'])}"),
+        ]
+        scope.arrays["n"].append(t)
+        return lines
+
+    def _swap(self, scope: Scope) -> list[Line]:
+        """Numbers that go round in a loop."""
+        self.note("swap")
+        r = self.random
+        a, b, i = self.fresh("s"), self.fresh("s"), self.fresh("i")
+        inner = scope.inner()
+        inner.numbers += [a, b]
+        inner.indices.append((i, "n"))
+        change = r.choice([
+            f"{a}, {b} = {b}, 0.5 * {a} + {self.number(inner, 1)}",
+            f"{a}, {b} = {self.number(inner, 1)}, {a}", f"{a}, {b} = {b} * 0.7, {a}",
+        ])  # fmt: skip
+        scope.numbers += [a, b]
+        return [Line(f"{a}, {b} = 0.3, {r.choice(['1.0', '-0.4'])}"),
+                Line(f"for {i} in range({r.choice(['n', '1, n', 'n - 1, -1, -1'])}):", (Line(change),))]  # fmt: skip
+
+    def _grid(self, scope: Scope) -> list[Line]:
+        """A matrix that loops fill; its rows and columns may be used while they are."""
+        self.note("matrix filled by loops")
+        r = self.random
+        M, i, j, t = self.fresh("M"), self.fresh("i"), self.fresh("j"), self.fresh("t")
+        inner = scope.inner()
+        inner.indices += [(i, "n"), (j, "n")]
+        e = self.number(inner, 2)
+        head_i, head_j, change = r.choice([
+            ("n", "n", f"{M}[{i}, {j}] = {e}"), ("n", f"{i}", f"{M}[{i}, {j}] = {e}"),
+            ("n", f"{i}, n", f"{M}[{j}, {i}] += {e}"), ("n", f"{i} + 1", f"{M}[{i}, {j}] -= {e} * 0.5"),
+            ("1, n", "1, n", f"{M}[{i}, {j}] = 0.4 * {M}[{i} - 1, {j}] + 0.3 * {M}[{i}, {j} - 1] + {e}"),
+            ("1, n", "n", f"{M}[{i}, {j}] = 0.5 * {M}[{i} - 1, {j}] + {e}"),
+            ("n", "1, n", f"{M}[{i}, {j}] = 0.5 * {M}[{i}, {j} - 1] + {e}"),
+            ("n", "n", f"{M}[{i}, ({i} + {j}) % n] += {e}"), ("n", "n - 1", f"{M}[{j} + 1, {i}] = {e}"),
+        ])  # fmt: skip
+        use = r.choice([
+            f"np.sum({M}, axis=0)", f"np.sum({M}, axis=1) * 0.5", f"{M} @ x", f"{M}.T @ np.sin(x)",
+            f"np.diag({M})", f"{M}[:, 0] if n > 0 else x", f"np.max({M}, axis=1) if n > 0 else x",
+        ])  # fmt: skip
+        scope.arrays["n"].append(t)
+        start = r.choice(["np.zeros((n, n), x.dtype)", "np.outer(x, x) * 0.5"])
+        return [
+            Line(f"{M} = {start}"),
+            Line(f"for {i} in range({head_i}):", (Line(f"for {j} in range({head_j}):", (Line(change),)),)),
+            Line(f"{t} = {use}"),
+        ]  # fmt: skip
+
+    def _solve(self, scope: Scope) -> list[Line]:
+        """Substitution in a triangle, forwards or backwards."""
+        self.note("substitution")
+        r = self.random
+        b, i, j = self.fresh("b"), self.fresh("i"), self.fresh("j")
+        forwards = self.chance(0.5)
+        outer = "n" if forwards else "n - 1, -1, -1"
+        inside = f"{i}" if forwards else f"{i} + 1, n"
+        weight = r.choice(
+            ["0.2 * np.sin(x[i] * x[j])", "0.3 / (1 + (i - j) ** 2)", "x[i - j] * 0.1"]
+        )
+        weight = (
+            weight.replace("[i", f"[{i}").replace("j]", f"{j}]").replace("(i - j)", f"({i} - {j})")
+        )
+        source = r.choice(scope.arrays["n"])
+        if self.chance(0.5):
+            body = (
+                Line(f"for {j} in range({inside}):", (Line(f"{b}[{i}] -= {weight} * {b}[{j}]"),)),
+            )
+        else:
+            s = self.fresh("s")
+            body = (
+                Line(f"{s} = {b}[{i}]"),
+                Line(f"for {j} in range({inside}):", (Line(f"{s} -= {weight} * {b}[{j}]"),)),
+                Line(f"{b}[{i}] = {s} / 1.5"),
+            )  # type: ignore[assignment]
+        scope.arrays["n"].append(b)
+        return [Line(f"{b} = {source}.copy()"), Line(f"for {i} in range({outer}):", body)]
+
+    def _early(self, scope: Scope) -> list[Line]:
+        """A result before the end, for some arguments."""
+        self.note("early result")
+        e = f"np.sum({self.elements(scope, 'n', 1)})"
+        if not scope.numbers or not self.scalar_result:
+            return self._reduce(scope)
+        condition = (
+            f"{self.random.choice(scope.numbers)} > {self.random.choice(['0.6', '1.5', '-0.5'])}"
+        )
+        return [Line(f"if {condition}:", (Line(f"return {e}"),))]

@@ -270,10 +270,12 @@ def fuzz(
         try:
             with limited(SECONDS):
                 outcome = examined(source, folder)
+            if outcome.failed and shrink:
+                source, outcome = shrunk(source, outcome, folder)
         except SlowError:
             outcome = Outcome("slow")
-        if outcome.failed and shrink:
-            source, outcome = shrunk(source, outcome, folder)
+        except KeyboardInterrupt:  # say what there is
+            break
         tally.add(source, outcome)
         if outcome.failed:
             say(f"--- {outcome.kind}, seed {seed + k}\n{outcome.detail[:600]}\n{source.text()}")

@@ -102,7 +102,8 @@ def _cofactors(a):
 """Functions that a source may call."""
 
 _TAKEN = {"math", "np", "njit", "max", "min", "abs", "range", "int", "float", *HELPERS}
-_ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError"}
+_ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError",
+           "domain": "ValueError"}  # fmt: skip
 _SIGNS = {ir.ADD: "+", ir.SUB: "-", ir.MUL: "*", FLOORDIV: "//", MOD: "%"}
 
 

@@ -16,7 +16,7 @@ from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Refused, Selected, SymArray
 from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
-from symdiff.ir.integers import linear
+from symdiff.ir.integers import degree, linear
 from symdiff.ir.loop_program import Statement, Type, Update, array, load
 
 
@@ -128,7 +128,7 @@ def _one_to_one(target: SymArray) -> bool:
     found = set()
     for w in target.where:
         slots = [n for n in ir.topological((w,)) if n in SLOTS]
-        if len(slots) != 1:
+        if len(slots) != 1 or degree(w, slots[0]) > 2:
             continue
         at = [placed(w, [ir.const(k)] * len(SLOTS)) for k in (0, 1, 2)]
         steps = [ir.rational(linear(ir.sub(at[k + 1], at[k]))) for k in (0, 1)]

@@ -40,7 +40,7 @@ from symdiff.frontend.trace.values import (
     describe,
     join,
 )
-from symdiff.ir import FALSE, TRUE, Expr
+from symdiff.ir import FALSE, TRUE, Expr, loop_program
 
 Call = tuple[tuple[Any, ...], Mapping[str, Any]]
 """The positional and the keyword arguments of a call."""
@@ -81,10 +81,12 @@ class Inlined:
     ----------
     tree : an `Expr`, or a nested tuple, list or NumPy object array of them.
     domain : conditions outside of which the values are nan.
+    assumptions : conditions that the arguments must satisfy.
     """
 
     tree: Any
     domain: tuple[Expr, ...] = ()
+    assumptions: tuple[Expr, ...] = ()
 
 
 def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -94,7 +96,10 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if isinstance(function, Method):
         return function.function(t, function.owner, *args, **kwargs)
     if (implementation := known.find(function)) is not None:
-        return numpy_calls.applied(t, function, implementation, args, kwargs)
+        result = numpy_calls.applied(t, function, implementation, args, kwargs)
+        if getattr(function, "__module__", None) == "math":
+            t.executed(result)  # it raises outside of its domain, whoever uses the result
+        return result
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
         return _traced(t, function, args, kwargs)
@@ -406,10 +411,22 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
         tree = result.tree
         for c in result.domain:
             defined = join(defined, c)
+        for c in result.assumptions:
+            _assumed(t, c)
         return _from_tree(tree, lambda e: defined)
     roots = tuple(_leaves(tree))
     needs = scalars.domain_of(roots)
     return _from_tree(tree, lambda e: join(defined, needs[e]))
+
+
+def _assumed(t: Tracer, condition: Expr) -> None:
+    """What a function that is inlined here asserts."""
+    if condition is TRUE:
+        return
+    held = ir.or_(ir.not_(t.path), condition)
+    message = f"this does not hold: {condition}"
+    t.emit(loop_program.Check(held, "domain", message, t.frame.source.location(t.at)))
+    t.assumptions.append(held)
 
 
 def _scalars(value: Any) -> Iterator[Scalar]:

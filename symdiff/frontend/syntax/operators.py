@@ -15,6 +15,7 @@ from symdiff.frontend.trace.demands import used_as_array
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    TRUTH_OF_ARRAY,
     Choice,
     Cond,
     Listed,
@@ -52,11 +53,7 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
 
 
 def _truth_of_array() -> Refused:
-    return numbers_only(
-        "a condition",
-        "the truth value of an array of several elements",
-        "use np.any or np.all",
-    )
+    return numbers_only("a condition", TRUTH_OF_ARRAY, "use np.any or np.all")
 
 
 def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:

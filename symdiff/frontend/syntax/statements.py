@@ -301,6 +301,10 @@ def _assert(t: Tracer, node: ast.Assert) -> None:
         return
     if all(e in t.parameter_sizes for e in loop_program.leaves((c.expr,))):
         t.require(c.expr, "value", f"this does not hold: {t.text(c.expr)}")
+    else:
+        message = f"this does not hold: {t.text(c.expr)}"
+        held = ir.or_(ir.not_(t.path), c.expr)
+        t.emit(loop_program.Check(held, "domain", message, t.frame.source.location(node)))
     t.assumptions.append(ir.or_(ir.not_(t.path), c.expr))
     t.facts = t.facts.union(scalars.consequences(c.expr))
 

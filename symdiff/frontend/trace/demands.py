@@ -7,7 +7,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.frontend.trace.recorder import Recorder, Retrace, active
-from symdiff.frontend.trace.values import Real, Scalar, SmallArray
+from symdiff.frontend.trace.values import Real, Refused, Scalar, SmallArray
 from symdiff.ir import Expr, loop_program
 
 _OF_INTEGERS = frozenset((ir.VAR, ir.CONST, ir.ADD, ir.SUB, ir.MUL, ir.NEG))
@@ -28,6 +28,9 @@ def number_of(value: Any) -> Any:
         return value.items.item()
     return value
 
+
+CHANGED = "it is changed in place"
+"""A use that another name of an array sees."""
 
 REDUCED = "it is reduced"
 """A use that a number has too."""
@@ -73,6 +76,9 @@ def array_in_call(value: Any, what: str) -> None:
     for v in ir.variables((value.expr,)):
         if t.shapes.get(str(v.value), (0, ""))[0]:
             raise Retrace(str(v.value), what=what)
+        held = t.shapes.get(str(v.value), (0, ""))[1] == "0"
+        if held and v is value.expr and what == CHANGED:
+            raise Refused(f"an array without dimensions has two names: {what}", "pass a number")
 
 
 def retrace_integers(t: Recorder, e: Expr) -> None:

@@ -23,6 +23,7 @@ from symdiff.frontend.trace.values import (
     UNBOUND,
     Cell,
     Masked,
+    Real,
     Refused,
     Scalar,
     SmallArray,
@@ -82,6 +83,7 @@ class Recorder(Interface):
         self.path: Expr = TRUE
         self.facts: frozenset[Expr] = frozenset()
         self.assumptions: list[Expr] = []
+        self.executions: list[Expr] = []
         self.locations: dict[Expr, tuple[Source, ast.AST]] = {}
         self.texts: dict[Expr, str] = {}
         self.regions: list[Region] = []
@@ -224,6 +226,13 @@ class Recorder(Interface):
         blocks = (block for birth, block in self.levels if cell.birth < birth)
         next(blocks, self.block).append(statement)
         self.written.append(cell)
+
+    def executed(self, value: Any) -> None:
+        """Outside of where the value is defined, Python raises on this path."""
+        if isinstance(value, Real) and value.defined is not TRUE and not self.counts:
+            held = scalars.guarded(self.path, value.defined, TRUE)
+            if held is not TRUE:
+                self.executions.append(held)
 
     def require(self, condition: Expr, error: str, message: str) -> None:
         """A condition that must hold at run time wherever this is reached; one on sizes

@@ -15,9 +15,14 @@ from typing import Any
 from symdiff import ir
 from symdiff.frontend.trace import constants
 from symdiff.frontend.trace.values import (
+    TRUTH_OF_ARRAY,
     Cond,
+    Masked,
     Real,
     Refused,
+    Selected,
+    SmallArray,
+    SymArray,
     Whole,
     as_real,
     describe,
@@ -179,6 +184,8 @@ def truth(value: Any) -> Cond | bool:
         return value
     if isinstance(value, Real):
         return cond(ir.ne(value.expr, ZERO), value.defined)
+    if isinstance(value, (SymArray, SmallArray, Selected, Masked)):
+        raise Refused(TRUTH_OF_ARRAY, "use np.any or np.all")
     return bool(value)
 
 
@@ -279,7 +286,7 @@ _REAL: dict[type[ast.operator], Callable[[Real, Real], Real]] = {
     ast.Div: lambda a, b: Real(ir.div(a.expr, b.expr), join(a.defined, b.defined)),
     ast.Pow: _power,
     ast.FloorDiv: lambda a, b: compose(functions.COMPOSITES["numpy.floor_divide"], (a, b)),
-    ast.Mod: lambda a, b: compose(functions.COMPOSITES["numpy.remainder"], (a, b)),
+    ast.Mod: lambda a, b: _remainder(a, b),
 }
 
 _WHOLE: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
@@ -402,6 +409,12 @@ def _template(build: Callable[..., Expr]) -> tuple[int, Expr]:
         value = build(*(ir.var(n) for n in names))
         found = _templates[build] = len(names), domain_of((value,))[value]
     return found
+
+
+def _remainder(a: Real, b: Real) -> Real:
+    """a % b, which is not defined for b = 0, though it tends to 0."""
+    found = compose(functions.COMPOSITES["numpy.remainder"], (a, b))
+    return Real(found.expr, join(found.defined, ir.ne(b.expr, ir.ZERO)))
 
 
 def compose(build: Callable[..., Expr], values: tuple[Any, ...]) -> Real:

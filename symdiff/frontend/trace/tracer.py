@@ -66,6 +66,7 @@ class Tracer(Conditions):
         frame, env, flow, path = self.frame, self.frame.env, self.frame.flow, self.path
         depth, always, levels, cells = self.depth, self.always, len(self.levels), len(self.cells)
         counts, assumed, ranges = len(self.counts), len(self.assumptions), dict(self.ranges)
+        executed = len(self.executions)
         block, statements, steps, written = self.block, len(self.block), self.steps, len(self.written)  # fmt: skip
         log: dict[Cell, Expr | None] = {}
         self.cells.append(log)
@@ -86,6 +87,7 @@ class Tracer(Conditions):
             for cell in self.written[written:]:
                 cell.leaf = None
             del self.block[statements:], self.written[written:], self.assumptions[assumed:]
+            del self.executions[executed:]
             del self.levels[levels:], self.cells[cells:], self.counts[counts:]
             raise
         changes = self.leave(region)

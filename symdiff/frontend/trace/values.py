@@ -24,6 +24,9 @@ MAX_ARRAY = 65536
 """Arrays with more elements than this are not traced element by element."""
 
 
+TRUTH_OF_ARRAY = "the truth value of an array of several elements"
+
+
 class Refused(Exception):  # noqa: N818
     """What was just evaluated is not supported; the tracer adds the place."""
 

@@ -8,6 +8,7 @@
 `cancelling_sums`    sums that may cancel, with the errors of their terms
 `compensate`         compensated evaluation of outputs
 `widen`              outputs in double-double arithmetic
+`far_constants`      constants beyond the range of doubles, by several in range
 `overflow`           where overflow or underflow may have spoilt a result
 `softmax`            the softmax rewrite: exponentials over their sum as logistic functions
 `loop_tiers`         the same tiers for the values of programs with arrays and loops

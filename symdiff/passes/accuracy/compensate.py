@@ -23,6 +23,7 @@ from symdiff.lowering.lower import is_native, lower
 from symdiff.lowering.target import ARRAY_CHAIN, LIGHT, PLAIN, SHARP
 from symdiff.passes.accuracy.cancelling_sums import sharpen
 from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import worst_share
 from symdiff.passes.accuracy.gather_fractions import gather
 
@@ -72,7 +73,7 @@ def first_tier(
     if corrected is not None and large and often_in_doubt(first, MOSTLY, strict=strict):
         return best()
     if not strict:
-        first = sharpen(gather(first))
+        first = sharpen(without_far_constants(gather(first)))
     if corrected is not None and often_in_doubt(first, strict=strict):
         return best()
     return first

@@ -64,11 +64,12 @@ from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, SETTLED, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
 from symdiff.passes.accuracy.cancelling_sums import sharpen
 from symdiff.passes.accuracy.error_test import Doubt, doubt
+from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import inherits
 from symdiff.passes.accuracy.gather_fractions import gather
 from symdiff.passes.accuracy.overflow import Underflow, overflow, underflow
 from symdiff.passes.analysis.signs import Signs
-from symdiff.passes.complete.complete import closed_forms, expand_completed
+from symdiff.passes.complete.complete import expand_completed, pinned_forms
 from symdiff.passes.differentiate import depends_on
 from symdiff.passes.stabilise import stabilise
 
@@ -265,8 +266,8 @@ class _Settling:
         plain = _written(tuple(wholes))
         forms = plain
         if self.accuracy != "certified":
-            forms = sharpen(gather(plain), AGAIN, LONGEST)
-        exact = closed_forms(entire if self.tests else wholes)
+            forms = sharpen(without_far_constants(gather(plain)), AGAIN, LONGEST)
+        exact = pinned_forms(entire if self.tests else wholes)
         known = ((x, self.values[p]) for p, x in self.parts.items() if p in self.values)
         inside = {x: v.whole for x, v in known}
         for key, form, simple, closed in zip(keys, forms, plain, exact, strict=True):

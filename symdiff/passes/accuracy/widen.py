@@ -32,6 +32,7 @@ from symdiff.lowering.double_double import pairs
 from symdiff.lowering.double_double.arithmetic import Pair
 from symdiff.lowering.double_double.functions import FLOOR, RULES, UNIT, named
 from symdiff.lowering.lower import lower
+from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.softmax import shared
 
 ACCEPTED = Fraction(1, 2**57)
@@ -84,7 +85,7 @@ def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
         Raw nodes to be printed by `lowering.double_double.pairs`, as they stand, and a condition.
     """
     widening = _Widening()
-    values = [widening.of(o) for o in shared(outputs)]
+    values = [widening.of(o) for o in shared(without_far_constants(outputs))]
     suspect = FALSE
     for value in dict.fromkeys(values):
         if isinstance(value, Choice):

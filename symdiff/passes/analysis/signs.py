@@ -19,6 +19,7 @@ from symdiff.ir.functions import MAXIMUM, MINIMUM
 
 NEGATIVE, ZERO_, POSITIVE = 1, 2, 4
 ANY = NEGATIVE | ZERO_ | POSITIVE
+MAX_FACTORS = 16
 _VALUES = {NEGATIVE: -1, ZERO_: 0, POSITIVE: 1}
 
 
@@ -140,10 +141,11 @@ class Signs:
 
 
 def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
-    """Drop absolute values and branches that the facts decide."""
+    """Drop absolute values and branches that the facts decide, and take squares out of
+    roots of products that cannot be negative: sqrt(u**2*v) is abs(u)*sqrt(v)."""
     facts = tuple(facts)
     outputs = tuple(outputs)
-    if not facts:
+    if not facts and not any(e.op is POW for e in ir.topological(outputs)):
         return outputs
     signs = Signs(facts)
 
@@ -157,6 +159,37 @@ def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
             decided = signs.holds(args[0])
             if decided is not None:
                 return args[1] if decided else args[2]
+        if e.op is POW and args[0].op in (MUL, DIV):
+            return _without_squares(args[0], args[1], signs)
         return ir.rebuild(e, args)
 
     return ir.transform(outputs, rule)
+
+
+def _without_squares(base: Expr, exponent: Expr, signs: Signs) -> Expr:
+    """A fractional power of a product, its even powers as powers of absolute values; as it
+    is if the other factors may be negative."""
+    q = ir.rational(exponent)
+    if q is None or q.denominator == 1:
+        return ir.power(base, exponent)
+    roots, rest = ir.ONE, ir.ONE
+    stack = [(base, True)]
+    for _ in range(MAX_FACTORS):
+        if not stack:
+            break
+        e, above = stack.pop()
+        n = ir.integer(e.args[1]) if e.op is POW else None
+        if e.op is MUL:
+            stack += [(a, above) for a in reversed(e.args)]
+        elif e.op is DIV:
+            stack += [(e.args[1], not above), (e.args[0], above)]
+        elif n is not None and n % 2 == 0:
+            root = ir.power(ir.abs_(e.args[0]), n * q)
+            roots = roots * root if above else roots / root
+        elif signs.nonnegative(e):
+            rest = rest * e if above else rest / e
+        else:
+            return ir.power(base, exponent)
+    if stack or roots is ir.ONE:
+        return ir.power(base, exponent)
+    return roots * ir.power(rest, exponent)

@@ -59,7 +59,8 @@ CLOSEST = -1000
 class Band:
     """abs(t - point) < radius, where `series(h)` in h = t - point is used.
 
-    With z = h**step it is h**lead * sum_j coefficients[j]*z**j.
+    With z = h**step it is h**lead * sum_j coefficients[j]*z**j; `left` is that for h < 0, if
+    it is another one.
     """
 
     point: Fraction
@@ -67,6 +68,7 @@ class Band:
     coefficients: tuple[Fraction, ...]
     lead: int = 0
     step: int = 1
+    left: Band | None = None
 
     def series(self, h: Expr) -> Expr:
         """The polynomial, by Horner's rule."""
@@ -74,7 +76,8 @@ class Band:
         total = ir.const(self.coefficients[-1])
         for c in reversed(self.coefficients[:-1]):
             total = ir.const(c) + z * total
-        return ir.power(h, self.lead) * total
+        total = ir.power(h, self.lead) * total
+        return total if self.left is None else ir.where(ir.lt(h, 0), self.left.series(h), total)
 
     def around(self, t: Expr, closed: Expr) -> Expr:
         """The series inside of the band, the closed form outside."""

@@ -41,6 +41,7 @@ from symdiff.passes.complete.removable import (
     Removable,
     closed_forms,
     expand_completed,
+    pinned_forms,
     readable_forms,
 )
 from symdiff.passes.complete.surfaces import Surface, complete_surfaces
@@ -355,6 +356,9 @@ class _Search:
             if germ.kind == "analytic" and (germ.essential or small):
                 self._fill(e, germs, inner)
                 inner = named = True
+            elif germ.kind == "kink" and germ.own:
+                self._fill(e, germs, True)
+                inner = named = True
             elif germ.kind not in ("analytic", "outside") and germ.essential and not named:
                 named = True
                 yield Completed(e, germs.t, germs.point, germ.kind, order=germ.order)
@@ -416,5 +420,6 @@ __all__ = [
     "closed_forms",
     "complete",
     "expand_completed",
+    "pinned_forms",
     "readable_forms",
 ]

@@ -19,7 +19,7 @@ import functools
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
@@ -29,7 +29,7 @@ from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import DIV, OPS, Expr, Op
-from symdiff.ir.functions import MARKS
+from symdiff.ir.functions import MARKS, PINNED
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
 from symdiff.passes.complete.bands import Band, Closed, band
@@ -53,13 +53,26 @@ class Centre:
     node: Expr
 
     @property
-    def side(self) -> int:
-        return self.germs.one_sided(self.node)
+    def kinked(self) -> bool:
+        """Whether there is another series on either side."""
+        return self.germs.germs[self.node].kind == "kink"
 
-    def coefficient(self, k: int, order: int) -> Coefficient:
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """The sides that have a series of their own; 0 is both."""
+        return (1, -1) if self.kinked else (self.germs.one_sided(self.node),)
+
+    def coefficient(self, k: int, order: int, side: int = 0) -> Coefficient:
         """The coefficient of h**k in the derivative of an order."""
-        c = self.germs.coefficient(self.node, k + order)
+        c = self.germs.coefficient(self.node, k + order, side)
         return c * fmpq(math.perm(k + order, order))
+
+    def value(self, order: int) -> Coefficient:
+        """The derivative of an order at the point; at a kink the mean of both sides."""
+        if not self.kinked:
+            return self.coefficient(0, order)
+        both = self.coefficient(0, order, 1) + self.coefficient(0, order, -1)
+        return both * fmpq(1, 2)
 
 
 class Removable:
@@ -76,6 +89,7 @@ class Removable:
 
     def __init__(self, name: str, closed: Expr, centres: Sequence[Centre]) -> None:
         self.name, self.closed, self.centres = name, closed, tuple(centres)
+        self.kinked = any(c.kinked for c in self.centres)
         self._closed = [closed]
         self._plain = [closed]
         self._readable = [closed]
@@ -140,11 +154,12 @@ class Removable:
 
     def pinned(self, order: int, t: Expr, plain: Expr) -> Expr:
         """A derivative at t, in closed form but at the points themselves: where t has a
-        kink, as `minimum(x, 1)` at x = 1, the closed form has no limit there."""
+        kink, as `minimum(x, 1)` at x = 1, or the function has one, as `sqrt(1 - cos(t))`,
+        the closed form has no limit there."""
         for c in self.centres:
-            coefficient = c.coefficient(0, order)
+            coefficient = c.value(order)
             if not isinstance(coefficient, arb):
-                plain = ir.where(ir.eq(t, ir.const(c.point)), to_expr(coefficient), plain)
+                plain = PINNED(t - ir.const(c.point), to_expr(coefficient), plain)
         return plain
 
     def readable_form(self, order: int) -> Expr:
@@ -173,10 +188,17 @@ class Removable:
         return self._bands[key]
 
     def _band(self, centre: Centre, order: int, bits: int) -> Band:
+        right, *left = (self._series(centre, side, order, bits) for side in centre.sides)
+        if not left:
+            return right
+        radius = min(right.radius, left[0].radius)
+        return replace(right, radius=radius, left=left[0])
+
+    def _series(self, centre: Centre, side: int, order: int, bits: int) -> Band:
         plain = self.plain_form(order)
         (whole,) = closed_forms((plain,))
-        closed = Closed(self.closed_form(order), plain, whole, VARIABLE, centre.point, centre.side)
-        return band(lambda k: centre.coefficient(k, order), closed, bits)
+        closed = Closed(self.closed_form(order), plain, whole, VARIABLE, centre.point, side)
+        return band(lambda k: centre.coefficient(k, order, side), closed, bits)
 
     def written(self, order: int, args: Sequence[Expr], bits: int) -> Expr:
         """A derivative at a point: polynomials near the centres, else the closed form."""
@@ -187,6 +209,9 @@ class Removable:
             (result,) = expand_completed((self.closed_form(order),), bits)
             for b in self.bands(order, bits):
                 result = b.around(VARIABLE, result)
+            for c in self.centres if self.kinked else ():
+                at = ir.eq(VARIABLE, ir.const(c.point))
+                result = ir.where(at, to_expr(c.value(order)), result)
             self._written[key] = result
         if args[0] is VARIABLE:
             return self._written[key]
@@ -204,7 +229,7 @@ class Removable:
         for c in self.centres:
             p = arb(fmpq(c.point.numerator, c.point.denominator))
             if x.is_exact() and x == p:
-                return to_ball(c.coefficient(0, order))
+                return to_ball(c.value(order))
             if x.overlaps(p):
                 return arb("nan")
         if order not in self._tapes:
@@ -276,27 +301,35 @@ def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     return _in_closed_form(outputs, "plain_form")
 
 
+def pinned_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The closed form in place of each completed function, with its values at the completed
+    points: a limit there would take long beside costly functions."""
+    return _in_closed_form(outputs, "plain_form", pinned=True)
+
+
 def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The closed form in place of each completed function, for people to read."""
     return _in_closed_form(outputs, "readable_form")
 
 
-def _in_closed_form(outputs: Iterable[Expr], form: str) -> tuple[Expr, ...]:
+def _in_closed_form(outputs: Iterable[Expr], form: str, pinned: bool = False) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         if e.op in MARKS:
             return args[0]
         if e.op not in WRITTEN:
             return ir.rebuild(e, args)
         function, order = WRITTEN[e.op]
-        inner = function.spelled.get((form, order))
+        key = f"{form} pinned" if pinned else form, order
+        inner = function.spelled.get(key)
         if inner is None:
-            inner = _in_closed_form((getattr(function, form)(order),), form)
-            function.spelled[form, order] = inner
-        if args == tuple(function.variables):
-            return inner[0]
-        (result,) = ir.substitute(inner, dict(zip(function.variables, args, strict=True)))
-        if form == "plain_form" and isinstance(function, Removable) and _has_kink(args[0]):
-            return function.pinned(order, args[0], result)
+            inner = _in_closed_form((getattr(function, form)(order),), form, pinned)
+            function.spelled[key] = inner
+        (result,) = inner
+        if args != tuple(function.variables):
+            (result,) = ir.substitute(inner, dict(zip(function.variables, args, strict=True)))
+        if form == "plain_form" and isinstance(function, Removable):
+            if pinned or function.kinked or _has_kink(args[0]):
+                return function.pinned(order, args[0], result)
         return result
 
     return ir.transform(outputs, rule)
@@ -309,5 +342,6 @@ __all__ = [
     "Removable",
     "closed_forms",
     "expand_completed",
+    "pinned_forms",
     "readable_forms",
 ]

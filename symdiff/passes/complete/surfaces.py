@@ -207,15 +207,18 @@ def _expansion(v: Expr, rho: Expr, side: int, ramification: int) -> Expansion:
 def _series(e: Expr, v: Expr, rho: Expr, count: int, most: int = MAX_SERIES) -> list[Expr] | None:
     """Coefficients of h**0, h**1, ... with h = v - rho; None if there are others."""
     try:
+        x = _expansion(v, rho, 1, 1)
         try:
-            found = _one_side(e, _expansion(v, rho, 1, 1), count)
+            found = _one_side(e, x, count)
         except Ramified:
-            right = _one_side(e, _expansion(v, rho, 1, 2), count)
+            x = _expansion(v, rho, 1, 2)
+            found = _one_side(e, x, count)
+        if found is not None and x.sided:
             try:
-                left = _one_side(e, _expansion(v, rho, -1, 2), count)
+                left = _one_side(e, _expansion(v, rho, -1, x.ramification), count)
             except Failure as failure:
-                left = right if failure.kind == "outside" else None
-            found = right if left is right or left == right else None
+                left = found if failure.kind == "outside" else None
+            found = found if left == found else None
     except (ArithmeticError, RecursionError):
         return None
     small = found is not None and len(ir.topological(found)) <= most
@@ -224,8 +227,6 @@ def _series(e: Expr, v: Expr, rho: Expr, count: int, most: int = MAX_SERIES) -> 
 
 def _one_side(e: Expr, x: Expansion, count: int) -> list[Expr] | None:
     stream, r = x.of(e), x.ramification
-    if x.sided and r == 1:
-        return None
     whole = [k * r for k in range(count)]
     if not all(
         is_zero(stream.coefficient(k)) for k in range(stream.low, count * r) if k not in whole

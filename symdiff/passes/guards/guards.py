@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf
 from typing import Literal
 
 from symdiff import ir
@@ -293,9 +293,7 @@ class _Repairs:
             low = min((p.low for p in inside), default=0)
             high = max((p.high for p in inside), default=0)
             signs = self.prover.signs
-            if (isfinite(low) or signs.nonnegative(u)) and (
-                isfinite(high) or signs.nonnegative(-u)
-            ):
+            if (low > -inf or signs.nonnegative(u)) and (high < inf or signs.nonnegative(-u)):
                 return True
         return False
 

@@ -15,6 +15,7 @@ analytic from exact power series where the formula depends on one quantity.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.zeros import Solution, sampled, zero_sets
 from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
 from symdiff.passes.differentiate import pushforward
-from symdiff.passes.guards.shape import bottleneck, is_simple, is_small
+from symdiff.passes.guards.shape import bottleneck, is_simple, is_small, quantities
 from symdiff.series import Germs, OutOfBudget
 
 POINT_ULPS = 2
@@ -44,7 +45,7 @@ FINE = 2.0**-23
 WIDEST = 4
 """Bands reach at most 2**WIDEST from the point."""
 NARROWEST = -1000
-HOPELESS = ("pole", "logarithm", "outside", "jump")
+HOPELESS = ("pole", "logarithm", "outside", "jump", "kink")
 """What has no limit at the point."""
 VISIBLE = 2.0**-20
 """By how much an epsilon must miss the limit to be named."""
@@ -57,6 +58,8 @@ BEYOND = (1.5, 2.0, 3.0, 5.0, 10.0, 60.0, 1e3, 1e6)
 MAX_VARIABLES = 6
 MAX_LOCI = 12
 MAX_CENTRES = 6
+MAX_QUANTITIES = 8
+"""Nodes that are tried as the quantity that a guard is about."""
 
 QUANTITY = ir.var("the guarded quantity")
 Direction = tuple[float, ...]
@@ -115,6 +118,19 @@ class Prover:
         if not is_small(roots):
             return None
         t = bottleneck(roots, about)
+        if (found := self._of(roots, t, band)) is not None:
+            return found
+        for u in itertools.islice(quantities(roots, about), MAX_QUANTITIES):
+            if u is t or self._of(roots, u, band) is None:
+                continue
+            (acts,) = ir.substitute((condition,), {u: QUANTITY})
+            if _is_smooth(u, acts):
+                return self._of(roots, u, band)
+        return None
+
+    def _of(self, roots: tuple[Expr, Expr, Expr], t: Expr | None, band: bool) -> Verdict | None:
+        """The verdict on a guard as a function of t and of what does not depend on it."""
+        condition, small, other = roots
         sides = 0
         if t is not None:
             sides = 1 if self.signs.nonnegative(t) else -1 if self.signs.nonnegative(-t) else 0
@@ -136,8 +152,37 @@ def _named(verdict: Verdict, t: Expr) -> Verdict:
     return replace(
         verdict,
         where=tuple((t if e is QUANTITY else e, x) for e, x in verdict.where),
-        singular=tuple((t if e is QUANTITY else e, x) for e, x in verdict.singular),
+        singular=tuple(
+            (t if e is QUANTITY else e, ir.substitute((x,), {QUANTITY: t})[0])
+            for e, x in verdict.singular
+        ),
     )
+
+
+def _is_smooth(t: Expr, acts: Expr) -> bool:
+    """Whether a quantity has no singular point or kink where a condition on it holds, as
+    far as such points are found."""
+    params = ir.variables((t,))
+    constants = [q for n in ir.topological((t,)) if (q := ir.rational(n)) is not None]
+    for n in ir.topological((t,)):
+        if n.op is ir.WHERE:
+            return False
+        places = list(loci(n))
+        if n.op.kink is not None:
+            places.append(n.op.kink(*n.args))
+        for d in places:
+            if len(params) == 1:
+                points = [{params[0]: r} for r in rational_roots(d, params[0], constants)]
+            else:
+                points = [p for s in zero_sets(d) for p in sampled(s, params)]
+            for point in points:
+                program = Certified(params, [t], (), WORK)
+                (at,) = program.at_with_status([float(point[v]) for v in params])
+                if at.status not in ("exact", "budget"):
+                    continue
+                if ir.substitute((acts,), {QUANTITY: ir.const(at.value)})[0] is not ir.FALSE:
+                    return False
+    return True
 
 
 class _Case:
@@ -319,7 +364,7 @@ class _Case:
         """Ways away from the point: along each variable, and between them."""
         for v in varied:
             for sign in (1.0, -1.0):
-                if sign * self.sides >= 0:
+                if v is not QUANTITY or sign * self.sides >= 0:
                     yield tuple(sign if p is v else 0.0 for p in self.params)
         if len(varied) > 1:
             for ws in SLANTED:

@@ -48,7 +48,7 @@ class Piece:
 
     def image(self, factor: Fraction, shift: Fraction) -> Piece:
         """The interval of factor*u + shift."""
-        ends = [_scaled(self.low, factor) + shift, _scaled(self.high, factor) + shift]
+        ends = [_moved(self.low, factor, shift), _moved(self.high, factor, shift)]
         if factor < 0:
             return Piece(ends[1], ends[0], (self.closed[1], self.closed[0]))
         return Piece(ends[0], ends[1], self.closed)
@@ -60,8 +60,10 @@ EVERYTHING: Set = (Piece(-math.inf, math.inf),)
 NONNEGATIVE = Piece(Fraction(0), math.inf, (True, False))
 
 
-def _scaled(bound: Bound, factor: Fraction) -> Bound:
-    return bound * factor if isinstance(bound, Fraction) else math.copysign(bound, bound * factor)
+def _moved(bound: Bound, factor: Fraction, shift: Fraction) -> Bound:
+    if isinstance(bound, Fraction):
+        return bound * factor + shift
+    return bound if factor >= 0 else -bound  # infinite; large fractions are no floats
 
 
 def intersection(a: Set, b: Set) -> Set:

@@ -8,7 +8,7 @@ Requires: any DAG. Ensures: only reads it; unknown shapes are no guards.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from symdiff import ir
@@ -122,9 +122,21 @@ def bottleneck(roots: Sequence[Expr], about: Expr) -> Expr | None:
         for a in t.args:
             mask[t] |= mask[a]
         if mask[t] == (1 << len(found)) - 1 and not t.op.boolean:
-            if not _reaches_variables(roots, t):
+            if not _reaches(roots, t):
                 return t
     return None
+
+
+def quantities(roots: Sequence[Expr], about: Expr) -> Iterator[Expr]:
+    """The nodes below `about` through which alone the roots depend on what those depend
+    on, the lowest first."""
+    found = ir.variables(roots)
+    for t in ir.topological((about,)):
+        if t.op.boolean or t.op is VAR or not t.args:
+            continue
+        below = set(ir.variables((t,)))
+        if below and not _reaches(roots, t, below if len(below) < len(found) else None):
+            yield t
 
 
 def is_simple(condition: Expr, single: bool) -> bool:
@@ -155,14 +167,15 @@ def _folds_once(e: Expr) -> bool:
     return folds <= 1
 
 
-def _reaches_variables(roots: Sequence[Expr], t: Expr) -> bool:
+def _reaches(roots: Sequence[Expr], t: Expr, variables: set[Expr] | None = None) -> bool:
+    """Whether variables (None: any) are reached from the roots past t."""
     seen = {t}
     stack = list(roots)
     while stack:
         e = stack.pop()
         if e in seen:
             continue
-        if e.op is VAR:
+        if e.op is VAR and (variables is None or e in variables):
             return True
         seen.add(e)
         stack.extend(e.args)
@@ -176,5 +189,5 @@ def may_be_guard(e: Expr) -> bool:
 
 __all__ = [
     "bottleneck", "clamp_of", "disjuncts", "domain", "is_simple", "is_small", "may_be_guard",
-    "without_epsilon",
+    "quantities", "without_epsilon",
 ]  # fmt: skip

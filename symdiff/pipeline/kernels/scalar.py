@@ -10,12 +10,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.ir.program import Emission, Tree, nesting, unnesting
 from symdiff.pipeline.derivation import kept
 from symdiff.pipeline.options import Options
 from symdiff.runtime.dispatch import Way
-from symdiff.runtime.scalar.fallback import Tiered
+from symdiff.runtime.scalar.fallback import Demands, Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
 REMEDIES = ("refine", "correct", "first", "compiled")
@@ -24,8 +25,11 @@ sums rounded together or with their errors, elements computed again with all err
 arithmetic, and compiled code at all."""
 
 
-def tiered(emission: Emission, options: Options, without: str = "") -> Tiered:
-    """The tiers of run time: double arithmetic with tests, double-double, balls.
+def tiered(
+    emission: Emission, options: Options, without: str = "", demands: Demands = ()
+) -> Tiered:
+    """The tiers of run time: double arithmetic with tests, double-double, balls. Elements that do
+    not satisfy the demands stay in doubt in all of them, so that the last refuses them.
 
     Parameters
     ----------
@@ -39,7 +43,10 @@ def tiered(emission: Emission, options: Options, without: str = "") -> Tiered:
             **tiers,
         )  # fmt: skip
 
-    found = wide = kernel(emission.reference, widen=widen)
+    violated = ir.FALSE
+    for condition, _ in demands:
+        violated = ir.or_(violated, ir.not_(condition))
+    found = wide = kernel(emission.reference, widen=functools.partial(_widen_in, violated))
     wanted = options.accuracy != "strict" or not always_wide(emission.reference)
     if wanted and without not in ("first", "compiled"):
         tested = options.accuracy in ("high", "strict")
@@ -51,16 +58,29 @@ def tiered(emission: Emission, options: Options, without: str = "") -> Tiered:
         tiers: dict[str, Any] = {}
         if tested:
             tiers = {
-                "suspect": functools.partial(suspect, options.cache),
+                "suspect": functools.partial(_suspect_in, violated, options.cache),
                 "refine": functools.partial(refine, options.cache),
                 "second": wide,
             }
             if options.dtype != "float32":
                 tiers["correct"] = functools.partial(correct, options.cache)
             tiers.pop(without, None)
+        elif demands:
+            tiers = {"suspect": violated}
         found = kernel(outputs, **tiers)
     always = options.accuracy == "certified" or without == "compiled"
-    return Tiered(found, emission.reference, always)
+    return Tiered(found, emission.reference, always, demands)
+
+
+def _suspect_in(violated: Expr, keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
+    """`suspect`, or where the arguments are not what they must be."""
+    return ir.or_(violated, suspect(keep, outputs, dtype, kind))
+
+
+def _widen_in(violated: Expr, outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
+    """`widen`, in doubt also where the arguments are not what they must be."""
+    found, doubt = widen(outputs)
+    return found, ir.or_(violated, doubt)
 
 
 def unsound(name: str, kernel: Tiered, trial: Callable[[], Any]) -> str | None:

@@ -16,7 +16,7 @@ from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
 from symdiff.codegen.llvm.loops.kernel import FIXED
 from symdiff.codegen.llvm.loops.parallel import PIECE, STOPPED
-from symdiff.errors import SymdiffError
+from symdiff.errors import DomainError, SymdiffError
 from symdiff.ir import CONST, Expr
 from symdiff.ir.linalg.routines import ROUTINES
 from symdiff.ir.loop_program import ARRAY, Call, Type, kind_of, name_of, types
@@ -55,7 +55,8 @@ class WideIntegerError(ComputationError, OverflowError):
     """An integer that does not fit in 64 bits, found while computing."""
 
 
-ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError}
+ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError,
+                                       "domain": DomainError}  # fmt: skip
 """The errors of checks; of others, `ComputationError`."""
 
 

@@ -10,6 +10,7 @@ import ctypes
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -108,7 +109,9 @@ class Spec:
         roots = self.roots()
         own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
-        wide = self.widen is not None
+        wide: Any = self.widen is not None
+        if isinstance(self.widen, partial):  # what else it is in doubt of
+            wide = encode(self.widen.args)
         how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, self.arrays, wide)
         return cache.key(kind, rows, how, jit.host(), *more)
 

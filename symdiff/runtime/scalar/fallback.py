@@ -9,13 +9,13 @@ called how often, at most twice the better choice is spent.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from symdiff.errors import UnsupportedError
+from symdiff.errors import DomainError, Location, UnsupportedError
 from symdiff.interpret import work
 from symdiff.ir import Expr, encode, topological
 from symdiff.runtime import cache
@@ -34,6 +34,10 @@ WIDENING = 40_000
 """and compiling it in double-double arithmetic."""
 
 
+Demands = tuple[tuple[Expr, Location | None], ...]
+"""Conditions on the arguments, and where they are stated."""
+
+
 class AccuracyWarning(RuntimeWarning):
     """Some elements were left as the kernel computed them: their budget was not enough."""
 
@@ -46,6 +50,7 @@ class Tiered:
     kernel : the compiled tiers.
     reference : the outputs in closed form, one per output of the kernel.
     always : whether every element is recomputed, not only suspect ones.
+    demands : what arguments must satisfy; the kernel is in doubt where they do not.
 
     Attributes
     ----------
@@ -59,8 +64,10 @@ class Tiered:
         kernel: Kernel,
         reference: Sequence[Expr],
         always: bool = False,
+        demands: Demands = (),
     ) -> None:
         self.kernel, self.reference = kernel, tuple(reference)
+        self.demands = demands
         self.always = always
         self._certified: Any = None
         self.validated = 0
@@ -100,6 +107,7 @@ class Tiered:
         values = [elementwise.prepare(n, a) for n, a in zip(self.kernel.params, args, strict=True)]
         if not all(isinstance(v, float) for v in values):
             return None
+        self.demand([float(v) for v in values])
         start = work.spent()
         try:
             answers = self._reference().at_with_status(values)
@@ -120,6 +128,7 @@ class Tiered:
         if not self.always and not result.suspects:
             return result.values
         if not any(isinstance(v, np.ndarray) for v in result.values):
+            self.demand([float(a) for a in args])
             start = work.spent()
             answers = self._at([float(a) for a in args], _dtype(result.values[0]))
             self._waiting -= work.spent() - start
@@ -130,6 +139,28 @@ class Tiered:
         self._repair(args, result.values, None if self.always else result.flags)
         return result.values
 
+    def demand(self, point: Sequence[float]) -> None:
+        """Refuse arguments that are not what they must be.
+
+        Raises
+        ------
+        DomainError : at the line that says so.
+        """
+        if not self.demands:
+            return
+        from symdiff.interpret.loops import Doubles, evaluate
+
+        scope = {n: np.float64(v) for n, v in zip(self.kernel.params, point, strict=True)}
+        for condition, location in self.demands:
+            with np.errstate(all="ignore"):
+                holds = evaluate(condition, Doubles(), scope)
+            if not holds:
+                values = ", ".join(
+                    f"{n} = {v!r}" for n, v in zip(self.kernel.params, point, strict=True)
+                )
+                text = f"{self.kernel.name}: this does not hold: {condition}, for {values}"
+                raise DomainError(text, location, "check_domain=False switches this off")
+
     def _reference(self) -> Any:
         if self._certified is None:
             from symdiff.interpret import Certified
@@ -138,17 +169,30 @@ class Tiered:
         return self._certified
 
     def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
-        answers: Sequence[float] = self._reference().at(point, dtype)
-        return answers
+        answers = self._reference().at_with_status(point, dtype)
+        if any(a.status == "budget" for a in answers):
+            warnings.warn(
+                f"{self.kernel.name}: a result is not proven accurate: the budget of a point for "
+                "ball arithmetic was not enough",
+                AccuracyWarning,
+                stacklevel=5,
+            )
+        return [a.value for a in answers]
 
     def prove(self, point: Sequence[float]) -> Sequence[float]:
         """The outputs at a point by the last tier."""
         return self._at(point, "float64")
 
+    def _doubtful(self, shape: tuple[int, ...], flags: Any) -> Iterable[tuple[Any, ...]]:
+        """Where elements are computed again."""
+        return np.ndindex(shape) if flags is None else zip(*np.nonzero(flags), strict=True)
+
     def _repair(self, args: Sequence[Any], values: list[Any], flags: Any) -> None:
         shape = values[0].shape
         grids = [np.broadcast_to(np.asarray(a), shape) for a in args]
-        where = np.ndindex(shape) if flags is None else zip(*np.nonzero(flags), strict=True)
+        for index in self._doubtful(shape, flags) if self.demands else ():
+            self.demand([float(g[index]) for g in grids])
+        where = self._doubtful(shape, flags)
         until, left = work.spent() + WORK, []
         for index in where:
             if work.spent() > until:

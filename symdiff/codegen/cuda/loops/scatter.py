@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from symdiff import ir
 from symdiff.codegen.cuda.loops.independence import parallel
 from symdiff.ir import CONST, ONE, TRUE, ZERO, Expr, substitute, topological, var
-from symdiff.ir.integers import in_range, linear
+from symdiff.ir.integers import degree, in_range, linear
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -222,6 +222,8 @@ def _solved(e: Expr, here: Expr, loops: dict[str, Loop]) -> tuple[str, Expr] | N
             n.op is LOAD and leaf in leaves((n,)) for n in topological((e,))
         ):
             continue
+        if degree(e, leaf) > 2:
+            continue  # three places do not say that it is linear
         at = [substitute((e,), {leaf: ir.const(k)})[0] for k in (0, 1, 2)]
         step = ir.rational(linear(ir.sub(at[1], at[0])))
         if step in (1, -1) and ir.rational(linear(ir.sub(at[2], at[1]))) == step:

@@ -102,8 +102,8 @@ class Choice(Memory):
         return self.plan(s.indices[-1], ranges, inner, (s.value,), (), ())
 
     def plan_loop(self, s: Loop) -> Plan | None:
-        """How a loop is vectorised."""
-        if s.count is None or s.condition is not TRUE:
+        """How a loop is vectorised; not at all where a lane elsewhere runs it step by step."""
+        if s.count is None or s.condition is not TRUE or self.alike():
             return None
         arrays = [v.type.shape for v in s.saves] + [v.type.shape for v in s.restores]
         if any(arrays) or (s.reverse and s.saves):

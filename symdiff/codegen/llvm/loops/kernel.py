@@ -188,6 +188,7 @@ class Kernel(Products):
         self.functions: list[str] = []
         self.once = set()
         self.names = Names(types(program))
+        self.unrolls = {}
 
     def cell(self, place: int) -> str:
         """The address of a cell."""

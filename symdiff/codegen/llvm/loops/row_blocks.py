@@ -16,8 +16,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from symdiff.ir import TRUE, Expr, substitute
-from symdiff.ir.loop_program import Build, Loop, Names, index, leaves, name_of, renamed, replaced
+from symdiff.ir import TRUE, Expr
+from symdiff.ir.loop_program import (
+    Build,
+    Loop,
+    Names,
+    exchanged,
+    index,
+    leaves,
+    name_of,
+    renamed,
+    replaced,
+)
 
 ROWS = 4
 """How many, a power of two."""
@@ -43,13 +53,13 @@ def together(s: Build, places: Sequence[str], names: Names) -> tuple[Loop, list[
     loops: list[Loop] = []
     values: list[Expr] = []
     for place in places:
-        (copy,), new = renamed((first,), names)
+        (copy,), new = renamed((first,), names, exactly=True)
         here = {index(s.indices[-1]): index(place)}
-        values += substitute(substitute((s.value,), new), here)
-        (copy,) = replaced((copy,), here)
+        values += exchanged(exchanged((s.value,), new), here)
+        (copy,) = replaced((copy,), here, exactly=True)
         assert isinstance(copy, Loop)
         if loops:
-            (copy,) = replaced((copy,), {index(copy.index): index(loops[0].index)})
+            (copy,) = replaced((copy,), {index(copy.index): index(loops[0].index)}, exactly=True)
         assert isinstance(copy, Loop)
         loops.append(copy)
     carried = tuple(c for loop in loops for c in loop.carried)

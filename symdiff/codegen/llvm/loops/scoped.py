@@ -89,6 +89,8 @@ class Scope(scopes.Scope[Stored]):
     varying : the names that have one value for each lane.
     varies : whether an expression has.
     entry : where variables stand, if this is the outermost scope of a function.
+    alike : whether it is one iteration of a loop that is vectorised elsewhere: it computes what a
+        lane computes there, bit by bit.
     assumed : indices that are known to be within a size.
     restored : names that came as vectors.
     """
@@ -99,6 +101,7 @@ class Scope(scopes.Scope[Stored]):
     assumed: set[tuple[Expr, Expr]] = field(default_factory=set)
     restored: set[Expr] = field(default_factory=set)
     entry: list[str] | None = None
+    alike: bool = False
     allocates: bool = False
 
 
@@ -310,7 +313,27 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             return name
         if op is POW and e.args[1] is HALF:
             return self.emit(kind, w.call(w.intrinsic("llvm.sqrt", 1), args[:1]), scope)
+        if w is self.scalars and self._of_lanes(e) and self.alike(scope):
+            lanes = [self.spread(self.real, a, scope) for a in args]
+            found = self.emit(self.packed.value, self.packed.instruction(e, lanes), scope)
+            return self.emit(kind, f"extractelement {self.packed.value} {found}, i64 0", scope)
         return self.emit(kind, w.instruction(e, args), scope)
+
+    def alike(self, scope: Scope | None = None) -> bool:
+        """Whether a scope belongs to one iteration of a loop that is vectorised elsewhere."""
+        scope = scope or self.scope
+        while scope is not None:
+            if scope.alike:
+                return True
+            scope = scope.parent
+        return False
+
+    def _of_lanes(self, e: Expr) -> bool:
+        """Whether vectors have a function of their own for an operation."""
+        if self.width == 1 or e.op.libm is None or e.op.intrinsic is not None or not e.op.vector:
+            return False
+        name = e.op.libm + ("f" if self.scalars.single else "")
+        return self.packed.lanes.variant(name, e.op.arity) is not None
 
     def needs(self, n: Expr) -> Sequence[Expr]:
         if n.op is not SETTLED or n.args[2] is n.args[3]:

@@ -38,9 +38,16 @@ class Tile:
 
 
 class Spans(Vectors):
-    """Prints builds and loops on vectors where that pays."""
+    """Prints builds and loops on vectors where that pays.
+
+    Attributes
+    ----------
+    unrolls : how many vectors a step of a loop has, by its index, where other loops say so: a sum
+        of a row alone has the order of one that is made with others.
+    """
 
     names: Names
+    unrolls: dict[str, int]
 
     # -------------------------------------------------------------------- spans
     def spans(
@@ -94,11 +101,15 @@ class Spans(Vectors):
         high = self.emit("i64", f"call i64 @llvm.smax.i64(i64 {high}, i64 {low})")
         return low, high
 
-    def singles(self, v: str, count: Expr, first: str, last: str, one: Callable[[], None]) -> None:
-        """The loop over single iterations."""
+    def singles(
+        self, v: str, count: Expr, first: str, last: str, one: Callable[[], None],
+        alike: bool = True,
+    ) -> None:  # fmt: skip
+        """The loop over single iterations, which compute what the lanes do."""
         c = self.begin(last, first)
         c.scope.names[v] = c.order
         c.scope.ranges[v] = count
+        c.scope.alike = alike
         self.test(c, ())
         one()
         self.finish(c)
@@ -219,8 +230,9 @@ class Spans(Vectors):
         loop, values = found
         with self.trial({**dict(zip(s.indices, s.type.shape, strict=True)),
                          **dict.fromkeys(places, count)}, ()):  # fmt: skip
-            if self.plan_loop(loop) is None:
-                return False
+            plan = self.plan_loop(loop)
+            if plan is None or plan.bounds:
+                return False  # with bounds of several rows a sum would have another order
         start, total = part or ("0", self.at_least_zero(count))
         length = self.emit("i64", f"sub i64 {total}, {start}")
         whole = self.emit("i64", f"and i64 {length}, {-ROWS}")
@@ -241,7 +253,10 @@ class Spans(Vectors):
             value = self.typed(s.value, a.kind)
             self.store(a.kind, value, self.place(a, [index(i) for i in s.indices]))
 
-        self.singles(v, count, middle, total, one)
+        (alone,) = s.body
+        assert isinstance(alone, Loop)
+        self.unrolls[alone.index] = plan.unroll
+        self.singles(v, count, middle, total, one, alike=False)
         return True
 
     def better(self, s: Build, plan: Plan) -> bool:
@@ -259,9 +274,12 @@ class Spans(Vectors):
     # -------------------------------------------------------------------- loops
     def loop(self, s: Loop, point: Point) -> None:
         plan = self.plan_loop(s)
+        if plan is None and s.index in self.unrolls:
+            plan = Plan(0.0, 1, ())
         if plan is None or s.count is None:
             super().loop(s, point)
             return
+        plan = replace(plan, unroll=self.unrolls.get(s.index, plan.unroll))
         count = s.count
         places = [self.start(s, k, point) for k in range(len(s.carried))]
         tapes = self.open_tapes(s, self.at_least_zero(count))

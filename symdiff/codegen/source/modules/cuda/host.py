@@ -38,7 +38,8 @@ from symdiff.ir.loop_program import INDEX, REAL_OF, Structured, Type, kind_of, n
 
 LONG = 40
 """Longer integers have names."""
-ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError"}
+ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError",
+          "domain": "ValueError"}  # fmt: skip
 _TRUTH = {LT: "{0} < {1}", LE: "{0} <= {1}", EQ: "{0} == {1}", NOT: "not {0}"}
 TAKEN = ("cuda", "libdevice", "config", "device", "stream", "blocks", "int", "max", "range")
 """Names that the functions need themselves."""

@@ -1,0 +1,200 @@
+"""What `assert` and `domain=` say is checked in every call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import DomainError, SymdiffError, symgrad
+
+Vector = np.ndarray
+
+
+def log_of_square(x: float) -> Any:
+    assert x > 0
+    return math.log(x * x)
+
+
+def root_of_square(x: float) -> Any:
+    assert x >= 0
+    return np.sqrt(x**2)
+
+
+def one_side(x: float) -> Any:
+    if x > 1:
+        assert x < 2
+        return x * 3
+    return x * 2
+
+
+def several(x: float, y: float) -> Any:
+    assert 0 < x < y, "in order"
+    return np.sqrt((x - y) ** 2) + abs(x)
+
+
+def of_a_value(x: float) -> Any:
+    r = x**2 - 1
+    assert r > 0
+    return np.log(r)
+
+
+def repeated(x: float) -> Any:
+    assert x > 0
+    total = 1.0
+    while total < 3:
+        total = total + abs(x)
+    return total
+
+
+def in_helper(x: float) -> Any:
+    return root_of_square(x - 1) + 1
+
+
+def whole(x: Vector) -> Any:
+    assert np.all(x > 0)
+    return np.sum(np.log(x))
+
+
+def each(x: Vector) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        assert x[i] > 0
+        total += np.log(x[i] * x[i])
+    return total
+
+
+def of_a_sum(x: Vector) -> Any:
+    assert np.sum(x) > 0
+    return np.sqrt(np.sum(x) ** 2)
+
+
+def first_and_last(x: Vector) -> Any:
+    assert x[0] < x[-1]
+    return abs(x[-1] - x[0]) + np.sum(x**2)
+
+
+def of_matrix(x: Vector) -> Any:
+    assert x[0, 0] * x[1, 1] > x[0, 1] * x[1, 0]
+    return np.log(x[0, 0] * x[1, 1] - x[0, 1] * x[1, 0]) + np.sum(x)
+
+
+def in_a_while(x: Vector) -> Any:
+    k, total = 0, 0.0
+    while k < len(x):
+        assert abs(x[k]) < 10
+        total += x[k] ** 2
+        k += 1
+    return total
+
+
+V = np.array([1.0, 2.0, 3.0])
+CASES: list[tuple[Callable[..., Any], dict[str, Any], tuple[Any, ...], tuple[Any, ...]]] = [
+    (log_of_square, {}, (2.0,), (-2.0,)),
+    (log_of_square, {}, (2.0,), (0.0,)),
+    (root_of_square, {}, (2.0,), (-1.0,)),
+    (one_side, {}, (1.5,), (3.0,)),
+    (several, {}, (1.0, 2.0), (2.0, 1.0)),
+    (of_a_value, {}, (2.0,), (0.5,)),
+    (repeated, {}, (1.0,), (-1.0,)),
+    (in_helper, {}, (2.0,), (0.5,)),
+    (lambda x: abs(x), {"domain": {"x": (0, None)}}, (2.0,), (-1.0,)),
+    (lambda x: abs(x), {"domain": "x > 0"}, (2.0,), (-1.0,)),
+    (lambda x, y: abs(x) * y, {"domain": {"y": (-1, 1)}}, (-2.0, 0.5), (1.0, 1.5)),
+    (log_of_square, {}, (V,), (-V,)),
+    (log_of_square, {}, (np.ones(3000),), (np.linspace(-1e-3, 1, 3000),)),
+    (log_of_square, {}, (V.astype(np.float32),), (-V.astype(np.float32),)),
+    (repeated, {}, (V,), (V - 2,)),
+    (several, {}, (V, 5.0), (V, 2.5)),
+    (whole, {}, (V,), (V - 2,)),
+    (each, {}, (V,), (V - 2,)),
+    (of_a_sum, {}, (V,), (-V,)),
+    (first_and_last, {}, (V,), (-V,)),
+    (of_matrix, {}, (np.array([[2.0, 1.0], [1.0, 2.0]]),), (np.ones((2, 2)),)),
+    (in_a_while, {}, (V,), (10 * V,)),
+    (lambda x: np.sum(np.sqrt(x**2)), {"domain": {"x": (0, None)}}, (V,), (V - 2,)),
+    (lambda x: np.sum(x @ x), {"domain": "x < 5"}, (np.ones((2, 2)),), (6 * np.ones((2, 2)),)),
+    (lambda x, k: np.sum(x) * k, {"domain": {"k": (0, 1)}}, (V, 0.5), (V, 2.0)),
+]
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_a_violation_is_refused(case: int) -> None:
+    fun, options, good, bad = CASES[case]
+    f = symgrad(fun, **options)
+    off = symgrad(fun, check_domain=False, **options)
+    for g in (f, f.grad):
+        for _ in range(2):
+            g(*good)
+        for _ in range(3):
+            with pytest.raises(DomainError):
+                g(*bad)
+        g(*good)
+    assert f(*good) is not None
+    assert np.allclose(off(*good), f(*good), equal_nan=True)
+    if fun is not repeated:  # which would not end
+        off(*bad)
+
+
+@pytest.mark.parametrize("accuracy", ["fast", "strict", "certified"])
+def test_every_accuracy(accuracy: str) -> None:
+    f = symgrad(log_of_square, accuracy=accuracy)
+    for good, bad in ((2.0, -2.0), (V, -V)):
+        f(good)
+        f.grad(good)
+        for g in (f, f.grad):
+            with pytest.raises(DomainError, match="x > 0"):
+                g(bad)
+
+
+def test_it_names_the_line() -> None:
+    with pytest.raises(DomainError) as raised:
+        symgrad(log_of_square)(-2.0)
+    assert isinstance(raised.value, (ValueError, SymdiffError))
+    location = raised.value.location
+    assert location is not None
+    assert location.line == log_of_square.__code__.co_firstlineno + 1
+    with pytest.raises(DomainError, match=r"x\[i\] > 0"):
+        symgrad(each)(-V)
+
+
+def test_nan_is_outside() -> None:
+    f = symgrad(log_of_square)
+    with pytest.raises(DomainError):
+        f(math.nan)
+
+
+def test_inlined_functions() -> None:
+    inner = symgrad(log_of_square)
+    f = symgrad(lambda y: inner(y - 1) * 2)
+    g = symgrad(lambda y: inner.grad(y - 1) * 2)
+    for h in (f, g, f.grad):
+        h(3.0)
+        with pytest.raises(DomainError):
+            h(0.5)
+
+
+def test_products_and_hessians() -> None:
+    f = symgrad(log_of_square)
+    for call in (
+        lambda x: f.hessian(x),
+        lambda x: f.jvp((x,), (1.0,)),
+        lambda x: f.vjp((x,), 1.0),
+        lambda x: f.value_and_grad(x),
+    ):
+        call(2.0)
+        with pytest.raises(DomainError):
+            call(-2.0)
+
+
+def test_out_and_broadcasting() -> None:
+    f = symgrad(several)
+    out = np.empty(3)
+    f(V, 5.0, out=out)
+    with pytest.raises(DomainError):
+        f(V, 2.0, out=out)
+    with pytest.raises(DomainError):
+        f(V[:, None], np.array([4.0, 0.5]))
