@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +16,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.api import firstcalls, inspection
+from symdiff.api.leaves import at_leaves, named_leaves
 from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.errors import SymdiffError, VerificationError
 from symdiff.frontend import (
@@ -33,7 +33,7 @@ from symdiff.frontend import (
     pytrees,
     runs_when_traced,
 )
-from symdiff.ir.loop_program import Names, Structured
+from symdiff.ir.loop_program import Structured
 from symdiff.ir.program import Emission, Program, flatten_like, map_objects, map_tree
 from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demanding
@@ -108,7 +108,7 @@ class SymbolicFunction(functools.partial[Any]):
         if source.checkpoint != options.checkpoint:
             source = source.keeping(options.checkpoint)
         self._source, self._options, self._parent = source, options, parent
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._opening = Lock()
         self._begin()
         self._derived: dict[Step, SymbolicFunction] = {}
@@ -344,7 +344,7 @@ class SymbolicFunction(functools.partial[Any]):
         found = self._twins.get(nodes)
         if found is None:
             parameters = self._source.parameters
-            trees = _named_leaves(parameters, nodes)
+            trees = named_leaves(parameters, nodes)
             if self._parent is None:
                 wrapped = getattr(self, "__wrapped__", None)
                 if wrapped is None:
@@ -393,7 +393,7 @@ class SymbolicFunction(functools.partial[Any]):
                 assert self._parent is not None
                 found = self._parent._twin(nodes)._source
                 raw = next(reversed(found.captured.values()))
-                return _at_leaves(group, raw.tree, result)
+                return at_leaves(group, raw.tree, result)
         return result
 
     # -------------------------------------------------------------- derivatives
@@ -686,37 +686,6 @@ def _derived(parent: SymbolicFunction, step: Step) -> SymbolicFunction:
         return parent.diff(*by)
     found: SymbolicFunction = getattr(parent, _ATTRIBUTES[kind])
     return found
-
-
-def _named_leaves(parameters: Parameters, nodes: Sequence[pytrees.Node]) -> Trees:
-    """What the leaves of arguments are called."""
-    names = Names(parameters.names)
-    found = {}
-    for name, node in zip(parameters.real, nodes, strict=True):
-        leaves: list[str] = []
-        if node.kind == "leaf":
-            leaves.append(name)
-        else:
-            _name_leaves(node, name, names, leaves)
-        found[name] = node, tuple(leaves)
-    return found
-
-
-def _name_leaves(node: pytrees.Node, name: str, names: Names, found: list[str]) -> None:
-    if node.kind == "leaf":
-        found.append(names.fresh(name))
-    for k, child in enumerate(node.children):
-        key = node.keys[k] if node.keys and str(node.keys[k]).isidentifier() else k
-        _name_leaves(child, f"{name}_{key}", names, found)
-
-
-def _at_leaves(group: Callable[[Any], Any], tree: Any, result: Any) -> Any:
-    """Group the derivatives of each output."""
-    if isinstance(tree, dict):
-        return {k: _at_leaves(group, t, result[k]) for k, t in tree.items()}
-    if isinstance(tree, (tuple, list)):
-        return type(tree)(_at_leaves(group, t, r) for t, r in zip(tree, result, strict=True))
-    return group(result)
 
 
 def symbolic(

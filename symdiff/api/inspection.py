@@ -114,7 +114,8 @@ def measured_report(f: Any) -> Report:
 
 def save(f: Any, path: Any, *, hessian: bool) -> None:
     """Write a standalone module."""
-    from symdiff.export.scalar import save_module, write_text
+    from symdiff.export.files import write_text
+    from symdiff.export.scalar import save_module
 
     raw = f._source.program(f._default_static())
     targets = ("cpu",) if f._options.target == "cpu" else ("cpu", "cuda")

@@ -185,7 +185,8 @@ def compile_module(
 ) -> None:
     """Write a standalone module with the kernels of TARGET."""
     from symdiff.cli.targets import resolve
-    from symdiff.export.scalar import module_text, write_text
+    from symdiff.export.files import write_text
+    from symdiff.export.scalar import module_text
 
     subject, wanted = resolve(target, name), [t.strip() for t in targets.split(",")]
     by, more, real = subject.variables(wrt), "hessian" in extras, dtype or subject.dtype

@@ -8,6 +8,7 @@ same function gives the same file.
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from symdiff.cli.check.examine import Examiner
 from symdiff.cli.check.findings import Finding, number
 from symdiff.diagnostics.certify import defaults_of
 from symdiff.errors import SymdiffError, TargetError
+from symdiff.export.files import write
 from symdiff.interpret import ulp_error
 from symdiff.ir.loop_program import Structured
 from symdiff.pipeline.samples import Array, Point, bases
@@ -278,10 +280,9 @@ def _draw(examiner: Examiner, rows: Sequence[Row], path: Path) -> None:
         figure.legend(*panels[0][2].get_legend_handles_labels(), loc="outside upper right", ncols=4)
         kind = path.suffix.lower()[1:]
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        try:
-            figure.savefig(path, format=kind, dpi=130, metadata=metadata)
-        except OSError as error:
-            raise SymdiffError(f"cannot write {path}: {error.strerror or error}") from None
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=kind, dpi=130, metadata=metadata)
+        write(path, drawn.getvalue())
 
 
 def _values(ax: Axes, row: Row, curve: Curve, title: str) -> None:

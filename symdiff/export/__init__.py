@@ -2,4 +2,5 @@
 
 `scalar`     modules of functions of numbers, and what their docstring says
 `loops`      functions with arrays and loops: formulas, sources, modules and reports
+`files`      writing what the user names: through what is there, whole or not at all
 """

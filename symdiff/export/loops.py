@@ -30,7 +30,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.ir.program import map_objects
-from symdiff.passes.complete.removable import WRITTEN
+from symdiff.passes.complete.removable import meaning
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.scalar import closed_for_people, readable_forms
 
@@ -73,7 +73,7 @@ def _leaves(e: Expr) -> Iterator[Expr]:
     stack = [e]
     while stack:
         n = stack.pop()
-        if n.op not in BUILTIN and n.op not in WRITTEN and n.op not in MARKS:
+        if n.op not in BUILTIN and meaning(n.op) is None and n.op not in MARKS:
             yield n
         else:
             stack.extend(n.args)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
 from symdiff.errors import SymdiffError
+from symdiff.export.files import write_text
 from symdiff.ir.program import Program
 from symdiff.pipeline import scalar as pipeline
 
@@ -96,29 +95,6 @@ def save_module(
 ) -> None:
     """Write `module_text` to a file, whole or not at all."""
     write_text(path, module_text(program, wrt, hessian=hessian, dtype=dtype, targets=targets))
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file, whole or not at all."""
-    target = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise SymdiffError(f"cannot write {target}: {error.strerror or error}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _formula(program: Program, labels: Sequence[str]) -> list[str]:

@@ -18,16 +18,20 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
-from weakref import _remove_dead_weakref, ref  # type: ignore[attr-defined]
+from weakref import WeakValueDictionary, _remove_dead_weakref, ref  # type: ignore[attr-defined]
+
+from symdiff.process.locks import Lock
 
 Number = int | float | Fraction
 
 
 OPS: dict[str, Op] = {}
-"""Every operation by its name."""
+"""Every operation by its name, but those that are made for a program."""
+_made: WeakValueDictionary[str, Op] = WeakValueDictionary()
+_making = Lock()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Op:
     """One operation. Elementary functions are declared in `symdiff.ir.functions`.
 
@@ -64,6 +68,10 @@ class Op:
     kink_rule : the documented value of the derivative there.
     cut : `(*args) -> where`, the node across whose zeros the function may jump, and
     pieces : `(*args) -> the function by branches` that are smooth there.
+    means : what an operation is that is made for a program, such as a derivative of which
+        completed function; None for all others. It lives as long as an expression has it, and
+        is that of its name in any thread. See `made`.
+    remake : `(function, arguments)` that make it again in another process.
     """
 
     name: str
@@ -92,11 +100,14 @@ class Op:
     kink_rule: str = ""
     cut: Callable[..., Expr] | None = None
     pieces: Callable[..., Expr] | None = None
+    means: Any = None
+    remake: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
 
     def __post_init__(self) -> None:
-        if self.name in OPS:
+        if self.means is not None:
+            return
+        if OPS.setdefault(self.name, self) is not self:
             raise ValueError(f"an operation named {self.name} exists already")
-        OPS[self.name] = self
 
     def __repr__(self) -> str:
         return self.name
@@ -163,7 +174,7 @@ class Expr:
         return format_expr(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (encode((self,)),)
+        return _rebuild, (pack((self,)),)
 
 
 class _Entry(ref[Expr]):
@@ -373,12 +384,57 @@ def decode(rows: tuple[tuple[Any, ...], ...]) -> tuple[Expr, ...]:
         elif name == "bool":
             nodes.append(boolean(value))
         else:
-            nodes.append(raw(OPS[name], tuple(nodes[i] for i in children), value))
+            nodes.append(raw(op_named(name), tuple(nodes[i] for i in children), value))
     return tuple(nodes[i] for i in rows[-1][1:])
 
 
-def _rebuild(rows: tuple[tuple[Any, ...], ...]) -> Expr:
-    return decode(rows)[0]
+Packed = tuple[tuple[tuple[Any, ...], ...], tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...]]
+
+
+def pack(roots: Iterable[Expr]) -> Packed:
+    """Roots for another process: a listing, and how to make the operations that were made for
+    a program."""
+    roots = tuple(roots)
+    ops = dict.fromkeys(e.op for e in topological(roots))
+    return encode(roots), tuple(op.remake for op in ops if op.remake is not None)
+
+
+def unpack(packed: Packed) -> tuple[Expr, ...]:
+    """Inverse of `pack`."""
+    rows, remade = packed
+    ops = [make(*args) for make, args in remade]  # they live until nodes have them
+    found = decode(rows)
+    del ops
+    return found
+
+
+def _rebuild(packed: Packed) -> Expr:
+    return unpack(packed)[0]
+
+
+def made(name: str, make: Callable[[], Op]) -> Op:
+    """The operation of this name that is made for a program; the same object for all threads,
+    as long as anything has it."""
+    found = _made.get(name)
+    if found is None:
+        with _making:
+            found = _made.get(name)
+            if found is None:
+                found = _made[name] = make()
+    return found
+
+
+def op_named(name: str) -> Op:
+    """The operation of this name.
+
+    Raises
+    ------
+    KeyError : if there is none.
+    """
+    found = OPS.get(name) or _made.get(name)
+    if found is None:
+        raise KeyError(name)
+    return found
 
 
 _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "lt": "<", "le": "<=",

@@ -16,7 +16,7 @@ from symdiff.ir import Expr, substitute, topological
 from symdiff.ir.functions import EXP, LOG
 from symdiff.ir.loop_program import LOAD, Block, Build, index, mapped, name_of, walk
 from symdiff.passes.analysis.roots import loci
-from symdiff.passes.complete.removable import WRITTEN
+from symdiff.passes.complete.removable import meaning
 
 MAX_NODES = 150
 """Of a formula with the elements replaced."""
@@ -89,7 +89,7 @@ def _formula(build: Build, indices: Sequence[Expr]) -> Expr:
 
 def _completed(e: Expr, simplify: Pass) -> int:
     """How many completed functions the expression becomes one of."""
-    return sum(n.op in WRITTEN for n in topological(simplify((e,))))
+    return sum(meaning(n.op) is not None for n in topological(simplify((e,))))
 
 
 __all__ = ["looked_through"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from weakref import WeakKeyDictionary
 
 from flint import fmpq, fmpq_poly
 
@@ -27,7 +28,7 @@ MAX_STEPS = 200
 TRIED = (Fraction(0), Fraction(1), Fraction(-1), Fraction(2))
 """Arguments at which a function may have a value that is looked for."""
 
-_templates: dict[Op, tuple[Expr, ...]] = {}
+_templates: WeakKeyDictionary[Op, tuple[Expr, ...]] = WeakKeyDictionary()
 _SLOTS = tuple(ir.var(f"argument {i}") for i in range(3))
 
 
@@ -39,10 +40,11 @@ def loci(e: Expr) -> Iterator[Expr]:
         yield from _factors(d)
     if e.op in ir.ARITHMETIC or e.op.partials is None:
         return
-    if e.op not in _templates:
-        _templates[e.op] = tuple(_function_loci(e.op))
+    template = _templates.get(e.op)
+    if template is None:
+        template = _templates[e.op] = tuple(_function_loci(e.op))
     slots = dict(zip(_SLOTS, e.args, strict=False))
-    yield from ir.substitute(_templates[e.op], slots)
+    yield from ir.substitute(template, slots)
 
 
 def _own_loci(e: Expr) -> Iterator[Expr]:

@@ -19,15 +19,17 @@ import hashlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 from flint import arb, ctx
 
 from symdiff import ir
 from symdiff.interpret.flat import Tape
-from symdiff.ir import ONE, OPS, Expr, Op
+from symdiff.ir import ONE, Expr, Op
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.complete.removable import WRITTEN, expand_completed
+from symdiff.passes.complete.removable import expand_completed
 from symdiff.passes.differentiate import pushforward
+from symdiff.process.locks import Lock
 
 MARGIN = 76
 """The first terms left out are below 2**-MARGIN of the sum."""
@@ -49,7 +51,8 @@ class Across:
     terms : how many of them there are in the series of the function itself.
     """
 
-    _known: ClassVar[dict[str, Across]] = {}
+    _known: ClassVar[WeakValueDictionary[str, Across]] = WeakValueDictionary()
+    _making: ClassVar[Lock] = Lock()
 
     def __init__(
         self,
@@ -82,9 +85,24 @@ class Across:
         """The function; the same for the same formula and surface."""
         text = repr((ir.encode((closed, v, rho)), terms))
         name = "across_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-        if name not in cls._known:
-            cls._known[name] = cls(name, closed, v, rho, terms, series)
-        return cls._known[name]
+        with cls._making:
+            found = cls._known.get(name)
+            if found is None:
+                found = cls._known[name] = cls(name, closed, v, rho, terms, series)
+        return found
+
+    @classmethod
+    def again(
+        cls,
+        closed: Expr,
+        v: Expr,
+        rho: Expr,
+        terms: int,
+        series: Callable[[int], Sequence[Expr] | None],
+        orders: Orders,
+    ) -> Op:
+        """A derivative of the function, in another process than it was found in."""
+        return cls.of(closed, v, rho, terms, series).operation(orders)
 
     def node(self) -> Expr:
         """The function of its own variables."""
@@ -93,17 +111,20 @@ class Across:
     def operation(self, orders: Orders) -> Op:
         """A derivative as an operation."""
         name = "_".join((self.name, *map(str, orders)))
-        if name not in OPS:
-            op = Op(
+        what = self.closed, self.v, self.rho, self.terms, self.series, orders
+        return ir.made(
+            name,
+            lambda: Op(
                 name,
                 len(self.variables),
                 partials=lambda *args: tuple(
                     self.operation(_more(orders, k, 1))(*args) for k in range(len(args))
                 ),
                 ball=lambda *args: self._ball(orders, args),
-            )
-            WRITTEN[op] = self, orders
-        return OPS[name]
+                means=(self, orders),
+                remake=(Across.again, what),
+            ),
+        )
 
     # ------------------------------------------------------------------- formulas
     def readable_form(self, orders: Orders) -> Expr:

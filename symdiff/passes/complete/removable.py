@@ -22,18 +22,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
+from weakref import WeakValueDictionary
 
 from flint import arb, ctx, fmpq
 
 from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
-from symdiff.ir import DIV, OPS, Expr, Op
+from symdiff.ir import DIV, Expr, Op
 from symdiff.ir.functions import MARKS, PINNED
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
 from symdiff.passes.complete.bands import Band, Closed, band
 from symdiff.passes.differentiate import pushforward
+from symdiff.process.locks import Lock
 from symdiff.series import Coefficient, Germs
 from symdiff.series.coefficients import to_ball, to_expr
 
@@ -84,13 +86,14 @@ class Removable:
     centres : the completed points.
     """
 
-    _known: ClassVar[dict[str, Removable]] = {}
+    _known: ClassVar[WeakValueDictionary[str, Removable]] = WeakValueDictionary()
+    _making: ClassVar[Lock] = Lock()
     variables = (VARIABLE,)
 
     def __init__(self, name: str, closed: Expr, centres: Sequence[Centre]) -> None:
         self.name, self.closed, self.centres = name, closed, tuple(centres)
         self.kinked = any(c.kinked for c in self.centres)
-        self._closed = [closed]
+        self._closed = [closed]  # in terms of `_lower`: nothing here may hold its own operations
         self._plain = [closed]
         self._readable = [closed]
         fraction = together(closed)
@@ -106,22 +109,36 @@ class Removable:
         """The function; the same for the same formula and points."""
         text = repr((ir.encode((closed,)), [str(c.point) for c in centres]))
         name = "completed_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-        if name not in cls._known:
-            cls._known[name] = cls(name, closed, centres)
-        return cls._known[name]
+        with cls._making:
+            found = cls._known.get(name)
+            if found is None:
+                found = cls._known[name] = cls(name, closed, centres)
+        return found
+
+    @classmethod
+    def again(cls, closed: Expr, points: Sequence[Fraction], order: int) -> Op:
+        """A derivative of the function, in another process than it was found in."""
+        (whole,) = closed_forms((closed,))
+        nodes = [e for e in ir.topological((whole,)) if e is VARIABLE or ir.variables((e,))]
+        with exclusive(PRECISION):
+            centres = [Centre(p, Germs(VARIABLE, p, nodes), whole) for p in points]
+        return cls.of(closed, centres).operation(order)
 
     def operation(self, order: int) -> Op:
         """The derivative of an order, as an operation."""
         name = f"{self.name}_{order}"
-        if name not in OPS:
-            op = Op(
+        points = tuple(c.point for c in self.centres)
+        return ir.made(
+            name,
+            lambda: Op(
                 name,
                 1,
                 partials=lambda x: (self.operation(order + 1)(x),),
                 ball=lambda x: self._ball(order, x),
-            )
-            WRITTEN[op] = self, order
-        return OPS[name]
+                means=(self, order),
+                remake=(Removable.again, (self.closed, points, order)),
+            ),
+        )
 
     def closed_form(self, order: int) -> Expr:
         """A derivative in closed form, of a quotient in terms of the lower ones:
@@ -129,7 +146,10 @@ class Removable:
         far better conditioned than the quotient rule, and shorter."""
         while len(self._closed) <= order:
             self._closed.append(self._next())
-        return self._closed[order]
+        if self._parts is None:
+            return self._closed[order]
+        lower = {_lower(j): self.operation(j)(VARIABLE) for j in range(order)}
+        return ir.substitute((self._closed[order],), lower)[0]
 
     def _next(self) -> Expr:
         k = len(self._closed)
@@ -140,8 +160,7 @@ class Removable:
             part.append(_derivative(part[-1]))
         total = numerators[k]
         for j in reversed(range(k)):
-            lower = self.operation(j)(VARIABLE)
-            total = total - ir.const(math.comb(k, j)) * (denominators[k - j] * lower)
+            total = total - ir.const(math.comb(k, j)) * (denominators[k - j] * _lower(j))
         return total / denominators[0]
 
     def plain_form(self, order: int) -> Expr:
@@ -238,6 +257,11 @@ class Removable:
         return tape.run([x], ctx.prec)[tape.roots[0]]
 
 
+def _lower(order: int) -> Expr:
+    """What stands for a lower derivative."""
+    return ir.var(f"completed derivative {order}")
+
+
 def _derivative(e: Expr) -> Expr:
     (result,) = cancel(pushforward((e,), {VARIABLE: ir.ONE}))
     return result
@@ -273,8 +297,10 @@ class Completed(Protocol):
     def readable_form(self, order: Any) -> Expr: ...
 
 
-WRITTEN: dict[Op, tuple[Completed, Any]] = {}
-"""Which derivative of which function an operation is."""
+def meaning(op: Op) -> tuple[Completed, Any] | None:
+    """Which derivative of which completed function an operation is, if it is one."""
+    found: tuple[Completed, Any] | None = op.means
+    return found
 
 
 def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...]:
@@ -283,9 +309,10 @@ def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         if e.op in MARKS:
             return args[0]
-        if e.op not in WRITTEN:
+        completed = meaning(e.op)
+        if completed is None:
             return ir.rebuild(e, args)
-        function, order = WRITTEN[e.op]
+        function, order = completed
         return function.written(order, args, bits)
 
     return ir.transform(outputs, rule)
@@ -316,9 +343,10 @@ def _in_closed_form(outputs: Iterable[Expr], form: str, pinned: bool = False) ->
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         if e.op in MARKS:
             return args[0]
-        if e.op not in WRITTEN:
+        completed = meaning(e.op)
+        if completed is None:
             return ir.rebuild(e, args)
-        function, order = WRITTEN[e.op]
+        function, order = completed
         key = f"{form} pinned" if pinned else form, order
         inner = function.spelled.get(key)
         if inner is None:
@@ -337,11 +365,11 @@ def _in_closed_form(outputs: Iterable[Expr], form: str, pinned: bool = False) ->
 
 __all__ = [
     "VARIABLE",
-    "WRITTEN",
     "Centre",
     "Removable",
     "closed_forms",
     "expand_completed",
+    "meaning",
     "pinned_forms",
     "readable_forms",
 ]

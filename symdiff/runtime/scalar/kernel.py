@@ -13,7 +13,8 @@ import numpy as np
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.entry.elementwise import ANY_RANK
 from symdiff.codegen.llvm.printer import print_point
-from symdiff.ir import POW, Expr, decode, encode, rational, topological
+from symdiff.ir import POW, Expr, pack, rational, topological, unpack
+from symdiff.ir.nodes import Packed
 from symdiff.process.locks import Lock
 from symdiff.runtime import threads
 from symdiff.runtime.scalar import elementwise
@@ -129,7 +130,7 @@ class Kernel:
             "cache": self.cache, "suspect": self.suspect, "refine": self.refine,
             "correct": self.correct, "widen": self.widen, "second": self.second,
         }  # fmt: skip
-        return _rebuild, (self.name, self.params, encode(self.outputs), options)
+        return _rebuild, (self.name, self.params, pack(self.outputs), options)
 
     # ---------------------------------------------------------------- compiling
     def _spec(self, dtype: str, kind: str = "array") -> Spec:
@@ -473,7 +474,7 @@ def _single(value: float) -> float:
 def _rebuild(
     name: str,
     params: tuple[str, ...],
-    rows: tuple[tuple[Any, ...], ...],
+    packed: Packed,
     options: dict[str, Any],
 ) -> Kernel:
-    return Kernel(name, params, decode(rows), **options)
+    return Kernel(name, params, unpack(packed), **options)
