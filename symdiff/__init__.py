@@ -10,6 +10,7 @@ from symdiff.errors import (
     TargetError,
     UnsupportedError,
     ValidationWarning,
+    VerificationError,
 )
 from symdiff.process.lazy_modules import public_names
 from symdiff.version import __version__
@@ -45,6 +46,6 @@ _HOMES = {
 public_names(__name__, _HOMES)
 
 __all__ = [
-    "AccuracyWarning", "Array", "DomainError", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "__version__",
+    "AccuracyWarning", "Array", "DomainError", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
     "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -28,12 +28,6 @@ class ValidationWarning(RuntimeWarning):
     answer is right, but this is a fault of symdiff. Please report it."""
 
 
-class VerificationError(AssertionError):
-    """A first result is not what the plain Python function returns for the same arguments:
-    this is a fault of symdiff, unless the function is not the same at every call. Please
-    report it; `verify=False` switches the comparison off."""
-
-
 class SymdiffError(Exception):
     """Base of all errors that symdiff raises about a user's function or input.
 
@@ -54,6 +48,12 @@ class SymdiffError(Exception):
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.message, self.location, self.hint)
+
+
+class VerificationError(SymdiffError):
+    """At its first call a function is not what plain Python makes of the same arguments, by more
+    than rounding explains. This is a fault of symdiff, unless the function is another one at
+    every call. Please report it; `verify=False` switches the comparison off."""
 
 
 class DomainError(SymdiffError, ValueError):

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import inspection
+from symdiff.api import firstcalls, inspection
 from symdiff.api.leaves import at_leaves, named_leaves
 from symdiff.codegen.llvm.entry.dispatch import MOST
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, VerificationError
 from symdiff.frontend import (
     Captures,
     Inlined,
@@ -45,11 +45,9 @@ from symdiff.pipeline.kernels.scalar import (
     placed,
     suspect,
     tiered,
-    unsound,
     widen,
 )
 from symdiff.pipeline.options import Options, conditions
-from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Lock
 from symdiff.process.progress import compiling
 from symdiff.runtime.dispatch import Gate, Way, refusing
@@ -128,6 +126,7 @@ class SymbolicFunction(functools.partial[Any]):
         """Start without any kernel."""
         source, options = self._source, self._options
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
+        self._compared: set[Any] = set()
         self._arrays = ArrayKernels(source, options)
         doubt = functools.partial(suspect, options.cache)
         self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
@@ -172,11 +171,28 @@ class SymbolicFunction(functools.partial[Any]):
             return self._regrouped(self._twin(nodes)(*leaves, **static), nodes)
         key = static_key(static)
         if key in self._called:
-            return self._run(real, static, out, stream)
-        with compiling(self.__name__):
             result = self._run(real, static, out, stream)
-        self._called.add(key)
+        else:
+            with compiling(self.__name__):
+                result = self._run(real, static, out, stream)
+            self._called.add(key)
+        if out is None and stream is None:
+            try:
+                firstcalls.compare_kernel(self, real, static, key)
+                firstcalls.compare_python(self, real, static, key, result)
+            except VerificationError:
+                self._forget()
+                raise
         return result
+
+    def _forget(self) -> None:
+        """Start again without any kernel, as one was wrong: so it is found wrong again."""
+        self._compared.clear()
+        self._source.verified.clear()
+        with self._opening:
+            self._begin()
+            if self._gate is not None:
+                self._gate.begin()
 
     def _run(
         self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None
@@ -205,7 +221,7 @@ class SymbolicFunction(functools.partial[Any]):
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
                 values = kernel(real)
-                while self._unsound(static, shapes, kernel):
+                while firstcalls.replaced(self, static, shapes, kernel):
                     emission, kernel = self._compiled(static, shapes)
                     values = kernel(real)
                 self._note(raw, real, static, shapes, emission, kernel)
@@ -213,33 +229,11 @@ class SymbolicFunction(functools.partial[Any]):
         places = flatten_like(emission.tree, out, len(emission.outputs), "out")
         kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
         kernel(real, places)
-        while self._unsound(static, shapes, kernel):
+        while firstcalls.replaced(self, static, shapes, kernel):
             emission, kernel = self._compiled(static, shapes)
             kernel(kept, places)
         self._note(raw, real, static, shapes, emission, kernel)
         return out
-
-    def _unsound(self, static: Mapping[str, Any], shapes: Shapes | None, kernel: Tiered) -> bool:
-        """Whether code that this call has compiled is wrong; then the kernel has been replaced
-        by one that leaves out more, at last all compiled code."""
-        if kernel.kernel.made == kernel.validated or mode() == "off":
-            return False
-        with self._lock:
-            made = kernel.kernel.made
-            key = next(k for k, found in self._emitted.items() if found[1] is kernel)
-            emission = self._emitted[key][0]
-            wrong = unsound(
-                self.__name__, kernel, lambda: self._source.trial(static, shapes, emission)
-            )
-            if wrong is None:
-                kernel.validated = made
-                return False
-            self._emitted[key] = (
-                emission,
-                tiered(emission, self._options, wrong, self._demands(static, shapes)),
-            )
-            self._emitted[key][1].without = wrong
-            return True
 
     def _note(
         self, raw: Program, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes,

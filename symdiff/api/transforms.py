@@ -28,6 +28,7 @@ def symgrad(
     parallel: bool | str = "auto",
     checkpoint: str | int | None = None,
     cache: bool = True,
+    verify: bool = True,
     check_domain: bool = True,
 ) -> Any:
     """Trace a plain Python function; use as `@symgrad`, `@symgrad(...)` or `symgrad(f)`.
@@ -50,6 +51,10 @@ def symgrad(
         and makes the steps between them again; a number of bytes bounds what is kept;
         "auto" saves up to a limit, and keeps states beyond it.
     cache : whether compiled kernels are kept on disk.
+    verify : whether the first call with each kind of arguments also runs the plain Python
+        function, on copies of the arguments or smaller ones, and compares shape and value
+        within what rounding can explain; a `VerificationError` says where they differ. Once
+        for a source and a kind of arguments, also over processes.
     check_domain : whether calls raise a `DomainError` where an `assert` or `domain` does not hold;
         if not, they are believed.
 
@@ -74,7 +79,7 @@ def symgrad(
     """
     names = (wrt,) if isinstance(wrt, (str, int)) else None if wrt is None else tuple(wrt)
     options = Options(
-        names, domain, dtype, target, accuracy, parallel, checkpoint, cache, check_domain
+        names, domain, dtype, target, accuracy, parallel, checkpoint, cache, verify, check_domain
     )
     if is_sympy(fun):
         if static is not None:
@@ -88,7 +93,7 @@ def symgrad(
         return lambda f: symgrad(
             f, wrt=wrt, static=static, domain=domain, dtype=dtype, target=target,
             accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache,
-            check_domain=check_domain,
+            verify=verify, check_domain=check_domain,
         )  # fmt: skip
     if isinstance(fun, SymbolicFunction):
         if options == Options():

@@ -55,7 +55,7 @@ class Precise:
         if isinstance(value, arb):
             return value
         if isinstance(value, Fraction):
-            return constant_ball(value).mid()
+            return self.kept(constant_ball(value))
         return arb(int(value)) if isinstance(value, bool | int | np.integer) else arb(float(value))
 
     def apply(self, op: Op, args: Sequence[Number]) -> Number:
@@ -63,7 +63,11 @@ class Precise:
         if op.ball is None and op.expand is not None:
             return evaluate(op.expand(*_names(len(args))), self, _named(args))
         value = ball_of(op)(*args)
-        return value.mid() if isinstance(value, arb) else bool(value)
+        return self.kept(value) if isinstance(value, arb) else bool(value)
+
+    def kept(self, value: Any) -> Number:
+        """What is computed with of a ball."""
+        return value.mid()
 
 
 class Doubles:
@@ -165,7 +169,7 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
         args = [numbers.real(a) for a in args]
     if op is ir.POW and (q := rational(n.args[1])) is not None and q.denominator == 2:
         if isinstance(numbers, Precise):
-            return (args[0].sqrt() ** q.numerator).mid()
+            return numbers.kept(args[0].sqrt() ** q.numerator)
         return np.sqrt(args[0]) ** q.numerator
     return numbers.apply(op, args)
 

@@ -68,6 +68,8 @@ class Source:
     sound : what validating its emission found, by its identity.
     captures : what the function was captured with, and `epoch`, how often it was when what is
         kept here was made.
+    verified : the kinds of arguments for which the captured function was compared with
+        plain Python.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Source:
     notes: dict[Any, Any] = field(default_factory=dict)
     once: Once = field(default_factory=Once)
     sound: dict[Any, Sound] = field(default_factory=dict)
+    verified: set[Any] = field(default_factory=set)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -93,6 +96,7 @@ class Source:
             name, self.parameters, self.trace, path, self.keep, self.checkpoint, self.captured,
             self.met, self.taken, self.captures, self.captures.epoch,
             once=self.once,
+            verified=self.verified,
         )  # fmt: skip
 
     def keeping(self, checkpoint: str | int | None) -> Source:

@@ -30,6 +30,7 @@ class Options:
     parallel: bool | str = "auto"
     checkpoint: str | int | None = None
     cache: bool = True
+    verify: bool = True
     check_domain: bool = True
 
     def __post_init__(self) -> None:

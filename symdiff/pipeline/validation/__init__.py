@@ -13,6 +13,9 @@ was found is kept on disk with the kernel. `settings` says how thoroughly.
     kinks), that is what they are compared with.
 
 `chain`         The chain rule as a textbook has it: the derivatives that kernels are co...
+`firstcall`     The first call of a function beside plain Python
+`kinds`         What a first call is named by
+`loops`         Programs with arrays and loops at small sizes
 `machine`       Machine code against the truth: every piece that is compiled, before its...
 `points`        Points chosen to hurt: where a wrong rewrite shows, found without compil...
 `settings`      How thoroughly translations are validated: `symdiff.options(validate=...)`

@@ -23,6 +23,7 @@ Point = tuple[float, ...]
 Array = np.ndarray[Any, Any]
 
 MAX_PLACES = 40
+MAX_SUMS = 8
 MAX_AXES = 6
 MAX_ROOTS = 12
 STEPS = 14
@@ -45,6 +46,12 @@ def places_of(captured: Sequence[Expr], compiled: Sequence[Expr]) -> list[Expr]:
             if ir.variables((place,)):
                 found.setdefault(place)
     return list(found)[: 2 * MAX_PLACES]
+
+
+def sums_of(captured: Sequence[Expr]) -> list[Expr]:
+    """What cancels where it vanishes: sums, where rounding shows."""
+    order = [e for e in ir.topological(captured) if e.op in (ir.ADD, ir.SUB)]
+    return [e for e in reversed(order) if ir.variables((e,))][:MAX_SUMS]
 
 
 class Special:
@@ -162,7 +169,9 @@ def _apply(op: Op, args: list[Any]) -> Any:
         return math.nan
 
 
-def chosen(params: Sequence[str], special: Special, seed: int = 7) -> list[Point]:
+def chosen(
+    params: Sequence[str], special: Special, sums: Special | None = None, seed: int = 7
+) -> list[Point]:
     """Points in the order of what they are likely to show, without end in view: the budget
     says how many are looked at."""
     n, rng = len(params), random.Random(seed)
@@ -189,6 +198,14 @@ def chosen(params: Sequence[str], special: Special, seed: int = 7) -> list[Point
                             x = math.nextafter(r, s * math.inf)
                         beside.append((*base[:axis], x, *base[axis + 1 :]))
                 near.append(beside)
+    cancelling: list[Point] = []
+    for base in ordinary[:2]:
+        for axis in axes if sums is not None else ():
+            assert sums is not None
+            for r in sums.roots(base, axis):
+                for h in (1e-9, -1e-12, 1e-5, -1e-15, 1e-2):
+                    x = r * (1 + h) if r else h
+                    cancelling.append((*base[:axis], x, *base[axis + 1 :]))
     extreme: list[Point] = []
     for e in EXTREME:
         for _ in range(2):
@@ -200,7 +217,9 @@ def chosen(params: Sequence[str], special: Special, seed: int = 7) -> list[Point
         extreme += [(c,) * n for c in (1.0, 0.7, -0.3)]
         extreme += [(0.0,) * k + (0.7,) + (0.0,) * (n - 1 - k) for k in axes]
     flat = [p for level in range(2 * len(NEAR)) for b in near for p in b[level : level + 1]]
-    return list(dict.fromkeys(_dealt([ordinary, flat, flat[len(flat) // 2 :], extreme])))
+    return list(
+        dict.fromkeys(_dealt([ordinary, flat, flat[len(flat) // 2 :], extreme, cancelling]))
+    )
 
 
 def _dealt(piles: Sequence[Sequence[Point]]) -> list[Point]:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from symdiff.errors import UnsupportedError, ValidationWarning
+from symdiff.errors import UnsupportedError, ValidationWarning, VerificationError
 from symdiff.ir.program import Emission, Program
 from symdiff.pipeline.scalar import STAGES, Notes
 from symdiff.pipeline.validation.chain import Chain, Step
@@ -72,6 +72,13 @@ def checked(captured: Program, path: Sequence[Step], emit: Emit, full: bool = Fa
     """
     emission, notes = emit(frozenset())
     first, trial = _fault(captured, path, emission, notes, full)
+    wrong = None if trial is None else trial.rule_fault()
+    if wrong is not None:
+        raise VerificationError(
+            f"a derivative in the table of functions is wrong: {captured.name} has the slope "
+            f"{wrong.truth!r} at {wrong.point}, not {wrong.got!r}",
+            hint=f"this is a fault of symdiff: {REPORT}",
+        )
     if first is None:
         return Outcome(emission, frozenset(), None, trial)
     candidates = [frozenset({s}) for s in STAGES]

@@ -15,16 +15,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flint import arb
+from flint import arb, ctx
 
 from symdiff import ir
+from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import Format, format_of
 from symdiff.ir import Expr
 from symdiff.ir.program import Program
 from symdiff.pipeline.validation.chain import Chain, Step
-from symdiff.pipeline.validation.points import Point, Special, chosen, places_of
+from symdiff.pipeline.validation.points import Point, Special, chosen, places_of, sums_of
 
 LEAST, PER_NODE = 25_000, 120
 """Operations on balls that a comparison may cost: about 10 ms, and about 15 % of compiling."""
@@ -42,6 +43,10 @@ ELEMENTARY, SPECIAL, SLOWER = 4, 60, 10
 SERIES = 44
 """Bits to which polynomials in bands agree with the function, at least."""
 SMALLEST = arb(2) ** -1000
+DIFFERENCES, DIFFERENCED = 2, 4
+"""Points at which the chain rule is compared with differences, by so many variables."""
+NUDGE, NUDGE_BITS = 100, 60
+"""Binary size of those differences; bits to which they agree with a derivative."""
 MAX_ENTRIES = 24
 """Outputs that are compared at each point; of more than these, some."""
 GUARDED = 20
@@ -175,7 +180,9 @@ class Trial:
             roots = (*self.captured.outputs, *self.captured.domain, *self.captured.assumptions)
             special = Special(self.params, places_of(roots, self._compiled))
             self.budget.spend(2 * SWEEP * special.cost() * min(len(self.params), 6))
-            self._points = chosen(self.params, special)
+            sums = Special(self.params, sums_of(self.captured.outputs))
+            self.budget.spend(2 * SWEEP * sums.cost() * min(len(self.params), 6))
+            self._points = chosen(self.params, special, sums)
         return self._points
 
     def first(self, point: Point) -> None:
@@ -279,6 +286,7 @@ class Trial:
         met: dict[int, list[Any]] = {i: [] for i in singular}
         for direction in _directions(len(seen.point)):
             pair = []
+            ctx.prec = PRECISIONS[-1]  # of the points too
             for depth in (DEEP, DEEPER):
                 inputs = [
                     arb(x) + arb(d) * arb(2) ** (-depth + (math.frexp(x)[1] if x else 0))
@@ -397,6 +405,55 @@ class Trial:
                         found.append(Fault(given, i, float(b.mid()), float(a.mid())))
                         return found
         return found
+
+    def rule_fault(self) -> Fault | None:
+        """Where the chain rule itself is not what differences of the captured values say: a
+        derivative in the table of functions is wrong. Of first derivatives by few variables."""
+        captured, kinds = self.captured, [k for k, _ in self.path]
+        if kinds not in (["gradient"], ["jacobian"]) or len(self.path[0][1]) > DIFFERENCED:
+            return None
+        if self.smooth is not None:
+            return None
+        wrt, n = self.path[0][1], len(self.captured.outputs)
+        try:
+            with exclusive():
+                tape = Tape([ir.var(p) for p in captured.params], captured.outputs)
+        except UnsupportedError:  # a user's own function, of which the derivative is known
+            return None
+        asked = 0
+        for seen in self.seen():
+            if asked >= DIFFERENCES or seen.limit or seen.hull or seen.outside:
+                continue
+            if not all(1e-3 < abs(x) < 1e3 for x in seen.point):
+                continue
+            asked += 1
+            for j, name in enumerate(wrt):
+                at = captured.params.index(name)
+                sides = []
+                for s in (1, 0, -1):
+                    point = [arb(x) for x in seen.point]
+                    with exclusive(PRECISIONS[1]):
+                        point[at] += s * arb(2) ** -NUDGE
+                        v = self._run(tape, point, PRECISIONS[1], self.budget)
+                    sides.append([v[r] for r in tape.roots])
+                with exclusive(PRECISIONS[1]):
+                    for i in range(n):
+                        entry = i * len(wrt) + j
+                        if entry not in self.which:
+                            continue
+                        truth = seen.truth[self.which.index(entry)]
+                        ahead, here, behind = (side[i] for side in sides)
+                        slope = (ahead - behind) * arb(2) ** (NUDGE - 1)
+                        if truth is None or not slope.is_finite():
+                            continue
+                        bend = abs(ahead - here - here + behind) * arb(2) ** NUDGE
+                        if not bool(bend < (abs(slope) + 1) * arb(2) ** -NUDGE_BITS):
+                            continue  # a kink, or the boundary of a branch
+                        room = (abs(truth) + abs(slope) + 1) * arb(2) ** -NUDGE_BITS
+                        if bool(abs(truth - slope) > room):
+                            got, right = float(truth.mid()), float(slope.mid())
+                            return Fault(seen.point, entry, got, right)
+        return None
 
     def numbers_faults(self, computed: Any, dtype: str, ulps: float, most: int = 1) -> list[Fault]:
         """Where computed numbers, that are not in doubt, miss the proven ones.

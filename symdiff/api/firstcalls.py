@@ -1,0 +1,119 @@
+"""The first call with each kind of arguments: is it what Python, and the captured program, make
+of them? See `symdiff.pipeline.validation`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend import Shapes
+from symdiff.ir.loop_program import Structured
+from symdiff.ir.program import Program
+from symdiff.pipeline.kernels.scalar import tiered, unsound
+from symdiff.pipeline.validation.settings import mode
+from symdiff.runtime import cache
+from symdiff.runtime.scalar.fallback import Tiered
+
+Function = Any
+"""A `SymbolicFunction`, which imports this."""
+
+
+def compare_kernel(
+    self: Function, real: tuple[Any, ...], static: Mapping[str, Any], key: Any
+) -> None:
+    """Compare the kernel of a program with arrays or loops with the captured program, at the
+    first call with each kind of arguments."""
+    from symdiff.pipeline.validation.kinds import kind, mark
+
+    kinds = key, tuple(map(kind, real)), self._options.accuracy, self._source.path
+    if kinds in self._compared or mode() == "off" or None in kinds[1]:
+        return
+    self._compared.add(kinds)
+    source, fun = self._source, _unwrapped(self)
+    shapes = source.shapes(static, real)
+    raw = source.raw(static, shapes)
+    if not isinstance(raw, Structured) or self._options.target == "cuda":
+        return
+    name = mark(fun, ("loops", mode(), kinds)) if fun and self._options.cache else None
+    if name is not None and cache.load(name) is not None:
+        return
+    from symdiff.pipeline.validation.loops import compare
+
+    if any(np.ndim(v) != len(p.type.shape) for p, v in zip(raw.params, real, strict=True)):
+        return  # by elements or rows
+    kernel = self._arrays.compiled(raw, static, shapes)[1]
+    done = compare(self.__name__, raw, source.path, real, kernel, mode() == "full")
+    if done and name is not None:
+        cache.store(name, b"", ())
+
+
+def compare_python(
+    self: Function, real: tuple[Any, ...], static: Mapping[str, Any], key: Any, result: Any
+) -> None:
+    """Compare the first call with each kind of arguments with plain Python."""
+    from symdiff.pipeline.validation.kinds import kind, mark
+
+    kinds = key, tuple(map(kind, real))
+    verified = self._source.verified
+    fun = _unwrapped(self)
+    if kinds in verified or fun is None or None in kinds[1] or not self._options.verify:
+        return
+    verified.add(kinds)  # at once, as the function may call itself
+    name = mark(fun, kinds) if self._options.cache else None
+    if name is not None and cache.load(name) is not None:
+        return
+    from symdiff.pipeline.validation.firstcall import verify
+
+    source, parameters = self._source, self._source.parameters
+
+    def captured(values: Sequence[Any]) -> Program | Structured:
+        found: Program | Structured = source.raw(static, source.shapes(static, values))
+        return found
+
+    def plain(values: Sequence[Any]) -> Any:
+        given = dict(zip(parameters.real, values, strict=True))
+        args, kwargs = parameters.arguments({**static, **given})
+        return fun(*args, **kwargs)
+
+    def again(values: Sequence[Any]) -> Any:
+        if all(a is b for a, b in zip(values, real, strict=True)):
+            return result
+        return self._run(tuple(values), static, None)
+
+    compiled = None if source.path else again
+    done = verify(source.name, captured, real, plain, compiled, self._options.dtype)
+    if done and name is not None:
+        cache.store(name, b"", ())
+
+
+def _unwrapped(function: Function) -> Callable[..., Any] | None:
+    """The plain Python function of a `SymbolicFunction`; None if there is none."""
+    found: Any = function
+    while hasattr(found, "_source"):
+        found = getattr(found, "__wrapped__", None)
+    return found if callable(found) else None
+
+
+def replaced(
+    self: Function, static: Mapping[str, Any], shapes: Shapes | None, kernel: Tiered
+) -> bool:
+    """Whether code that this call has compiled is wrong; then the kernel has been replaced
+    by one that leaves out more, at last all compiled code."""
+    if kernel.kernel.made == kernel.validated or mode() == "off":
+        return False
+    with self._lock:
+        made = kernel.kernel.made
+        key = next((k for k, found in self._emitted.items() if found[1] is kernel), None)
+        if key is None:  # another thread has replaced it
+            return True
+        emission = self._emitted[key][0]
+        wrong = unsound(self.__name__, kernel, lambda: self._source.trial(static, shapes, emission))
+        if wrong is None:
+            kernel.validated = made
+            return False
+        demands = self._demands(static, shapes)
+        self._emitted[key] = emission, tiered(emission, self._options, wrong, demands)
+        self._emitted[key][1].without = wrong
+        return True

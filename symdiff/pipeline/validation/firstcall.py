@@ -1,0 +1,437 @@
+"""The first call of a function beside plain Python: is it the same function at all?
+
+`stages` proves that what is compiled is what was captured; here is checked that what was
+captured is what Python runs. The plain function is called with copies of the same arguments,
+or with smaller ones of the same kind where that would take long, and its result compared in
+shape, kind and value. How far rounding may take plain arithmetic from the true value is not
+guessed: the captured program is evaluated in balls of 53 bits, whose radii grow as rounding
+errors do. Where they say nothing, as where a branch hangs on a rounded value, nothing is
+concluded.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import math
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError, VerificationError
+from symdiff.interpret import exclusive
+from symdiff.interpret.flat import Tape
+from symdiff.interpret.loops import Precise, run
+from symdiff.ir.loop_program import Call, Structured, walk
+from symdiff.ir.program import Program, flatten_like
+
+STEPS = 100_000
+"""Lines of plain Python that are run, and operations of the captured program."""
+ELEMENTS = 4
+"""Elements of arrays at which a function of numbers is compared."""
+SMALL = (5, 4, 3)
+"""Sizes of axes that are tried where the given ones take too long, one more for each size."""
+LARGE = 50_000
+"""Elements from which smaller arrays are taken at once."""
+SLACK = 16
+"""How many times as much as the balls of a formula say it may err in doubles: libraries are
+not correctly rounded, and Python adds up in an order of its own."""
+PRECISION = 53
+DISTURBED, DISTANCE = 3, 4.0
+"""Changes of the arguments by so many units of rounding, from which the errors of routines are
+seen."""
+TINY = 2.0**-1000
+UNIT = 2.0**-52
+UNITS = {np.dtype("float16"): 2.0**42, np.dtype("float32"): 2.0**29}
+"""Units of rounding of shorter formats, in those of doubles."""
+
+
+class _TooLong(BaseException):
+    """The plain function takes too many steps."""
+
+
+class _Open(ArithmeticError):  # noqa: N818
+    """Nothing can be concluded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """The captured program at some arguments: balls of what plain arithmetic gives."""
+
+    outputs: tuple[Any, ...]
+    tree: Any
+
+
+class Enclosures(Precise):
+    """Arithmetic of balls, as wide as rounding to doubles makes them."""
+
+    def __init__(self) -> None:
+        super().__init__(PRECISION)
+        self.steps = 0
+
+    def kept(self, value: Any) -> Any:
+        return value
+
+    def apply(self, op: ir.Op, args: Sequence[Any]) -> Any:
+        self.steps += 1
+        if self.steps > STEPS:
+            raise _TooLong
+        from symdiff.interpret.balls import ball_of
+
+        if op.ball is None and op.expand is not None:
+            return super().apply(op, args)
+        if _is_composite(op):
+            args = [*args[:-1], args[-1] * arb(1, UNIT)]
+        value = ball_of(op)(*args)
+        if value is None:
+            raise _Open
+        return value if isinstance(value, arb) else bool(value)
+
+
+def _is_composite(op: ir.Op) -> bool:
+    """Whether libraries compute a function from others, so that their result is right for an
+    argument that differs by rounding (`np.sinc(300.0)` is not 0)."""
+    return op.libm is None and op.partials is not None and op.kink is None and op.arity > 0
+
+
+def verify(
+    name: str,
+    captured: Callable[[Sequence[Any]], Program | Structured],
+    values: Sequence[Any],
+    call: Callable[[Sequence[Any]], Any],
+    again: Callable[[Sequence[Any]], Any] | None,
+    dtype: Any = None,
+) -> bool:
+    """Compare the captured program with plain Python; whether that was possible.
+
+    Parameters
+    ----------
+    captured : values of the real parameters -> the program for them.
+    values : of the real parameters.
+    call : calls the plain function with values of the real parameters.
+    again : calls what was compiled with other values; None if it is a derivative.
+    dtype : what is computed in, whatever the arguments are; None follows them.
+
+    Raises
+    ------
+    VerificationError : if they differ by more than rounding can explain.
+    """
+    if not all(_is_finite(v) for v in values):
+        return False
+    for given in _smaller(values):
+        try:
+            return _compare(name, captured(given), given, call, again, dtype)
+        except _TooLong:
+            continue
+        except (_Open, UnsupportedError, NotImplementedError):
+            return False
+    return False
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        a = np.asarray(value)
+        return a.dtype.kind in "biuf" and bool(np.isfinite(a).all())
+    except (TypeError, ValueError):
+        return False
+
+
+def _smaller(values: Sequence[Any]) -> Any:
+    """The arguments, then with fewer elements along each axis; equal sizes stay equal."""
+    arrays = [np.asarray(v) for v in values]
+    if sum(a.size for a in arrays) <= LARGE:
+        yield list(values)
+    sizes = sorted({n for a in arrays for n in a.shape})
+    for most in SMALL:
+        cut = {n: min(n, most + k) for k, n in enumerate(sizes)}
+        yield [
+            a[tuple(slice(cut[n]) for n in a.shape)] if a.ndim else v
+            for v, a in zip(values, arrays, strict=True)
+        ]
+
+
+# ------------------------------------------------------------------- both sides
+def _plainly(call: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tuple[Any, Any]:
+    """What the plain function returns for copies of its arguments, or what it raises."""
+    left = STEPS
+    before = sys.gettrace()
+
+    def step(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _TooLong
+        return step
+
+    given = [copy.deepcopy(v) for v in values]
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            sys.settrace(step)
+            try:
+                return call(given), None
+            finally:
+                sys.settrace(before)
+    except _TooLong:
+        raise
+    except Exception as error:
+        return None, error
+
+
+def _ours(program: Program | Structured, values: Sequence[Any]) -> Ours:
+    """The captured program in balls."""
+    if isinstance(program, Program):
+        rounded = ir.var("rounded argument")
+
+        def rule(e: ir.Expr, args: tuple[ir.Expr, ...]) -> ir.Expr:
+            if _is_composite(e.op):
+                args = (*args[:-1], args[-1] * rounded)
+            return ir.rebuild(e, args)
+
+        outputs = ir.transform(program.outputs, rule)
+        with exclusive(PRECISION):
+            names = [*map(ir.var, program.params), rounded]
+            tape = Tape(names, (*outputs, *program.domain))
+            if len(tape.nodes) > STEPS:
+                raise _TooLong
+            v = tape.run([*(arb(float(x)) for x in values), arb(1, UNIT)], PRECISION)
+            balls = [v[r] for r in tape.roots]
+        inside = balls[len(program.outputs) :]
+        if not all(i is True for i in inside):
+            raise _Open
+        return Ours(tuple(balls[: len(program.outputs)]), program.tree)
+    try:
+        if any(isinstance(statement, Call) for statement in walk(program.block)):
+            return Ours(tuple(_disturbed(program, values)), program.tree)
+        return Ours(tuple(run(program, values, Enclosures())), program.tree)
+    except (UnsupportedError, AttributeError, LookupError, ValueError, TypeError, ArithmeticError):
+        raise _Open from None
+
+
+def _disturbed(program: Structured, values: Sequence[Any]) -> list[Any]:
+    """Balls of the outputs of a program that calls routines of linear algebra: those are right
+    for matrices that differ by rounding from the given ones, each norm as a whole (Higham,
+    Accuracy and Stability of Numerical Algorithms, 2002, chapter 9)."""
+    precise = Precise(4 * PRECISION)
+    middle = [np.asarray(v, object) for v in run(program, values, precise)]
+    radius = [np.float64(0.0)] * len(middle)
+    rng = np.random.default_rng(1)
+    for _ in range(DISTURBED):
+        moved = []
+        for v in values:
+            a = np.asarray(v)
+            if a.dtype.kind == "f" and a.size:
+                unit = 2.0 ** (-23 if a.dtype.itemsize < 8 else -52)
+                step = unit * np.abs(a).max() * rng.choice((-1.0, 1.0), a.shape)
+                v = a.astype(np.float64) + step * DISTANCE
+            moved.append(v)
+        other = run(program, moved, precise)
+        for k, (x, y) in enumerate(zip(middle, other, strict=True)):
+            if x.size:
+                far = max(
+                    abs(float(p - q))
+                    for p, q in zip(x.flat, np.asarray(y, object).flat, strict=True)
+                )
+                radius[k] = np.float64(max(radius[k], far))
+    with exclusive(4 * PRECISION):
+        return [_widened(x, float(r)) for x, r in zip(middle, radius, strict=True)]
+
+
+def _widened(values: Any, radius: float) -> Any:
+    wide = np.empty(values.shape, object)
+    largest = max((abs(float(v)) for v in values.flat), default=0.0)
+    room = arb(0, radius + largest * values.size * 2.0**-PRECISION)
+    for place, v in np.ndenumerate(values):
+        wide[place] = v + room if isinstance(v, arb) else v
+    return wide if wide.shape else wide[()]
+
+
+def _compare(
+    name: str,
+    program: Program | Structured,
+    values: Sequence[Any],
+    call: Callable[[Sequence[Any]], Any],
+    again: Callable[[Sequence[Any]], Any] | None,
+    dtype: Any,
+) -> bool:
+    takes = dict.fromkeys(program.params, 0) if isinstance(program, Program) else {
+        p.name: len(p.type.shape) for p in program.params
+    }  # fmt: skip
+    shapes = [np.shape(v) for v in values]
+    elementwise = any(len(s) > n for s, n in zip(shapes, takes.values(), strict=True))
+    plain, error = _plainly(call, values)
+    if not elementwise:
+        if error is not None:
+            return _raises(error)
+        ours = _ours(program, values)
+        got = None if again is None else again(values)
+        try:
+            _same(name, values, plain, ours, got, _unit(values, dtype))
+        except VerificationError:
+            # Python's floats take the format of short NumPy numbers inside of the function
+            wide = [np.float64(v) if type(v) is float else v for v in values]
+            plain, error = _plainly(call, wide)
+            if error is not None or not any(type(v) is float for v in values):
+                raise
+            _same(name, values, plain, ours, got, _unit(values, dtype))
+        return True
+    if any(takes.values()):
+        return False  # rows of arrays, which only `map` has
+    shape = np.broadcast_shapes(*shapes)
+    if error is None and not _fits(plain, program, shape):
+        raise VerificationError(
+            f"{name} returns {_described(plain)} for arguments of the shapes "
+            f"{', '.join(map(str, shapes))}, but was compiled as a function of their elements",
+            hint=HINT,
+        )
+    got = None if again is None else again(values)
+    grids = [np.broadcast_to(np.asarray(v), shape) for v in values]
+    count = math.prod(shape)
+    done = False
+    for k in sorted({count * j // ELEMENTS for j in range(ELEMENTS)}) if count else ():
+        place = np.unravel_index(k, shape)
+        point = [float(g[place]) for g in grids]
+        try:
+            ours = _ours(program, point)
+        except _Open:
+            continue
+        if error is None:
+            want = _element(plain, program, place)
+        else:
+            want, wrong = _plainly(call, point)
+            if wrong is not None:
+                continue
+        result = None if got is None else _element(got, program, place)
+        _same(name, point, want, ours, result, _unit(values, dtype))
+        done = True
+    return done
+
+
+def _raises(error: Exception) -> bool:
+    """Nothing is concluded from what Python raises: poles and edges are filled where they
+    are proved."""
+    return isinstance(error, ArithmeticError | ValueError | IndexError)
+
+
+def _fits(plain: Any, program: Program | Structured, shape: tuple[int, ...]) -> bool:
+    """Whether each leaf of a result has the broadcast shape; or that of no argument, as
+    constants do."""
+    try:
+        leaves = flatten_like(program.tree, plain, len(program.outputs), "result")
+    except Exception:
+        return False
+    for leaf, e in zip(leaves, program.outputs, strict=True):
+        if leaf is None:
+            continue
+        if np.shape(leaf) != shape and ir.variables((e,)):
+            return False
+    return True
+
+
+def _element(result: Any, program: Program | Structured, place: Any) -> Any:
+    """One element of each leaf of an elementwise result, as a flat list."""
+    leaves = flatten_like(program.tree, result, len(program.outputs), "result")
+    return _Flat(
+        [None if v is None else np.asarray(v)[place if np.ndim(v) else ()] for v in leaves]
+    )
+
+
+class _Flat(list[Any]):
+    """Leaves in the order of the outputs."""
+
+
+HINT = "this is a fault of symdiff, please report it; verify=False switches the comparison off"
+
+
+def _unit(values: Sequence[Any], dtype: Any) -> float:
+    """The unit of rounding of the shortest format among arguments."""
+    formats = [getattr(v, "dtype", None) for v in values]
+    formats += [] if dtype is None else [np.dtype(dtype)]
+    return max((UNITS.get(f, 1.0) for f in formats if f is not None), default=1.0)
+
+
+def _same(name: str, values: Sequence[Any], plain: Any, ours: Ours, got: Any, unit: float) -> None:
+    """Compare results; `got` is what was compiled."""
+    count = len(ours.outputs)
+    if isinstance(plain, _Flat):
+        wants = list(plain)
+    else:
+        try:
+            wants = flatten_like(ours.tree, plain, count, "result")
+        except Exception as error:
+            raise VerificationError(
+                f"{name} returns {_described(plain)}, which is nested otherwise than what was "
+                f"compiled ({error})",
+                hint=HINT,
+            ) from None
+    results: Sequence[Any] = [None] * count
+    if got is not None:
+        results = got if isinstance(got, _Flat) else flatten_like(ours.tree, got, count, "result")
+    for want, ball, result in zip(wants, ours.outputs, results, strict=True):
+        if want is None:
+            continue
+        _same_leaf(name, values, want, ball, result, unit)
+
+
+def _same_leaf(
+    name: str, values: Sequence[Any], want: Any, balls: Any, result: Any, unit: float
+) -> None:
+    w = np.asarray(want)
+    if w.dtype.kind not in "biuf":
+        return  # complex by a convention of Python's, nan by ours
+    b = np.asarray(balls, object)
+    if w.shape != b.shape and w.size != b.size:
+        raise VerificationError(
+            f"{name} returns the shape {w.shape} in plain Python, but was captured with "
+            f"the shape {b.shape}",
+            hint=HINT,
+        )
+    if result is not None and np.shape(result) != w.shape:
+        raise VerificationError(
+            f"{name} returns the shape {w.shape} in plain Python, but {np.shape(result)} as "
+            "compiled",
+            hint=HINT,
+        )
+    unit = max(unit, UNITS.get(w.dtype, 1.0))
+    computed = None if result is None else np.asarray(result).ravel()
+    with exclusive(PRECISION + 200):
+        for k, (x, ball) in enumerate(zip(w.ravel(), b.ravel(), strict=True)):
+            if not isinstance(ball, arb):
+                ball = arb(int(ball))
+            _close(name, values, "plain Python", float(x), ball, unit)
+            if computed is not None:
+                _close(name, values, "compiled code", float(computed[k]), ball, unit)
+
+
+def _close(name: str, values: Sequence[Any], what: str, x: float, ball: Any, unit: float) -> None:
+    if not ball.is_finite() or not math.isfinite(x):
+        return
+    radius = float(ball.rad()) * unit
+    middle = ball.mid()
+    room = SLACK * (radius + abs(float(middle)) * 2.0**-52 * unit) + TINY
+    if bool(abs(arb(x) - middle) > arb(room)):
+        raise VerificationError(
+            f"{name}({', '.join(map(_short, values))}) is {x!r} in {what}, but the captured "
+            f"program gives {float(middle)!r}, with rounding errors up to {radius:.1e}",
+            hint=HINT,
+        )
+
+
+def _described(value: Any) -> str:
+    shape = np.shape(value) if isinstance(value, np.ndarray | list | tuple) else None
+    if isinstance(value, np.ndarray):
+        return f"an array of the shape {shape}"
+    return f"a {type(value).__name__}"
+
+
+def _short(value: Any) -> str:
+    text = np.array2string(np.asarray(value), threshold=6, precision=17, separator=", ")
+    return text.replace("\n", "")

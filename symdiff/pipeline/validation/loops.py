@@ -1,0 +1,223 @@
+"""Programs with arrays and loops at small sizes: kernels beside the captured program.
+
+The captured program is run statement by statement with many digits (`interpret.loops`), and
+its derivatives are differences of that along a random direction, which share nothing with the
+compiler's chain rule. A kernel does not know for which sizes it was made, so a few elements
+along each axis show what it computes for all; where rows and loops are put together, sizes
+differ by one. A difference is an error: there is no stage to switch off that would leave the
+rest of such a program as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from symdiff import ir
+from symdiff.errors import SymdiffError, VerificationError
+from symdiff.interpret import exclusive
+from symdiff.interpret.loops import Precise, run
+from symdiff.ir.loop_program import Structured
+
+BITS = 400
+STEP, CLOSER = 120, 130
+"""Binary sizes of two differences; where they disagree there is a kink."""
+AGREE = 40
+NEAR = 2.0**-26
+"""How much of the sum of its terms' sizes a result may miss: far more than rounding, far less
+than any mistake."""
+OPERATIONS, FULL = 12_000, 40
+"""Operations of the slow reference for one kernel; how many times as many for all of them."""
+NEAR_SINGLE = 2.0**-10
+"""The same in shorter formats."""
+SIZES = (6, 4, 3, 2)
+KINDS = ("gradient", "jacobian", "value_and_gradient")
+
+
+class _Spent(Exception):  # noqa: N818
+    """The budget is used up."""
+
+
+class _Counting(Precise):
+    def __init__(self, left: int) -> None:
+        super().__init__(BITS)
+        self.left = left
+
+    def apply(self, op: ir.Op, args: Sequence[Any]) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise _Spent
+        return super().apply(op, args)
+
+
+def compare(
+    name: str,
+    raw: Structured,
+    path: Sequence[tuple[str, tuple[str, ...]]],
+    values: Sequence[Any],
+    kernel: Callable[[Sequence[Any]], Sequence[Any]],
+    full: bool = False,
+) -> bool:
+    """Compare a kernel with differences of the captured program; whether that was possible.
+
+    Parameters
+    ----------
+    path : the derivations; of the value, and of first derivatives.
+    values : arguments of the call that is going on, of which sizes and kinds are taken.
+    kernel : values -> the outputs as a flat list.
+
+    Raises
+    ------
+    VerificationError : if they differ.
+    """
+    if len(path) > 1 or (path and path[0][0] not in KINDS):
+        return False
+    left = OPERATIONS * (FULL if full else 1)
+    done = False
+    for number, given in enumerate(_samples(raw, values)):
+        numbers = _Counting(left)
+        try:
+            done = _agree(name, raw, path, given, kernel, numbers, number) or done
+        except _Spent:
+            if done:
+                break
+            continue
+        except (
+            SymdiffError,
+            IndexError,
+            ValueError,
+            TypeError,
+            ArithmeticError,
+            NotImplementedError,
+        ) as e:
+            if isinstance(e, VerificationError):
+                raise
+            continue
+        left = numbers.left
+        if number >= 1 and not full:
+            break
+    return done
+
+
+def _samples(raw: Structured, values: Sequence[Any]) -> Iterator[list[Any]]:
+    """Small arguments: random numbers for real ones, what was given for the others."""
+    arrays = [np.asarray(v) for v in values]
+    sizes = sorted({n for a in arrays for n in a.shape})
+    for seed, most in enumerate(SIZES):
+        rng = np.random.default_rng(seed)
+        cut = {n: min(n, most + k) for k, n in enumerate(sizes)}
+        given = []
+        for p, v, a in zip(raw.params, values, arrays, strict=True):
+            part = a[tuple(slice(cut[n]) for n in a.shape)]
+            if p.type.kind != "f":
+                given.append(part if a.ndim else v)
+                continue
+            kind = part.dtype if part.dtype.kind == "f" else np.dtype(float)
+            drawn = rng.uniform(0.4, 1.6, part.shape) * np.where(part != 0, part, 1.0)
+            given.append(drawn.astype(kind) if a.ndim else type(v)(drawn))
+        yield given
+
+
+def _agree(
+    name: str,
+    raw: Structured,
+    path: Sequence[tuple[str, tuple[str, ...]]],
+    given: Sequence[Any],
+    kernel: Callable[[Sequence[Any]], Sequence[Any]],
+    numbers: _Counting,
+    seed: int,
+) -> bool:
+    values = [np.asarray(v, object) for v in run(raw, given, numbers)]
+    found = [np.asarray(r) for r in kernel(given)]
+    allowed = NEAR if all(r.dtype == np.float64 for r in found) else NEAR_SINGLE
+    results = [r.astype(float) for r in found]
+    if not path:
+        for want, got in zip(values, results, strict=True):
+            _same(name, given, want, got, None, allowed)
+        return True
+    kind, wrt = path[0]
+    names = [p.name for p in raw.params]
+    real = {p.name for p in raw.params if p.type.kind == "f"}
+    by = [n for n in wrt if n in real]
+    if kind == "value_and_gradient":
+        _same(name, given, values[0], results[0], None, allowed)
+        results = results[1:]
+    rng = np.random.default_rng(100 + seed)
+    ways = {n: np.round(rng.uniform(-1, 1, np.shape(given[names.index(n)])), 3) for n in by}
+    close, closer = (_slopes(raw, given, names, ways, h, numbers) for h in (STEP, CLOSER))
+    for k, (a, b) in enumerate(zip(close, closer, strict=True)):
+        if not _close(a, b):
+            continue  # a kink, or a step
+        total, room = np.zeros(a.shape), np.zeros(a.shape)
+        for j, n in enumerate(by):
+            slope = results[k * len(by) + j]
+            way = ways[n]
+            if slope.shape != a.shape + way.shape:
+                raise VerificationError(
+                    f"{name}: the derivative by {n} has the shape {slope.shape}", hint=HINT
+                )
+            axes = tuple(range(a.ndim, a.ndim + way.ndim))
+            total = total + np.sum(slope * way, axis=axes)
+            room = room + np.sum(np.abs(slope * way), axis=axes)
+        _same(name, given, b, total, room, allowed)
+    return True
+
+
+def _slopes(
+    raw: Structured,
+    given: Sequence[Any],
+    names: Sequence[str],
+    ways: dict[str, Any],
+    depth: int,
+    numbers: _Counting,
+) -> list[Any]:
+    """Central differences of all outputs along a direction."""
+    ends = []
+    with exclusive(BITS):
+        h = arb(2) ** -depth
+        for s in (1, -1):
+            moved = []
+            for n, v in zip(names, given, strict=True):
+                if n not in ways:
+                    moved.append(v)
+                    continue
+                a = np.empty(np.shape(v), object)
+                for place, x in np.ndenumerate(np.asarray(v, float)):
+                    a[place] = (arb(float(x)) + s * h * arb(float(ways[n][place]))).mid()
+                moved.append(a if a.ndim else a[()])
+            ends.append([np.asarray(v, object) for v in run(raw, moved, numbers)])
+        return [np.asarray((a - b) / (2 * h), object) for a, b in zip(*ends, strict=True)]
+
+
+def _close(a: Any, b: Any) -> bool:
+    with exclusive(BITS):
+        for x, y in zip(a.flat, b.flat, strict=True):
+            if not (x.is_finite() and bool(abs(x - y) <= (abs(x) + abs(y) + 1) * arb(2) ** -AGREE)):
+                return False
+    return True
+
+
+HINT = "this is a fault of symdiff, please report it; options(validate=False) switches this off"
+
+
+def _same(name: str, given: Sequence[Any], want: Any, got: Any, room: Any, near: float) -> None:
+    if want.shape != got.shape:
+        raise VerificationError(
+            f"{name} has the shape {want.shape} as captured, but {got.shape} as compiled", hint=HINT
+        )
+    truth = np.array([float(arb(x).mid()) if isinstance(x, arb) else float(x) for x in want.flat])
+    truth = truth.reshape(want.shape)
+    ok = np.isfinite(truth) & np.isfinite(got)
+    size = np.abs(truth) + np.abs(got)
+    size = size + (np.max(size[ok], initial=0.0) if room is None else room)
+    wrong = ok & (np.abs(got - truth) > near * size + 1e-290)
+    if wrong.any():
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise VerificationError(
+            f"{name}: compiled code is wrong at {[np.asarray(v).tolist() for v in given]}: "
+            f"{got[place]!r} for {truth[place]!r}",
+            hint=HINT,
+        )

@@ -1,0 +1,405 @@
+"""Wrong signs and constants, planted one at a time: does validation catch them?
+
+`python tests/validation/mutants.py` prints the table of docs/reliability.md. Each mutant lives in a
+process of its own: a line of a pass is changed and the module run again, or an entry of a table
+of rules and derivatives is. Then functions are derived, and some compiled, with the budget of
+every day, until a `ValidationWarning` or a `VerificationError` says what is wrong.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from math import acos, atan, cos, cosh, erf, exp, expm1, log, sin, sinh, sqrt, tan, tanh
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SECONDS = 240
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """What is planted: `old` in a module's text becomes `new`; or a call that plants it."""
+
+    kind: str
+    where: str
+    old: str = ""
+    new: str = ""
+    plant: Callable[[], None] | None = None
+    probes: tuple[Callable[..., Any], ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.where}: {self.old.strip()} -> {self.new.strip()}" if self.old else self.where
+
+
+# -------------------------------------------------------------------------- probes
+FORMULAS: tuple[Callable[..., Any], ...] = (
+    lambda x: (x**2 - 4) / (x - 2),
+    lambda x: sin(x) / x + (1 - cos(x)) / x**2,
+    lambda x, y: (x * x - y * y) / (x - y) + exp(x) * y,
+    lambda x: np.where(x == 0, 1.0, np.expm1(x) / x),
+    lambda x: (exp(x) - 1 - x) / x**2,
+    lambda x, y: (exp(x) - exp(y)) / (x - y),
+    lambda x: log(1 + exp(x)) - x * 0.5,
+    lambda x: sqrt(x + 1) - sqrt(x) + log(x + 1) - log(x),
+    lambda x, y: exp(log(x) + 2 * log(y)) / (exp(log(x) - log(y)) + 1),
+    lambda x: abs(x) * x + abs(x - 1) ** 3,
+    lambda x, y: max(x * y, x - y) * min(x, y * y),
+    lambda x, y: (x / y - y / x) / (1 / x + 1 / y),
+    lambda x: (1 / sinh(x) - 1 / x) * x + x / tanh(x),
+    lambda x, y: sin(sqrt(x * x + y * y)) / sqrt(x * x + y * y),
+    lambda x: (x**3 - 3 * x + 2) / (x - 1) ** 2,
+    lambda x: (x - sin(x)) / x**3,
+    lambda x: sqrt(1 + x) / (1 + x) ** 1.5 + (2 + x) ** (1 / 3),
+    lambda x, y: x**y - y**x,
+    lambda x: log(cosh(x)) / x**2 + acos(x / 3),
+    lambda x: (atan(x) - x) / (x * x * x) + erf(x) / x,
+    lambda x: (sqrt(1 + x * x) - 1) / x,
+    lambda x, y: (x - y) / (log(x) - log(y)),
+    lambda x: (tan(x) - x) / (x - sin(x)),
+    lambda x: (1 + x) ** 0.5 / x - 1 / x,
+    lambda x: x * x if x > 1 else sin(x),
+    lambda x, y: sqrt(x * x + 3 * y * y),
+    lambda x: 1 / (x - 1) - 2 / (x * x - 1),
+    lambda x, y: (exp(x * y + 1) - exp(x * y)) / exp(x * y + log(y)),
+    lambda x: exp(abs(x)) * abs(x) * abs(x) - abs(x) ** 3,
+    lambda x: (abs(x) - x * x) ** 2 * -abs(x),
+    lambda x: log(x) / (x - 1),
+    lambda x, y: x / 4 + y / 0.5,
+    lambda x, y: (sin(x) - sin(y)) / (x - y),
+)
+COMPILED: tuple[tuple[Callable[..., Any], tuple[float, ...]], ...] = (
+    (lambda x: x**3 - 2 * x + 1.3 * x * x, (0.7,)),
+    (lambda x, y: (x * y - 1.7) ** 2 / (x * x - y) + exp(x) * 0.3, (1.3, 0.6)),
+    (lambda x, y: x * x + y * y - 1.1 * x * y - 0.3 * y, (0.4, 1.2)),
+    (lambda x: sqrt(x * x + 1.5) - x * 0.9 + log(x * x + 0.1), (1.9,)),
+    (lambda x, y: (x - y) * (x + y) / (x * y - 0.35) - sin(x) * cos(y), (0.8, 2.1)),
+    (lambda x: exp(x) - 1.5 - x * x / 0.7 + expm1(x) * x, (0.6,)),
+)
+
+
+def caught_by(m: Mutant) -> str:
+    """What catches a mutant; "" if nothing does."""
+    from symdiff import symgrad
+    from symdiff.errors import ValidationWarning, VerificationError
+    from symdiff.ir.program import Program
+    from symdiff.pipeline import scalar as pipeline
+    from symdiff.pipeline.validation.stages import checked, named
+
+    warnings.simplefilter("ignore")
+    crash = ""
+    for f in m.probes or FORMULAS:
+        g = symgrad(f, cache=False, verify=False)
+        raw = g._source.raw({}, None)
+        if not isinstance(raw, Program):
+            continue
+        for path in ((), (("gradient", raw.params),), (("hessian", raw.params),)):
+
+            def emit(off: frozenset[str], path: Any = path, raw: Any = raw) -> Any:
+                notes = pipeline.Notes(without=off)
+                program = raw if path else pipeline.value(raw, notes)
+                for kind, by in path:
+                    program = getattr(pipeline, kind)(program, by, notes)
+                return pipeline.emission(program, off), notes
+
+            try:
+                outcome = checked(raw, path, emit)
+            except VerificationError:
+                return "the chain rule against differences"
+            except Exception as error:
+                crash = crash or f"a crash ({type(error).__name__})"
+                continue
+            if outcome.fault is not None:
+                return named(outcome.without)
+    for f, point in COMPILED if not m.probes else ():
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            g = symgrad(f, cache=False)
+            try:
+                for h in (g, g.grad):
+                    h(*point)
+                    h(*(np.full(3, x) for x in point))
+                    near = [np.linspace(x - 1, x + 1, 4001) for x in point]
+                    h(*near)
+                    h(*(np.full(3, x, np.float32) for x in point))
+                for r in _roots(g, point):
+                    g(*r), g.grad(*r)
+            except VerificationError:
+                return "the first call"
+            except Exception as error:
+                crash = crash or f"a crash ({type(error).__name__})"
+        for w in seen:
+            if issubclass(w.category, ValidationWarning):
+                return "machine code" if "compiled code" in str(w.message) else "formulas"
+    return crash
+
+
+def _roots(g: Callable[..., Any], point: tuple[float, ...]) -> Iterator[tuple[float, ...]]:
+    """Points beside zeros on the line of the first variable, where terms cancel."""
+    xs = np.linspace(-3, 3, 601)
+    values = [g(x, *point[1:]) for x in map(float, xs)]
+    for a, b, u, v in zip(xs, xs[1:], values, values[1:], strict=False):
+        if u * v < 0:
+            for _ in range(45):
+                m = (a + b) / 2
+                w = g(float(m), *point[1:])
+                a, b = (m, b) if u * w > 0 else (a, m)
+            yield (float(a), *point[1:])
+
+
+# ------------------------------------------------------------------------- planting
+def plant(m: Mutant) -> None:
+    if m.plant is not None:
+        m.plant()
+        return
+    module = import_module(f"symdiff.{m.where}")
+    path = Path(str(module.__file__))
+    text = path.read_text()
+    assert text.count(m.old) >= 1, f"{m.name}: not there any more"
+    before = dict(vars(module))
+    exec(compile(text.replace(m.old, m.new, 1), str(path), "exec"), vars(module))
+    new = {id(v): vars(module)[k] for k, v in before.items() if not k.startswith("__")}
+    same = {i: v for i, v in new.items() if id(v) != i}
+    for other in list(sys.modules.values()):
+        if not getattr(other, "__name__", "").startswith("symdiff"):
+            continue
+        for k, v in list(vars(other).items()):
+            if id(v) in same and callable(v) and not isinstance(v, type):
+                setattr(other, k, same[id(v)])
+    for k, v in before.items():
+        if isinstance(v, type) and v.__module__ == module.__name__:
+            _methods(v, vars(module)[k])
+            setattr(module, k, v)
+
+
+def _methods(old: type, new: type) -> None:
+    """Give a class the changed methods of another; those that name their class stay."""
+    for name, method in vars(new).items():
+        was, now = (getattr(m, "__code__", None) for m in (vars(old).get(name), method))
+        if was is None or now is None or "__class__" in now.co_freevars:
+            continue
+        if (was.co_code, was.co_consts, was.co_names) != (now.co_code, now.co_consts, now.co_names):
+            setattr(old, name, method)
+
+
+def _rule(name: str) -> Mutant:
+    def change() -> None:
+        from symdiff import ir
+        from symdiff.ir import identities
+
+        rule = next(r for r in identities.RULES if r.name == name)
+        after = rule.after
+
+        def wrong(bound: Any) -> Any:
+            found = after(bound)
+            return None if found is None else -found
+
+        object.__setattr__(rule, "after", wrong)
+        assert ir is not None
+
+    return Mutant("identity", f"rule {name}, the other sign", plant=change)
+
+
+def _partial(name: str, probe: Callable[..., Any]) -> Mutant:
+    def change() -> None:
+        from symdiff import ir
+
+        op = ir.OPS[name]
+        partials = op.partials
+        assert partials is not None
+        object.__setattr__(
+            op,
+            "partials",
+            lambda *a: tuple(None if p is None else 1.25 * p for p in partials(*a)),
+        )
+
+    return Mutant("derivative", f"slope of {name}, times 5/4", plant=change, probes=(probe,))
+
+
+def _pattern(name: str) -> tuple[Callable[..., Any], ...]:
+    return (RULED[name],)
+
+
+RULED: dict[str, Callable[..., Any]] = {
+    "log-exp-1": lambda x: log(exp(x * x) + 1),
+    "log-exp": lambda x, y: log(exp(x) + exp(y)),
+    "log-exp-3": lambda x, y: log(exp(x) + exp(y) + exp(x * y)),
+    "log1p-exp": lambda x: np.log1p(exp(x)),
+    "coth": lambda x: cosh(x) / sinh(x),
+    "tanh": lambda x: sinh(x) / cosh(x),
+    "log1p": lambda x: log(x + 1),
+    "log1m": lambda x: log(1 - x),
+    "logistic": lambda x: exp(x) / (exp(x) + 1),
+    "softplus-v": lambda x, y: np.logaddexp(0, x) - y * x,
+    "logistic-v": lambda x, y: 1 / (exp(x) + 1) - y,
+    "expm1": lambda x: exp(x) - 1,
+    "1-exp": lambda x: 1 - exp(x),
+    "1-cos": lambda x: 1 - cos(x),
+    "cos-1": lambda x: cos(x) - 1,
+    "1-erf": lambda x: 1 - erf(x),
+    "1+erf": lambda x: erf(x) + 1,
+    "squares": lambda x, y: x**2 - y**2,
+    "sqrt-sqrt": lambda x: sqrt(x + 1) - sqrt(x),
+    "sqrt-c": lambda x: sqrt(x + 4) - 2,
+    "c-sqrt": lambda x: 2 - sqrt(x + 4),
+    "log-log": lambda x: log(x + 3) - log(x),
+    "1/u-1/v": lambda x: 1 / (x + 1) - 1 / x,
+}
+SLOPES: dict[str, Callable[..., Any]] = {
+    "exp": lambda x: exp(x), "log": lambda x: log(x), "exp2": lambda x: np.exp2(x),
+    "expm1": lambda x: expm1(x), "log1p": lambda x: np.log1p(x), "log2": lambda x: np.log2(x),
+    "log10": lambda x: np.log10(x), "cbrt": lambda x: np.cbrt(x), "sin": lambda x: sin(x),
+    "cos": lambda x: cos(x), "tan": lambda x: tan(x), "asin": lambda x: np.arcsin(x),
+    "acos": lambda x: acos(x), "atan": lambda x: atan(x), "sinh": lambda x: sinh(x),
+    "cosh": lambda x: cosh(x), "tanh": lambda x: tanh(x), "asinh": lambda x: np.arcsinh(x),
+    "acosh": lambda x: np.arccosh(x), "atanh": lambda x: np.arctanh(x), "erf": lambda x: erf(x),
+    "atan2": lambda x, y: np.arctan2(x, y), "hypot": lambda x, y: np.hypot(x, y),
+    "logaddexp": lambda x, y: np.logaddexp(x, y), "sinc": lambda x: np.sinc(x),
+}  # fmt: skip
+
+
+def _edits() -> Iterator[Mutant]:
+    """(kind, module, old, new): wrong signs and constants in passes and series."""
+    diff = "passes.differentiate"
+    series, stream = "series.expansion", "series.streams"
+    rows = [
+        ("differentiate", diff, "yield args[1], ir.const(-1), TRUE", "yield args[1], ONE, TRUE"),
+        ("differentiate", diff, "yield args[0], ir.const(-1), TRUE", "yield args[0], ONE, TRUE"),
+        ("differentiate", diff, "yield args[0], args[1], TRUE", "yield args[0], -args[1], TRUE"),
+        ("differentiate", diff, "yield args[1], -(node / args[1]), TRUE", "yield args[1], (node / args[1]), TRUE"),
+        ("differentiate", diff, "yield base, exponent * ir.power(base, exponent - 1), TRUE", "yield base, exponent * ir.power(base, exponent - 2), TRUE"),
+        ("differentiate", diff, "yield base, exponent * ir.power", "yield base, (exponent + 1) * ir.power"),
+        ("differentiate", diff, "yield exponent, XLOGY(node, base), TRUE", "yield exponent, -XLOGY(node, base), TRUE"),
+        ("differentiate", diff, "yield args[2], ONE, ir.not_(args[0])", "yield args[2], ONE, args[0]"),
+        ("differentiate", diff, "total = total + ir.where(gate, tangent[child] * partial, ZERO)", "total = total - ir.where(gate, tangent[child] * partial, ZERO)"),
+        ("differentiate", diff, "weight * n / 2", "weight * n / 4"),
+        ("cancel", "passes.rational", "return Factored(-a.unit, a.factors)", "return Factored(a.unit, a.factors)"),
+        ("cancel", "passes.rational", "unit = a.unit * b.unit", "unit = a.unit * b.unit * 3"),
+        ("cancel", "passes.rational", "return self.mul(a, self.pow(b, -1))", "return self.mul(a, self.pow(b, 1))"),
+        ("cancel", "passes.rational", "total = self._expanded(a, common) + self._expanded(b, common)", "total = self._expanded(a, common) - self._expanded(b, common)"),
+        ("cancel", "passes.rational", "reduced, n + 1", "reduced, n + 2"),
+        ("exponentials", "passes.exponentials", "total = total * EXP(ir.const(c))", "total = total * EXP(ir.const(-c))"),
+        ("exponentials", "passes.exponentials", "total = total * ir.power(base, ir.const(c))", "total = total * ir.power(base, ir.const(-c))"),
+        ("exponentials", "passes.exponentials", "reduce(e.args[0] - other.args[0])", "reduce(other.args[0] - e.args[0])"),
+        ("signs", "passes.signsquares", "return (b * d, b * c) if a is ZERO", "return (-b * d, b * c) if a is ZERO"),
+        ("signs", "passes.signsquares", "return -parts[0][0], -parts[0][1]", "return -parts[0][0], parts[0][1]"),
+        ("signs", "passes.signsquares", "combine(a, c), combine(b, d)", "combine(a, c), combine(d, b)"),
+        ("series", stream, "return a + b if self.factor == 1 else a - b", "return a + b"),
+        ("series", stream, "return self.c * self.a.coefficient(k)", "return self.a.coefficient(k) + self.c * 0"),
+        ("series", stream, "- taken) * self.lead", "+ taken) * self.lead"),
+        ("series", stream, "fmpq(j * p - (n - j) * d, d)", "fmpq(j * p + (n - j) * d, d)"),
+        ("series", stream, "return total * self.lead * fmpq(1, n)", "return total * self.lead * fmpq(1, n + 1)"),
+        ("series", stream, "return self.a.coefficient(k + 1) * fmpq(k + 1)", "return self.a.coefficient(k + 1) * fmpq(k + 2)"),
+        ("series", stream, "return self._slope.coefficient(k - 1) * fmpq(1, k)", "return self._slope.coefficient(k - 1) * fmpq(-1, k)"),
+        ("series", series, "return Scaled(fmpq(-1), a)", "return Scaled(fmpq(1), a)"),
+        ("series", series, "return Sum(a, b, 1 if e.op is ADD else -1)", "return Sum(a, b, 1)"),
+        ("series", series, "return Scaled(1 / b.coefficient(0), a)", "return Scaled(b.coefficient(0), a)"),
+        ("series", series, "for _ in range(int(q) - 1):", "for _ in range(int(q)):"),
+        ("complete", "passes.removable", "c * fmpq(math.perm(k + order, order))", "c * fmpq(math.perm(k + order, order) + 1)"),
+        ("complete", "passes.removable", "self.germs.coefficient(self.node, k + order)", "self.germs.coefficient(self.node, k)"),
+        ("complete", "passes.removable", "total = total - ir.const(math.comb(k, j))", "total = total + ir.const(math.comb(k, j))"),
+        ("complete", "passes.removable", "partials=lambda x: (self.operation(order + 1)(x),)", "partials=lambda x: (-self.operation(order + 1)(x),)"),
+        ("complete", "passes.across", "total = c + h * total", "total = c - h * total"),
+        ("bands", "passes.bands", "total = ir.const(c) + z * total", "total = ir.const(c) - z * total"),
+        ("bands", "passes.bands", "h = t - ir.const(self.point)", "h = t + ir.const(self.point)"),
+        ("bands", "passes.bands", "return ir.power(h, self.lead) * total", "return ir.power(h, self.lead + 1) * total"),
+        ("compensation", "codegen.sharp", "own = raw(ADD, (raw(SUB, (a, raw(SUB, (s, t)))), raw(SUB, (b, t))))", "own = raw(SUB, (raw(SUB, (a, raw(SUB, (s, t)))), raw(SUB, (b, t))))"),
+        ("compensation", "codegen.sharp", "error = raw(FMA, (a, b, _negative(p)))", "error = raw(FMA, (a, b, p))"),
+        ("compensation", "codegen.sharp", "return raw(FMA, (a, b, c)), _add(correction, dc)", "return raw(FMA, (a, b, c)), _add(correction, _negative(dc))"),
+        ("lowering", "codegen.lower", "return self.make(MUL, const(1 / c), other)  # by a power of two, which is exact", "return self.make(MUL, const(c), other)"),
+    ]  # fmt: skip
+    for kind, where, old, new in rows:
+        yield Mutant(kind, where, old, new)
+
+
+def _pairs(name: str) -> Mutant:
+    """A wrong sign in what double-double arithmetic is made of."""
+
+    def change() -> None:
+        from symdiff.lowering.double_double import arithmetic as dd
+
+        right = getattr(dd, name)
+
+        def wrong(a: Any, b: Any) -> Any:
+            pair = right(a, b)
+            return type(pair)(pair[0], dd.minus_of(pair[1]))
+
+        for module in list(sys.modules.values()):
+            if getattr(module, "__name__", "").startswith("symdiff"):
+                if vars(module).get(name) is right:
+                    setattr(module, name, wrong)
+
+    return Mutant("double-double", f"error of {name}, the other sign", plant=change)
+
+
+def mutants() -> list[Mutant]:
+    """All of them."""
+    found = [*_edits(), *map(_pairs, ("two_sum", "two_product", "fast_two_sum"))]
+    for name, probe in RULED.items():
+        rule = _rule(name)
+        found.append(Mutant(rule.kind, rule.where, plant=rule.plant, probes=(probe,)))
+    found += [_partial(name, probe) for name, probe in SLOPES.items()]
+    return found
+
+
+def _trial(m: Mutant, answer: Any) -> None:
+    try:
+        plant(m)
+    except Exception as error:
+        answer.put(f"NOT PLANTED: {type(error).__name__}: {error}")
+        return
+    answer.put(caught_by(m))
+
+
+def tried(m: Mutant) -> str:
+    """What catches a mutant, found in a process of its own."""
+    context = multiprocessing.get_context("fork")
+    answer = context.SimpleQueue()
+    process = context.Process(target=_trial, args=(m, answer))
+    process.start()
+    process.join(SECONDS)
+    if process.is_alive():
+        process.kill()
+        process.join()
+        return "nothing within its time"
+    return answer.get() if not answer.empty() else "a crash of the process"
+
+
+def main(only: str = "") -> int:
+    import symdiff  # noqa: F401
+    from symdiff.pipeline.validation import machine, stages  # noqa: F401
+
+    for name in ("passes.widen", "passes.compensate", "codegen.pairs", "blocks.derive"):
+        import_module(f"symdiff.{name}")
+    counts: dict[str, list[int]] = {}
+    missed = []
+    for m in mutants():
+        if only and only not in m.name and only != m.kind:
+            continue
+        result = tried(m)
+        print(f"{m.kind:14} {result or 'NOT CAUGHT':44} {m.name}", flush=True)
+        tally = counts.setdefault(m.kind, [0, 0])
+        tally[0] += 1
+        good = bool(result) and not result.startswith(("nothing", "NOT"))
+        tally[1] += good
+        if not good:
+            missed.append(m.name)
+    print("\n| planted in | mutants | caught |\n|---|---|---|")
+    for kind, (count, good) in counts.items():
+        print(f"| {kind} | {count} | {good} |")
+    total = [sum(c[k] for c in counts.values()) for k in (0, 1)]
+    print(f"| all | {total[0]} | {total[1]} |")
+    for name in missed:
+        print("missed:", name)
+    return len(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
