@@ -24,11 +24,11 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 class JacobianFunction(SymbolicFunction, step="jacobian"):
     """`f.jacobian(...)`, dense or sparse."""
 
-    def __call__(self, *args: Any, sparse: bool = False, out: Any = None, **kwargs: Any) -> Any:
-        if not sparse:
-            given = kwargs if out is None else {**kwargs, "out": out}
-            return super().__call__(*args, **given)
-        if out is not None:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        names = self._source.parameters.names
+        if "sparse" in names or not kwargs.pop("sparse", False):
+            return super().__call__(*args, **kwargs)
+        if self._out(kwargs) is not None:
             raise SymdiffError("a sparse Jacobian takes no out=")
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
@@ -76,8 +76,9 @@ class Product(SymbolicFunction):
         """The product by a program that is applied to each element of the arguments."""
         return self._run(values, static, out, stream)
 
-    def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:
+    def _multiply(self, primals: Any, vector: Any, kwargs: Mapping[str, Any]) -> Any:
         given = dict(kwargs)
+        out = self._out(given)
         stream = self._cuda.stream(given)
         args = primals if isinstance(primals, (tuple, list)) else (primals,)
         real, static = self._source.parameters.bind(tuple(args), given)
@@ -163,8 +164,8 @@ class Product(SymbolicFunction):
 class TangentProduct(Product, step="jvp"):
     """`f.jvp(primals, tangents)` -> (value, tangent): one tangent per parameter in `wrt`."""
 
-    def _call(self, primals: Any, tangents: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
-        return self._multiply(primals, tangents, out, kwargs)
+    def _call(self, /, primals: Any, tangents: Any, **kwargs: Any) -> Any:
+        return self._multiply(primals, tangents, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         return self._per_parameter(vector)
@@ -173,8 +174,8 @@ class TangentProduct(Product, step="jvp"):
 class HessianProduct(Product, step="hvp"):
     """`f.hvp(primals, v)` -> the Hessian times v: one entry per parameter in `wrt`."""
 
-    def _call(self, primals: Any, v: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
-        return self._multiply(primals, v, out, kwargs)
+    def _call(self, /, primals: Any, v: Any, **kwargs: Any) -> Any:
+        return self._multiply(primals, v, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         return self._per_parameter(vector)
@@ -184,8 +185,8 @@ class CotangentProduct(Product, step="vjp"):
     """`f.vjp(primals, cotangents)` -> (value, one cotangent per parameter in `wrt`); the
     cotangents are nested as the function's result."""
 
-    def _call(self, primals: Any, cotangents: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
-        return self._multiply(primals, cotangents, out, kwargs)
+    def _call(self, /, primals: Any, cotangents: Any, **kwargs: Any) -> Any:
+        return self._multiply(primals, cotangents, kwargs)
 
     def _flat(self, vector: Any, nodes: Sequence[pytrees.Node]) -> Any:
         return vector  # nested as the result is, not as the arguments
