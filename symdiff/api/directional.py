@@ -55,7 +55,7 @@ class Product(SymbolicFunction):
     def _fitting(self, real: Sequence[Any], entries: Sequence[Any]) -> None:
         """Refuse entries that do not have the shapes they must have, where arguments of any
         shape broadcast."""
-        sizes = dict(zip(self._source.parameters.real, map(np.shape, real), strict=True))
+        sizes = dict(zip(self._source.parameters.real, map(_shape, real), strict=True))
         for name, v in zip(self._source.path[-1][1], entries, strict=True):
             _must_spread(v, sizes[name], f"the vector by {name}", f"that of {name}")
 
@@ -214,7 +214,7 @@ class CotangentProduct(Product, step="vjp"):
         by, parameters = self._source.path[-1][1], self._source.parameters.real
         chosen = [real[parameters.index(name)] for name in by]
         shape = _together(real)
-        if all(np.shape(a) == shape for a in chosen):
+        if all(_shape(a) == shape for a in chosen):
             return self._run(values, static, out, stream)
         value, found = self._run(values, static, None, stream)
         flat = [found] if len(by) == 1 else found
@@ -241,16 +241,22 @@ class CotangentProduct(Product, step="vjp"):
         return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
 
 
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape of an argument; NumPy must not read those that lie on a device."""
+    there = getattr(value, "__cuda_array_interface__", None)
+    return np.shape(value) if there is None else tuple(there["shape"])
+
+
 def _rank(value: Any) -> int:
     """The number of axes of an argument, traced or not."""
-    return len(value.shape) if isinstance(value, SymArray) else len(np.shape(value))
+    return len(value.shape) if isinstance(value, SymArray) else len(_shape(value))
 
 
 def _ones(value: Any) -> tuple[bool, ...]:
     """Which axes of an argument are known to have the size 1, traced or not."""
     if isinstance(value, SymArray):
         return tuple([n is ONE for n in value.shape])
-    return tuple([n == 1 for n in np.shape(value)])
+    return tuple([n == 1 for n in _shape(value)])
 
 
 def _may_spread(value: Any, ones: tuple[bool, ...]) -> bool:
@@ -262,7 +268,7 @@ def _may_spread(value: Any, ones: tuple[bool, ...]) -> bool:
 
 def _together(values: Sequence[Any]) -> tuple[int, ...]:
     """The shape that arguments have together."""
-    shapes = [np.shape(v) for v in values]
+    shapes = [_shape(v) for v in values]
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -272,7 +278,7 @@ def _together(values: Sequence[Any]) -> tuple[int, ...]:
 
 def _must_spread(value: Any, shape: tuple[int, ...], what: str, whose: str) -> None:
     """Refuse what has not this shape, nor broadcasts to it."""
-    given = np.shape(value)
+    given = _shape(value)
     try:
         fits = np.broadcast_shapes(given, shape) == shape
     except ValueError:
@@ -283,7 +289,7 @@ def _must_spread(value: Any, shape: tuple[int, ...], what: str, whose: str) -> N
 
 def _summed(cotangent: Any, argument: Any) -> Any:
     """A cotangent, summed over the axes along which its argument was repeated."""
-    v, shape = np.asarray(cotangent), np.shape(argument)
+    v, shape = np.asarray(cotangent), _shape(argument)
     if v.shape != shape:
         aligned = (1,) * (v.ndim - len(shape)) + shape
         repeated = tuple(k for k, n in enumerate(aligned) if n == 1 != v.shape[k])
