@@ -115,7 +115,7 @@ class Tape:
         inputs : one ball per parameter.
         prec : bits.
         fixed : values of nodes that are known otherwise (a `Fraction` or a bool).
-        amend : `(node, value) -> value` to put in its place.
+        amend : `(node, value) -> value` to put in its place, of constants too.
         """
         ctx.prec = prec
         work.spend(work.cost(self._counts, prec))
@@ -132,6 +132,9 @@ class Tape:
                     v[i] = f(v[a], v[b], v[c])
             return v
         known = fixed or {}
+        if amend is not None:
+            for i, _ in self._constants:
+                v[i] = amend(i, v[i])
         for i, f, a, b, c in self._code:
             if i in known:
                 x = known[i]

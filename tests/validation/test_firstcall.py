@@ -146,3 +146,25 @@ def test_a_wrong_kernel_of_a_loop_is_an_error(monkeypatch):
 
     with pytest.raises(VerificationError, match="compiled code is wrong"):
         symgrad(f, cache=False, verify=False)(np.array([0.3, 0.7, 1.1]))
+
+
+@pytest.mark.parametrize(
+    ("fun", "x"),
+    [
+        (lambda x: x * x * 1e300 * 1e100, 1e-160),
+        (lambda x: 1e300 / (x * x) * 1e100, 1e200),
+        (lambda x: 1.0 if x * x > 0 else 2.0, 1e-200),
+        (lambda x: x[0] * x[1] * 1e300, np.array([1e-160, 1e-160])),
+        (lambda x: x * x * x * 1e30, np.array([1e-15, 1.0], np.float32)),
+    ],
+)
+def test_what_underflows_or_overflows_in_plain_python_is_no_fault(fun, x):
+    symgrad(fun)(x)
+
+
+def test_numbers_below_the_normal_ones_are_compared():
+    """Their errors widen the balls by what they are, not without bounds."""
+    values = [1e10, 2.0**-1070, 2.0**1000]
+    assert _verified(lambda x, y, z: x * y * z, values)
+    with pytest.raises(VerificationError):
+        _verified(lambda x, y, z: x * y * z * (1 + 1e-6), values, lambda x, y, z: x * y * z)

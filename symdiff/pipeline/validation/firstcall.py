@@ -5,8 +5,8 @@ captured is what Python runs. The plain function is called with copies of the sa
 or with smaller ones of the same kind where that would take long, and its result compared in
 shape, kind and value. How far rounding may take plain arithmetic from the true value is not
 guessed: the captured program is evaluated in balls of 53 bits, whose radii grow as rounding
-errors do. Where they say nothing, as where a branch hangs on a rounded value, nothing is
-concluded.
+errors do, also by those of numbers below the normal ones. Where they say nothing, as where a
+branch hangs on a rounded value or something overflows, nothing is concluded.
 """
 
 from __future__ import annotations
@@ -54,6 +54,35 @@ UNITS = {np.dtype("float16"): 2.0**42, np.dtype("float32"): 2.0**29}
 """Units of rounding of shorter formats, in those of doubles."""
 
 
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What numbers of a format can be: the least normal one, half of the distance of those
+    below it (in units of rounding of the format, as radii of balls are), the largest one."""
+
+    normal: float
+    error: arb
+    largest: float
+
+    @classmethod
+    def of(cls, unit: float) -> Range:
+        """Of the format with a unit of rounding."""
+        name = next((f for f, u in UNITS.items() if u == unit), np.dtype("float64"))
+        limits = np.finfo(name)
+        error = arb(float(limits.smallest_subnormal)) / 2 / arb(unit)
+        return cls(float(limits.smallest_normal), error, float(limits.max))
+
+    def rounded(self, value: Any) -> Any:
+        """What plain arithmetic makes of a value: wider by the error of numbers below the
+        normal ones, unknown where it overflows."""
+        if not isinstance(value, arb) or not value.is_finite() or value.is_zero():
+            return value
+        if not value.abs_upper() <= self.largest:
+            return arb("nan")
+        if value.abs_lower() < self.normal:
+            return value + arb(0, self.error)
+        return value
+
+
 class _TooLong(BaseException):
     """The plain function takes too many steps."""
 
@@ -73,12 +102,13 @@ class Ours:
 class Enclosures(Precise):
     """Arithmetic of balls, as wide as rounding to doubles makes them."""
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: Range) -> None:
         super().__init__(PRECISION)
+        self.numbers = numbers
         self.steps = 0
 
     def kept(self, value: Any) -> Any:
-        return value
+        return self.numbers.rounded(value)
 
     def apply(self, op: ir.Op, args: Sequence[Any]) -> Any:
         self.steps += 1
@@ -93,7 +123,7 @@ class Enclosures(Precise):
         value = ball_of(op)(*args)
         if value is None:
             raise _Open
-        return value if isinstance(value, arb) else bool(value)
+        return self.kept(value) if isinstance(value, arb) else bool(value)
 
 
 def _is_composite(op: ir.Op) -> bool:
@@ -186,8 +216,9 @@ def _plainly(call: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tup
         return None, error
 
 
-def _ours(program: Program | Structured, values: Sequence[Any]) -> Ours:
-    """The captured program in balls."""
+def _ours(program: Program | Structured, values: Sequence[Any], unit: float) -> Ours:
+    """The captured program in balls; `unit` is that of the format that is computed in."""
+    numbers = Range.of(unit)
     if isinstance(program, Program):
         rounded = ir.var("rounded argument")
 
@@ -202,7 +233,11 @@ def _ours(program: Program | Structured, values: Sequence[Any]) -> Ours:
             tape = Tape(names, (*outputs, *program.domain))
             if len(tape.nodes) > STEPS:
                 raise _TooLong
-            v = tape.run([*(arb(float(x)) for x in values), arb(1, UNIT)], PRECISION)
+            v = tape.run(
+                [*(arb(float(x)) for x in values), arb(1, UNIT)],
+                PRECISION,
+                amend=lambda _, value: numbers.rounded(value),
+            )
             balls = [v[r] for r in tape.roots]
         inside = balls[len(program.outputs) :]
         if not all(i is True for i in inside):
@@ -211,7 +246,7 @@ def _ours(program: Program | Structured, values: Sequence[Any]) -> Ours:
     try:
         if any(isinstance(statement, Call) for statement in walk(program.block)):
             return Ours(tuple(_disturbed(program, values)), program.tree)
-        return Ours(tuple(run(program, values, Enclosures())), program.tree)
+        return Ours(tuple(run(program, values, Enclosures(numbers))), program.tree)
     except (UnsupportedError, AttributeError, LookupError, ValueError, TypeError, ArithmeticError):
         raise _Open from None
 
@@ -271,7 +306,7 @@ def _compare(
     if not elementwise:
         if error is not None:
             return _raises(error)
-        ours = _ours(program, values)
+        ours = _ours(program, values, _unit(values, dtype))
         got = None if again is None else again(values)
         try:
             _same(name, values, plain, ours, got, _unit(values, dtype))
@@ -300,7 +335,7 @@ def _compare(
         place = np.unravel_index(k, shape)
         point = [float(g[place]) for g in grids]
         try:
-            ours = _ours(program, point)
+            ours = _ours(program, point, _unit(values, dtype))
         except _Open:
             continue
         if error is None:
