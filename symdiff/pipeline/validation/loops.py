@@ -21,6 +21,7 @@ from symdiff.errors import SymdiffError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir.loop_program import Structured
+from symdiff.runtime.outcome import unproven
 
 BITS = 400
 STEP, CLOSER = 120, 130
@@ -131,7 +132,10 @@ def _agree(
     seed: int,
 ) -> bool:
     values = [np.asarray(v, object) for v in run(raw, given, numbers)]
-    found = [np.asarray(r) for r in kernel(given)]
+    with unproven() as left:
+        found = [np.asarray(r) for r in kernel(given)]
+    if left:  # the kernel says of these that they may be inaccurate
+        return False
     allowed = NEAR if all(r.dtype == np.float64 for r in found) else NEAR_SINGLE
     results = [r.astype(float) for r in found]
     if not path:
