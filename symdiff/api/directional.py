@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,21 +10,25 @@ import numpy as np
 
 from symdiff.api.function import Kind, SymbolicFunction
 from symdiff.errors import SymdiffError
-from symdiff.frontend import Shapes, pytrees
+from symdiff.frontend import Shapes, SymArray, pytrees
+from symdiff.ir import ONE
 from symdiff.ir.loop_program import Structured
 from symdiff.ir.program import flatten_like
+from symdiff.pipeline.kernels.loops import of_numbers
 from symdiff.pipeline.kernels.scalar import is_flat
 from symdiff.runtime.dispatch import Way, refusing
+from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.elementwise import ShapeError
 
 
 class JacobianFunction(SymbolicFunction, step="jacobian"):
     """`f.jacobian(...)`, dense or sparse."""
 
-    def __call__(self, *args: Any, sparse: bool = False, out: Any = None, **kwargs: Any) -> Any:
-        if not sparse:
-            given = kwargs if out is None else {**kwargs, "out": out}
-            return super().__call__(*args, **given)
-        if out is not None:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        names = self._source.parameters.names
+        if "sparse" in names or not kwargs.pop("sparse", False):
+            return super().__call__(*args, **kwargs)
+        if self._out(kwargs) is not None:
             raise SymdiffError("a sparse Jacobian takes no out=")
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
@@ -47,19 +52,33 @@ class Product(SymbolicFunction):
         """The vector's entries, one per further parameter of the program."""
         raise NotImplementedError
 
+    def _fitting(self, real: Sequence[Any], entries: Sequence[Any]) -> None:
+        """Refuse entries that do not have the shapes they must have, where arguments of any
+        shape broadcast."""
+        sizes = dict(zip(self._source.parameters.real, map(_shape, real), strict=True))
+        for name, v in zip(self._source.path[-1][1], entries, strict=True):
+            _must_spread(v, sizes[name], f"the vector by {name}", f"that of {name}")
+
     def _bound(
-        self, primals: Any, vector: Any, kwargs: Mapping[str, Any]
-    ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-        args = primals if isinstance(primals, (tuple, list)) else (primals,)
-        real, static = self._source.parameters.bind(tuple(args), kwargs)
-        real = self._cuda.located(real)
+        self, real: tuple[Any, ...], vector: Any, static: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], bool]:
+        """The arguments of the program, and whether it is applied to each of their elements."""
         shapes = self._source.shapes(static, real)
         entries = self._entries(vector, static, shapes)
+        each = of_numbers(self._source.raw(static, shapes))
         self._counts = len(real), len(entries)
-        return (*real, *entries), static
+        return (*real, *entries), each and any(map(_rank, (*real, *entries)))
 
-    def _multiply(self, primals: Any, vector: Any, out: Any, kwargs: Mapping[str, Any]) -> Any:
+    def _placed(
+        self, real: tuple[Any, ...], values: tuple[Any, ...], static: Mapping[str, Any], out: Any,
+        stream: Any,
+    ) -> Any:  # fmt: skip
+        """The product by a program that is applied to each element of the arguments."""
+        return self._run(values, static, out, stream)
+
+    def _multiply(self, primals: Any, vector: Any, kwargs: Mapping[str, Any]) -> Any:
         given = dict(kwargs)
+        out = self._out(given)
         stream = self._cuda.stream(given)
         args = primals if isinstance(primals, (tuple, list)) else (primals,)
         real, static = self._source.parameters.bind(tuple(args), given)
@@ -70,7 +89,12 @@ class Product(SymbolicFunction):
             nodes, leaves = self._leaves(real)
             found = self._twin(nodes)(tuple(leaves), self._flat(vector, nodes), **static)
             return self._regrouped(found, nodes)
-        return self._run(*self._bound(primals, vector, given), out, stream)
+        real = self._cuda.located(real)
+        values, each = self._bound(real, vector, static)
+        if each:
+            self._fitting(real, values[len(real) :])
+            return self._placed(real, values, static, out, stream)
+        return self._run(values, static, out, stream)
 
     def _flat(self, vector: Any, nodes: Sequence[pytrees.Node]) -> Any:
         """The vector for leaves of containers."""
@@ -109,7 +133,20 @@ class Product(SymbolicFunction):
         if len(args) != 2:
             raise SymdiffError(f"{self.__name__} takes primals and a vector")
         self._fresh()
-        return self._inlined(*self._bound(*args, kwargs))
+        primals, vector = args
+        given = primals if isinstance(primals, (tuple, list)) else (primals,)
+        real, static = self._source.parameters.bind(tuple(given), kwargs)
+        values, each = self._bound(real, vector, static)
+        if each:
+            self._fitting_when_traced(real, values[len(real) :])
+        return self._inlined(values, static)
+
+    def _fitting_when_traced(self, real: Sequence[Any], entries: Sequence[Any]) -> None:
+        """The same for traced arrays, of which only the numbers of axes are known."""
+        ones = dict(zip(self._source.parameters.real, map(_ones, real), strict=True))
+        for name, v in zip(self._source.path[-1][1], entries, strict=True):
+            if not _may_spread(v, ones[name]):
+                raise SymdiffError(f"the vector by {name} has not the shape of {name}")
 
     def _per_parameter(self, vector: Any) -> list[Any]:
         """One entry for each parameter that is differentiated by."""
@@ -127,8 +164,8 @@ class Product(SymbolicFunction):
 class TangentProduct(Product, step="jvp"):
     """`f.jvp(primals, tangents)` -> (value, tangent): one tangent per parameter in `wrt`."""
 
-    def _call(self, primals: Any, tangents: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
-        return self._multiply(primals, tangents, out, kwargs)
+    def _call(self, /, primals: Any, tangents: Any, **kwargs: Any) -> Any:
+        return self._multiply(primals, tangents, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         return self._per_parameter(vector)
@@ -137,8 +174,8 @@ class TangentProduct(Product, step="jvp"):
 class HessianProduct(Product, step="hvp"):
     """`f.hvp(primals, v)` -> the Hessian times v: one entry per parameter in `wrt`."""
 
-    def _call(self, primals: Any, v: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
-        return self._multiply(primals, v, out, kwargs)
+    def _call(self, /, primals: Any, v: Any, **kwargs: Any) -> Any:
+        return self._multiply(primals, v, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         return self._per_parameter(vector)
@@ -148,14 +185,144 @@ class CotangentProduct(Product, step="vjp"):
     """`f.vjp(primals, cotangents)` -> (value, one cotangent per parameter in `wrt`); the
     cotangents are nested as the function's result."""
 
-    def _call(self, primals: Any, cotangents: Any, *, out: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
-        return self._multiply(primals, cotangents, out, kwargs)
+    def _call(self, /, primals: Any, cotangents: Any, **kwargs: Any) -> Any:
+        return self._multiply(primals, cotangents, kwargs)
 
     def _flat(self, vector: Any, nodes: Sequence[pytrees.Node]) -> Any:
         return vector  # nested as the result is, not as the arguments
+
+    def _fitting(self, real: Sequence[Any], entries: Sequence[Any]) -> None:
+        shape = _together(real)
+        for v in entries:
+            _must_spread(v, shape, "a cotangent", "that of the result")
+
+    def _fitting_when_traced(self, real: Sequence[Any], entries: Sequence[Any]) -> None:
+        ones = _ones(real[0])
+        same = all(_ones(v) == ones for v in real)
+        if not same or not all(_may_spread(v, ones) for v in entries):
+            raise SymdiffError(
+                f"{self.__name__} of arguments that broadcast, inside of a traced function",
+                hint="pass arrays of one shape, and sum the cotangents over the axes that "
+                "were repeated",
+            )
+
+    def _placed(
+        self, real: tuple[Any, ...], values: tuple[Any, ...], static: Mapping[str, Any], out: Any,
+        stream: Any,
+    ) -> Any:  # fmt: skip
+        """Each cotangent is summed over the axes along which its argument was repeated."""
+        by, parameters = self._source.path[-1][1], self._source.parameters.real
+        chosen = [real[parameters.index(name)] for name in by]
+        shape = _together(real)
+        if all(_shape(a) == shape for a in chosen):
+            return self._run(values, static, out, stream)
+        value, found = self._run(values, static, None, stream)
+        flat = [found] if len(by) == 1 else found
+        if not all(isinstance(v, (np.ndarray, np.generic, float)) for v in flat):
+            raise SymdiffError(
+                f"{self.__name__} of arguments that broadcast, on a CUDA device",
+                hint="pass arrays of one shape, and sum the cotangents over the axes that "
+                "were repeated",
+            )
+        summed = tuple([_summed(v, a) for v, a in zip(flat, chosen, strict=True)])
+        result = value, summed[0] if len(by) == 1 else summed
+        return result if out is None else _stored(result, out)
+
+    def _open(self, kind: Kind, way: Way | None) -> None:
+        arguments = (1 << len(self._source.parameters.real)) - 1
+        if isinstance(kind, tuple) and kind[2] & arguments != arguments:
+            return  # numbers beside arrays, which broadcast
+        super()._open(kind, way)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         assert self._parent is not None
         program = self._parent._source.program(static, shapes)
         self._in_order = isinstance(program.tree, int) or is_flat(program.tree)
         return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape of an argument; NumPy must not read those that lie on a device."""
+    there = getattr(value, "__cuda_array_interface__", None)
+    return np.shape(value) if there is None else tuple(there["shape"])
+
+
+def _rank(value: Any) -> int:
+    """The number of axes of an argument, traced or not."""
+    return len(value.shape) if isinstance(value, SymArray) else len(_shape(value))
+
+
+def _ones(value: Any) -> tuple[bool, ...]:
+    """Which axes of an argument are known to have the size 1, traced or not."""
+    if isinstance(value, SymArray):
+        return tuple([n is ONE for n in value.shape])
+    return tuple([n == 1 for n in _shape(value)])
+
+
+def _may_spread(value: Any, ones: tuple[bool, ...]) -> bool:
+    """Whether an entry of a vector does not repeat what it belongs to, which has these axes."""
+    given = _ones(value)
+    aligned = ones[len(ones) - len(given) :]
+    return len(given) <= len(ones) and all(g or not n for g, n in zip(given, aligned, strict=True))
+
+
+def _together(values: Sequence[Any]) -> tuple[int, ...]:
+    """The shape that arguments have together."""
+    shapes = [_shape(v) for v in values]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        text = ", ".join(map(str, shapes))
+        raise ShapeError(f"the arguments have shapes that do not broadcast: {text}") from None
+
+
+def _must_spread(value: Any, shape: tuple[int, ...], what: str, whose: str) -> None:
+    """Refuse what has not this shape, nor broadcasts to it."""
+    given = _shape(value)
+    try:
+        fits = np.broadcast_shapes(given, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(f"{what} has the shape {given}; {whose} is {shape}")
+
+
+def _summed(cotangent: Any, argument: Any) -> Any:
+    """A cotangent, summed over the axes along which its argument was repeated."""
+    v, shape = np.asarray(cotangent), _shape(argument)
+    if v.shape != shape:
+        aligned = (1,) * (v.ndim - len(shape)) + shape
+        repeated = tuple(k for k, n in enumerate(aligned) if n == 1 != v.shape[k])
+        kept = [k for k in range(v.ndim) if k not in repeated]
+        rows = v.transpose(*kept, *repeated).reshape(
+            math.prod(v.shape[k] for k in kept), math.prod(v.shape[k] for k in repeated)
+        )  # contiguous, for NumPy sums in pairs along the last axis only
+        with np.errstate(all="ignore"):
+            total = np.sum(np.ascontiguousarray(rows), axis=1, dtype=np.float64)
+            v = total.astype(v.dtype).reshape(shape)
+    if elementwise.is_scalar(argument):
+        return float(v)
+    return v if v.ndim else v[()]
+
+
+def _stored(result: Any, out: Any) -> Any:
+    """Put a result into the arrays of `out`, which nest as it does."""
+    pairs: list[tuple[Any, Any]] = []
+
+    def visit(v: Any, place: Any) -> None:
+        if isinstance(v, (tuple, list, dict)):
+            if not isinstance(place, type(v) if isinstance(v, dict) else (tuple, list)) or len(
+                place
+            ) != len(v):
+                raise SymdiffError(f"out must have {len(v)} entries here")
+            for k in v if isinstance(v, dict) else range(len(v)):
+                visit(v[k], place[k])
+        elif place is not None:
+            made = np.asarray(v)
+            elementwise.check_out(place, made.shape, made.dtype)
+            pairs.append((place, made))
+
+    visit(result, out)
+    for place, made in pairs:
+        np.copyto(place, made, casting="same_kind")
+    return out

@@ -76,7 +76,8 @@ class SymbolicFunction(functools.partial[Any]):
     """A traced function, or one of its derivatives, compiled when first called.
 
     Call it with Python numbers or NumPy arrays; scalar parameters broadcast like
-    a ufunc. float32 arrays are computed and returned in float32.
+    a ufunc. float32 arrays are computed and returned in float32. `out=` takes arrays for the
+    results, unless the function has a parameter of that name.
 
     Attributes
     ----------
@@ -150,13 +151,18 @@ class SymbolicFunction(functools.partial[Any]):
         """Calls go to `entry` from now on."""
         super().__setstate__((entry, (), {}, self.__dict__))  # type: ignore[misc]
 
-    def _general(self, *args: Any, **kwargs: Any) -> Any:
+    def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path of a call."""
         self._fresh()
         return self._call(*args, **kwargs)
 
-    def _call(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def _out(self, kwargs: dict[str, Any]) -> Any:
+        """Take `out=` out of the arguments of a call, if it does not name a parameter."""
+        return None if "out" in self._source.parameters.names else kwargs.pop("out", None)
+
+    def _call(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call of what has been captured."""
+        out = self._out(kwargs)
         if not kwargs and self._route is not None:
             result = self._route(args, out)
             if result is not NotImplemented:
@@ -314,6 +320,8 @@ class SymbolicFunction(functools.partial[Any]):
             if way is None:
                 self._fast[kind] = refusing
                 return
+            if "out" in self._source.parameters.names:
+                way = way._replace(placed=refusing)
             if self._gate is None:
                 inputs, captures = len(self._source.parameters.real), self._source.captures
                 self._gate = Gate(self._general, inputs, self._options.cache, captures)
@@ -569,7 +577,7 @@ class SymbolicFunction(functools.partial[Any]):
         """Write a standalone module with the value, gradient and both together."""
         inspection.save(self, path, hessian=hessian)
 
-    def map(self, *args: Any, axes: Sequence[int | None] | None = None, **kwargs: Any) -> Any:
+    def map(self, /, *args: Any, axes: Sequence[int | None] | None = None, **kwargs: Any) -> Any:
         """The results for each entry of the arguments' leading axis, stacked; on all cores.
 
         Parameters
@@ -578,6 +586,11 @@ class SymbolicFunction(functools.partial[Any]):
         axes : for each real argument 0 if it is mapped and None if it is passed as it is;
             by default arrays are mapped and numbers are not.
         """
+        if axes is not None and "axes" in self._source.parameters.names:
+            raise SymdiffError(
+                f"axes= of map() is a parameter of {self.__name__} too",
+                hint="pass that by position, and all arguments with a leading axis or as numbers",
+            )
         return inspection.mapped(self, args, axes, kwargs)
 
     def _map_elements(

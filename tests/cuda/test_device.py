@@ -149,6 +149,10 @@ def test_products(fake_device):
     np.testing.assert_allclose(tangent.array, np.sin(y) + x * np.cos(y) * y, rtol=1e-15)
     _, (dx, _) = f.vjp((HostArray(x), HostArray(y)), 2.0)
     np.testing.assert_allclose(dx.array, 2 * np.sin(y), rtol=1e-15)
+    with pytest.raises(SymdiffError, match="of arguments that broadcast, on a CUDA device"):
+        f.vjp((2.0, HostArray(y)), 1.0)
+    with pytest.raises(SymdiffError, match="the vector by x has the shape"):
+        f.jvp((2.0, HostArray(y)), (HostArray(y), 1.0))
 
 
 # ---------------------------------------------------------------------------- out=

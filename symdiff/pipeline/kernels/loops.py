@@ -13,7 +13,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, Structured, kind_of
-from symdiff.ir.program import Tree, flatten_like, map_tree
+from symdiff.ir.program import Program, Tree, flatten_like, map_tree
 from symdiff.pipeline.derivation import Source, settled
 from symdiff.pipeline.kernels.scalar import nested, widen
 from symdiff.pipeline.options import Options
@@ -49,7 +49,7 @@ class ArrayKernels:
     ) -> Any:
         """Call the kernel of a captured program on one value per real parameter."""
         program, kernel = self.compiled(raw, static, shapes)
-        if _of_numbers(program) and any(np.ndim(v) for v in values):
+        if of_numbers(program) and any(np.ndim(v) for v in values):
             return self._each(raw, program, values, static, shapes, out)
         if out is None:
             return map_tree(self._reals(kernel(values)).__getitem__, program.tree)
@@ -255,10 +255,11 @@ class ArrayKernels:
         return found
 
 
-def _of_numbers(program: Structured) -> bool:
+def of_numbers(program: Program | Structured) -> bool:
     """Whether it takes and gives numbers only."""
-    return not any(p.type.shape for p in program.params) and not any(
-        e.op is ARRAY for e in program.outputs
+    return not isinstance(program, Structured) or (
+        not any(p.type.shape for p in program.params)
+        and not any(e.op is ARRAY for e in program.outputs)
     )
 
 
