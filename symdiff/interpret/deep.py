@@ -111,7 +111,7 @@ class Deep:
                 arb(1) if s <= FAR else arb(d / min(far)) if n == 1 else arb(d / min(far)).sqrt()
                 for s, (n, _) in zip(sizes, self.factors, strict=True)
             ]
-            work = int(4 * d * max(far) / min(far)) + prec
+            work = int(4 * d * (max(far) / min(far))) + prec
             values = self.tape.run([*inputs, *factors], work)
             found.append([values[r] for r in self.roots])
         return [_limit(a, b) for a, b in zip(*found, strict=True)]

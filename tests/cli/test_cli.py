@@ -433,13 +433,13 @@ def test_names_that_do_not_occur_are_refused(name: str, message: str) -> None:
 def test_formulas_are_printed_without_numpy_and_sympy() -> None:
     script = (
         "import sys\n"
-        "from symdiff.cli import main\n"
+        "from symdiff.cli.commands import main\n"
         "try: main(['diff', 'sin(x)/x'], prog_name='symdiff')\n"
         "except SystemExit as stop: assert not stop.code\n"
         "assert not {'sympy', 'numpy', 'llvmlite'} & set(sys.modules), 'imported'\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", script], cwd=Path(__file__).parents[1],
+        [sys.executable, "-c", script], cwd=Path(__file__).parents[2],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (result.stdout, result.stderr) == ("(cos(x) - sin(x)/x)/x\n", "")

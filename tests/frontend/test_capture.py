@@ -164,7 +164,7 @@ def masked_sum(x):
         (lambda x: math.exp(math.log(x)), (NONNEGATIVE,)),
         (lambda x: x**0.5 * 0, (NONNEGATIVE,)),
         (lambda x: math.sqrt(1 + x * x) + math.log(math.exp(x)), ()),
-        (lambda x: [math.asin(x), x][1], ()),
+        (lambda x: [math.asin(x), x][1], (ir.le(ir.functions.ABS(X), 1),)),
         (lambda x: np.where(np.isnan(np.log(x)), 0.0, np.log(x)), ()),
         (lambda x: sum(math.sqrt(v) for v in (x, -x) if v > 0), ()),
     ],

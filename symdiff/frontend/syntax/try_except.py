@@ -4,7 +4,7 @@ Before:  try: return sin(x)/x
          except ZeroDivisionError: return 1.0
 After:   return sin(x)/x if x != 0 else 1.0
 
-Anything else that is tried is refused.
+Anything else that is tried is refused; so are arrays, which NumPy divides by zero without an error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Real
+from symdiff.frontend.trace.values import Masked, Real, Selected, SmallArray, SymArray
 
 REFUSED = "'try' is not supported", "test the condition with 'if' instead"
 
@@ -37,6 +37,12 @@ def attempt(
     if handler.type is None or evaluate(t, handler.type) is not ZeroDivisionError:
         t.refuse(*REFUSED, node)
     value = evaluate(t, step.value)
+    if isinstance(value, (SymArray, SmallArray, Selected, Masked)):
+        t.refuse(
+            "'try' around an array: arrays raise no ZeroDivisionError",
+            "choose with np.where where a divisor is 0",
+            node,
+        )
     if not isinstance(value, (Real, int)):
         t.refuse("'try' around what is not a number", REFUSED[1], node)
 
