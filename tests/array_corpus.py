@@ -18,6 +18,8 @@ import scipy.linalg
 import scipy.special
 from numpy.typing import NDArray
 
+from symdiff.frontend.capture import ELEMENTWISE
+
 
 @dataclass(frozen=True)
 class Case:
@@ -74,6 +76,16 @@ class Case:
 def _axes(spec: str) -> list[str]:
     parts = spec.split()
     return parts[2:] if parts and parts[0] == "i" else parts
+
+
+def passed(program: Any, args: list[Any]) -> Iterator[list[Any]]:
+    """What a captured program is called with: the arguments; of one that is elementwise, so
+    that it takes numbers, an element of each at a time."""
+    if program.taken != ELEMENTWISE:
+        yield args
+        return
+    for row in zip(*(a.ravel() for a in np.broadcast_arrays(*args)), strict=True):
+        yield [v.item() for v in row]
 
 
 CASES: list[Case] = []

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import capture
+from symdiff.frontend.capture import ELEMENTWISE
 from symdiff.interpret.loops import run
 from symdiff.ir import NAN, Expr, where
 from symdiff.ir.loop_program import Parameter, Structured, Type
@@ -28,21 +29,23 @@ def expected(
 def traced(program: Program | Structured, args: list[Any]) -> Any:
     """What the traced program gives, nested as the function returns it."""
     if isinstance(program, Program):
+        outputs = [masked(e, program.domain) for e in program.outputs]
+        params = tuple(Parameter(n, Type()) for n in program.params)
+        numbers = Structured(program.name, params, (), tuple(outputs), program.tree)
+        return elementwise(numbers, args)
+    if program.taken == ELEMENTWISE:
         return elementwise(program, args)
     found = run(program, args)
     outputs = [np.asarray(v, float) if isinstance(v, np.ndarray) else v for v in found]
     return map_objects(outputs.__getitem__, program.tree)
 
 
-def elementwise(program: Program, args: list[Any]) -> Any:
+def elementwise(numbers: Structured, args: list[Any]) -> Any:
     """A program of numbers on every element, nan outside of its domain."""
-    outputs = [masked(e, program.domain) for e in program.outputs]
-    params = tuple(Parameter(n, Type()) for n in program.params)
-    numbers = Structured(program.name, params, (), tuple(outputs), program.tree)
     grid = np.broadcast_arrays(*args)
     rows = [run(numbers, row) for row in zip(*(g.ravel() for g in grid), strict=True)]
-    columns = np.array(rows, float).reshape(*grid[0].shape, len(outputs))
-    return map_objects(lambda k: columns[..., k], program.tree)
+    columns = np.array(rows, float).reshape(*grid[0].shape, len(numbers.outputs))
+    return map_objects(lambda k: columns[..., k], numbers.tree)
 
 
 def masked(e: Expr, domain: tuple[Expr, ...]) -> Expr:

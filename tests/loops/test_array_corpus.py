@@ -9,7 +9,7 @@ from symdiff.frontend.capture import capture
 from symdiff.ir.loop_program import ARRAY, Structured
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
-from tests.array_corpus import CASES, Case
+from tests.array_corpus import CASES, Case, passed
 
 from .programs import along, basis, close, outputs
 
@@ -27,7 +27,8 @@ def _traced(case: Case) -> tuple[Structured, list, list[str], list[int]]:
     if not wrt:
         pytest.skip("nothing to differentiate")
     sizes = next(case.sizes((3,)))
-    given = dict(zip(case.shapes, case.arguments(sizes), strict=True))
+    args = next(passed(program, case.arguments(sizes)))
+    given = dict(zip(case.shapes, args, strict=True))
     names = [p.name for p in program.params]
     return program, [given[n] for n in names], wrt, [names.index(n) for n in wrt]
 
