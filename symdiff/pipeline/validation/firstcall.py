@@ -67,7 +67,7 @@ class Range:
     def of(cls, unit: float) -> Range:
         """Of the format with a unit of rounding."""
         name = next((f for f, u in UNITS.items() if u == unit), np.dtype("float64"))
-        limits = np.finfo(name)
+        limits = np.finfo(str(name))
         error = arb(float(limits.smallest_subnormal)) / 2 / arb(unit)
         return cls(float(limits.smallest_normal), error, float(limits.max))
 
