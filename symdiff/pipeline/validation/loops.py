@@ -21,7 +21,7 @@ from symdiff.errors import SymdiffError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir.loop_program import Structured
-from symdiff.runtime.outcome import unproven
+from symdiff.runtime.scalar.fallback import unproven
 
 BITS = 400
 STEP, CLOSER = 120, 130
