@@ -15,6 +15,7 @@ next; in products numbers, symbols, sums, functions.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -120,8 +121,17 @@ def factors(e: Expr) -> tuple[Fraction, Factors]:
     return unit, found
 
 
+def tree_sizes(outputs: Iterable[Expr]) -> dict[Expr, int]:
+    """The number of operations of each node, written out as a tree; counted to 10**9."""
+    size: dict[Expr, int] = {}
+    for e in ir.topological(outputs):
+        size[e] = min(sum(size[a] for a in e.args) + (1 if e.args else 0), 10**9)
+    return size
+
+
 class Formulas:
-    """The texts of nodes, each made once."""
+    """The texts of nodes, each made once. A text is as long as the node is as a tree, which may
+    be exponential in the number of nodes: ask `tree_sizes` first where it is not known."""
 
     def __init__(self) -> None:
         self.known: dict[Expr, Form] = {}
@@ -364,4 +374,4 @@ def text_of(e: Expr) -> str:
     return Formulas().text(e)
 
 
-__all__ = ["Form", "Formulas", "factors", "terms", "text_of"]
+__all__ = ["Form", "Formulas", "factors", "terms", "text_of", "tree_sizes"]

@@ -7,10 +7,9 @@ their calls with others (`runtime.threads`), so each finds what belongs to its o
 from __future__ import annotations
 
 import ctypes
-import warnings
 
 from symdiff.process.locks import Lock
-from symdiff.runtime.scalar.fallback import AccuracyWarning
+from symdiff.runtime.scalar.fallback import tell
 from symdiff.runtime.threads import caller
 
 
@@ -69,9 +68,9 @@ class Outcome:
         if error is not None:
             raise error
         if left:
-            warnings.warn(
+            tell(
+                left,
                 f"{self.name}: {left} values are not proven accurate: the budget of a call "
                 "for ball arithmetic was not enough",
-                AccuracyWarning,
-                stacklevel=5,
+                level=5,
             )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from symdiff import ParseError, SymdiffError, diff, ir, simplify
+from symdiff.codegen.common.naming import named
 from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir import functions as fn
@@ -299,3 +300,18 @@ def test_functions_of_text_and_expressions() -> None:
         simplify("x +* y")
     with pytest.raises(SymdiffError, match="neither a text"):
         simplify(lambda x: x)
+
+
+def test_formulas_that_are_too_long_as_trees_are_not_written() -> None:
+    """100 nodes, 2**50 operations: texts of such formulas must not be made."""
+    e = x
+    for _ in range(50):
+        e = fn.SIN(e) + fn.COS(e) / 3
+    assert shorten((e, x * e)) == (e, x * e)
+    definitions, (body,) = named((e,))
+    assert len(definitions) >= 49 and len(Formulas().text(body)) < 40
+    values: dict[Expr, Expr] = {}
+    for name, made in definitions:
+        assert len(Formulas().text(made)) < 40
+        (values[ir.var(name)],) = ir.substitute((made,), values)
+    assert ir.substitute((body,), values) == (e,)

@@ -177,8 +177,7 @@ def test_info_and_clear(folder):
 
 WORKER = """
 import numpy as np
-from symdiff import functions as F  # noqa: N812
-from symdiff.ir import var
+from symdiff.ir import functions as F, var  # noqa: N812
 from symdiff.runtime.scalar.kernel import Kernel
 k = Kernel("f", ("x",), (F.SIN(var("x")) * F.EXP(var("x")),))
 print(k.fast(0.5), k((np.full(5, 0.5),))[0][3])

@@ -512,8 +512,7 @@ def test_fork_after_threads():
     code = """
 import os, sys, numpy as np
 from symdiff.ir import var
-from symdiff.runtime import builtin, threads
-from symdiff.runtime import kernel as kernels
+from symdiff.runtime import threads
 from symdiff.runtime.scalar.kernel import Kernel
 k = Kernel("f", ("x",), (var("x") * var("x"),), cache=False, parallel=True)
 a = np.arange(50000.0)

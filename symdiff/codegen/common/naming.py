@@ -10,11 +10,13 @@ back are those that came in.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Sequence
 
 from symdiff import ir
 from symdiff.ir import Expr
-from symdiff.ir.formula_text import Formulas
+from symdiff.ir.formula_text import Formulas, tree_sizes
 
 LONG = 60
 """A formula alone has no names if it has fewer operations."""
@@ -22,11 +24,15 @@ SAVED, SHARE = 20, 0.15
 """Characters that names must save, and which part of the text."""
 MOST, TRIALS = 8, 16
 """Names, and parts that are tried as such."""
+MAX_OPERATIONS = 20_000
+"""Where formulas have more operations as trees, everything that is shared gets a name."""
 
 
 def named(outputs: Sequence[Expr]) -> tuple[list[tuple[str, Expr]], tuple[Expr, ...]]:
     """Definitions, and the formulas in terms of them; none if that is not worth it."""
     outputs = tuple(outputs)
+    if max(tree_sizes(outputs).values(), default=0) > MAX_OPERATIONS:
+        return _all_shared(outputs)
     formulas = Formulas()
     total = sum(formulas.length(e) for e in outputs)
     if not outputs or total < (LONG if len(outputs) == 1 else 2 * len(outputs)):
@@ -42,6 +48,28 @@ def named(outputs: Sequence[Expr]) -> tuple[list[tuple[str, Expr]], tuple[Expr, 
     if start - length < max(SAVED, SHARE * start):
         return [], outputs
     return _in_order(bodies, shown)
+
+
+def _all_shared(
+    outputs: tuple[Expr, ...],
+) -> tuple[list[tuple[str, Expr]], tuple[Expr, ...]]:
+    """A name for every operation that is used more than once: the text is as long as the nodes
+    are many."""
+    order = ir.topological(outputs)
+    uses = Counter(a for e in order for a in e.args)
+    uses.update(outputs)
+    taken = {str(v.value) for v in ir.variables(outputs)}
+    free = (t for t in map("t{}".format, itertools.count()) if t not in taken)
+    definitions: list[tuple[str, Expr]] = []
+    made: dict[Expr, Expr] = {}
+    for e in order:
+        body = ir.rebuild(e, tuple(made[a] for a in e.args)) if e.args else e
+        if body.args and not e.op.boolean and uses[e] > 1:
+            name = next(free)
+            definitions.append((name, body))
+            body = ir.var(name)
+        made[e] = body
+    return definitions, tuple(made[e] for e in outputs)
 
 
 def _shortest(

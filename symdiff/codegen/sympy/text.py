@@ -24,10 +24,9 @@ from symdiff.codegen.common.temporaries import (
     Writer,
     statements,
 )
-from symdiff.codegen.sympy.translate import tree_sizes
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr, Op, format_expr
-from symdiff.ir.formula_text import Formulas
+from symdiff.ir.formula_text import Formulas, tree_sizes
 from symdiff.process.locks import Lock
 from symdiff.process.recursion import deep_recursion
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -40,6 +40,7 @@ from symdiff.ir import (
     topological,
     var,
 )
+from symdiff.ir.formula_text import tree_sizes
 
 SMALL_TREE = 1000
 """Trees with more operations than this are not evaluated by SymPy."""
@@ -118,14 +119,6 @@ def shared(
         stand_ins[e] = var(name)
         definitions.append((sympy.Symbol(name), text))
     return definitions, to_sympy(substitute(outputs, stand_ins), symbols=symbols)
-
-
-def tree_sizes(outputs: Iterable[Expr]) -> dict[Expr, int]:
-    """The number of operations of each node, written out as a tree; counted to 10**9."""
-    size: dict[Expr, int] = {}
-    for e in topological(outputs):
-        size[e] = min(sum(size[a] for a in e.args) + (1 if e.args else 0), 10**9)
-    return size
 
 
 def number(sympy: Any, q: Fraction) -> Any:

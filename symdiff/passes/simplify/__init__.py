@@ -35,7 +35,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, Expr
-from symdiff.ir.formula_text import factors, terms
+from symdiff.ir.formula_text import factors, terms, tree_sizes
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import absolute, one_angle, radicals, waves
 from symdiff.passes.simplify.check import equal
@@ -44,7 +44,7 @@ from symdiff.passes.simplify.rules import rewritten
 from symdiff.passes.simplify.writer import Budget, Costs, Writer
 
 MAX_OPERATIONS = 400
-"""Formulas with more operations than this stay as they are."""
+"""Formulas with more operations than this, written out as trees, stay as they are."""
 CANDIDATES = 800
 """Candidates that are measured for one formula."""
 ALTOGETHER, LEAST = 2400, 60
@@ -81,11 +81,9 @@ def _simplified(e: Expr, budget: Budget) -> Expr:
         return e
     start = readable(e)
     nodes = ir.topological((start,))
-    if len(nodes) > MAX_OPERATIONS:
+    if tree_sizes((start,))[start] > MAX_OPERATIONS:
         return e
     costs = Costs(nodes)
-    if costs.formulas.length(start) > MAX_OPERATIONS:
-        return e
     found = start
     for strict in (False, True):  # a domain that a part loses may be kept by the rest
         found = _Simplifier(costs, strict, budget).of(start)

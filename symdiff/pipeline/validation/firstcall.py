@@ -58,6 +58,9 @@ class _TooLong(BaseException):
     """The plain function takes too many steps."""
 
 
+LEAST, LARGEST = sys.float_info.min, sys.float_info.max
+
+
 class _Open(ArithmeticError):  # noqa: N818
     """Nothing can be concluded."""
 
@@ -91,9 +94,17 @@ class Enclosures(Precise):
         if _is_composite(op):
             args = [*args[:-1], args[-1] * arb(1, UNIT)]
         value = ball_of(op)(*args)
-        if value is None:
+        if value is None or _leaves_range(value):
             raise _Open
         return value if isinstance(value, arb) else bool(value)
+
+
+def _leaves_range(value: Any) -> bool:
+    """Whether doubles may under- or overflow here: what that loses, balls do not say."""
+    if not isinstance(value, arb) or value.is_zero():
+        return False
+    size = abs(value)
+    return bool(size < LEAST) or bool(size > LARGEST)
 
 
 def _is_composite(op: ir.Op) -> bool:
@@ -203,6 +214,8 @@ def _ours(program: Program | Structured, values: Sequence[Any]) -> Ours:
             if len(tape.nodes) > STEPS:
                 raise _TooLong
             v = tape.run([*(arb(float(x)) for x in values), arb(1, UNIT)], PRECISION)
+            if any(map(_leaves_range, v)):
+                raise _Open
             balls = [v[r] for r in tape.roots]
         inside = balls[len(program.outputs) :]
         if not all(i is True for i in inside):
