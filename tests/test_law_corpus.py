@@ -52,10 +52,6 @@ def compare(fun: Any, s: Any, args: list[Any], static: Any = None) -> bool:
     return True
 
 
-# One element is what Python makes a number of: a condition on it, math.sin of it.
-ALONE = {"any_all"}
-
-
 @pytest.mark.parametrize("case", corpus.CASES, ids=lambda c: c.name)
 def test_functions_of_numbers(case: corpus.Case) -> None:
     points = np.array(case.samples, float)
@@ -70,9 +66,8 @@ def test_functions_of_numbers(case: corpus.Case) -> None:
         [np.array(v[0]) for v in columns],
         [np.float64(v[0]) for v in columns],
         [float(v[0]) for v in columns],
+        [v[:1] for v in columns],
     ]
-    if case.name not in ALONE:
-        kinds.append([v[:1] for v in columns])
     found = [compare(case.fun, s, args, case.static) for args in kinds]
     assert True in found
 

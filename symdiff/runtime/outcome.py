@@ -6,29 +6,11 @@ their calls with others (`runtime.threads`), so each finds what belongs to its o
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import threading
-import warnings
-from collections.abc import Iterator
 
 from symdiff.process.locks import Lock
-from symdiff.runtime.scalar.fallback import AccuracyWarning
+from symdiff.runtime.scalar.fallback import tell
 from symdiff.runtime.threads import caller
-
-_told = threading.local()
-
-
-@contextlib.contextmanager
-def unproven() -> Iterator[list[int]]:
-    """How many values are not proven accurate, of each call of this thread that leaves any;
-    without a warning."""
-    before, found = getattr(_told, "found", None), list[int]()
-    _told.found = found
-    try:
-        yield found
-    finally:
-        _told.found = before
 
 
 class Outcome:
@@ -85,12 +67,10 @@ class Outcome:
             self.used.value = int(bool(self._errors or self._spent or self._left))
         if error is not None:
             raise error
-        if left and (told := getattr(_told, "found", None)) is not None:
-            told.append(left)
-        elif left:
-            warnings.warn(
+        if left:
+            tell(
+                left,
                 f"{self.name}: {left} values are not proven accurate: the budget of a call "
                 "for ball arithmetic was not enough",
-                AccuracyWarning,
-                stacklevel=5,
+                level=5,
             )

@@ -21,7 +21,7 @@ from symdiff.errors import SymdiffError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir.loop_program import Structured
-from symdiff.runtime.outcome import unproven
+from symdiff.runtime.scalar.fallback import unproven
 
 BITS = 400
 STEP, CLOSER = 120, 130
@@ -84,7 +84,8 @@ def compare(
     for number, given in enumerate(_samples(raw, values)):
         numbers = _Counting(left)
         try:
-            done = _agree(name, raw, path, given, kernel, numbers, number) or done
+            with np.errstate(all="ignore"):  # nobody asked for these points
+                done = _agree(name, raw, path, given, kernel, numbers, number) or done
         except _Spent:
             if done:
                 break

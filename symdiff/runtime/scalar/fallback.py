@@ -8,8 +8,10 @@ called how often, at most twice the better choice is spent.
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import Any
 
@@ -40,6 +42,30 @@ Demands = tuple[tuple[Expr, Location | None], ...]
 
 class AccuracyWarning(RuntimeWarning):
     """Some elements were left as the kernel computed them: their budget was not enough."""
+
+
+_told = threading.local()
+
+
+@contextlib.contextmanager
+def unproven() -> Iterator[list[int]]:
+    """How many values are not proven accurate, of each call of this thread that leaves any;
+    without a warning."""
+    before, found = getattr(_told, "found", None), list[int]()
+    _told.found = found
+    try:
+        yield found
+    finally:
+        _told.found = before
+
+
+def tell(count: int, text: str, level: int) -> None:
+    """Warn that values are not proven accurate, unless `unproven` counts them."""
+    found = getattr(_told, "found", None)
+    if found is None:
+        warnings.warn(text, AccuracyWarning, stacklevel=level + 1)
+    else:
+        found.append(count)
 
 
 class Tiered:
@@ -171,11 +197,11 @@ class Tiered:
     def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
         answers = self._reference().at_with_status(point, dtype)
         if any(a.status == "budget" for a in answers):
-            warnings.warn(
+            tell(
+                1,
                 f"{self.kernel.name}: a result is not proven accurate: the budget of a point for "
                 "ball arithmetic was not enough",
-                AccuracyWarning,
-                stacklevel=5,
+                level=5,
             )
         return [a.value for a in answers]
 
@@ -205,11 +231,11 @@ class Tiered:
             at = tuple(map(np.array, zip(*left, strict=True)))
             for value, plain in zip(values, self._plainly(grids, at), strict=True):
                 value[at] = plain
-            warnings.warn(
+            tell(
+                len(left),
                 f"{self.kernel.name}: {len(left)} elements are not proven accurate: "
                 "the budget of a call for ball arithmetic was not enough",
-                AccuracyWarning,
-                stacklevel=4,
+                level=4,
             )
 
     def _plainly(self, grids: Sequence[Any], at: Any) -> list[Any]:
