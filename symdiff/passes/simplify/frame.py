@@ -25,6 +25,8 @@ from symdiff.interpret.balls import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
 from symdiff.ir.functions import (
+    ATAN,
+    ATAN2,
     COS,
     COSH,
     EXP,
@@ -414,6 +416,8 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
         return EXP(args[0]) - ONE
     if node.op is UNIT:
         return ir.div(*args)
+    if node.op is ATAN2 and args[1] is ONE:
+        return ATAN(args[0])
     if node.op is LOGADDEXP:
         return LOG(EXP(args[0]) + EXP(args[1]))
     if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:

@@ -18,7 +18,6 @@ from symdiff.ir.functions import (
     ASIN,
     ASINH,
     ATAN,
-    ATAN2,
     COS,
     COSH,
     ERF,
@@ -102,7 +101,6 @@ IDENTITIES: tuple[Identity, ...] = (
     Identity("1-erfc", ONE - ERFC(U), _plain(ERF(U))),
     Identity("hypot", HYPOT(U, V), _plain(ir.sqrt(U**2 + V**2))),
     Identity("sqrt-of-square", ir.raw(ir.POW, (U**2, HALF)), _plain(ir.abs_(U))),
-    Identity("atan2-of-one", ATAN2(U, ONE), _plain(ATAN(U))),
 )  # fmt: skip
 """Every identity; all that match are candidates."""
 
