@@ -82,8 +82,8 @@ KNOWN_TO_FAIL = {
     "test_value[broadcast_to-float64]", "test_value[vandermonde-float64]", "test_out",
     "test_results_nest_as_the_function_has_them", "test_without_a_device",
 }  # fmt: skip
-"""Tests of `tests/cuda` that have failed since arguments decide what parameters are (they pass
-arrays to what is now elementwise, or expect the old kinds): open faults, listed in CHANGELOG."""
+"""Tests of `tests/cuda` that fail: open faults, listed in CHANGELOG. Those of broadcast_to and
+vandermonde pass whole arrays to what is now elementwise; why the others fail is not known yet."""
 
 
 def pytest_collection_modifyitems(items):
