@@ -159,8 +159,10 @@ class TestDerivatives:
 
     def test_products_of_arrays(self):
         x = np.linspace(0, 1, 5)
-        _, tangent = energy.jvp((x, 2.0), (np.ones(5), np.zeros(5)))
+        _, tangent = energy.jvp((x, 2.0), (np.ones(5), 0.0))
         np.testing.assert_allclose(tangent, 4 * x)
+        with pytest.raises(SymdiffError, match="the vector by y has the shape"):
+            energy.jvp((x, 2.0), (np.ones(5), np.zeros(5)))  # the tangent of a number is a number
 
     def test_jacobians(self):
         polar = symgrad(lambda r, t: (r * np.cos(t), r * np.sin(t)))
