@@ -10,7 +10,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -72,7 +72,7 @@ MOST_INPUTS = 60
 """Arguments of calls with arrays that go straight to a compiled entry."""
 
 
-class SymbolicFunction(functools.partial[Any]):
+class SymbolicFunction:
     """A traced function, or one of its derivatives, compiled when first called.
 
     Call it with Python numbers or NumPy arrays; scalar parameters broadcast like
@@ -87,17 +87,20 @@ class SymbolicFunction(functools.partial[Any]):
 
     Notes
     -----
-    A `functools.partial` without arguments is what calls another callable without a Python
-    method in between: the general path `_call` at first, and from the first compiled entry on
-    the gate in front of both (`runtime.dispatch`).
+    `__call__` is a slot, which a call reads from C without a Python frame: it holds the general
+    path at first, and from the first compiled entry on the gate in front of all entries
+    (`runtime.dispatch`).
     """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     def __init_subclass__(cls, step: str | None = None) -> None:
         if step is not None:
             _KINDS[step] = cls
-
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        return super().__new__(cls, refusing)
 
     def __init__(
         self,
@@ -149,7 +152,7 @@ class SymbolicFunction(functools.partial[Any]):
     # ------------------------------------------------------------------ calling
     def _enter(self, entry: Callable[..., Any]) -> None:
         """Calls go to `entry` from now on."""
-        super().__setstate__((entry, (), {}, self.__dict__))  # type: ignore[misc]
+        self.__call__ = entry  # type: ignore[method-assign]
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path of a call."""
