@@ -89,7 +89,9 @@ class Arrays:
             return None
         if parameters.arrays:
             return None
-        counts = [functools.reduce(ir.mul, type.shape) for type in self.arrays.values()] if truth else []
+        counts = (
+            [functools.reduce(ir.mul, type.shape) for type in self.arrays.values()] if truth else []
+        )
         single = Stretches((), self.axes(), tuple(n for n in counts if n.op is not ir.CONST))
         return Arrays({}, self.shapes, numbers=(why, place), single=single)
 

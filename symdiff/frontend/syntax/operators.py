@@ -31,7 +31,7 @@ from symdiff.frontend.trace.values import (
     is_number,
     is_single,
 )
-from symdiff.ir import ONE, TRUE, ZERO
+from symdiff.ir import TRUE, ZERO
 
 _SYMBOLIC = (SymArray, Selected, Listed)
 
