@@ -62,7 +62,7 @@ class Arrays:
     limit: int = MAX_ARRAY
     lazy: bool = False
     numbers: tuple[str, Location | None] | None = None
-    single: Stretches = Stretches()
+    single: Stretches = field(default_factory=Stretches)
 
     @classmethod
     def of_call(
