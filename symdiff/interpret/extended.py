@@ -39,7 +39,7 @@ def extended_value(
             continue
         args = [v[tape.index[a]] for a in e.args]
         if e.op is ir.DIV:
-            v[i] = _quotient(*args, e, scope)
+            v[i] = _quotient(args[0], args[1], e, scope)
         else:
             v[i] = tape.apply(i, v)
             if e.op in _FLINT_RULES or e.op.boolean:

@@ -51,7 +51,8 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
         return scalars.truth(value)
     if isinstance(value, Choice):
         sides = truth(t, value.then), truth(t, value.other)
-        return scalars.select(value.condition, TRUE, *sides)
+        chosen: Cond | bool = scalars.select(value.condition, TRUE, *sides)
+        return chosen
     if isinstance(value, (Masked, Stream)):
         raise Refused(f"the truth value of {describe(value)}")
     return bool(value)
