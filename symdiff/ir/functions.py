@@ -423,7 +423,7 @@ ATAN2: Op = Op(
     names=("math.atan2", "numpy.arctan2", "numpy.atan2"),
     sympy=lambda sp, y, x: sp.atan2(y, x),
     libm="atan2", vector=True, python="math.atan2({0}, {1})",
-    ball=lambda y, x: _flint().arb.atan2(y, x),
+    ball=lambda y, x: y + x if y.is_nan() or x.is_nan() else _flint().arb.atan2(y, x),
     cut=lambda y, x: y, pieces=lambda y, x: _angle(y, x),
 )  # fmt: skip
 
