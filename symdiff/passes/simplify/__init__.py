@@ -62,6 +62,8 @@ MAX_ANGLES = 3
 WORSE = 3
 """Operations by which an intermediate formula may be longer."""
 
+MARGIN = 4
+"""Values that look longer than twice the shortest formula found, and this, are not written."""
 MOST_TRIED = 12
 """Formulas of a window that are compared with what they replace, the shortest first."""
 
@@ -314,15 +316,22 @@ class _Window:
         key = _key(value)
         found = self._best.get(key)
         if found is None:
-            pool = self.pool(value)
-            found = self._best[key] = self.costs.best(self.writer.write(v) for v in pool)
+            found = self._best[key] = self.costs.best(self.all_of(value))
         return found
 
     def all_of(self, value: Factored) -> list[Expr]:
-        """The shortest formula for each form of a value."""
-        made = list(dict.fromkeys(self.writer.write(v) for v in self.pool(value)))
-        self._best[_key(value)] = self.costs.best(made)
-        return made
+        """The shortest formula for each form of a value; those that look long are left out."""
+        made: dict[Expr, None] = {}
+        least = None
+        for rough, _, v in sorted(
+            (self.writer.rough(v), i, v) for i, v in enumerate(self.pool(value))
+        ):
+            if least is not None and rough > 2 * least + MARGIN:
+                break
+            e = self.writer.write(v)
+            made[e] = None
+            least = min(self.costs.length(e), least or 10**9)
+        return list(made)
 
     def pool(self, value: Factored) -> list[Factored]:
         """The value in the terms of other functions of its angles and roots."""
@@ -402,12 +411,14 @@ class _Window:
                         break
                     if len(values) > 2 and self._of_one_variable(values[i], values[j]):
                         continue
+                    apart = self.costs.length(ir.add(made[j], made[i]))
                     try:
                         both = ring.add(values[i], values[j])
+                        if self.writer.rough(both) > 2 * apart + MARGIN:
+                            continue
                         joined = self.best(both)
                     except OutOfBudgetError:
                         continue
-                    apart = self.costs.length(ir.add(made[j], made[i]))
                     gain = apart - self.costs.length(joined)
                     if gain > least:
                         least, choice = gain, (i, j, both, joined)

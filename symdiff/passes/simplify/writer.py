@@ -218,8 +218,8 @@ class Writer:
         less = self.costs.length(turned) - self.costs.length(e)
         if less:
             return bool(less < 0)
-        text, other = (self.costs.formulas.of(x).text for x in (e, turned))
-        return negative and not other.startswith("-") and not text.startswith("-")
+        minus = self.costs.formulas.starts_with_minus
+        return negative and not minus(turned) and not minus(e)
 
     def assembled(
         self, unit: Fraction, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
@@ -244,7 +244,7 @@ class Writer:
             if e.op is ir.POW and (inner := ir.rational(e.args[1])) is not None:
                 e, k = e.args[0], inner * k
             exponents[e] = exponents.get(e, 0) + k
-        if len(exponents) > 1:
+        if len(exponents) > 1 and any(b.op is ir.CONST or b.op is PI for b in exponents):
             _roots_of_numbers(exponents)
         over: list[Expr] = []
         under: list[Expr] = []
@@ -255,12 +255,12 @@ class Writer:
                 number = ir.rational(base)
                 assert number is not None
                 unit *= number ** int(known)
-            elif known < 0:
+            elif known.numerator < 0:
                 under.append(base if known == -1 else ir.power(base, ir.const(-known)))
             elif known:
                 over.append(base if known == 1 else ir.power(base, ir.const(known)))
         for base, exponent in symbolic.items():
-            if self.costs.formulas.of(exponent).signed.startswith("-"):
+            if self.costs.formulas.starts_with_minus(exponent):
                 under.append(ir.power(base, _negated(exponent)))
             else:
                 over.append(ir.power(base, exponent))
@@ -296,9 +296,9 @@ class Writer:
         self, unit: Fraction, singles: dict[int, int], rest: list[tuple[Any, int]], p: Any
     ) -> list[Expr]:
         """Denominators moved into a sum: `x**2*(a - b*x)/x` as `x**2*(a/x - b)`."""
-        terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
-        if len(terms) > MAX_SPLIT or self.cautious:
+        if len(p) > MAX_SPLIT or self.cautious or not (singles or abs(unit) != 1):
             return []
+        terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
         candidates: list[Expr] = []
         state = dict(singles)
         best = None
@@ -320,12 +320,15 @@ class Writer:
             made = self._laurent(unit / scale, state, rest, terms, taken, scale)
             if best is None or self.costs.shorter(made, best[0]):
                 best = made, taken, scale
+        tried: set[Any] = set()
         for i, k in options:
             for scale in (Fraction(1), best[2] if best else Fraction(1)):
-                if not self.budget.spend():
-                    break
                 trial = {**(best[1] if best else {}), i: k}
                 for chosen in ({i: k}, trial):
+                    key = scale, frozenset(chosen.items())
+                    if key in tried or not self.budget.spend():
+                        continue
+                    tried.add(key)
                     made = self._laurent(unit / scale, state, rest, terms, chosen, scale)
                     if best is None or self.costs.shorter(made, best[0]):
                         best = made, chosen, scale
@@ -364,9 +367,9 @@ class Writer:
         self, unit: Fraction, singles: dict[int, int], rest: list[tuple[Any, int]], p: Any
     ) -> list[Expr]:
         """Factors of the numerator moved into a sum below: `x/(a*x + x**2 + b)`."""
-        terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
-        if len(terms) > MAX_SPLIT or self.cautious:
+        if len(p) > MAX_SPLIT or self.cautious or not singles:
             return []
+        terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
         found: list[Expr] = []
         for i, n in singles.items():
             if n <= 0 or not self.budget.spend():
