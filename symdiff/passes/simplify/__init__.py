@@ -23,6 +23,7 @@ candidates.
 `check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
 `frame`         A window of a formula as a quotient of polynomials in generators
 `one_angle`     Functions of one angle, written by each of the others
+`pieces`        Small pieces of writing: products of powers, signs, numbers
 `radicals`      Roots: their squares are their radicands, in both directions
 `rules`         Identities for what is no quotient of polynomials: one table, each sampl...
 `waves`         Products of sines and cosines as sums of them, of sums and differences o...
@@ -284,7 +285,10 @@ class _Simplifier:
         except OutOfBudgetError:
             return None
         parts = terms(e)
-        if e.op in _SUMS and 2 <= len(parts) <= MAX_TERMS:
+        least = min(map(self.costs.length, found))
+        if self.costs.length(e) > 2 * least + MARGIN and not cautious:
+            pass  # its parts have nothing that short
+        elif e.op in _SUMS and 2 <= len(parts) <= MAX_TERMS:
             found.append(work.sum_of(parts))
         elif e.op in (MUL, DIV, NEG):
             found += work.product_of(e)
