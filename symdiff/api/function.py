@@ -65,9 +65,9 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 `symdiff.api.directional`."""
 _FAST = {np.dtype(name): name for name in ("float64", "float32")}
 """Arrays that compiled entries take."""
-Kind = str | tuple[str, int, int]
+Kind = str | tuple[str, int, int, int]
 """What a compiled entry serves: numbers, a program with arrays, or arrays of a dtype and number
-of dimensions as those arguments that the bits tell."""
+of dimensions as those arguments that the bits tell, but for one number of elements."""
 MOST_INPUTS = 60
 """Arguments of calls with arrays that go straight to a compiled entry."""
 
@@ -266,7 +266,8 @@ class SymbolicFunction:
         if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
             if dtype == "float64" or kernel.kernel.widen is None:
                 which = sum(1 << k for k, is_array in enumerate(given) if is_array)
-                self._use_fast((dtype, rank, which), emission, kernel.kernel)
+                never = 1 if self._source.stretches(static, shapes).single else -1
+                self._use_fast((dtype, rank, which, never), emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -644,7 +645,8 @@ class SymbolicFunction:
         program = self._source.program(static, shapes)
         include(self._source.captures)
         if isinstance(program, Structured) or any(s[0] for s in shapes.values()):
-            return Placed(program, tuple(real))
+            met = self._source.stretches(static, shapes)
+            return Placed(replace(program, stretches=met), tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
         conditions = (*program.domain, *program.assumptions)
