@@ -157,8 +157,11 @@ def verify(
     if not all(_is_finite(v) for v in values):
         return False
     for given in _smaller(values):
+        program = captured(given)
+        if any(map(ir.is_far, program.locations)):
+            return False  # where Python's constants were 0 or infinite
         try:
-            return _compare(name, captured(given), given, call, again, dtype)
+            return _compare(name, program, given, call, again, dtype)
         except _TooLong:
             continue
         except (_Open, UnsupportedError, NotImplementedError):
@@ -249,6 +252,29 @@ def _ours(program: Program | Structured, values: Sequence[Any], unit: float) -> 
         return Ours(tuple(run(program, values, Enclosures(numbers))), program.tree)
     except (UnsupportedError, AttributeError, LookupError, ValueError, TypeError, ArithmeticError):
         raise _Open from None
+
+
+def rounding(program: Structured, values: Sequence[Any]) -> list[Any] | None:
+    """By how much rounding may move each element of the outputs of a program; infinite where
+    that is not known, None if it is nowhere."""
+    unit = _unit(values, None)
+    try:
+        with np.errstate(all="ignore"):
+            balls = _ours(program, values, unit).outputs
+    except (_Open, _TooLong):
+        return None
+    found = []
+    for output in balls:
+        flat = np.asarray(output, object)
+        radii = [_radius(b) * unit for b in flat.flat]
+        found.append(np.array(radii).reshape(flat.shape))
+    return found
+
+
+def _radius(value: Any) -> float:
+    if not isinstance(value, arb):
+        return 0.0
+    return float(value.rad()) if value.is_finite() else math.inf
 
 
 def _disturbed(program: Structured, values: Sequence[Any]) -> list[Any]:
