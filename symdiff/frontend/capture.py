@@ -54,6 +54,9 @@ from symdiff.process.recursion import deep_recursion
 ELEMENTWISE = "elementwise"
 """How arrays are taken by a function that is proved to be so."""
 
+SINGLE = "an array of one element has a truth in Python; pass a number, or use np.where"
+"""What is said where the shape or kind of a result depends on that."""
+
 RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
 
@@ -96,14 +99,20 @@ def capture(
             t = Interpreter()
             try:
                 found = _capture(t, fun, parameters, given, plan, trees)
-                return found if plan.numbers is None else replace(found, taken=plan.why())
+                return plan.noted(found)
             except UnsupportedError as error:
+                if t.took_single:
+                    raise UnsupportedError(
+                        error.message, error.location, "; ".join(filter(None, (error.hint, SINGLE)))
+                    ) from None
                 known = t.numbers_only
                 if error.message.startswith(TRUTH_OF_ARRAY):
-                    known = "a condition", TRUTH_OF_ARRAY
+                    known = "a condition", TRUTH_OF_ARRAY, True
                 if known is None or not error.message.startswith(known[1]):
                     raise
-                numbers = None if trees else plan.of_numbers(parameters, known[0], error.location)
+                why, _, single = known
+                place = error.location
+                numbers = None if trees else plan.of_numbers(parameters, why, place, single)
                 if numbers is None:
                     raise
                 plan = numbers
@@ -243,7 +252,7 @@ def _structured(
     locations = _locate(_anywhere(t.locations), (*roots, *inside), _at_any_index)
     used = loop_program.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
-    stretches = Stretches(tuple(t.stretches), plan.axes())
+    stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
     found = Structured(name, params, block, roots, tree, data, locations, stretches)
     return checked(found)
 
@@ -271,7 +280,7 @@ def _elements(
     known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
     t.locations = known
     program = _program(t, name, real, outputs, tree)
-    stretches = Stretches(tuple(t.stretches), plan.axes())
+    stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
     return replace(program, stretches=stretches, taken=ELEMENTWISE)
 
 

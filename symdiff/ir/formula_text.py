@@ -83,6 +83,7 @@ class Form(NamedTuple):
 
 Factors = list[tuple[Expr, Expr]]
 """Bases and exponents."""
+_UNIT = Fraction(1)
 
 
 def terms(e: Expr) -> list[tuple[int, Expr]]:
@@ -103,7 +104,7 @@ def terms(e: Expr) -> list[tuple[int, Expr]]:
 
 def factors(e: Expr) -> tuple[Fraction, Factors]:
     """A product as a number, and bases with their exponents, in the order they are written."""
-    unit, found = Fraction(1), Factors()
+    unit, found = _UNIT, Factors()
     stack = [(1, e)]
     while stack:
         side, node = stack.pop()
@@ -202,18 +203,20 @@ class Formulas:
 
     def _monomials(self, nodes: list[Expr]) -> list[Any]:
         """Keys that put the terms of a sum in order."""
-        rows: list[dict[Expr, Fraction]] = []
+        rows: list[dict[Expr, Fraction | int]] = []
         for node in nodes:
-            row: dict[Expr, Fraction] = {}
+            row: dict[Expr, Fraction | int] = {}
             for base, exponent in factors(node)[1]:
-                q = ir.rational(exponent)
+                q: Fraction | int | None = 1 if exponent is ONE else ir.rational(exponent)
                 if q is None:
-                    base, q = ir.power(base, exponent), Fraction(1)
-                row[base] = row.get(base, Fraction(0)) + q
+                    base, q = ir.power(base, exponent), 1
+                elif q.denominator == 1:
+                    q = q.numerator
+                row[base] = row.get(base, 0) + q
             rows.append(row)
         gens = sorted({b for row in rows for b in row}, key=self._rank)
         return [
-            (*(-row.get(g, Fraction(0)) for g in gens), self.of(node).text)
+            (*(-row.get(g, 0) for g in gens), self.of(node).text)
             for row, node in zip(rows, nodes, strict=True)
         ]
 
@@ -254,7 +257,10 @@ class Formulas:
         if bottom != "1":
             under.insert(0, Form(bottom, ATOM, 0))
         if not under and len(over) == 1:
-            return over[0]._replace(negative=negative)
+            (only,) = over
+            if negative and only.level == SUM:
+                return Form(f"({only.text})", ATOM, only.size, True)
+            return only._replace(negative=negative)
         count = sum(f.size for f in (*over, *under)) + max(len(over) - 1, 0)
         text = "*".join(f.text if f.level >= PRODUCT else f"({f.text})" for f in over) or "1"
         if under:

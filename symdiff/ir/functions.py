@@ -62,17 +62,17 @@ def _even(op_name: str) -> Callable[[Expr], Expr | None]:
 
 # ------------------------------------------------------------------- constants
 PI: Op = Op(
-    "pi", 0,
+    "pi", 0, sign="positive",
     sympy=lambda sp: sp.pi, python="math.pi",
     ball=lambda: _flint().arb.pi(),
 )  # fmt: skip
 LN2: Op = Op(
-    "ln2", 0,
+    "ln2", 0, sign="positive",
     sympy=lambda sp: sp.log(2), python="0.6931471805599453",
     ball=lambda: _flint().arb.const_log2(),
 )  # fmt: skip
 LN10: Op = Op(
-    "ln10", 0,
+    "ln10", 0, sign="positive",
     sympy=lambda sp: sp.log(10), python="2.302585092994046",
     ball=lambda: _flint().arb.const_log10(),
 )  # fmt: skip
@@ -434,7 +434,7 @@ ATAN2: Op = Op(
     names=("math.atan2", "numpy.arctan2", "numpy.atan2"),
     sympy=lambda sp, y, x: sp.atan2(y, x),
     libm="atan2", vector=True, python="math.atan2({0}, {1})",
-    ball=lambda y, x: _flint().arb.atan2(y, x),
+    ball=lambda y, x: y + x if y.is_nan() or x.is_nan() else _flint().arb.atan2(y, x),
     cut=lambda y, x: y, pieces=lambda y, x: _angle(y, x),
 )  # fmt: skip
 

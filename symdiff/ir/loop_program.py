@@ -309,10 +309,13 @@ class Stretches:
     pairs : the sizes that meet, formulas of those of the parameters; with 0, where it makes a
         difference that a size is 1.
     axes : the axes of parameters whose sizes the names in them are.
+    single : numbers of elements of arrays, for which it makes a difference that they are 1: an
+        array of one element has a truth.
     """
 
     pairs: tuple[tuple[Expr, Expr], ...] = ()
     axes: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    single: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

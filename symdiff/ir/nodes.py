@@ -226,8 +226,19 @@ TRUE = raw(BOOL, (), True)
 FALSE = raw(BOOL, (), False)
 
 
+_small: dict[int, Expr] = {}
+"""Constants that are made all the time: small integers."""
+
+
 def const(value: Number) -> Expr:
     """The constant that a Python number denotes, exactly."""
+    if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
+        n = value.numerator
+        if -64 <= n <= 64:
+            found = _small.get(n)
+            if found is None:
+                found = _small[n] = raw(CONST, (), Fraction(n))
+            return found
     if isinstance(value, float):
         if math.isfinite(value):
             value = Fraction(value)

@@ -44,6 +44,7 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     is_number,
+    is_single,
     number,
 )
 from symdiff.ir import functions, loop_program
@@ -101,10 +102,14 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
                 best = i if better(keys[i], keys[best]) else best
             return items[best]
         if not isinstance(items, Masked) and any(map(_is_array, items)):
+            t.took_single |= all(is_single(v) or is_number(v) for v in items)
+            if all(map(is_single, items)) and len({len(v.shape) for v in items}) == 1:
+                return functools.reduce(lambda a, b: symbolic.elementwise(t, pick, a, b), items)
             raise numbers_only(
                 "max() or min()",
                 "max() or min() compares arrays",
                 "use np.maximum or np.minimum, or np.max or np.min",
+                truth=True,
             )
         if not isinstance(items, Masked) and not all(map(is_number, items)):
             values = [plain(v) for v in items]

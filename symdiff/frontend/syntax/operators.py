@@ -29,8 +29,9 @@ from symdiff.frontend.trace.values import (
     SymArray,
     describe,
     is_number,
+    is_single,
 )
-from symdiff.ir import ONE, ZERO
+from symdiff.ir import TRUE, ZERO
 
 _SYMBOLIC = (SymArray, Selected, Listed)
 
@@ -41,19 +42,24 @@ def truth(t: Tracer, value: Any) -> Cond | bool:
         if value.items.size == 1:
             return scalars.truth(value.items.item())
         raise _truth_of_array()
-    if isinstance(value, SymArray) and value.shape and all(n is ONE for n in value.shape):
+    if is_single(value):
+        t.took_single = True
         return scalars.truth(symbolic.element(value, [ZERO] * len(value.shape)))
     if isinstance(value, _SYMBOLIC):
         raise _truth_of_array()
     if isinstance(value, Scalar):
         return scalars.truth(value)
-    if isinstance(value, (Masked, Stream, Choice)):
+    if isinstance(value, Choice):
+        sides = truth(t, value.then), truth(t, value.other)
+        chosen: Cond | bool = scalars.select(value.condition, TRUE, *sides)
+        return chosen
+    if isinstance(value, (Masked, Stream)):
         raise Refused(f"the truth value of {describe(value)}")
     return bool(value)
 
 
 def _truth_of_array() -> Refused:
-    return numbers_only("a condition", TRUTH_OF_ARRAY, "use np.any or np.all")
+    return numbers_only("a condition", TRUTH_OF_ARRAY, "use np.any or np.all", True)
 
 
 def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:

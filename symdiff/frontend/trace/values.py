@@ -325,6 +325,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (Scalar, int))
 
 
+def is_single(value: Any) -> bool:
+    """Whether it is an array that is known to have one element: Python takes its truth."""
+    return isinstance(value, SymArray) and bool(value.shape) and all(n is ONE for n in value.shape)
+
+
 def describe(value: Any) -> str:
     """What a value is, for error messages."""
     match value:

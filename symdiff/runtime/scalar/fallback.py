@@ -191,7 +191,7 @@ class Tiered:
         if self._certified is None:
             from symdiff.interpret import Certified
 
-            self._certified = Certified(self.kernel.params, self.reference)
+            self._certified = Certified(self.kernel.params, self.reference, jumps=True)
         return self._certified
 
     def _at(self, point: Sequence[float], dtype: str) -> Sequence[float]:
