@@ -93,7 +93,8 @@ def compare_python(
         trial = source.trial(static, shapes, source.emission(static, shapes))
         if trial is None or trial.smooth is None:
             return None
-        return replace(program, outputs=trial.smooth)
+        meant: Program = replace(program, outputs=trial.smooth)
+        return meant
 
     compiled = None if source.path else again
     done = verify(source.name, captured, real, plain, compiled, self._options.dtype, smooth)
