@@ -113,6 +113,7 @@ def _log_simplify(x: Expr) -> Expr | None:
 
 EXP: Op = Op(
     "exp", 1,
+    monotone=True,
     sign="positive",
     partials=lambda x: (EXP(x),),
     simplify=lambda x: x.args[0] if x.op is LOG else None,
@@ -124,6 +125,7 @@ EXP: Op = Op(
 )  # fmt: skip
 LOG: Op = Op(
     "log", 1,
+    monotone=True,
     partials=lambda x: (div(ONE, x),),
     domain=lambda x: le(ZERO, x),
     pole=lambda x: eq(x, ZERO),
@@ -136,6 +138,7 @@ LOG: Op = Op(
 )  # fmt: skip
 EXP2: Op = Op(
     "exp2", 1,
+    monotone=True,
     sign="positive",
     partials=lambda x: (mul(EXP2(x), LN2()),),
     fold=lambda x: Fraction(2) ** int(x) if x.denominator == 1 and abs(x) < 1024 else None,
@@ -146,6 +149,7 @@ EXP2: Op = Op(
 )  # fmt: skip
 EXPM1: Op = Op(
     "expm1", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (EXP(x),),
     slope=lambda x: (EXPM1(x) + ONE,),
@@ -157,6 +161,7 @@ EXPM1: Op = Op(
 )  # fmt: skip
 LOG1P: Op = Op(
     "log1p", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, add(ONE, x)),),
     domain=lambda x: le(const(-1), x),
@@ -169,6 +174,7 @@ LOG1P: Op = Op(
 )  # fmt: skip
 LOG2: Op = Op(
     "log2", 1,
+    monotone=True,
     partials=lambda x: (div(ONE, mul(x, LN2())),),
     domain=lambda x: le(ZERO, x),
     pole=lambda x: eq(x, ZERO),
@@ -180,6 +186,7 @@ LOG2: Op = Op(
 )  # fmt: skip
 LOG10: Op = Op(
     "log10", 1,
+    monotone=True,
     partials=lambda x: (div(ONE, mul(x, LN10())),),
     domain=lambda x: le(ZERO, x),
     pole=lambda x: eq(x, ZERO),
@@ -264,6 +271,7 @@ XLOG1PY: Op = Op(
 # ------------------------------------------------------------------------ roots
 CBRT: Op = Op(
     "cbrt", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, mul(const(3), power(CBRT(x), 2))),),
     slope=lambda x: (abs_(div(CBRT(x), const(3) * x)),),
@@ -379,6 +387,7 @@ TAN: Op = Op(
 )  # fmt: skip
 ASIN: Op = Op(
     "asin", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, sqrt(mul(ONE - x, ONE + x))),),
     domain=lambda x: le(abs_(x), ONE),
@@ -390,6 +399,7 @@ ASIN: Op = Op(
 )  # fmt: skip
 ACOS: Op = Op(
     "acos", 1,
+    monotone=True,
     sign="nonnegative",
     partials=lambda x: (div(const(-1), sqrt(mul(ONE - x, ONE + x))),),
     domain=lambda x: le(abs_(x), ONE),
@@ -401,6 +411,7 @@ ACOS: Op = Op(
 )  # fmt: skip
 ATAN: Op = Op(
     "atan", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, add(power(x, 2), ONE)),), steepest=1,
     simplify=_odd("atan"), fold=_at_zero(0),
@@ -436,6 +447,7 @@ ATAN2: Op = Op(
 # -------------------------------------------------------------------- hyperbolic
 SINH: Op = Op(
     "sinh", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (COSH(x),),
     slope=lambda x: (ONE + abs_(SINH(x)),),
@@ -458,6 +470,7 @@ COSH: Op = Op(
 )  # fmt: skip
 TANH: Op = Op(
     "tanh", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, power(COSH(x), 2)),),
     by_value=lambda y: (mul(ONE - y, ONE + y),),
@@ -470,6 +483,7 @@ TANH: Op = Op(
 )  # fmt: skip
 ASINH: Op = Op(
     "asinh", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, sqrt(add(power(x, 2), ONE))),), steepest=1,
     simplify=_odd("asinh"), fold=_at_zero(0),
@@ -480,6 +494,7 @@ ASINH: Op = Op(
 )  # fmt: skip
 ACOSH: Op = Op(
     "acosh", 1,
+    monotone=True,
     sign="nonnegative",
     partials=lambda x: (div(ONE, mul(sqrt(x - ONE), sqrt(x + ONE))),),
     domain=lambda x: le(ONE, x),
@@ -491,6 +506,7 @@ ACOSH: Op = Op(
 )  # fmt: skip
 ATANH: Op = Op(
     "atanh", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, mul(ONE - x, ONE + x)),),
     domain=lambda x: le(abs_(x), ONE),
@@ -513,6 +529,7 @@ def _erfc_ball(x: Any) -> Any:
 
 ERF: Op = Op(
     "erf", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2)))),),
     slope=lambda x: (const(2),),
@@ -524,6 +541,7 @@ ERF: Op = Op(
 )  # fmt: skip
 ERFC: Op = Op(
     "erfc", 1,
+    monotone=True,
     sign="positive",
     partials=lambda x: (neg(mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2))))),), steepest=2,
     slope=lambda x: (mul(ERFC(x), add(add(abs_(x), x), const(Fraction(3, 2)))),),  # DLMF 7.8.2

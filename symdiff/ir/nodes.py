@@ -64,6 +64,7 @@ class Op:
     expand : `(*args) -> the function in terms of others`, for targets without it.
     written : whether that stands for it before errors are bounded: near its roots it loses digits.
     ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
+    monotone : whether it only rises, or only falls, on its domain.
     sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and
     kink_rule : the documented value of the derivative there.
@@ -97,6 +98,7 @@ class Op:
     expand: Callable[..., Expr] | None = None
     written: bool = False
     ball: Callable[..., Any] | None = None
+    monotone: bool = False
     sign: str = ""
     kink: Callable[..., Expr] | None = None
     kink_rule: str = ""
@@ -268,6 +270,15 @@ def as_expr(value: Expr | Number) -> Expr:
 def rational(e: Expr) -> Fraction | None:
     """The exact value of a finite constant, else None."""
     return e.value if e.op is CONST and isinstance(e.value, Fraction) else None
+
+
+LARGEST, SMALLEST = Fraction(2) ** 1023, Fraction(1, 2**1022)
+
+
+def is_far(e: Expr) -> bool:
+    """Whether a node is a constant beyond the range of doubles."""
+    q = rational(e)
+    return q is not None and q != 0 and not SMALLEST <= abs(q) < LARGEST
 
 
 def integer(e: Expr) -> int | None:

@@ -141,10 +141,10 @@ def quantities(roots: Sequence[Expr], about: Expr) -> Iterator[Expr]:
 
 def is_simple(condition: Expr, single: bool) -> bool:
     """Whether a condition is a conjunction of comparisons of a simple shape: of one
-    quantity, at most once folded by an even power or an absolute value, with
-    constants; or algebraic, of several quantities."""
+    quantity or of monotone functions of it, at most once folded by an even power or an
+    absolute value, with constants; or algebraic, of several quantities."""
     for n in ir.topological((condition,)):
-        if n.args and n.op not in ALGEBRAIC:
+        if n.args and n.op not in ALGEBRAIC and not (single and n.op.monotone):
             return False
         if single and n.op in ir.COMPARISONS:
             e = next((a for a in n.args if a.op is not ir.CONST), n)
