@@ -27,7 +27,7 @@ FUNCTIONS: list[Callable[[Any], Any]] = [
     lambda x: np.where(np.isinf(np.log(np.abs(x))), 5.0, 6.0),
     lambda x: np.where(np.isfinite(np.log(np.abs(x))), 5.0, 6.0),
     lambda x: np.where(np.isinf(np.log1p(np.abs(x) - 1)), 5.0, 6.0),
-    lambda x: 1.0 if x != x else 2.0,
+    lambda x: 1.0 if x != x else 2.0,  # noqa: PLR0124
     lambda x: 1.0 if x * 2 == x * 2 else 2.0,
     lambda x: 1.0 if x**2 >= x**2 else 2.0,
     lambda x: 1.0 if not (x < 3) else 2.0,
