@@ -107,10 +107,11 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
     subject = resolve(target)
     program, names = subject.program, subject.variables(wrt)
     if subject.has_arrays:
-        from symdiff.export.loops import derived, printed
+        from symdiff.export.loops import derived, printed, real
 
         name, dtype = f"{program.name}_grad", subject.dtype or "float64"
-        click.echo(printed(derived(program, names, order), name, style, dtype), nl=False)
+        labels = [f"d/d{n}" for n in real(program, names)] if order == 1 else None
+        click.echo(printed(derived(program, names, order), name, style, dtype, labels), nl=False)
         return
     orders = list(combinations_with_replacement(names, order))
     shorts: list[Short] = []

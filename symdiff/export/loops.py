@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.index_notation import nest_lines
+from symdiff.codegen.source.index_notation import formula_lines, nest_lines
 from symdiff.codegen.source.loops import HELPERS, IMPORTS, nest_source
 from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
 from symdiff.codegen.sympy.loops import structured_to_sympy, with_symbols
@@ -98,15 +98,27 @@ def source(name: str, program: Structured, dtype: str = "float64") -> str:
     return "\n\n".join([IMPORTS, *(HELPERS[h] for h in helpers), text])
 
 
-def printed(program: Structured, name: str, style: str, dtype: str = "float64") -> str:
-    """An emitted program in one of the formats of the command line."""
+def printed(
+    program: Structured,
+    name: str,
+    style: str,
+    dtype: str = "float64",
+    labels: Sequence[str] | None = None,
+) -> str:
+    """An emitted program in one of the formats of the command line; `labels` say what its outputs
+    are."""
     if style == "python":
         return source(name, loop_pipeline.final(program), dtype)
     if style == "latex":
         return latex(program) + "\n"
     if style == "c":
         raise TargetError("functions with arrays are not printed as C", hint="use --format python")
-    statements, results = nest_lines(readable(program))
+    if labels is not None and len(labels) == len(program.outputs):
+        statements, results = formula_lines(
+            readable(program), labels, lambda e: readable_forms((e,))[0]
+        )
+    else:
+        statements, results = nest_lines(readable(program))
     if style == "json":
         document = {
             "name": name,

@@ -8,15 +8,19 @@ for t = 0..n-1:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from symdiff import ir
+from symdiff.codegen.common.naming import named
 from symdiff.codegen.source.loops import Printer
 from symdiff.codegen.sympy.text import TextWriter
 from symdiff.ir import TRUE, Expr
+from symdiff.ir.formula_text import Formulas, factors, tree_sizes
 from symdiff.ir.functions import MAXIMUM, MINIMUM
 from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import (
+    LOAD,
     Build,
     Call,
     Check,
@@ -28,6 +32,8 @@ from symdiff.ir.loop_program import (
     name_of,
 )
 
+SHORT = 60
+"""Formulas with more operations than this have names for what they share."""
 _REDUCTIONS = {ir.ADD: "sum", ir.MUL: "product", MAXIMUM: "max", MINIMUM: "min"}
 _STARTS = {ir.ADD: ir.ZERO, ir.MUL: ir.ONE, MAXIMUM: ir.neg(ir.INF), MINIMUM: ir.INF}
 
@@ -42,6 +48,60 @@ def nest_lines(program: Structured) -> tuple[list[str], list[str]]:
     printer.block(program.block, program.outputs)
     texts = printer.texts(program.outputs)
     return printer.lines, texts
+
+
+def formula_lines(
+    program: Structured, labels: Sequence[str], shorten: Callable[[Expr], Expr]
+) -> tuple[list[str], list[str]]:
+    """A derivative for people: the statements, and what is left to say of the outputs.
+
+    Parameters
+    ----------
+    labels : what each output is, such as `d/dx`. Outputs that are arrays made by one of the
+        statements have that name there.
+    shorten : the shortest form of a formula.
+    """
+    printer = _FormulaPrinter(program, shorten)
+    for p in program.params:
+        for n in p.type.shape:
+            if n.op is not ir.CONST:
+                printer.sizes.add(n)
+    printer.block(program.block, program.outputs)
+    texts = printer.texts(program.outputs)
+    own = {printer.name(p.name) for p in program.params}
+    lines = _renumbered([*printer.lines, *texts], own)
+    lines, texts = lines[: len(printer.lines)], lines[len(printer.lines) :]
+    left: list[str] = []
+    for label, text in zip(labels, texts, strict=True):
+        whole = re.compile(rf"(?<![\w.]){re.escape(text)}(?!\w)")
+        uses = [k for k, line in enumerate(lines) for _ in whole.finditer(line)]
+        if len(uses) == 1 and lines[uses[0]].startswith(f"{text}["):
+            lines[uses[0]] = lines[uses[0]].replace(text, label, 1)
+        else:
+            left.append(f"{label}: {text}")
+    return lines, left
+
+
+def _renumbered(lines: list[str], own: set[str]) -> list[str]:
+    """The lines with names that are not counted on where they need not be: `total` for
+    `total_3`, if there is only one."""
+    found = dict.fromkeys(w for line in lines for w in re.findall(r"[^\W\d]\w*", line))
+    groups: dict[str, list[str]] = {}
+    for word in found:
+        stem, _, number = word.rpartition("_")
+        if stem and number.isdigit() and word not in own:
+            groups.setdefault(stem, []).append(word)
+    new: dict[str, str] = {}
+    for stem, words in groups.items():
+        names = [stem] if stem not in found and len(words) == 1 else []
+        count = 1
+        while len(names) < len(words):
+            name = f"{stem}_{count}"
+            if name not in own and (name in words or name not in found):
+                names.append(name)
+            count += 1
+        new.update(zip(words, names, strict=True))
+    return [re.sub(r"[^\W\d]\w*", lambda m: new.get(m[0], m[0]), line) for line in lines]
 
 
 class _TextPrinter(Printer):
@@ -125,3 +185,88 @@ class _TextPrinter(Printer):
     def element_of(self, e: Expr) -> str:
         at = ", ".join(self.integer(i) for i in e.args[1:])
         return self.kept.get(e, f"{self.name(name_of(e.args[0]))}[{at}]")
+
+
+class _FormulaPrinter(_TextPrinter):
+    """Prints formulas as short as they are, norms as such."""
+
+    def __init__(self, program: Structured, shorten: Callable[[Expr], Expr]) -> None:
+        super().__init__(program, "float64")
+        self.shorten = shorten
+        self.norms: dict[Expr, Expr] = {}
+        self.note = ""
+
+    def reduction(self, s: Loop) -> bool:
+        return self.norm(s) or super().reduction(s)
+
+    def norm(self, s: Loop) -> bool:
+        """A loop that sums the squares of all elements of an array: its result is the square of
+        the norm."""
+        if len(s.carried) != 1 or s.body or s.saves or s.restores or s.condition is not TRUE:
+            return False
+        c = s.carried[0]
+        if c.type.shape or c.next.op is not ir.ADD or c.init is not ir.ZERO:
+            return False
+        first, square = c.next.args
+        if (
+            first is not ir.var(c.name)
+            or square.op is not ir.POW
+            or square.args[1] is not ir.const(2)
+        ):
+            return False
+        element = square.args[0]
+        if element.op is not LOAD or element.args[1:] != (index(s.index),):
+            return False
+        name = name_of(element.args[0])
+        shape = next((p.type.shape for p in self.program.params if p.name == name), ())
+        if shape != (s.count,):
+            return False
+        self.norms[ir.var(c.result)] = ir.var(f"norm({self.name(name)})")
+        return True
+
+    def leaves(self, roots: Sequence[Expr]) -> dict[Expr, Expr]:
+        found = super().leaves(roots)
+        return {**found, **{v: norm**2 for v, norm in self.norms.items()}}
+
+    def written(self, plain: Sequence[Expr]) -> list[str]:
+        if any(n > SHORT for n in tree_sizes(plain).values()):
+            return super().written(plain)
+        shown = [self._short(e) for e in plain]
+        definitions, formulas = named([e for e, _ in shown])
+        if any(name in self.taken for name, _ in definitions):
+            return super().written(plain)
+        for name, e in definitions:
+            self.taken.add(name)
+            self.line(f"{name} = {Formulas().text(e)}")
+        self.note = "".join(dict.fromkeys(note for _, note in shown if note))
+        return [Formulas().text(e) for e in formulas]
+
+    def _short(self, e: Expr) -> tuple[Expr, str]:
+        """A formula with its norms, and where it is something else."""
+        norms = set(self.norms.values())
+
+        def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+            return args[0] if node.op is ir.ABS and args[0] in norms else ir.rebuild(node, args)
+
+        (e,) = ir.transform((e,), rule)
+        unit, found = factors(e)
+        product, note = ir.const(unit), ""
+        for base, exponent in found:
+            if base.op is ir.WHERE and exponent is ir.ONE and base.args[1] is ir.ZERO:
+                condition, _, other = base.args
+                norm = next(
+                    (
+                        n
+                        for n in norms
+                        if condition in (ir.eq(n, 0), ir.eq(n**2, 0), ir.eq(0, n**2))
+                    ),
+                    None,
+                )
+                if norm is not None:
+                    base, note = other, f"  # 0 where {norm.value} == 0"
+            product = ir.mul(product, ir.power(base, exponent))
+        return (self.shorten(product), note) if note else (e, "")
+
+    def line(self, text: str) -> None:
+        super().line(text + self.note)
+        self.note = ""

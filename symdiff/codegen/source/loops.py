@@ -408,14 +408,18 @@ class Printer:
             else:
                 rest[k] = e
         names = self.leaves(list(rest.values()))
-        plain = self.lowered(substitute(list(rest.values()), names))
+        texts = self.written(self.lowered(substitute(list(rest.values()), names)))
+        for k, text in zip(rest, texts, strict=True):
+            result[k] = f"int({text})" if kinds and kinds[k] == "i" else text
+        return [result[k] for k in range(len(roots))]
+
+    def written(self, plain: Sequence[Expr]) -> list[str]:
+        """Formulas as texts, after assignments of what they share."""
         assignments, texts = statements(plain, self.writer, self.taken)
         for a in assignments:
             self.taken.add(a.name)
             self.line(f"{a.name} = {a.text}")
-        for k, text in zip(rest, texts, strict=True):
-            result[k] = f"int({text})" if kinds and kinds[k] == "i" else text
-        return [result[k] for k in range(len(roots))]
+        return texts
 
     def lowered(self, roots: Sequence[Expr]) -> Sequence[Expr]:
         """Expressions in the operations that the language has."""
