@@ -79,8 +79,9 @@ def row(expression: str, name: str) -> tuple[list[str], list[int]]:
     from symdiff.pipeline import scalar as pipeline
 
     program = parse(expression)
-    ours = pipeline.readable_forms(pipeline.derivative(program, [name]).outputs)
-    _, (text,) = formula_lines(ours, expanded=True)
+    shorts = pipeline.short_derivative(program, [name])
+    _, (text,) = formula_lines([short.formula for short in shorts], expanded=True)
+    text += "".join(f"  # {v.value} != 0" for v in shorts[0].nonzero)
     symbols = {n: sympy.Symbol(n, real=True) for n in program.params}
     functions = {n: getattr(sympy, n) for n in ("exp", "log", "sqrt", "erf", "sin", "cos", "tan")}
     functions |= {n: getattr(sympy, n) for n in ("tanh", "cosh", "asin", "pi")} | {"abs": sympy.Abs}

@@ -17,7 +17,6 @@ from flint import arb
 from symdiff import ir
 from symdiff.interpret.balls import UNKNOWN, Value
 from symdiff.interpret.flat import Tape
-from symdiff.interpret.loops import Doubles, evaluate
 from symdiff.interpret.rounding import FLOAT64, settle
 from symdiff.ir import Expr
 from symdiff.process.lazy_modules import Later
@@ -66,6 +65,8 @@ def _quotient(a: Value, b: Value, e: Expr, scope: Mapping[str, Any]) -> Value:
 
 def _zero(e: Expr, scope: Mapping[str, Any]) -> float:
     """A node that is exactly zero, with the sign that arithmetic of doubles gives it."""
+    from symdiff.interpret.loops import Doubles, evaluate  # formulas are printed without NumPy
+
     with np.errstate(all="ignore"):
         found = float(evaluate(e, Doubles(), scope))
     return found if found == 0.0 else 0.0

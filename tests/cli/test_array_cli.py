@@ -52,6 +52,10 @@ def sound(x, y):
 
 def vector(x):
     return x[1:] - x[:-1] ** 2
+
+
+def length(x):
+    return np.sqrt(np.sum(x**2))
 """
 
 
@@ -101,6 +105,13 @@ def test_stages_and_their_times(folder: Path, name: str) -> None:
     assert [line.split()[0] for line in times][-1] == "emit"
     assert all(line.endswith(" ms") for line in times)
     assert shown.count("\n# ") + 1 == len(times)
+
+
+def test_gradients_are_printed_with_norms_and_their_names(folder: Path) -> None:
+    assert output("diff", "model.py:length") == (
+        "d/dx[k] = x[k]/norm(x)  for k = 0..x_size - 1  # 0 where norm(x) == 0\n"
+    )
+    assert output("diff", "model.py:ewma").splitlines()[-1].startswith("d/dd: ")
 
 
 def test_orders_of_stages(folder: Path) -> None:
