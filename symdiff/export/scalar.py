@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.codegen.source.modules.again import Checks
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
 from symdiff.errors import SymdiffError
 from symdiff.export.files import write_text
+from symdiff.ir import Expr
 from symdiff.ir.program import Program
 from symdiff.pipeline import scalar as pipeline
+from symdiff.pipeline.kernels.scalar import written
 
 MAX_FORMULA_LINES = 30
 """Longer formulas are left out of the docstring."""
@@ -37,6 +40,8 @@ def module_text(
     hessian: bool = False,
     dtype: Any = None,
     targets: Sequence[str] = ("cpu",),
+    accuracy: str = "high",
+    check_domain: bool = True,
 ) -> str:
     """The source of a standalone module of a captured program.
 
@@ -47,6 +52,8 @@ def module_text(
     from symdiff.version import __version__
 
     name, by = program.name, ", ".join(wrt)
+    real = np.dtype(dtype or np.float64).name
+    demands = _demands(program) if check_domain else []
     value = pipeline.value(program)
     programs = [("", value, f"The value of {name}.")]
     if isinstance(program.tree, int):
@@ -70,18 +77,27 @@ def module_text(
     findings = report(program, wrt).findings
     for kind, heading in _HEADINGS.items():
         facts[heading] = list(dict.fromkeys(f.text for f in findings if f.kind == kind))
+    functions = []
+    for suffix, p, summary in programs:
+        emission = pipeline.emission(p)
+        outputs, doubt, closed = written(emission, real, accuracy, [c for c, _ in demands])
+        checks = Checks(doubt, closed, emission.reference if closed else ())
+        functions.append(Function(suffix, outputs, p.tree, summary, checks))
     return module_source(
-        name,
-        program.params,
-        [
-            Function(suffix, pipeline.emission(p).outputs, p.tree, summary)
-            for suffix, p, summary in programs
-        ],
-        facts=facts,
-        version=__version__,
-        dtype=np.dtype(dtype or np.float64).name,
-        targets=targets,
-    )
+        name, program.params, functions, facts=facts, version=__version__, dtype=real,
+        targets=targets, demands=demands,
+    )  # fmt: skip
+
+
+def _demands(program: Program) -> list[tuple[Expr, str]]:
+    """What the arguments must satisfy, and what is said where they do not."""
+    found = []
+    for condition in program.assumptions:
+        place = program.place(condition)
+        where = f"{os.path.basename(place.path)}:{place.line}: " if place else ""
+        text = f"{where}{program.name}: this does not hold: {condition}"
+        found.append((condition, text))
+    return found
 
 
 def save_module(

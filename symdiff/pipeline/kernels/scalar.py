@@ -72,6 +72,28 @@ def tiered(
     return Tiered(found, emission.reference, always, demands)
 
 
+def written(
+    emission: Emission, dtype: str, accuracy: str, demands: Sequence[Expr] = ()
+) -> tuple[tuple[Expr, ...], Expr, tuple[Expr, ...]]:
+    """For source code: the outputs as arrays are computed first, where double arithmetic may be
+    wrong, and the outputs in closed form as double-double arithmetic takes them. There are none
+    of these where it cannot be wrong, nor at the level "fast"; demands are always tested."""
+    violated = ir.FALSE
+    for condition in demands:
+        violated = ir.or_(violated, ir.not_(condition))
+    if accuracy == "fast":
+        return emission.outputs, violated, ()
+    from symdiff.passes.accuracy.far_constants import without_far_constants
+    from symdiff.passes.accuracy.softmax import shared
+
+    outputs = refine(True, emission.outputs, dtype, "array")
+    found = suspect(True, outputs, dtype, "array")
+    if found is ir.FALSE:
+        return emission.outputs, violated, ()
+    closed = shared(without_far_constants(emission.reference))
+    return outputs, ir.or_(violated, found), closed
+
+
 def _suspect_in(violated: Expr, keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
     """`suspect`, or where the arguments are not what they must be."""
     return ir.or_(violated, suspect(keep, outputs, dtype, kind))
