@@ -80,13 +80,23 @@ def module_text(
     functions = []
     for suffix, p, summary in programs:
         emission = pipeline.emission(p)
-        outputs, doubt, closed = written(emission, real, accuracy, [c for c, _ in demands])
-        checks = Checks(doubt, closed, emission.reference if closed else ())
-        functions.append(Function(suffix, outputs, p.tree, summary, checks))
-    return module_source(
-        name, program.params, functions, facts=facts, version=__version__, dtype=real,
-        targets=targets, demands=demands,
-    )  # fmt: skip
+        made = written(emission, real, accuracy, [c for c, _ in demands])
+        reference = emission.reference if made.closed else ()
+        checks = Checks(made.doubt, made.corrected, made.still, made.closed, reference)
+        functions.append(Function(suffix, made.outputs, p.tree, summary, checks))
+
+    def text() -> str:
+        return module_source(
+            name, program.params, functions, facts=facts, version=__version__, dtype=real,
+            targets=targets, demands=demands,
+        )  # fmt: skip
+
+    if accuracy == "fast" or real != "float64" or not program.params:
+        return text()
+    from symdiff.export.measured import measured
+
+    facts["Measured error"] = measured(text(), program, wrt)
+    return text()
 
 
 def _demands(program: Program) -> list[tuple[Expr, str]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from textwrap import indent
 
 from symdiff import ir
-from symdiff.codegen.source.modules.first_tier import corrected_helper
+from symdiff.codegen.source.modules.first_tier import corrected_helper, tested_source
 from symdiff.codegen.source.modules.helpers import CACHED, HELPER, copies, definitions
 from symdiff.codegen.source.modules.second_tier import function_helper, wide_source
 from symdiff.codegen.source.modules.third_tier import balls_source
@@ -30,11 +30,15 @@ class Checks:
     Attributes
     ----------
     doubt : where double arithmetic may be wrong.
+    corrected : the outputs with the errors of all operations, if there is such a form.
+    still : where that may be wrong.
     closed : the outputs in closed form, as double-double arithmetic takes them.
     reference : the same as ball arithmetic takes them.
     """
 
     doubt: Expr = FALSE
+    corrected: tuple[Expr, ...] = ()
+    still: Expr = FALSE
     closed: tuple[Expr, ...] = ()
     reference: tuple[Expr, ...] = ()
 
@@ -85,7 +89,12 @@ def groups(functions: Sequence[tuple[str, Checks]]) -> dict[str, Group]:
 
 
 def again_parts(
-    found: Sequence[Group], params: Sequence[str], demands: Demands, main: str, first: Used
+    found: Sequence[Group],
+    params: Sequence[str],
+    demands: Demands,
+    main: str,
+    first: Used,
+    dtype: str,
 ) -> list[str]:
     """The texts of all groups with the helpers that they use."""
     used = {"_at", "_repair"} | first.helpers
@@ -99,16 +108,26 @@ def again_parts(
     for group in found:
         name, count = f"_{group.name}", len(group.checks.closed)
         if not count:
-            parts.append(f"{name}_again = None, None, None, 0, {broken}\n")
+            parts.append(f"{name}_again = None, None, None, None, 0, {broken}\n")
             continue
         wide, writer = wide_source(f"{name}_wide", params, local, group.checks.closed)
         balls, names = balls_source(f"{name}_balls", params, local, group.checks.reference)
         used |= writer.used | names | ({"_proven"} if balls else set())
         functions |= writer.functions
+        sharp = "None"
+        if group.checks.corrected:
+            text, first_writer = tested_source(
+                f"{name}_sharp", params, local, group.checks.corrected, group.checks.still, dtype
+            )
+            first.corrected |= first_writer.functions
+            used |= first_writer.used
+            parts += [text, _sharp_loop(name, params, count)]
+            sharp = f"{name}_sharp_loops"
         parts += [wide, _wide_loop(name, params, count), *([balls] if balls else [])]
         ball = f"{name}_balls" if balls else "None"
         parts.append(
-            f"{name}_again = {name}_wide, {name}_wide_loops, {ball}, {count}, {broken}\n"
+            f"{name}_again = (\n    {sharp}, {name}_wide, {name}_wide_loops,\n"
+            f"    {ball}, {count}, {broken},\n)\n"
         )
     tables = []
     for op, light in first.corrected:
@@ -137,26 +156,30 @@ def _fma(typing, a, b, c):
 
 
 def _wide_loop(name: str, params: Sequence[str], count: int) -> str:
-    """The loop over elements in doubt, for one core and for all."""
-    local = local_names(params, {"value", "sure", "i", f"{name}_wide"})
-    values, flags = (
-        "(" + ", ".join(f"{a}[{k}, i]" for k in range(count)) + ("," if count == 1 else "") + ")"
-        for a in ("value", "sure")
-    )
-    targets = f"{values}, {flags}"
-    call = f"{name}_wide({', '.join(f'{p}[i]' for p in local)})"
-    line = f"{targets} = {call}"
-    if len(line) > 88:
-        line = f"values, flags = {call}\n" + "\n".join(
-            f"value[{k}, i], sure[{k}, i] = values[{k}], flags[{k}]" for k in range(count)
-        )
+    """The loop of double-double arithmetic over elements in doubt."""
+    return _loops(
+        f"{name}_wide", params, "sure",
+        ["values, flags = @", *(f"found[{k}, i], sure[{k}, i] = values[{k}], flags[{k}]" for k in range(count))],
+    )  # fmt: skip
+
+
+def _sharp_loop(name: str, params: Sequence[str], count: int) -> str:
+    """The loop of arithmetic with errors over elements in doubt."""
+    targets = ", ".join(f"found[{k}, i]" for k in range(count))
+    return _loops(f"{name}_sharp", params, "doubt", [f"{targets}, doubt[i] = @"])
+
+
+def _loops(kernel: str, params: Sequence[str], flags: str, body: Sequence[str]) -> str:
+    """A loop over elements, for one core and for all; `@` is the call of the kernel."""
+    local = local_names(params, {"found", flags, "i", "values", "flags", kernel})
+    call = f"{kernel}({', '.join(f'{p}[i]' for p in local)})"
     return (
-        f"def {name}_wide_loop({', '.join([*local, 'value', 'sure'])}):\n"
+        f"def {kernel}_loop({', '.join([*local, 'found', flags])}):\n"
         f"    for i in prange({local[0]}.size):\n"
-        + indent(line, " " * 8)
-        + f"\n\n\n{name}_wide_loops = (\n"
-        f'    njit(error_model="numpy", cache=True)({name}_wide_loop),\n'
-        f'    njit(error_model="numpy", cache=True, parallel=True)({name}_wide_loop),\n'
+        + indent("\n".join(body).replace("@", call), " " * 8)
+        + f"\n\n\n{kernel}_loops = (\n"
+        f"    {CACHED[1:]}({kernel}_loop),\n"
+        f"    {CACHED[1:-1]}, parallel=True)({kernel}_loop),\n"
         ")\n"
     )
 

@@ -22,7 +22,7 @@ from symdiff.codegen.common.temporaries import (
     Text,
     statements,
 )
-from symdiff.codegen.source.modules.helpers import CACHED, DECORATOR, definitions
+from symdiff.codegen.source.modules.helpers import CACHED, DECORATOR, INLINED, definitions
 from symdiff.codegen.source.python import PythonWriter, function_body, rename
 from symdiff.ir import (
     ADD,
@@ -44,6 +44,8 @@ from symdiff.lowering.lower import lower
 from symdiff.lowering.target import ARRAY_CHAIN, FMA
 
 DOUBTED = "# where rounding, overflow or underflow may have spoilt this:"
+LONG = 200
+"""Statements up to which a kernel becomes part of the loops over arrays, so that these are SIMD."""
 SUM_ERROR = Op("sum_error", 2, python="_sum_error({0}, {1})")
 DIFFERENCE_ERROR = Op("difference_error", 2, python="_difference_error({0}, {1})")
 PRODUCT_ERROR = Op("product_error", 2, python="_product_error({0}, {1})")
@@ -160,7 +162,7 @@ def tested_source(
     if len(whole) > WIDTH:
         whole = "return (\n" + "".join(f"    {r},\n" for r in [*results[:-1], "doubt"]) + ")"
     lines.append(whole)
-    head = f"{CACHED}\ndef {name}({', '.join(local)}):\n"
+    head = f"{INLINED if len(lines) < LONG else CACHED}\ndef {name}({', '.join(local)}):\n"
     return head + indent("\n".join(lines), "    ") + "\n", writer
 
 

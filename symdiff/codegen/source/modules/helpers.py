@@ -16,11 +16,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 
-FILES = ("pair_functions", "wide_numbers", "ball_functions", "calls")
+FILES = ("pair_functions", "error_function", "wide_numbers", "ball_functions", "by_tiers")
 """In the order in which they are copied."""
-COMPILED = frozenset(("pair_functions", "wide_numbers"))
+COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers"))
 """Files whose functions Numba compiles."""
 CACHED = '@njit(error_model="numpy", cache=True)'
+INLINED = CACHED[:-1] + ", forceinline=True)"
 DECORATOR = "@_helper"
 HELPER = (
     "_helper = njit(\n"
@@ -56,12 +57,13 @@ def definitions() -> dict[str, Definition]:
         body = ast.parse(text).body
         for k, node in enumerate(body):
             if isinstance(node, ast.FunctionDef):
-                name, last = node.name, node
+                name = node.name
+                last: ast.stmt = node
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name, last = node.targets[0].id, node
                 after = body[k + 1] if k + 1 < len(body) else node
                 if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-                    last = after  # type: ignore[assignment]
+                    last = after
             else:
                 continue
             used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - {name}
@@ -84,7 +86,7 @@ def copies(names: Iterable[str], without: Iterable[str] = ()) -> str:
             wanted.add(name)
             stack.extend(known[name].uses)
     wanted -= set(without)
-    parts = []
+    parts: list[str] = []
     before = ""
     for name, definition in known.items():
         if name not in wanted:

@@ -127,7 +127,7 @@ def module_source(
     parts.append("\n" + _evaluate_source(dtype, bool(of)))
     if of:
         found = list({id(g): g for g in of.values()}.values())
-        parts += ["\n" + p for p in again_parts(found, params, demands, name, used)]
+        parts += ["\n" + p for p in again_parts(found, params, demands, name, used, dtype)]
     if any(_has_array(f.tree) for f in functions):
         parts.append("\n" + _STACK)
     if on_device:
@@ -190,9 +190,7 @@ def _kernel(
         used.helpers |= writer.used
         used.corrected |= writer.functions
         return text
-    return function_source(
-        f"_{full}", params, function.outputs, dtype=dtype, decorator=CACHED
-    )
+    return function_source(f"_{full}", params, function.outputs, dtype=dtype, decorator=CACHED)
 
 
 def _loop(full: str, params: Sequence[str], count: int, dtype: str, tested: bool) -> str:

@@ -103,7 +103,7 @@ class WideWriter(Writer):
 
 def _triple(q: Fraction) -> str:
     """A constant as a number with its error."""
-    hi, lo, rest = (float(p.value) for p in expansion(q, 3))  # type: ignore[arg-type]
+    hi, lo, rest = (float(p.value) for p in expansion(q, 3))
     return f"({hi!r}, {lo!r}, {abs(hi) if rest else 0.0!r})"
 
 

@@ -153,7 +153,9 @@ def balls_source(
     if len(whole) > 90:
         whole = "return [\n" + "".join(f"    {r},\n" for r in results) + "]"
     lines.append(whole)
-    return f"def {name}({', '.join(['decide', *local])}):\n" + indent("\n".join(lines), "    ") + "\n", writer.used
+    return f"def {name}({', '.join(['decide', *local])}):\n" + indent(
+        "\n".join(lines), "    "
+    ) + "\n", writer.used
 
 
 __all__ = ["BallWriter", "balls_source"]

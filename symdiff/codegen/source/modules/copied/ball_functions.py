@@ -13,8 +13,6 @@ Nothing here is called by symdiff: `codegen.source.modules.helpers` copies what 
 
 import math
 
-import numpy as np
-
 
 def _ball_ratio(n, d):
     """A fraction."""

@@ -10,9 +10,10 @@ Nothing here is called by symdiff: `codegen.source.modules.helpers` copies what 
 """
 
 # mypy: ignore-errors
-# ruff: noqa: F821, RUF005
 
 import math
+
+import numpy as np
 
 _UNIT = 2.465190328815662e-32
 """2**-105 turns a bound into an absolute error; twice, for the rounding of the bounds."""
@@ -71,7 +72,9 @@ def _div(x, y):
     if x[2] < 0.0 or y[2] < 0.0:
         return _NOWHERE
     hi, lo = _pair_div(x[:2], y[:2])
-    if x[1] == y[1] == lo == 0.0 and x[2] == y[2] == 0.0 and abs(hi) > 3.8725919148493183e-121:  # 2**-400
+    if (
+        x[1] == y[1] == lo == 0.0 and x[2] == y[2] == 0.0 and abs(hi) > 3.8725919148493183e-121
+    ):  # 2**-400
         p, e = _two_product(hi, y[0])
         if p == x[0] and e == 0.0:
             return hi, lo, 0.0

@@ -40,7 +40,7 @@ def _at(kernel, again, count, point):
     *values, doubt = values
     if not doubt:
         return values
-    (wide, _, balls, _, demand), columns = again
+    (_, wide, _, balls, _, demand), columns = again
     point = [float(p) for p in point]
     if demand is not None:
         _demand(demand, point)
@@ -55,13 +55,19 @@ def _at(kernel, again, count, point):
 
 def _repair(again, columns, flat, out, at):
     """Compute the elements of arrays that are in doubt, which are at these places, again."""
-    wide, loops, balls, count, demand = again
+    sharp, wide, loops, balls, count, demand = again
     part = [a[at].astype(np.float64) for a in flat]
     if demand is not None:
         for point in zip(*part):
             _demand(demand, [float(p) for p in point])
     if wide is None:
         return
+    if sharp is not None:
+        found, doubt = np.empty((count, at.size)), np.empty(at.size, np.bool_)
+        sharp[at.size >= _PARALLEL](*part, found, doubt)
+        for o, c in zip(out, columns):
+            o[at] = np.where(doubt, o[at], found[c])
+        at, part = at[doubt], [p[doubt] for p in part]
     found, sure = np.empty((count, at.size)), np.empty((count, at.size), np.bool_)
     loops[at.size >= _PARALLEL](*part, found, sure)
     for o, c in zip(out, columns):
