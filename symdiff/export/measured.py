@@ -39,9 +39,9 @@ def measured(text: str, program: Program, wrt: Sequence[str]) -> list[str]:
     program = replace(program, outputs=closed_forms(program.outputs))
     truth = derivatives(reference(program), wrt)
     labels = output_labels(program, wrt)
-    names = [f"_{program.name}_value_and_grad"]
+    names = [f"{program.name}_value_and_grad"]
     if not isinstance(program.tree, int):
-        names = [f"_{program.name}", f"_{program.name}_jacobian"]
+        names = [program.name, f"{program.name}_jacobian"]
     scope = run(text)
 
     def found(library: Any) -> Accuracy:
@@ -50,8 +50,8 @@ def measured(text: str, program: Program, wrt: Sequence[str]) -> list[str]:
         def answers(point: Sequence[float]) -> list[float]:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                values = [v for name in names for v in results(scope, name, point)]
-            return [float(v) for v in values]
+                numbers = [np.float64(x) for x in point]
+                return [v for name in names for v in flat(scope[name](*numbers))]
 
         return measure(program, truth, answers, labels, budget=BUDGET)
 
@@ -79,22 +79,13 @@ def _lines(found: Accuracy) -> list[str]:
     return lines
 
 
-def results(scope: dict[str, Any], name: str, point: Sequence[float]) -> list[float]:
-    """What a kernel of a module and its tiers give at a point."""
-    numbers = [np.float64(x) for x in point]
-    group = _group(scope, name)
-    if group is not None:
-        return list(scope["_at"](scope[name], group, 0, numbers))
-    values = scope[name](*numbers)
-    return list(values) if isinstance(values, tuple) else [values]
-
-
-def _group(scope: dict[str, Any], name: str) -> Any:
-    """What computes a function again: the argument `again` of its public function."""
-    tree = scope["__calls__"].get(name[1:])
-    if tree is None:
-        return None
-    return eval(compile(ast.Expression(tree), "module", "eval"), scope)
+def flat(value: Any) -> list[float]:
+    """The numbers in what a function returns."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [x for v in value for x in flat(v)]
+    return [float(value)]
 
 
 def run(text: str) -> dict[str, Any]:
@@ -109,13 +100,6 @@ def run(text: str) -> dict[str, Any]:
     }  # fmt: skip
     exec(compile(tree, "module", "exec"), scope)
     scope["_fma"] = fma
-    calls = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            for call in ast.walk(node):
-                if isinstance(call, ast.Call):
-                    calls |= {node.name: k.value for k in call.keywords if k.arg == "again"}
-    scope["__calls__"] = calls
     return scope
 
 

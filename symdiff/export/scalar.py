@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.source.modules.again import Checks
+from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
@@ -42,12 +43,14 @@ def module_text(
     targets: Sequence[str] = ("cpu",),
     accuracy: str = "high",
     check_domain: bool = True,
+    face: Face = PLAIN,
 ) -> str:
     """The source of a standalone module of a captured program.
 
     It has the value, the gradient and both together, as `name`, `name_grad` and
     `name_value_and_grad`, and on request `name_hessian`. A function that returns
-    several values has `name_jacobian` instead of the gradients.
+    several values has `name_jacobian` instead of the gradients. At the level "fast" they are
+    double arithmetic alone.
     """
     from symdiff.version import __version__
 
@@ -85,18 +88,18 @@ def module_text(
         checks = Checks(made.doubt, made.corrected, made.still, made.closed, reference)
         functions.append(Function(suffix, made.outputs, p.tree, summary, checks))
 
-    def text() -> str:
+    def text(face: Face) -> str:
         return module_source(
             name, program.params, functions, facts=facts, version=__version__, dtype=real,
-            targets=targets, demands=demands,
+            targets=targets, demands=demands, face=face,
         )  # fmt: skip
 
     if accuracy == "fast" or real != "float64" or not program.params:
-        return text()
+        return text(face)
     from symdiff.export.measured import measured
 
-    facts["Measured error"] = measured(text(), program, wrt)
-    return text()
+    facts["Measured error"] = measured(text(PLAIN), program, wrt)
+    return text(face)
 
 
 def _demands(program: Program) -> list[tuple[Expr, str]]:
@@ -111,16 +114,10 @@ def _demands(program: Program) -> list[tuple[Expr, str]]:
 
 
 def save_module(
-    path: str | os.PathLike[str],
-    program: Program,
-    wrt: Sequence[str],
-    *,
-    hessian: bool = False,
-    dtype: Any = None,
-    targets: Sequence[str] = ("cpu",),
+    path: str | os.PathLike[str], program: Program, wrt: Sequence[str], **options: Any
 ) -> None:
     """Write `module_text` to a file, whole or not at all."""
-    write_text(path, module_text(program, wrt, hessian=hessian, dtype=dtype, targets=targets))
+    write_text(path, module_text(program, wrt, **options))
 
 
 def _formula(program: Program, labels: Sequence[str]) -> list[str]:

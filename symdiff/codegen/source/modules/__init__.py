@@ -5,6 +5,7 @@
 `second_tier`   double-double arithmetic with error bounds
 `third_tier`    formulas on balls of python-flint
 `again`         what computes elements in doubt again
+`face`          first lines and docstrings of public functions
 `helpers`       the functions that a module uses of `copied`
 `copied/`       plain Python of which modules contain copies
 `loops`         functions with arrays and loops

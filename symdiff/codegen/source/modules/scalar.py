@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from symdiff.codegen.common.temporaries import WIDTH
 from symdiff.codegen.source.modules.again import Checks, Demands, Group, Used, again_parts, groups
 from symdiff.codegen.source.modules.cuda.scalar import (
     check_targets,
@@ -21,6 +22,7 @@ from symdiff.codegen.source.modules.cuda.scalar import (
     cuda_name,
     cuda_wrapper,
 )
+from symdiff.codegen.source.modules.face import PLAIN, Face, def_line, documented, public_names
 from symdiff.codegen.source.modules.first_tier import tested_source
 from symdiff.codegen.source.modules.helpers import CACHED, definitions
 from symdiff.codegen.source.python import DTYPES, docstring, function_source, local_names
@@ -75,6 +77,7 @@ def module_source(
     dtype: str = "float64",
     targets: Sequence[str] = ("cpu",),
     demands: Demands = (),
+    face: Face = PLAIN,
 ) -> str:
     """The source of a module with the given functions of the same parameters.
 
@@ -93,6 +96,7 @@ def module_source(
     targets : "cpu", which is always there, and "cuda" for functions with `_cuda` at the
         end of their names, which compute on a device.
     demands : what arguments must satisfy; functions are in doubt where they do not.
+    face : the signature and docstring of the user's function.
 
     Raises
     ------
@@ -123,7 +127,7 @@ def module_source(
         parts.append("\n" + _kernel(full, params, function, dtype, tested, used))
         if params:
             parts.append("\n" + _loop(full, params, len(function.outputs), dtype, tested))
-        parts.append("\n" + _wrapper(full, params, function, group))
+        parts.append("\n" + _wrapper(full, params, function, group, face))
     parts.append("\n" + _evaluate_source(dtype, bool(of)))
     if of:
         found = list({id(g): g for g in of.values()}.values())
@@ -211,40 +215,51 @@ def _loop(full: str, params: Sequence[str], count: int, dtype: str, tested: bool
     )
 
 
-def _wrapper(full: str, params: Sequence[str], function: Function, group: Group | None) -> str:
-    used = {f"_{full}", f"_{full}_loops", "_evaluate", "_stack", "r"}
+def _wrapper(
+    full: str, params: Sequence[str], function: Function, group: Group | None, face: Face
+) -> str:
+    used = [f"_{full}", f"_{full}_loops", "_evaluate", "_stack"]
     again = []
     if group is not None:
         again = [f"again=(_{group.name}_again, {group.columns[full]})"]
-        used.add(f"_{group.name}_again")
-    local = local_names(params, used)
+        used.append(f"_{group.name}_again")
+    local = public_names(params, used)
     loops = f"_{full}_loops" if params else "None"
-    call = ", ".join([f"_{full}", loops, str(len(function.outputs)), *local, *again])
-    body = [docstring(function.summary)]
+    lines = [def_line(full, params, local, face)]
+    body = [documented(function.summary, face)]
+    call = _call("_evaluate", [f"_{full}", loops, str(len(function.outputs)), *local, *again])
     if isinstance(function.tree, int):
-        body.append(f"return _evaluate({call})[0]")
+        body.append(f"return {call}[0]")
     else:
-        body.append(f"r = _evaluate({call})")
-        body.append(f"return {_nested(function.tree)}")
-    return f"def {full}({', '.join(local)}):\n" + indent("\n".join(body), "    ") + "\n"
+        (results,) = public_names(["r"], local)
+        body.append(f"{results} = {call}")
+        body.append(f"return {_nested(function.tree, results)}")
+    return "\n".join([*lines, indent("\n".join(body), "    ")]) + "\n"
 
 
-def _nested(tree: Tree) -> str:
-    """The expression that nests the flat results `r` as the function returns them."""
+def _call(name: str, args: Sequence[str]) -> str:
+    line = f"{name}({', '.join(args)})"
+    if len(line) < WIDTH:
+        return line
+    return f"{name}(\n    {', '.join(args)}\n)"
+
+
+def _nested(tree: Tree, r: str = "r") -> str:
+    """The expression that nests the flat results, called `r`, as the function returns them."""
     if isinstance(tree, tuple):
-        items = ", ".join(_nested(t) for t in tree)
+        items = ", ".join(_nested(t, r) for t in tree)
         return f"({items},)" if len(tree) == 1 else f"({items})"
     if isinstance(tree, list):
-        return f"[{', '.join(_nested(t) for t in tree)}]"
+        return f"[{', '.join(_nested(t, r) for t in tree)}]"
     if isinstance(tree, dict):
         for key in tree:
             if not isinstance(key, (str, int, float, bool, type(None))):
                 raise SymdiffError(f"a dict with the key {key!r} cannot be written to a module")
-        return "{" + ", ".join(f"{k!r}: {_nested(t)}" for k, t in tree.items()) + "}"
+        return "{" + ", ".join(f"{k!r}: {_nested(t, r)}" for k, t in tree.items()) + "}"
     if isinstance(tree, np.ndarray):
-        items = ", ".join(f"r[{int(i)}]" for i in tree.ravel())
+        items = ", ".join(f"{r}[{int(i)}]" for i in tree.ravel())
         return f"_stack([{items}], {tuple(int(n) for n in tree.shape)})"
-    return f"r[{int(tree)}]"
+    return f"{r}[{int(tree)}]"
 
 
 def _has_array(tree: Tree) -> bool:
