@@ -85,7 +85,9 @@ def module_text(
         emission = pipeline.emission(p)
         made = written(emission, real, accuracy, [c for c, _ in demands])
         reference = emission.reference if made.closed else ()
-        checks = Checks(made.doubt, made.corrected, made.still, made.closed, reference)
+        checks = Checks(
+            made.doubt, made.corrected, made.still, made.closed, reference, emission.outputs
+        )
         functions.append(Function(suffix, made.outputs, p.tree, summary, checks))
 
     def text(face: Face) -> str:

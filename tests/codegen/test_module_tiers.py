@@ -28,7 +28,9 @@ UNIT = arb(2) ** -105
 def helpers() -> dict:
     """All that modules may contain copies of, run as plain Python."""
     names = set(definitions())
-    texts = [function_helper(op)[0] for op in rules.RULES if op is not POW]
+    texts = [
+        function_helper(op)[0] for op in rules.RULES if f"_{op.name}" not in names and op is not POW
+    ]
     texts += [corrected_helper(op, False)[0] for op in CORRECTED]
     scope = run("\n\n".join(["_helper = njit()", copies(names), *texts]))
     scope["np"].seterr(all="ignore")
@@ -40,7 +42,12 @@ def arguments(op: Op, rng: random.Random) -> list[float]:
 
 
 def exact(pair) -> arb:
-    return arb(float(pair[0])) + arb(float(pair[1]))
+    value = arb(float(pair[0])) + arb(float(pair[1]))
+    return value if len(pair) < 4 else value * arb(2) ** int(pair[3])
+
+
+def bound(number) -> arb:
+    return arb(float(number[2])) * UNIT * arb(2) ** int(number[3])
 
 
 @pytest.mark.parametrize("op", [op for op in rules.RULES if op is not POW], ids=lambda op: op.name)
@@ -48,9 +55,9 @@ def test_functions_of_numbers_are_within_their_bounds(helpers, op):
     rng = random.Random(op.name)
     counted = 0
     for k in range(40):
-        numbers = [(np.float64(x), np.float64(0), np.float64(0)) for x in arguments(op, rng)]
+        numbers = [(np.float64(x), *[np.float64(0)] * 3) for x in arguments(op, rng)]
         if k % 2:  # with an error that is there
-            numbers = [(x, x * 2.0**-54, abs(x) * 2.0**-3) for x, _, _ in numbers]
+            numbers = [(x, x * 2.0**-54, abs(x) * 2.0**-3, z) for x, _, _, z in numbers]
         found = helpers[f"_{op.name}"](*numbers)
         with ctx.workprec(400):
             for side in (-1, 0, 1):
@@ -62,8 +69,7 @@ def test_functions_of_numbers_are_within_their_bounds(helpers, op):
                 if found[2] < 0 or not truth.is_finite() or not math.isfinite(found[0]):
                     continue
                 counted += 1
-                bound = arb(float(found[2])) * UNIT
-                assert abs(exact(found) - truth) <= bound, (numbers, found)
+                assert abs(exact(found) - truth) <= bound(found), (numbers, found)
     assert counted >= 8
 
 
@@ -81,11 +87,18 @@ def test_arithmetic_is_within_its_bounds(helpers):
                 hi[1] = hi[0] * (1 + rng.choice((1, -1)) * 2.0**-50)
             if arity == 1:
                 hi[0] = abs(hi[0])
-            numbers = [(np.float64(x), np.float64(x) * 2.0**-55, np.float64(0)) for x in hi]
+            numbers = [
+                (np.float64(x), np.float64(x) * 2.0**-55, np.float64(0), np.float64(0)) for x in hi
+            ]
+            if rng.random() < 0.5:  # far from 1
+                numbers = [
+                    helpers["_scaled"](*x[:3], x[3] + rng.choice((700.0, -5000.0, 0.0, 9.0)))
+                    for x in numbers
+                ]
             found = helpers[name](*numbers)
             with ctx.workprec(400):
                 truth = truths[name](*map(exact, numbers))
-                assert abs(exact(found) - truth) <= arb(float(found[2])) * UNIT, (name, numbers)
+                assert abs(exact(found) - truth) <= bound(found), (name, numbers)
 
 
 @pytest.mark.parametrize("op", CORRECTED, ids=lambda op: op.name)
@@ -101,15 +114,15 @@ def test_functions_with_their_errors(helpers, op):
 
 
 def test_steps_and_conditions(helpers):
-    number, exactly = helpers["_number"], lambda q: (np.float64(q), np.float64(0), np.float64(0))
+    number, exactly = helpers["_number"], lambda q: (np.float64(q), *[np.float64(0)] * 3)
     for x in (-2.5, -2.0, -0.5, 0.0, 0.5, 1.5, 2.0, 2.5, 1e17):
         assert helpers["_floor"](number(x))[0] == math.floor(x)
         assert helpers["_ceil"](number(x))[0] == math.ceil(x)
         assert helpers["_trunc"](number(x))[0] == math.trunc(x)
         assert helpers["_round"](number(x))[0] == round(x)
-    just_below = (np.float64(2.0), np.float64(-1e-20), np.float64(0))
+    just_below = (np.float64(2.0), np.float64(-1e-20), np.float64(0), np.float64(0))
     assert helpers["_floor"](just_below)[0] == 1.0
-    unsure = (np.float64(2.0), np.float64(0), np.float64(1e30))
+    unsure = (np.float64(2.0), np.float64(0), np.float64(1e32), np.float64(0))
     assert helpers["_floor"](unsure)[2] == math.inf
     assert helpers["_less"](exactly(1.0), exactly(2.0)) == 1.0
     assert helpers["_less"](exactly(2.0), exactly(2.0)) == 0.0
@@ -163,13 +176,15 @@ def test_the_root_of_a_quadratic_equation(tmp_path):
     with ctx.workprec(300):
         for b in (3.0, 1e9, 1e200):
             truth = float((-arb(b) + (arb(b) * b - 4).sqrt()) / 2)
-            assert module.quad(1.0, b, 1.0) == truth
-            assert module.quad(np.full(3, 1.0), np.full(3, b), 1.0).tolist() == [truth] * 3
-            assert module.quad_value_and_grad(1.0, b, 1.0)[0] == truth
+            assert abs(module.quad(1.0, b, 1.0) - truth) <= 2 * math.ulp(truth)
+            several = module.quad(np.full(3, 1.0), np.full(3, b), 1.0)
+            assert max(abs(several - truth)) <= 2 * math.ulp(truth)
+            assert abs(module.quad_value_and_grad(1.0, b, 1.0)[0] - truth) <= 2 * math.ulp(truth)
     module.flint = None  # what double-double arithmetic has
     assert module.quad(1.0, 1e9, 1.0) == -1e-9
 
 
+@pytest.mark.slow
 def test_fast_modules_have_one_tier(tmp_path):
     path = tmp_path / "k.py"
     symgrad(quad, accuracy="fast").save(path)
@@ -212,8 +227,13 @@ def test_values_are_right_everywhere(fun, tmp_path):
     raw = f.raw_program
     truth = Certified(raw.params, raw.outputs)
     rng = random.Random(fun.__name__)
-    points = [[rng.choice((1, -1)) * 2.0 ** rng.uniform(-1000, 1000) for _ in raw.params] for _ in range(8)]
-    points += [[rng.choice((1, -1)) * 2.0 ** rng.uniform(-12, 8) for _ in raw.params] for _ in range(16)]
+    points = [
+        [rng.choice((1, -1)) * 2.0 ** rng.uniform(-1000, 1000) for _ in raw.params]
+        for _ in range(8)
+    ]
+    points += [
+        [rng.choice((1, -1)) * 2.0 ** rng.uniform(-12, 8) for _ in raw.params] for _ in range(16)
+    ]
     points += [[x] * len(raw.params) for x in (1e-300, 1e-8, 1.0, 1e8, 1e160)]
     for point in points:
         (answer,) = truth.at_with_status(point)
@@ -251,7 +271,7 @@ def test_signature_and_assertions(tmp_path):
 def test_assertions_of_arrays(tmp_path):
     module = loaded(logarithm, tmp_path)
     assert module.logarithm(np.array([1.0, 2.0]), k=0.0).tolist() == [0.0, 4 * math.log(2.0)]
-    with pytest.raises(ValueError, match="x = -2.0, y = 2.0, k = 1.5"):
+    with pytest.raises(ValueError, match=r"x = -2\.0, y = 2\.0, k = 1\.5"):
         module.logarithm_grad(np.array([1.0, -2.0]))
 
 

@@ -34,6 +34,7 @@ class Checks:
     still : where that may be wrong.
     closed : the outputs in closed form, as double-double arithmetic takes them.
     reference : the same as ball arithmetic takes them.
+    plain : the outputs for devices, in double arithmetic alone; nothing for the same.
     """
 
     doubt: Expr = FALSE
@@ -41,6 +42,7 @@ class Checks:
     still: Expr = FALSE
     closed: tuple[Expr, ...] = ()
     reference: tuple[Expr, ...] = ()
+    plain: tuple[Expr, ...] = ()
 
 
 Demands = Sequence[tuple[Expr, str]]

@@ -144,7 +144,8 @@ def _cuda_parts(
 ) -> list[str]:
     """The same functions for CUDA devices."""
     kernels = [
-        cuda_kernel(n, params, f.outputs, dtype) for n, f in zip(names, functions, strict=True)
+        cuda_kernel(n, params, f.checks.plain or f.outputs, dtype)
+        for n, f in zip(names, functions, strict=True)
     ]
     used = {name: python for _, names in kernels for name, python in names.items()}
     parts = ["\n" + cuda_header(used)]
@@ -180,7 +181,10 @@ def _module_docstring(
             lines += [f"{heading}:", *(f"    {item}" for item in items), ""]
     lines += ["Scalars or arrays; arrays broadcast and give arrays.", precision]
     if cuda:
-        lines += ["Functions with _cuda at the end compute on a CUDA device; they need numba-cuda."]
+        lines += [
+            "Functions with _cuda at the end compute on a CUDA device, in double arithmetic alone,",
+            "without error tests; they need numba-cuda.",
+        ]
     return docstring("\n".join(lines)) + "\n"
 
 

@@ -2,8 +2,8 @@
 
 Before:  x*y - 1
 After:   x, y = _number(x), _number(y)
-         t0 = _sub(_mul(x, y), (1.0, 0.0, 0.0))
-         return (t0[0],), (_settled(t0),)
+         t0 = _sub(_mul(x, y), (1.0, 0.0, 0.0, 0.0))
+         return (_double(t0),), (_settled(t0),)
 
 Requires: outputs in closed form.
 Ensures: the values and doubts of `passes.accuracy.widen`, by the functions of
@@ -29,6 +29,8 @@ from symdiff.lowering.lower import in_calls, lower, numbered
 
 LARGEST_POWER = 64
 """Integer powers up to this are multiplied out."""
+FAR = 300
+"""Binary exponents of constants up to this are 0."""
 
 _OPERATIONS: dict[Op, str] = {
     ir.ADD: "_add", ir.SUB: "_sub", ir.MUL: "_mul", ir.DIV: "_div", ir.NEG: "_neg",
@@ -75,14 +77,15 @@ class WideWriter(Writer):
     def number(self, e: Expr) -> Text:
         if not isinstance(e.value, Fraction):
             return self.call("_number", [PythonWriter().number(e).text])
-        return Text(_triple(e.value), ATOM)
+        return Text(_constant(e.value), ATOM)
 
     def function(self, op: Op, args: Sequence[str]) -> Text:
         if not op.arity:
-            return Text(_triple(named(op)), ATOM)
+            return Text(_constant(named(op)), ATOM)
         if op not in RULES:
             return self.call("_unknown", args[:1])
-        self.functions[op] = None
+        if f"_{op.name}" not in definitions():
+            self.functions[op] = None
         return self.call(f"_{op.name}", args)
 
     def sqrt(self, a: Text) -> Text:
@@ -101,10 +104,13 @@ class WideWriter(Writer):
         return Text("1.0" if value else "0.0", ATOM)
 
 
-def _triple(q: Fraction) -> str:
+def _constant(q: Fraction) -> str:
     """A constant as a number with its error."""
+    exponent = abs(q.numerator).bit_length() - q.denominator.bit_length() if q else 0
+    exponent = exponent if abs(exponent) >= FAR else 0
+    q /= Fraction(2) ** exponent
     hi, lo, rest = (float(p.value) for p in expansion(q, 3))
-    return f"({hi!r}, {lo!r}, {abs(hi) if rest else 0.0!r})"
+    return f"({hi!r}, {lo!r}, {abs(hi) if rest else 0.0!r}, {float(exponent)!r})"
 
 
 def wide_source(
@@ -144,8 +150,8 @@ def wide_source(
             values.append(f"float({result} == 1.0)")
             sure.append(f"{result} != 0.5")
         else:
-            writer.used.add("_settled")
-            values.append(f"{result}[0]")
+            writer.used |= {"_settled", "_double"}
+            values.append(f"_double({result})")
             sure.append(f"_settled({result})")
     lines.append("return " + _tuples(values, sure))
     head = f"{CACHED}\ndef {name}({', '.join(local)}):\n"
@@ -166,7 +172,7 @@ def function_helper(op: Op) -> tuple[str, set[str]]:
     rule = RULES[op]
     names = ("x", "y", "z")[: op.arity]
     args = tuple(ir.var(n) for n in names)
-    used = {"_NOWHERE", "_FLOOR", f"_pair_{op.name}"}
+    used = {"_NOWHERE", "_FLOOR", "_usual", "_scaled", f"_pair_{op.name}"}
     negative = " or ".join(f"{n}[2] < 0.0" for n in names)
     lines = [f"if {negative}:", "    return _NOWHERE"]
     condition = f.domain(op, args)
@@ -176,13 +182,16 @@ def function_helper(op: Op) -> tuple[str, set[str]]:
         lines += [f"{a.name} = {a.text}" for a in made]
         lines += [f"if {text} == 0.0:", "    return _NOWHERE"]
         used |= writer.used
+    if _is_like_its_argument(op):
+        lines += ["if x[3] < 0.0:  # tiny: but for its cube, this is x", "    return x"]
+    lines += [f"{n} = _usual({n})" for n in names]
     if op.arity == 1 and op.fold is not None:
         for point in (0, 1):
             value = op.fold(Fraction(point))
             if value is not None:
                 lines += [
                     f"if x[0] == {float(point)!r} and x[1] == 0.0 and x[2] == 0.0:",
-                    f"    return {float(value)!r}, 0.0, 0.0",
+                    f"    return {float(value)!r}, 0.0, 0.0, 0.0",
                 ]
     slopes = op.slope(*args) if op.slope else tuple(
         ir.ZERO if p is None else ir.abs_(p) for p in op.partials(*args)  # type: ignore[misc]
@@ -204,10 +213,17 @@ def function_helper(op: Op) -> tuple[str, set[str]]:
         if slope != "0.0":
             lines.append(f"{step}error += _carried({n}, {slope}, {texts[-1]})")
             used.add("_carried")
-    lines.append("return hi, lo, error")
+    lines.append("return _scaled(hi, lo, error, 0.0)")
     body = "\n".join([f'"""{op.name}({", ".join(names)})."""', *lines])
     head = f"{DECORATOR}\ndef _{op.name}({', '.join(names)}):\n"
     return head + indent(body, "    ") + "\n", used
+
+
+def _is_like_its_argument(op: Op) -> bool:
+    """Whether a function is x near 0, but for terms of at least the second order."""
+    if op.arity != 1 or op.fold is None or op.fold(Fraction(0)) != 0 or op.partials is None:
+        return False
+    return op.partials(ir.ZERO)[0] is ir.ONE
 
 
 __all__ = ["WideWriter", "function_helper", "wide_source"]

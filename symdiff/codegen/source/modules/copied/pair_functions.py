@@ -223,23 +223,6 @@ def _pair_log1p(x):
 
 
 # --------------------------------------------------------------------------- powers
-def _pair_pow(x, y):
-    """x**y over the reals: for x < 0 the exponent must be an integer."""
-    if y[0] == 0.0:
-        return 1.0, 0.0
-    if x[0] == 0.0:
-        return (0.0 if y[0] > 0.0 else math.inf), 0.0
-    value = _pair_exp(_pair_mul(y, _pair_log(_pair_abs(x))))
-    if x[0] > 0.0:
-        return value
-    if _pair_floor(y) != (y[0], y[1]):
-        return math.nan, 0.0
-    half = _pair_scale(y, 0.5)
-    if _pair_floor(half) != half:
-        return -value[0], -value[1]
-    return value
-
-
 def _pair_cbrt(x):
     """The cube root: the library's value and a step of Newton's method."""
     if abs(x[0]) < 1.1830521861667747e-271:  # 2**-900: its last bits are lost
