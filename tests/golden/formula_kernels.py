@@ -130,7 +130,9 @@ _f_value_and_grad_loops = (
 
 def f_value_and_grad(x, y):
     """(value, gradient by x, y) of f."""
-    r = _evaluate(_f_value_and_grad, _f_value_and_grad_loops, 3, x, y, again=(_f_value_and_grad_again, (0, 1, 2)))
+    r = _evaluate(
+        _f_value_and_grad, _f_value_and_grad_loops, 3, x, y, again=(_f_value_and_grad_again, (0, 1, 2))
+    )
     return (r[0], (r[1], r[2]))
 
 
@@ -162,7 +164,9 @@ _f_hessian_loops = (
 
 def f_hessian(x, y):
     """The second derivatives of f by x, y."""
-    r = _evaluate(_f_hessian, _f_hessian_loops, 4, x, y, again=(_f_hessian_again, (0, 1, 1, 3)))
+    r = _evaluate(
+        _f_hessian, _f_hessian_loops, 4, x, y, again=(_f_hessian_again, (0, 1, 1, 3))
+    )
     return ((r[0], r[1]), (r[2], r[3]))
 
 
@@ -224,12 +228,22 @@ def _f_hessian_wide(x, y):
     x, y = _number(x), _number(y)
     t0 = _less(y, x)
     t1 = _sqrt(x)
-    t2 = _mul((-0.5, 0.0, 0.0), _div(_div(_div((0.5, 0.0, 0.0), t1), t1), t1))
-    r0 = _choose(t0, t2, (0.0, 0.0, 0.0))
-    r1 = (0.0, 0.0, 0.0)
-    r2 = (0.0, 0.0, 0.0)
-    r3 = _choose(t0, (0.0, 0.0, 0.0), _mul((3.75, 0.0, 0.0), _sqrt(y)))
-    return (r0[0], r1[0], r2[0], r3[0]), (_settled(r0), _settled(r1), _settled(r2), _settled(r3))
+    t2 = _mul((-0.5, 0.0, 0.0, 0.0), _div(_div(_div((0.5, 0.0, 0.0, 0.0), t1), t1), t1))
+    r0 = _choose(t0, t2, (0.0, 0.0, 0.0, 0.0))
+    r1 = (0.0, 0.0, 0.0, 0.0)
+    r2 = (0.0, 0.0, 0.0, 0.0)
+    r3 = _choose(t0, (0.0, 0.0, 0.0, 0.0), _mul((3.75, 0.0, 0.0, 0.0), _sqrt(y)))
+    return (
+        _double(r0),
+        _double(r1),
+        _double(r2),
+        _double(r3),
+    ), (
+        _settled(r0),
+        _settled(r1),
+        _settled(r2),
+        _settled(r3),
+    )
 
 
 def _f_hessian_wide_loop(x, y, found, sure):
@@ -268,13 +282,14 @@ _f_hessian_again = (
 def _f_value_and_grad_wide(x, y):
     x, y = _number(x), _number(y)
     t0 = _less(y, x)
-    t1 = _sqrt(x)
-    t2 = _sqrt(y)
-    t3 = min(max(1.0 - t0, _at_most((0.0, 0.0, 0.0), x)), max(t0, _at_most((0.0, 0.0, 0.0), y)))
-    r0 = _choose(t3, _choose(t0, t1, _mul(_mul(y, y), t2)), _number(math.nan))
-    r1 = _choose(t0, _div((0.5, 0.0, 0.0), t1), (0.0, 0.0, 0.0))
-    r2 = _choose(t0, (0.0, 0.0, 0.0), _mul((2.5, 0.0, 0.0), _mul(y, t2)))
-    return (r0[0], r1[0], r2[0]), (_settled(r0), _settled(r1), _settled(r2))
+    t1 = max(1.0 - t0, _at_most((0.0, 0.0, 0.0, 0.0), x))
+    t2 = _sqrt(x)
+    t3 = _sqrt(y)
+    t4 = min(t1, max(t0, _at_most((0.0, 0.0, 0.0, 0.0), y)))
+    r0 = _choose(t4, _choose(t0, t2, _mul(_mul(y, y), t3)), _number(math.nan))
+    r1 = _choose(t0, _div((0.5, 0.0, 0.0, 0.0), t2), (0.0, 0.0, 0.0, 0.0))
+    r2 = _choose(t0, (0.0, 0.0, 0.0, 0.0), _mul((2.5, 0.0, 0.0, 0.0), _mul(y, t3)))
+    return (_double(r0), _double(r1), _double(r2)), (_settled(r0), _settled(r1), _settled(r2))
 
 
 def _f_value_and_grad_wide_loop(x, y, found, sure):
@@ -395,22 +410,48 @@ _UNIT = 2.465190328815662e-32
 """2**-105 turns a bound into an absolute error; twice, for the rounding of the bounds."""
 _FLOOR = 2.5653355008114852e-290
 """2**-962, in those units: what underflow may cost."""
-_NOWHERE = (math.nan, 0.0, -1.0)
+_NOWHERE = (math.nan, 0.0, -1.0, 0.0)
 """No real number."""
+
+
+@_helper
+def _scaled(hi, lo, error, exponent):
+    """A number whose hi is not too large or small to compute with."""
+    size = abs(hi)
+    if exponent == 0.0 and 4.9e-91 < size < 2.0e90:
+        return hi, lo, error, 0.0
+    if size == 0.0 or not size < math.inf:
+        return hi, lo, error, exponent if error > 0.0 else 0.0
+    k = math.frexp(hi)[1]
+    total = exponent + k
+    if abs(total) < 300.0:  # within the usual range
+        k, total = int(-exponent), 0.0
+    if error > 0.0:
+        error = max(math.ldexp(error, -k), 1e-300)
+    return math.ldexp(hi, -k), math.ldexp(lo, -k), error, total
 
 
 @_helper
 def _number(a):
     """A double, exactly."""
     if a == a:
-        return a, 0.0, 0.0
+        return _scaled(a, 0.0, 0.0 if abs(a) < math.inf else math.inf, 0.0)
     return _NOWHERE
 
 
 @_helper
 def _neg(x):
     """-x."""
-    return -x[0], -x[1], x[2]
+    return -x[0], -x[1], x[2], x[3]
+
+
+@_helper
+def _at_exponent(x, exponent):
+    """x written with a larger exponent."""
+    if x[3] == exponent:
+        return x
+    k = int(max(x[3] - exponent, -3000.0))
+    return math.ldexp(x[0], k), math.ldexp(x[1], k), math.ldexp(x[2], k) + _FLOOR, exponent
 
 
 @_helper
@@ -418,9 +459,16 @@ def _add(x, y):
     """x + y."""
     if x[2] < 0.0 or y[2] < 0.0:
         return _NOWHERE
+    if x[3] != y[3]:
+        if x[0] == 0.0 and x[2] == 0.0:
+            return y
+        if y[0] == 0.0 and y[2] == 0.0:
+            return x
+        exponent = max(x[3], y[3])
+        x, y = _at_exponent(x, exponent), _at_exponent(y, exponent)
     hi, lo = _pair_add(x[:2], y[:2])
     own = 0.0 if x[1] == 0.0 and y[1] == 0.0 else 4.0 * abs(hi)
-    return hi, lo, x[2] + y[2] + own
+    return _scaled(hi, lo, x[2] + y[2] + own, x[3])
 
 
 @_helper
@@ -438,9 +486,7 @@ def _mul(x, y):
     error = x[2] * (abs(y[0]) + y[2] * _UNIT) + abs(x[0]) * y[2]
     if x[1] != 0.0 or y[1] != 0.0:
         error += 6.0 * abs(hi)
-    if (x[0] != 0.0 or x[2] != 0.0) and (y[0] != 0.0 or y[2] != 0.0):
-        error += _FLOOR
-    return hi, lo, error
+    return _scaled(hi, lo, error, x[3] + y[3])
 
 
 @_helper
@@ -449,17 +495,14 @@ def _div(x, y):
     if x[2] < 0.0 or y[2] < 0.0:
         return _NOWHERE
     hi, lo = _pair_div(x[:2], y[:2])
-    if (
-        x[1] == y[1] == lo == 0.0 and x[2] == y[2] == 0.0 and abs(hi) > 3.8725919148493183e-121
-    ):  # 2**-400
+    if x[1] == y[1] == lo == 0.0 and x[2] == y[2] == 0.0:
         p, e = _two_product(hi, y[0])
         if p == x[0] and e == 0.0:
-            return hi, lo, 0.0
+            return _scaled(hi, lo, 0.0, x[3] - y[3])
     room = abs(y[0]) - y[2] * _UNIT
     if not room > 0.0:
-        return hi, lo, math.inf
-    floor = 0.0 if x[0] == x[2] == 0.0 else _FLOOR
-    return hi, lo, (x[2] + y[2] * abs(hi) + floor) / room + floor + 16.0 * abs(hi)
+        return hi, lo, math.inf, 0.0
+    return _scaled(hi, lo, (x[2] + y[2] * abs(hi)) / room + 16.0 * abs(hi), x[3] - y[3])
 
 
 @_helper
@@ -468,13 +511,15 @@ def _sqrt(x):
     if x[2] < 0.0 or x[0] < -(x[2] * _UNIT):
         return _NOWHERE
     if x[0] == x[2] == 0.0:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0
+    if x[3] % 2.0 != 0.0:
+        x = 2.0 * x[0], 2.0 * x[1], 2.0 * x[2], x[3] - 1.0
     hi, lo = _pair_sqrt(x[:2])
-    if x[1] == x[2] == lo == 0.0 and hi > 3.8725919148493183e-121:  # 2**-400
+    if x[1] == x[2] == lo == 0.0:
         p, e = _two_product(hi, hi)
         if p == x[0] and e == 0.0:
-            return hi, lo, 0.0
-    return hi, lo, (x[2] + _FLOOR) / hi + 4.0 * hi
+            return _scaled(hi, lo, 0.0, 0.5 * x[3])
+    return _scaled(hi, lo, x[2] / hi + 4.0 * hi, 0.5 * x[3])
 
 
 @_helper
@@ -482,9 +527,9 @@ def _less(x, y):
     """x < y."""
     if x[2] < 0.0 or y[2] < 0.0:
         return 0.5
-    if x[1] == x[2] == y[1] == y[2] == 0.0:
-        return 1.0 if x[0] < y[0] else 0.0
     difference = _sub(x, y)
+    if x[1] == x[2] == y[1] == y[2] == 0.0 and x[3] == y[3]:
+        return 1.0 if x[0] < y[0] else 0.0
     if abs(difference[0]) > difference[2] * _UNIT:
         return 1.0 if difference[0] < 0.0 else 0.0
     return 0.5
@@ -493,7 +538,7 @@ def _less(x, y):
 @_helper
 def _at_most(x, y):
     """x <= y."""
-    if x[1] == x[2] == y[1] == y[2] == 0.0 and x[0] == y[0]:
+    if x[1] == x[2] == y[1] == y[2] == 0.0 and x[0] == y[0] and x[3] == y[3]:
         return 1.0
     return _less(x, y)
 
@@ -505,7 +550,7 @@ def _choose(condition, x, y):
         return x
     if condition == 0.0:
         return y
-    return x[0], x[1], math.inf
+    return x[0], x[1], math.inf, x[3]
 
 
 @_helper
@@ -513,8 +558,19 @@ def _settled(x):
     """Whether x is known to 2**-57 of itself, is below the normal doubles, or certainly nan."""
     if x[2] < 0.0:
         return True
-    close = x[2] * 1.7763568394002505e-15 <= abs(x[0]) and abs(x[0]) < math.inf
-    return close or x[2] * _UNIT + abs(x[0]) < 2.2250738585072014e-308
+    if not abs(x[0]) < math.inf:
+        return False
+    size = abs(x[0]) + x[2] * _UNIT
+    tiny = x[3] < -300.0 and size < 1e280 and math.frexp(size)[1] + x[3] < -1022.0
+    return x[2] * 1.7763568394002505e-15 <= abs(x[0]) or tiny
+
+
+@_helper
+def _double(x):
+    """The double nearest to x; nan if less than ten of its bits are known."""
+    if not x[2] * 1.262177448353619e-29 <= abs(x[0]) and not _settled(x):
+        return math.nan
+    return x[0] if x[3] == 0.0 else math.ldexp(x[0], int(min(max(x[3], -3000.0), 3000.0)))
 
 
 def _ball_ratio(n, d):
