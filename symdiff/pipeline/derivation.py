@@ -465,7 +465,7 @@ def _alike(a: Program, b: Program) -> bool:
     """Whether two programs are the same function."""
     if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
         return False
-    return repr(a.tree) == repr(b.tree)
+    return repr(a.tree) == repr(b.tree) and a.kinds == b.kinds
 
 
 def _shape_key(shapes: Shapes | None) -> Any:

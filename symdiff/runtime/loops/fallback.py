@@ -9,6 +9,7 @@ arithmetic.
 from __future__ import annotations
 
 import ctypes
+import math
 from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -149,7 +150,9 @@ class Again:
 
                     made = Certified(reference.params, [reference.output], limits=True, jumps=True)
                     self._balls[which] = made
-            found = float(self._balls[which].at(point, self.dtype)[0])
+            (answer,) = self._balls[which].at_with_status(point, self.dtype)
+            unknown = answer.status == "budget" and math.isnan(answer.value)
+            found = first if unknown else float(answer.value)
         except UnsupportedError:  # a user's own function
             found = value
         self.outcome.spend(work.spent() - before)
