@@ -229,10 +229,7 @@ class SymbolicFunction:
         if out is None:
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
-                values = kernel(real)
-                while firstcalls.replaced(self, static, shapes, kernel):
-                    emission, kernel = self._compiled(static, shapes)
-                    values = kernel(real)
+                values, emission, kernel = firstcalls.computed(self, real, static, shapes)
                 self._note(raw, real, static, shapes, emission, kernel)
             if raw.kinds and not self._source.path:
                 values = in_python(values, raw.kinds)

@@ -158,7 +158,7 @@ class Recorder(Interface):
     def note(self, value: Any, node: ast.AST) -> Any:
         """Remember that the value of this node was made here first."""
         if isinstance(value, Scalar):
-            if value.expr.args:
+            if value.expr.args or ir.is_far(value.expr):
                 self.locations.setdefault(value.expr, (self.frame.source, node))
         elif isinstance(value, SmallArray):
             for v in value.items.ravel():

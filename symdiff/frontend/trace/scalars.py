@@ -34,7 +34,7 @@ from symdiff.frontend.trace.values import (
     python_kind,
 )
 from symdiff.ir import TRUE, ZERO, Expr, Op, functions
-from symdiff.ir.loop_program import FLOORDIV, MOD
+from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD
 
 MAX_INTEGER_BITS = 1 << 16
 MAX_CONJUNCTS = 64
@@ -181,6 +181,17 @@ def _divides(op: ir.Op, args: tuple[Expr, ...]) -> Expr:
     return TRUE
 
 
+def poleless(value: Real) -> Cond | bool:
+    """Whether no operation in a value has a pole: what it computes is finite."""
+    return cond(_conditions((value.expr,), _poleless)[value.expr])
+
+
+def _poleless(op: ir.Op, args: tuple[Expr, ...]) -> Expr:
+    if op is ir.POW and ir.rational(args[1]) is None:
+        return ir.or_(ir.ne(args[0], ZERO), ir.le(ZERO, args[1]))
+    return ir.not_(op.pole(*args)) if op.pole is not None else _divides(op, args)
+
+
 # -------------------------------------------------------------------- logic
 def truth(value: Any) -> Cond | bool:
     """Whether a scalar counts as true."""
@@ -238,7 +249,22 @@ def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
         if op is ast.NotEq:
             return exclusive(a, b)
     x, y = as_real(a), as_real(b)
+    if x.expr is y.expr and x.expr.op is not ir.CONST and op not in (ast.Lt, ast.Gt):  # is it nan?
+        same = ir.or_(all_given_real(x.expr), ir.le(x.expr, ir.INF))
+        return cond(ir.not_(same) if op is ast.NotEq else same, join(x.defined, y.defined))
     return cond(build(x.expr, y.expr), join(x.defined, y.defined))
+
+
+def all_given_real(e: Expr) -> Expr:
+    """Whether all that is given and leads to a value is neither nan nor infinite; false for what
+    is given itself."""
+    found = TRUE
+    for n in ir.topological((e,)):
+        if n.op is ir.VAR or n.op is LOAD:
+            if n is e:
+                return ir.FALSE
+            found = ir.and_(found, ir.lt(ir.abs_(n), ir.INF))
+    return found
 
 
 # ----------------------------------------------------------------- arithmetic
