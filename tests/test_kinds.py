@@ -94,7 +94,7 @@ ARRAYS = [
     lambda x: np.array([1, 2]) * (x[0] > 0),
     lambda x: np.float64(1),
     lambda x: [v * 2 for v in x],
-    lambda x: (list(x), list(x) + [1.0], 2),
+    lambda x: (list(x), list(x) + [1.0], 2),  # noqa: RUF005
 ]
 
 
