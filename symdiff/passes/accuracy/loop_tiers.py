@@ -66,7 +66,7 @@ from symdiff.passes.accuracy.cancelling_sums import sharpen
 from symdiff.passes.accuracy.error_test import Doubt, doubt
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import inherits
-from symdiff.passes.accuracy.loop_errors import estimated
+from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.gather_fractions import gather
 from symdiff.passes.accuracy.overflow import Underflow, overflow, underflow
 from symdiff.passes.analysis.signs import Signs
@@ -117,7 +117,7 @@ def settle(
     accuracy : "high" or "strict"; with "certified" every value is in doubt.
     tests : what is tested for besides cancellation: 0 for nothing, 1 for underflow, 2 for
         overflow and invalid operations as well. The others are left to the flags.
-    estimates : whether checks "accuracy" say that a result lost digits (see `loop_errors`).
+    estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
     """
     program, unwatched = ready(program), frozenset[Expr]()
     if estimates:
@@ -161,7 +161,7 @@ class _Settling:
     values : the watched expressions; parts stand before what they are parts of.
     new : the others, and in the end all.
     sums : what collects terms, by the expression of its next value.
-    unwatched : expressions of estimates (see `loop_errors`), and
+    unwatched : expressions of estimates (see `estimates`), and
     estimates : those that were met.
     guards : numbers that say whether conditions hold.
     counts : integers that are not negative.

@@ -142,7 +142,7 @@ class ArrayKernels:
         tiers = None
         if o.accuracy != "fast":
             tiers = Tiers(
-                program, loop_pipeline.closed(program), settled, widen, loop_pipeline.exact
+                program, loop_pipeline.closed(program), settled, widen, loop_pipeline.exact, loop_pipeline.wide
             )
         return StructuredKernel(
             loop_pipeline.final(program), dtype=o.dtype,

@@ -60,7 +60,7 @@ class InaccurateError(ComputationError, ArithmeticError):
 
 
 ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError,
-                                       "domain": DomainError}  # fmt: skip
+                                       "domain": DomainError, "accuracy": InaccurateError}  # fmt: skip
 """The errors of checks; of others, `ComputationError`."""
 
 

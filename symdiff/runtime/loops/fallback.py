@@ -60,6 +60,7 @@ class Tiers(NamedTuple):
         errors of results are estimated.
     widen : as for `Kernel`.
     exact : the program in closed forms with the values at completed points, for balls.
+    wide : that in double-double arithmetic.
     """
 
     source: Structured
@@ -67,6 +68,7 @@ class Tiers(NamedTuple):
     settle: Callable[[Structured, str, str, int, bool], Settled]
     widen: Widen
     exact: Callable[[Structured], Structured]
+    wide: Callable[[Structured], Structured]
 
 
 class Again:

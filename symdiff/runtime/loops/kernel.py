@@ -212,6 +212,21 @@ class StructuredKernel:
         return True
 
 
+class WideKernel(StructuredKernel):
+    """A program in double-double arithmetic (`passes.accuracy.whole_program`)."""
+
+    def _text(self, dtype: str, tests: int = 0, estimates: bool = True) -> str:
+        return print_nests(self.program, dtype, compiled.registers(dtype), wide=True)
+
+    def _run(
+        self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
+    ) -> list[Any]:
+        return self.code("float64").run(values, out, result)
+
+    def _fingerprint(self) -> Any:
+        return "wide", fingerprint(self.program)
+
+
 # ---------------------------------------------------------------------- caching
 def fingerprint(program: Structured) -> tuple[Any, ...]:
     """All about a program that its code depends on."""
