@@ -342,9 +342,7 @@ def polygon_area(x):
 
 @program(2)
 def triangle_excess(x, y):
-    return (
-        np.sqrt(np.sum((1 + x) ** 2)) + np.sqrt(np.sum(y**2)) - np.sqrt(np.sum((1 + x + y) ** 2))
-    )
+    return np.sqrt(np.sum((1 + x) ** 2)) + np.sqrt(np.sum(y**2)) - np.sqrt(np.sum((1 + x + y) ** 2))
 
 
 # ------------------------------------------------------------ sums that telescope
@@ -535,14 +533,16 @@ def main() -> None:
     print()
     for key in ("numpy", "fast gradient", "high", "high gradient"):
         v = every[key]
-        print(f"{key:16} worst {max(v):5.1f}  mean {np.mean(v):5.2f}  above 5 bits {sum(x > 5 for x in v)} of {len(v)}")
+        print(
+            f"{key:16} worst {max(v):5.1f}  mean {np.mean(v):5.2f}  above 5 bits {sum(x > 5 for x in v)} of {len(v)}"
+        )
     silent = sum(
         max(a, b) > 5 and not w
-        for a, b, w in zip(
-            every["high"], every["high gradient"], every["high warned"], strict=True
-        )
+        for a, b, w in zip(every["high"], every["high gradient"], every["high warned"], strict=True)
     )
-    print(f"more than 5 bits wrong without a warning: {silent}; warnings: {sum(map(bool, every['high warned']))}")
+    print(
+        f"more than 5 bits wrong without a warning: {silent}; warnings: {sum(map(bool, every['high warned']))}"
+    )
 
 
 if __name__ == "__main__":

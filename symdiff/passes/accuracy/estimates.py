@@ -6,8 +6,10 @@ After:   for i: s = s + x[i]*y[i]; q = q + (2*x[i]*y[i])**2
 
 Requires: a program whose real expressions `loop_tiers` settles: then each has a few units of
 error of its own, and those of what it loads (a unit is half of an ulp).
-Ensures: the same outputs. A check "accuracy" fails unless each result is within `LIMIT` units;
-so does it where a result is nan. Results whose errors are bounded statically have no check.
+Ensures: the same outputs. A check "accuracy" fails unless each number is within `LIMIT` units, and
+each array within as many of its largest element, and each element within half of its own digits;
+with "strict" each element is within `LIMIT` units. So does it where a result is nan. Results
+whose errors are bounded statically have no check.
 
 An `Error` says of a name that its value is off by at most `k*|value| + more` units. Errors of
 the terms of a sum that come of their own roundings, or of different elements of arrays, are
@@ -22,21 +24,17 @@ First-order running error analysis: Higham, Accuracy and Stability of Numerical 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import CONST, DIV, FALSE, INF, MUL, NEG, ONE, POW, TRUE, VAR, ZERO, Expr, Op, const
+from symdiff.ir import INF, ONE, TRUE, ZERO, Expr, const
 from symdiff.ir.loop_program import (
     ARRAY,
-    FLOORDIV,
     INDEX,
-    LOAD,
-    MOD,
     REAL,
-    REAL_OF,
     Block,
     Build,
     Call,
@@ -54,7 +52,6 @@ from symdiff.ir.loop_program import (
     defined,
     index,
     inner,
-    kind_of,
     leaves,
     load,
     name_of,
@@ -65,42 +62,26 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.matmul import TURNED
-from symdiff.lowering.target import ARRAY_CHAIN
-from symdiff.passes.accuracy.bounds import FUNCTION_ERROR, Bounds
-from symdiff.passes.accuracy.error_test import Doubt
-from symdiff.passes.accuracy.residual import Bound
-from symdiff.passes.analysis.band_extent import series_in_bands
-from symdiff.passes.analysis.signs import Signs
-from symdiff.passes.complete.complete import expand_completed
-from symdiff.passes.stabilise import stabilise
+from symdiff.passes.accuracy.bounds import is_power_of_two
+from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
+from symdiff.passes.accuracy.propagation import (
+    EXACT,
+    NEGATIVE,
+    POSITIVE,
+    Error,
+    Propagation,
+    element,
+)
 
-LIMIT = 32
-"""Units that a result may be off by: 16 ulp."""
-SOLVED = Fraction(8)
-"""Units of the results of linear solvers."""
+LIMIT, HALF = 32, 2**27
+"""Units that a result may be off by: 16 ulp; and of a single element of an array, if the largest
+is not: half of its digits."""
+MEAN = Fraction(1, 2)
+"""Of the bound of a rounding, as it counts among many that are independent."""
 RAISED = 2
 """How often an error of a loop is raised before it is computed beside."""
-HALF_UNIT = Fraction(1, 2)
-"""Of a rounding in a recurrence, whose roundings do not all have one sign."""
-NEGATIVE, POSITIVE = 1, 4
 TINY = {"float64": Fraction(1, 2**900), "float32": Fraction(1, 2**100)}
 """A smaller sum of squares may have underflowed."""
-
-
-class Error(NamedTuple):
-    """By how many units a value may be off: `k*|value| + more`; of an array, `more` is an array
-    of them, or of their squares."""
-
-    k: Fraction = Fraction(0)
-    more: Expr = ZERO
-    squared: bool = False
-
-    @property
-    def static(self) -> bool:
-        return self.more is ZERO
-
-
-EXACT = Error()
 
 
 class Estimated(NamedTuple):
@@ -110,9 +91,9 @@ class Estimated(NamedTuple):
     unwatched: frozenset[Expr]
 
 
-def estimated(program: Structured, dtype: str = "float64") -> Estimated:
+def estimated(program: Structured, dtype: str = "float64", strict: bool = False) -> Estimated:
     """The program with a check for each result whose error is not known statically."""
-    work = _Estimating(program, dtype)
+    work = _Estimating(program, dtype, strict)
     block = work.block(program.block)
     checks: list[Statement] = []
     for e in dict.fromkeys(program.outputs):
@@ -123,138 +104,25 @@ def estimated(program: Structured, dtype: str = "float64") -> Estimated:
     return Estimated(replace(program, block=made), frozenset(work.unwatched))
 
 
-class _Linear(Bounds):
-    """Bounds of what becomes of the errors of leaves, with so much for each rounding."""
-
-    def _own_error(self, e: Expr) -> int:
-        return int(FUNCTION_ERROR * self.unit)
-
-
-@dataclass(slots=True)
-class _Estimating:
+class _Estimating(Propagation):
     """The errors of a program's names.
 
     Attributes
     ----------
-    errors : of names that are not exact.
-    tapes : of what is on a tape, and the tape of its errors.
-    positive : numbers that are not negative.
-    unwatched : what is not a value of the program.
-    own : units that settled expressions have of their own.
+    tapes : errors of what is on a tape, and the tape of them.
+    zeros : arrays whose elements are zero where something is added to them.
     """
 
-    program: Structured
-    dtype: str
-    names: Names = field(init=False)
-    counts: set[Expr] = field(default_factory=set)
-    errors: dict[str, Error] = field(default_factory=dict)
-    tapes: dict[str, Error] = field(default_factory=dict)
-    positive: set[str] = field(default_factory=set)
-    unwatched: set[Expr] = field(default_factory=set)
-    own: dict[Expr, Fraction] = field(default_factory=dict)
-    forms: dict[Expr, tuple[Expr, dict[Expr, Expr]]] = field(default_factory=dict)
-    kinds: dict[Expr, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, program: Structured, dtype: str, strict: bool) -> None:
+        super().__init__(dtype)
+        self.program, self.strict = program, strict
+        self.tapes: dict[str, Error] = {}
+        self.zeros: set[str] = set()
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
         self.names = Names((*types(self.program), *(v.tape for s in loops for v in s.saves)))
         self.counts = {e for p in self.program.params for e in p.type.shape if e.op is INDEX}
         for s in walk(self.program.block):
             self.counts |= {index(n) for n, t in inner(s) if t.kind == "i"}
-
-    # ------------------------------------------------------------------ expressions
-    def error(self, e: Expr, *, step: bool = False) -> Error:
-        """Of an expression: its own, and what comes of those of its leaves. Of a step of a
-        recurrence all roundings count."""
-        if kind_of(e, self.kinds) != "f":
-            return EXACT
-        if e.op is VAR:
-            return self.errors.get(name_of(e), EXACT)
-        if step:
-            return self.propagated(e, lambda _: True, HALF_UNIT)
-        found = self.propagated(e, lambda _: True)
-        return Error(found.k + self.rounding(e), found.more)
-
-    def written(self, e: Expr) -> tuple[Expr, dict[Expr, Expr]]:
-        """An expression as it is computed over variables, and the leaves they stand for."""
-        if e not in self.forms:
-            found: dict[Expr, Expr] = {}
-            seen: set[Expr] = set()
-            stack = [e]
-            while stack:
-                n = stack.pop()
-                if n in seen:
-                    continue
-                seen.add(n)
-                if n.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF):
-                    found[n] = ir.var(f"leaf {len(found)}")
-                else:
-                    stack.extend(reversed(n.args))
-            form = stabilise(expand_completed(ir.substitute((e,), found)))[0]
-            self.forms[e] = form, {v: n for n, v in found.items()}
-        return self.forms[e]
-
-    def signs(self, over: Mapping[Expr, Expr]) -> Signs:
-        whole = [v for v, n in over.items() if n in self.counts]
-        facts = [ir.le(ZERO, v) for v in (*whole, *map(ir.var, sorted(self.positive)))]
-        return Signs(facts)
-
-    def rounding(self, e: Expr) -> Fraction:
-        """Units of its own that an expression has once it is settled."""
-        if not e.args or e.op is LOAD:
-            return Fraction(0)
-        if e not in self.own:
-            form, over = self.written(e)
-            work = Doubt(
-                self.dtype, self.signs(over), fuses=True, lean=True, chain=ARRAY_CHAIN,
-                series=series_in_bands((form,)),
-            )  # fmt: skip
-            bound = work.of(form)
-            self.own[e] = bound.k if bound.static else work.allowed(form)
-        return self.own[e]
-
-    def propagated(
-        self, e: Expr, counts: Callable[[Expr], bool], unit: Fraction = Fraction(0)
-    ) -> Error:
-        """What becomes of the errors of the leaves that count."""
-        form, over = self.written(e)
-        work = _Linear(
-            self.dtype, self.signs(over), lean=True, chain=ARRAY_CHAIN, unit=unit,
-            series=series_in_bands((form,)),
-        )  # fmt: skip
-        for v in ir.variables((form,)):
-            leaf = over.get(v, v)
-            work.bounds[v] = self.of_leaf(leaf) if counts(leaf) else Bound()
-            work.inherent[v] = Fraction(0)
-        bound = work.of(form)
-        more = bound.more
-        if bound.relative is not ZERO:
-            more = more + ir.abs_(form) * bound.relative
-        if work.unsafe is not FALSE:
-            more = ir.where(work.unsafe, INF, more)
-        return Error(bound.k, ir.substitute((more,), over)[0])
-
-    def of_leaf(self, leaf: Expr) -> Bound:
-        """The bound of a number by its name, or of an element of an array."""
-        if leaf.op is VAR:
-            found = self.errors.get(name_of(leaf), EXACT)
-            return Bound(found.k, found.more)
-        if leaf.op is LOAD:
-            found = self.errors.get(name_of(leaf.args[0]), EXACT)
-            return Bound(found.k, _element(found, leaf.args[1:]))
-        return Bound()
-
-    def units(self, e: Expr, found: Error) -> Expr:
-        """An error as an expression."""
-        if found.k == 0:
-            return found.more
-        return const(found.k) * self.size(e) + found.more
-
-    def size(self, e: Expr) -> Expr:
-        return e if e.op is VAR and name_of(e) in self.positive else ir.abs_(e)
-
-    def mark(self, *found: Expr) -> None:
-        self.unwatched.update(e for e in found if e.args and e.op is not LOAD)
 
     # ------------------------------------------------------------------- statements
     def block(self, block: Block) -> Block:
@@ -269,7 +137,7 @@ class _Estimating:
                 case Loop():
                     made += self.loop(s)
                 case Call():
-                    made += self.call(s)
+                    made += after_call(self, s)
                 case Check():
                     made.append(s)
         return tuple(made)
@@ -284,6 +152,8 @@ class _Estimating:
         if found.static:
             if found.k:
                 self.errors[s.name] = found
+            if s.value is ZERO:
+                self.zeros.add(s.name)
             return [s]
         name = self.names.fresh(f"{s.name}_error")
         value = self.units(s.value, found)
@@ -312,7 +182,7 @@ class _Estimating:
         indices = tuple(self.names.fresh("i") for _ in t.shape)
         places = [index(i) for i in indices]
         value = self.units(
-            load(array(name), *places), Error(found.k, _element(found, places))
+            load(array(name), *places), Error(found.k, element(found, places))
         )  # fmt: skip
         value = value**2 if squared else value
         self.mark(value)
@@ -325,70 +195,23 @@ class _Estimating:
         source, found = self.errors.get(s.source, EXACT), self.error(s.value)
         unsure = self.propagated(s.guard, lambda _: True).more if s.guard is not TRUE else ZERO
         found = found._replace(more=found.more + unsure)
-        if source.static and found.static and not s.add:
+        add = s.add and s.source not in self.zeros
+        if source.static and found.static and not add:
             if k := max(source.k, found.k):
                 self.errors[s.name] = Error(k)
             return [s]
-        squared = s.add or source.squared
+        squared = add or source.squared
         before, made = self.stored(s.source, s.type, squared)
         value = self.units(s.value, found)
         if squared:
             value = value**2
-        if s.add:
+        if add:
             rounded = load(array(s.source), *s.index) + s.value
             value = value + (ir.HALF * rounded) ** 2
         name = self.names.fresh(f"{s.name}_error")
         self.mark(value)
         self.errors[s.name] = Error(Fraction(0), array(name), squared)
         return [s, *made, Update(name, name_of(before), s.type, s.index, value, s.guard, s.add)]
-
-    def call(self, s: Call) -> list[Statement]:
-        """Squares of the errors of a product of matrices; of other routines a few units."""
-        if s.routine not in TURNED:
-            for name, t in s.results:
-                if t.kind == "f":
-                    self.errors[name] = Error(SOLVED)
-            return [s]
-        known = types(replace(self.program, block=(*self.program.block,)))
-        made: list[Statement] = []
-        errors = [self.errors.get(name_of(a), EXACT) for a in s.args]
-        own = sum((e.k for e in errors), Fraction(1))
-
-        def squares(k: Fraction, e: Error, a: Expr) -> Expr:
-            t = known[name_of(a)]
-            indices = tuple(self.names.fresh("i") for _ in t.shape)
-            places = [index(i) for i in indices]
-            value = const(k * k) * load(a, *places) ** 2
-            if e.more is not ZERO:
-                x = load(e.more, *places)
-                value = value + (x if e.squared else x**2)
-            self.mark(value)
-            name = self.names.fresh("squares")
-            made.append(Build(name, t, indices, value))
-            return array(name)
-
-        (a, b), (x, y) = s.args, errors
-        products = [(squares(Fraction(1), EXACT, a), squares(own, y._replace(k=ZERO), b))]
-        if x.more is not ZERO:
-            products.append((squares(Fraction(0), x, a), squares(Fraction(1), EXACT, b)))
-        ((result, t),) = s.results
-        parts = []
-        for p in products:
-            parts.append(self.names.fresh(f"{result}_error"))
-            made.append(Call(s.routine, ((parts[-1], t),), p))
-        if not t.shape:
-            total = sum((ir.var(n) for n in parts), ZERO)
-            self.errors[result] = Error(Fraction(0), total**ir.HALF)
-            return [s, *made]
-        total_name = parts[0]
-        if len(parts) > 1:
-            indices = tuple(self.names.fresh("i") for _ in t.shape)
-            value = sum((load(array(n), *map(index, indices)) for n in parts), ZERO)
-            self.mark(value)
-            total_name = self.names.fresh(f"{result}_error")
-            made.append(Build(total_name, t, indices, value))
-        self.errors[result] = Error(Fraction(0), array(total_name), True)
-        return [s, *made]
 
     # ------------------------------------------------------------------------- loops
     def loop(self, s: Loop) -> list[Statement]:
@@ -403,21 +226,25 @@ class _Estimating:
                 )
                 sum_ = reduction(c) if c.type == REAL else None
                 guesses[c.name] = _Carrying(c, init, sum_, init.static, init.k)
+        numbers = [c for c in s.carried if c.type == REAL]
+        signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
         for c in s.carried:
-            sum_ = guesses[c.name].sum if c.name in guesses else None
-            if sum_ is not None and sum_.kind == "add" and self._never(NEGATIVE, c.init):
-                if self._never(NEGATIVE, sum_.term):
-                    self.positive |= {c.name, c.result}
+            if c.type.shape and name_of(c.init) in self.zeros and _once(s, c.name):
+                self.zeros.add(c.name)
         restores = self._restored(s)
         inside = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
         known, tapes = dict(self.errors), dict(self.tapes)
         while True:
             self.errors, self.tapes = dict(known), dict(tapes)
+            self.positive -= {n for c in numbers for n in (c.name, c.result)}
+            self.positive |= {c.name for c in numbers if c.name not in signed}
             extra: list[Carried] = []
             for g in guesses.values():
                 self._begin(g, before)
             body = self.block(s.body)
-            again = False
+            wrong = {c.name for c in numbers if not self.never(NEGATIVE, c.next)} - signed
+            signed |= wrong
+            again = bool(wrong)
             for g in guesses.values():
                 again = self._advance(g, inside, body) or again
             if again:
@@ -430,13 +257,10 @@ class _Estimating:
                 s, body=(*body, *ends), carried=(*s.carried, *extra), saves=(*s.saves, *saves),
                 restores=(*s.restores, *restores),
             )  # fmt: skip
+            self.positive |= {c.result for c in numbers if c.name not in signed}
             for g in guesses.values():
                 self._after(g)
             return [*before, made]
-
-    def _never(self, sign: int, e: Expr) -> bool:
-        form, over = self.written(e)
-        return not self.signs(over).of(form) & sign
 
     def _restored(self, s: Loop) -> list[Restore]:
         made = []
@@ -516,12 +340,12 @@ class _Estimating:
         def varies(leaf: Expr) -> bool:
             return any(name_of(e) in inside for e in leaves((leaf,)))
 
-        own = self.rounding(term) + 1
+        own = MEAN * self.rounding(term) + MEAN * (not (r.kind == "mul" and is_power_of_two(term)))
         various = self.propagated(term, varies)
         shared = self.propagated(term, lambda leaf: not varies(leaf))
         each = Error(own + various.k, various.more)
         if r.kind in ("max", "min"):
-            found = Error(each.k - 1 + shared.k, each.more + shared.more)
+            found = Error(self.rounding(term) + various.k + shared.k, each.more + shared.more)
             if g.static:
                 return g.raised(found)
             worst = ir.var(g.names[0])
@@ -530,22 +354,22 @@ class _Estimating:
             return False
         known = each.static and shared.static
         if r.kind == "mul":
+            if g.static and known and each.k + shared.k == 0:
+                return g.raised(g.init)
             if g.static:
                 g.static, g.names = False, []
                 return True
             squares = (const(each.k) + _over(each.more, self.size(term))) ** 2
             common = const(shared.k) + _over(shared.more, self.size(term))
         else:
-            alike = self._never(NEGATIVE, term) or self._never(POSITIVE, term)
-            start = c.init is ZERO or (
-                self._never(NEGATIVE, term) and self._never(NEGATIVE, c.init)
-            )
+            alike = self.never(NEGATIVE, term) or self.never(POSITIVE, term)
+            start = c.init is ZERO or (self.never(NEGATIVE, term) and self.never(NEGATIVE, c.init))
             if g.static:
                 if known and alike and start:
                     return g.raised(Error(max(each.k + shared.k + 1, g.init.k)))
                 g.static, g.names = False, []
                 return True
-            factor = shared.static and self._is_factor(term, varies)
+            factor = shared.static and self.is_factor(term, varies)
             squares = self.units(term, each) ** 2
             common = ZERO if factor else self.units(term, shared)
             if g.common != (shared.k if factor else 0):
@@ -556,21 +380,6 @@ class _Estimating:
             g.shared = True
             return True
         return False
-
-    def _is_factor(self, e: Expr, varies: Callable[[Expr], bool]) -> bool:
-        """Whether the leaves that do not vary, and are inexact, are factors of a term."""
-        form, over = self.written(e)
-        stack = [form]
-        while stack:
-            n = stack.pop()
-            if n.op in (MUL, DIV, NEG) or (n.op is POW and n.args[1].op is CONST):
-                stack += n.args
-                continue
-            found = [over.get(v, v) for v in ir.variables((n,))]
-            fixed = [x for x in found if not varies(x) and not self.of_leaf(x).exact]
-            if fixed and any(varies(x) for x in found):
-                return False
-        return True
 
     def _carried(self, g: _Carrying, ends: list[Statement]) -> list[Carried]:
         """What a loop carries for the error of one of its values."""
@@ -624,18 +433,30 @@ class _Estimating:
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
         size = ir.abs_(load(e, *at))
-        off = _element(found, at) - const(LIMIT - found.k) * size
-        worst: Expr = ZERO
+        off = const(found.k) * size + element(found, at)
+        one = ir.where(ir.le(off, const(LIMIT if self.strict else HALF) * size), ZERO, ONE)
+        (wrong, largest, most), block = self._over(places, t, (one, size, off))
+        fine = ir.le(wrong, ZERO)
+        if not self.strict:
+            fine = ir.and_(fine, ir.le(most, const(LIMIT) * largest))
+        return [*block, self._check(fine)]
+
+    def _over(
+        self, places: Sequence[str], t: Type, each: Sequence[Expr]
+    ) -> tuple[Sequence[Expr], Block]:
+        """Over all elements of an array: the sum of the first value, the largest of others."""
         block: Block = ()
-        value = ir.where(ir.le(off, ZERO), ZERO, ONE)
         for place, count in zip(reversed(places), reversed(t.shape), strict=True):
-            name, result = self.names.fresh("wrong"), self.names.fresh("wrong")
-            total = ir.var(name) + (value if worst is ZERO else worst)
-            self.mark(total)
-            carried = Carried(name, REAL, ZERO, total, result)
-            block = (Loop(place, count, (carried,), block, self.names.fresh("trips")),)
-            worst = ir.var(result)
-        return [*block, self._check(ir.le(worst, ZERO))]
+            carried = []
+            for k, e in enumerate(each):
+                name, result = self.names.fresh("worst"), self.names.fresh("worst")
+                now = ir.var(name)
+                end = now + e if k == 0 else ir.where(ir.lt(now, e), e, now)
+                self.mark(end)
+                carried.append(Carried(name, REAL, ZERO, end, result))
+            block = (Loop(place, count, tuple(carried), block, self.names.fresh("trips")),)
+            each = [ir.var(c.result) for c in carried]
+        return each, block
 
     def _check(self, fine: Expr) -> Check:
         self.mark(fine)
@@ -688,7 +509,7 @@ class _Carrying:
         if self.sum is None or self.sum.kind in ("max", "min"):
             return Error(Fraction(0), first)
         root = first**ir.HALF
-        if self.sum.kind == "add":
+        if self.sum.kind == "add" and self.carried.init is ZERO:
             root = ir.where(
                 ir.or_(ir.lt(const(TINY[work.dtype]), first), ir.eq(value, ZERO)), root, INF
             )  # fmt: skip
@@ -698,16 +519,23 @@ class _Carrying:
         return Error(self.common, total)
 
 
-def _element(e: Error, places: Iterable[Expr]) -> Expr:
-    """The error of an element of an array."""
-    if e.more is ZERO:
-        return ZERO
-    found = load(e.more, *places)
-    return found**ir.HALF if e.squared else found
-
-
 def _over(a: Expr, b: Expr) -> Expr:
     return ZERO if a is ZERO else a / b
+
+
+def _once(s: Loop, name: str) -> bool:
+    """Whether what a loop adds to a carried array goes to other elements in each iteration."""
+    reached = {name}
+    found = True
+    for b in walk(s.body):
+        if isinstance(b, Loop):
+            reached |= {n for c in b.carried if c.type.shape and name_of(c.init) in reached
+                        for n in (c.name, c.result)}  # fmt: skip
+        elif isinstance(b, Update) and b.source in reached:
+            reached.add(b.name)
+            found = found and index(s.index) in b.index
+    adds = [b for b in walk(s.body) if isinstance(b, Update) and b.source in reached]
+    return found and len(adds) == 1
 
 
 def _unchecked(block: Block) -> Block:

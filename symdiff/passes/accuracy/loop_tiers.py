@@ -64,9 +64,9 @@ from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, SETTLED, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
 from symdiff.passes.accuracy.cancelling_sums import sharpen
 from symdiff.passes.accuracy.error_test import Doubt, doubt
+from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import inherits
-from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.gather_fractions import gather
 from symdiff.passes.accuracy.overflow import Underflow, overflow, underflow
 from symdiff.passes.analysis.signs import Signs
@@ -121,7 +121,7 @@ def settle(
     """
     program, unwatched = ready(program), frozenset[Expr]()
     if estimates:
-        program, unwatched = estimated(program, dtype)
+        program, unwatched = estimated(program, dtype, accuracy == "strict")
     work = _Settling(program, dtype, accuracy, tests, unwatched)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
         work.group(group)

@@ -2,11 +2,11 @@
 
 Before:  for i: s = s + x[i]*y[i]
 After:   for i: s, s_low = (s, s_low) + x[i]*y[i]; s_error = s_error + 4*|s|
-         check s_error*2**-105 <= 2**-50*|s|
+         wrong = 1 if s_error*2**-105 > 2**-50*|s| else 0
 
 Requires: a program in closed forms, whose functions have rules (`widen.has_rules`).
-Ensures: the same outputs; a check "accuracy" fails unless each real one is within 2**-50 of
-itself. Every real name stands for the high part of a pair, beside which are the low part and
+Ensures: the same outputs, and one more: how many real numbers among them are not known to be
+within 2**-50 of themselves. Every real name stands for the high part of a pair, beside which are the low part and
 the bound of `passes.accuracy.widen`; what is given is exact. Adjoints and tapes too.
 """
 
@@ -70,11 +70,14 @@ def widened(program: Structured) -> Structured:
     """
     work = _Widening(program)
     block = list(work.block(_with_loops(program, work.names)))
-    outputs, checks = [], list[Statement]()
+    outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
     for e in program.outputs:
-        outputs.append(work.output(e, checks))
-    made = pruned((*block, *checks), outputs)
-    return replace(program, block=made, outputs=tuple(outputs))
+        outputs.append(work.output(e, checks, wrong))
+    total: Expr = ZERO
+    for n in wrong:
+        total = n if total is ZERO else raw(ir.ADD, (total, n))
+    outputs.append(raw(REAL_OF, (total,)) if total is ZERO else total)
+    return replace(program, block=pruned((*block, *checks), outputs), outputs=tuple(outputs))
 
 
 def _with_loops(program: Structured, names: Names) -> Block:
@@ -349,9 +352,7 @@ class _Widening:
             tapes = self.names.fresh(f"{v.tape}_low"), self.names.fresh(f"{v.tape}_error")
             self.tapes[v.tape] = tapes
             saves.append(replace(v, value=w.hi))
-            saves += [
-                Save(t, v.type, x) for t, x in zip(tapes, (w.pair.lo, w.error), strict=True)
-            ]
+            saves += [Save(t, v.type, x) for t, x in zip(tapes, (w.pair.lo, w.error), strict=True)]
         carried: list[Carried] = []
         numbers = [c for c in s.carried if c.type == REAL]
         ends = self.real(*map(_next, numbers))
@@ -378,15 +379,14 @@ class _Widening:
         return [*before, made]
 
     # ------------------------------------------------------------------------ results
-    def output(self, e: Expr, checks: list[Statement]) -> Expr:
-        """A result; what checks it is added."""
-        name = self.program.name
+    def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
+        """A result; what counts the numbers in it that are not accurate is added."""
         if e.op is not ARRAY:
             if kind_of(e, self.kinds) != "f":
                 return self.whole(e)
             (w,) = self.real(e)
             if w.error is not ZERO:
-                checks.append(_check(name, _fine(w)))
+                wrong.append(_wrong(w))
             return w.hi
         t = types(self.program)[name_of(e)]
         if t.kind != "f" or name_of(e) not in self.low:
@@ -394,14 +394,15 @@ class _Widening:
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
         hi, off = load(e, *at), load(array(self.error[name_of(e)]), *at)
-        value = ir.where(_fine(Wide(Pair(hi, ZERO), off)), ZERO, ONE)
+        value = _wrong(Wide(Pair(hi, ZERO), off))
         block: Block = ()
         for i, count in zip(reversed(places), reversed(t.shape), strict=True):
-            wrong, result = self.names.fresh("wrong"), self.names.fresh("wrong")
-            carried = Carried(wrong, REAL, ZERO, raw(ir.ADD, (ir.var(wrong), value)), result)
+            name, result = self.names.fresh("wrong"), self.names.fresh("wrong")
+            carried = Carried(name, REAL, ZERO, raw(ir.ADD, (ir.var(name), value)), result)
             block = (Loop(i, count, (carried,), block, self.names.fresh("trips")),)
             value = ir.var(result)
-        checks += [*block, _check(name, raw(ir.LE, (value, ZERO)))]
+        checks += block
+        wrong.append(value)
         return e
 
 
@@ -414,14 +415,12 @@ def _next(c: Carried) -> Expr:
     return join(ir.var(c.name), found.term)
 
 
-def _fine(w: Wide) -> Expr:
+def _wrong(w: Wide) -> Expr:
+    """1 where a value is not accurate."""
     size = raw(ir.ABS, (w.hi,))
     bound = raw(ir.MUL, (const(2 * UNIT / ACCEPTED), w.error))
-    return ir.and_(raw(ir.LE, (bound, size)), raw(ir.LT, (size, INF)))
-
-
-def _check(name: str, fine: Expr) -> Check:
-    return Check(fine, "accuracy", f"{name}: a result lost digits")
+    fine = raw(ir.AND, (raw(ir.LE, (bound, size)), raw(ir.LT, (size, INF))))
+    return raw(ir.WHERE, (fine, ZERO, ONE))
 
 
 __all__: Sequence[str] = ["widened"]

@@ -185,8 +185,11 @@ class StructuredKernel:
             if self._again is None:
                 from symdiff.runtime.loops.recomputed import Recomputed
 
-                self._again = Recomputed(self)
+                self._again = Recomputed(self, self._wide)
             return self._again(dtype, values, out, result)
+
+    def _wide(self, program: Structured) -> WideKernel:
+        return WideKernel(program, parallel=self.parallel, cache=self.cache)
 
     def plainly(
         self, args: Sequence[Any], out: Sequence[Array | None] | None = None

@@ -11,7 +11,7 @@ kernel computed, with a warning.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +21,11 @@ from symdiff.ir import Expr
 from symdiff.ir.loop_program import Structured
 from symdiff.process.locks import Lock
 from symdiff.runtime.loops.arguments import put
-from symdiff.runtime.loops.call import InaccurateError
 from symdiff.runtime.scalar.elementwise import Array
 from symdiff.runtime.scalar.fallback import tell
 
 if TYPE_CHECKING:
     from symdiff.interpret import Certified
-    from symdiff.runtime.loops.kernel import StructuredKernel
 
 MOST = 30_000
 """Operations of the formulas of one call."""
@@ -39,10 +37,16 @@ such calls until it is."""
 
 
 class Recomputed:
-    """What computes the results of one kernel again."""
+    """What computes the results of one kernel again.
 
-    def __init__(self, kernel: StructuredKernel) -> None:
-        self.kernel = kernel
+    Parameters
+    ----------
+    kernel : a `StructuredKernel` with tiers.
+    wide : makes the kernel of a program in double-double arithmetic.
+    """
+
+    def __init__(self, kernel: Any, wide: Callable[[Structured], Any]) -> None:
+        self.kernel, self.make = kernel, wide
         self._lock = Lock()
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
         self._exact: Any = None
@@ -58,26 +62,44 @@ class Recomputed:
     ) -> list[Any]:
         """The outputs, as `StructuredKernel` gives them."""
         if not self._is_finite(values):
-            return self.kernel.code(dtype, 0, False).run(values, out, result)
-        elements = sum(np.size(v) for _, v in self._reals(values))
-        found = None
-        if elements <= FEW and self._patience > 0:
-            found = self._formula(values)
-            if found is not None:
-                operations = len(found[0].tape.nodes)
-                self._patience -= operations
-                found = found if operations <= FEW else None
-        if found is None:
-            wide = self._widened(values, out, result)
-            if wide is not None:
-                return wide
-            found = self._formula(values)
-        results = self.kernel.code(dtype, 0, False).run(values, out, result)
-        if found is None:
+            plainly: list[Any] = self.kernel.code(dtype, 0, False).run(values, out, result)
+            return plainly
+        results: list[Any] | None = None
+        left = 1.0
+        formula = self._short_formula(values)
+        if formula is None:
+            results, left = self._widened(values, out, result)
+            formula = self._formula(values) if left else None
+        if results is None:
+            results = self.kernel.code(dtype, 0, False).run(values, out, result)
+        if formula is not None:
+            left = self._proven(formula, dtype, values, results, out)
+        if left:
             name = self.kernel.program.name
-            tell(1, f"{name}: results lost digits, and take too long in ball arithmetic", level=5)
-            return results
-        certified, outputs = found
+            tell(int(left), f"{name}: {int(left)} results are not proven accurate", level=5)
+        return results
+
+    def _short_formula(self, values: Sequence[Any]) -> tuple[Certified, list[Any]] | None:
+        """The outputs as formulas, if to evaluate them is shorter than to compile."""
+        if self._patience <= 0 or sum(np.size(v) for _, v in self._reals(values)) > FEW:
+            return None
+        found = self._formula(values)
+        if found is None:
+            return None
+        operations = len(found[0].tape.nodes)
+        self._patience -= operations
+        return found if operations <= FEW else None
+
+    def _proven(
+        self,
+        formula: tuple[Certified, list[Any]],
+        dtype: str,
+        values: Sequence[Any],
+        results: list[Any],
+        out: Sequence[Array | None] | None,
+    ) -> int:
+        """Put proven values into the results; returns how many are not."""
+        certified, outputs = formula
         point = [float(x) for x in self._elements(values)]
         answers = iter(certified.at_with_status(point, dtype))
         left = 0
@@ -95,41 +117,32 @@ class Recomputed:
                     answer = next(answers)
                     left += answer.status == "budget"
                     value[place] = answer.value
-            results[k] = value if out is None or out[k] is None else put(out[k], value)
-        if left:
-            name = self.kernel.program.name
-            tell(left, f"{name}: {left} results are not proven accurate", level=5)
-        return results
+            target = None if out is None else out[k]
+            results[k] = value if target is None else put(target, value)
+        return left
 
     def _widened(
         self, values: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
-    ) -> list[Any] | None:
-        """The outputs from double-double arithmetic; None where that does not suffice."""
+    ) -> tuple[list[Any] | None, float]:
+        """The outputs from double-double arithmetic, if it has all functions; and how many of
+        them are not accurate."""
         if self._wide is None:
             self._wide = self._made_wide()
         if self._wide is False:
-            return None
-        try:
-            found: list[Any] = self._wide.code("float64").run(values, out, result)
-        except InaccurateError:
-            return None
-        return found
+            return None, 1.0
+        places = None if out is None else [*out, None]
+        *results, wrong = self._wide.code("float64").run(values, places, result)
+        return results, float(wrong)
 
     def _made_wide(self) -> Any:
         """The kernel in double-double arithmetic; False if there is none."""
-        from symdiff.runtime.loops.kernel import WideKernel
-
-        tiers, kernel = self.kernel.tiers, self.kernel
-        assert tiers is not None
         try:
-            program = tiers.wide(self._closed())
+            return self.make(self.kernel.tiers.wide(self._closed()))
         except UnsupportedError:
             return False
-        return WideKernel(program, parallel=kernel.parallel, cache=kernel.cache)
 
     def _closed(self) -> Structured:
         tiers = self.kernel.tiers
-        assert tiers is not None
         if self._exact is None:
             self._exact = tiers.exact(tiers.source)
         found: Structured = self._exact
