@@ -30,7 +30,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import INF, ONE, TRUE, ZERO, Expr, const
+from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -423,12 +423,13 @@ class _Estimating(Propagation):
         if e.op is not ARRAY:
             found = self.error(e)
             if found.static and found.k <= LIMIT:
-                return []
+                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if _divides(e) else []
             fine = ir.le(self.units(e, found), const(LIMIT) * self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
         found = self.errors.get(name_of(e), EXACT)
-        if t.kind != "f" or (found.static and found.k <= LIMIT):
+        static = found.static and found.k <= LIMIT
+        if t.kind != "f" or (static and not self._divides(name_of(e))):
             return []
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
@@ -440,6 +441,13 @@ class _Estimating(Propagation):
         if not self.strict:
             fine = ir.and_(fine, ir.le(most, const(LIMIT) * largest))
         return [*block, self._check(fine)]
+
+    def _divides(self, name: str) -> bool:
+        """Whether an array has quotients by sums, which may be 0/0."""
+        return any(
+            isinstance(s, Build) and s.name == name and _divides(s.value)
+            for s in self.program.block
+        )
 
     def _over(
         self, places: Sequence[str], t: Type, each: Sequence[Expr]
@@ -536,6 +544,14 @@ def _once(s: Loop, name: str) -> bool:
             found = found and index(s.index) in b.index
     adds = [b for b in walk(s.body) if isinstance(b, Update) and b.source in reached]
     return found and len(adds) == 1
+
+
+def _divides(e: Expr) -> bool:
+    """Whether a number that is not loaded from an array divides."""
+    return any(
+        n.op is ir.DIV and any(v.op is VAR for v in leaves((n.args[1],)))
+        for n in ir.topological((e,))
+    )
 
 
 def _unchecked(block: Block) -> Block:

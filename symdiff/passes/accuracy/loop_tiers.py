@@ -397,7 +397,8 @@ class _Settling:
         values = {e: var(f"value {k}") for k, e in enumerate(self.values)}
         self.over.update((v, self.new[e]) for e, v in values.items())
         todo = tuple(self.estimates)
-        self.new.update(zip(todo, self._back(self._named(substitute(todo, values))), strict=True))
+        forms = expand_completed(self._named(substitute(todo, values)))
+        self.new.update(zip(todo, self._back(forms), strict=True))
 
     def _collected(self, e: Expr, r: Reduction) -> Expr:
         """The next value of what collects a term."""

@@ -62,22 +62,36 @@ class Recomputed:
     ) -> list[Any]:
         """The outputs, as `StructuredKernel` gives them."""
         if not self._is_finite(values):
-            plainly: list[Any] = self.kernel.code(dtype, 0, False).run(values, out, result)
-            return plainly
-        results: list[Any] | None = None
-        left = 1.0
+            return self._plain(dtype, values, out, result)
+        found: list[Any] = [None] * len(self.kernel.program.outputs)
+        left = -1
         formula = self._short_formula(values)
-        if formula is None:
-            results, left = self._widened(values, out, result)
-            formula = self._formula(values) if left else None
-        if results is None:
-            results = self.kernel.code(dtype, 0, False).run(values, out, result)
         if formula is not None:
-            left = self._proven(formula, dtype, values, results, out)
+            left = self._proven(formula, dtype, values, found, result)
+        if left:
+            wide, wrong = self._widened(values, result)
+            if wide is not None:
+                if wrong and formula is None:
+                    formula = self._formula(values)
+                    if formula is not None:
+                        wrong = self._proven(formula, dtype, values, found, result)
+                left = wrong if left < 0 else min(left, wrong)
+                found = list(map(_filled, found, wide))
+        if left or any(v is None for v in found):
+            plain = self._plain(dtype, values, None, result)
+            found = list(map(_filled, found, plain))
         if left:
             name = self.kernel.program.name
-            tell(int(left), f"{name}: {int(left)} results are not proven accurate", level=5)
-        return results
+            some = "a result is" if left < 0 else f"{left} results are"
+            tell(max(left, 1), f"{name} lost digits: {some} not proven accurate", level=5)
+        if out is None:
+            return found
+        return [v if o is None else put(o, v) for o, v in zip(out, found, strict=True)]
+
+    def _plain(self, dtype: str, values: Sequence[Any], out: Any, result: Any) -> list[Any]:
+        """The outputs as they are computed without estimates."""
+        found: list[Any] = self.kernel.code(dtype, 0, False).run(values, out, result)
+        return found
 
     def _short_formula(self, values: Sequence[Any]) -> tuple[Certified, list[Any]] | None:
         """The outputs as formulas, if to evaluate them is shorter than to compile."""
@@ -95,44 +109,37 @@ class Recomputed:
         formula: tuple[Certified, list[Any]],
         dtype: str,
         values: Sequence[Any],
-        results: list[Any],
-        out: Sequence[Array | None] | None,
+        found: list[Any],
+        result: np.dtype[Any],
     ) -> int:
-        """Put proven values into the results; returns how many are not."""
+        """Put proven values into what is found, and nan for others; returns how many those are."""
         certified, outputs = formula
         point = [float(x) for x in self._elements(values)]
-        answers = iter(certified.at_with_status(point, dtype))
-        left = 0
-        for k, (e, plain) in enumerate(zip(outputs, results, strict=True)):
+        answers = certified.at_with_status(point, dtype)
+        numbers = iter([math.nan if a.status == "budget" else a.value for a in answers])
+        for k, e in enumerate(outputs):
             if e is None:
                 continue
             if isinstance(e, Expr):
-                answer = next(answers)
-                left += answer.status == "budget"
-                kind = type(plain)
-                value: Any = answer.value if kind is float else kind(answer.value)
-            else:
-                value = np.empty(e.shape, plain.dtype)
-                for place in np.ndindex(*e.shape):
-                    answer = next(answers)
-                    left += answer.status == "budget"
-                    value[place] = answer.value
-            target = None if out is None else out[k]
-            results[k] = value if target is None else put(target, value)
-        return left
+                value = next(numbers)
+                found[k] = value if result == np.float64 else result.type(value)
+                continue
+            found[k] = np.empty(e.shape, result)
+            for place in np.ndindex(*e.shape):
+                found[k][place] = next(numbers)
+        return sum(a.status == "budget" for a in answers)
 
     def _widened(
-        self, values: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
-    ) -> tuple[list[Any] | None, float]:
+        self, values: Sequence[Any], result: np.dtype[Any]
+    ) -> tuple[list[Any] | None, int]:
         """The outputs from double-double arithmetic, if it has all functions; and how many of
         them are not accurate."""
         if self._wide is None:
             self._wide = self._made_wide()
         if self._wide is False:
-            return None, 1.0
-        places = None if out is None else [*out, None]
-        *results, wrong = self._wide.code("float64").run(values, places, result)
-        return results, float(wrong)
+            return None, -1
+        *results, wrong = self._wide.code("float64").run(values, None, result)
+        return results, int(wrong)
 
     def _made_wide(self) -> Any:
         """The kernel in double-double arithmetic; False if there is none."""
@@ -156,9 +163,9 @@ class Recomputed:
         return np.concatenate([np.ravel(v) for _, v in self._reals(values)] or [np.zeros(0)])
 
     def _is_finite(self, values: Sequence[Any]) -> bool:
-        """Whether all arguments are; the others make results that are not."""
+        """Whether all arguments are, and none is empty; the others make results that are not."""
         return all(
-            math.isfinite(v) if isinstance(v, float) else bool(np.isfinite(v).all())
+            math.isfinite(v) if isinstance(v, float) else v.size and bool(np.isfinite(v).all())
             for _, v in self._reals(values)
         )
 
@@ -201,3 +208,12 @@ class Recomputed:
                 e = None
             kept.append(e)
         return Certified(names, roots), kept
+
+
+def _filled(value: Any, other: Any) -> Any:
+    """A value, and the other where it is not known or not a number."""
+    if value is None:
+        return other
+    if isinstance(value, np.ndarray):
+        return np.where(np.isnan(value), other, value) if value.dtype.kind == "f" else value
+    return other if math.isnan(value) else value
