@@ -74,19 +74,3 @@ def apply_to_variables(op: Op) -> tuple[Expr, list[str]]:
 def table_samples() -> list[Sample]:
     """A sample of every entry of the function table."""
     return [Sample(op) for op in functions.TABLE]
-
-
-KNOWN_TO_FAIL = {
-    "test_elements_of_arrays", "test_recurrences_along_rows", "test_host_arrays_give_host_results",
-    "test_golden", "test_gradient[broadcast_to-float64]", "test_gradient[vandermonde-float64]",
-    "test_value[broadcast_to-float64]", "test_value[vandermonde-float64]", "test_out",
-    "test_results_nest_as_the_function_has_them", "test_without_a_device",
-}  # fmt: skip
-"""Tests of `tests/cuda` that fail: open faults, listed in CHANGELOG. Those of broadcast_to and
-vandermonde pass whole arrays to what is now elementwise; why the others fail is not known yet."""
-
-
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.path.parent.name == "cuda" and item.name in KNOWN_TO_FAIL:
-            item.add_marker(pytest.mark.xfail(strict=False, reason="open: see KNOWN_TO_FAIL"))

@@ -227,14 +227,89 @@ NUMBERS = [
 ]
 
 
+def one_element(f: Any, s: Any, x: Any) -> None:
+    """Python takes the truth of an array of one element: the same, or a refusal where the
+    shape depends on it. Where Python raises an error, `np.vectorize` it is."""
+    try:
+        want = f(x)
+    except (TypeError, ValueError):
+        want = np.vectorize(f)(x)
+    for _ in range(2):
+        try:
+            got = s(x)
+        except SymdiffError as error:
+            assert "an array of one element has a truth" in str(error)
+            return
+        same(got, want)
+
+
 @pytest.mark.parametrize("f", NUMBERS)
 def test_functions_of_numbers_take_arrays_as_vectorize_does(f: Any) -> None:
     s = symgrad(f)
     same(s(2.0), f(2.0))
-    for x in (V, M + 3, V[:1], V[::2]):
+    for x in (V, M + 3, V[::2]):
         same(s(x), np.vectorize(f)(x))
+    for x in (V[:1], V[2:], M[:1, :1]):
+        one_element(f, s, x)
     if isinstance(f(2.0), float):
         np.testing.assert_allclose(s.grad(V), [s.grad(float(v)) for v in V], rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x if x > 1.5 else -x,
+        lambda x: x * math.pi if x > 0 and x < 2 else 0.5 * x,
+        lambda x: x * x if 1 < x < 2.5 else x,
+        lambda x: max(x, x * x) - min(x, 1 / x, 2 * x),
+    ],
+)
+def test_arrays_of_one_element_have_a_truth(f: Any) -> None:
+    s = symgrad(f)
+    same(s(V), np.vectorize(f)(V))
+    same(s(V), np.vectorize(f)(V))  # through the compiled entry
+    for x in (V[:1], V[2:], M[:1, :1], V[1:2]):
+        same(s(x), f(x))
+        same(s.grad(x), np.vectorize(s.grad)(x))
+
+
+def ramp(x: Any) -> Any:
+    return x if x > 1.5 else 0.0
+
+
+def leaky(x: Any) -> Any:
+    return x if x > 1.5 else 0.1 * x
+
+
+RAMP, LEAKY = symgrad(ramp), symgrad(leaky)
+
+
+def prefixes(x: Any) -> Any:
+    total = 0.0
+    for k in range(len(x)):
+        total += np.sum(LEAKY(x[: k + 1]))
+    return total
+
+
+def test_where_one_element_gives_another_shape_it_is_refused() -> None:
+    for f in (RAMP, symgrad(lambda x: 2 * RAMP(x)), symgrad(lambda x: max(x, 1.5))):
+        same(f(V), np.vectorize(f)(V))
+        same(f(V), np.vectorize(f)(V))
+        for x in (V[:1], V[1:2], M[:1, :1]):
+            for g in (f, f.grad):
+                with pytest.raises(SymdiffError, match="array of one element has a truth"):
+                    g(x)
+
+
+def test_functions_of_elements_inside_of_others_see_arrays_of_one_element() -> None:
+    outer, tail = symgrad(lambda x: 2 * LEAKY(x)), symgrad(lambda x: np.sum(LEAKY(x[1:])))
+    total = symgrad(lambda x: np.sum(RAMP(x)))
+    for x in (V, V[:1], V[1:2]):
+        same(outer(x), 2 * np.vectorize(leaky, otypes=[float])(x))
+        same(total(x), np.sum(np.vectorize(ramp, otypes=[float])(x)))
+        same(tail(x), np.sum(np.vectorize(leaky, otypes=[float])(x[1:])))
+    with pytest.raises(SymdiffError, match="an array of one element"):
+        symgrad(prefixes)(V)
 
 
 @pytest.mark.parametrize(

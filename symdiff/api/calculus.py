@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symdiff.errors import SymdiffError
 from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
-from symdiff.ir.program import Program
+from symdiff.ir.program import Program, map_objects
+from symdiff.passes.simplify import Short
 from symdiff.pipeline import scalar as pipeline
 
 
@@ -34,9 +36,8 @@ def simplify(expr: Any) -> Any:
     >>> symdiff.simplify("1/(1 + tan(x)**2)")
     cos(x)**2
     """
-    if isinstance(expr, str):
-        return _expressions(pipeline.value(parse(expr)))
-    return _function(expr).expr
+    program, symbols = _program(expr)
+    return _expressions(program, pipeline.short_value(program, False), symbols)
 
 
 def diff(expr: Any, *wrt: Any) -> Any:
@@ -65,12 +66,9 @@ def diff(expr: Any, *wrt: Any) -> Any:
     >>> symdiff.diff("x**3*y**2", "x", 2, "y")
     12*x*y
     """
-    if isinstance(expr, str):
-        program = parse(expr)
-        names = _names(wrt, program.params)
-        return _expressions(pipeline.derivative(program, names))
-    function = _function(expr)
-    return function.diff(*_names(wrt, tuple(function._source.parameters.real))).expr
+    program, symbols = _program(expr)
+    shorts = pipeline.short_derivative(program, _names(wrt, program.params), False)
+    return _expressions(program, shorts, symbols)
 
 
 def _names(wrt: tuple[Any, ...], params: tuple[str, ...]) -> list[str]:
@@ -98,7 +96,10 @@ def _names(wrt: tuple[Any, ...], params: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _function(expr: Any) -> Any:
+def _program(expr: Any) -> tuple[Program, Mapping[str, Any] | None]:
+    """A formula as a program, and the symbols that its variables were."""
+    if isinstance(expr, str):
+        return parse(expr), None
     from symdiff.api.transforms import symgrad
     from symdiff.frontend import is_sympy
 
@@ -107,11 +108,14 @@ def _function(expr: Any) -> Any:
             f"{type(expr).__name__} is neither a text nor a SymPy expression",
             hint="use symgrad for functions",
         )
-    return symgrad(expr)
+    function = symgrad(expr)
+    return function.raw_program, function._symbols
 
 
-def _expressions(program: Program) -> Any:
+def _expressions(
+    program: Program, shorts: Sequence[Short], symbols: Mapping[str, Any] | None
+) -> Any:
     from symdiff.codegen.sympy.translate import to_sympy
 
-    made = to_sympy(pipeline.readable_forms(program.outputs))
-    return made[0] if isinstance(program.tree, int) else tuple(made)
+    made = to_sympy([short.formula for short in shorts], symbols=symbols)
+    return map_objects(made.__getitem__, program.tree)

@@ -24,10 +24,10 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 class JacobianFunction(SymbolicFunction, step="jacobian"):
     """`f.jacobian(...)`, dense or sparse."""
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         names = self._source.parameters.names
         if "sparse" in names or not kwargs.pop("sparse", False):
-            return super().__call__(*args, **kwargs)
+            return super()._general(*args, **kwargs)
         if self._out(kwargs) is not None:
             raise SymdiffError("a sparse Jacobian takes no out=")
         self._fresh()

@@ -10,7 +10,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from symdiff.frontend import (
     runs_when_traced,
 )
 from symdiff.ir.loop_program import Structured
-from symdiff.ir.program import Emission, Program, flatten_like, map_objects, map_tree
+from symdiff.ir.program import Emission, Program, flatten_like, in_python, map_objects, map_tree
 from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demanding
 from symdiff.pipeline.kernels.cuda import CudaKernels
@@ -65,14 +65,14 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 `symdiff.api.directional`."""
 _FAST = {np.dtype(name): name for name in ("float64", "float32")}
 """Arrays that compiled entries take."""
-Kind = str | tuple[str, int, int]
+Kind = str | tuple[str, int, int, int]
 """What a compiled entry serves: numbers, a program with arrays, or arrays of a dtype and number
-of dimensions as those arguments that the bits tell."""
+of dimensions as those arguments that the bits tell, but for one number of elements."""
 MOST_INPUTS = 60
 """Arguments of calls with arrays that go straight to a compiled entry."""
 
 
-class SymbolicFunction(functools.partial[Any]):
+class SymbolicFunction:
     """A traced function, or one of its derivatives, compiled when first called.
 
     Call it with Python numbers or NumPy arrays; scalar parameters broadcast like
@@ -87,17 +87,20 @@ class SymbolicFunction(functools.partial[Any]):
 
     Notes
     -----
-    A `functools.partial` without arguments is what calls another callable without a Python
-    method in between: the general path `_call` at first, and from the first compiled entry on
-    the gate in front of both (`runtime.dispatch`).
+    `__call__` is a slot, which a call reads from C without a Python frame: it holds the general
+    path at first, and from the first compiled entry on the gate in front of all entries
+    (`runtime.dispatch`).
     """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     def __init_subclass__(cls, step: str | None = None) -> None:
         if step is not None:
             _KINDS[step] = cls
-
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        return super().__new__(cls, refusing)
 
     def __init__(
         self,
@@ -149,7 +152,7 @@ class SymbolicFunction(functools.partial[Any]):
     # ------------------------------------------------------------------ calling
     def _enter(self, entry: Callable[..., Any]) -> None:
         """Calls go to `entry` from now on."""
-        super().__setstate__((entry, (), {}, self.__dict__))  # type: ignore[misc]
+        self.__call__ = entry  # type: ignore[method-assign]
 
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         """The general path of a call."""
@@ -226,11 +229,10 @@ class SymbolicFunction(functools.partial[Any]):
         if out is None:
             values = kernel.interpreted(real) if self._has_fast() else None
             if values is None:
-                values = kernel(real)
-                while firstcalls.replaced(self, static, shapes, kernel):
-                    emission, kernel = self._compiled(static, shapes)
-                    values = kernel(real)
+                values, emission, kernel = firstcalls.computed(self, real, static, shapes)
                 self._note(raw, real, static, shapes, emission, kernel)
+            if raw.kinds and not self._source.path:
+                values = in_python(values, raw.kinds)
             return map_tree(values.__getitem__, emission.tree)
         places = flatten_like(emission.tree, out, len(emission.outputs), "out")
         kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
@@ -249,6 +251,8 @@ class SymbolicFunction(functools.partial[Any]):
         pays."""
         if not self._has_fast() or self._emitted.get(id(raw)) != (emission, kernel):
             return
+        if raw.kinds and not self._source.path:
+            return  # which entries do not know of
         if not self._source.has_one_kernel(static, shapes):
             return
         given = [type(a) is np.ndarray for a in real]
@@ -263,7 +267,8 @@ class SymbolicFunction(functools.partial[Any]):
         if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
             if dtype == "float64" or kernel.kernel.widen is None:
                 which = sum(1 << k for k, is_array in enumerate(given) if is_array)
-                self._use_fast((dtype, rank, which), emission, kernel.kernel)
+                never = 1 if self._source.stretches(static, shapes).single else -1
+                self._use_fast((dtype, rank, which, never), emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -641,7 +646,8 @@ class SymbolicFunction(functools.partial[Any]):
         program = self._source.program(static, shapes)
         include(self._source.captures)
         if isinstance(program, Structured) or any(s[0] for s in shapes.values()):
-            return Placed(program, tuple(real))
+            met = self._source.stretches(static, shapes)
+            return Placed(replace(program, stretches=met), tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)
         mapping = {ir.var(n): ir.as_expr(v) for n, v in zip(program.params, values, strict=True)}
         conditions = (*program.domain, *program.assumptions)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from symdiff.diagnostics.report import Report
 import numpy as np
 
+from symdiff.api import firstcalls
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import (
     Shapes,
@@ -171,11 +172,12 @@ def map_elements(
     """`mapped` of a function of numbers: its elements broadcast, under the mapped axis."""
     rows.leading(values, mapped)
     rank = max([np.ndim(v) - m for v, m in zip(values, mapped, strict=True)])
+    placed = f._cuda.placed(values, None, None)
     real = tuple(
         v.reshape(v.shape[:1] + (1,) * (rank + 1 - v.ndim) + v.shape[1:]) if m else v
-        for v, m in zip(values, mapped, strict=True)
+        for v, m in zip(values if placed is None else placed, mapped, strict=True)
     )
-    if f._cuda.placed(real, None, None) is not None:
-        return f._run(real, static, None)
-    emission, kernel = f._compiled(static, shapes)
-    return rows.nested(emission.tree, kernel(real))
+    if placed is not None:
+        return f._cuda.map_elements(real, static, shapes)
+    values, emission, _ = firstcalls.computed(f, real, static, shapes)
+    return rows.nested(emission.tree, values)

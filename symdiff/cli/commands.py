@@ -15,7 +15,9 @@ from symdiff.version import __version__
 
 if TYPE_CHECKING:
     from symdiff.cli.targets import Subject
+    from symdiff.ir import Expr
     from symdiff.ir.program import Program
+    from symdiff.passes.simplify import Short
 
 FORMATS = ("text", "latex", "python", "c", "json")
 
@@ -111,8 +113,12 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
         click.echo(printed(derived(program, names, order), name, style, dtype), nl=False)
         return
     orders = list(combinations_with_replacement(names, order))
-    parts = [pipeline.derivative(program, by) for by in orders]
-    outputs = [e for part in parts for e in part.outputs]
+    shorts: list[Short] = []
+    outputs: list[Expr] = []
+    if style in ("python", "c"):
+        outputs = [e for by in orders for e in pipeline.derivative(program, by).outputs]
+    else:
+        shorts = [short for by in orders for short in pipeline.short_derivative(program, by)]
     count = len(program.outputs)
     labels = [
         _derivative_label(by) + (f" [{i}]" if count > 1 else "")
@@ -127,8 +133,9 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
     ]
     name = f"{program.name}_{suffix}"
     _print_results(
-        subject, outputs, name=name, labels=labels, entries=entries, style=style, expanded=expanded
-    )
+        subject, outputs, shorts, name=name, labels=labels, entries=entries, style=style,
+        expanded=expanded,
+    )  # fmt: skip
 
 
 @main.command()
@@ -148,13 +155,15 @@ def simplify(target: str, style: str, expanded: bool) -> None:
         name, dtype = subject.program.name, subject.dtype or "float64"
         click.echo(printed(value(subject.program), name, style, dtype), nl=False)
         return
-    program = pipeline.value(subject.program)
+    program = subject.program
     count = len(program.outputs)
     labels = [f"[{i}]" for i in range(count)]
     entries: list[dict[str, Any]] = [{"output": i} if count > 1 else {} for i in range(count)]
+    printed_as_code = style in ("python", "c")
     _print_results(
         subject,
-        program.outputs,
+        pipeline.value(program).outputs if printed_as_code else [],
+        [] if printed_as_code else pipeline.short_value(program),
         name=program.name,
         labels=labels,
         entries=entries,
@@ -364,7 +373,8 @@ def _derivative_label(by: Sequence[str]) -> str:
 
 def _print_results(
     subject: Subject,
-    outputs: Sequence[Any],
+    outputs: Sequence[Expr],
+    shorts: Sequence[Short],
     *,
     name: str,
     labels: Sequence[str],
@@ -373,13 +383,13 @@ def _print_results(
     expanded: bool,
 ) -> None:
     from symdiff.codegen.sympy.text import formula_lines
-    from symdiff.pipeline.scalar import expand_completed, readable_forms
+    from symdiff.pipeline.scalar import expand_completed
 
     params, dtype = subject.params, subject.dtype or "float64"
     if style in ("python", "c"):
         outputs = expand_completed(outputs)
     else:
-        outputs = readable_forms(outputs)
+        outputs = [short.formula for short in shorts]
     if style == "python":
         from symdiff.codegen.source.python import IMPORTS, function_source
 
@@ -403,8 +413,12 @@ def _print_results(
         texts = made[len(shared) :]
     else:
         definitions, texts = formula_lines(outputs, expanded=expanded)
+    conditions = [" and ".join(f"{v.value} != 0" for v in short.nonzero) for short in shorts]
     if style == "json":
-        results = [entry | {"text": text} for entry, text in zip(entries, texts, strict=True)]
+        results = [
+            entry | {"text": text} | ({"where": where} if where else {})
+            for entry, text, where in zip(entries, texts, conditions, strict=True)
+        ]
         document = {
             "name": name,
             "params": list(params),
@@ -415,7 +429,13 @@ def _print_results(
         return
     for line in definitions:
         click.echo(line if style == "latex" else f"with {line}:")
-    for label, text in zip(labels, texts, strict=True):
+    for label, text, where in zip(labels, texts, conditions, strict=True):
+        if where:
+            text += (
+                rf" \quad ({where})".replace("!=", r"\neq").replace("and", r"\wedge")
+                if style == "latex"
+                else f"  # {where}"
+            )
         click.echo(text if len(texts) == 1 else f"{label}: {text}")
 
 

@@ -12,7 +12,7 @@ Ensures: `symdiff.ir.verify.scalar.faults` finds nothing in the program
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +44,7 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     join,
+    python_kind,
 )
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, loop_program, prune
@@ -53,6 +54,9 @@ from symdiff.process.recursion import deep_recursion
 
 ELEMENTWISE = "elementwise"
 """How arrays are taken by a function that is proved to be so."""
+
+SINGLE = "an array of one element has a truth in Python; pass a number, or use np.where"
+"""What is said where the shape or kind of a result depends on that."""
 
 RECURSION_LIMIT = 40_000
 """Python frames that a trace may nest: calls inlined in calls, deep expressions."""
@@ -96,14 +100,20 @@ def capture(
             t = Interpreter()
             try:
                 found = _capture(t, fun, parameters, given, plan, trees)
-                return found if plan.numbers is None else replace(found, taken=plan.why())
+                return plan.noted(found)
             except UnsupportedError as error:
+                if t.took_single:
+                    raise UnsupportedError(
+                        error.message, error.location, "; ".join(filter(None, (error.hint, SINGLE)))
+                    ) from None
                 known = t.numbers_only
                 if error.message.startswith(TRUTH_OF_ARRAY):
-                    known = "a condition", TRUTH_OF_ARRAY
+                    known = "a condition", TRUTH_OF_ARRAY, True
                 if known is None or not error.message.startswith(known[1]):
                     raise
-                numbers = None if trees else plan.of_numbers(parameters, known[0], error.location)
+                why, _, single = known
+                place = error.location
+                numbers = None if trees else plan.of_numbers(parameters, why, place, single)
                 if numbers is None:
                     raise
                 plan = numbers
@@ -163,6 +173,7 @@ def _capture(
         t.frame = frame
         last = node.body[-1] if isinstance(node.body, list) else node
         outputs: list[Any] = []
+        kinds: list[str] = []
         try:
             if plan.lazy:
                 value = t.resolve(t.wrap(value), "what it returns")
@@ -171,7 +182,7 @@ def _capture(
                     t.must_not_be_lazy()
                 else:
                     return _elements(t, parameters.name, real, plan, numbers)
-            tree = _flatten(t, value, outputs)
+            tree = _flatten(t, value, outputs, kinds)
             if plan.numbers is not None and _has_arrays(tree):
                 raise Refused(f"an array; but {plan.why()}")
         except Refused as refusal:
@@ -183,9 +194,11 @@ def _capture(
     finally:
         active.reset(token)
     if plan.arrays or not all(map(_asserts, t.block)):
-        found = _structured(t, parameters.name, real, plan, outputs, tree)
+        found = replace(
+            _structured(t, parameters.name, real, plan, outputs, tree), kinds=tuple(kinds)
+        )
         return found if plan.shapes is None else _of_elements(t, found)
-    return _program(t, parameters.name, real, outputs, tree)
+    return _program(t, parameters.name, real, outputs, tree, kinds)
 
 
 def _located(t: Tracer, run: Callable[[], Any]) -> Any:
@@ -204,25 +217,29 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
 
 
 # -------------------------------------------------------------------- the program
-def _flatten(t: Tracer, value: Any, outputs: list[Any]) -> Tree:
-    """Number the real values of what the function returns."""
+def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tree:
+    """Number the real values of what the function returns, and note what they are in Python."""
     value = t.resolve(t.wrap(value), "what it returns")
     if isinstance(value, (Scalar, int)):
         outputs.append(as_real(value))
+        kinds.append(python_kind(value))
         return len(outputs) - 1
     if isinstance(value, (tuple, list)):
-        parts = [_flatten(t, v, outputs) for v in value]
+        parts = [_flatten(t, v, outputs, kinds) for v in value]
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, dict):
-        return {k: _flatten(t, v, outputs) for k, v in value.items()}
+        return {k: _flatten(t, v, outputs, kinds) for k, v in value.items()}
     if isinstance(value, SmallArray):
         first = len(outputs)
         outputs += [as_real(v) for v in value.items.ravel()]
+        kinds += [value.kind] * value.items.size
         return np.arange(first, len(outputs)).reshape(value.items.shape)
+    listed = isinstance(value, Listed)
     if isinstance(value, (Listed, Selected)):
         value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray):
         outputs.append(symbolic.leaf_of(t, value))
+        kinds.append("l" if listed else value.kind)
         return len(outputs) - 1
     if value is None:
         raise Refused("nothing", "return a number, or a tuple, list, dict or array of numbers")
@@ -243,7 +260,7 @@ def _structured(
     locations = _locate(_anywhere(t.locations), (*roots, *inside), _at_any_index)
     used = loop_program.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
-    stretches = Stretches(tuple(t.stretches), plan.axes())
+    stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
     found = Structured(name, params, block, roots, tree, data, locations, stretches)
     return checked(found)
 
@@ -270,14 +287,14 @@ def _elements(
     noted = list(t.locations)
     known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
     t.locations = known
-    program = _program(t, name, real, outputs, tree)
-    stretches = Stretches(tuple(t.stretches), plan.axes())
+    program = _program(t, name, real, outputs, tree, [python_kind(v) for v in outputs])
+    stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
     return replace(program, stretches=stretches, taken=ELEMENTWISE)
 
 
 def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
     """The program of numbers that an elementwise one is; any other as it is."""
-    if _has_arrays(found.tree) or not per_element.only_stretches(t):
+    if _has_arrays(found.tree) or "l" in found.kinds or not per_element.only_stretches(t):
         return found
     numbers = scalarise(found)
     if numbers is None:
@@ -291,8 +308,9 @@ def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
 
 
 def _program(
-    t: Tracer, name: str, params: tuple[str, ...], outputs: list[Scalar], tree: Tree
-) -> Program:
+    t: Tracer, name: str, params: tuple[str, ...], outputs: list[Scalar], tree: Tree,
+    kinds: Sequence[str],
+) -> Program:  # fmt: skip
     defined = TRUE
     for v in outputs:
         defined = join(defined, v.defined)
@@ -303,7 +321,8 @@ def _program(
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    return Program(name, params, roots, tree, conditions, assumptions, locations)
+    known = tuple(kinds) if set(kinds) != {"f"} else ()
+    return Program(name, params, roots, tree, conditions, assumptions, locations, kinds=known)
 
 
 _ANY = loop_program.index("#")
@@ -337,11 +356,15 @@ def _locate(
     general: Callable[[tuple[Expr, ...]], Mapping[Expr, Expr]] = lambda _: {},
 ) -> dict[Expr, Location]:
     """First places of the nodes; a node made inside of another has its place. What they are
-    noted as, `general` says."""
+    noted as, `general` says. Constants beyond the range of doubles, which Python has computed
+    otherwise, are kept whether they are left or not."""
     known = general(roots)
     places: dict[int, Location] = {}
     inherited: dict[Expr, tuple[Source, Any]] = {}
     locations: dict[Expr, Location] = {}
+    far = {e: at for e, at in noted.items() if ir.is_far(e)}
+    for e, (source, node) in far.items():
+        locations[e] = source.location(node)
     for e in reversed(ir.topological(roots)):
         place = noted.get(known.get(e, e)) or inherited.get(e)
         if place is None:

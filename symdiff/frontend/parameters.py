@@ -13,6 +13,7 @@ begins again with that parameter an array.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,7 +26,8 @@ from symdiff.frontend.trace.recorder import MAX_UNROLL, Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import MAX_ARRAY, Real
 from symdiff.ir import loop_program
-from symdiff.ir.loop_program import Parameter, Type
+from symdiff.ir.loop_program import Parameter, Stretches, Structured, Type
+from symdiff.ir.program import Program
 
 Sizes = tuple[tuple[int, int], ...]
 
@@ -52,6 +54,7 @@ class Arrays:
     lazy : whether arrays are formulas that are not written down, to see whether the function
         is elementwise.
     numbers : why, and where, the function takes elements of arrays only; None if it does not.
+    single : those arrays of which one would be taken as it is if it had a single element.
     """
 
     arrays: Mapping[str, Type] = field(default_factory=dict)
@@ -59,6 +62,7 @@ class Arrays:
     limit: int = MAX_ARRAY
     lazy: bool = False
     numbers: tuple[str, Location | None] | None = None
+    single: Stretches = field(default_factory=Stretches)
 
     @classmethod
     def of_call(
@@ -76,14 +80,26 @@ class Arrays:
             return found
         return replace(found, lazy=True, limit=MAX_ARRAY)
 
-    def of_numbers(self, parameters: Parameters, why: str, place: Location | None) -> Arrays | None:
+    def of_numbers(
+        self, parameters: Parameters, why: str, place: Location | None, truth: bool
+    ) -> Arrays | None:
         """Elements in place of arrays, as `np.vectorize` passes them, and why; None where an
-        array is what is annotated."""
+        array is what is annotated. `truth`: Python takes arrays of a single element there."""
         if self.shapes is None or self.numbers is not None or not self.arrays:
             return None
         if parameters.arrays:
             return None
-        return Arrays({}, self.shapes, numbers=(why, place))
+        counts = (
+            [functools.reduce(ir.mul, type.shape) for type in self.arrays.values()] if truth else []
+        )
+        single = Stretches((), self.axes(), tuple(n for n in counts if n.op is not ir.CONST))
+        return Arrays({}, self.shapes, numbers=(why, place), single=single)
+
+    def noted(self, found: Program | Structured) -> Program | Structured:
+        """A program of numbers, with the reason why elements are passed to it."""
+        if self.numbers is None:
+            return found
+        return replace(found, taken=self.why(), stretches=self.single)
 
     def rank(self, name: str, usual: int) -> int:
         """The number of dimensions of an argument."""

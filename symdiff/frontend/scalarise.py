@@ -110,10 +110,8 @@ class _Elements:
             if n.op is LOAD and loop_program.name_of(n.args[0]) in self.known:
                 shape, value = self.known[loop_program.name_of(n.args[0])]
                 offset = len(at) - len(shape)
-                if offset < 0:
-                    raise _Mixed
-                for k, (i, size) in enumerate(zip(n.args[1:], shape, strict=True)):
-                    if i is not at[k + offset] and not (size is ONE and i is ZERO):
+                for k, (i, size) in enumerate(zip(n.args[1:], shape, strict=True), offset):
+                    if not (size is ONE and i is ZERO) and (k < 0 or i is not at[k]):
                         raise _Mixed
                 reads[n] = value
         found = ir.substitute((e,), reads)[0]
@@ -126,7 +124,7 @@ class _Elements:
         if e.op is not ARRAY or e.value[1] != "f" or loop_program.name_of(e) not in self.known:
             raise _Mixed
         shape, value = self.known[loop_program.name_of(e)]
-        if shape != self.axes or all(n is ONE for n in shape) or ZERO in shape:
+        if shape != self.axes or ZERO in shape:
             raise _Mixed
         return value
 

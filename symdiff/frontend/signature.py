@@ -282,8 +282,8 @@ def python_function(value: Any) -> FunctionType:
 
 
 def _is_partial(value: Any) -> bool:
-    """Whether something is called with arguments that are known already; ours are not."""
-    return isinstance(value, functools.partial) and not hasattr(type(value), "__symdiff_trace__")
+    """Whether something is called with arguments that are known already."""
+    return isinstance(value, functools.partial)
 
 
 def _signature(value: Callable[..., Any]) -> inspect.Signature:

@@ -84,6 +84,8 @@ class Certified:
     limits : whether the value where a coordinate is infinite is the limit, if that is one
         however fast each coordinate grows, instead of the nan of IEEE arithmetic: infinite
         elements pad the tables of dynamic programs.
+    jumps : whether the value where there is no limit is what IEEE arithmetic gives, if that is
+        finite, instead of nan: atan(1/0) is pi/2.
 
     Examples
     --------
@@ -99,10 +101,11 @@ class Certified:
         primals: Sequence[Expr] = (),
         budget: int | None = None,
         limits: bool = False,
+        jumps: bool = False,
     ) -> None:
         variables = [ir.var(p) if isinstance(p, str) else p for p in params]
         self.outputs, self.primals = tuple(outputs), tuple(primals)
-        self.arity, self.limits = len(variables), limits
+        self.arity, self.limits, self.jumps = len(variables), limits, jumps
         with exclusive():
             self.tape = Tape(variables, self.outputs)
             self._variables = variables
@@ -293,11 +296,10 @@ class _Search:
             return Answer(limit.value * math.inf, "pole")
         if limit.kind == "domain":
             return Answer(math.nan, "domain")
-        y = extended_value(self.tape, root, self.inputs, PRECISIONS[1], self.known or {})
-        if limit.kind == "open":
-            value = self._nearest(y) if root in self.undecided else math.nan
-            return Answer(value if y.is_finite() else _infinity(y), "budget")
-        return Answer(_infinity(y), "pole")
+        y = extended_value(self.tape, root, self.point, PRECISIONS[1], self.known or {})
+        known = self.program.jumps or (limit.kind == "open" and root in self.undecided)
+        value = self._nearest(y) if known and y.is_finite() else _infinity(y)
+        return Answer(value, "budget" if limit.kind == "open" else "pole")
 
     def _deep(self) -> list[bool]:
         """Which nodes depend on numbers that are very large or small."""
@@ -316,7 +318,7 @@ class _Search:
 
     def _at_infinity(self, root: int) -> Answer:
         """IEEE arithmetic where a coordinate is infinite or nan."""
-        y = extended_value(self.tape, root, self.inputs, PRECISIONS[1], {})
+        y = extended_value(self.tape, root, self.point, PRECISIONS[1], {})
         if not y.is_finite():
             value = _infinity(y)
             if math.isnan(value) and self.program.limits:

@@ -1,7 +1,8 @@
 """What IEEE infinities make of a formula at a point: 1/0 is inf, inf - inf nan.
 
-Finite values stay proven balls, so an exact zero is one; only what is infinite
-follows the rules of floating point, and functions of it the C library's.
+Finite values stay proven balls, so an exact zero is one, with the sign that doubles give
+it: 1/-0.0 is -inf. Only what is infinite follows the rules of floating point, and functions
+of it the C library's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from flint import arb
 from symdiff import ir
 from symdiff.interpret.balls import UNKNOWN, Value
 from symdiff.interpret.flat import Tape
+from symdiff.interpret.loops import Doubles, evaluate
 from symdiff.interpret.rounding import FLOAT64, settle
+from symdiff.ir import Expr
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -26,22 +29,25 @@ else:
 
 
 def extended_value(
-    tape: Tape, root: int, inputs: Sequence[Value], prec: int, fixed: Mapping[int, Value]
+    tape: Tape, root: int, point: Sequence[float], prec: int, fixed: Mapping[int, Value]
 ) -> Value:
     """The ball of a node with infinities allowed; nan where IEEE gives nan."""
-    v = tape.run(inputs, prec, fixed)
+    v = tape.run([arb(x) for x in point], prec, fixed)
+    scope = {tape.nodes[i].value: np.float64(point[k]) for i, k in tape.slots}
     for i, e in enumerate(tape.nodes):
         if not e.args or i in fixed:
             continue
         args = [v[tape.index[a]] for a in e.args]
         if e.op is ir.DIV:
-            v[i] = _quotient(*args)
+            v[i] = _quotient(args[0], args[1], e, scope)
         else:
             v[i] = tape.apply(i, v)
+            if e.op in ir.COMPARISONS and v[i] is None and any(a.is_nan() for a in args):
+                v[i] = False
             if e.op in _FLINT_RULES or e.op.boolean:
                 continue
             if not v[i].is_finite() or not all(a.is_finite() for a in args):
-                v[i] = _library_value(e.op, args)
+                v[i] = _library_value(e, args, scope)
     return v[root]
 
 
@@ -49,15 +55,28 @@ _FLINT_RULES = (ir.ADD, ir.SUB, ir.MUL, ir.NEG, ir.ABS, ir.WHERE)
 """Operations that treat infinite balls as IEEE does."""
 
 
-def _quotient(a: Value, b: Value) -> Value:
+def _quotient(a: Value, b: Value, e: Expr, scope: Mapping[str, Any]) -> Value:
     if not b.is_zero():
         return a / b
-    return arb("inf") if a > 0 else arb("-inf") if a < 0 else UNKNOWN
+    if not (a > 0 or a < 0):
+        return UNKNOWN
+    below = math.copysign(1.0, _zero(e.args[1], scope)) < 0
+    return arb("inf") if (a > 0) is not below else arb("-inf")
 
 
-def _library_value(op: ir.Op, args: Sequence[Value]) -> Value:
+def _zero(e: Expr, scope: Mapping[str, Any]) -> float:
+    """A node that is exactly zero, with the sign that arithmetic of doubles gives it."""
+    with np.errstate(all="ignore"):
+        found = float(evaluate(e, Doubles(), scope))
+    return found if found == 0.0 else 0.0
+
+
+def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any]) -> Value:
     """The operation as floating-point libraries compute it."""
-    floats = [_float(a) for a in args]
+    op = e.op
+    floats = [
+        _zero(n, scope) if a.is_zero() else _float(a) for n, a in zip(e.args, args, strict=True)
+    ]
     function: Any = np.power if op is ir.POW else _callable(op.names)
     if function is None:
         return UNKNOWN

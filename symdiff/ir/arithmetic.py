@@ -44,6 +44,7 @@ def _exact(q: Fraction) -> Expr | None:
     return raw(CONST, (), q) if _bits(q) <= MAX_CONSTANT_BITS else None
 
 
+_UNIT = Fraction(1)
 MAX_EXPONENT = 900
 """Constant factors are not raised to powers beyond 2**MAX_EXPONENT."""
 Pair = tuple[Expr, Expr]
@@ -75,7 +76,7 @@ def scaled(e: Expr) -> tuple[Fraction, Expr]:
     if e.op is NEG:
         q, u = scaled(e.args[0])
         return -q, u
-    return Fraction(1), e
+    return _UNIT, e
 
 
 def _nonfinite(op: Op, a: Expr, b: Expr) -> Expr | None:
@@ -110,9 +111,9 @@ def add(a: Expr | Number, b: Expr | Number) -> Expr:
     p, q = rational(a), rational(b)
     if p is not None and q is not None and (e := _exact(p + q)) is not None:
         return e
-    if p == 0:
+    if a is ZERO:
         return b
-    if q == 0:
+    if b is ZERO:
         return a
     if b.op is NEG:
         return sub(a, b.args[0])

@@ -81,8 +81,11 @@ class Form(NamedTuple):
         return self.text if bare else f"({self.signed})"
 
 
+Size = tuple[int, bool, bool]
+"""Operations without the sign, whether that is a minus, and whether a sum begins with one."""
 Factors = list[tuple[Expr, Expr]]
 """Bases and exponents."""
+_UNIT = Fraction(1)
 
 
 def terms(e: Expr) -> list[tuple[int, Expr]]:
@@ -103,7 +106,7 @@ def terms(e: Expr) -> list[tuple[int, Expr]]:
 
 def factors(e: Expr) -> tuple[Fraction, Factors]:
     """A product as a number, and bases with their exponents, in the order they are written."""
-    unit, found = Fraction(1), Factors()
+    unit, found = _UNIT, Factors()
     stack = [(1, e)]
     while stack:
         side, node = stack.pop()
@@ -136,14 +139,23 @@ class Formulas:
     def __init__(self) -> None:
         self.known: dict[Expr, Form] = {}
         self._keys: dict[Expr, tuple[Any, ...]] = {}
+        self._sizes: dict[Expr, Size] = {}
 
     def text(self, e: Expr) -> str:
         """The text of a node."""
         return self.of(e).signed
 
     def length(self, e: Expr) -> int:
-        """How many operations its text has."""
-        return self.of(e).length
+        """How many operations its text has; no text is made for that."""
+        found = self._sizes.get(e)
+        if found is None:
+            found = self._measured(e)
+        return found[0] + found[1]
+
+    def starts_with_minus(self, e: Expr) -> bool:
+        """Whether the first character of the text is a minus."""
+        found = self._sizes.get(e) or self._measured(e)
+        return found[1] or found[2]
 
     def of(self, e: Expr) -> Form:
         """The text of a node, and what it takes to use it in others."""
@@ -202,18 +214,20 @@ class Formulas:
 
     def _monomials(self, nodes: list[Expr]) -> list[Any]:
         """Keys that put the terms of a sum in order."""
-        rows: list[dict[Expr, Fraction]] = []
+        rows: list[dict[Expr, Fraction | int]] = []
         for node in nodes:
-            row: dict[Expr, Fraction] = {}
+            row: dict[Expr, Fraction | int] = {}
             for base, exponent in factors(node)[1]:
-                q = ir.rational(exponent)
+                q: Fraction | int | None = 1 if exponent is ONE else ir.rational(exponent)
                 if q is None:
-                    base, q = ir.power(base, exponent), Fraction(1)
-                row[base] = row.get(base, Fraction(0)) + q
+                    base, q = ir.power(base, exponent), 1
+                elif q.denominator == 1:
+                    q = q.numerator
+                row[base] = row.get(base, 0) + q
             rows.append(row)
         gens = sorted({b for row in rows for b in row}, key=self._rank)
         return [
-            (*(-row.get(g, Fraction(0)) for g in gens), self.of(node).text)
+            (*(-row.get(g, 0) for g in gens), self.of(node).text)
             for row, node in zip(rows, nodes, strict=True)
         ]
 
@@ -254,7 +268,10 @@ class Formulas:
         if bottom != "1":
             under.insert(0, Form(bottom, ATOM, 0))
         if not under and len(over) == 1:
-            return over[0]._replace(negative=negative)
+            (only,) = over
+            if negative and only.level == SUM:
+                return Form(f"({only.text})", ATOM, only.size, True)
+            return only._replace(negative=negative)
         count = sum(f.size for f in (*over, *under)) + max(len(over) - 1, 0)
         text = "*".join(f.text if f.level >= PRODUCT else f"({f.text})" for f in over) or "1"
         if under:
@@ -265,9 +282,11 @@ class Formulas:
 
     def _inverse(self, exponent: Expr) -> Expr | None:
         """The exponent of what is written below the line; None if it is above."""
+        if exponent is ONE:
+            return None
         q = ir.rational(exponent)
         if q is not None:
-            return ir.const(-q) if q < 0 else None
+            return ir.const(-q) if q.numerator < 0 else None
         if exponent.op is NEG:
             return exponent.args[0]
         return None
@@ -283,6 +302,68 @@ class Formulas:
         power = x.text if x.level == ATOM and not x.negative else f"({x.signed})"
         return Form(f"{shown}**{power}", POWER, b.length + x.length + 1)
 
+    # ---------------------------------------------------------------- lengths
+    def _measured(self, e: Expr) -> Size:
+        """What `_form` says of lengths, without texts and their order."""
+        for node in ir.topological((e,), self._sizes):
+            if node not in self._sizes:
+                self._sizes[node] = self._size(node)
+        return self._sizes[e]
+
+    def _size(self, e: Expr) -> Size:
+        op = e.op
+        if op is VAR or op is BOOL:
+            return 0, False, False
+        if op in (ADD, SUB):
+            return self._size_of_sum(e)
+        if op in (MUL, DIV, NEG, POW):
+            return self._size_of_product(e)
+        if not op.boolean and op is not CONST and e.args and op not in (EXP, POLYGAMMA, UNIT):
+            count = 1
+            for a in e.args:
+                size, negative, _ = self._sizes[a]
+                count += size + negative
+            return count, False, False
+        form = self.of(e)
+        return form.size, form.negative, form.level == SUM and form.text.startswith("-")
+
+    def _size_of_sum(self, e: Expr) -> Size:
+        count, least = -1, True
+        for sign, node in terms(e):
+            size, negative, _ = self._sizes[node] if node in self._sizes else self._measured(node)
+            count += size + 1
+            if (sign < 0) is negative:
+                least = False
+        return count + least, False, least
+
+    def _size_of_product(self, e: Expr) -> Size:
+        unit, found = factors(e)
+        found = _gathered(found)
+        count, over, under, negative = 0, 0, 0, unit < 0
+        for base, exponent in found:
+            inverse = self._inverse(exponent)
+            size, minus, begins = self._sizes[base] if base in self._sizes else self._measured(base)
+            x = exponent if inverse is None else inverse
+            if x is not ONE:
+                below, sign, _ = self._sizes[x] if x in self._sizes else self._measured(x)
+                size += minus + 1 + (0 if x is HALF else below + sign)
+                minus = begins = False
+            negative ^= minus
+            count += size
+            if inverse is None:
+                over += 1
+            else:
+                under += 1
+        if not found:
+            form = self._number(ir.const(unit))
+            return form.size, form.negative, False
+        top, bottom = _quotient(abs(unit))
+        over += top != "1"
+        under += bottom != "1"
+        if not under and over == 1:
+            return count, negative, begins and not negative
+        return count + max(over - 1, 0) + under, negative, False
+
     # ---------------------------------------------------- functions, conditions
     def _function(self, e: Expr) -> Form:
         op, args = e.op, [self.of(a) for a in e.args]
@@ -292,8 +373,6 @@ class Formulas:
             return Form("pi", ATOM, 0)
         if op is LN2 or op is LN10:
             return Form("log(2)" if op is LN2 else "log(10)", ATOM, 1)
-        if op is EXP and e.args[0] is ONE:
-            return Form("e", ATOM, 0)
         if op is POLYGAMMA and e.args[0] is ir.ZERO:
             return self._call("digamma", args[1:])
         if op is UNIT:

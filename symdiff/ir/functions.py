@@ -17,6 +17,7 @@ from symdiff.ir import (
     ABS,
     CONST,
     HALF,
+    NAN,
     NEG,
     ONE,
     OPS,
@@ -62,17 +63,17 @@ def _even(op_name: str) -> Callable[[Expr], Expr | None]:
 
 # ------------------------------------------------------------------- constants
 PI: Op = Op(
-    "pi", 0,
+    "pi", 0, sign="positive",
     sympy=lambda sp: sp.pi, python="math.pi",
     ball=lambda: _flint().arb.pi(),
 )  # fmt: skip
 LN2: Op = Op(
-    "ln2", 0,
+    "ln2", 0, sign="positive",
     sympy=lambda sp: sp.log(2), python="0.6931471805599453",
     ball=lambda: _flint().arb.const_log2(),
 )  # fmt: skip
 LN10: Op = Op(
-    "ln10", 0,
+    "ln10", 0, sign="positive",
     sympy=lambda sp: sp.log(10), python="2.302585092994046",
     ball=lambda: _flint().arb.const_log10(),
 )  # fmt: skip
@@ -112,6 +113,7 @@ def _log_simplify(x: Expr) -> Expr | None:
 
 EXP: Op = Op(
     "exp", 1,
+    monotone=True,
     sign="positive",
     partials=lambda x: (EXP(x),),
     simplify=lambda x: x.args[0] if x.op is LOG else None,
@@ -123,8 +125,10 @@ EXP: Op = Op(
 )  # fmt: skip
 LOG: Op = Op(
     "log", 1,
+    monotone=True,
     partials=lambda x: (div(ONE, x),),
     domain=lambda x: le(ZERO, x),
+    pole=lambda x: eq(x, ZERO),
     simplify=_log_simplify,
     fold=lambda x: Fraction(0) if x == 1 else None,
     names=("math.log", "numpy.log"),
@@ -134,6 +138,7 @@ LOG: Op = Op(
 )  # fmt: skip
 EXP2: Op = Op(
     "exp2", 1,
+    monotone=True,
     sign="positive",
     partials=lambda x: (mul(EXP2(x), LN2()),),
     fold=lambda x: Fraction(2) ** int(x) if x.denominator == 1 and abs(x) < 1024 else None,
@@ -144,6 +149,7 @@ EXP2: Op = Op(
 )  # fmt: skip
 EXPM1: Op = Op(
     "expm1", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (EXP(x),),
     slope=lambda x: (EXPM1(x) + ONE,),
@@ -155,9 +161,11 @@ EXPM1: Op = Op(
 )  # fmt: skip
 LOG1P: Op = Op(
     "log1p", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, add(ONE, x)),),
     domain=lambda x: le(const(-1), x),
+    pole=lambda x: eq(x, const(-1)),
     fold=_at_zero(0),
     names=("math.log1p", "numpy.log1p", "scipy.special.log1p"),
     sympy=lambda sp, x: sp.log(1 + x),
@@ -166,8 +174,10 @@ LOG1P: Op = Op(
 )  # fmt: skip
 LOG2: Op = Op(
     "log2", 1,
+    monotone=True,
     partials=lambda x: (div(ONE, mul(x, LN2())),),
     domain=lambda x: le(ZERO, x),
+    pole=lambda x: eq(x, ZERO),
     fold=lambda x: _exact_log(x, 2),
     names=("math.log2", "numpy.log2"),
     sympy=lambda sp, x: sp.log(x) / sp.log(2),
@@ -176,8 +186,10 @@ LOG2: Op = Op(
 )  # fmt: skip
 LOG10: Op = Op(
     "log10", 1,
+    monotone=True,
     partials=lambda x: (div(ONE, mul(x, LN10())),),
     domain=lambda x: le(ZERO, x),
+    pole=lambda x: eq(x, ZERO),
     fold=lambda x: _exact_log(x, 10),
     names=("math.log10", "numpy.log10"),
     sympy=lambda sp, x: sp.log(x) / sp.log(10),
@@ -236,6 +248,7 @@ def _times_log(log: Op, edge: int) -> dict[str, Any]:
     return {
         "partials": lambda u, x: (log(x), div(u, x - const(edge))),
         "domain": lambda u, x: or_(and_(eq(u, ZERO), le(x, const(edge))), le(const(edge), x)),
+        "pole": lambda u, x: and_(eq(x, const(edge)), lt(ZERO, abs_(u))),
         "simplify": simplify,
         "expand": expand,
         "ball": lambda u, x: u if u.is_zero() else u * ball(x),
@@ -258,6 +271,7 @@ XLOG1PY: Op = Op(
 # ------------------------------------------------------------------------ roots
 CBRT: Op = Op(
     "cbrt", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, mul(const(3), power(CBRT(x), 2))),),
     slope=lambda x: (abs_(div(CBRT(x), const(3) * x)),),
@@ -373,6 +387,7 @@ TAN: Op = Op(
 )  # fmt: skip
 ASIN: Op = Op(
     "asin", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, sqrt(mul(ONE - x, ONE + x))),),
     domain=lambda x: le(abs_(x), ONE),
@@ -384,6 +399,7 @@ ASIN: Op = Op(
 )  # fmt: skip
 ACOS: Op = Op(
     "acos", 1,
+    monotone=True,
     sign="nonnegative",
     partials=lambda x: (div(const(-1), sqrt(mul(ONE - x, ONE + x))),),
     domain=lambda x: le(abs_(x), ONE),
@@ -395,6 +411,7 @@ ACOS: Op = Op(
 )  # fmt: skip
 ATAN: Op = Op(
     "atan", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, add(power(x, 2), ONE)),), steepest=1,
     simplify=_odd("atan"), fold=_at_zero(0),
@@ -423,13 +440,14 @@ ATAN2: Op = Op(
     names=("math.atan2", "numpy.arctan2", "numpy.atan2"),
     sympy=lambda sp, y, x: sp.atan2(y, x),
     libm="atan2", vector=True, python="math.atan2({0}, {1})",
-    ball=lambda y, x: _flint().arb.atan2(y, x),
+    ball=lambda y, x: y + x if y.is_nan() or x.is_nan() else _flint().arb.atan2(y, x),
     cut=lambda y, x: y, pieces=lambda y, x: _angle(y, x),
 )  # fmt: skip
 
 # -------------------------------------------------------------------- hyperbolic
 SINH: Op = Op(
     "sinh", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (COSH(x),),
     slope=lambda x: (ONE + abs_(SINH(x)),),
@@ -452,6 +470,7 @@ COSH: Op = Op(
 )  # fmt: skip
 TANH: Op = Op(
     "tanh", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, power(COSH(x), 2)),),
     by_value=lambda y: (mul(ONE - y, ONE + y),),
@@ -464,6 +483,7 @@ TANH: Op = Op(
 )  # fmt: skip
 ASINH: Op = Op(
     "asinh", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, sqrt(add(power(x, 2), ONE))),), steepest=1,
     simplify=_odd("asinh"), fold=_at_zero(0),
@@ -474,6 +494,7 @@ ASINH: Op = Op(
 )  # fmt: skip
 ACOSH: Op = Op(
     "acosh", 1,
+    monotone=True,
     sign="nonnegative",
     partials=lambda x: (div(ONE, mul(sqrt(x - ONE), sqrt(x + ONE))),),
     domain=lambda x: le(ONE, x),
@@ -485,9 +506,11 @@ ACOSH: Op = Op(
 )  # fmt: skip
 ATANH: Op = Op(
     "atanh", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (div(ONE, mul(ONE - x, ONE + x)),),
     domain=lambda x: le(abs_(x), ONE),
+    pole=lambda x: eq(abs_(x), ONE),
     simplify=_odd("atanh"), fold=_at_zero(0),
     names=("math.atanh", "numpy.arctanh", "numpy.atanh"),
     sympy=lambda sp, x: sp.atanh(x),
@@ -506,6 +529,7 @@ def _erfc_ball(x: Any) -> Any:
 
 ERF: Op = Op(
     "erf", 1,
+    monotone=True,
     sign="same",
     partials=lambda x: (mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2)))),),
     slope=lambda x: (const(2),),
@@ -517,6 +541,7 @@ ERF: Op = Op(
 )  # fmt: skip
 ERFC: Op = Op(
     "erfc", 1,
+    monotone=True,
     sign="positive",
     partials=lambda x: (neg(mul(div(const(2), sqrt(PI())), EXP(neg(power(x, 2))))),), steepest=2,
     slope=lambda x: (mul(ERFC(x), add(add(abs_(x), x), const(Fraction(3, 2)))),),  # DLMF 7.8.2
@@ -526,8 +551,16 @@ ERFC: Op = Op(
     libm="erfc", vector=True, python="math.erfc({0})",
     ball=_erfc_ball,
 )  # fmt: skip
+
+
+def _no_gamma(x: Expr) -> Expr:
+    """The poles of gamma: 0, -1, -2, ..."""
+    return and_(le(x, ZERO), eq(FLOOR(x), x))
+
+
 GAMMA: Op = Op(
     "gamma", 1,
+    pole=_no_gamma,
     partials=lambda x: (mul(GAMMA(x), POLYGAMMA(ZERO, x)),),
     fold=lambda x: Fraction(math.factorial(int(x) - 1)) if x.denominator == 1 and 0 < x < 100 else None,
     names=("math.gamma", "scipy.special.gamma"),
@@ -537,6 +570,7 @@ GAMMA: Op = Op(
 )  # fmt: skip
 LGAMMA: Op = Op(
     "lgamma", 1,
+    pole=_no_gamma,
     partials=lambda x: (POLYGAMMA(ZERO, x),),
     fold=lambda x: Fraction(0) if x in (1, 2) else None,
     names=("math.lgamma", "scipy.special.gammaln", "scipy.special.loggamma"),
@@ -628,6 +662,7 @@ MAX_POLYGAMMA = 20
 
 POLYGAMMA: Op = Op(
     "polygamma", 2,
+    pole=lambda n, x: _no_gamma(x),
     partials=lambda n, x: (None, POLYGAMMA(n + ONE, x)),
     names=("scipy.special.polygamma",),
     sympy=lambda sp, n, x: sp.polygamma(n, x),
@@ -856,7 +891,9 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "math.radians": lambda x: mul(div(PI(), const(180)), x),
     "numpy.radians": lambda x: mul(div(PI(), const(180)), x),
     "numpy.deg2rad": lambda x: mul(div(PI(), const(180)), x),
-    "numpy.heaviside": lambda x, h: where(eq(x, ZERO), h, where(lt(x, ZERO), ZERO, ONE)),
+    "numpy.heaviside": lambda x, h: where(
+        eq(x, ZERO), h, where(lt(x, ZERO), ZERO, where(lt(ZERO, x), ONE, NAN))
+    ),
     "numpy.logaddexp2": lambda a, b: div(LOGADDEXP(mul(LN2(), a), mul(LN2(), b)), LN2()),
     "numpy.floor_divide": lambda a, b: FLOOR(div(a, b)),
     "numpy.mod": lambda a, b: a - mul(b, FLOOR(div(a, b))),

@@ -309,10 +309,13 @@ class Stretches:
     pairs : the sizes that meet, formulas of those of the parameters; with 0, where it makes a
         difference that a size is 1.
     axes : the axes of parameters whose sizes the names in them are.
+    single : numbers of elements of arrays, for which it makes a difference that they are 1: an
+        array of one element has a truth.
     """
 
     pairs: tuple[tuple[Expr, Expr], ...] = ()
     axes: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    single: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +333,8 @@ class Structured:
     locations : first place in the source of each node that has one.
     stretches : where axes of size 1 would be repeated.
     taken : how arrays are taken by it, in words.
+    kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value,
+        "l" for a list that is an array here; empty if nothing is known.
     """
 
     name: str
@@ -341,6 +346,7 @@ class Structured:
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
     stretches: Stretches = field(default=Stretches(), compare=False)
     taken: str = field(default="", compare=False)
+    kinds: tuple[str, ...] = ()
 
 
 # ------------------------------------------------------------------------ names

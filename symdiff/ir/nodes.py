@@ -51,6 +51,7 @@ class Op:
     live : `(*args) -> condition under which each argument counts`; for max and
         min, where an argument that is not taken must not leak into the derivative.
     domain : `(*args) -> closed condition` outside of which the value is nan.
+    pole : `(*args) -> where` the value is not finite though the arguments are, on that domain.
     simplify : `(*args) -> an equal node, or None`, tried at construction.
     fold : `(*Fractions) -> exact Fraction, or None`.
     names : dotted Python names that mean this function.
@@ -63,6 +64,7 @@ class Op:
     expand : `(*args) -> the function in terms of others`, for targets without it.
     written : whether that stands for it before errors are bounded: near its roots it loses digits.
     ball : `(*arbs) -> arb`, rigorous evaluation in ball arithmetic.
+    monotone : whether it only rises, or only falls, on its domain.
     sign : "positive", "nonnegative", or "same" as the argument's; "" if neither.
     kink : `(*args) -> where`, the node whose zeros are kinks, and
     kink_rule : the documented value of the derivative there.
@@ -83,6 +85,7 @@ class Op:
     by_value: Callable[[Expr], tuple[Expr, ...]] | None = None
     live: Callable[..., tuple[Expr, ...]] | None = None
     domain: Callable[..., Expr] | None = None
+    pole: Callable[..., Expr] | None = None
     simplify: Callable[..., Expr | None] | None = None
     fold: Callable[..., Fraction | None] | None = None
     names: tuple[str, ...] = ()
@@ -95,6 +98,7 @@ class Op:
     expand: Callable[..., Expr] | None = None
     written: bool = False
     ball: Callable[..., Any] | None = None
+    monotone: bool = False
     sign: str = ""
     kink: Callable[..., Expr] | None = None
     kink_rule: str = ""
@@ -224,8 +228,19 @@ TRUE = raw(BOOL, (), True)
 FALSE = raw(BOOL, (), False)
 
 
+_small: dict[int, Expr] = {}
+"""Constants that are made all the time: small integers."""
+
+
 def const(value: Number) -> Expr:
     """The constant that a Python number denotes, exactly."""
+    if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
+        n = value.numerator
+        if -64 <= n <= 64:
+            found = _small.get(n)
+            if found is None:
+                found = _small[n] = raw(CONST, (), Fraction(n))
+            return found
     if isinstance(value, float):
         if math.isfinite(value):
             value = Fraction(value)
@@ -255,6 +270,15 @@ def as_expr(value: Expr | Number) -> Expr:
 def rational(e: Expr) -> Fraction | None:
     """The exact value of a finite constant, else None."""
     return e.value if e.op is CONST and isinstance(e.value, Fraction) else None
+
+
+LARGEST, SMALLEST = Fraction(2) ** 1023, Fraction(1, 2**1022)
+
+
+def is_far(e: Expr) -> bool:
+    """Whether a node is a constant beyond the range of doubles."""
+    q = rational(e)
+    return q is not None and q != 0 and not SMALLEST <= abs(q) < LARGEST
 
 
 def integer(e: Expr) -> int | None:

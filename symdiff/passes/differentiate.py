@@ -178,7 +178,10 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
         return
     yield base, exponent * ir.power(base, exponent - 1), TRUE
     if q is None:
-        yield exponent, XLOGY(node, base), TRUE
+        slope = XLOGY(node, base)
+        if base is ZERO:  # all derivatives of 0**y are 0 for y > 0, where log(0)**2 * 0**y is nan
+            slope = ir.where(ir.lt(ZERO, exponent), ZERO, slope)
+        yield exponent, slope, TRUE
 
 
 def squares(u: Expr) -> list[tuple[Fraction, Expr, int]] | None:

@@ -58,6 +58,12 @@ def stretched(
         if len(decisive) == 1:
             for name, axis in stretches.axes[name_of(decisive[0])]:
                 found.setdefault(name, {})[axis] = int(known[decisive[0]].value)
+    for count in stretches.single:
+        (e,) = substitute((count,), known)
+        if ir.integer(e) == 1:
+            for size in leaves((count,)):
+                for name, axis in stretches.axes[name_of(size)]:
+                    found.setdefault(name, {})[axis] = int(known[size].value)
     if not found:
         return None
     return {n: _with(s, found.get(n, {})) for n, s in shapes.items()}

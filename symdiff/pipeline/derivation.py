@@ -164,7 +164,7 @@ class Source:
         while True:
             self.raw(static, found)
             met = self.met[static_key(static), _shape_key(found)]
-            if not met.pairs:
+            if not met.pairs and not met.single:
                 return found
             more = stretched(met, found, values, mapped)
             if more is None:
@@ -177,6 +177,10 @@ class Source:
         met = self.met[static_key(static), _shape_key(shapes)]
         sized = any(len(shape) > 2 for shape in shapes.values())
         return not sized and all(b is not ZERO for _, b in met.pairs)
+
+    def stretches(self, static: Mapping[str, Any], shapes: Shapes) -> Stretches:
+        """The sizes for which what was captured for these arguments does not hold."""
+        return self.met[static_key(static), _shape_key(shapes)]
 
     def calls(self, static: Mapping[str, Any]) -> list[str]:
         """How the arguments of each kind of call so far are taken."""
@@ -465,7 +469,7 @@ def _alike(a: Program, b: Program) -> bool:
     """Whether two programs are the same function."""
     if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
         return False
-    return repr(a.tree) == repr(b.tree)
+    return repr(a.tree) == repr(b.tree) and a.kinds == b.kinds
 
 
 def _shape_key(shapes: Shapes | None) -> Any:

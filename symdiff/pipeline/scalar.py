@@ -36,7 +36,7 @@ from symdiff.passes.complete.complete import readable_forms as closed_for_people
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
-from symdiff.passes.simplify import simplify
+from symdiff.passes.simplify import Short, short_forms, simplify
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.process.lazy_modules import Later
 
@@ -85,6 +85,25 @@ def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The outputs for people to read: completed functions in closed form, all as short as
     they get."""
     return simplify(closed_for_people(outputs))
+
+
+def short_derivative(
+    program: Program, names: Sequence[str], conditional: bool = True
+) -> list[Short]:
+    """The mixed partial derivative by each name in turn, of every output, for people to read:
+    from what kernels are made of, and from the chain rule of the program as it was written.
+    Not conditional: only forms that hold wherever the function is defined."""
+    made = closed_for_people(derivative(program, names).outputs)
+    chain: Sequence[Expr] = program.outputs
+    for name in names:
+        chain = pushforward(chain, {ir.var(name): ir.ONE})
+    return short_forms(made, chain, program.outputs, conditional)
+
+
+def short_value(program: Program, conditional: bool = True) -> list[Short]:
+    """The function itself, for people to read."""
+    made = closed_for_people(value(program).outputs)
+    return short_forms(made, program.outputs, program.outputs, conditional)
 
 
 def simplified(program: Program, notes: Notes | None = None) -> Program:
@@ -344,5 +363,5 @@ def _all_partials(program: Program, wrt: Sequence[str]) -> Program:
 
 __all__ = [
     "Emission", "Notes", "Stage", "closed_for_people", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
-    "readable_forms", "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
+    "readable_forms", "short_derivative", "short_value", "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
 ]  # fmt: skip

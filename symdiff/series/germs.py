@@ -113,10 +113,12 @@ class Germs:
         if not singular:
             return Germ(kind, False, False)
         guard = e.op is WHERE and self._is_guard(e)
-        absorbs = any(self.germs[a].kind != "analytic" for a in below)
+        kinds = {self.germs[a].kind for a in below}
+        absorbs = bool(kinds - {"analytic"})
         essential = own or guard or absorbs or (kind == "analytic" and self._cancels(e))
         branch = e.op is WHERE or e.op.kink is not None
-        return Germ(kind, True, essential, order, own and not absorbs and not branch)
+        alone = own and not branch and kinds <= {"analytic", "kink"}
+        return Germ(kind, True, essential, order, alone)
 
     def _kind(self, e: Expr) -> tuple[str, int]:
         inside = self._inside(e)

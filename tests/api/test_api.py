@@ -189,6 +189,11 @@ class TestDerivatives:
         outside = symgrad(lambda x: x * root(x - 1))
         assert math.isnan(outside(0.5))
 
+    def test_a_function_is_of_no_other_kind(self):
+        assert type(energy).__mro__ == (type(energy), object)
+        assert not {"func", "args", "keywords"} & set(dir(energy))
+        assert callable(energy.grad) and "__call__" in dir(energy)
+
     def test_functional_twins(self):
         assert symdiff.grad(plain)(0.5) == pytest.approx(-math.exp(-0.25))
         assert symdiff.value_and_grad(plain)(0.0) == (1.0, 0.0)

@@ -54,7 +54,7 @@ def test_host_arrays_give_host_results(fake_device):
     assert type(value) is float
     assert type(slope) is np.ndarray
     assert on_device(energy)(np.float32(x)).dtype == np.float32
-    assert on_device(energy)([1, 2, 3]) == (2 - 1) ** 2 + (3 - 4) ** 2
+    assert on_device(energy)(np.array([1, 2, 3])) == (2 - 1) ** 2 + (3 - 4) ** 2
     assert type(on_device(energy)(np.float16(x))) is np.float16
 
 
@@ -313,6 +313,25 @@ def test_map(fake_device):
     slopes = on_device(energy).grad.map(HostArray(X)).array
     np.testing.assert_allclose(slopes, symgrad(energy).grad.map(X), rtol=1e-12, atol=1e-14)
     assert type(on_device(energy).map(X)) is np.ndarray
+
+
+def waves(x, c):
+    return {"s": np.sin(x) * c, "both": np.array([[x, c + x], [x * c, x]])}
+
+
+def test_map_of_functions_of_elements(fake_device):
+    X, c = np.linspace(0, 1, 12).reshape(4, 3), np.linspace(1, 2, 3)
+    cpu, device = symgrad(waves), on_device(waves)
+    assert cpu.map(X, 0.5)["both"].shape == (4, 2, 2, 3)
+    for args, axes in (((X, 0.5), None), ((X[:, 0], X[:, 1]), None), ((X[0], c), (0, 0)),
+                       ((X, X[:, 0]), None), ((X, c), (0, None))):  # fmt: skip
+        want = cpu.map(*args, axes=axes)
+        host = device.map(*args, axes=axes)
+        given = [HostArray(np.asarray(v)) if np.ndim(v) else v for v in args]
+        got = device.map(*given, axes=axes)
+        for name, truth in want.items():
+            np.testing.assert_allclose(host[name], truth, rtol=1e-15)
+            np.testing.assert_allclose(got[name].array, truth, rtol=1e-15)
 
 
 # ------------------------------------------------------------------- calls, errors

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from symdiff.frontend import capture
+from symdiff.frontend.capture import ELEMENTWISE
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir import topological
 from symdiff.ir.loop_program import (
@@ -32,7 +33,7 @@ from symdiff.pipeline import loops as loop_pipeline
 from symdiff.runtime.cuda.call import located
 from symdiff.runtime.cuda.loops.call import ArraysOnDevice
 from symdiff.runtime.cuda.loops.kernel import CudaProgram, SecondTier
-from tests.array_corpus import CASES, Case
+from tests.array_corpus import CASES, Case, passed
 from tests.cuda.host import HostArray
 
 LOOSE = {"float64": (1e-9, 1e-11), "float32": (2e-3, 2e-3)}
@@ -60,16 +61,17 @@ def slopes(case: Case) -> Structured:
 def check(program: Structured, case: Case, dtype: str, second: SecondTier | None = None) -> None:
     call = ArraysOnDevice(CudaProgram(program, second=second))
     for seed, sizes in enumerate(case.sizes()):
-        args = [_as(dtype, a) for a in case.arguments(sizes, seed)]
-        held = [np.copy(a) for a in args]
-        want = run(program, args, Precise(120))
-        given = [HostArray(a) if isinstance(a, np.ndarray) else a for a in args]
-        got = _flat(call.run(located(given) if seed % 2 else args))
-        assert len(got) == len(want)
-        for a, b in zip(got, want, strict=True):
-            close(a, b, dtype, sizes)
-        for a, b in zip(args, held, strict=True):
-            np.testing.assert_array_equal(a, b)
+        whole = [_as(dtype, a) for a in case.arguments(sizes, seed)]
+        for args in passed(program, whole):
+            held = [np.copy(a) for a in args]
+            want = run(program, args, Precise(120))
+            given = [HostArray(a) if isinstance(a, np.ndarray) else a for a in args]
+            got = _flat(call.run(located(given) if seed % 2 else args))
+            assert len(got) == len(want)
+            for a, b in zip(got, want, strict=True):
+                close(a, b, dtype, sizes)
+            for a, b in zip(args, held, strict=True):
+                np.testing.assert_array_equal(a, b)
 
 
 def _as(dtype: str, a: Any) -> Any:
@@ -153,22 +155,33 @@ def depth(block: Block) -> int:
     return max(inner, default=0)
 
 
+def _columns(program: Structured, args: list[Any]) -> list[Any]:
+    """The arguments; of an elementwise program all elements, one in each row."""
+    if program.taken != ELEMENTWISE:
+        return args
+    return [np.ascontiguousarray(a).ravel() for a in np.broadcast_arrays(*args)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_more_than_a_block(fake_device: Any, case: Case) -> None:
     """Values and gradients, beside the interpreter with doubles."""
     program = traced(case)
-    programs = [loop_pipeline.final(loop_pipeline.value(program))]
+    found = [loop_pipeline.value(program)]
     if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
-        programs.append(loop_pipeline.final(slopes(case)))
+        found.append(slopes(case))
+    if program.taken == ELEMENTWISE:
+        found = [r for p in found if (r := loop_pipeline.rows(p, [True] * len(p.params)))]
+        assert found
+    programs = list(map(loop_pipeline.final, found))
     names = list(next(iter(case.sizes())))
     sizes = dict(zip(names, LARGE.get(len(names), ()), strict=False))
     if len(sizes) < len(names):
         pytest.skip("has no axes to be long")
-    args = case.arguments(sizes, 1)
+    args = _columns(program, case.arguments(sizes, 1))
     steps = max(sizes.values(), default=1) ** max(depth(p.block) for p in programs)
     if sum(np.size(a) for a in args) > MOST or steps > LONGEST:
-        args = case.arguments(dict.fromkeys(sizes, 34), 1)
+        args = _columns(program, case.arguments(dict.fromkeys(sizes, 34), 1))
     for p in programs:
         got = _flat(ArraysOnDevice(CudaProgram(p)).run(args))
         tolerance = AMPLIFIED if amplifies(p) else SUMMED

@@ -34,7 +34,7 @@ def product(x, y):
 
 
 def polar(x, y):
-    return np.array([math.hypot(x, y), math.atan2(y, x)])
+    return np.array([np.hypot(x, y), np.arctan2(y, x)])
 
 
 def on_device(f, **options):

@@ -10,7 +10,7 @@ Formula:
     for i = 0..n - 1:
         total_1 = sum(X[i, i_1]*w[i_1], i_1 = 0..m - 1)
         total_2[i] = total_1
-    total_4 = sum((total_2[i_2] - y[i_2])**2, i_2 = 0..n - 1)
+    total_4 = sum((y[i_2] - total_2[i_2])**2, i_2 = 0..n - 1)
     misfit = total_4
 """
 

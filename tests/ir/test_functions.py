@@ -305,6 +305,17 @@ def test_sign(op: Op) -> None:
             assert ball.sgn() == arb(p[0]).sgn(), p
 
 
+@having("monotone")
+def test_monotone(op: Op) -> None:
+    """Values at increasing points of the domain only rise, or only fall."""
+    points = sorted(x for (x,) in samples(op))
+    values = [b for x in points if (b := at(application(op), op, (x,))) is not None]
+    values = [b for b in values if b.is_finite()]
+    steps = {a < b for a, b in itertools.pairwise(values) if not a.overlaps(b)}
+    assert len(values) > 3
+    assert len(steps) == 1
+
+
 @having("expand")
 def test_expansion_equals_the_function(op: Op) -> None:
     """A target without the function uses the expansion, to double accuracy."""

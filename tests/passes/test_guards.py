@@ -499,7 +499,13 @@ def test_contexts_use_implied_conditions():
     (got,) = Contexts().simplify((where(near(x, 1), where(ir.eq(x, 1), 5, y), 0),))
     assert got is where(near(x, 1), y, 0)
     (got,) = Contexts().simplify((where(ir.lt(0, x), a, where(ir.lt(x, 0), b, c)),))
-    assert got is where(ir.lt(0, x), a, where(zero(x), c, b))
+    assert got is where(ir.lt(0, x), a, where(ir.lt(x, 0), b, c))  # nan is neither
+    (got,) = Contexts().simplify((where(ir.lt(0, x), a, where(ir.lt(x, 0), b / x, c)),))
+    assert got is where(ir.lt(0, x), a, where(zero(x), c, b / x))
+    (got,) = Contexts().simplify((where(ir.lt(0, x), a, where(ir.le(x, 0), b, c)),))
+    assert got is where(ir.lt(0, x), a, where(ir.le(x, 0), b, c))
+    (got,) = Contexts().simplify((where(ir.le(x, 0), where(ir.lt(0, x), b, c), a),))
+    assert got is where(ir.le(x, 0), c, a)
 
 
 def test_contexts_of_many_branches_stay_small():

@@ -100,6 +100,8 @@ class _TextPrinter(Printer):
             return False
         own = {ir.var(c.name), index(c.name)}
         first, second = c.next.args
+        if second in own:
+            first, second = second, first
         if first not in own or own & set(ir.topological((second,))):
             return False
         ranges = dict(self.ranges)

@@ -8,7 +8,7 @@ import keyword
 import re
 from collections.abc import Callable
 
-from symdiff.ir import ONE, Expr, and_, eq, ge, gt, le, lt, mul, ne, or_, power, where
+from symdiff.ir import INF, NAN, ONE, Expr, and_, eq, ge, gt, le, lt, mul, ne, or_, power, where
 from symdiff.ir.functions import COMPOSITES, EXP, FLOOR, LOG, MAXIMUM, MINIMUM, PI, TABLE
 
 
@@ -54,6 +54,8 @@ CONSTANTS: dict[str, Callable[[], Expr]] = {
     "pi": PI,
     "π": PI,
     "e": lambda: EXP(ONE),
+    "inf": lambda: INF,
+    "nan": lambda: NAN,
 }
 """Names of exact constants."""
 

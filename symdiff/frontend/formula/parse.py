@@ -286,8 +286,6 @@ class _Parser:
                 f"{name} is a function",
                 f"write {name}(...), or give the variable another name",
             )
-        if name in ("inf", "nan"):
-            self._fail(node, f"{name} is not a real number")
         if name.startswith("__"):
             self._fail(node, f"{name} is no name for a variable")
         self.params.setdefault(name)

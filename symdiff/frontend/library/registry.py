@@ -23,7 +23,7 @@ from symdiff.frontend.library.numpy.symbolic import names as large_names
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, is_number
+from symdiff.frontend.trace.values import Refused, is_number, is_single
 from symdiff.ir import Expr, Op, functions
 
 Implementation = Callable[..., Any]
@@ -93,6 +93,8 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
     """A function of math, which takes no arrays."""
 
     def implementation(t: Tracer, *args: Any, **kwargs: Any) -> Any:
+        if t.took_single and any(map(is_single, args)):  # Python raises an error: by elements
+            return arrays.elementwise(lambda *numbers: usual(t, *numbers, **kwargs), *args)
         plain = [v if is_number(v) else python_names.number_of(v, f"{name}()") for v in args]
         return usual(t, *plain, **kwargs)
 

@@ -33,6 +33,7 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     is_number,
+    is_single,
     number,
 )
 
@@ -199,11 +200,13 @@ def _compare(t: Tracer, node: ast.Compare) -> Any:
         right = evaluate(t, comparator)
         t.at = node
         link = compare(t, type(op), left, right)
+        link = truth(t, link) if is_single(link) else link
         if isinstance(link, (SmallArray, SymArray, Selected)):
             raise numbers_only(
                 "a chained comparison",
                 "a chained comparison of arrays",
                 "join two comparisons with &",
+                truth=True,
             )
         result = scalars.conjunction(result, link)
         if result is False:

@@ -47,6 +47,9 @@ def inline(t: Tracer, placed: Placed) -> Any:
     """The traced value of a program for these arguments."""
     if isinstance(placed.program, Structured):
         return _statements(t, placed.program, placed.values)
+    sizes = _sizes(t, placed.program, placed.values)
+    for n in ir.substitute(placed.program.stretches.single, sizes):
+        t.single(n)
     return _elements(placed.program, placed.values)
 
 
@@ -91,8 +94,11 @@ def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
                 same_size(t, axis, n)
             elif known is not n:
                 same_size(t, known, n)
+    sizes = _sizes(t, program, values)
     for pair in program.stretches.pairs:
-        t.stretch(*ir.substitute(pair, _sizes(t, program, values)))
+        t.stretch(*ir.substitute(pair, sizes))
+    for n in ir.substitute(program.stretches.single, sizes):
+        t.single(n)
     for name, data in program.data.items():
         kind = "i" if data.dtype.kind in "iu" else "f"
         mapping[loop_program.array(name, kind)] = symbolic.constant(t, data, kind)
@@ -106,9 +112,10 @@ def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
     return map_objects(made.__getitem__, program.tree)
 
 
-def _sizes(t: Tracer, program: Structured, values: Sequence[Any]) -> dict[Expr, Expr]:
+def _sizes(t: Tracer, program: Program | Structured, values: Sequence[Any]) -> dict[Expr, Expr]:
     """The sizes of arguments by their names in the program."""
-    given = {p.name: v for p, v in zip(program.params, values, strict=True)}
+    names = [p if isinstance(p, str) else p.name for p in program.params]
+    given = dict(zip(names, values, strict=True))
     return {
         loop_program.index(size): symbolic.symbolic(t, _traced(given[name])).shape[axis]
         for size, ((name, axis), *_) in program.stretches.axes.items()

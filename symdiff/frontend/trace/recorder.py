@@ -68,9 +68,13 @@ class Retrace(Exception):  # noqa: N818
         self.location = t.frame.source.location(t.at)
 
 
-def numbers_only(what: str, message: str, hint: str = "") -> Refused:
-    """The refusal of an array where plain Python takes a number only: what does so."""
-    active.get().numbers_only = what, message
+ONE_ELEMENT = "a function that takes elements of arrays is called with an array of one element"
+
+
+def numbers_only(what: str, message: str, hint: str = "", truth: bool = False) -> Refused:
+    """The refusal of an array where plain Python takes a number only: what does so. `truth`:
+    it takes arrays of a single element too."""
+    active.get().numbers_only = what, message, truth
     return Refused(message, hint)
 
 
@@ -110,7 +114,9 @@ class Recorder(Interface):
         self.shapes: Mapping[str, tuple[Any, ...]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
         self.lazy = False
-        self.numbers_only: tuple[str, str] | None = None
+        self.numbers_only: tuple[str, str, bool] | None = None
+        self.took_single = False
+        self.singles: dict[Expr, None] = {}
         self.guessed: frozenset[str] = frozenset()
         self.growing: dict[ast.stmt, Any] = {}
         self.data: dict[str, np.ndarray[Any, Any]] = {}
@@ -152,7 +158,7 @@ class Recorder(Interface):
     def note(self, value: Any, node: ast.AST) -> Any:
         """Remember that the value of this node was made here first."""
         if isinstance(value, Scalar):
-            if value.expr.args:
+            if value.expr.args or ir.is_far(value.expr):
                 self.locations.setdefault(value.expr, (self.frame.source, node))
         elif isinstance(value, SmallArray):
             for v in value.items.ravel():
@@ -258,6 +264,15 @@ class Recorder(Interface):
         """Note that two sizes meet of which one may be 1."""
         if all(e in self.parameter_sizes for e in loop_program.leaves((a, b))):
             self.stretches.setdefault((a, b))
+
+    def single(self, n: Expr) -> None:
+        """Note that it makes a difference whether an array has one element."""
+        if n.op is ir.CONST:
+            return
+        if all(e in self.parameter_sizes for e in loop_program.leaves((n,))):
+            self.singles.setdefault(n)
+        else:
+            self.require(ir.ne(n, ir.ONE), "value", ONE_ELEMENT)
 
     def decides(self, n: Expr) -> None:
         """Note that it makes a difference whether a size is 1."""

@@ -28,6 +28,7 @@ from symdiff.ir import (
     CONST,
     DIV,
     HALF,
+    INF,
     LT,
     MUL,
     NEG,
@@ -265,13 +266,20 @@ def _select(c: Expr, x: Corrected, y: Corrected) -> Corrected:
 def _magnitude(x: Corrected) -> Corrected:
     if x[1] is ZERO:
         return raw(ABS, (x[0],)), ZERO
-    return _select(raw(LT, (_add(*x), ZERO)), _opposite(x), x)
+    return _select(raw(LT, (_together(*x), ZERO)), _opposite(x), x)
 
 
 def _less(x: Corrected, y: Corrected) -> Expr:
     """Whether x < y, by the difference of both parts."""
     rest = _add(x[1], _negative(y[1]))
-    return raw(LT, (_add(raw(SUB, (x[0], y[0])), rest), ZERO))
+    return raw(LT, (_together(raw(SUB, (x[0], y[0])), rest), ZERO))
+
+
+def _together(a: Expr, rest: Expr) -> Expr:
+    """A value with its error, which means nothing where the value is infinite."""
+    if rest is ZERO:
+        return a
+    return raw(WHERE, (raw(LT, (raw(ABS, (a,)), INF)), raw(ADD, (a, rest)), a))
 
 
 def _larger(x: Corrected, y: Corrected) -> Corrected:

@@ -17,11 +17,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, EQ, LE, LT, MUL, NAN, POW, SUB, Expr
+from symdiff.ir import ADD, DIV, EQ, LE, LT, MUL, NAN, POW, SUB, Expr, is_far
 from symdiff.ir.functions import LN2, LOG
 
 STEP = 600
-LARGEST, SMALLEST = Fraction(2) ** 1023, Fraction(1, 2**1022)
 TINY = Fraction(1, 2**500)
 LEAST = Fraction(1, 2**1074)
 
@@ -66,12 +65,6 @@ def split_far_constants(e: Expr) -> Expr:
     return e.op(_bound(e, a, True) if far_a else a, _bound(e, b, False) if far_b else b)
 
 
-def is_far(e: Expr) -> bool:
-    """Whether a node is a constant beyond the range of doubles."""
-    q = ir.rational(e)
-    return q is not None and q != 0 and not SMALLEST <= abs(q) < LARGEST
-
-
 def _value(e: Expr) -> Fraction:
     q = ir.rational(e)
     assert q is not None
@@ -98,7 +91,10 @@ def _sum(e: Expr) -> Expr:
     size = abs(q.numerator).bit_length() - q.denominator.bit_length()
     down = size + STEP if size < 0 else size - STEP
     parts = _powers(-down)
-    scaled = [_product(n, ir.ONE, parts) if n is near else ir.const(q / 2**down) for n in e.args]
+    scaled = [
+        _product(n, ir.ONE, parts) if n is near else ir.const(q / Fraction(2) ** down)
+        for n in e.args
+    ]
     total = _product(e.op(*scaled), ir.ONE, _powers(down))
     if size > 0:
         return total

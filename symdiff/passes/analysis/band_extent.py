@@ -18,10 +18,12 @@ from flint import arb
 from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
-from symdiff.ir import ABS, LT, WHERE, Expr
+from symdiff.ir import ABS, AND, LE, LT, MUL, WHERE, Expr
 
 FURTHER = 9
 """Bits to which a series in a band is right beyond those of the arithmetic."""
+MARGIN = 76
+"""The terms that a series across a surface leaves out are below 2**-MARGIN of its sum."""
 PIECES = 128
 """Intervals into which a band is divided."""
 MAX_BANDS = 8
@@ -69,6 +71,26 @@ def series_in_bands(outputs: Sequence[Expr]) -> dict[Expr, Expr]:
                 stack += e.args[2:] if e.op is WHERE and e.args[0] is c else e.args
         found.update((e.args[1], e) for e in bands if e.args[0] is c and e.args[1] not in elsewhere)
     return found
+
+
+def with_truncation(outputs: Sequence[Expr], share: Expr) -> tuple[Expr, ...]:
+    """The outputs with each series in a band, or across a surface, off by a share of itself."""
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op is WHERE and (is_band(e) or _is_across(e.args[0])):
+            return ir.where(args[0], args[1] * (1 + share), args[2])
+        return ir.rebuild(e, args)
+
+    return ir.transform(outputs, rule)
+
+
+def _is_across(condition: Expr) -> bool:
+    """Whether terms of a series are compared with its sum."""
+    if condition.op is AND:
+        return any(map(_is_across, condition.args))
+    if condition.op is not LE or condition.args[1].op is not MUL:
+        return False
+    return any(ir.rational(a) == Fraction(1, 2**MARGIN) for a in condition.args[1].args)
 
 
 def is_band(e: Expr) -> bool:

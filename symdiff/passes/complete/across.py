@@ -26,13 +26,12 @@ from flint import arb, ctx
 from symdiff import ir
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ONE, Expr, Op
+from symdiff.passes.analysis.band_extent import MARGIN
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.complete.removable import expand_completed
 from symdiff.passes.differentiate import pushforward
 from symdiff.process.locks import Lock
 
-MARGIN = 76
-"""The first terms left out are below 2**-MARGIN of the sum."""
 TESTED = 2
 """Terms behind those that are added up, from which it is seen that they are enough."""
 

@@ -47,7 +47,7 @@ def disjuncts(condition: Expr) -> list[Expr]:
             a, b = e.args[0].args
             stack.append(ir.and_(ir.not_(a), ir.not_(b)))
         else:
-            done.append(positive(e))
+            done.append(e)
         if len(done) + len(stack) > MAX_DISJUNCTS:
             return []
     return [] if any(n.op is OR for d in done for n in ir.topological((d,))) else done
@@ -141,10 +141,10 @@ def quantities(roots: Sequence[Expr], about: Expr) -> Iterator[Expr]:
 
 def is_simple(condition: Expr, single: bool) -> bool:
     """Whether a condition is a conjunction of comparisons of a simple shape: of one
-    quantity, at most once folded by an even power or an absolute value, with
-    constants; or algebraic, of several quantities."""
+    quantity or of monotone functions of it, at most once folded by an even power or an
+    absolute value, with constants; or algebraic, of several quantities."""
     for n in ir.topological((condition,)):
-        if n.args and n.op not in ALGEBRAIC:
+        if n.args and n.op not in ALGEBRAIC and not (single and n.op.monotone):
             return False
         if single and n.op in ir.COMPARISONS:
             e = next((a for a in n.args if a.op is not ir.CONST), n)
@@ -188,6 +188,6 @@ def may_be_guard(e: Expr) -> bool:
 
 
 __all__ = [
-    "bottleneck", "clamp_of", "disjuncts", "domain", "is_simple", "is_small", "may_be_guard",
+    "bottleneck", "clamp_of", "disjuncts", "domain", "is_simple", "is_small", "may_be_guard", "positive",
     "quantities", "without_epsilon",
 ]  # fmt: skip

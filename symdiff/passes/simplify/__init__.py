@@ -18,9 +18,12 @@ candidates.
     check    whether two formulas agree
 
 `absolute`      Absolute values and signs: `x*sign(x)` is `abs(x)`, `abs(x)*sign(x)` is ...
+`directions`    Exponents and angles that are multiples of one another, however they are...
+`costs`         How long formulas are, and how many may be tried
 `check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
 `frame`         A window of a formula as a quotient of polynomials in generators
 `one_angle`     Functions of one angle, written by each of the others
+`pieces`        Small pieces of writing: products of powers, signs, numbers
 `radicals`      Roots: their squares are their radicands, in both directions
 `rules`         Identities for what is no quotient of polynomials: one table, each sampl...
 `waves`         Products of sines and cosines as sums of them, of sums and differences o...
@@ -30,6 +33,7 @@ candidates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -38,10 +42,11 @@ from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, Expr
 from symdiff.ir.formula_text import factors, terms, tree_sizes
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import absolute, one_angle, radicals, waves
-from symdiff.passes.simplify.check import equal
+from symdiff.passes.simplify.check import compare, equal
+from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame, inside, readable, window
 from symdiff.passes.simplify.rules import rewritten
-from symdiff.passes.simplify.writer import Budget, Costs, Writer
+from symdiff.passes.simplify.writer import Writer
 
 MAX_OPERATIONS = 400
 """Formulas with more operations than this, written out as trees, stay as they are."""
@@ -58,47 +63,123 @@ MAX_ANGLES = 3
 WORSE = 3
 """Operations by which an intermediate formula may be longer."""
 
+MARGIN = 4
+"""Values that look longer than twice the shortest formula found, and this, are not written."""
+MOST_TRIED = 12
+"""Formulas of a window that are compared with what they replace, the shortest first."""
+
 _SUMS = (ADD, SUB)
 _RATIONAL = (ADD, SUB, NEG, MUL, DIV)
 
 
-def simplify(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The shortest form that is found for each output."""
-    found: dict[Expr, Expr] = {}
-    result, left = [], ALTOGETHER
-    for e in outputs:
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A short form, and what must not be zero for it to be one: nothing, for most."""
+
+    formula: Expr
+    nonzero: tuple[Expr, ...] = ()
+
+
+def simplify(
+    outputs: Iterable[Expr],
+    others: Iterable[Expr | None] | None = None,
+    within: Iterable[Expr | None] | None = None,
+) -> tuple[Expr, ...]:
+    """The shortest form that is found for each output.
+
+    Parameters
+    ----------
+    outputs : the formulas.
+    others : for each, another formula of the same function to start from, or None.
+    within : for each, a formula where only its domain matters, or None.
+    """
+    return tuple(short.formula for short in short_forms(outputs, others, within, False))
+
+
+def short_forms(
+    outputs: Iterable[Expr],
+    others: Iterable[Expr | None] | None = None,
+    within: Iterable[Expr | None] | None = None,
+    conditional: bool = True,
+) -> list[Short]:
+    """As `simplify`; with forms that hold where a variable is not zero, if they are shorter."""
+    given = tuple(outputs)
+    others = tuple(others or [None] * len(given))
+    domains = tuple(within or [None] * len(given))
+    found: dict[Expr, Short] = {}
+    left = ALTOGETHER
+    for e, other, domain in zip(given, others, domains, strict=True):
         if e not in found:
             budget = Budget(min(CANDIDATES, max(left, LEAST)))
             before = budget.left
-            found[e] = _simplified(e, budget)
+            found[e] = _short(e, other, domain, budget, conditional)
             left -= before - budget.left
-        result.append(found[e])
-    return tuple(result)
+    return [found[e] for e in given]
 
 
-def _simplified(e: Expr, budget: Budget) -> Expr:
+def _short(
+    e: Expr, other: Expr | None, domain: Expr | None, budget: Budget, conditional: bool
+) -> Short:
     if not e.args:
-        return e
+        return Short(e)
     start = readable(e)
-    nodes = ir.topological((start,))
     if tree_sizes((start,))[start] > MAX_OPERATIONS:
-        return e
-    costs = Costs(nodes)
-    found = start
+        return Short(e)
+    starts = [start]
+    if other is not None:
+        other = readable(other)
+        if other is not start and tree_sizes((other,))[other] <= MAX_OPERATIONS:
+            starts.append(other)
+    costs = Costs(ir.topological(starts))
+    best = Short(start)
+    for first in starts:
+        found = _from(first, start, costs, budget, domain)
+        if not conditional:
+            found = [f for f in found if not f.nonzero]
+        for short in found:
+            shorter = costs.shorter(short.formula, best.formula)
+            if short.nonzero and not best.nonzero:  # a condition is worth an operation
+                shorter = costs.length(short.formula) < costs.length(best.formula)
+            if shorter:
+                best = short
+    return best
+
+
+def _from(
+    first: Expr, start: Expr, costs: Costs, budget: Budget, domain: Expr | None
+) -> list[Short]:
+    """What is found from one of the formulas that there are to start with."""
+    found: list[Short] = []
     for strict in (False, True):  # a domain that a part loses may be kept by the rest
-        found = _Simplifier(costs, strict, budget).of(start)
-        if strict or found is start or equal(start, found):
-            return found
+        work = _Simplifier(costs, strict, budget, domain)
+        made = work.of(first)
+        if made is start or equal(start, made, within=domain):
+            found.append(Short(made))
+        short = work.conditional.get(first)
+        if short is not None and not set(short.nonzero) <= _in_bases(start):
+            short = None
+        if short is not None and compare(start, short.formula, within=domain) == short.nonzero:
+            found.append(short)
+        if found:
+            break
     return found
+
+
+def _in_bases(e: Expr) -> set[Expr]:
+    """The variables of bases of powers with symbols in their exponents: where such a base is
+    zero, the derivative exists for some exponents only."""
+    bases = {n.args[0] for n in ir.topological((e,)) if n.op is POW and not ir.rational(n.args[1])}
+    return set(ir.variables(bases))
 
 
 class _Simplifier:
     """Simplifies a formula from the top: a window at a time, after what its generators are
     functions of."""
 
-    def __init__(self, costs: Costs, strict: bool, budget: Budget) -> None:
-        self.costs, self.strict, self.budget = costs, strict, budget
+    def __init__(self, costs: Costs, strict: bool, budget: Budget, domain: Expr | None) -> None:
+        self.costs, self.strict, self.budget, self.domain = costs, strict, budget, domain
         self.known: dict[Expr, Expr] = {}
+        self.conditional: dict[Expr, Short] = {}
 
     def of(self, e: Expr) -> Expr:
         """The shortest form found for a node."""
@@ -111,41 +192,80 @@ class _Simplifier:
     def _node(self, e: Expr) -> Expr:
         if not e.args:
             return e
-        start = self._inner(e)
+        best: Expr | None = None
+        for start in self._starts(e):
+            found = self._shortest(e, start)
+            if best is None or self.costs.shorter(found, best):
+                best = found
+        assert best is not None
+        return best
+
+    def _shortest(self, e: Expr, start: Expr) -> Expr:
+        """The shortest form of a node that is equal to it; from one form of its parts."""
         for cautious in (False, True):
             candidates = {start: None, **dict.fromkeys(rewritten(start))}
             if _is_rational(start):
                 found = self._window(start, cautious)
                 if found is None:  # too large for one window
                     start = ir.rebuild(start, tuple(self.of(a) for a in start.args))
-                    found = self._window(start) if self.costs.of(start)[0] < 60 else None
+                    found = self._window(start) if self.costs.length(start) < 60 else None
                     candidates[start] = None
                 candidates |= dict.fromkeys(found or ())
             ranked = sorted(candidates, key=self.costs.of)
-            for candidate in ranked:
-                if candidate is start or equal(e, candidate, self.strict):
-                    break
-            if candidate is not start or ranked[0] is start:
+            chosen = self._first_equal(e, start, ranked)
+            if chosen is not start or ranked[0] is start:
+                return chosen
+        return chosen
+
+    def _first_equal(self, e: Expr, start: Expr, ranked: list[Expr]) -> Expr:
+        """The first of some formulas that is equal to a node; what it starts from is."""
+        for candidate in ranked[:MOST_TRIED]:
+            if candidate is start:
                 break
-        return candidate
+            nonzero = compare(e, candidate, self.strict, self.domain)
+            if nonzero == ():
+                return candidate
+            if nonzero and (
+                e not in self.conditional
+                or self.costs.shorter(candidate, self.conditional[e].formula)
+            ):
+                self.conditional[e] = Short(candidate, nonzero)
+        return start
 
     def _below(self, e: Expr) -> Expr:
         """A part of a formula: as its user wrote it, unless another form has fewer operations."""
         found = self.of(e)
         return e if self.costs.of(found)[:2] == self.costs.of(e)[:2] else found
 
-    def _inner(self, e: Expr) -> Expr:
-        """With what is below the window of a node simplified."""
+    def _starts(self, e: Expr) -> list[Expr]:
+        """With what is below the window of a node simplified; in several ways, if it has roots."""
         if not _is_rational(e) or not inside(e):
-            return ir.rebuild(e, tuple(self._below(a) for a in e.args))
+            return [ir.rebuild(e, tuple(self._below(a) for a in e.args))]
+        nodes = window(e)
+        roots = {
+            node.args[0]: None
+            for node in nodes
+            if node.op is POW
+            and (q := ir.rational(node.args[1])) is not None
+            and q.denominator == 2
+        }
+        first = self._inner(e, nodes, dict.fromkeys(roots))
+        if not roots:
+            return [first]
+        opened = {radicand: radicals.opened(self.of(radicand)) for radicand in roots}
+        second = self._inner(e, nodes, opened)
+        return [first] if second is first else [first, second]
+
+    def _inner(self, e: Expr, nodes: list[Expr], opened: dict[Expr, Expr | None]) -> Expr:
         new: dict[Expr, Expr] = {}
-        for node in window(e):
-            if (
-                node.op is POW
-                and ir.rational(node.args[1]) is not None
-                and (ir.integer(node.args[1]) is None)
-            ):
-                new[node] = radicals.extracted(self._below(new[node.args[0]]), node.args[1])
+        for node in nodes:
+            q = ir.rational(node.args[1]) if node.op is POW else None
+            if q is not None and q.denominator > 1:
+                root = opened.get(node.args[0])
+                if root is not None:
+                    new[node] = ir.power(root, ir.const(2 * q))
+                else:
+                    new[node] = radicals.extracted(self._below(new[node.args[0]]), node.args[1])
             elif inside(node):
                 new[node] = ir.rebuild(node, tuple(new.get(a, a) for a in node.args))
             elif node.args:
@@ -161,17 +281,20 @@ class _Simplifier:
             frame = Frame(e)
             value = frame.value(e)
             work = _Window(frame, self.costs, self.budget, cautious)
-            found = [work.best(value)]
+            found = work.all_of(value)
         except OutOfBudgetError:
             return None
         parts = terms(e)
-        if e.op in _SUMS and 2 <= len(parts) <= MAX_TERMS:
+        least = min(map(self.costs.length, found))
+        if self.costs.length(e) > 2 * least + MARGIN and not cautious:
+            pass  # its parts have nothing that short
+        elif e.op in _SUMS and 2 <= len(parts) <= MAX_TERMS:
             found.append(work.sum_of(parts))
         elif e.op in (MUL, DIV, NEG):
             found += work.product_of(e)
         best = self.costs.best(found)
         for wave in waves.forms(frame, value, work.writer):
-            if self.costs.of(wave)[0] < self.costs.of(best)[0] + WORSE:
+            if self.costs.length(wave) < self.costs.length(best) + WORSE:
                 found += wave, self._again(wave)
         return found
 
@@ -197,14 +320,29 @@ class _Window:
         key = _key(value)
         found = self._best.get(key)
         if found is None:
-            pool = self.pool(value)
-            found = self._best[key] = self.costs.best(self.writer.write(v) for v in pool)
+            found = self._best[key] = self.costs.best(self.all_of(value))
         return found
+
+    def all_of(self, value: Factored) -> list[Expr]:
+        """The shortest formula for each form of a value; those that look long are left out."""
+        made: dict[Expr, None] = {}
+        least = None
+        for rough, _, v in sorted(
+            (self.writer.rough(v), i, v) for i, v in enumerate(self.pool(value))
+        ):
+            if least is not None and rough > 2 * least + MARGIN:
+                break
+            e = self.writer.write(v)
+            made[e] = None
+            least = min(self.costs.length(e), least or 10**9)
+        return list(made)
 
     def pool(self, value: Factored) -> list[Factored]:
         """The value in the terms of other functions of its angles and roots."""
         pool = {_key(value): value}
         for v in absolute.forms(self.frame, value):
+            pool.setdefault(_key(v), v)
+        for v in absolute.sized(self.frame, value):
             pool.setdefault(_key(v), v)
         for root in list(self.frame.roots.values()):
             for v in list(pool.values()):
@@ -277,13 +415,15 @@ class _Window:
                         break
                     if len(values) > 2 and self._of_one_variable(values[i], values[j]):
                         continue
+                    apart = self.costs.length(ir.add(made[j], made[i]))
                     try:
                         both = ring.add(values[i], values[j])
+                        if self.writer.rough(both) > 2 * apart + MARGIN:
+                            continue
                         joined = self.best(both)
                     except OutOfBudgetError:
                         continue
-                    apart = self.costs.of(ir.add(made[j], made[i]))[0]
-                    gain = apart - self.costs.of(joined)[0]
+                    gain = apart - self.costs.length(joined)
                     if gain > least:
                         least, choice = gain, (i, j, both, joined)
             if choice is None:
@@ -336,4 +476,4 @@ def _key(value: Factored) -> object:
     return value.unit, tuple(sorted((k, n) for k, (_, n) in value.factors.items()))
 
 
-__all__ = ["simplify"]
+__all__ = ["Short", "short_forms", "simplify"]

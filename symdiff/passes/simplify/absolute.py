@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from symdiff.ir import ABS, SIGN
@@ -22,11 +23,33 @@ def forms(frame: Frame, value: Factored) -> Iterator[Factored]:
         columns = (frame.index[str(sign)], frame.index[str(x)], frame.index[str(size)])
         result = frame.ring.const(value.unit)
         for base, n in value.factors.values():
-            made = frame.ring.of(_replaced(frame, base, columns))
-            if made.unit == 0 and n < 0:
-                return
+            poly = _replaced(frame, base, columns)
+            if poly.is_zero():
+                if n < 0:
+                    return
+                result = frame.ring.const(Fraction(0))
+                break
+            made = frame.ring.of(poly)
             result = frame.ring.mul(result, frame.ring.pow(made, n))
-        yield _gathered(frame, result, (sign, x, size))
+        yield _gathered(frame, result, (sign, x, size)) if result.unit else result
+
+
+def sized(frame: Frame, value: Factored) -> Iterator[Factored]:
+    """Even powers of what stands in an absolute value by that: `x**2/abs(x)` is `abs(x)`."""
+    ring = frame.ring
+    for e, size in frame.plain.items():
+        if e.op is not ABS:
+            continue
+        inner = frame.plain.get(e.args[0])
+        if inner is None:
+            continue
+        a, n = (value.factors.get(str(g), (g, 0))[1] for g in (size, inner))
+        if not a or not n:
+            continue
+        ratio = ring.div(ring.pow(ring.of(size), 2), ring.pow(ring.of(inner), 2))
+        for k in {n // 2, (n + 1) // 2, -(a // 2), -((a + 1) // 2)}:
+            if k:
+                yield ring.mul(value, ring.pow(ratio, k))
 
 
 def _replaced(frame: Frame, base: Any, columns: tuple[int, int, int]) -> Any:

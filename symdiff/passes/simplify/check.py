@@ -9,7 +9,9 @@ Each rewrite is an identity to start with; this is the second line.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any, Literal
 
 from flint import arb
 
@@ -24,32 +26,102 @@ ENOUGH, MOST = 6, 40
 """Ordinary points at which both must be known, and points tried for that."""
 EDGES = (Fraction(0), Fraction(1), Fraction(-1))
 """Each variable takes these values in turn, while the others are positive, and are anything."""
+MAX_DIVISORS = 4
+"""Sums in denominators whose zeros are looked at."""
 PRECISION = 128
 TINY = arb(2) ** -80
 
 
-def equal(before: Expr, after: Expr, strict: bool = True) -> bool:
+def equal(before: Expr, after: Expr, strict: bool = True, within: Expr | None = None) -> bool:
     """Whether no point tells the two apart, and some point was seen at which both are known;
-    strict: the second must also have the domain of the first."""
+    strict: the second must also have the domain of the first. Points where `within` is undefined
+    do not count."""
+    return compare(before, after, strict, within) == ()
+
+
+def compare(
+    before: Expr, after: Expr, strict: bool = True, within: Expr | None = None
+) -> tuple[Expr, ...] | None:
+    """As `equal`: None if they differ, else the variables at whose zeros only the first is
+    defined; none of them if they are equal."""
     inputs = ir.variables((before,))
     if not set(ir.variables((after,))) <= set(inputs):
-        return False
+        return None
+    given = (before, after) if within is None else (before, after, within)
+    more = () if within is None else ir.variables((within,))
+    params = (*inputs, *(v for v in more if v not in inputs))
     try:
-        tape = Tape(inputs, ir.transform((before, after), _above))
+        tape = Tape(params, ir.transform(given, _above))
     except (UnsupportedError, ValueError, NotImplementedError):
-        return False
+        return None
     rng, seen = random.Random(len(inputs)), 0
+    nonzero: dict[Expr, None] = {}
     with exclusive():
         for k in range(MOST + 2 * len(EDGES) * len(inputs)):
             edge = k >= MOST
             if not edge and (seen >= ENOUGH or (k and not inputs)):
                 continue
-            point = [arb(q.numerator) / q.denominator for q in _point(rng, len(inputs), k)]
+            point = [
+                arb(q.numerator) / q.denominator for q in _point(rng, len(params), k, len(inputs))
+            ]
             verdict = _verdict(tape, point, edge, strict)
-            if verdict is False:
-                return False
+            if verdict == "undefined" and edge:
+                which, rest = divmod(k - MOST, 2 * len(EDGES))
+                if EDGES[rest // 2] == 0:
+                    nonzero[inputs[which]] = None
+                    continue
+            if verdict == "undefined" or verdict is False:
+                return None
             seen += verdict is True and not edge
-    return seen > 0
+        if seen and not nonzero and not _defined_on_surfaces(tape, params, rng, after, strict):
+            return None
+    return tuple(nonzero) if seen else None
+
+
+def _defined_on_surfaces(
+    tape: Tape, params: Sequence[Expr], rng: random.Random, after: Expr, strict: bool
+) -> bool:
+    """Whether the second is defined where the first is, where a sum that the second divides by
+    is zero."""
+    for below in _divisors(after)[:MAX_DIVISORS]:
+        own = Tape(params, (below,))
+        for v in ir.variables((below,)):
+            at = params.index(v)
+            point = [arb(rng.randrange(2, 40)) / 8 for _ in params]
+            root = _zero(own, point, at)
+            if root is not None:
+                point[at] = root
+                if _verdict(tape, point, True, strict) in (False, "undefined"):
+                    return False
+                break
+    return True
+
+
+def _divisors(e: Expr) -> list[Expr]:
+    """The sums in denominators of a formula."""
+    found: dict[Expr, None] = {}
+    for node in ir.topological((e,)):
+        if node.op is ir.DIV:
+            for base, _ in factors(node.args[1])[1]:
+                if base.op in (ir.ADD, ir.SUB):
+                    found[base] = None
+    return list(found)
+
+
+def _zero(tape: Tape, point: list[arb], at: int) -> arb | None:
+    """Where a sum is zero along a variable, if it is linear in it and that is known exactly."""
+
+    def value(t: arb) -> Any:
+        point[at] = t
+        found = tape.run(point, PRECISION)[tape.roots[0]]
+        return found if isinstance(found, arb) and found.is_finite() else arb("nan")
+
+    zero, one = value(arb(0)), value(arb(1))
+    slope = one - zero
+    if not slope.is_finite() or slope.contains(0):
+        return None
+    root = -zero / slope
+    return root if root.is_exact() and value(root).is_zero() else None
 
 
 def _above(e: Expr, args: tuple[Expr, ...]) -> Expr:
@@ -70,10 +142,19 @@ def _above(e: Expr, args: tuple[Expr, ...]) -> Expr:
     return ir.div(top, bottom)
 
 
-def _verdict(tape: Tape, point: list[arb], edge: bool, strict: bool) -> bool | None:
-    """Whether the two are equal at a point; None if that is not known."""
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, arb) and bool(value.is_finite())
+
+
+def _verdict(
+    tape: Tape, point: list[arb], edge: bool, strict: bool
+) -> bool | Literal["undefined"] | None:
+    """Whether the two are equal at a point; None if that is not known, or only the first is
+    defined."""
     values = tape.run(point, PRECISION)
-    a, b = (values[i] for i in tape.roots)
+    a, b = (values[i] for i in tape.roots[:2])
+    if len(tape.roots) > 2 and not _is_finite(values[tape.roots[2]]):
+        return None
     if not isinstance(a, arb) or not isinstance(b, arb):
         return False
     if a.is_finite() and b.is_finite():
@@ -82,13 +163,13 @@ def _verdict(tape: Tape, point: list[arb], edge: bool, strict: bool) -> bool | N
         known = all(bool(v.rad() <= TINY * (1 + abs(v))) for v in (a, b))
         return True if known else None
     if a.is_finite():  # the second formula must not be undefined there
-        return None if tape.trouble(tape.roots[1], values) == "undecided" else False
+        return None if tape.trouble(tape.roots[1], values) == "undecided" else "undefined"
     if strict and b.is_finite() and not edge and tape.trouble(tape.roots[0], values) == "domain":
         return False  # the first has a domain that the second lost
     return None
 
 
-def _point(rng: random.Random, count: int, k: int) -> list[Fraction]:
+def _point(rng: random.Random, count: int, k: int, edges: int) -> list[Fraction]:
     """Values at which formulas differ if they do: ordinary ones, then edges."""
     if k < MOST:
         if k < 4:  # positive, within (0, 1) for every other
@@ -97,6 +178,7 @@ def _point(rng: random.Random, count: int, k: int) -> list[Fraction]:
         size = (1.0, 3.0, 0.9, 8.0)[k % 4]
         return [Fraction(rng.uniform(-size, size)) for _ in range(count)]
     which, rest = divmod(k - MOST, 2 * len(EDGES))
+    assert which < edges
     low = 1.1 if rest % 2 else -2.0
     point = [Fraction(rng.uniform(low, 3.0)) for _ in range(count)]
     point[which] = EDGES[rest // 2]

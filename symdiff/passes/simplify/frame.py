@@ -24,6 +24,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret.balls import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
+from symdiff.ir.formula_text import Formulas
 from symdiff.ir.functions import (
     ATAN,
     ATAN2,
@@ -45,6 +46,7 @@ from symdiff.ir.functions import (
 )
 from symdiff.passes.cancel.algebra import Generator, linear
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
+from symdiff.passes.simplify.directions import Parts, directions, in_phase, times
 
 MAX_NODES = 300
 """A window with more nodes than this is left as it is."""
@@ -120,12 +122,9 @@ def inside(e: Expr) -> tuple[Expr, ...]:
 
 
 def _has_integer(e: Expr) -> bool:
-    """Whether a power is one of a sum, with a part of its exponent that is an integer: that part
-    is a power of the polynomial."""
-    base = e.args[0]
-    if base.op not in (ADD, SUB) or any(
-        n.op not in (ADD, SUB, NEG, MUL, VAR, ir.CONST) for n in ir.topological((base,))
-    ):
+    """Whether a power is one of a sum or quotient, with a part of its exponent that is an integer:
+    that part is a power of the value."""
+    if e.args[0].op not in _RATIONAL:
         return False
     constant = (linear(e.args[1]) or {}).get(ONE)
     return constant is not None and constant.denominator == 1
@@ -141,6 +140,7 @@ class Frame:
         self.columns: list[Expr | None] = []
         self.powers: dict[int, tuple[Expr | None, Expr, Fraction]] = {}
         self.roots: dict[Expr, Root] = {}
+        self.formulas = Formulas()
         self.angles: list[Angle] = []
         self.values: dict[Expr, Factored] = {}
         self._plan()
@@ -154,13 +154,14 @@ class Frame:
         angles: dict[tuple[int, Expr], set[Fraction]] = {}
         radicands: dict[Expr, int] = {}
         plain: dict[Expr, None] = {}
+        self.parts = self._directions()
         for e in self.nodes:
             if e.op in _RATIONAL or e.op is ir.CONST:
                 if e.op is ir.CONST and ir.rational(e) is None:
                     raise OutOfBudgetError("not a number")
                 continue
             if (split := _exponential(e)) is not None:
-                for m, c in (_linear(split[1]) or {split[1]: Fraction(1)}).items():
+                for m, c in self.parts[split].items():
                     if m is ONE and e.op is POW and _has_integer(e):
                         continue
                     if _is_power(split[0], m, c):
@@ -168,7 +169,7 @@ class Frame:
                     else:
                         exponents.setdefault((split[0], m), set()).add(c)
             elif (kind := _kind(e)) is not None:
-                c, m = _multiple(e.args[0])
+                c, m = self._turn(e.args[0], kind)
                 angles.setdefault((kind, m), set()).add(c)
             elif e.op is POW and (q := ir.rational(e.args[1])) is not None:
                 if q.denominator > 1:
@@ -197,9 +198,9 @@ class Frame:
             self.exps[key] = symbol
             self.powers[len(self.columns) - 1] = (*key, unit)
             if key[0] is None:
-                self._angle(ir.mul(ir.const(unit), key[1]), HYPERBOLIC, symbol)
+                self._angle(times(unit, key[1], self.formulas), HYPERBOLIC, symbol)
         self.turns = {
-            key: self._angle(ir.mul(ir.const(step), key[1]), key[0])
+            key: self._angle(times(step, key[1], self.formulas), key[0])
             for key, step in self.steps.items()
         }
         self.radicands = radicands
@@ -210,18 +211,41 @@ class Frame:
                 self.substituted[base] = symbol, n
             self.roots[base] = Root(base, n, symbol, self.ring.const(Fraction(0)))
 
+    def _directions(self) -> dict[tuple[Expr | int | None, Expr], Parts]:
+        """Exponents, by base, and angles, by kind, as combinations of what they are multiples
+        of. Hyperbolic angles are exponents as well."""
+        groups: dict[Expr | int | None, dict[Expr, None]] = {}
+        for e in self.nodes:
+            if (split := _exponential(e)) is not None:
+                groups.setdefault(split[0], {})[split[1]] = None
+            elif (kind := _kind(e)) is not None:
+                groups.setdefault(None if kind == HYPERBOLIC else kind, {})[e.args[0]] = None
+        return {
+            (group, u): found
+            for group, arguments in groups.items()
+            for u, found in directions(arguments, _values).items()
+        }
+
+    def _turn(self, u: Expr, kind: int) -> tuple[Fraction, Expr]:
+        """An angle as a multiple of another one."""
+        found = self.parts[None if kind == HYPERBOLIC else kind, u]
+        if len(found) == 1 and ONE not in found:
+            ((m, c),) = found.items()
+            return c, m
+        return _multiple(u)
+
     def _symbol(self, e: Expr | None) -> Any:
         self.columns.append(e)
         return self.gens[len(self.columns) - 1]
 
     def _angle(self, of: Expr, kind: int, exponential: Any = None) -> Angle:
         sine, cosine, tangent = (SIN, COS, TAN) if kind == CIRCULAR else (SINH, COSH, TANH)
-        half, double = ir.mul(ir.HALF, of), ir.mul(2, of)
+        half, double = (times(q, of, self.formulas) for q in (Fraction(1, 2), Fraction(2)))
         made = [
             sine(of), cosine(of), tangent(of), tangent(half), sine(half), cosine(half),
             sine(double), cosine(double),
         ]  # fmt: skip
-        s, c, t, h, sh, ch, s2, c2 = (self._symbol(e) for e in made)
+        s, c, t, h, sh, ch, s2, c2 = (self._symbol(in_phase(e)) for e in made)
         angle = Angle(of, kind, s, c, t, h, sh, ch, s2, c2, exponential)
         self.angles.append(angle)
         return angle
@@ -273,7 +297,7 @@ class Frame:
     def _exponential(self, e: Expr, split: tuple[Expr | None, Expr]) -> Factored:
         ring = self.ring
         value = ring.const(Fraction(1))
-        for m, c in (_linear(split[1]) or {split[1]: Fraction(1)}).items():
+        for m, c in self.parts[split].items():
             if m is ONE and e.op is POW and _has_integer(e):
                 value = ring.mul(value, ring.pow(self.values[e.args[0]], int(c)))
                 continue
@@ -295,7 +319,7 @@ class Frame:
 
     def _turned(self, e: Expr, kind: int) -> Factored:
         ring = self.ring
-        c, m = _multiple(e.args[0])
+        c, m = self._turn(e.args[0], kind)
         if kind == HYPERBOLIC and m in self.hyperbolic_as_powers:
             return self._in_powers(e, c, m)
         angle = self.turns[kind, m]
@@ -344,9 +368,13 @@ class Frame:
 
 
 # ---------------------------------------------------------------------- reading
-def _linear(u: Expr) -> dict[Expr, Fraction] | None:
-    found = linear(u)
-    return found or None
+def _values(arguments: list[Expr]) -> tuple[Ring, list[Factored]]:
+    """Some formulas as quotients of polynomials in one ring."""
+    whole = arguments[0]
+    for u in arguments[1:]:
+        whole = ir.raw(ADD, (whole, u))
+    frame = Frame(whole)
+    return frame.ring, [frame.value(u) for u in arguments]
 
 
 def _exponential(e: Expr) -> tuple[Expr | None, Expr] | None:

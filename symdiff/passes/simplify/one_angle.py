@@ -51,6 +51,8 @@ def matters(frame: Frame, angle: Angle, value: Factored) -> bool:
     for base, n in value.factors.values():
         if len(base) > 1 or angle.exponential is None:
             total += abs(n) * max(sum(int(m[i]) for i in columns) for m in base.monoms())
+            if len(base) == 2 and total == 1 and angle.exponential is None:
+                return True  # 1 + cos(x)
     return total > 1
 
 
@@ -168,7 +170,7 @@ class _Forms:
         plain = [*self._parities(half, a.h, a.s, a.c)]
         plain += self._attempt(lambda: self._circle(half, a.h, a.s, a.c))
         if self.sign == CIRCULAR:  # the complement of the angle exchanges sine and cosine
-            for other in self._attempt(lambda: self._complement(half)):
+            for other in self._attempt(lambda: self._complement(half, a.h)):
                 plain += self._parities(other, a.h, a.c, a.s)
                 plain += self._attempt(lambda h=other: self._circle(h, a.h, a.c, a.s))
         yield from plain
@@ -190,10 +192,10 @@ class _Forms:
         for form in plain:
             yield from self._by_tangent(form)
 
-    def _complement(self, half: Factored) -> Factored:
+    def _complement(self, half: Factored, h: Any) -> Factored:
         result = self.ring.const(half.unit)
         for base, n in half.factors.values():
-            made = self._substituted(base, self.angle.h, 1 - self.angle.h, 1 + self.angle.h)
+            made = self._substituted(base, h, 1 - h, 1 + h)
             result = self.ring.mul(result, self.ring.pow(made, n))
         return result
 
@@ -353,6 +355,9 @@ class _Forms:
         yield from self._of_halves(tangent, a.t, a.s, a.c, a.c2)
         yield from self._parities(tangent, a.t, a.s2, a.c2)
         yield from self._attempt(lambda: self._circle(tangent, a.t, a.s2, a.c2))
+        if self.sign == CIRCULAR:
+            for other in self._attempt(lambda: self._complement(tangent, a.t)):
+                yield from self._parities(other, a.t, a.c2, a.s2)
 
     def _quotients(self, value: Factored) -> tuple[int, Factored] | None:
         """The value as the cosine to the power 0 or 1 and a rational function of the tangent:

@@ -12,48 +12,78 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import isqrt
 from typing import Any
 
 from symdiff import ir
 from symdiff.ir import HALF, Expr
-from symdiff.passes.analysis.signs import POSITIVE, Signs
+from symdiff.ir.formula_text import Formulas
+from symdiff.passes.analysis.signs import NEGATIVE, Signs
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
+from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame, Root
-from symdiff.passes.simplify.writer import Budget, Costs, Writer
+from symdiff.passes.simplify.writer import Writer
 
 MAX_TERMS = 200
 
 
 def extracted(radicand: Expr, exponent: Expr) -> Expr:
-    """A root, with squares taken out of it: `sqrt(4*x**2*(y + 1))` is `2*abs(x)*sqrt(y + 1)`."""
+    """A root, with squares taken out of it where that is shorter: `sqrt(4*x**2*(y + 1))` is
+    `2*abs(x)*sqrt(y + 1)`."""
     whole = ir.power(radicand, exponent)
-    if exponent not in (HALF, ir.neg(HALF)) or radicand.op not in (*ir.ARITHMETIC[:4], ir.POW):
+    if exponent not in (HALF, ir.neg(HALF)):
         return whole
+    made = opened(radicand)
+    formulas = Formulas()
+    if made is None or formulas.length(made) >= formulas.length(ir.power(radicand, HALF)):
+        return whole
+    return made if exponent is HALF else ir.div(ir.ONE, made)
+
+
+def opened(radicand: Expr) -> Expr | None:
+    """A square root with its squares, and what is known to be positive below the line, taken out
+    of it; None if it has none."""
+    if radicand.op not in (*ir.ARITHMETIC[:4], ir.POW):
+        return None
     try:
         frame = Frame(radicand)
         value = frame.value(radicand)
     except OutOfBudgetError:
-        return whole
-    if not any(abs(n) > 1 for _, n in value.factors.values()):
-        return whole
-    outside, inner = ir.ONE, Factored(value.unit, {})
+        return None
+    if all(n == 1 for _, n in value.factors.values()) and value.unit.denominator == 1:
+        if isqrt(abs(value.unit.numerator)) ** 2 != value.unit.numerator or value.unit == 1:
+            return None
+    outside, below, inner = ir.ONE, ir.ONE, Factored(value.unit, {})
     writer = Writer(frame, Costs((radicand,)), Budget(20))
     for key, (base, n) in value.factors.items():
+        node = writer.write(Factored(Fraction(1), {key: (base, 1)}))
+        sign = Signs().of(node)
         k = n // 2 if n > 0 else -(-n // 2)
-        if n - 2 * k:
+        if n - 2 * k > 0 or (n < 2 * k and sign & NEGATIVE != 0):
             inner.factors[key] = base, n - 2 * k
+        elif n < 2 * k:
+            below = below * node
         if k:
-            node = writer.write(Factored(Fraction(1), {key: (base, 1)}))
-            if k % 2 and Signs().of(node) != POSITIVE:
+            if k % 2 and sign & NEGATIVE:
                 node = ir.abs_(node)
             outside = outside * ir.power(node, k)
-    if outside is ir.ONE:
-        return whole
-    made = outside * ir.power(writer.write(inner), HALF)
-    costs = writer.costs.formulas
-    if costs.length(made) >= costs.length(ir.power(radicand, HALF)):
-        return whole
-    return made if exponent is HALF else ir.div(ir.ONE, made)
+    size = Fraction(_square_part(abs(value.unit.numerator)), _square_part(value.unit.denominator))
+    outside, inner = ir.const(size) * outside, Factored(value.unit / size**2, inner.factors)
+    if outside is ir.ONE and below is ir.ONE:
+        return None
+    top = ir.power(writer.write(inner), HALF)
+    return outside * (top if below is ir.ONE else ir.div(top, ir.power(below, HALF)))
+
+
+def _square_part(n: int) -> int:
+    """The largest small number whose square divides a number."""
+    if isqrt(n) ** 2 == n:
+        return isqrt(n)
+    found = 1
+    for p in (2, 3, 5, 7):
+        while n % (p * p) == 0:
+            n, found = n // (p * p), found * p
+    return found
 
 
 def forms(frame: Frame, root: Root, value: Factored) -> Iterator[Factored]:

@@ -33,6 +33,7 @@ from symdiff.ir.functions import (
     XLOGY,
 )
 from symdiff.ir.identities import Bindings, U, V, match
+from symdiff.passes.simplify.directions import in_phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,9 @@ def rewritten(e: Expr) -> Iterator[Expr]:
             after = identity.after(bound)
             if after is not None and after is not e:
                 yield after
+    turned = in_phase(e)
+    if turned is not e:
+        yield turned
 
 
 __all__ = ["IDENTITIES", "Fraction", "Identity", "rewritten"]

@@ -8,13 +8,14 @@ Also of hyperbolic functions: `cosh(x)**2 + sinh(x)**2` is `cosh(2*x)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ZERO, Expr
 from symdiff.ir.functions import COS, COSH, SIN, SINH
+from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.rational import Factored
 from symdiff.passes.simplify.frame import CIRCULAR, Frame
 from symdiff.passes.simplify.writer import Writer, primitive
@@ -115,6 +116,18 @@ def _binomials(sines: int, cosines: int) -> dict[int, Fraction]:
     return row
 
 
+def combined(pairs: Iterable[tuple[int | Fraction, Expr]]) -> Expr:
+    """A combination of angles, like terms of them collected."""
+    total: dict[Expr, Fraction] = {}
+    for n, angle in pairs:
+        for m, c in (linear(angle) or {angle: Fraction(1)}).items():
+            total[m] = total.get(m, Fraction(0)) + n * c
+    argument = ZERO
+    for m, c in total.items():
+        argument = ir.add(argument, ir.mul(ir.const(c), m))
+    return argument
+
+
 def _written(
     frame: Frame,
     kind: int,
@@ -125,9 +138,7 @@ def _written(
     cosine_of, sine_of = (COS, SIN) if kind == CIRCULAR else (COSH, SINH)
     parts: list[tuple[Any, Expr]] = []
     for k, (a, b) in waves.items():
-        argument = ZERO
-        for n, angle in sorted(zip(k, angles, strict=True), key=lambda p: -p[0]):
-            argument = ir.add(argument, ir.mul(n, angle))
+        argument = combined(sorted(zip(k, angles, strict=True), key=lambda p: -p[0]))
         for coefficient, function in ((a, cosine_of), (b, sine_of)):
             if not coefficient.is_zero():
                 parts.append((coefficient, function(argument)))

@@ -12,18 +12,25 @@ candidate is measured (`cost`), the best is kept, and a budget counts candidates
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpq
-
 from symdiff import ir
-from symdiff.ir import ONE, ZERO, Expr
-from symdiff.ir.formula_text import Formulas
+from symdiff.ir import ZERO, Expr
 from symdiff.ir.functions import EXP, PI
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
+from symdiff.passes.simplify.costs import Budget, Costs
+from symdiff.passes.simplify.directions import times
 from symdiff.passes.simplify.frame import Frame
+from symdiff.passes.simplify.pieces import (
+    fraction,
+    multiplied,
+    negated,
+    primitive,
+    roots_of_numbers,
+    turned,
+)
 
 MAX_TERMS = 40
 """Longer polynomials are written as they stand."""
@@ -31,43 +38,6 @@ MAX_SPLIT = 12
 """Longer ones are not taken apart by every generator."""
 MAX_PRODUCT = 10
 """Terms up to which products of sums are multiplied out."""
-
-
-class Budget:
-    """Counts candidates, so that no search is long."""
-
-    def __init__(self, count: int) -> None:
-        self.left = count
-
-    def spend(self, count: int = 1) -> bool:
-        """Whether there was something left."""
-        self.left -= count
-        return self.left >= 0
-
-
-class Costs:
-    """How long formulas are: operations, functions that their user did not write, length."""
-
-    def __init__(self, given: Iterable[Expr] = ()) -> None:
-        self.formulas = Formulas()
-        self.given = {e.op for e in given}
-        self._known: dict[Expr, tuple[Any, ...]] = {}
-
-    def of(self, e: Expr) -> tuple[Any, ...]:
-        """What is compared."""
-        found = self._known.get(e)
-        if found is None:
-            form = self.formulas.of(e)
-            nodes = ir.topological((e,))
-            new = len({n.op for n in nodes} - self.given)
-            new += sum(n.op is ir.POW and n.args[0].op is ir.CONST for n in nodes)
-            found = form.length, new, len(form.signed), form.signed
-            self._known[e] = found
-        return found
-
-    def best(self, candidates: Iterable[Expr]) -> Expr:
-        """The shortest of some formulas."""
-        return min(candidates, key=self.of)
 
 
 class Writer:
@@ -80,6 +50,8 @@ class Writer:
         self._values: dict[Any, Expr] = {}
         self._busy: set[str] = set()
         self._weights: dict[int, int] = {}
+        self._exponents: dict[tuple[Fraction, Expr], Expr] = {}
+        self._columns: dict[int, tuple[Expr, Fraction | int]] = {}
         self._bases = {b for b, _, _ in frame.powers.values() if b is not None}
 
     # ------------------------------------------------------------------ values
@@ -125,12 +97,19 @@ class Writer:
                 (p, m), (q, n) = sums[i], sums[j]
                 if m == n and (made := self._difference_of_squares(p, q)) is not None:
                     rest = [f for k, f in enumerate(sums) if k not in (i, j)]
-                    candidates.append(self._product(unit, singles, rest, [(made, Fraction(m))]))
+                    candidates.append(self._product(unit, singles, rest, [(made, m)]))
                 if m == n and len(p) * len(q) <= MAX_PRODUCT:
                     joined = p * q
                     rest = [f for k, f in enumerate(sums) if k not in (i, j)]
                     if len(joined) <= len(p) + len(q):
                         candidates.append(self._product(unit, singles, [*rest, (joined, m)]))
+        for m in {m for _, m in sums}:
+            group = [p for p, n in sums if n == m]
+            if len(group) > 2 and math.prod(len(p) for p in group) <= MAX_PRODUCT:
+                joined = math.prod(group[1:], start=group[0])
+                if len(joined) <= max(len(p) for p in group):
+                    rest = [f for f in sums if f[1] != m]
+                    candidates.append(self._product(unit, singles, [*rest, (joined, m)]))
         moved: list[Expr] = []
         for i, (p, m) in enumerate(sums):
             rest = sums[:i] + sums[i + 1 :]
@@ -140,6 +119,7 @@ class Writer:
             elif m == -1:
                 moved += self._moved_below(unit, singles, rest, p)
         candidates += self._inverted(unit, singles, sums)
+        candidates += self._joined(value, singles)
         tops = [(p, m) for p, m in sums if m == 1]
         if len(tops) > 1 and math.prod(len(p) for p, _ in tops) <= MAX_PRODUCT:
             whole, rest = self.ring.context.constant(1), [f for f in sums if f[1] != 1]
@@ -149,14 +129,29 @@ class Writer:
             moved += self._moved(unit, singles, rest, whole)
         best = self.costs.best(candidates)
         other = self.costs.best(moved) if moved else best
-        return other if self.costs.of(other)[0] < self.costs.of(best)[0] else best
+        return other if self.costs.length(other) < self.costs.length(best) else best
+
+    def _joined(self, value: Factored, singles: dict[int, int]) -> Iterable[Expr]:
+        """Factors that are the base of a power as part of that: `b*(b/x)**(a - 1)/x` is
+        `(b/x)**a`."""
+        for i in singles:
+            base = self.frame.powers[i][0] if i in self.frame.powers else None
+            if base is None or base not in self.frame.values:
+                continue
+            for k in (1, -1):
+                if not self.budget.spend():
+                    return
+                rest = self.ring.div(value, self.ring.pow(self.frame.values[base], k))
+                unit, sums, left = self._parts(rest)
+                if len(sums) <= 8:
+                    yield self._product(unit, left, sums, [(base, k)])
 
     def _difference_of_squares(self, p: Any, q: Any) -> Expr | None:
         """`(a + b)*(a - b)` as `a**2 - b**2`, where a and b are shorter."""
         a, b = (p + q) / 2, (p - q) / 2
         if a.is_zero() or b.is_zero() or len(a) + len(b) > max(len(p), len(q)):
             return None
-        squares = [self.assembled(Fraction(1), {}, [(self.poly(x), Fraction(2))]) for x in (a, b)]
+        squares = [self.assembled(Fraction(1), {}, [(self.poly(x), 2)]) for x in (a, b)]
         return ir.sub(*squares)
 
     def _parts(self, value: Factored) -> tuple[Fraction, list[tuple[Any, int]], dict[int, int]]:
@@ -200,9 +195,9 @@ class Writer:
         unit: Fraction,
         singles: dict[int, int],
         sums: list[tuple[Any, int]],
-        others: Iterable[tuple[Expr, Fraction]] = (),
+        others: Iterable[tuple[Expr, Fraction | int]] = (),
     ) -> Expr:
-        made: list[tuple[Expr, Fraction]] = [*others]
+        made: list[tuple[Expr, Fraction | int]] = [*others]
         for p, n in sums:
             e = self.poly(p)
             turned = self.poly(-p)
@@ -212,67 +207,67 @@ class Writer:
             elif n % 2:
                 if self._sign_taken(e, turned, unit < 0):
                     e, unit = turned, -unit
-            elif self.costs.of(turned)[0] < self.costs.of(e)[0] or (
+            elif self.costs.length(turned) < self.costs.length(e) or (
                 turned in self.frame.written and e not in self.frame.written
             ):
                 e = turned
-            made.append((e, Fraction(n)))
+            made.append((e, n))
         return self.assembled(unit, singles, made)
 
     def _sign_taken(self, e: Expr, turned: Expr, negative: bool) -> bool:
         """Whether a sum is better written as its negative, for a sign in front of it."""
-        less = self.costs.of(turned)[0] - self.costs.of(e)[0]
+        less = self.costs.length(turned) - self.costs.length(e)
         if less:
             return bool(less < 0)
-        text, other = (self.costs.formulas.of(x).text for x in (e, turned))
-        return negative and not other.startswith("-") and not text.startswith("-")
+        minus = self.costs.formulas.starts_with_minus
+        return negative and not minus(turned) and not minus(e)
 
     def assembled(
-        self, unit: Fraction, singles: dict[int, int], others: list[tuple[Expr, Fraction]]
+        self, unit: Fraction, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
     ) -> Expr:
         """The product of a number, powers of symbols and powers of formulas."""
-        exponents: dict[Expr, Expr] = {}
+        exponents: dict[Expr, Fraction | int] = {}
+        symbolic: dict[Expr, Expr] = {}
         natural = ZERO
         for i, n in sorted(singles.items()):
             power = self.frame.powers.get(i)
             if power is not None:
                 base, m, step = power
-                exponent = ir.mul(ir.const(step * n), m)
+                exponent = self._exponent(step * n, m)
                 if base is None:
                     natural = ir.add(natural, exponent)
                 else:
-                    exponents[base] = ir.add(exponents.get(base, ZERO), exponent)
+                    symbolic[base] = ir.add(symbolic.get(base, ZERO), exponent)
                 continue
-            e = self.frame.columns[i]
-            assert e is not None
-            base, q = (e.args[0], e.args[1]) if e.op is ir.POW else (e, ONE)
-            whole = ir.mul(ir.const(n), q)
-            exponents[base] = ir.add(exponents.get(base, ZERO), whole)
-        for e, times in others:
-            base, inner = (e.args[0], e.args[1]) if e.op is ir.POW else (e, ONE)
-            if ir.rational(inner) is None:
-                base, inner = e, ONE
-            whole = ir.mul(inner, ir.const(times))
-            exponents[base] = ir.add(exponents.get(base, ZERO), whole)
+            base, q = self._column(i)
+            exponents[base] = exponents.get(base, 0) + n * q
+        for e, k in others:
+            if e.op is ir.POW and (inner := ir.rational(e.args[1])) is not None:
+                e, k = e.args[0], inner * k
+            exponents[e] = exponents.get(e, 0) + k
+        if len(exponents) > 1 and any(b.op is ir.CONST or b.op is PI for b in exponents):
+            roots_of_numbers(exponents)
         over: list[Expr] = []
         under: list[Expr] = []
-        _roots_of_numbers(exponents)
-        for base, exponent in exponents.items():
-            if (number := ir.rational(base)) is not None and (
-                k := ir.integer(exponent)
-            ) is not None:
-                unit *= number**k
-                continue
-            known = ir.rational(exponent)
-            if known is not None and known < 0:
-                under.append(ir.power(base, -known))
-            elif known is None and self.costs.formulas.of(exponent).signed.startswith("-"):
-                under.append(ir.power(base, _negated(exponent)))
-            elif known != 0:
+        for base, known in exponents.items():
+            if base in symbolic:
+                symbolic[base] = ir.add(symbolic[base], ir.const(known))
+            elif base.op is ir.CONST and known.denominator == 1:
+                number = ir.rational(base)
+                assert number is not None
+                unit *= number ** int(known)
+            elif known.numerator < 0:
+                under.append(base if known == -1 else ir.power(base, ir.const(-known)))
+            elif known:
+                over.append(base if known == 1 else ir.power(base, ir.const(known)))
+        for base, exponent in symbolic.items():
+            if self.costs.formulas.starts_with_minus(exponent):
+                under.append(ir.power(base, negated(exponent)))
+            else:
                 over.append(ir.power(base, exponent))
         if natural is not ZERO:
             over.append(EXP(natural))
-        top, bottom = _multiplied(over), _multiplied(under)
+        top, bottom = multiplied(over), multiplied(under)
         if unit.numerator not in (1, -1):
             top = ir.mul(ir.const(abs(unit.numerator)), top)
         if unit.denominator != 1:
@@ -280,14 +275,31 @@ class Writer:
         made = ir.div(top, bottom)
         return ir.neg(made) if unit < 0 else made
 
+    def _exponent(self, q: Fraction, m: Expr) -> Expr:
+        """A multiple of a direction."""
+        found = self._exponents.get((q, m))
+        if found is None:
+            found = self._exponents[q, m] = times(q, m, self.costs.formulas)
+        return found
+
+    def _column(self, i: int) -> tuple[Expr, Fraction | int]:
+        """A symbol of the ring as a base and its exponent."""
+        found = self._columns.get(i)
+        if found is None:
+            e = self.frame.columns[i]
+            assert e is not None
+            q = ir.rational(e.args[1]) if e.op is ir.POW else None
+            found = self._columns[i] = (e, 1) if q is None else (e.args[0], q)
+        return found
+
     # ------------------------------------------------------- factors into sums
     def _moved(
         self, unit: Fraction, singles: dict[int, int], rest: list[tuple[Any, int]], p: Any
     ) -> list[Expr]:
         """Denominators moved into a sum: `x**2*(a - b*x)/x` as `x**2*(a/x - b)`."""
-        terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
-        if len(terms) > MAX_SPLIT or self.cautious:
+        if len(p) > MAX_SPLIT or self.cautious or not (singles or abs(unit) != 1):
             return []
+        terms = {tuple(map(int, m)): fraction(c) for m, c in p.terms()}
         candidates: list[Expr] = []
         state = dict(singles)
         best = None
@@ -307,16 +319,19 @@ class Writer:
         taken: dict[int, int] = {}
         for scale in scales[not options :]:
             made = self._laurent(unit / scale, state, rest, terms, taken, scale)
-            if best is None or self.costs.of(made) < self.costs.of(best[0]):
+            if best is None or self.costs.shorter(made, best[0]):
                 best = made, taken, scale
+        tried: set[Any] = set()
         for i, k in options:
             for scale in (Fraction(1), best[2] if best else Fraction(1)):
-                if not self.budget.spend():
-                    break
                 trial = {**(best[1] if best else {}), i: k}
                 for chosen in ({i: k}, trial):
+                    key = scale, frozenset(chosen.items())
+                    if key in tried or not self.budget.spend():
+                        continue
+                    tried.add(key)
                     made = self._laurent(unit / scale, state, rest, terms, chosen, scale)
-                    if best is None or self.costs.of(made) < self.costs.of(best[0]):
+                    if best is None or self.costs.shorter(made, best[0]):
                         best = made, chosen, scale
         if best is not None:
             candidates.append(best[0])
@@ -342,20 +357,20 @@ class Writer:
             for i, k in shift.items():
                 powers[i] = powers.get(i, 0) - k
             total = ir.add(total, self.assembled(c * scale, powers, []))
-        turned = _negated(total)
+        turned = negated(total)
         if self._sign_taken(total, turned, unit < 0):
             total, unit = turned, -unit
-        others = [(self.poly(q), Fraction(n)) for q, n in rest]
-        made = self.assembled(unit, outside, [*others, (total, Fraction(1))])
+        others = [(self.poly(q), n) for q, n in rest]
+        made = self.assembled(unit, outside, [*others, (total, 1)])
         return made
 
     def _moved_below(
         self, unit: Fraction, singles: dict[int, int], rest: list[tuple[Any, int]], p: Any
     ) -> list[Expr]:
         """Factors of the numerator moved into a sum below: `x/(a*x + x**2 + b)`."""
-        terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
-        if len(terms) > MAX_SPLIT or self.cautious:
+        if len(p) > MAX_SPLIT or self.cautious or not singles:
             return []
+        terms = {tuple(map(int, m)): fraction(c) for m, c in p.terms()}
         found: list[Expr] = []
         for i, n in singles.items():
             if n <= 0 or not self.budget.spend():
@@ -366,9 +381,9 @@ class Writer:
                 powers = {j: d for j, d in enumerate(monomial) if d}
                 powers[i] = powers.get(i, 0) - k
                 total = ir.add(total, self.assembled(c, powers, []))
-            others = [(self.poly(q), Fraction(m)) for q, m in rest]
+            others = [(self.poly(q), m) for q, m in rest]
             outside = {**singles, i: n - k}
-            found.append(self.assembled(unit, outside, [*others, (total, Fraction(-1))]))
+            found.append(self.assembled(unit, outside, [*others, (total, -1)]))
         return found
 
     def _inverted(
@@ -380,7 +395,7 @@ class Writer:
             if not any(degrees) or not self.budget.spend():
                 continue
             outside = {**singles}
-            others: list[tuple[Expr, Fraction]] = []
+            others: list[tuple[Expr, Fraction | int]] = []
             rest: list[tuple[Any, int]] = []
             for (p, n), d in zip(sums, degrees, strict=True):
                 if not d:
@@ -390,14 +405,14 @@ class Writer:
                 for m, c in p.terms():
                     powers = {j: int(k) for j, k in enumerate(m) if k}
                     powers[i] = powers.get(i, 0) - d
-                    total = ir.add(total, self.assembled(_fraction(c), powers, []))
-                turned = _negated(total)
+                    total = ir.add(total, self.assembled(fraction(c), powers, []))
+                turned = negated(total)
                 if n % 2 == 0:
                     total = self.costs.best((total, turned))
                 elif self._sign_taken(total, turned, unit < 0):
                     total, unit = turned, -unit
                 outside[i] = outside.get(i, 0) + d * n
-                others.append((total, Fraction(n)))
+                others.append((total, n))
             yield self._product(unit, {k: n for k, n in outside.items() if n}, rest, others)
 
     def _divided(
@@ -407,6 +422,8 @@ class Writer:
         found: list[Expr] = []
         below: list[tuple[Any, list[tuple[Any, int]], dict[int, int]]] = []
         for i, (d, n) in enumerate(rest):
+            if self.cautious and self.poly(d) in self._bases:
+                continue  # it belongs to the power of that base, which may be zero
             for k in range(1, -n + 1) if n < 0 else ():
                 if len(d) ** k > MAX_SPLIT:
                     break
@@ -431,8 +448,8 @@ class Writer:
                     found.append(ir.add(self.write(q), self.write(r)))
                     continue
                 total = ir.add(self.write(q), self.write(r))
-                others = [(self.poly(b), Fraction(m)) for b, m in left]
-                found.append(self.assembled(unit, outside, [*others, (total, Fraction(1))]))
+                others = [(self.poly(b), m) for b, m in left]
+                found.append(self.assembled(unit, outside, [*others, (total, 1)]))
         return found
 
     def _value_of(self, unit: Fraction, singles: dict[int, int]) -> Factored:
@@ -447,30 +464,41 @@ class Writer:
         key = str(p)
         found = self._polys.get(key)
         if found is None:
-            found = self._polys[key] = self._poly(p, key)
+            negative = -p
+            other = self._polys.get(str(negative))
+            if other is None or len(p) > MAX_TERMS:
+                found = self._poly(p, key)
+            else:  # the search was made with the other sign
+                found = self.costs.best([*self._as_known(p), *turned(other), self._expanded(p)])
+            self._polys[key] = found
         return found
 
     def _poly(self, p: Any, key: str) -> Expr:
         expanded = self._expanded(p)
         if len(p) == 1 or len(p) > MAX_TERMS or not self.budget.spend():
             return expanded
-        candidates = [expanded, *self._as_known(p)]
+        known = self._as_known(p)
+        if len(p) == 2 and p.total_degree() == 1 and primitive(p)[1] in (1, -1):
+            return self.costs.best([*known, expanded])
+        candidates = [*known, expanded]
+        if known and 2 * self.costs.length(known[0]) <= self.costs.length(expanded):
+            return self.costs.best(candidates)
         whole, scale = primitive(p)
         if scale not in (1, -1):
             inner = self.poly(whole)
-            gathered = self.assembled(scale, {}, [(inner, Fraction(1))])
+            gathered = self.assembled(scale, {}, [(inner, 1)])
             best = self.costs.best(candidates)
-            return best if self.costs.of(best)[0] < self.costs.of(gathered)[0] else gathered
+            return best if self.costs.length(best) < self.costs.length(gathered) else gathered
         content = whole.term_content()
         singles = {i: int(n) for i, n in enumerate(next(iter(content.monoms()))) if n}
         if singles:
             inner = self.poly(p / self._monomial(singles))
-            candidates.append(self.assembled(Fraction(1), singles, [(inner, Fraction(1))]))
+            candidates.append(self.assembled(Fraction(1), singles, [(inner, 1)]))
             return self.costs.best(candidates)
         c, parts = p.factor()
         if len(parts) > 1 or parts[0][1] > 1:
-            others = [(self.poly(q), Fraction(int(k))) for q, k in parts]
-            candidates.append(self.assembled(_fraction(c), {}, others))
+            others = [(self.poly(q), int(k)) for q, k in parts]
+            candidates.append(self.assembled(fraction(c), {}, others))
         if len(p) >= 3:
             candidates += self._split(p)
             candidates += self._squares(p)
@@ -481,7 +509,7 @@ class Writer:
         total = ZERO
         for monomial, c in p.terms():
             singles = {i: int(n) for i, n in enumerate(monomial) if n}
-            total = ir.add(total, self.assembled(_fraction(c), singles, []))
+            total = ir.add(total, self.assembled(fraction(c), singles, []))
         return total
 
     def _monomial(self, singles: dict[int, int]) -> Any:
@@ -495,9 +523,9 @@ class Writer:
         lead = p.leading_coefficient()
         found: list[Expr] = []
         for e in self.frame.known().get(str(p / lead), ()):
-            ratio = _fraction(lead) / self.frame.values[e].unit
+            ratio = fraction(lead) / self.frame.values[e].unit
             if ratio in (1, -1):
-                found.append(e if ratio == 1 else _negated(e))
+                found.append(e if ratio == 1 else negated(e))
         return found
 
     def _split(self, p: Any) -> list[Expr]:
@@ -523,7 +551,7 @@ class Writer:
             found.append(ir.add(self.poly(inner), self.poly(outer)))
             negative = -inner
             turned = self.poly(negative)
-            if self.costs.of(turned)[0] < self.costs.of(self.poly(inner))[0]:
+            if self.costs.length(turned) < self.costs.length(self.poly(inner)):
                 found.append(ir.sub(self.poly(outer), turned))
         return found
 
@@ -553,9 +581,7 @@ class Writer:
             if not self.budget.spend():
                 break
             whole, scale = primitive(shifted)
-            square = self.assembled(
-                _fraction(lead) * scale**2, {}, [(self.poly(whole), Fraction(2))]
-            )
+            square = self.assembled(fraction(lead) * scale**2, {}, [(self.poly(whole), 2)])
             found.append(ir.add(square, self.poly(rest)) if not rest.is_zero() else square)
         return found
 
@@ -579,48 +605,6 @@ class Writer:
             found.append(ir.add(self.write(inner), self.poly(remainder)))
             self._busy.discard(key)
         return found
-
-
-def _roots_of_numbers(exponents: dict[Expr, Expr]) -> None:
-    """`sqrt(2)*sqrt(pi)` as `sqrt(2*pi)`."""
-    for half in (ir.HALF, ir.neg(ir.HALF)):
-        found = [
-            b
-            for b, x in exponents.items()
-            if x is half and (b.op is PI or ((q := ir.rational(b)) is not None and q > 0))
-        ]
-        if len(found) > 1:
-            for b in found:
-                del exponents[b]
-            exponents[_multiplied(sorted(found, key=lambda b: b.op is PI))] = half
-
-
-def primitive(p: Any) -> tuple[Any, Fraction]:
-    """A polynomial with coprime integer coefficients, and the number it was divided by."""
-    coefficients = [_fraction(c) for c in p.coeffs()]
-    scale = Fraction(
-        math.gcd(*(c.numerator for c in coefficients)),
-        math.lcm(*(c.denominator for c in coefficients)),
-    )
-    return p / fmpq(scale.numerator, scale.denominator), scale
-
-
-def _fraction(q: Any) -> Fraction:
-    return Fraction(int(q.p), int(q.q))
-
-
-def _negated(e: Expr) -> Expr:
-    """The negative of a sum, term by term."""
-    if e.op is ir.ADD:
-        return ir.sub(ir.neg(e.args[0]), e.args[1])
-    return ir.neg(e)
-
-
-def _multiplied(nodes: list[Expr]) -> Expr:
-    product = ONE
-    for e in nodes:
-        product = ir.mul(product, e)
-    return product
 
 
 __all__ = ["PI", "Budget", "Costs", "OutOfBudgetError", "Writer", "primitive"]

@@ -110,6 +110,10 @@ class CudaKernels:
         """Results for each row of the mapped values, with a leading axis."""
         return self.rows(raw, static, shapes, mapped).run(values, by_rows=True)
 
+    def map_elements(self, values: Sequence[Any], static: Mapping[str, Any], shapes: Shapes) -> Any:
+        """Results of a function of numbers, whose leading axis stays in front of arrays of them."""
+        return self.compiled(static, shapes)[1].run(values, by_rows=True)
+
     def rows(
         self, raw: Structured, static: Mapping[str, Any], shapes: Shapes, mapped: Sequence[bool]
     ) -> ArraysOnDevice:

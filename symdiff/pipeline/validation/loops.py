@@ -11,6 +11,7 @@ rest of such a program as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,15 +22,16 @@ from symdiff.errors import SymdiffError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir.loop_program import Structured
+from symdiff.pipeline.validation.firstcall import SLACK, rounding
 from symdiff.runtime.scalar.fallback import unproven
 
 BITS = 400
 STEP, CLOSER = 120, 130
 """Binary sizes of two differences; where they disagree there is a kink."""
 AGREE = 40
-NOISE = 2.0**-45
-"""How much of a value may be missing from its derivative along shares of the arguments: terms of
-its size cancel in doubles to that."""
+FLAT = 2.0**-100
+"""What two differences of a derivative that is 0 differ by, in relation to the value: less than
+the squares of their steps."""
 NEAR = 2.0**-26
 """How much of the sum of its terms' sizes a result may miss: far more than rounding, far less
 than any mistake."""
@@ -63,6 +65,7 @@ def compare(
     path: Sequence[tuple[str, tuple[str, ...]]],
     values: Sequence[Any],
     kernel: Callable[[Sequence[Any]], Sequence[Any]],
+    derived: Structured,
     full: bool = False,
 ) -> bool:
     """Compare a kernel with differences of the captured program; whether that was possible.
@@ -72,6 +75,7 @@ def compare(
     path : the derivations; of the value, and of first derivatives.
     values : arguments of the call that is going on, of which sizes and kinds are taken.
     kernel : values -> the outputs as a flat list.
+    derived : what the kernel was made of.
 
     Raises
     ------
@@ -85,7 +89,7 @@ def compare(
         numbers = _Counting(left)
         try:
             with np.errstate(all="ignore"):  # nobody asked for these points
-                done = _agree(name, raw, path, given, kernel, numbers, number) or done
+                done = _agree(name, raw, path, given, kernel, derived, numbers, number) or done
         except _Spent:
             if done:
                 break
@@ -133,6 +137,7 @@ def _agree(
     path: Sequence[tuple[str, tuple[str, ...]]],
     given: Sequence[Any],
     kernel: Callable[[Sequence[Any]], Sequence[Any]],
+    derived: Structured,
     numbers: _Counting,
     seed: int,
 ) -> bool:
@@ -142,26 +147,29 @@ def _agree(
     if left:  # the kernel says of these that they may be inaccurate
         return False
     allowed = NEAR if all(r.dtype == np.float64 for r in found) else NEAR_SINGLE
+    tiny = max((_underflow(r.dtype) for r in found), default=0.0)
     results = [r.astype(float) for r in found]
+    errors = _Errors(derived, given)
     if not path:
-        for want, got in zip(values, results, strict=True):
-            _same(name, given, want, got, None, allowed)
+        for k, (want, got) in enumerate(zip(values, results, strict=True)):
+            _same(name, given, want, got, None, allowed, tiny, partial(errors.of, k))
         return True
     kind, wrt = path[0]
     names = [p.name for p in raw.params]
     real = {p.name for p in raw.params if p.type.kind == "f"}
     by = [n for n in wrt if n in real]
     if kind == "value_and_gradient":
-        _same(name, given, values[0], results[0], None, allowed)
+        _same(name, given, values[0], results[0], None, allowed, tiny, partial(errors.of, 0))
         results = results[1:]
     rng = np.random.default_rng(100 + seed)
     ways = {n: _direction(rng, np.asarray(given[names.index(n)], float)) for n in by}
     close, closer = (_slopes(raw, given, names, ways, h, numbers) for h in (STEP, CLOSER))
     for k, (a, b) in enumerate(zip(close, closer, strict=True)):
-        noise = float(max((abs(arb(v)) for v in values[k].flat), default=arb(0)).mid()) * NOISE
+        noise = float(max((abs(arb(v)) for v in values[k].flat), default=arb(0)).mid()) * FLAT
         if not _close(a, b, noise):
             continue  # a kink, or a step
         total, room = np.zeros(a.shape), np.zeros(a.shape)
+        terms: list[tuple[int, Any, tuple[int, ...]]] = []
         for j, n in enumerate(by):
             slope = results[k * len(by) + j]
             way = ways[n]
@@ -172,8 +180,36 @@ def _agree(
             axes = tuple(range(a.ndim, a.ndim + way.ndim))
             total = total + np.sum(slope * way, axis=axes)
             room = room + np.sum(np.abs(slope * way), axis=axes)
-        _same(name, given, b, total, room, allowed, noise)
+            terms.append((k * len(by) + j + len(found) - len(results), np.abs(way), axes))
+
+        def missed(terms: Any = terms) -> Any:
+            return sum(np.sum(errors.of(i) * way, axis=axes) for i, way, axes in terms)
+
+        _same(name, given, b, total, room, allowed, noise + tiny, missed)
     return True
+
+
+class _Errors:
+    """By how much rounding may move the outputs of a program, found when it is asked for."""
+
+    def __init__(self, derived: Structured, given: Sequence[Any]) -> None:
+        self.derived, self.given = derived, given
+        self.radii: list[Any] | None = None
+
+    def of(self, k: int) -> Any:
+        """For each element of an output; infinite where nothing is known."""
+        if self.radii is None:
+            self.radii = rounding(self.derived, self.given)
+        return np.inf if self.radii is None else SLACK * self.radii[k]
+
+
+def _underflow(dtype: np.dtype[Any]) -> float:
+    """What underflow on the way leaves of numbers in this format, which is computed in single
+    precision at least."""
+    if dtype.kind != "f":
+        return 0.0
+    limits = np.finfo(np.float64 if dtype.itemsize > 4 else np.float32)
+    return float(limits.tiny / limits.eps) + float(np.finfo(dtype).smallest_subnormal)
 
 
 def _direction(rng: np.random.Generator, at: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -230,8 +266,11 @@ def _same(
     got: Any,
     room: Any,
     near: float,
-    noise: float = 0.0,
+    noise: float,
+    errors: Callable[[], Any],
 ) -> None:
+    """Refuse results that differ: beyond a share of their terms, and beyond what rounding
+    explains, which `errors` finds."""
     if want.shape != got.shape:
         raise VerificationError(
             f"{name} has the shape {want.shape} as captured, but {got.shape} as compiled", hint=HINT
@@ -241,7 +280,9 @@ def _same(
     ok = np.isfinite(truth) & np.isfinite(got)
     size = np.abs(truth) + np.abs(got)
     size = size + (np.max(size[ok], initial=0.0) if room is None else room)
-    wrong = ok & (np.abs(got - truth) > near * size + noise + 1e-290)
+    wrong = ok & (np.abs(got - truth) > near * size + noise)
+    if wrong.any():
+        wrong &= np.abs(got - truth) > near * size + noise + errors()
     if wrong.any():
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise VerificationError(

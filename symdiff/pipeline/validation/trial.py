@@ -24,6 +24,7 @@ from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import Format, format_of
 from symdiff.ir import Expr
 from symdiff.ir.program import Program
+from symdiff.passes.analysis.band_extent import FURTHER, with_truncation
 from symdiff.pipeline.validation.chain import Chain, Step
 from symdiff.pipeline.validation.points import Point, Special, chosen, places_of, sums_of
 
@@ -37,11 +38,15 @@ PRECISIONS = (128, 400, 1200)
 ENOUGH = 80
 """Bits of accuracy from which a value counts as known."""
 EXACT = 66
-"""Bits to which closed forms agree with the function: those of surfaces are series."""
+"""Bits to which formulas agree with the function, but for the series in them."""
+LIMITS = 50
+"""Bits to which they agree with limits, which are looked at beside the point."""
 ELEMENTARY, SPECIAL, SLOWER = 4, 60, 10
 """What a function costs, one that is not elementary, and all of it at the last precision."""
-SERIES = 44
-"""Bits to which polynomials in bands agree with the function, at least."""
+SERIES = 53 + FURTHER - 1
+"""Bits to which series in bands and across surfaces agree with what they stand for. What
+cancels behind them multiplies their errors, so these are followed in balls."""
+TRUNCATION = ir.var("error of series")
 SMALLEST = arb(2) ** -1000
 DIFFERENCES, DIFFERENCED = 2, 4
 """Points at which the chain rule is compared with differences, by so many variables."""
@@ -51,6 +56,8 @@ MAX_ENTRIES = 24
 """Outputs that are compared at each point; of more than these, some."""
 GUARDED = 20
 """Bits to which the values of a repaired guard are those of the limit."""
+BESIDE = 0.05
+"""Where it is seen how large a guarded function is, relative to max(1, |x|)."""
 INSIDE = (0.6180339887, 0.7548776662, 0.5698402910, 0.8191725134, 0.6710436067)
 DEEP, DEEPER = 200, 260
 """Binary depths at which limits are looked at."""
@@ -330,8 +337,9 @@ class Trial:
         else than was captured."""
         outs = [outputs[i] for i in self.which]
         refs = [reference[i] for i in self.which]
+        both = with_truncation((*refs, *outs), TRUNCATION)
         with exclusive():
-            tape = Tape([ir.var(p) for p in self.params], (*refs, *outs))
+            tape = Tape([*map(ir.var, self.params), TRUNCATION], both)
         cost = sum(_weight(e.op) for e in tape.nodes)
         found: list[Fault] = []
         for seen in self.seen():
@@ -346,7 +354,7 @@ class Trial:
 
     def _disagree(self, seen: Seen, tape: Tape) -> Fault | None:
         count = len(self.truth)
-        inputs = [arb(x) for x in seen.point]
+        inputs = [*map(arb, seen.point), arb(0, 2.0**-SERIES)]
         v = tape.run(inputs, PRECISIONS[0])
         again = None
         for i, truth in enumerate(seen.truth):
@@ -361,9 +369,7 @@ class Trial:
                     continue
                 if truth is None or not y.is_finite():
                     continue
-                bits = EXACT if k == 0 else SERIES
-                if seen.limit:
-                    bits = SERIES
+                bits = LIMITS if seen.limit else EXACT
                 if _differ(y, truth, bits):
                     if again is None:
                         again = tape.run(inputs, PRECISIONS[1])
@@ -375,7 +381,7 @@ class Trial:
             if not y.is_finite():
                 continue
             inside = y >= low - _slack(low, high) and y <= high + _slack(low, high)
-            written = seen.truth[i] is not None and not _differ(y, seen.truth[i], SERIES)
+            written = seen.truth[i] is not None and not _differ(y, seen.truth[i], LIMITS)
             if not written and not (self.path and inside):
                 right = low if seen.truth[i] is None else seen.truth[i]
                 return Fault(seen.point, self.which[i], float(y.mid()), float(right.mid()))
@@ -401,10 +407,26 @@ class Trial:
                     continue
                 for i in range(count):
                     a, b = facts[first + i], facts[first + count + i]
-                    if a.is_finite() and b.is_finite() and _differ(b, a, GUARDED):
-                        found.append(Fault(given, i, float(b.mid()), float(a.mid())))
-                        return found
+                    if not (a.is_finite() and b.is_finite() and _differ(b, a, GUARDED)):
+                        continue
+                    # where the limit is 0, all of the band differs from it in relation to itself
+                    if not _differ(b, a, GUARDED, self._nearby(given, first + count + i, budget)):
+                        continue
+                    found.append(Fault(given, i, float(b.mid()), float(a.mid())))
+                    return found
         return found
+
+    def _nearby(self, point: Point, root: int, budget: Budget) -> Any:
+        """How large a formula becomes at distances that no guard reaches, on any side."""
+        largest = arb(0)
+        for axis in range(len(point)):
+            for s in (1, -1):
+                inputs = [arb(x) for x in point]
+                inputs[axis] += s * arb(BESIDE) * max(1.0, abs(point[axis]))
+                v = self._run(self.tape, inputs, PRECISIONS[1], budget)[self.tape.roots[root]]
+                if v.is_finite() and abs(v) > largest:
+                    largest = abs(v)
+        return largest
 
     def rule_fault(self) -> Fault | None:
         """Where the chain rule itself is not what differences of the captured values say: a
@@ -502,14 +524,15 @@ def _known(t: Any) -> bool:
     return bool(t.is_finite()) and (t.rel_accuracy_bits() >= ENOUGH or bool(t.is_zero()))
 
 
-def _differ(y: Any, truth: Any, bits: int) -> bool:
-    """Whether two numbers are proven to differ by more than so many bits."""
-    gap = abs(y - truth)
-    return bool(gap > abs(truth) * arb(2) ** -bits) and bool(gap > SMALLEST)
+def _differ(y: Any, truth: Any, bits: int, scale: Any = 0) -> bool:
+    """Whether two numbers are proven to differ by more than so many bits, of themselves and of
+    a scale."""
+    gap, share = abs(y - truth), arb(2) ** -bits
+    return bool(gap > abs(truth) * share) and bool(gap > scale * share) and bool(gap > SMALLEST)
 
 
 def _slack(low: Any, high: Any) -> Any:
-    return (abs(low) + abs(high)) * arb(2) ** -SERIES
+    return (abs(low) + abs(high)) * arb(2) ** -LIMITS
 
 
 def _misses(got: float, truth: Any, fmt: Format, ulps: float) -> bool:

@@ -18,6 +18,7 @@ from symdiff.runtime.cuda import driver
 from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, settle, stream_handle
 from symdiff.runtime.cuda.driver import Device
 from symdiff.runtime.cuda.kernel import CudaKernel, copy, scratch
+from symdiff.runtime.loops.rows import nested
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
@@ -37,16 +38,19 @@ class OnDevice:
     def __init__(self, kernel: CudaKernel, tree: Tree, dtype: str | None = None) -> None:
         self.kernel, self.tree, self.dtype = kernel, tree, dtype
 
-    def run(self, args: Sequence[Any], out: Any = None, stream: Any = None) -> Any:
+    def run(
+        self, args: Sequence[Any], out: Any = None, stream: Any = None, by_rows: bool = False
+    ) -> Any:
         """The results, nested; or `out`, into whose arrays they are written. Arguments on a
-        device are `located`."""
+        device are `located`. With `by_rows` the leading axis of the arguments stays the first
+        one of arrays of results."""
         values = [_prepared(n, a) for n, a in zip(self.kernel.params, args, strict=True)]
         homes = [v for v in values if isinstance(v, Region)] or _leaves(out)
         dtype = elementwise.result_dtype(values, self.dtype)  # type: ignore[arg-type]
         shape = elementwise.broadcast(values)  # type: ignore[arg-type]
         if homes:
-            return self._on_device(values, homes[0], shape, dtype, out, stream)
-        return self._from_host(values, shape, dtype, out, stream)
+            return self._on_device(values, homes[0], shape, dtype, out, stream, by_rows)
+        return self._from_host(values, shape, dtype, out, stream, by_rows)
 
     # ---------------------------------------------------------------- device arrays
     def _on_device(
@@ -57,12 +61,13 @@ class OnDevice:
         dtype: np.dtype[Any],
         out: Any,
         stream: Any,
+        by_rows: bool,
     ) -> Any:
         if dtype.itemsize < 4:
             raise ArgumentError(f"arrays of {dtype} cannot be used on a device", hint="float32")
         home = Home(like)
         device = driver.device(home.device)
-        places = _Places(home, shape, dtype, len(self.kernel.outputs))
+        places = _Places(home, shape, dtype, len(self.kernel.outputs), by_rows)
         with device.current():
             result = places.nested(self.tree, out)
             handle = home.stream() if stream is None else stream_handle(stream)
@@ -83,6 +88,7 @@ class OnDevice:
         dtype: np.dtype[Any],
         out: Any,
         stream: Any,
+        by_rows: bool,
     ) -> Any:
         count = len(self.kernel.outputs)
         given = [None] * count if out is None else flatten_like(self.tree, out, count, "out")
@@ -111,7 +117,7 @@ class OnDevice:
             leaves = [float(r) for r in leaves]
         elif shape == ():
             leaves = [r[()] for r in leaves]
-        return map_tree(leaves.__getitem__, self.tree)
+        return nested(self.tree, leaves) if by_rows else map_tree(leaves.__getitem__, self.tree)
 
     def _compute(
         self,
@@ -141,9 +147,9 @@ class _Places:
     """Where the outputs of a call go: arrays of one library, nested as a tree."""
 
     def __init__(
-        self, home: Home, shape: tuple[int, ...], dtype: np.dtype[Any], count: int
+        self, home: Home, shape: tuple[int, ...], dtype: np.dtype[Any], count: int, by_rows: bool
     ) -> None:
-        self.home, self.shape, self.dtype = home, shape, dtype
+        self.home, self.shape, self.dtype, self.by_rows = home, shape, dtype, by_rows
         self.first: list[Region | None] = [None] * count
         self.made: dict[int, Any] = {}
         self.further: list[tuple[int, Region]] = []
@@ -170,11 +176,13 @@ class _Places:
         return out
 
     def _array(self, tree: Array, out: Any) -> Any:
-        shape = (*tree.shape, *self.shape)
+        lead = self.shape[:1] if self.by_rows else ()
+        shape = (*lead, *tree.shape, *self.shape[len(lead) :])
         made = self.home.empty(shape, self.dtype) if out is None else out
         whole = self._own(made) if out is None else self._checked(made, shape)
+        parts = whole.later(tree.ndim) if self.by_rows else whole
         for index, i in np.ndenumerate(tree):
-            self._put(int(i), whole.item(index))
+            self._put(int(i), parts.item(index))
         return made
 
     def _own(self, array: Any) -> Region:

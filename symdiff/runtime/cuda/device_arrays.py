@@ -75,6 +75,15 @@ class Region:
 
         return replace(self, shape=turned(self.shape), strides=turned(self.strides))
 
+    def reshape(self, shape: tuple[int, ...]) -> Region:
+        """The same elements, with dimensions of one element put in or left out."""
+        own = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
+        if [n for n, _ in own] != [n for n in shape if n != 1]:
+            raise ValueError(f"elements of the shape {self.shape} in the shape {shape}")
+        steps = iter(own)
+        strides = tuple(0 if n == 1 else next(steps)[1] for n in shape)
+        return replace(self, shape=tuple(shape), strides=strides)
+
     def span(self) -> tuple[int, int]:
         """The first byte that it touches, and the one behind the last."""
         if self.size == 0:

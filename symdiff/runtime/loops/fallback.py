@@ -9,6 +9,8 @@ arithmetic.
 from __future__ import annotations
 
 import ctypes
+import math
+from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -93,7 +95,7 @@ class Again:
         self.dtype, self.cache, self.certified = dtype, cache, accuracy == "certified"
         self._lock = Lock()
         self._balls: dict[int, Any] = {}
-        self._known: dict[tuple[int, tuple[float, ...]], float] = {}
+        self._known: dict[tuple[int, bytes], float] = {}
         self.entry = ctypes.CFUNCTYPE(
             None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
         )(self.callback)
@@ -138,7 +140,8 @@ class Again:
     ) -> float:  # fmt: skip
         """The value from ball arithmetic; as the kernel computed it first if that takes too
         long, and as it is if balls do not know a function."""
-        found = self._known.get((which, point))
+        key = which, array("d", point).tobytes()  # -0.0 is not 0.0
+        found = self._known.get(key)
         if found is not None:
             return found
         if self.outcome.spent > WORK:
@@ -150,12 +153,14 @@ class Again:
                 if which not in self._balls:
                     from symdiff.interpret import Certified
 
-                    made = Certified(reference.params, [reference.output], limits=True)
+                    made = Certified(reference.params, [reference.output], limits=True, jumps=True)
                     self._balls[which] = made
-            found = float(self._balls[which].at(point, self.dtype)[0])
+            (answer,) = self._balls[which].at_with_status(point, self.dtype)
+            unknown = answer.status == "budget" and math.isnan(answer.value)
+            found = first if unknown else float(answer.value)
         except UnsupportedError:  # a user's own function
             found = value
         self.outcome.spend(work.spent() - before)
         if len(self._known) < REMEMBERED:
-            self._known[which, point] = found
+            self._known[key] = found
         return found

@@ -22,7 +22,7 @@ FEW = 16
 
 def leading(values: Sequence[Any], mapped: Sequence[bool]) -> int:
     """The number of rows of the arguments that are mapped."""
-    sizes = {len(v) for v, m in zip(values, mapped, strict=True) if m}
+    sizes: set[int] = {v.shape[0] for v, m in zip(values, mapped, strict=True) if m}
     if len(sizes) != 1:
         raise SymdiffError(f"the leading axes that map() runs over have sizes {sorted(sizes)}")
     return sizes.pop()

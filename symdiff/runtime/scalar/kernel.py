@@ -118,7 +118,7 @@ class Kernel:
         self._lock = Lock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
-        self._entries: dict[tuple[str, int, int], Entry] = {}
+        self._entries: dict[tuple[str, int, int, int], Entry] = {}
         self._cost: float | None = None
 
     def __repr__(self) -> str:
@@ -234,37 +234,38 @@ class Kernel:
         return self.point.entry
 
     def fast_arrays(
-        self, dtype: str = "float64", rank: int = ANY_RANK, which: int = 0
+        self, dtype: str = "float64", rank: int = ANY_RANK, which: int = 0, never: int = -1
     ) -> Callable[..., Any]:
         """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
         floats among them. Arrays for all outputs may follow; it then returns None. It also
         returns NotImplemented for arrays so large that threads may pay, and where a body is not
         compiled yet: which one is needed depends on how many elements there are; and unless
         the arrays have this many dimensions and are the arguments whose bits are set in
-        `which`, where the rank is given."""
-        found = self._entries.get((dtype, rank, which))
+        `which`, where the rank is given; and where they have `never` elements."""
+        found = self._entries.get((dtype, rank, which, never))
         if found is None:
             with self._lock:
-                found = self._entries.get((dtype, rank, which))
+                found = self._entries.get((dtype, rank, which, never))
                 if found is None:
-                    found = self._entry(dtype, rank, which)
+                    found = self._entry(dtype, rank, which, never)
         return found.call
 
-    def _entry(self, dtype: str, rank: int, which: int) -> Entry:
+    def _entry(self, dtype: str, rank: int, which: int, never: int) -> Entry:
         if not self._leans:
             self.body(dtype)
         found = Entry(
             dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
             flagged=self._flagged, few=FEW if self._leans else self._small + 1,
             limit=self._small, long=int(HELD / self.cost), rank=rank, among=which,
+            never=never,
         )  # fmt: skip
-        self._entries[dtype, rank, which] = found
+        self._entries[dtype, rank, which, never] = found
         self._attach()
         return found
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
-        entries = [(dtype, entry) for (dtype, _, _), entry in list(self._entries.items())]
+        entries = [(dtype, entry) for (dtype, *_), entry in list(self._entries.items())]
         for dtype, entry in entries:
             for name, kind in (("tested", "array"), ("lean", "lean")):
                 if body := self._bodies.get((dtype, kind)):

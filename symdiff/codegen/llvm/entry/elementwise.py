@@ -21,7 +21,7 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
 
 RECORD = ("tested", "tested_width", "lean", "lean_width", "few", "sure", "tried", "raised",
           "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
-          "second_width", "between", "between_width", "long", "rank", "among")  # fmt: skip
+          "second_width", "between", "between_width", "long", "rank", "among", "never")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 tested, lean : the kernel's bodies, or 0; a call that needs one which is not there is refused.
@@ -37,6 +37,7 @@ between, between_width : those of what comes between; see `codegen.llvm.tiers`.
 long : elements from which other threads of Python may run meanwhile.
 rank : the dimensions that arrays must have, or `ANY_RANK`.
 among : the arguments that must be arrays, as bits, unless they may have any rank.
+never : a number of elements that is refused, or -1.
 """
 
 ANY_RANK = -1
@@ -253,7 +254,9 @@ measured:
   %is.there = icmp ne i64 %body, 0
   %nothing.to.do = icmp eq i64 %n, 0
   %may.run = or i1 %is.there, %nothing.to.do
-  %ready = and i1 %fits, %may.run
+  %is.meant = icmp ne i64 %n, %never
+  %is.served = and i1 %fits, %is.meant
+  %ready = and i1 %is.served, %may.run
   br i1 %ready, label %apart, label %refuse
 
 apart:
