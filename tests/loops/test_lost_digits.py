@@ -139,9 +139,11 @@ def test_what_is_left_is_told(monkeypatch):
     monkeypatch.setattr(recomputed, "FEW", -1)
     monkeypatch.setattr(recomputed, "MOST", -1)
     x = vector(1e-15, 50)
-    with pytest.warns(AccuracyWarning, match="log_mean_exp lost digits"):
-        with symdiff.options(validate=False):
-            symgrad(log_mean_exp, verify=False)(x)
+    with (
+        pytest.warns(AccuracyWarning, match="log_mean_exp lost digits"),
+        symdiff.options(validate=False),
+    ):
+        symgrad(log_mean_exp, verify=False)(x)
 
 
 def test_arguments_that_are_not_finite():
