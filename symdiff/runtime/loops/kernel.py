@@ -118,9 +118,7 @@ class StructuredKernel:
                     library = sorted(lanes.library)
                     how = (*which, self.accuracy, lanes.isa, lanes.width, library)
                     key = cache.key("nests", self._fingerprint(), how, jit.host())
-                    linked = compiled.link(
-                        key, lambda: self._text(*which), self.cache, tidy=True
-                    )
+                    linked = compiled.link(key, lambda: self._text(*which), self.cache, tidy=True)
                     found = self._compiled[which] = Code(self, linked, *which)
         return found
 
