@@ -103,9 +103,45 @@ def ratio(bench: Any, program: Any, place: Path, module: Any, points: Any) -> fl
     return min(taken[module]) / min(taken[fast])
 
 
+def costs(place: Path) -> None:
+    """Value and gradient of the functions of `cost.py` beside double arithmetic alone."""
+    import numba
+    from cost import FUNCTIONS
+
+    from symdiff.export.scalar import module_text
+    from symdiff.frontend.capture import capture
+
+    numba.set_num_threads(1)
+    rng, ratios = np.random.default_rng(0), []
+    for fun, ranges in FUNCTIONS:
+        captured, made = capture(fun), {}
+        for accuracy in ("high", "fast"):
+            path = place / f"cost_{fun.__name__}_{accuracy}.py"
+            path.write_text(module_text(captured, captured.params, accuracy=accuracy))
+            spec = importlib.util.spec_from_file_location(path.stem, path)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[path.stem] = module
+            spec.loader.exec_module(module)
+            made[accuracy] = getattr(module, f"{fun.__name__}_value_and_grad")
+        points = [rng.uniform(a, b, 2 * POINTS) for a, b in ranges]
+        taken: dict[str, list[float]] = {name: [] for name in made}
+        for turn in range(8):
+            for name, call in made.items():
+                start = time.process_time()
+                call(*points)
+                if turn:
+                    taken[name].append(time.process_time() - start)
+        ratios.append(min(taken["high"]) / min(taken["fast"]))
+        each = min(taken["fast"]) / (2 * POINTS) * 1e9
+        print(f"| {fun.__name__} | {each:.1f} | {ratios[-1]:.2f} |", flush=True)
+    print(f"geometric mean {math.exp(np.mean(np.log(ratios))):.2f}, worst {max(ratios):.2f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--cost", action="store_true", help="only the time of cost.py's functions")
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--sample", type=int, default=1, help="every so many programs")
     parser.add_argument("--points", type=int, default=256)
@@ -114,6 +150,8 @@ def main() -> None:
     args = parser.parse_args()
     sys.setrecursionlimit(20000)
     np.seterr(all="ignore")
+    if args.cost:
+        return costs(args.cache)
     bench = benchmark(args.folder)
     bench.alarmed = lambda seconds, run, *rest: run(*rest)
     programs, _ = bench.load(str(args.folder / "corpus"), 250)

@@ -182,8 +182,8 @@ def _module_docstring(
     lines += ["Scalars or arrays; arrays broadcast and give arrays.", precision]
     if cuda:
         lines += [
-            "Functions with _cuda at the end compute on a CUDA device, in double arithmetic alone,",
-            "without error tests; they need numba-cuda.",
+            "Functions with _cuda at the end compute on a CUDA device, without error tests; they",
+            "need numba-cuda.",
         ]
     return docstring("\n".join(lines)) + "\n"
 
