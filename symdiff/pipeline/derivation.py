@@ -359,7 +359,10 @@ def kept(
     return found
 
 
-def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: bool = True) -> Any:
+def settled(
+    program: Structured, dtype: str, accuracy: str, tests: int, estimates: bool = False,
+    flags: bool = True,
+) -> Any:  # fmt: skip
     """`symdiff.passes.accuracy.loop_tiers.settle`, imported when a program is compiled.
 
     Parameters
@@ -373,10 +376,11 @@ def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: b
     from symdiff.passes.accuracy.loop_tiers import settle
 
     if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
-        return settle(program, dtype, accuracy, tests)
+        return settle(program, dtype, accuracy, tests, estimates)
     if tests:
-        return settle(other, dtype, accuracy, tests)
-    return settle(program, dtype, accuracy, tests)._replace(flags=OVERFLOWS | UNDERFLOWS)
+        return settle(other, dtype, accuracy, tests, estimates)
+    found: Any = settle(program, dtype, accuracy, tests, estimates)
+    return found._replace(flags=OVERFLOWS | UNDERFLOWS)
 
 
 def _packed(

@@ -148,7 +148,14 @@ class ArrayKernels:
         o = self._options
         tiers = None
         if o.accuracy != "fast":
-            tiers = Tiers(program, loop_pipeline.closed(program), settled, widen)
+            tiers = Tiers(
+                program,
+                loop_pipeline.closed(program),
+                settled,
+                widen,
+                loop_pipeline.exact,
+                loop_pipeline.wide,
+            )
         return StructuredKernel(
             loop_pipeline.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,

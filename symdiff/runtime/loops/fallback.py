@@ -58,14 +58,19 @@ class Tiers(NamedTuple):
     ----------
     source : the program, whose completed operations are not written out.
     closed : the same in closed forms; both tell what is compiled.
-    settle : `symdiff.passes.accuracy.loop_tiers.settle`.
+    settle : `symdiff.passes.accuracy.loop_tiers.settle`; the last argument says whether the
+        errors of results are estimated.
     widen : as for `Kernel`.
+    exact : the program in closed forms with the values at completed points, for balls.
+    wide : that in double-double arithmetic.
     """
 
     source: Structured
     closed: Structured
-    settle: Callable[[Structured, str, str, int], Settled]
+    settle: Callable[[Structured, str, str, int, bool], Settled]
     widen: Widen
+    exact: Callable[[Structured], Structured]
+    wide: Callable[[Structured], Structured]
 
 
 class Again:
