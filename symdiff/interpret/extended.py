@@ -42,6 +42,8 @@ def extended_value(
             v[i] = _quotient(args[0], args[1], e, scope)
         else:
             v[i] = tape.apply(i, v)
+            if e.op in ir.COMPARISONS and v[i] is None and any(a.is_nan() for a in args):
+                v[i] = False
             if e.op in _FLINT_RULES or e.op.boolean:
                 continue
             if not v[i].is_finite() or not all(a.is_finite() for a in args):

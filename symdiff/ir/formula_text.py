@@ -81,6 +81,8 @@ class Form(NamedTuple):
         return self.text if bare else f"({self.signed})"
 
 
+Size = tuple[int, bool, bool]
+"""Operations without the sign, whether that is a minus, and whether a sum begins with one."""
 Factors = list[tuple[Expr, Expr]]
 """Bases and exponents."""
 _UNIT = Fraction(1)
@@ -137,14 +139,23 @@ class Formulas:
     def __init__(self) -> None:
         self.known: dict[Expr, Form] = {}
         self._keys: dict[Expr, tuple[Any, ...]] = {}
+        self._sizes: dict[Expr, Size] = {}
 
     def text(self, e: Expr) -> str:
         """The text of a node."""
         return self.of(e).signed
 
     def length(self, e: Expr) -> int:
-        """How many operations its text has."""
-        return self.of(e).length
+        """How many operations its text has; no text is made for that."""
+        found = self._sizes.get(e)
+        if found is None:
+            found = self._measured(e)
+        return found[0] + found[1]
+
+    def starts_with_minus(self, e: Expr) -> bool:
+        """Whether the first character of the text is a minus."""
+        found = self._sizes.get(e) or self._measured(e)
+        return found[1] or found[2]
 
     def of(self, e: Expr) -> Form:
         """The text of a node, and what it takes to use it in others."""
@@ -271,9 +282,11 @@ class Formulas:
 
     def _inverse(self, exponent: Expr) -> Expr | None:
         """The exponent of what is written below the line; None if it is above."""
+        if exponent is ONE:
+            return None
         q = ir.rational(exponent)
         if q is not None:
-            return ir.const(-q) if q < 0 else None
+            return ir.const(-q) if q.numerator < 0 else None
         if exponent.op is NEG:
             return exponent.args[0]
         return None
@@ -289,6 +302,68 @@ class Formulas:
         power = x.text if x.level == ATOM and not x.negative else f"({x.signed})"
         return Form(f"{shown}**{power}", POWER, b.length + x.length + 1)
 
+    # ---------------------------------------------------------------- lengths
+    def _measured(self, e: Expr) -> Size:
+        """What `_form` says of lengths, without texts and their order."""
+        for node in ir.topological((e,), self._sizes):
+            if node not in self._sizes:
+                self._sizes[node] = self._size(node)
+        return self._sizes[e]
+
+    def _size(self, e: Expr) -> Size:
+        op = e.op
+        if op is VAR or op is BOOL:
+            return 0, False, False
+        if op in (ADD, SUB):
+            return self._size_of_sum(e)
+        if op in (MUL, DIV, NEG, POW):
+            return self._size_of_product(e)
+        if not op.boolean and op is not CONST and e.args and op not in (EXP, POLYGAMMA, UNIT):
+            count = 1
+            for a in e.args:
+                size, negative, _ = self._sizes[a]
+                count += size + negative
+            return count, False, False
+        form = self.of(e)
+        return form.size, form.negative, form.level == SUM and form.text.startswith("-")
+
+    def _size_of_sum(self, e: Expr) -> Size:
+        count, least = -1, True
+        for sign, node in terms(e):
+            size, negative, _ = self._sizes[node] if node in self._sizes else self._measured(node)
+            count += size + 1
+            if (sign < 0) is negative:
+                least = False
+        return count + least, False, least
+
+    def _size_of_product(self, e: Expr) -> Size:
+        unit, found = factors(e)
+        found = _gathered(found)
+        count, over, under, negative = 0, 0, 0, unit < 0
+        for base, exponent in found:
+            inverse = self._inverse(exponent)
+            size, minus, begins = self._sizes[base] if base in self._sizes else self._measured(base)
+            x = exponent if inverse is None else inverse
+            if x is not ONE:
+                below, sign, _ = self._sizes[x] if x in self._sizes else self._measured(x)
+                size += minus + 1 + (0 if x is HALF else below + sign)
+                minus = begins = False
+            negative ^= minus
+            count += size
+            if inverse is None:
+                over += 1
+            else:
+                under += 1
+        if not found:
+            form = self._number(ir.const(unit))
+            return form.size, form.negative, False
+        top, bottom = _quotient(abs(unit))
+        over += top != "1"
+        under += bottom != "1"
+        if not under and over == 1:
+            return count, negative, begins and not negative
+        return count + max(over - 1, 0) + under, negative, False
+
     # ---------------------------------------------------- functions, conditions
     def _function(self, e: Expr) -> Form:
         op, args = e.op, [self.of(a) for a in e.args]
@@ -298,8 +373,6 @@ class Formulas:
             return Form("pi", ATOM, 0)
         if op is LN2 or op is LN10:
             return Form("log(2)" if op is LN2 else "log(10)", ATOM, 1)
-        if op is EXP and e.args[0] is ONE:
-            return Form("e", ATOM, 0)
         if op is POLYGAMMA and e.args[0] is ir.ZERO:
             return self._call("digamma", args[1:])
         if op is UNIT:

@@ -17,6 +17,7 @@ from symdiff.ir import (
     ABS,
     CONST,
     HALF,
+    NAN,
     NEG,
     ONE,
     OPS,
@@ -127,6 +128,7 @@ LOG: Op = Op(
     monotone=True,
     partials=lambda x: (div(ONE, x),),
     domain=lambda x: le(ZERO, x),
+    pole=lambda x: eq(x, ZERO),
     simplify=_log_simplify,
     fold=lambda x: Fraction(0) if x == 1 else None,
     names=("math.log", "numpy.log"),
@@ -163,6 +165,7 @@ LOG1P: Op = Op(
     sign="same",
     partials=lambda x: (div(ONE, add(ONE, x)),),
     domain=lambda x: le(const(-1), x),
+    pole=lambda x: eq(x, const(-1)),
     fold=_at_zero(0),
     names=("math.log1p", "numpy.log1p", "scipy.special.log1p"),
     sympy=lambda sp, x: sp.log(1 + x),
@@ -174,6 +177,7 @@ LOG2: Op = Op(
     monotone=True,
     partials=lambda x: (div(ONE, mul(x, LN2())),),
     domain=lambda x: le(ZERO, x),
+    pole=lambda x: eq(x, ZERO),
     fold=lambda x: _exact_log(x, 2),
     names=("math.log2", "numpy.log2"),
     sympy=lambda sp, x: sp.log(x) / sp.log(2),
@@ -185,6 +189,7 @@ LOG10: Op = Op(
     monotone=True,
     partials=lambda x: (div(ONE, mul(x, LN10())),),
     domain=lambda x: le(ZERO, x),
+    pole=lambda x: eq(x, ZERO),
     fold=lambda x: _exact_log(x, 10),
     names=("math.log10", "numpy.log10"),
     sympy=lambda sp, x: sp.log(x) / sp.log(10),
@@ -243,6 +248,7 @@ def _times_log(log: Op, edge: int) -> dict[str, Any]:
     return {
         "partials": lambda u, x: (log(x), div(u, x - const(edge))),
         "domain": lambda u, x: or_(and_(eq(u, ZERO), le(x, const(edge))), le(const(edge), x)),
+        "pole": lambda u, x: and_(eq(x, const(edge)), lt(ZERO, abs_(u))),
         "simplify": simplify,
         "expand": expand,
         "ball": lambda u, x: u if u.is_zero() else u * ball(x),
@@ -504,6 +510,7 @@ ATANH: Op = Op(
     sign="same",
     partials=lambda x: (div(ONE, mul(ONE - x, ONE + x)),),
     domain=lambda x: le(abs_(x), ONE),
+    pole=lambda x: eq(abs_(x), ONE),
     simplify=_odd("atanh"), fold=_at_zero(0),
     names=("math.atanh", "numpy.arctanh", "numpy.atanh"),
     sympy=lambda sp, x: sp.atanh(x),
@@ -544,8 +551,16 @@ ERFC: Op = Op(
     libm="erfc", vector=True, python="math.erfc({0})",
     ball=_erfc_ball,
 )  # fmt: skip
+
+
+def _no_gamma(x: Expr) -> Expr:
+    """The poles of gamma: 0, -1, -2, ..."""
+    return and_(le(x, ZERO), eq(FLOOR(x), x))
+
+
 GAMMA: Op = Op(
     "gamma", 1,
+    pole=_no_gamma,
     partials=lambda x: (mul(GAMMA(x), POLYGAMMA(ZERO, x)),),
     fold=lambda x: Fraction(math.factorial(int(x) - 1)) if x.denominator == 1 and 0 < x < 100 else None,
     names=("math.gamma", "scipy.special.gamma"),
@@ -555,6 +570,7 @@ GAMMA: Op = Op(
 )  # fmt: skip
 LGAMMA: Op = Op(
     "lgamma", 1,
+    pole=_no_gamma,
     partials=lambda x: (POLYGAMMA(ZERO, x),),
     fold=lambda x: Fraction(0) if x in (1, 2) else None,
     names=("math.lgamma", "scipy.special.gammaln", "scipy.special.loggamma"),
@@ -646,6 +662,7 @@ MAX_POLYGAMMA = 20
 
 POLYGAMMA: Op = Op(
     "polygamma", 2,
+    pole=lambda n, x: _no_gamma(x),
     partials=lambda n, x: (None, POLYGAMMA(n + ONE, x)),
     names=("scipy.special.polygamma",),
     sympy=lambda sp, n, x: sp.polygamma(n, x),
@@ -874,7 +891,9 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "math.radians": lambda x: mul(div(PI(), const(180)), x),
     "numpy.radians": lambda x: mul(div(PI(), const(180)), x),
     "numpy.deg2rad": lambda x: mul(div(PI(), const(180)), x),
-    "numpy.heaviside": lambda x, h: where(eq(x, ZERO), h, where(lt(x, ZERO), ZERO, ONE)),
+    "numpy.heaviside": lambda x, h: where(
+        eq(x, ZERO), h, where(lt(x, ZERO), ZERO, where(lt(ZERO, x), ONE, NAN))
+    ),
     "numpy.logaddexp2": lambda a, b: div(LOGADDEXP(mul(LN2(), a), mul(LN2(), b)), LN2()),
     "numpy.floor_divide": lambda a, b: FLOOR(div(a, b)),
     "numpy.mod": lambda a, b: a - mul(b, FLOOR(div(a, b))),

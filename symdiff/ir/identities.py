@@ -141,6 +141,8 @@ RULES: tuple[Rule, ...] = (
     Rule("1-exp", 1 - EXP(U), _plain(-EXPM1(U))),
     Rule("1-cos", 1 - COS(U), _plain(2 * SIN(U / 2) ** 2)),
     Rule("cos-1", COS(U) - 1, _plain(-2 * SIN(U / 2) ** 2)),
+    Rule("cosh-1", COSH(U) - 1, _plain(2 * SINH(U / 2) ** 2)),
+    Rule("1-cosh", 1 - COSH(U), _plain(-2 * SINH(U / 2) ** 2)),
     Rule("1-erf", 1 - ERF(U), _plain(ERFC(U))),
     Rule("1+erf", ERF(U) + 1, _plain(ERFC(-U))),
     Rule("1-erfc", 1 - ERFC(U), _plain(ERF(U))),

@@ -51,6 +51,7 @@ class Op:
     live : `(*args) -> condition under which each argument counts`; for max and
         min, where an argument that is not taken must not leak into the derivative.
     domain : `(*args) -> closed condition` outside of which the value is nan.
+    pole : `(*args) -> where` the value is not finite though the arguments are, on that domain.
     simplify : `(*args) -> an equal node, or None`, tried at construction.
     fold : `(*Fractions) -> exact Fraction, or None`.
     names : dotted Python names that mean this function.
@@ -84,6 +85,7 @@ class Op:
     by_value: Callable[[Expr], tuple[Expr, ...]] | None = None
     live: Callable[..., tuple[Expr, ...]] | None = None
     domain: Callable[..., Expr] | None = None
+    pole: Callable[..., Expr] | None = None
     simplify: Callable[..., Expr | None] | None = None
     fold: Callable[..., Fraction | None] | None = None
     names: tuple[str, ...] = ()

@@ -499,7 +499,13 @@ def test_contexts_use_implied_conditions():
     (got,) = Contexts().simplify((where(near(x, 1), where(ir.eq(x, 1), 5, y), 0),))
     assert got is where(near(x, 1), y, 0)
     (got,) = Contexts().simplify((where(ir.lt(0, x), a, where(ir.lt(x, 0), b, c)),))
-    assert got is where(ir.lt(0, x), a, where(zero(x), c, b))
+    assert got is where(ir.lt(0, x), a, where(ir.lt(x, 0), b, c))  # nan is neither
+    (got,) = Contexts().simplify((where(ir.lt(0, x), a, where(ir.lt(x, 0), b / x, c)),))
+    assert got is where(ir.lt(0, x), a, where(zero(x), c, b / x))
+    (got,) = Contexts().simplify((where(ir.lt(0, x), a, where(ir.le(x, 0), b, c)),))
+    assert got is where(ir.lt(0, x), a, where(ir.le(x, 0), b, c))
+    (got,) = Contexts().simplify((where(ir.le(x, 0), where(ir.lt(0, x), b, c), a),))
+    assert got is where(ir.le(x, 0), c, a)
 
 
 def test_contexts_of_many_branches_stay_small():
@@ -557,6 +563,26 @@ LITERALS = {
         x + ir.const(3) / 10,
     ),
 }
+
+
+@pytest.mark.parametrize("inverse", [F.ACOS, F.ASIN, F.ATANH], ids=lambda op: op.name)
+def test_what_is_steep_is_no_missed_zero(inverse):
+    """Where a slope is infinite, a rounded literal may change a value by anything: the bound of
+    what it may change said that b is nothing beside it, and (... + b)/... lost its pole."""
+    e = (inverse(x) * (ir.const(0.3) * a) + b) / sin(F.ACOS(x))
+    assert exact_literals((e,))[:2] == ((e,), [])
+
+
+def test_interpolation_of_rotations():
+    """The same in a program of arrays, whose blocks see parts of a formula as unknowns."""
+
+    def slerp(v):
+        p, q = v[:4] / np.linalg.norm(v[:4]), v[4:] / np.linalg.norm(v[4:])
+        angle = np.arccos(p @ q)
+        return np.sum((np.sin(0.7 * angle) * p + np.sin(0.3 * angle) * q) / np.sin(angle))
+
+    v = np.array([-1.0, -0.2, -0.15, 0.4, 0.9, 0.35, -0.65, -0.13])
+    assert symgrad(slerp)(v) == pytest.approx(slerp(v), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", LITERALS)

@@ -5,7 +5,8 @@ After:   where(x == 0, 1, expm1(x)/x)
 
 Requires: any DAG.
 Ensures: the same value and the same branch everywhere. What is decided but at one value
-becomes an equality: inside of `x <= 0`, `x < 0` is `x != 0`. A node that is shared
+becomes an equality: inside of `x <= 0`, `x < 0` is `x != 0`, which nan fulfils
+too; so only where the result is nan, then. A node that is shared
 with other places is copied for the branch; copies are bounded, and a DAG that
 would grow stays as it is.
 """
@@ -59,16 +60,17 @@ class Contexts:
         return simple if len(ir.topological(simple)) <= len(order) + MAX_GROWTH else outputs
 
     def inside(
-        self, e: Expr, condition: Expr, truth: bool, bounds: Callable[[Expr], bool] | None = None
-    ) -> Expr:
-        """A side of a branch, knowing that it is taken.
+        self, e: Expr, condition: Expr, truth: bool, bounds: Callable[[Expr], bool] | None = None,
+        real: bool = False,
+    ) -> Expr:  # fmt: skip
+        """A side of a branch, knowing that it is taken; for real numbers, or also for nan.
 
         Those max(u, c), min(u, c) and abs(u) that `bounds` admits count too, where the
         branch decides them; at a tie, where both count, that is another derivative.
         """
         if self.copies > MAX_COPIES or not (below := self._below(e)):
             return e
-        known = Known(condition, truth)
+        known = Known(condition, truth, real)
         near = 0
         for c in known.truth:
             near |= self._own_bit(c, c)
@@ -84,16 +86,13 @@ class Contexts:
             node, c = self.tests[place]
             if node is not c and (bounds is None or not bounds(node)):
                 continue
-            holds = known.decides(c, self.sets[place])
-            if (
-                holds is None
-                and node.op is ABS
-                and known.decides(most := ir.le(*c.args), constraint(most))
-            ):
-                holds = True
+            size = node.op is ABS  # of nan it is nan, whatever is decided
+            holds = known.decides(c, self.sets[place], size)
+            if holds is None and size:
+                holds = known.decides(most := ir.le(*c.args), constraint(most), True) or None
             if holds is None:
                 equality = known.narrowed(self.sets[place]) if node is c else None
-                if equality is None or equality is c:
+                if equality is None or equality is c or not _keeps_nan(e, c):
                     continue
                 decided[node] = equality
             else:
@@ -161,6 +160,16 @@ class Contexts:
                     self.copies += 1
                     self.origin.setdefault(r, self.origin.get(n, n))
         return new[e]
+
+
+def _keeps_nan(e: Expr, condition: Expr) -> bool:
+    """Whether all branches on a condition have a side that is nan where its quantity is."""
+    below = frozenset(ir.variables((condition,)))
+    return all(
+        not below.isdisjoint(ir.variables((n.args[1],)))
+        for n in ir.topological((e,))
+        if n.op is WHERE and n.args[0] is condition
+    )
 
 
 def _bounded(node: Expr, less: bool) -> Expr:

@@ -24,7 +24,7 @@ from math import inf
 from typing import Literal
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, CONST, DIV, FALSE, LE, LT, MUL, SUB, TRUE, WHERE, ZERO, Expr
+from symdiff.ir import ABS, ADD, AND, CONST, DIV, FALSE, LE, LT, MUL, SUB, TRUE, WHERE, ZERO, Expr
 from symdiff.ir.functions import EXTENDED
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
@@ -37,6 +37,7 @@ from symdiff.passes.guards.shape import (
     domain,
     is_small,
     may_be_guard,
+    positive,
     without_epsilon,
 )
 
@@ -146,18 +147,20 @@ class _Repairs:
         """The side that is to stay, if the other is a guard of it."""
         for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
             parts = disjuncts(holds)
-            if not any(map(self._is_bounded, parts)) and not is_small((holds, small, other)):
+            if not any(self._is_bounded(positive(p)) for p in parts) and not is_small(
+                (holds, small, other)
+            ):
                 continue
-            plain = self.contexts.inside(other, holds, False, bounds=lambda n: True)
+            plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
             if not parts or not self._may_be_singular(plain):
                 continue
             rest, coarse = FALSE, False
             repaired: list[dict[Expr, Expr]] = []
-            for part in parts:
-                about = self._bounded_part(part, small, plain)
-                v = None if about is None else self._ask(about, small, plain, about)
+            for written in parts:
+                part = positive(written)
+                about, v = self._part(part, small, plain)
                 if v is None:
-                    rest = ir.or_(rest, part)
+                    rest = ir.or_(rest, written)  # which says something of nan, too
                     continue
                 repaired.append(dict(v.singular))
                 self._note(node, part, v)
@@ -205,6 +208,21 @@ class _Repairs:
             joined = ir.where(outside, value, joined)
             return EXTENDED(node, joined) if coarse or v.coarse else joined
         return None
+
+    def _part(self, part: Expr, small: Expr, other: Expr) -> tuple[Expr | None, Verdict | None]:
+        """What to think of a conjunction as the condition of a guard, and what of it is bounded.
+        A guard that is right wherever one of its conditions holds is right where all do."""
+        about = self._bounded_part(part, small, other)
+        v = None if about is None else self._ask(about, small, other, about)
+        if v is not None or part.op is not AND:
+            return about, v
+        for c in part.args:
+            if not self._is_bounded(c) or (v := self._ask(c, small, other, c)) is None:
+                continue
+            at = {e: ir.const(x) for e, x in v.where}
+            if v.kind == "right" or ir.substitute((part,), at)[0] is TRUE:
+                return part, v
+        return about, None
 
     def _ask(
         self, condition: Expr, small: Expr, other: Expr, about: Expr, band: bool = True

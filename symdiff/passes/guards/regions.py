@@ -139,11 +139,16 @@ def _joined(pieces: Iterable[Piece]) -> Set:
 
 
 class Known:
-    """The facts on one side of a branch."""
+    """The facts on one side of a branch.
 
-    def __init__(self, condition: Expr, truth: bool) -> None:
+    Where a comparison fails, its quantity is in the complement of its set, or nan. Only where one
+    holds is it certainly a number, so that others can be said to hold; unless all are `real`.
+    """
+
+    def __init__(self, condition: Expr, truth: bool, real: bool = False) -> None:
         self.truth: dict[Expr, bool] = {}
         self.sets: dict[Expr, Set] = {}
+        self.numbers: set[Expr] = set()
         stack = [(condition, truth)]
         while stack:
             e, holds = stack.pop()
@@ -157,6 +162,8 @@ class Known:
             elif (found := constraint(e)) is not None:
                 u, inside = found
                 self._narrow(u, inside if holds else complement(inside))
+                if holds or real:
+                    self.numbers.add(u)
 
     def _narrow(self, u: Expr, inside: Set) -> None:
         self.sets[u] = intersection(self.sets.get(u, EVERYTHING), inside)
@@ -166,8 +173,11 @@ class Known:
                 p.image(Fraction(-1), Fraction(0)) for p in reversed(self.sets[u])
             )
 
-    def decides(self, condition: Expr, found: tuple[Expr, Set] | None) -> bool | None:
-        """Whether a condition, which says what was found, holds; None if that is open."""
+    def decides(
+        self, condition: Expr, found: tuple[Expr, Set] | None, real: bool = False
+    ) -> bool | None:
+        """Whether a condition, which says what was found, holds, of real numbers or also of nan;
+        None if that is open."""
         if condition in self.truth:
             return self.truth[condition]
         if found is None or found[0] not in self.sets:
@@ -175,7 +185,7 @@ class Known:
         u, inside = found
         here = self.sets[u]
         if all(any(p in q for q in inside) for p in here):
-            return True
+            return True if real or u in self.numbers else None
         return False if not intersection(here, inside) else None
 
     def narrowed(self, found: tuple[Expr, Set] | None) -> Expr | None:

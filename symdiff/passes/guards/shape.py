@@ -47,7 +47,7 @@ def disjuncts(condition: Expr) -> list[Expr]:
             a, b = e.args[0].args
             stack.append(ir.and_(ir.not_(a), ir.not_(b)))
         else:
-            done.append(positive(e))
+            done.append(e)
         if len(done) + len(stack) > MAX_DISJUNCTS:
             return []
     return [] if any(n.op is OR for d in done for n in ir.topological((d,))) else done
@@ -188,6 +188,6 @@ def may_be_guard(e: Expr) -> bool:
 
 
 __all__ = [
-    "bottleneck", "clamp_of", "disjuncts", "domain", "is_simple", "is_small", "may_be_guard",
+    "bottleneck", "clamp_of", "disjuncts", "domain", "is_simple", "is_small", "may_be_guard", "positive",
     "quantities", "without_epsilon",
 ]  # fmt: skip

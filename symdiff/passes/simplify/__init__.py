@@ -23,6 +23,7 @@ candidates.
 `check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
 `frame`         A window of a formula as a quotient of polynomials in generators
 `one_angle`     Functions of one angle, written by each of the others
+`pieces`        Small pieces of writing: products of powers, signs, numbers
 `radicals`      Roots: their squares are their radicands, in both directions
 `rules`         Identities for what is no quotient of polynomials: one table, each sampl...
 `waves`         Products of sines and cosines as sums of them, of sums and differences o...
@@ -62,6 +63,8 @@ MAX_ANGLES = 3
 WORSE = 3
 """Operations by which an intermediate formula may be longer."""
 
+MARGIN = 4
+"""Values that look longer than twice the shortest formula found, and this, are not written."""
 MOST_TRIED = 12
 """Formulas of a window that are compared with what they replace, the shortest first."""
 
@@ -282,7 +285,10 @@ class _Simplifier:
         except OutOfBudgetError:
             return None
         parts = terms(e)
-        if e.op in _SUMS and 2 <= len(parts) <= MAX_TERMS:
+        least = min(map(self.costs.length, found))
+        if self.costs.length(e) > 2 * least + MARGIN and not cautious:
+            pass  # its parts have nothing that short
+        elif e.op in _SUMS and 2 <= len(parts) <= MAX_TERMS:
             found.append(work.sum_of(parts))
         elif e.op in (MUL, DIV, NEG):
             found += work.product_of(e)
@@ -314,15 +320,22 @@ class _Window:
         key = _key(value)
         found = self._best.get(key)
         if found is None:
-            pool = self.pool(value)
-            found = self._best[key] = self.costs.best(self.writer.write(v) for v in pool)
+            found = self._best[key] = self.costs.best(self.all_of(value))
         return found
 
     def all_of(self, value: Factored) -> list[Expr]:
-        """The shortest formula for each form of a value."""
-        made = list(dict.fromkeys(self.writer.write(v) for v in self.pool(value)))
-        self._best[_key(value)] = self.costs.best(made)
-        return made
+        """The shortest formula for each form of a value; those that look long are left out."""
+        made: dict[Expr, None] = {}
+        least = None
+        for rough, _, v in sorted(
+            (self.writer.rough(v), i, v) for i, v in enumerate(self.pool(value))
+        ):
+            if least is not None and rough > 2 * least + MARGIN:
+                break
+            e = self.writer.write(v)
+            made[e] = None
+            least = min(self.costs.length(e), least or 10**9)
+        return list(made)
 
     def pool(self, value: Factored) -> list[Factored]:
         """The value in the terms of other functions of its angles and roots."""
@@ -402,12 +415,14 @@ class _Window:
                         break
                     if len(values) > 2 and self._of_one_variable(values[i], values[j]):
                         continue
+                    apart = self.costs.length(ir.add(made[j], made[i]))
                     try:
                         both = ring.add(values[i], values[j])
+                        if self.writer.rough(both) > 2 * apart + MARGIN:
+                            continue
                         joined = self.best(both)
                     except OutOfBudgetError:
                         continue
-                    apart = self.costs.length(ir.add(made[j], made[i]))
                     gain = apart - self.costs.length(joined)
                     if gain > least:
                         least, choice = gain, (i, j, both, joined)

@@ -35,7 +35,7 @@ class Costs:
 
     def length(self, e: Expr) -> int:
         """The operations of its text: what counts first."""
-        return self.formulas.of(e).length
+        return self.formulas.length(e)
 
     def of(self, e: Expr) -> tuple[Any, ...]:
         """What is compared."""

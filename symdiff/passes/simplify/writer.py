@@ -16,15 +16,21 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpq
-
 from symdiff import ir
-from symdiff.ir import ONE, ZERO, Expr
+from symdiff.ir import ZERO, Expr
 from symdiff.ir.functions import EXP, PI
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import times
 from symdiff.passes.simplify.frame import Frame
+from symdiff.passes.simplify.pieces import (
+    fraction,
+    multiplied,
+    negated,
+    primitive,
+    roots_of_numbers,
+    turned,
+)
 
 MAX_TERMS = 40
 """Longer polynomials are written as they stand."""
@@ -32,11 +38,6 @@ MAX_SPLIT = 12
 """Longer ones are not taken apart by every generator."""
 MAX_PRODUCT = 10
 """Terms up to which products of sums are multiplied out."""
-
-
-_HALF = Fraction(1, 2)
-_FOLDED = (ir.MUL, ir.DIV, ir.NEG, ir.CONST)
-"""What products of nodes are not just written down of."""
 
 
 class Writer:
@@ -218,8 +219,8 @@ class Writer:
         less = self.costs.length(turned) - self.costs.length(e)
         if less:
             return bool(less < 0)
-        text, other = (self.costs.formulas.of(x).text for x in (e, turned))
-        return negative and not other.startswith("-") and not text.startswith("-")
+        minus = self.costs.formulas.starts_with_minus
+        return negative and not minus(turned) and not minus(e)
 
     def assembled(
         self, unit: Fraction, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
@@ -244,8 +245,8 @@ class Writer:
             if e.op is ir.POW and (inner := ir.rational(e.args[1])) is not None:
                 e, k = e.args[0], inner * k
             exponents[e] = exponents.get(e, 0) + k
-        if len(exponents) > 1:
-            _roots_of_numbers(exponents)
+        if len(exponents) > 1 and any(b.op is ir.CONST or b.op is PI for b in exponents):
+            roots_of_numbers(exponents)
         over: list[Expr] = []
         under: list[Expr] = []
         for base, known in exponents.items():
@@ -255,18 +256,18 @@ class Writer:
                 number = ir.rational(base)
                 assert number is not None
                 unit *= number ** int(known)
-            elif known < 0:
+            elif known.numerator < 0:
                 under.append(base if known == -1 else ir.power(base, ir.const(-known)))
             elif known:
                 over.append(base if known == 1 else ir.power(base, ir.const(known)))
         for base, exponent in symbolic.items():
-            if self.costs.formulas.of(exponent).signed.startswith("-"):
-                under.append(ir.power(base, _negated(exponent)))
+            if self.costs.formulas.starts_with_minus(exponent):
+                under.append(ir.power(base, negated(exponent)))
             else:
                 over.append(ir.power(base, exponent))
         if natural is not ZERO:
             over.append(EXP(natural))
-        top, bottom = _multiplied(over), _multiplied(under)
+        top, bottom = multiplied(over), multiplied(under)
         if unit.numerator not in (1, -1):
             top = ir.mul(ir.const(abs(unit.numerator)), top)
         if unit.denominator != 1:
@@ -296,9 +297,9 @@ class Writer:
         self, unit: Fraction, singles: dict[int, int], rest: list[tuple[Any, int]], p: Any
     ) -> list[Expr]:
         """Denominators moved into a sum: `x**2*(a - b*x)/x` as `x**2*(a/x - b)`."""
-        terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
-        if len(terms) > MAX_SPLIT or self.cautious:
+        if len(p) > MAX_SPLIT or self.cautious or not (singles or abs(unit) != 1):
             return []
+        terms = {tuple(map(int, m)): fraction(c) for m, c in p.terms()}
         candidates: list[Expr] = []
         state = dict(singles)
         best = None
@@ -320,12 +321,15 @@ class Writer:
             made = self._laurent(unit / scale, state, rest, terms, taken, scale)
             if best is None or self.costs.shorter(made, best[0]):
                 best = made, taken, scale
+        tried: set[Any] = set()
         for i, k in options:
             for scale in (Fraction(1), best[2] if best else Fraction(1)):
-                if not self.budget.spend():
-                    break
                 trial = {**(best[1] if best else {}), i: k}
                 for chosen in ({i: k}, trial):
+                    key = scale, frozenset(chosen.items())
+                    if key in tried or not self.budget.spend():
+                        continue
+                    tried.add(key)
                     made = self._laurent(unit / scale, state, rest, terms, chosen, scale)
                     if best is None or self.costs.shorter(made, best[0]):
                         best = made, chosen, scale
@@ -353,7 +357,7 @@ class Writer:
             for i, k in shift.items():
                 powers[i] = powers.get(i, 0) - k
             total = ir.add(total, self.assembled(c * scale, powers, []))
-        turned = _negated(total)
+        turned = negated(total)
         if self._sign_taken(total, turned, unit < 0):
             total, unit = turned, -unit
         others = [(self.poly(q), n) for q, n in rest]
@@ -364,9 +368,9 @@ class Writer:
         self, unit: Fraction, singles: dict[int, int], rest: list[tuple[Any, int]], p: Any
     ) -> list[Expr]:
         """Factors of the numerator moved into a sum below: `x/(a*x + x**2 + b)`."""
-        terms = {tuple(map(int, m)): _fraction(c) for m, c in p.terms()}
-        if len(terms) > MAX_SPLIT or self.cautious:
+        if len(p) > MAX_SPLIT or self.cautious or not singles:
             return []
+        terms = {tuple(map(int, m)): fraction(c) for m, c in p.terms()}
         found: list[Expr] = []
         for i, n in singles.items():
             if n <= 0 or not self.budget.spend():
@@ -401,8 +405,8 @@ class Writer:
                 for m, c in p.terms():
                     powers = {j: int(k) for j, k in enumerate(m) if k}
                     powers[i] = powers.get(i, 0) - d
-                    total = ir.add(total, self.assembled(_fraction(c), powers, []))
-                turned = _negated(total)
+                    total = ir.add(total, self.assembled(fraction(c), powers, []))
+                turned = negated(total)
                 if n % 2 == 0:
                     total = self.costs.best((total, turned))
                 elif self._sign_taken(total, turned, unit < 0):
@@ -418,6 +422,8 @@ class Writer:
         found: list[Expr] = []
         below: list[tuple[Any, list[tuple[Any, int]], dict[int, int]]] = []
         for i, (d, n) in enumerate(rest):
+            if self.cautious and self.poly(d) in self._bases:
+                continue  # it belongs to the power of that base, which may be zero
             for k in range(1, -n + 1) if n < 0 else ():
                 if len(d) ** k > MAX_SPLIT:
                     break
@@ -458,14 +464,25 @@ class Writer:
         key = str(p)
         found = self._polys.get(key)
         if found is None:
-            found = self._polys[key] = self._poly(p, key)
+            negative = -p
+            other = self._polys.get(str(negative))
+            if other is None or len(p) > MAX_TERMS:
+                found = self._poly(p, key)
+            else:  # the search was made with the other sign
+                found = self.costs.best([*self._as_known(p), *turned(other), self._expanded(p)])
+            self._polys[key] = found
         return found
 
     def _poly(self, p: Any, key: str) -> Expr:
         expanded = self._expanded(p)
         if len(p) == 1 or len(p) > MAX_TERMS or not self.budget.spend():
             return expanded
-        candidates = [*self._as_known(p), expanded]
+        known = self._as_known(p)
+        if len(p) == 2 and p.total_degree() == 1 and primitive(p)[1] in (1, -1):
+            return self.costs.best([*known, expanded])
+        candidates = [*known, expanded]
+        if known and 2 * self.costs.length(known[0]) <= self.costs.length(expanded):
+            return self.costs.best(candidates)
         whole, scale = primitive(p)
         if scale not in (1, -1):
             inner = self.poly(whole)
@@ -481,7 +498,7 @@ class Writer:
         c, parts = p.factor()
         if len(parts) > 1 or parts[0][1] > 1:
             others = [(self.poly(q), int(k)) for q, k in parts]
-            candidates.append(self.assembled(_fraction(c), {}, others))
+            candidates.append(self.assembled(fraction(c), {}, others))
         if len(p) >= 3:
             candidates += self._split(p)
             candidates += self._squares(p)
@@ -492,7 +509,7 @@ class Writer:
         total = ZERO
         for monomial, c in p.terms():
             singles = {i: int(n) for i, n in enumerate(monomial) if n}
-            total = ir.add(total, self.assembled(_fraction(c), singles, []))
+            total = ir.add(total, self.assembled(fraction(c), singles, []))
         return total
 
     def _monomial(self, singles: dict[int, int]) -> Any:
@@ -506,9 +523,9 @@ class Writer:
         lead = p.leading_coefficient()
         found: list[Expr] = []
         for e in self.frame.known().get(str(p / lead), ()):
-            ratio = _fraction(lead) / self.frame.values[e].unit
+            ratio = fraction(lead) / self.frame.values[e].unit
             if ratio in (1, -1):
-                found.append(e if ratio == 1 else _negated(e))
+                found.append(e if ratio == 1 else negated(e))
         return found
 
     def _split(self, p: Any) -> list[Expr]:
@@ -564,7 +581,7 @@ class Writer:
             if not self.budget.spend():
                 break
             whole, scale = primitive(shifted)
-            square = self.assembled(_fraction(lead) * scale**2, {}, [(self.poly(whole), 2)])
+            square = self.assembled(fraction(lead) * scale**2, {}, [(self.poly(whole), 2)])
             found.append(ir.add(square, self.poly(rest)) if not rest.is_zero() else square)
         return found
 
@@ -588,52 +605,6 @@ class Writer:
             found.append(ir.add(self.write(inner), self.poly(remainder)))
             self._busy.discard(key)
         return found
-
-
-def _roots_of_numbers(exponents: dict[Expr, Fraction | int]) -> None:
-    """`sqrt(2)*sqrt(pi)` as `sqrt(2*pi)`."""
-    for half in (_HALF, -_HALF):
-        found = [
-            b
-            for b, x in exponents.items()
-            if x == half and (b.op is PI or ((q := ir.rational(b)) is not None and q > 0))
-        ]
-        if len(found) > 1:
-            for b in found:
-                del exponents[b]
-            exponents[_multiplied(sorted(found, key=lambda b: b.op is PI))] = half
-
-
-def primitive(p: Any) -> tuple[Any, Fraction]:
-    """A polynomial with coprime integer coefficients, and the number it was divided by."""
-    coefficients = [_fraction(c) for c in p.coeffs()]
-    scale = Fraction(
-        math.gcd(*(c.numerator for c in coefficients)),
-        math.lcm(*(c.denominator for c in coefficients)),
-    )
-    return p / fmpq(scale.numerator, scale.denominator), scale
-
-
-def _fraction(q: Any) -> Fraction:
-    return Fraction(int(q.p), int(q.q))
-
-
-def _negated(e: Expr) -> Expr:
-    """The negative of a sum, term by term."""
-    if e.op is ir.ADD:
-        return ir.sub(ir.neg(e.args[0]), e.args[1])
-    return ir.neg(e)
-
-
-def _multiplied(nodes: list[Expr]) -> Expr:
-    """The product of powers of different bases."""
-    if not nodes:
-        return ONE
-    product, plain = nodes[0], nodes[0].op not in _FOLDED
-    for e in nodes[1:]:
-        plain = plain and e.op not in _FOLDED
-        product = ir.raw(ir.MUL, (product, e)) if plain else ir.mul(product, e)
-    return product
 
 
 __all__ = ["PI", "Budget", "Costs", "OutOfBudgetError", "Writer", "primitive"]

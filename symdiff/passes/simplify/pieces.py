@@ -1,0 +1,79 @@
+"""Small pieces of writing: products of powers, signs, numbers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpq
+
+from symdiff import ir
+from symdiff.ir import ONE, ZERO, Expr
+from symdiff.ir.formula_text import terms
+from symdiff.ir.functions import PI
+
+_HALF = Fraction(1, 2)
+_FOLDED = (ir.MUL, ir.DIV, ir.NEG, ir.CONST)
+"""What products of nodes are not just written down of."""
+
+
+def roots_of_numbers(exponents: dict[Expr, Fraction | int]) -> None:
+    """`sqrt(2)*sqrt(pi)` as `sqrt(2*pi)`."""
+    for half in (_HALF, -_HALF):
+        found = [
+            b
+            for b, x in exponents.items()
+            if x == half and (b.op is PI or ((q := ir.rational(b)) is not None and q > 0))
+        ]
+        if len(found) > 1:
+            for b in found:
+                del exponents[b]
+            exponents[multiplied(sorted(found, key=lambda b: b.op is PI))] = half
+
+
+def primitive(p: Any) -> tuple[Any, Fraction]:
+    """A polynomial with coprime integer coefficients, and the number it was divided by."""
+    coefficients = [fraction(c) for c in p.coeffs()]
+    scale = Fraction(
+        math.gcd(*(c.numerator for c in coefficients)),
+        math.lcm(*(c.denominator for c in coefficients)),
+    )
+    return p / fmpq(scale.numerator, scale.denominator), scale
+
+
+def fraction(q: Any) -> Fraction:
+    return Fraction(int(q.p), int(q.q))
+
+
+def negated(e: Expr) -> Expr:
+    """The negative of a sum, term by term."""
+    if e.op is ir.ADD:
+        return ir.sub(ir.neg(e.args[0]), e.args[1])
+    return ir.neg(e)
+
+
+def multiplied(nodes: list[Expr]) -> Expr:
+    """The product of powers of different bases."""
+    if not nodes:
+        return ONE
+    product, plain = nodes[0], nodes[0].op not in _FOLDED
+    for e in nodes[1:]:
+        plain = plain and e.op not in _FOLDED
+        product = ir.raw(ir.MUL, (product, e)) if plain else ir.mul(product, e)
+    return product
+
+
+def turned(e: Expr) -> list[Expr]:
+    """The negative of a formula, its sign in one of its sums."""
+    if e.op in (ir.ADD, ir.SUB):
+        total = ZERO
+        for sign, node in terms(e):
+            total = ir.sub(total, node) if sign > 0 else ir.add(total, node)
+        return [total]
+    found = [ir.neg(e)]
+    if e.op in (ir.MUL, ir.DIV):
+        for i, a in enumerate(e.args):
+            for t in turned(a) if a.op in (ir.ADD, ir.SUB, ir.MUL, ir.DIV) else ():
+                found.append(ir.rebuild(e, (t, e.args[1]) if i == 0 else (e.args[0], t)))
+    return found

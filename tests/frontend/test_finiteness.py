@@ -1,0 +1,80 @@
+"""nan and infinite arguments: what is asked of them, and which branch they take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+FUNCTIONS: list[Callable[[Any], Any]] = [
+    lambda x: np.where(np.isnan(2 * x), 5.0, x),
+    lambda x: np.where(np.isinf(2 * x), 5.0, x),
+    lambda x: np.where(np.isfinite(2 * x), 5.0, x),
+    lambda x: np.where(np.isfinite(np.arctan(x)), 5.0, x),
+    lambda x: np.where(np.isfinite(np.exp(-x)), 5.0, 6.0),
+    lambda x: np.where(np.isnan(x**2), 0.0, x**2),
+    lambda x: np.where(np.isnan(1 / x), 5.0, 6.0),
+    lambda x: np.where(np.isinf(1 / x), 5.0, 6.0),
+    lambda x: np.where(np.isfinite(1 / x), 5.0, 6.0),
+    lambda x: np.where(np.isinf(x**-2), 5.0, 6.0),
+    lambda x: np.where(np.isnan(np.sin(x) / x), 5.0, 6.0),
+    lambda x: np.where(np.isnan(1 / (1 - x)) | (x == 1), 5.0, 6.0),
+    lambda x: np.where(np.isinf(np.log(np.abs(x))), 5.0, 6.0),
+    lambda x: np.where(np.isfinite(np.log(np.abs(x))), 5.0, 6.0),
+    lambda x: np.where(np.isinf(np.log1p(np.abs(x) - 1)), 5.0, 6.0),
+    lambda x: 1.0 if x != x else 2.0,  # noqa: PLR0124
+    lambda x: 1.0 if x * 2 == x * 2 else 2.0,
+    lambda x: 1.0 if x**2 >= x**2 else 2.0,
+    lambda x: 1.0 if not (x < 3) else 2.0,
+    lambda x: 1.0 if not (x * x < 3) else 2.0,
+    lambda x: 1.0 if x > 0 else 2.0 if x < 0 else 3.0,
+    lambda x: np.where(2 * x > 0, 1.0, np.where(2 * x <= 0, 2.0, 3.0)),
+    lambda x: np.where(x > 0, 1.0, np.where(x < 1, 2.0, 3.0)),
+    lambda x: np.where(x > 0, 1.0, np.maximum(x, 0.0)),
+    lambda x: np.where(x > 0, 1.0, np.minimum(0.0, x)),
+    lambda x: np.where((x == 0) | np.isnan(x), 1.0, np.expm1(x) / x),
+    lambda x: np.heaviside(x, 0.5),
+    lambda x: np.sign(x),
+    lambda x: np.clip(x, 0.0, 1.0),
+]  # fmt: skip
+POINTS = (math.nan, math.inf, -math.inf, 0.0, 1.0, -1.0, 2.5)
+
+
+@pytest.mark.parametrize("fun", FUNCTIONS, ids=range(len(FUNCTIONS)))
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::symdiff.errors.GuardWarning")
+def test_as_in_plain_python(fun: Callable[[Any], Any]) -> None:
+    f = symgrad(fun)
+    assert f(0.75) == fun(np.float64(0.75))
+    plain = [float(fun(np.float64(x))) for x in POINTS]
+    filled = [float(fun(np.float64(x))) if x or not math.isnan(y) else 1.0 for x, y in zip(POINTS, plain, strict=True)]  # fmt: skip
+    for found in ([f(x) for x in POINTS], f(np.array(POINTS))):
+        np.testing.assert_allclose(found, filled, rtol=1e-15)
+
+
+@pytest.mark.parametrize("accuracy", ["fast", "high", "strict", "certified"])
+def test_of_a_computed_number_at_each_accuracy(accuracy: str) -> None:
+    f = symgrad(lambda x: np.where(np.isfinite(3 * x**2), x, 7.0), accuracy=accuracy)
+    x = np.array([1.0, 1e-200, math.nan, math.inf])
+    np.testing.assert_array_equal(f(x), [1.0, 1e-200, 7.0, 7.0])
+    np.testing.assert_array_equal(f.grad(x), [1.0, 1.0, 0.0, 0.0])
+
+
+def test_reductions_leave_out_what_is_nan() -> None:
+    f = symgrad(lambda x: np.sum(np.where(np.isnan(x**2), 0.0, x**2)) / np.sum(~np.isnan(x**2)))
+    x = np.array([1.0, math.nan, 2.0])
+    assert f(x) == 2.5
+    np.testing.assert_array_equal(f.grad(x), [1.0, 0.0, 2.0])
+
+
+def test_a_guard_that_asks_for_nan_is_one() -> None:
+    def quotient(x: Any) -> Any:
+        y = np.expm1(x) / x
+        return np.where(np.isfinite(y), y, 1.0)
+
+    f = symgrad(quotient)
+    assert (f(0.0), f.grad(0.0), f(math.nan), f(math.inf)) == (1.0, 0.5, 1.0, 1.0)
