@@ -280,6 +280,12 @@ def _int_power(a: int, b: int) -> Any:
     return a**b
 
 
+def _int_product(a: int, b: int) -> int:
+    if a.bit_length() + b.bit_length() > MAX_INTEGER_BITS:
+        raise Refused("this integer is too large", "use real numbers, such as 2.0")
+    return a * b
+
+
 def _shift(a: int, b: int) -> int:
     if b > MAX_INTEGER_BITS:
         raise Refused("this integer is too large")
@@ -289,7 +295,7 @@ def _shift(a: int, b: int) -> int:
 _INTEGER: dict[type[ast.operator], Callable[[int, int], Any]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
+    ast.Mult: _int_product,
     ast.Div: _int_divide,
     ast.FloorDiv: lambda a, b: a // b,
     ast.Mod: lambda a, b: a % b,
