@@ -34,7 +34,7 @@ from symdiff.frontend import (
     runs_when_traced,
 )
 from symdiff.ir.loop_program import Structured
-from symdiff.ir.program import Emission, Program, flatten_like, map_objects, map_tree
+from symdiff.ir.program import Emission, Program, flatten_like, in_python, map_objects, map_tree
 from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demanding
 from symdiff.pipeline.kernels.cuda import CudaKernels
@@ -231,6 +231,8 @@ class SymbolicFunction:
             if values is None:
                 values, emission, kernel = firstcalls.computed(self, real, static, shapes)
                 self._note(raw, real, static, shapes, emission, kernel)
+            if raw.kinds and not self._source.path:
+                values = in_python(values, raw.kinds)
             return map_tree(values.__getitem__, emission.tree)
         places = flatten_like(emission.tree, out, len(emission.outputs), "out")
         kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
@@ -249,6 +251,8 @@ class SymbolicFunction:
         pays."""
         if not self._has_fast() or self._emitted.get(id(raw)) != (emission, kernel):
             return
+        if raw.kinds and not self._source.path:
+            return  # which entries do not know of
         if not self._source.has_one_kernel(static, shapes):
             return
         given = [type(a) is np.ndarray for a in real]

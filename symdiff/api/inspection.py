@@ -115,6 +115,7 @@ def measured_report(f: Any) -> Report:
 
 def save(f: Any, path: Any, *, hessian: bool) -> None:
     """Write a standalone module."""
+    from symdiff.export.faces import face_of
     from symdiff.export.files import write_text
     from symdiff.export.scalar import save_module
 
@@ -129,7 +130,8 @@ def save(f: Any, path: Any, *, hessian: bool) -> None:
         return
     save_module(
         path, f.raw_program, f._wrt(), hessian=hessian, dtype=f._options.dtype,
-        targets=targets,
+        targets=targets, accuracy=f._options.accuracy, check_domain=f._options.check_domain,
+        face=face_of(f),
     )  # fmt: skip
 
 

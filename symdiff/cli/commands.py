@@ -183,6 +183,10 @@ def simplify(target: str, style: str, expanded: bool) -> None:
     "--with", "extras", multiple=True, type=click.Choice(["hessian"]), help="Also generate this."
 )
 @click.option("--name", help="Name of the function, if TARGET is an expression; default: f.")
+@click.option(
+    "--accuracy", type=click.Choice(["high", "fast"]), default=None,
+    help="fast: double arithmetic alone, a short text; default: that of the function, high.",
+)  # fmt: skip
 def compile_module(
     *,
     target: str,
@@ -192,6 +196,7 @@ def compile_module(
     dtype: str | None,
     extras: tuple[str, ...],
     name: str | None,
+    accuracy: str | None,
 ) -> None:
     """Write a standalone module with the kernels of TARGET."""
     from symdiff.cli.targets import resolve
@@ -201,7 +206,11 @@ def compile_module(
     subject, wanted = resolve(target, name), [t.strip() for t in targets.split(",")]
     by, more, real = subject.variables(wrt), "hessian" in extras, dtype or subject.dtype
     if not subject.has_arrays:
-        text = module_text(subject.program, by, hessian=more, dtype=real, targets=wanted)
+        text = module_text(
+            subject.program, by, hessian=more, dtype=real, targets=wanted,
+            accuracy=accuracy or subject.accuracy, check_domain=subject.check_domain,
+            face=subject.face,
+        )  # fmt: skip
     else:
         from symdiff.export.loops import array_module
 

@@ -16,7 +16,9 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.errors import Location, SymdiffError
+from symdiff.export.faces import face_of
 from symdiff.frontend.formula.grammar import CONSTANTS
 from symdiff.frontend.formula.parse import parse
 from symdiff.ir.loop_program import Structured
@@ -37,6 +39,9 @@ class Subject:
     wrt: tuple[str, ...]
     dtype: str | None = None
     formula: bool = False
+    accuracy: str = "high"
+    check_domain: bool = True
+    face: Face = PLAIN
 
     @property
     def _title(self) -> str:
@@ -112,8 +117,12 @@ def _subject(function: SymbolicFunction, name: str | None) -> Subject:
     program = _raw(function)
     if name is not None:
         program = replace(program, name=name)
-    dtype = function._options.dtype
-    return Subject(program, function._wrt(), np.dtype(dtype).name if dtype is not None else None)
+    options = function._options
+    dtype = np.dtype(options.dtype).name if options.dtype is not None else None
+    return Subject(
+        program, function._wrt(), dtype, False, options.accuracy, options.check_domain,
+        face_of(function),
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------- several functions

@@ -1,6 +1,8 @@
 """Standalone modules, and functions as text.
 
 `scalar`     modules of functions of numbers, and what their docstring says
+`measured`   how accurate a module is, for its docstring
 `loops`      functions with arrays and loops: formulas, sources, modules and reports
+`faces`      how functions of modules are called
 `files`      writing what the user names: through what is there, whole or not at all
 """

@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.codegen.source.modules.again import Checks
+from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.codegen.source.modules.scalar import Function, module_source
 from symdiff.codegen.sympy.text import formula_lines
 from symdiff.diagnostics.report import report
 from symdiff.errors import SymdiffError
 from symdiff.export.files import write_text
+from symdiff.ir import Expr
 from symdiff.ir.program import Program
 from symdiff.pipeline import scalar as pipeline
+from symdiff.pipeline.kernels.scalar import written
 
 MAX_FORMULA_LINES = 30
 """Longer formulas are left out of the docstring."""
@@ -37,16 +41,22 @@ def module_text(
     hessian: bool = False,
     dtype: Any = None,
     targets: Sequence[str] = ("cpu",),
+    accuracy: str = "high",
+    check_domain: bool = True,
+    face: Face = PLAIN,
 ) -> str:
     """The source of a standalone module of a captured program.
 
     It has the value, the gradient and both together, as `name`, `name_grad` and
     `name_value_and_grad`, and on request `name_hessian`. A function that returns
-    several values has `name_jacobian` instead of the gradients.
+    several values has `name_jacobian` instead of the gradients. At the level "fast" they are
+    double arithmetic alone.
     """
     from symdiff.version import __version__
 
     name, by = program.name, ", ".join(wrt)
+    real = np.dtype(dtype or np.float64).name
+    demands = _demands(program) if check_domain else []
     value = pipeline.value(program)
     programs = [("", value, f"The value of {name}.")]
     if isinstance(program.tree, int):
@@ -70,31 +80,46 @@ def module_text(
     findings = report(program, wrt).findings
     for kind, heading in _HEADINGS.items():
         facts[heading] = list(dict.fromkeys(f.text for f in findings if f.kind == kind))
-    return module_source(
-        name,
-        program.params,
-        [
-            Function(suffix, pipeline.emission(p).outputs, p.tree, summary)
-            for suffix, p, summary in programs
-        ],
-        facts=facts,
-        version=__version__,
-        dtype=np.dtype(dtype or np.float64).name,
-        targets=targets,
-    )
+    functions = []
+    for suffix, p, summary in programs:
+        emission = pipeline.emission(p)
+        made = written(emission, real, accuracy, [c for c, _ in demands])
+        reference = emission.reference if made.closed else ()
+        checks = Checks(
+            made.doubt, made.corrected, made.still, made.closed, reference, emission.outputs
+        )
+        functions.append(Function(suffix, made.outputs, p.tree, summary, checks))
+
+    def text(face: Face) -> str:
+        return module_source(
+            name, program.params, functions, facts=facts, version=__version__, dtype=real,
+            targets=targets, demands=demands, face=face,
+        )  # fmt: skip
+
+    if accuracy == "fast" or real != "float64" or not program.params:
+        return text(face)
+    from symdiff.export.measured import measured
+
+    facts["Measured error"] = measured(text(PLAIN), program, wrt)
+    return text(face)
+
+
+def _demands(program: Program) -> list[tuple[Expr, str]]:
+    """What the arguments must satisfy, and what is said where they do not."""
+    found = []
+    for condition in program.assumptions:
+        place = program.place(condition)
+        where = f"{os.path.basename(place.path)}:{place.line}: " if place else ""
+        text = f"{where}{program.name}: this does not hold: {condition}"
+        found.append((condition, text))
+    return found
 
 
 def save_module(
-    path: str | os.PathLike[str],
-    program: Program,
-    wrt: Sequence[str],
-    *,
-    hessian: bool = False,
-    dtype: Any = None,
-    targets: Sequence[str] = ("cpu",),
+    path: str | os.PathLike[str], program: Program, wrt: Sequence[str], **options: Any
 ) -> None:
     """Write `module_text` to a file, whole or not at all."""
-    write_text(path, module_text(program, wrt, hessian=hessian, dtype=dtype, targets=targets))
+    write_text(path, module_text(program, wrt, **options))
 
 
 def _formula(program: Program, labels: Sequence[str]) -> list[str]:

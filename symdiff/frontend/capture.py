@@ -12,7 +12,7 @@ Ensures: `symdiff.ir.verify.scalar.faults` finds nothing in the program
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +44,7 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     join,
+    python_kind,
 )
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, loop_program, prune
@@ -172,6 +173,7 @@ def _capture(
         t.frame = frame
         last = node.body[-1] if isinstance(node.body, list) else node
         outputs: list[Any] = []
+        kinds: list[str] = []
         try:
             if plan.lazy:
                 value = t.resolve(t.wrap(value), "what it returns")
@@ -180,7 +182,7 @@ def _capture(
                     t.must_not_be_lazy()
                 else:
                     return _elements(t, parameters.name, real, plan, numbers)
-            tree = _flatten(t, value, outputs)
+            tree = _flatten(t, value, outputs, kinds)
             if plan.numbers is not None and _has_arrays(tree):
                 raise Refused(f"an array; but {plan.why()}")
         except Refused as refusal:
@@ -192,9 +194,11 @@ def _capture(
     finally:
         active.reset(token)
     if plan.arrays or not all(map(_asserts, t.block)):
-        found = _structured(t, parameters.name, real, plan, outputs, tree)
+        found = replace(
+            _structured(t, parameters.name, real, plan, outputs, tree), kinds=tuple(kinds)
+        )
         return found if plan.shapes is None else _of_elements(t, found)
-    return _program(t, parameters.name, real, outputs, tree)
+    return _program(t, parameters.name, real, outputs, tree, kinds)
 
 
 def _located(t: Tracer, run: Callable[[], Any]) -> Any:
@@ -213,25 +217,29 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
 
 
 # -------------------------------------------------------------------- the program
-def _flatten(t: Tracer, value: Any, outputs: list[Any]) -> Tree:
-    """Number the real values of what the function returns."""
+def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tree:
+    """Number the real values of what the function returns, and note what they are in Python."""
     value = t.resolve(t.wrap(value), "what it returns")
     if isinstance(value, (Scalar, int)):
         outputs.append(as_real(value))
+        kinds.append(python_kind(value))
         return len(outputs) - 1
     if isinstance(value, (tuple, list)):
-        parts = [_flatten(t, v, outputs) for v in value]
+        parts = [_flatten(t, v, outputs, kinds) for v in value]
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, dict):
-        return {k: _flatten(t, v, outputs) for k, v in value.items()}
+        return {k: _flatten(t, v, outputs, kinds) for k, v in value.items()}
     if isinstance(value, SmallArray):
         first = len(outputs)
         outputs += [as_real(v) for v in value.items.ravel()]
+        kinds += [value.kind] * value.items.size
         return np.arange(first, len(outputs)).reshape(value.items.shape)
+    listed = isinstance(value, Listed)
     if isinstance(value, (Listed, Selected)):
         value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray):
         outputs.append(symbolic.leaf_of(t, value))
+        kinds.append("l" if listed else value.kind)
         return len(outputs) - 1
     if value is None:
         raise Refused("nothing", "return a number, or a tuple, list, dict or array of numbers")
@@ -279,14 +287,14 @@ def _elements(
     noted = list(t.locations)
     known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
     t.locations = known
-    program = _program(t, name, real, outputs, tree)
+    program = _program(t, name, real, outputs, tree, [python_kind(v) for v in outputs])
     stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
     return replace(program, stretches=stretches, taken=ELEMENTWISE)
 
 
 def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
     """The program of numbers that an elementwise one is; any other as it is."""
-    if _has_arrays(found.tree) or not per_element.only_stretches(t):
+    if _has_arrays(found.tree) or "l" in found.kinds or not per_element.only_stretches(t):
         return found
     numbers = scalarise(found)
     if numbers is None:
@@ -300,8 +308,9 @@ def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
 
 
 def _program(
-    t: Tracer, name: str, params: tuple[str, ...], outputs: list[Scalar], tree: Tree
-) -> Program:
+    t: Tracer, name: str, params: tuple[str, ...], outputs: list[Scalar], tree: Tree,
+    kinds: Sequence[str],
+) -> Program:  # fmt: skip
     defined = TRUE
     for v in outputs:
         defined = join(defined, v.defined)
@@ -312,7 +321,8 @@ def _program(
     conditions = needed(defined, assumptions)
     roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    return Program(name, params, roots, tree, conditions, assumptions, locations)
+    known = tuple(kinds) if set(kinds) != {"f"} else ()
+    return Program(name, params, roots, tree, conditions, assumptions, locations, kinds=known)
 
 
 _ANY = loop_program.index("#")

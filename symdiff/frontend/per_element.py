@@ -16,7 +16,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Real, Scalar, SymArray
+from symdiff.frontend.trace.values import Integral, Real, Scalar, SymArray
 from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Type
 from symdiff.ir.program import Tree
@@ -35,7 +35,7 @@ def of_numbers(t: Tracer, value: Any, arrays: Mapping[str, Type]) -> Numbers | N
     together = _Together(t.stretches)
     rank = max(len(a.shape) for a in arrays.values())
     for a in found:
-        if a.kind != "f" or not _is_full(a, arrays.values(), rank, together):
+        if a.kind == "b" or not _is_full(a, arrays.values(), rank, together):
             return None
     roots = [(symbolic.formula(a), symbolic.needs(a)) for a in found]
     reads: dict[Expr, Expr] = {}
@@ -49,7 +49,9 @@ def of_numbers(t: Tracer, value: Any, arrays: Mapping[str, Type]) -> Numbers | N
     flat = ir.substitute(tuple(r for pair in roots for r in pair), reads)
     if any(e.op is not ir.VAR for e in loop_program.leaves(flat)):
         return None
-    values: list[Scalar] = [Real(e, d) for e, d in zip(flat[::2], flat[1::2], strict=True)]
+    types = [Integral if a.kind == "i" else Real for a in found]
+    pairs = zip(types, flat[::2], flat[1::2], strict=True)
+    values: list[Scalar] = [made(e, d) for made, e, d in pairs]
     return values, tree, reads
 
 

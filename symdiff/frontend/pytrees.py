@@ -50,6 +50,10 @@ Trees = Mapping[str, tuple[Node, tuple[str, ...]]]
 """Of parameters that are containers: how they nest, and what their leaves are called."""
 
 
+_ARRAYS = ("__array__", "__array_interface__", "__cuda_array_interface__", "__dlpack__")
+"""What says that an object is an array, however it is made."""
+
+
 def is_container(value: Any) -> bool:
     """Whether an argument is a tree that is no leaf."""
     if type(value) in _PLAIN:
@@ -57,6 +61,8 @@ def is_container(value: Any) -> bool:
     if isinstance(value, (list, tuple, dict)):
         return True
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return False
+    if any(hasattr(type(value), name) for name in _ARRAYS):
         return False
     return not type(value).__module__.startswith("symdiff.")
 

@@ -12,6 +12,7 @@ limit where the formula is undefined at the point but all paths into it agree.
 `extended`     what IEEE infinities make of the formula, for poles
 `certified`    the search that joins them
 `loops`        programs with arrays and loops, statement by statement
+`unrolled`     the same at given sizes, as formulas of the elements of their arguments
 `work`         how much ball arithmetic a thread has done, in operations
 """
 

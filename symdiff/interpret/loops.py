@@ -8,6 +8,7 @@ frontend, the derivatives and the compiled code do is compared with it.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -44,7 +45,46 @@ Number = Any
 """An int where the kind is integer, a bool of a condition, a real otherwise."""
 
 
-class Precise:
+class Numbers(ABC):
+    """An arithmetic that programs are run with."""
+
+    bits: int
+
+    @abstractmethod
+    def real(self, value: Any) -> Number:
+        """A number as a real of this arithmetic."""
+
+    @abstractmethod
+    def apply(self, op: Op, args: Sequence[Number]) -> Number:
+        """An operation on reals, or on conditions."""
+
+    def half_power(self, x: Number, n: int) -> Number | None:
+        """The square root to a power; None if `apply` knows it."""
+        return None
+
+    def choose(self, condition: Any, yes: Any, no: Any) -> Any:
+        """One of two values."""
+        return yes if condition else no
+
+    def decided(self, condition: Any) -> bool:
+        """A condition on which hangs what is done next."""
+        return bool(condition)
+
+    def holds(self, condition: Any) -> bool:
+        """A condition that is checked."""
+        return bool(condition)
+
+    def whole(self, value: Any) -> int:
+        """A value that is an integer."""
+        return int(value)
+
+    def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
+        """The results of a routine of a library."""
+        found: Sequence[Any] = routines.ROUTINES[name].exact(args, self)
+        return found
+
+
+class Precise(Numbers):
     """Arithmetic with a number of bits: the midpoints of balls."""
 
     def __init__(self, bits: int = 300) -> None:
@@ -65,12 +105,15 @@ class Precise:
         value = ball_of(op)(*args)
         return self.kept(value) if isinstance(value, arb) else bool(value)
 
+    def half_power(self, x: Number, n: int) -> Number | None:
+        return self.kept(x.sqrt() ** n)
+
     def kept(self, value: Any) -> Number:
         """What is computed with of a ball."""
         return value.mid()
 
 
-class Doubles:
+class Doubles(Numbers):
     """Arithmetic of NumPy's doubles."""
 
     bits = 53
@@ -89,8 +132,9 @@ class Doubles:
             return evaluate(op.expand(*_names(len(args))), self, _named(args))
         return np.float64(float(ball_of(op)(*(arb(float(a)) for a in args)).mid()))
 
+    def half_power(self, x: Number, n: int) -> Number | None:
+        return np.sqrt(x) ** n
 
-Numbers = Precise | Doubles
 
 _DOUBLE: dict[Op, Callable[..., Any]] = {
     ir.ADD: lambda a, b: a + b, ir.SUB: lambda a, b: a - b, ir.MUL: lambda a, b: a * b,
@@ -160,7 +204,7 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
     if op is LOAD:
         return _element(args[0], args[1:], numbers)
     if op is ir.WHERE:
-        return args[1] if args[0] else args[2]
+        return numbers.choose(*args)
     if op is REAL_OF:
         return numbers.real(args[0])
     if all(isinstance(a, int) for a in args) and op in _WHOLE:
@@ -168,9 +212,8 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
     if op not in (ir.NOT, ir.AND, ir.OR):
         args = [numbers.real(a) for a in args]
     if op is ir.POW and (q := rational(n.args[1])) is not None and q.denominator == 2:
-        if isinstance(numbers, Precise):
-            return numbers.kept(args[0].sqrt() ** q.numerator)
-        return np.sqrt(args[0]) ** q.numerator
+        found = numbers.half_power(args[0], q.numerator)
+        return numbers.apply(op, args) if found is None else found
     return numbers.apply(op, args)
 
 
@@ -199,7 +242,7 @@ class _Run:
         return self.value(e) if t.shape else self.element(self.value(e), t.kind)
 
     def element(self, value: Any, kind: str) -> Any:
-        return self.numbers.real(value) if kind == "f" else int(value)
+        return self.numbers.real(value) if kind == "f" else self.numbers.whole(value)
 
     def block(self, block: Block) -> None:
         for s in block:
@@ -215,11 +258,11 @@ class _Run:
                 self.loop(s)
             case Call():
                 args = [self.value(a) for a in s.args]
-                results = routines.ROUTINES[s.routine].exact(args, self.numbers)
+                results = self.numbers.routine(s.routine, args)
                 for (name, _), value in zip(s.results, results, strict=True):
                     self.scope[name] = value
             case Check():
-                if s.error != "overflow" and not self.value(s.condition):
+                if s.error != "overflow" and not self.numbers.holds(self.value(s.condition)):
                     error = IndexError if s.error == "index" else ValueError
                     raise error(s.message)
 
@@ -234,7 +277,8 @@ class _Run:
 
     def update(self, s: Update) -> None:
         result = self.scope[s.source]
-        if self.value(s.guard):
+        guard = self.value(s.guard)
+        if isinstance(guard, Expr) or guard:
             result = result.copy()
             place = tuple(self.value(i) for i in s.index)
             if s.add:  # as reading: it is the adjoint of that
@@ -246,11 +290,8 @@ class _Run:
             value = self.element(self.value(s.value), s.type.kind)
             if s.add:
                 args = [result[place], value]
-                result[place] = (
-                    self.numbers.apply(ir.ADD, args) if s.type.kind == "f" else sum(args)
-                )
-            else:
-                result[place] = value
+                value = self.numbers.apply(ir.ADD, args) if s.type.kind == "f" else sum(args)
+            result[place] = self.numbers.choose(guard, value, result[place])
         self.scope[s.name] = result
 
     def loop(self, s: Loop) -> None:
@@ -258,7 +299,7 @@ class _Run:
         now = {c.name: self.typed(c.init, c.type) for c in s.carried}
         self.scope.update(now)
         trips = 0
-        while trips < count and self.value(s.condition):
+        while trips < count and self.numbers.decided(self.value(s.condition)):
             self.scope[s.index] = int(count) - 1 - trips if s.reverse else trips
             for r in s.restores:
                 self.scope[r.name] = self.tapes[r.tape].pop()

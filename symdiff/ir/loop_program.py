@@ -333,6 +333,8 @@ class Structured:
     locations : first place in the source of each node that has one.
     stretches : where axes of size 1 would be repeated.
     taken : how arrays are taken by it, in words.
+    kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value,
+        "l" for a list that is an array here; empty if nothing is known.
     """
 
     name: str
@@ -344,6 +346,7 @@ class Structured:
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
     stretches: Stretches = field(default=Stretches(), compare=False)
     taken: str = field(default="", compare=False)
+    kinds: tuple[str, ...] = ()
 
 
 # ------------------------------------------------------------------------ names

@@ -7,6 +7,7 @@ returns a `Program`; between passes `symdiff.ir.verify.scalar.faults` finds noth
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,8 @@ class Program:
     locations : first place in the source of each node that has one.
     stretches : of an elementwise function of arrays, where axes of size 1 are repeated.
     taken : how arrays are taken by it, in words.
+    kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value;
+        empty if all are floats.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Program:
     locations: Mapping[Expr, Location] = field(default_factory=dict, compare=False)
     stretches: Stretches = field(default=Stretches(), compare=False)
     taken: str = field(default="", compare=False)
+    kinds: tuple[str, ...] = ()
 
     def place(self, e: Expr) -> Location | None:
         """Where the node, or the nearest node below it, stands in the source."""
@@ -79,6 +83,26 @@ class Emission:
     tree: Tree
     outputs: tuple[Expr, ...]
     reference: tuple[Expr, ...]
+
+
+def in_python(values: Sequence[Any], kinds: Sequence[str]) -> list[Any]:
+    """Results as what plain Python gives: floats, ints or truth values, or arrays of them. What
+    is not finite stays, as there is no such integer."""
+    if not kinds:
+        return list(values)
+    return [_in_python(v, kind) for v, kind in zip(values, kinds, strict=True)]
+
+
+def _in_python(value: Any, kind: str) -> Any:
+    if kind == "l":
+        return list(value)
+    if not isinstance(value, np.ndarray):
+        if kind == "f":
+            return float(value) if type(value) is int else value
+        return (bool if kind == "b" else int)(value) if math.isfinite(value) else value
+    if value.dtype.kind != "f" or kind == "f" or not np.isfinite(value).all():
+        return value
+    return value.astype(bool if kind == "b" else np.int64)
 
 
 def map_objects(function: Callable[[int], Any], tree: Tree) -> Any:

@@ -90,6 +90,7 @@ def lower(
     fold: bool = True,
     fuse: bool = False,
     single: bool = False,
+    calls: bool = False,
 ) -> tuple[Expr, ...]:
     """The outputs in operations that every CPU target has.
 
@@ -102,6 +103,7 @@ def lower(
     fold : whether constants such as `2/sqrt(pi)` are evaluated here and rounded once.
     fuse : whether a sum and the product in it that `fused` names are rounded together.
     single : whether what is computed with its errors is so in single precision.
+    calls : whether functions that are computed with their errors are calls, for source code.
 
     Raises
     ------
@@ -111,8 +113,30 @@ def lower(
     if fold:
         roots = _fold(roots)
     if fuse:
-        roots = _fuse(roots, single)
+        roots = _fuse(roots, single, calls)
     return _Numbering(chain, divide).lower(roots)
+
+
+def numbered(outputs: Sequence[Expr], chain: int) -> tuple[Expr, ...]:
+    """The outputs with one node for each value, and powers up to `chain` multiplied out;
+    everything else stays."""
+    return _Numbering(chain, divide=True).lower(tuple(outputs))
+
+
+def in_calls(outputs: Sequence[Expr], direct: Callable[[Op], bool]) -> tuple[Expr, ...]:
+    """The outputs with every operation that is not `direct` as its `expand` column has it, if it
+    has any."""
+    roots = tuple(outputs)
+    while any(not direct(e.op) and e.op.expand is not None for e in topological(roots)):
+        new: dict[Expr, Expr] = {}
+        for e in topological(roots):
+            args = tuple(new[a] for a in e.args)
+            if e.op.expand is not None and not direct(e.op):
+                new[e] = e.op.expand(*args)
+            else:
+                new[e] = e if args == e.args else raw(e.op, args, e.value)
+        roots = tuple(new[r] for r in roots)
+    return roots
 
 
 def is_native(op: Op) -> bool:
@@ -190,7 +214,7 @@ def _is_exact_product(e: Expr) -> bool:
     return q is not None and is_float(q) and (q == 0 or is_float(1 / q))
 
 
-def _fuse(roots: tuple[Expr, ...], single: bool) -> tuple[Expr, ...]:
+def _fuse(roots: tuple[Expr, ...], single: bool, calls: bool) -> tuple[Expr, ...]:
     """Sums with a product in them as one operation."""
     from symdiff.lowering.compensated.evaluate import (  # a process that compiles nothing needs none
         BUILDS,
@@ -199,7 +223,7 @@ def _fuse(roots: tuple[Expr, ...], single: bool) -> tuple[Expr, ...]:
 
     new: dict[Expr, Expr] = {}
     order = topological(roots)
-    known = Known(any(e.op is LIGHT for e in order), single)
+    known = Known(any(e.op is LIGHT for e in order), single, calls)
 
     def built(e: Expr) -> Expr:
         if e not in new:  # a square that was not a node before

@@ -18,7 +18,7 @@ MAX_CHAIN, ARRAY_CHAIN = 12, 16
 """Integer powers up to this are multiplied out (at most 5.5 ulp, about 2 on average);
 above it libm's pow, which is within 1 ulp, is used. On arrays that takes longer."""
 
-FMA = Op("fma", 3, intrinsic="llvm.fma", python="symdiff_fma({0}, {1}, {2})")
+FMA = Op("fma", 3, intrinsic="llvm.fma", python="_fma({0}, {1}, {2})")
 """`a*b + c`, rounded once."""
 SHARP = Op("sharp", 1, intrinsic="-", ball=lambda x: x, sign="same")
 SHARP_EXP = Op("sharp_exp", 1, intrinsic="-", ball=lambda x: x.exp(), sign="positive")

@@ -359,7 +359,10 @@ def kept(
     return found
 
 
-def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: bool = True) -> Any:
+def settled(
+    program: Structured, dtype: str, accuracy: str, tests: int, estimates: bool = False,
+    flags: bool = True,
+) -> Any:  # fmt: skip
     """`symdiff.passes.accuracy.loop_tiers.settle`, imported when a program is compiled.
 
     Parameters
@@ -373,10 +376,11 @@ def settled(program: Structured, dtype: str, accuracy: str, tests: int, flags: b
     from symdiff.passes.accuracy.loop_tiers import settle
 
     if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
-        return settle(program, dtype, accuracy, tests)
+        return settle(program, dtype, accuracy, tests, estimates)
     if tests:
-        return settle(other, dtype, accuracy, tests)
-    return settle(program, dtype, accuracy, tests)._replace(flags=OVERFLOWS | UNDERFLOWS)
+        return settle(other, dtype, accuracy, tests, estimates)
+    found: Any = settle(program, dtype, accuracy, tests, estimates)
+    return found._replace(flags=OVERFLOWS | UNDERFLOWS)
 
 
 def _packed(
@@ -465,7 +469,7 @@ def _alike(a: Program, b: Program) -> bool:
     """Whether two programs are the same function."""
     if (a.params, a.outputs, a.domain, a.assumptions) != (b.params, b.outputs, b.domain, b.assumptions):  # fmt: skip
         return False
-    return repr(a.tree) == repr(b.tree)
+    return repr(a.tree) == repr(b.tree) and a.kinds == b.kinds
 
 
 def _shape_key(shapes: Shapes | None) -> Any:

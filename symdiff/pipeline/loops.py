@@ -70,6 +70,19 @@ def closed(program: Structured) -> Structured:
     return replace(program, block=block, outputs=outputs)
 
 
+def exact(program: Structured) -> Structured:
+    """The program in closed forms with the values at completed points, for ball arithmetic."""
+    block, outputs = block_by_block.exact(program.block, program.outputs)
+    return replace(program, block=block, outputs=outputs)
+
+
+def wide(program: Structured) -> Structured:
+    """What `exact` gives, in double-double arithmetic."""
+    from symdiff.passes.accuracy.whole_program import widened
+
+    return widened(program)
+
+
 def gradient(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
     """d f/d wrt of a scalar function: one output per parameter named in wrt."""
     base = _simplified(_scalar(program, "grad"))

@@ -269,18 +269,6 @@ model.py:2:12: np.einsum() of an array of too few dimensions
            ^
 """,
     ),
-    "array_plus_list": (
-        """
-def f(x):
-    return [v for v in x] + [1.0]
-""",
-        """
-model.py:2:12: '+' of a list whose length is not known when traced
-    return [v for v in x] + [1.0]
-           ^
-hint: make an array of it
-""",
-    ),
     "filtered_list_of_a_loop": (
         """
 def f(x):

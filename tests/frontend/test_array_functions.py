@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symdiff import symgrad
 from tests.frontend.tracing import agrees_on_sizes
 
 CASES: list[Any] = []
@@ -538,3 +539,61 @@ def places(x, M):
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
+
+
+def ranges_of_sizes(x):
+    return np.sum(np.arange(1.0, len(x) + 1.0) * x)
+
+
+def lists_joined(x):
+    return np.sum(np.asarray([0.0, x[0]] + list(x[1::2])) ** 2)  # noqa: RUF005
+
+
+def numbers_and_lists(x):
+    return np.sum((x[0] - [3.0, 5, 2]) ** 2 * [1, 2, 3])
+
+
+def thirds(x):
+    s = 0.0
+    for i in range(int(len(x) / 3)):
+        s += x[3 * i] * x[3 * i + 2]
+    return s
+
+
+def truncated(x):
+    return int(x[0]) * x[1]
+
+
+def sized(x):
+    return np.sum(np.repeat(np.atleast_2d(x), np.size(np.atleast_2d(x), 1), axis=0))
+
+
+@pytest.mark.parametrize(
+    "f", [ranges_of_sizes, lists_joined, numbers_and_lists, thirds, truncated, sized]
+)
+def test_as_people_write_them(f: Any) -> None:
+    s = symgrad(f)
+    for n in (3, 4, 7, 3):
+        x = np.linspace(-1.7, 2.6, n)
+        np.testing.assert_allclose(s(x), f(x), rtol=1e-14)
+        step = 2.0**-20
+        slopes = [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(n)]
+        np.testing.assert_allclose(s.grad(x), slopes, rtol=1e-6, atol=1e-8)
+
+
+SCALES = np.array([1.0, 2.0, 3.0])
+
+
+def quotient_in_place(x):
+    v = x[0] + x[1] * SCALES
+    v /= 1 + x[2] * SCALES
+    w = np.sin(v)
+    w *= 2
+    return np.sum(w)
+
+
+def test_results_of_arithmetic_are_changed_in_place() -> None:
+    x = np.array([1.0, 2.0, 0.5])
+    s = symgrad(quotient_in_place)
+    np.testing.assert_allclose(s(x), quotient_in_place(x), rtol=1e-15)
+    assert SCALES.tolist() == [1.0, 2.0, 3.0]

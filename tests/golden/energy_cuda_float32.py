@@ -2,7 +2,8 @@
 
 Scalars or arrays; arrays broadcast and give arrays.
 Everything is computed and returned in single precision.
-Functions with _cuda at the end compute on a CUDA device; they need numba-cuda.
+Functions with _cuda at the end compute on a CUDA device, without error tests; they
+need numba-cuda.
 """
 
 import math

@@ -3,14 +3,14 @@
 X : array of shape (n, m)
 y : array of shape (n,)
 w : array of shape (m,)
-Real numbers are float64.
+Real numbers are float64, computed without error tests.
 Functions with _cuda at the end compute on a CUDA device; they need numba-cuda.
 
 Formula:
     for i = 0..n - 1:
         total_1 = sum(X[i, i_1]*w[i_1], i_1 = 0..m - 1)
         total_2[i] = total_1
-    total_4 = sum((y[i_2] - total_2[i_2])**2, i_2 = 0..n - 1)
+    total_4 = sum((total_2[i_2] - y[i_2])**2, i_2 = 0..n - 1)
     misfit = total_4
 """
 

@@ -565,6 +565,26 @@ LITERALS = {
 }
 
 
+@pytest.mark.parametrize("inverse", [F.ACOS, F.ASIN, F.ATANH], ids=lambda op: op.name)
+def test_what_is_steep_is_no_missed_zero(inverse):
+    """Where a slope is infinite, a rounded literal may change a value by anything: the bound of
+    what it may change said that b is nothing beside it, and (... + b)/... lost its pole."""
+    e = (inverse(x) * (ir.const(0.3) * a) + b) / sin(F.ACOS(x))
+    assert exact_literals((e,))[:2] == ((e,), [])
+
+
+def test_interpolation_of_rotations():
+    """The same in a program of arrays, whose blocks see parts of a formula as unknowns."""
+
+    def slerp(v):
+        p, q = v[:4] / np.linalg.norm(v[:4]), v[4:] / np.linalg.norm(v[4:])
+        angle = np.arccos(p @ q)
+        return np.sum((np.sin(0.7 * angle) * p + np.sin(0.3 * angle) * q) / np.sin(angle))
+
+    v = np.array([-1.0, -0.2, -0.15, 0.4, 0.9, 0.35, -0.65, -0.13])
+    assert symgrad(slerp)(v) == pytest.approx(slerp(v), rel=1e-14)
+
+
 @pytest.mark.parametrize("name", LITERALS)
 def test_zeros_missed_by_the_rounding_of_literals(name):
     e, truth = LITERALS[name]

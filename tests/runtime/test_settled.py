@@ -328,7 +328,14 @@ def test_products_of_two_need_no_flags() -> None:
 
 # ------------------------------------------------------------------------ kernels
 def tiered(program: Structured, **options: Any) -> StructuredKernel:
-    tiers = Tiers(program, loop_pipeline.closed(program), settled, widen)
+    tiers = Tiers(
+        program,
+        loop_pipeline.closed(program),
+        settled,
+        widen,
+        loop_pipeline.exact,
+        loop_pipeline.wide,
+    )
     return StructuredKernel(loop_pipeline.final(program), cache=False, tiers=tiers, **options)
 
 

@@ -83,7 +83,7 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
         raise Refused(f"arrays of shapes {shapes} do not fit together") from None
     rows = zip(*(np.broadcast_to(a, shape).ravel() for a in arrays), strict=True)
     result = array_of([f(*row) for row in rows], shape)
-    return result if shape else result.items.item()
+    return active.get().own(result) if shape else result.items.item()
 
 
 def _beside_data(values: Sequence[Any]) -> None:

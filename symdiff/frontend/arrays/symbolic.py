@@ -22,6 +22,7 @@ from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cell,
     Cond,
+    Integral,
     Listed,
     Real,
     Refused,
@@ -125,7 +126,10 @@ def from_formula(shape: Sequence[Expr], value: Any) -> SymArray:
         c = scalars.as_cond(value)
         return lazy(shape, "b", c.expr, c.defined)
     x = as_real(value)
-    return lazy(shape, "i" if scalars.is_whole(value) else "f", x.expr, x.defined)
+    whole = scalars.is_whole(value)
+    if isinstance(value, Integral):
+        whole = loop_program.kind_of(x.expr) == "i"
+    return lazy(shape, "i" if whole else "f", x.expr, x.defined)
 
 
 def in_cell(leaf: Expr, shape: Sequence[Expr], kind: str) -> SymArray:

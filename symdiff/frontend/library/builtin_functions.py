@@ -28,8 +28,10 @@ from symdiff.frontend.trace.recorder import active, numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cond,
+    Integral,
     Listed,
     Masked,
+    Ratio,
     Real,
     Record,
     Refused,
@@ -184,20 +186,21 @@ def absolute(t: Tracer, value: Any) -> Any:
 
 def whole(value: Any, op: ir.Op) -> Any:
     """A rounding function: an integer if the number is known, as Python gives it."""
-    if isinstance(value, int):
-        return int(value)
+    if isinstance(value, (int, Integral)):
+        return value if isinstance(value, Integral) else int(value)
     e = scalars.apply(op, value)
     if (n := ir.integer(e.expr)) is not None:
         return n
     if constants.is_closed(e.expr) and (n := constants.integer_part(e.expr)) is not None:
         return n
     found = _of_quotient(as_real(value), op)
-    return e if found is None else found
+    return scalars.integral(e) if found is None else found
 
 
 def _of_quotient(value: Real, op: ir.Op) -> Any:
     """A rounding function of an integer divided by another, as an integer; None of others."""
-    if (found := quotient(value.expr)) is None:
+    found = (value.n, value.k) if isinstance(value, Ratio) else quotient(value.expr)
+    if found is None:
         return None
     n, k = found
     down = ir.apply(loop_program.FLOORDIV, n, ir.const(k))
@@ -244,23 +247,25 @@ def to_int(t: Tracer, value: Any = 0, base: Any = 10) -> Any:
     value = number_of(value, "int()")
     if isinstance(value, int):
         return int(value)
-    if isinstance(value, Whole):
+    if isinstance(value, (Whole, Integral)):
         return value
+    if isinstance(value, Cond):
+        return scalars.integral(as_real(value))
     if isinstance(value, Real) and constants.is_closed(value.expr):
         if (n := constants.integer_part(value.expr)) is not None:
             return n
     if isinstance(value, Real) and (found := _of_quotient(value, functions.TRUNC)) is not None:
         return found
-    raise Refused(
-        f"int() of {describe(value)} that is not known when traced",
-        "use np.trunc, np.floor or np.round, which stay real",
-    )
+    if isinstance(value, Real):
+        return scalars.integral(scalars.apply(functions.TRUNC, value))
+    raise Refused(f"int() of {describe(value)}")
 
 
 def _float(t: Tracer, value: Any = 0) -> Any:
     if isinstance(value, str):
         return number(float(value))
-    return as_real(number_of(value, "float()"))
+    found = as_real(number_of(value, "float()"))
+    return Real(found.expr, found.defined)
 
 
 def _bool(t: Tracer, value: Any = False) -> Any:
@@ -275,7 +280,7 @@ def _isinstance(t: Tracer, value: Any, types: Any) -> bool:
     wanted = types if isinstance(types, tuple) else (types,)
     if isinstance(value, Record):
         return issubclass(value.made_of, wanted)
-    if isinstance(value, Whole):
+    if isinstance(value, (Whole, Integral)):
         return any(c in (int, numbers.Number, numbers.Integral, np.integer, object) for c in wanted)
     if isinstance(value, Real):
         return any(c in (float, numbers.Number, numbers.Real, np.floating, np.float64, object) for c in wanted)  # fmt: skip

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from symdiff.frontend.arrays import folding, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.syntax import records
@@ -20,6 +22,7 @@ from symdiff.frontend.trace.values import (
     Cond,
     Listed,
     Masked,
+    Real,
     Record,
     Refused,
     Scalar,
@@ -30,6 +33,7 @@ from symdiff.frontend.trace.values import (
     describe,
     is_number,
     is_single,
+    python_kind,
 )
 from symdiff.ir import TRUE, ZERO
 
@@ -66,10 +70,19 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     """`a op b` of any two values."""
     if is_number(a) and is_number(b) and op is not ast.MatMult:
         return scalars.binary(op, a, b)
+    if _is_mask(a) and _is_mask(b) and op in (ast.Add, ast.Mult):  # as NumPy has it
+        op = ast.BitOr if op is ast.Add else ast.BitAnd
     if isinstance(a, Record) or isinstance(b, Record):
         found = records.binary(t, op, a, b)
         if found is not NotImplemented:
             return found
+    if (
+        op is ast.Add
+        and all(isinstance(v, (list, Listed)) for v in (a, b))
+        and not (isinstance(a, list) and isinstance(b, list))
+    ):
+        parts = [v.items if isinstance(v, Listed) else arrays.asarray(v) for v in (a, b)]
+        return Listed(t.call(np.concatenate, (parts,), {}))
     if isinstance(a, _SYMBOLIC) or isinstance(b, _SYMBOLIC):
         if op is ast.MatMult:
             for v in (a, b):
@@ -81,6 +94,15 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
                 used_as_array(v, "'@'")
             return arrays.dot(a, b)
         return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), a, b)
+    if t.array_parameters and op is not ast.MatMult:  # a number of NumPy takes lists as arrays
+        for v, other in ((a, b), (b, a)):
+            if (
+                isinstance(v, (list, tuple))
+                and isinstance(other, Real)
+                and python_kind(other) == "f"
+            ):
+                pair = (arrays.asarray(a), b) if v is a else (a, arrays.asarray(b))
+                return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), *pair)
     if op is ast.Add and isinstance(a, (list, tuple)) and type(a) is type(b):
         return t.own([*a, *b]) if isinstance(a, list) else (*a, *b)
     if op is ast.Mult and isinstance(a, (list, tuple)) and isinstance(b, int):
@@ -95,6 +117,11 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         for v in (a, b):
             used_as_array(v, "'@'")
     raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
+
+
+def _is_mask(value: Any) -> bool:
+    """Whether it is an array of truth values, or one of them."""
+    return isinstance(value, (bool, Cond)) or getattr(value, "kind", "") == "b"
 
 
 def _set_operation(op: type[ast.operator], a: Any, b: Any) -> Any:

@@ -4,7 +4,8 @@ Before:  try: return sin(x)/x
          except ZeroDivisionError: return 1.0
 After:   return sin(x)/x if x != 0 else 1.0
 
-Anything else that is tried is refused; so are arrays, which NumPy divides by zero without an error.
+Anything else that is tried is refused; so are arrays and numbers of NumPy, which are divided by zero
+without an error.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
@@ -36,6 +39,9 @@ def attempt(
     (handler,) = node.handlers
     if handler.type is None or evaluate(t, handler.type) is not ZeroDivisionError:
         t.refuse(*REFUSED, node)
+    numpy = next(
+        (c for c in ast.walk(step.value) if isinstance(c, ast.Call) and _is_numpy(t, c)), None
+    )
     value = evaluate(t, step.value)
     if isinstance(value, (SymArray, SmallArray, Selected, Masked)):
         t.refuse(
@@ -54,12 +60,26 @@ def attempt(
             assign(t, target, value)
 
     divides = scalars.divides(value)
+    if divides is not True and (t.array_parameters or numpy is not None):
+        t.refuse(
+            "'try' around a number of NumPy, which raises no ZeroDivisionError",
+            "test the divisor with 'if' instead",
+            node,
+        )
     if not isinstance(divides, bool):
         t.either(divides, succeed, lambda: run_block(t, handler.body))
     elif divides:
         succeed()
     else:
         run_block(t, handler.body)
+
+
+def _is_numpy(t: Tracer, call: ast.Call) -> bool:
+    """Whether a call gives a number of NumPy."""
+    called = evaluate(t, call.func)
+    return isinstance(called, np.ufunc) or str(getattr(called, "__module__", "")).startswith(
+        "numpy"
+    )
 
 
 def _is_plain(node: ast.Try) -> bool:

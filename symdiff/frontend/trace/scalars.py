@@ -17,7 +17,9 @@ from symdiff.frontend.trace import constants
 from symdiff.frontend.trace.values import (
     TRUTH_OF_ARRAY,
     Cond,
+    Integral,
     Masked,
+    Ratio,
     Real,
     Refused,
     Selected,
@@ -29,6 +31,7 @@ from symdiff.frontend.trace.values import (
     is_number,
     join,
     number,
+    python_kind,
 )
 from symdiff.ir import TRUE, ZERO, Expr, Op, functions
 from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD
@@ -145,7 +148,8 @@ def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = Fals
     integers = integers or isinstance(a, Whole) or isinstance(b, Whole)
     if integers and is_whole(a) and is_whole(b):
         return whole(e)
-    return Real(e, join(defined, guarded(condition, x.defined, y.defined)))
+    made = Integral if python_kind(a) == python_kind(b) == "i" else Real
+    return made(e, join(defined, guarded(condition, x.defined, y.defined)))
 
 
 def as_cond(value: Any) -> Cond:
@@ -276,6 +280,12 @@ def _int_power(a: int, b: int) -> Any:
     return a**b
 
 
+def _int_product(a: int, b: int) -> int:
+    if a.bit_length() + b.bit_length() > MAX_INTEGER_BITS:
+        raise Refused("this integer is too large", "use real numbers, such as 2.0")
+    return a * b
+
+
 def _shift(a: int, b: int) -> int:
     if b > MAX_INTEGER_BITS:
         raise Refused("this integer is too large")
@@ -285,7 +295,7 @@ def _shift(a: int, b: int) -> int:
 _INTEGER: dict[type[ast.operator], Callable[[int, int], Any]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
+    ast.Mult: _int_product,
     ast.Div: _int_divide,
     ast.FloorDiv: lambda a, b: a // b,
     ast.Mod: lambda a, b: a % b,
@@ -362,6 +372,8 @@ def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
             return whole(_WHOLE[op](x, y))
         if op is ast.Pow and isinstance(b, int) and b >= 0:
             return whole(ir.power(x, y))
+        if op is ast.Div and isinstance(b, int) and b > 0:
+            return Ratio(ir.div(x, y), x, b)
     if not (is_number(a) and is_number(b)):
         raise Refused(f"'{SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
     if op is ast.Mult and isinstance(a, (Cond, bool)):
@@ -375,13 +387,33 @@ def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
         if op in _LOGIC:
             hint = "put comparisons in parentheses: (a > 0) & (b > 0)"
         raise Refused(f"'{SYMBOLS[op]}' of {describe(a)} and {describe(b)}", hint)
-    return _REAL[op](as_real(a), as_real(b))
+    found = _REAL[op](as_real(a), as_real(b))
+    return integral(found) if _gives_integers(op, a, b) else found
+
+
+def _gives_integers(op: type[ast.operator], a: Any, b: Any) -> bool:
+    """Whether an operation gives an int in Python."""
+    if python_kind(a) == "f" or python_kind(b) == "f":
+        return False
+    if op is ast.Pow:
+        return isinstance(b, int) and b >= 0
+    return op is not ast.Div
+
+
+def integral(value: Real) -> Any:
+    """A number that is an int in Python; a Python int if it is known."""
+    n = ir.integer(value.expr)
+    return Integral(value.expr, value.defined) if n is None else n
 
 
 def _masked(mask: Cond | bool, value: Any) -> Any:
+    whole = python_kind(value) != "f"
     if isinstance(mask, bool):
-        return as_real(value) if mask else as_real(0)
-    return select(mask.expr, mask.defined, as_real(value), 0)
+        found = as_real(value) if mask else as_real(0)
+        return integral(found) if whole else found
+    if whole and isinstance(value, (bool, Cond)):
+        value = integral(as_real(value))
+    return select(mask.expr, mask.defined, value, 0 if whole else as_real(0))
 
 
 def negative(value: Any) -> Any:
@@ -390,7 +422,8 @@ def negative(value: Any) -> Any:
     x = as_real(value)
     if isinstance(value, Whole):
         return whole(ir.neg(x.expr))
-    return Real(ir.neg(x.expr), x.defined)
+    found = Real(ir.neg(x.expr), x.defined)
+    return found if python_kind(value) == "f" else integral(found)
 
 
 # ------------------------------------------------------------------ functions
@@ -420,6 +453,8 @@ def apply(op: Op, *values: Any) -> Any:
         defined = join(defined, x.defined)
     if op.domain is not None:
         defined = join(defined, op.domain(*args))
+    if op in _WHOLE_FUNCTIONS and all(python_kind(v) == "i" for v in values):
+        return integral(Real(ir.apply(op, *args), defined))
     return Real(ir.apply(op, *args), defined)
 
 

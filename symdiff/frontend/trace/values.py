@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, where
+from symdiff.ir.loop_program import kind_of
 
 MAX_ARRAY = 65536
 """Arrays with more elements than this are not traced element by element."""
@@ -54,6 +55,28 @@ class Whole(Real):
     """An integer that is not known when traced: a size, a loop's index."""
 
     __slots__ = ()
+
+
+class Integral(Real):
+    """A number that is an int in Python and a real number here: a chosen one, a rounded one."""
+
+    __slots__ = ()
+
+
+class Ratio(Real):
+    """An integer that is not known, divided by one that is: once, so that rounding the quotient
+    to a double does not reach the next integer.
+
+    Attributes
+    ----------
+    n, k : the integers.
+    """
+
+    __slots__ = ("k", "n")
+
+    def __init__(self, expr: Expr, n: Expr, k: int) -> None:
+        super().__init__(expr)
+        self.n, self.k = n, k
 
 
 class Cond(Scalar):
@@ -325,6 +348,13 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (Scalar, int))
 
 
+def python_kind(value: Any) -> str:
+    """What a number is in Python: "b" for a truth value, "i" for an integer, "f" for a float."""
+    if isinstance(value, (bool, Cond)):
+        return "b"
+    return "i" if isinstance(value, (int, Whole, Integral)) else "f"
+
+
 def is_single(value: Any) -> bool:
     """Whether it is an array that is known to have one element: Python takes its truth."""
     return isinstance(value, SymArray) and bool(value.shape) and all(n is ONE for n in value.shape)
@@ -408,12 +438,17 @@ def _from_numpy(value: Any) -> Any:
     raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")
 
 
-KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Whole: "i"}
+KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Integral: "f", Ratio: "f", Whole: "i"}
 
 
 def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
     """An array of scalars with one common kind, as NumPy promotes."""
-    flat = list(values)
+    flat = [
+        Whole(v.expr)
+        if isinstance(v, Integral) and v.defined is TRUE and kind_of(v.expr) == "i"
+        else v
+        for v in values
+    ]
     if len(flat) > MAX_ARRAY:
         raise Refused(
             f"an array of {len(flat)} elements is made",

@@ -42,7 +42,7 @@ from symdiff.loops.simplify.running_norms import marked
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.through import looked_through
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.complete.complete import closed_forms, complete, expand_completed
+from symdiff.passes.complete.complete import closed_forms, complete, expand_completed, pinned_forms
 from symdiff.passes.guards.guards import guards
 from symdiff.passes.stabilise import stabilise
 
@@ -87,6 +87,11 @@ def final(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]
 def closed(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The same with completed operations in closed form, undefined at their points."""
     return _with_passes(block, tuple(roots), _closed)
+
+
+def exact(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+    """The closed forms, with their values at completed points."""
+    return _with_passes(block, tuple(roots), _pinned)
 
 
 def _with_passes(
@@ -160,6 +165,12 @@ def _last(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
 def _closed(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
     names = _abstraction(outputs)
     return substitute(closed_forms(substitute(outputs, names)), _inverse(names))
+
+
+@lru_cache(maxsize=512)
+def _pinned(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    names = _abstraction(outputs)
+    return substitute(pinned_forms(substitute(outputs, names)), _inverse(names))
 
 
 def _abstraction(outputs: tuple[Expr, ...]) -> dict[Expr, Expr]:

@@ -41,6 +41,7 @@ from symdiff.ir import (
     WHERE,
     ZERO,
     Expr,
+    Op,
     const,
     integer,
     rational,
@@ -49,6 +50,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import CONSTANT_VALUES, EXP, EXPM1, MAXIMUM, MINIMUM
 from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.lowering.compensated.unnormalised import Valued
 from symdiff.lowering.target import (
     ARRAY_CHAIN,
     FMA,
@@ -66,11 +68,29 @@ Corrected = tuple[Expr, Expr]
 
 class Known(dict[Expr, Corrected]):
     """The nodes of a program that have been built; `light` where functions have fewer bits,
-    `single` in single precision."""
+    `single` in single precision, `calls` where functions are calls (see `called`)."""
 
-    def __init__(self, light: bool = False, single: bool = False) -> None:
+    def __init__(self, light: bool = False, single: bool = False, calls: bool = False) -> None:
         super().__init__()
-        self.light, self.single = light, single
+        self.light, self.single, self.calls = light, single, calls
+
+
+ITEMS = tuple(Op(f"item_{k}", 1, python="{0}[" + str(k) + "]") for k in range(3))
+"""The parts of what a call returns."""
+CALLED: dict[Op, Op] = {
+    op: Op(f"corrected_{op.name}", 1, python=f"_corrected_{op.name}({{0}})") for op in CORRECTED
+}
+"""The call of each function with its error: value, error, slope."""
+CALLED_LIGHT: dict[Op, Op] = {
+    op: Op(f"light_{op.name}", 1, python=f"_light_{op.name}({{0}})") for op in CORRECTED
+}
+"""The same to fewer bits."""
+
+
+def called(op: Op, x: Expr, light: bool) -> Valued:
+    """A function with its error as one call, for source code."""
+    call = raw((CALLED_LIGHT if light else CALLED)[op], (x,))
+    return Valued(*(raw(item, (call,)) for item in ITEMS))
 
 
 def is_sharp(e: Expr) -> bool:
@@ -159,7 +179,8 @@ def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
         assert q is not None
         return _rational_power(args[0], q)
     if op in CORRECTED:
-        value, error, slope = CORRECTED[op].build(args[0][0], known.light)
+        build = called if known.calls else _built
+        value, error, slope = build(op, args[0][0], known.light)
         return value, _fma(slope, args[0][1], error)
     if op in _ARITHMETIC:
         return _ARITHMETIC[op](*args)
@@ -177,6 +198,10 @@ def _constant(n: Expr, single: bool) -> Corrected:
     if not math.isfinite(first):
         return n, ZERO
     return const(Fraction(first)), const(Fraction(number(q - Fraction(first))))
+
+
+def _built(op: Op, x: Expr, light: bool) -> Valued:
+    return CORRECTED[op].build(x, light)
 
 
 # -------------------------------------------------------------------- arithmetic

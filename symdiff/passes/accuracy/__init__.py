@@ -12,4 +12,8 @@
 `overflow`           where overflow or underflow may have spoilt a result
 `softmax`            the softmax rewrite: exponentials over their sum as logistic functions
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
+`propagation`        the error of an expression from those of the names in it
+`estimates`          the errors of a program with arrays and loops, estimated beside it
+`matrix_errors`      the errors of products of matrices
+`whole_program`      a program with arrays and loops in double-double arithmetic
 """

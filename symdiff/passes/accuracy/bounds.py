@@ -162,13 +162,13 @@ class Bounds:
         if op is MUL:
             (a, b), (x, y) = args, bounds
             more = self._times(a, y.more) + self._times(b, x.more)
-            rounding = 0 if _is_power_of_two(a) else self.unit
+            rounding = 0 if is_power_of_two(a) else self.unit
             return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
         if op in (DIV, UNIT):
             x, y = bounds
             more = x.more + self._times(e, y.more)
             more = more if more is ZERO else more / ir.abs_(args[1])
-            rounding = 0 if _is_power_of_two(args[1]) else self.unit
+            rounding = 0 if is_power_of_two(args[1]) else self.unit
             return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
         if op is POW and (q := ir.rational(args[1])) is not None:
             own = self.unit * self._roundings(q)
@@ -223,7 +223,7 @@ class Bounds:
         if at is None:
             return 0, 0
         product = e.args[at].args[0] if e.args[at].op is NEG else e.args[at]
-        saved = int(product.op is not MUL or not _is_power_of_two(product.args[0]))
+        saved = int(product.op is not MUL or not is_power_of_two(product.args[0]))
         return (saved, 0) if at == 0 else (0, saved)
 
     def _terms(self, e: Expr) -> list[tuple[Expr, Fraction]]:
@@ -363,7 +363,7 @@ class Bounds:
         if op in (ADD, SUB):
             return max(k - s for k, s in zip(ks, self._saved(e), strict=True)) + 1
         if op in (MUL, DIV, UNIT):
-            exact = _is_power_of_two(args[0] if op is MUL else args[1])
+            exact = is_power_of_two(args[0] if op is MUL else args[1])
             return ks[0] + ks[1] + (not exact)
         if op is POW and (q := ir.rational(args[1])) is not None:
             return abs(q) * ks[0] + self._roundings(q)
@@ -391,7 +391,8 @@ def _rounded_up(k: Fraction) -> Expr:
     return ir.const(Fraction(math.ceil(k * steps), steps))
 
 
-def _is_power_of_two(e: Expr) -> bool:
+def is_power_of_two(e: Expr) -> bool:
+    """Whether a product with a number is exact."""
     q = ir.rational(e)
     if q is None or q == 0:
         return False

@@ -16,7 +16,7 @@ tells of them by itself (`lean`), no test is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from symdiff import ir
@@ -153,6 +153,21 @@ def doubt(
             total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))
         total = ir.or_(total, Magnitudes(dtype, work.signs).outside(outputs))
     return plainly(total, work.sharp) if work.sharp else total
+
+
+def overflow(outputs: Sequence[Expr], dtype: str) -> Expr:
+    """What `doubt` leaves out if it is `lean`: where some output is not finite, or something in
+    it may over- or underflow."""
+    large: Expr = ZERO
+    unbounded: set[Expr] = set()
+    for e in ir.topological(outputs):
+        if _may_be_infinite(e) or any(a in unbounded for a in e.args):
+            unbounded.add(e)
+    for output in dict.fromkeys(outputs):
+        if output in unbounded:
+            large = large + ir.abs_(output)
+    total = Magnitudes(dtype, Signs(())).outside(outputs)
+    return total if large is ZERO else ir.or_(ir.not_(ir.lt(large, INF)), total)
 
 
 FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, MAXIMUM, MINIMUM, SHARP, LIGHT, PLAIN,

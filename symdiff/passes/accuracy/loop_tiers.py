@@ -64,6 +64,7 @@ from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, SETTLED, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
 from symdiff.passes.accuracy.cancelling_sums import sharpen
 from symdiff.passes.accuracy.error_test import Doubt, doubt
+from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import inherits
 from symdiff.passes.accuracy.gather_fractions import gather
@@ -105,8 +106,9 @@ class Settled(NamedTuple):
 
 
 def settle(
-    program: Structured, dtype: str = "float64", accuracy: str = "high", tests: int = 2
-) -> Settled:
+    program: Structured, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
+    estimates: bool = False,
+) -> Settled:  # fmt: skip
     """The program with its doubts.
 
     Parameters
@@ -115,9 +117,12 @@ def settle(
     accuracy : "high" or "strict"; with "certified" every value is in doubt.
     tests : what is tested for besides cancellation: 0 for nothing, 1 for underflow, 2 for
         overflow and invalid operations as well. The others are left to the flags.
+    estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
     """
-    program = ready(program)
-    work = _Settling(program, dtype, accuracy, tests)
+    program, unwatched = ready(program), frozenset[Expr]()
+    if estimates:
+        program, unwatched = estimated(program, dtype, accuracy == "strict")
+    work = _Settling(program, dtype, accuracy, tests, unwatched)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
         work.group(group)
     return work.finished()
@@ -156,6 +161,8 @@ class _Settling:
     values : the watched expressions; parts stand before what they are parts of.
     new : the others, and in the end all.
     sums : what collects terms, by the expression of its next value.
+    unwatched : expressions of estimates (see `estimates`), and
+    estimates : those that were met.
     guards : numbers that say whether conditions hold.
     counts : integers that are not negative.
     """
@@ -164,6 +171,8 @@ class _Settling:
     dtype: str
     accuracy: str
     tests: int
+    unwatched: frozenset[Expr] = frozenset()
+    estimates: dict[Expr, None] = field(default_factory=dict)
     names: dict[Expr, Expr] = field(default_factory=dict)
     parts: dict[Expr, Expr] = field(default_factory=dict)
     values: dict[Expr, _Value] = field(default_factory=dict)
@@ -186,6 +195,9 @@ class _Settling:
         others: dict[Expr, None] = {}
         for found in expressions:
             e = found.value
+            if e in self.unwatched:
+                self.estimates[e] = None
+                continue
             if self._is_leaf(e) or e in self.values or e in self.new or e in self.sums:
                 continue
             kind = kind_of(e, self.kinds)
@@ -368,6 +380,7 @@ class _Settling:
             self.new[e] = self._collected(e, r)
         for e, number in self.guards.items():
             self.new[e] = raw(LT, (HALF, self.new[number]))
+        self._estimate()
         block = self._replaced(self.program.block)
         outputs = tuple(self.new.get(e, e) for e in self.program.outputs)
         program = replace(self.program, block=block, outputs=outputs)
@@ -378,6 +391,14 @@ class _Settling:
             if self.tests < tests and any(later):
                 flags |= raised
         return Settled(program, tuple(references), flags)
+
+    def _estimate(self) -> None:
+        """Estimates of errors over the values that are computed."""
+        values = {e: var(f"value {k}") for k, e in enumerate(self.values)}
+        self.over.update((v, self.new[e]) for e, v in values.items())
+        todo = tuple(self.estimates)
+        forms = expand_completed(self._named(substitute(todo, values)))
+        self.new.update(zip(todo, self._back(forms), strict=True))
 
     def _collected(self, e: Expr, r: Reduction) -> Expr:
         """The next value of what collects a term."""

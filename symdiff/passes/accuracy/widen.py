@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 from symdiff import ir
 from symdiff.ir import FALSE, INF, NAN, ONE, TRUE, ZERO, Expr, Op, const
@@ -102,9 +103,15 @@ def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
     return results, suspect
 
 
+def widen_over(outputs: Sequence[Expr], leaves: Mapping[Expr, Wide]) -> list[Wide | Choice]:
+    """The nodes that outputs become, over pairs for some of their variables."""
+    widening = _Widening(leaves)
+    return [widening.of(o) for o in shared(without_far_constants(outputs))]
+
+
 class _Widening:
-    def __init__(self) -> None:
-        self.known: dict[Expr, Wide | Choice] = {}
+    def __init__(self, leaves: Mapping[Expr, Wide] = MappingProxyType({})) -> None:
+        self.known: dict[Expr, Wide | Choice] = dict(leaves)
         self.expanded: dict[Expr, Expr] = {}
 
     def of(self, e: Expr) -> Wide | Choice:
@@ -249,6 +256,11 @@ def _compare(op: Op, a: Wide, b: Wide) -> Choice:
     error = a.error + b.error
     if x.lo is ZERO and y.lo is ZERO and error is ZERO:
         return Choice(holds, FALSE)
+    for one, other in ((a, b), (b, a)):
+        if one.hi.op is ir.CONST and isinstance(one.hi.value, float):  # infinite
+            finite = ir.lt(other.size, INF)
+            clear = ir.or_(finite, ir.le(other.error, ZERO))
+            return Choice(ir.apply(op, x.hi, y.hi), ir.not_(clear))
     distance = _distance(x, y)
     clear = ir.lt(ir.mul(error, _UNIT), distance)
     clear = ir.or_(clear, ir.le(error, ZERO))
@@ -256,7 +268,8 @@ def _compare(op: Op, a: Wide, b: Wide) -> Choice:
 
 
 # -------------------------------------------------------------------- arithmetic
-def _add(a: Wide, b: Wide) -> Wide:
+def add(a: Wide, b: Wide) -> Wide:
+    """The sum."""
     pair = pairs.add(a.pair, b.pair)
     error = a.error + b.error
     if a.pair.lo is not ZERO or b.pair.lo is not ZERO:
@@ -271,7 +284,7 @@ def _neg(a: Wide) -> Wide:
 
 
 def _sub(a: Wide, b: Wide) -> Wide:
-    return _add(a, _neg(b))
+    return add(a, _neg(b))
 
 
 def _abs(a: Wide) -> Wide:
@@ -475,7 +488,7 @@ def _general_power(wides: list[Wide], pair: Pair, own: Expr) -> Wide:
 
 
 _ARITHMETIC: dict[Op, Callable[..., Wide]] = {
-    ir.ADD: _add,
+    ir.ADD: add,
     ir.SUB: _sub,
     ir.MUL: _mul,
     ir.DIV: _div,

@@ -259,6 +259,8 @@ def _interpolated(
     tail = arb_poly.interpolate([_ball(z) for z in nodes], heights).coeffs()
     exact = _trimmed([first, *tail])
     rounded = [not is_exact(q) for q in exact]
+    if any(abs(q) >= 2**1023 for q in exact):
+        return None
     sizes = [float(q) for q in exact]
     for end in interval:
         if end and _running_error(sizes, rounded, end, step) + lead > SERIES_ERROR:

@@ -13,7 +13,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, Structured, kind_of
-from symdiff.ir.program import Program, Tree, flatten_like, map_tree
+from symdiff.ir.program import Program, Tree, flatten_like, in_python, map_tree
 from symdiff.pipeline.derivation import Source, settled
 from symdiff.pipeline.kernels.scalar import nested, widen
 from symdiff.pipeline.options import Options
@@ -52,7 +52,7 @@ class ArrayKernels:
         if of_numbers(program) and any(np.ndim(v) for v in values):
             return self._each(raw, program, values, static, shapes, out)
         if out is None:
-            return map_tree(self._reals(kernel(values)).__getitem__, program.tree)
+            return map_tree(self._reals(kernel(values), raw).__getitem__, program.tree)
         kernel(values, flatten_like(program.tree, out, len(program.outputs), "out"))
         return out
 
@@ -82,14 +82,17 @@ class ArrayKernels:
                 return NotImplemented
             if values is None:
                 return NotImplemented
-            values = self._reals(values)
+            values = self._reals(values, raw)
             return values[tree] if single else map_tree(values.__getitem__, tree)
 
         return call
 
-    def _reals(self, values: list[Any]) -> list[Any]:
-        """Derivatives are real numbers, also where they are known to be whole."""
-        return [float(v) if type(v) is int else v for v in values] if self._source.path else values
+    def _reals(self, values: list[Any], raw: Structured) -> list[Any]:
+        """The results as Python has them; derivatives are real numbers, also where they are
+        known to be whole."""
+        if not self._source.path:
+            return in_python(values, raw.kinds)
+        return [float(v) if type(v) is int else v for v in values]
 
     def in_doubles(self, raw: Structured) -> bool:
         """Whether a captured program has been called with doubles."""
@@ -105,8 +108,12 @@ class ArrayKernels:
         if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
             return None
         program, kernel = found
-        if self._source.path and any(
-            e.op is not ARRAY and kind_of(e) != "f" for e in program.outputs
+        if not self._source.path and "l" in raw.kinds:
+            return None
+        wanted = raw.kinds if raw.kinds and not self._source.path else "f" * len(program.outputs)
+        if any(
+            e.op is not ARRAY and kind_of(e) != kind
+            for e, kind in zip(program.outputs, wanted, strict=True)
         ):
             return None
         if any(e.args for pair in raw.stretches.pairs for e in pair):
@@ -141,7 +148,14 @@ class ArrayKernels:
         o = self._options
         tiers = None
         if o.accuracy != "fast":
-            tiers = Tiers(program, loop_pipeline.closed(program), settled, widen)
+            tiers = Tiers(
+                program,
+                loop_pipeline.closed(program),
+                settled,
+                widen,
+                loop_pipeline.exact,
+                loop_pipeline.wide,
+            )
         return StructuredKernel(
             loop_pipeline.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,
@@ -190,6 +204,7 @@ class ArrayKernels:
             found = [np.asarray(v) for v in compute(0, 0, None)]
         found = [v.reshape(shape) for v in found]
         if out is None:
+            found = found if self._source.path else in_python(found, raw.kinds)
             return map_tree(found.__getitem__, tree)
         for place, v in zip(flatten_like(tree, out, len(found), "out"), found, strict=True):
             if place is not None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from symdiff import ir
-from symdiff.ir import Expr
+from symdiff.ir import POW, Expr, rational
 from symdiff.ir.program import Emission, Tree, nesting, unnesting
 from symdiff.pipeline.derivation import kept
 from symdiff.pipeline.options import Options
@@ -23,6 +23,30 @@ REMEDIES = ("refine", "correct", "first", "compiled")
 """What may be left out of the tiers of a function whose machine code was found to be wrong:
 sums rounded together or with their errors, elements computed again with all errors, double
 arithmetic, and compiled code at all."""
+
+
+LARGE_TIER = 200
+"""Nodes up to which a module has outputs with the errors of all operations."""
+
+
+class Written(NamedTuple):
+    """What a module needs of an emission.
+
+    Attributes
+    ----------
+    outputs : as arrays are computed first.
+    doubt : where they may be wrong; at the level "fast", where demands are not met.
+    corrected : the outputs with the errors of all operations; nothing if they cannot be, or
+        where nothing is ever in doubt.
+    still : where these may be wrong.
+    closed : as double-double arithmetic takes them; nothing as above.
+    """
+
+    outputs: tuple[Expr, ...]
+    doubt: Expr
+    corrected: tuple[Expr, ...] = ()
+    still: Expr = ir.TRUE
+    closed: tuple[Expr, ...] = ()
 
 
 def tiered(
@@ -70,6 +94,50 @@ def tiered(
         found = kernel(outputs, **tiers)
     always = options.accuracy == "certified" or without == "compiled"
     return Tiered(found, emission.reference, always, demands)
+
+
+def written(emission: Emission, dtype: str, accuracy: str, demands: Sequence[Expr] = ()) -> Written:
+    """The tiers of an emission as source code has them."""
+    violated = ir.FALSE
+    for condition in demands:
+        violated = ir.or_(violated, ir.not_(condition))
+    if accuracy == "fast":
+        return Written(emission.outputs, violated)
+    if all(map(_rounds_once, emission.outputs)):
+        return Written(emission.outputs, violated)
+    outputs = refine(True, emission.outputs, dtype, "array")
+    found = _in_doubt(outputs, dtype)
+    if found is ir.FALSE:
+        return Written(emission.outputs, violated)
+    from symdiff.passes.accuracy.far_constants import without_far_constants
+    from symdiff.passes.accuracy.softmax import shared
+
+    between = correct(True, emission.outputs) if dtype == "float64" else None
+    if between is None or between == outputs or len(ir.topological(between)) > LARGE_TIER:
+        between = ()
+    return Written(
+        outputs, ir.or_(violated, found),
+        between, _in_doubt(between, dtype) if between else ir.TRUE,
+        shared(without_far_constants(emission.reference)),
+    )  # fmt: skip
+
+
+def _rounds_once(e: Expr) -> bool:
+    """Whether a node is an argument, a constant, or one operation that IEEE arithmetic rounds
+    correctly, of doubles."""
+    from symdiff.lowering.target import is_float
+
+    if e.op is POW and e.args[1] is not ir.HALF:
+        return False
+    exact = all(a.op is ir.VAR or ((q := rational(a)) is not None and is_float(q)) for a in e.args)
+    return not e.args or (exact and e.op in (ir.ADD, ir.SUB, ir.MUL, ir.DIV, ir.NEG, ir.ABS, POW))
+
+
+def _in_doubt(outputs: Sequence[Expr], dtype: str) -> Expr:
+    """Where double arithmetic may be wrong, without the processor's flags."""
+    from symdiff.passes.accuracy.error_test import overflow
+
+    return ir.or_(suspect(True, outputs, dtype, "lean"), overflow(outputs, dtype))
 
 
 def _suspect_in(violated: Expr, keep: bool, outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:

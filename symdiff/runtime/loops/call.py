@@ -55,8 +55,12 @@ class WideIntegerError(ComputationError, OverflowError):
     """An integer that does not fit in 64 bits, found while computing."""
 
 
+class InaccurateError(ComputationError, ArithmeticError):
+    """A result that lost digits, found while computing."""
+
+
 ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError,
-                                       "domain": DomainError}  # fmt: skip
+                                       "domain": DomainError, "accuracy": InaccurateError}  # fmt: skip
 """The errors of checks; of others, `ComputationError`."""
 
 
@@ -68,8 +72,10 @@ def _drop(linked: jit.Linked) -> None:
 class Code:
     """The compiled code of a kernel for one dtype."""
 
-    def __init__(self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0) -> None:
-        self.kernel, self.linked = kernel, linked
+    def __init__(
+        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, estimates: bool = True
+    ) -> None:
+        self.kernel, self.linked, self.estimates = kernel, linked, estimates
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
         self.function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(linked.address("kernel"))
@@ -86,7 +92,7 @@ class Code:
         )(self.spread)
         self.again = None
         if kernel.tiers is not None:
-            settled = partial(kernel.settled, dtype, tests)
+            settled = partial(kernel.settled, dtype, tests, estimates)
             self.again = Again(
                 self.outcome, settled, kernel.tiers, linked, dtype, kernel.accuracy,
                 kernel.cache,
@@ -204,7 +210,7 @@ class Code:
             self.finish(at)
             _drop(self.linked)
             self.next = max(self.tests, 2 if flags & OVERFLOWS else 1)
-        other: Code = self.kernel.code(self.real.name, self.next)
+        other: Code = self.kernel.code(self.real.name, self.next, self.estimates)
         struct.pack_into("=q", memory, 8 * AGAIN, other.callbacks[AGAIN - 1])
         return other.invoke(memory, at)
 
@@ -260,6 +266,8 @@ class Code:
             raise self._failure.__dict__.pop("error", KeyboardInterrupt())
         if status < FIRST_CHECK:
             raise MemoryError(f"{self.kernel.program.name}: no room for arrays or tapes")
+        if status - FIRST_CHECK >= len(self.layout.checks):
+            raise InaccurateError(f"{self.kernel.program.name}: a result lost digits")
         check = self.layout.checks[status - FIRST_CHECK]
         kind = ERRORS.get(check.error, ComputationError)
         raise kind(check.message, check.location)

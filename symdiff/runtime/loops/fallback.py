@@ -9,6 +9,7 @@ arithmetic.
 from __future__ import annotations
 
 import ctypes
+import math
 from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -57,14 +58,19 @@ class Tiers(NamedTuple):
     ----------
     source : the program, whose completed operations are not written out.
     closed : the same in closed forms; both tell what is compiled.
-    settle : `symdiff.passes.accuracy.loop_tiers.settle`.
+    settle : `symdiff.passes.accuracy.loop_tiers.settle`; the last argument says whether the
+        errors of results are estimated.
     widen : as for `Kernel`.
+    exact : the program in closed forms with the values at completed points, for balls.
+    wide : that in double-double arithmetic.
     """
 
     source: Structured
     closed: Structured
-    settle: Callable[[Structured, str, str, int], Settled]
+    settle: Callable[[Structured, str, str, int, bool], Settled]
     widen: Widen
+    exact: Callable[[Structured], Structured]
+    wide: Callable[[Structured], Structured]
 
 
 class Again:
@@ -149,7 +155,9 @@ class Again:
 
                     made = Certified(reference.params, [reference.output], limits=True, jumps=True)
                     self._balls[which] = made
-            found = float(self._balls[which].at(point, self.dtype)[0])
+            (answer,) = self._balls[which].at_with_status(point, self.dtype)
+            unknown = answer.status == "budget" and math.isnan(answer.value)
+            found = first if unknown else float(answer.value)
         except UnsupportedError:  # a user's own function
             found = value
         self.outcome.spend(work.spent() - before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +18,19 @@ from symdiff.ir.loop_program import Structured, expressions, walk
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
 from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
-from symdiff.runtime.loops.call import Code, ComputationError, ElementError, WideIntegerError
+from symdiff.runtime.loops.call import (
+    Code,
+    ComputationError,
+    ElementError,
+    InaccurateError,
+    WideIntegerError,
+)
 from symdiff.runtime.loops.fallback import Settled, Tiers
 from symdiff.runtime.scalar import compiled, elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
+
+if TYPE_CHECKING:
+    from symdiff.runtime.loops.recomputed import Recomputed
 
 ALL = 2
 """Tests for all that the processor's flags tell."""
@@ -53,8 +62,9 @@ class StructuredKernel:
         self.cache, self.accuracy = cache, accuracy
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
-        self._compiled: dict[tuple[str, int], Code] = {}
-        self._settled: dict[tuple[str, int], Settled] = {}
+        self._compiled: dict[tuple[str, int, bool], Code] = {}
+        self._settled: dict[tuple[str, int, bool], Settled] = {}
+        self._again: Recomputed | None = None
         self._lock = Lock()
         self._ranks = [
             len(p.type.shape) if p.type.kind == "f" else -1 for p in program.params
@@ -77,44 +87,44 @@ class StructuredKernel:
         """The assembly of the kernel, for people and tests."""
         return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
 
-    def settled(self, dtype: str, tests: int) -> Settled:
-        """The program with its doubts, for a dtype and tests as of `settle`."""
+    def settled(self, dtype: str, tests: int, estimates: bool = True) -> Settled:
+        """The program with its doubts, for a dtype, tests and estimates as of `settle`."""
         assert self.tiers is not None
+        key = dtype, tests, estimates
         with self._lock:
-            if (dtype, tests) not in self._settled:
-                made = self.tiers.settle(self.tiers.source, dtype, self.accuracy, tests)
-                self._settled[dtype, tests] = made
-            return self._settled[dtype, tests]
+            if key not in self._settled:
+                made = self.tiers.settle(self.tiers.source, dtype, self.accuracy, tests, estimates)
+                self._settled[key] = made
+            return self._settled[key]
 
-    def _text(self, dtype: str, tests: int = 0) -> str:
+    def _text(self, dtype: str, tests: int = 0, estimates: bool = True) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         if self.tiers is None:
             return print_nests(self.program, dtype, lanes, self.accuracy)
-        s = self.settled(dtype, tests)
+        s = self.settled(dtype, tests, estimates)
         return print_nests(s.program, dtype, lanes, self.accuracy, len(s.references), s.flags)
 
-    def code(self, dtype: str, tests: int = 0) -> Code:
+    def code(self, dtype: str, tests: int = 0, estimates: bool = True) -> Code:
         """The compiled kernel of one dtype, with tests as of `settle`: what is not tested
         for, the processor's flags tell, if it has any."""
         tests = tests if jit.has_flags() else ALL
-        found = self._compiled.get((dtype, tests))
+        which = dtype, tests, estimates
+        found = self._compiled.get(which)
         if found is None:
             with self._lock:
-                found = self._compiled.get((dtype, tests))
+                found = self._compiled.get(which)
                 if found is None:
                     lanes = compiled.registers(dtype, self.accuracy == "strict")
                     library = sorted(lanes.library)
-                    how = (dtype, tests, self.accuracy, lanes.isa, lanes.width, library)
+                    how = (*which, self.accuracy, lanes.isa, lanes.width, library)
                     key = cache.key("nests", self._fingerprint(), how, jit.host())
-                    linked = compiled.link(
-                        key, lambda: self._text(dtype, tests), self.cache, tidy=True
-                    )
-                    found = self._compiled[dtype, tests] = Code(self, linked, dtype, tests)
+                    linked = compiled.link(key, lambda: self._text(*which), self.cache, tidy=True)
+                    found = self._compiled[which] = Code(self, linked, *which)
         return found
 
     def is_compiled(self, dtype: str) -> bool:
         """Whether there is code for a dtype already."""
-        return any(d == dtype for d, _ in list(self._compiled))
+        return any(d == dtype for d, *_ in list(self._compiled))
 
     def _fingerprint(self) -> Any:
         own = fingerprint(self.program)
@@ -161,13 +171,23 @@ class StructuredKernel:
     def _run(
         self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
     ) -> list[Any]:
-        """Call the kernel; where integers do not fit, compute with Python's."""
+        """Call the kernel; where integers do not fit, compute with Python's, and where a result
+        lost digits, more accurately."""
         try:
             return self.code(dtype).run(values, out, result)
         except WideIntegerError as error:
             from symdiff.runtime.loops.exact_integers import exactly
 
             return exactly(self.program, values, out, np.dtype(result), error)
+        except InaccurateError:
+            if self._again is None:
+                from symdiff.runtime.loops.recomputed import Recomputed
+
+                self._again = Recomputed(self, self._wide)
+            return self._again(dtype, values, out, result)
+
+    def _wide(self, program: Structured) -> WideKernel:
+        return WideKernel(program, parallel=self.parallel, cache=self.cache)
 
     def plainly(
         self, args: Sequence[Any], out: Sequence[Array | None] | None = None
@@ -191,6 +211,21 @@ class StructuredKernel:
             elif type(a) is not np.ndarray or a.dtype is not FLOAT64 or a.ndim != rank or not rank:
                 return False
         return True
+
+
+class WideKernel(StructuredKernel):
+    """A program in double-double arithmetic (`passes.accuracy.whole_program`)."""
+
+    def _text(self, dtype: str, tests: int = 0, estimates: bool = True) -> str:
+        return print_nests(self.program, dtype, compiled.registers(dtype), wide=True)
+
+    def _run(
+        self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
+    ) -> list[Any]:
+        return self.code("float64").run(values, out, result)
+
+    def _fingerprint(self) -> Any:
+        return "wide", fingerprint(self.program)
 
 
 # ---------------------------------------------------------------------- caching

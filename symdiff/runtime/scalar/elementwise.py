@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdiff.codegen.llvm import jit, tiers
-from symdiff.codegen.llvm.array_loop import BLOCK, JOB
+from symdiff.codegen.llvm.array_loop import BLOCK, EXACT, JOB
 from symdiff.codegen.llvm.entry.elementwise import SMALLEST_ALIGNED
 from symdiff.codegen.llvm.nontemporal import MOST, PLAIN, SHIFTED, WHOLE, granule
 from symdiff.errors import SymdiffError
@@ -80,11 +80,16 @@ def prepare(name: str, value: Any) -> float | Array:
     """A Python float, or an array of real numbers; refuses anything else."""
     if is_scalar(value):
         try:
-            return float(value)
+            made_float = float(value)
         except OverflowError:
             raise ArgumentError(f"argument {name} is too large for a float") from None
+        if type(value) is int and int(made_float) != value:
+            raise _inexact(name)
+        return made_float
     made = np.asarray(value)
-    if made.dtype.kind in "biu" or made.dtype in (_FLOAT64, _FLOAT32, _FLOAT16):
+    if made.dtype.kind in "iu":
+        return _integers(name, made)
+    if made.dtype.kind == "b" or made.dtype in (_FLOAT64, _FLOAT32, _FLOAT16):
         return made
     if made.dtype.kind == "f" and made.dtype.newbyteorder("=") in (_FLOAT64, _FLOAT32, _FLOAT16):
         return made
@@ -94,6 +99,30 @@ def prepare(name: str, value: Any) -> float | Array:
     raise ArgumentError(
         f"argument {name} is {what}; symdiff computes with real numbers in float64 or float32",
         hint="convert it with .astype(float)",
+    )
+
+
+def _integers(name: str, given: Array) -> Array:
+    """An array of integers, each of which a double holds."""
+    if given.dtype.kind == "u" or given.dtype.itemsize < 4:
+        raise ArgumentError(
+            f"argument {name} is of dtype {given.dtype}, whose arithmetic wraps around; symdiff "
+            "computes with real numbers",
+            hint="convert it with .astype(float)",
+        )
+    if (
+        given.dtype.itemsize == 8
+        and given.size
+        and not -EXACT <= given.min() <= given.max() <= EXACT
+    ):
+        raise _inexact(name)
+    return given
+
+
+def _inexact(name: str) -> ArgumentError:
+    return ArgumentError(
+        f"argument {name} has integers beyond 2**53, which no float holds exactly",
+        hint="pass floats",
     )
 
 

@@ -12,7 +12,7 @@ import contextlib
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -203,7 +203,10 @@ class Tiered:
                 "ball arithmetic was not enough",
                 level=5,
             )
-        return [a.value for a in answers]
+        if not any(map(_unknown, answers)):
+            return [a.value for a in answers]
+        plain = self._first()(point)
+        return [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
 
     def prove(self, point: Sequence[float]) -> Sequence[float]:
         """The outputs at a point by the last tier."""
@@ -241,12 +244,20 @@ class Tiered:
     def _plainly(self, grids: Sequence[Any], at: Any) -> list[Any]:
         """Elements as the kernel computes them first: what its other tiers left in doubt may
         be anything."""
+        return self._first()([g[at] for g in grids])
+
+    def _first(self) -> Kernel:
+        """The kernel in double arithmetic alone."""
         kernel = self.kernel
-        first = Kernel(
+        return Kernel(
             kernel.name, kernel.params, kernel.outputs, dtype=kernel.dtype,
             accuracy=kernel.accuracy, cache=kernel.cache, refine=kernel.refine,
         )  # fmt: skip
-        return first([g[at] for g in grids])
+
+
+def _unknown(answer: Any) -> bool:
+    """Whether ball arithmetic found nothing within its budget."""
+    return answer.status == "budget" and isnan(answer.value)
 
 
 def _apart(argument: Any, out: Sequence[Any]) -> Any:

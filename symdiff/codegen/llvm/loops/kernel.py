@@ -30,6 +30,7 @@ from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     Block,
+    Build,
     Call,
     Check,
     Loop,
@@ -110,6 +111,18 @@ def lowered(program: Structured, accuracy: str = "high", settled: bool = False) 
         program.name, program.params, go(program.block), tuple(map(one, program.outputs)),
         program.tree, program.data, program.locations,
     )  # fmt: skip
+
+
+def as_it_stands(program: Structured) -> Structured:
+    """A program whose operations are those of processors already."""
+
+    def go(block: Block) -> Block:
+        return tuple(
+            _whole(replace(s, body=go(s.body)) if isinstance(s, (Build, Loop)) else s)
+            for s in block
+        )
+
+    return replace(program, block=go(program.block))
 
 
 def _whole(s: Statement) -> Statement:
@@ -341,7 +354,7 @@ def _watched(flags: int) -> list[str]:
 
 def print_nests(
     program: Structured, dtype: str, lanes: Lanes, accuracy: str = "high", settled: int = 0,
-    flags: int = 0,
+    flags: int = 0, wide: bool = False,
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.
 
@@ -354,8 +367,9 @@ def print_nests(
     accuracy : as for `Kernel` of scalar programs.
     settled : how many settled values it has.
     flags : those of the processor's flags that are to be looked at.
+    wide : whether it is one in double-double arithmetic, to be computed as it stands.
     """
-    made = lowered(program, accuracy, settled > 0)
+    made = as_it_stands(program) if wide else lowered(program, accuracy, settled > 0)
     return Kernel(made, dtype, lanes, settled, flags).print()
 
 

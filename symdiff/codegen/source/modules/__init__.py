@@ -1,6 +1,13 @@
 """Standalone modules, which import only math, numpy and numba.
 
-`scalar`     functions of numbers
-`loops`      functions with arrays and loops
-`cuda/`      the part that computes on CUDA devices
+`scalar`        functions of numbers
+`first_tier`    double arithmetic with its error test
+`second_tier`   double-double arithmetic with error bounds
+`third_tier`    formulas on balls of python-flint
+`again`         what computes elements in doubt again
+`face`          first lines and docstrings of public functions
+`helpers`       the functions that a module uses of `copied`
+`copied/`       plain Python of which modules contain copies
+`loops`         functions with arrays and loops
+`cuda/`         the part that computes on CUDA devices
 """

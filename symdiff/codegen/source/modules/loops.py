@@ -96,7 +96,7 @@ def _facts(name: str, program: Structured, version: str, dtype: str, cuda: bool)
     for p in program.params:
         if p.type.shape:
             lines.append(f"{p.name} : array of shape ({_shape(p)})")
-    lines.append(f"Real numbers are {dtype}.")
+    lines.append(f"Real numbers are {dtype}, computed without error tests.")
     if cuda:
         lines.append(
             "Functions with _cuda at the end compute on a CUDA device; they need numba-cuda."

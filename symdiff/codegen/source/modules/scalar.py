@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from symdiff.codegen.common.temporaries import WIDTH
+from symdiff.codegen.source.modules.again import Checks, Demands, Group, Used, again_parts, groups
 from symdiff.codegen.source.modules.cuda.scalar import (
     check_targets,
     cuda_evaluate,
@@ -20,12 +22,30 @@ from symdiff.codegen.source.modules.cuda.scalar import (
     cuda_name,
     cuda_wrapper,
 )
+from symdiff.codegen.source.modules.face import PLAIN, Face, def_line, documented, public_names
+from symdiff.codegen.source.modules.first_tier import tested_source
+from symdiff.codegen.source.modules.helpers import CACHED, definitions
 from symdiff.codegen.source.python import DTYPES, docstring, function_source, local_names
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr
 from symdiff.ir.program import Tree
 
 _IMPORTED = {"math", "np", "njit", "prange", "cuda", "libdevice", "config"}
+
+
+_IMPORTS = "import math\n\nimport numpy as np\nfrom numba import njit, prange\n"
+_TESTED_IMPORTS = """import math
+import warnings
+
+import numpy as np
+from numba import njit, prange
+from numba.extending import intrinsic
+
+try:
+    import flint  # python-flint: proves what double-double arithmetic leaves in doubt
+except ImportError:
+    flint = None
+"""
 
 
 class Function(NamedTuple):
@@ -37,12 +57,14 @@ class Function(NamedTuple):
     outputs : its values, flattened.
     tree : how they nest in what it returns.
     summary : first line of its docstring.
+    checks : where it is in doubt, and what computes it again.
     """
 
     suffix: str
     outputs: Sequence[Expr]
     tree: Tree
     summary: str
+    checks: Checks = Checks()
 
 
 def module_source(
@@ -54,6 +76,8 @@ def module_source(
     version: str,
     dtype: str = "float64",
     targets: Sequence[str] = ("cpu",),
+    demands: Demands = (),
+    face: Face = PLAIN,
 ) -> str:
     """The source of a module with the given functions of the same parameters.
 
@@ -71,6 +95,8 @@ def module_source(
     dtype : "float64" or "float32".
     targets : "cpu", which is always there, and "cuda" for functions with `_cuda` at the
         end of their names, which compute on a device.
+    demands : what arguments must satisfy; functions are in doubt where they do not.
+    face : the signature and docstring of the user's function.
 
     Raises
     ------
@@ -86,19 +112,26 @@ def module_source(
         )
     names = [f"{name}_{f.suffix}" if f.suffix else name for f in functions]
     on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
+    of = groups([(n, f.checks) for n, f in zip(names, functions, strict=True)]) if params else {}
     parts = [
         _module_docstring(name, params, facts, version, dtype, bool(on_device)),
-        "import math\n\nimport numpy as np\nfrom numba import njit, prange\n",
+        _TESTED_IMPORTS if of else _IMPORTS,
         "__all__ = [" + ", ".join(f'"{n}"' for n in [*names, *on_device]) + "]\n"
         f'__version__ = "{version}"\n\n'
         "_PARALLEL = 1 << 15  # arrays with at least so many elements use all cores\n",
     ]
+    used = Used()
     for full, function in zip(names, functions, strict=True):
-        parts.append("\n" + _kernel(full, params, function, dtype))
+        group = of.get(full)
+        tested = group is not None
+        parts.append("\n" + _kernel(full, params, function, dtype, tested, used))
         if params:
-            parts.append("\n" + _loop(full, params, len(function.outputs), dtype))
-        parts.append("\n" + _wrapper(full, params, function))
-    parts.append("\n" + _evaluate_source(dtype))
+            parts.append("\n" + _loop(full, params, len(function.outputs), dtype, tested))
+        parts.append("\n" + _wrapper(full, params, function, group, face))
+    parts.append("\n" + _evaluate_source(dtype, bool(of)))
+    if of:
+        found = list({id(g): g for g in of.values()}.values())
+        parts += ["\n" + p for p in again_parts(found, params, demands, name, used, dtype)]
     if any(_has_array(f.tree) for f in functions):
         parts.append("\n" + _STACK)
     if on_device:
@@ -111,7 +144,8 @@ def _cuda_parts(
 ) -> list[str]:
     """The same functions for CUDA devices."""
     kernels = [
-        cuda_kernel(n, params, f.outputs, dtype) for n, f in zip(names, functions, strict=True)
+        cuda_kernel(n, params, f.checks.plain or f.outputs, dtype)
+        for n, f in zip(names, functions, strict=True)
     ]
     used = {name: python for _, names in kernels for name, python in names.items()}
     parts = ["\n" + cuda_header(used)]
@@ -147,23 +181,29 @@ def _module_docstring(
             lines += [f"{heading}:", *(f"    {item}" for item in items), ""]
     lines += ["Scalars or arrays; arrays broadcast and give arrays.", precision]
     if cuda:
-        lines += ["Functions with _cuda at the end compute on a CUDA device; they need numba-cuda."]
+        lines += [
+            "Functions with _cuda at the end compute on a CUDA device, without error tests; they",
+            "need numba-cuda.",
+        ]
     return docstring("\n".join(lines)) + "\n"
 
 
-def _kernel(full: str, params: Sequence[str], function: Function, dtype: str) -> str:
-    return function_source(
-        f"_{full}",
-        params,
-        function.outputs,
-        dtype=dtype,
-        decorator='@njit(error_model="numpy", cache=True)',
-    )
+def _kernel(
+    full: str, params: Sequence[str], function: Function, dtype: str, tested: bool, used: Used
+) -> str:
+    if tested:
+        local = local_names(params, definitions())
+        outputs, doubt = function.outputs, function.checks.doubt
+        text, writer = tested_source(f"_{full}", params, local, outputs, doubt, dtype)
+        used.helpers |= writer.used
+        used.corrected |= writer.functions
+        return text
+    return function_source(f"_{full}", params, function.outputs, dtype=dtype, decorator=CACHED)
 
 
-def _loop(full: str, params: Sequence[str], count: int, dtype: str) -> str:
+def _loop(full: str, params: Sequence[str], count: int, dtype: str, tested: bool) -> str:
     """The loop over arrays, compiled for one core and for all."""
-    out = [f"out{k}" for k in range(count)]
+    out = [f"out{k}" for k in range(count)] + ["doubt"] * tested
     local = local_names(params, {*out, "i", f"_{full}"})
     items = [f"np.{dtype}({p}[i])" for p in local]
     targets = ", ".join(f"{o}[i]" for o in out)
@@ -179,36 +219,51 @@ def _loop(full: str, params: Sequence[str], count: int, dtype: str) -> str:
     )
 
 
-def _wrapper(full: str, params: Sequence[str], function: Function) -> str:
-    used = {f"_{full}", f"_{full}_loops", "_evaluate", "_stack", "r"}
-    local = local_names(params, used)
+def _wrapper(
+    full: str, params: Sequence[str], function: Function, group: Group | None, face: Face
+) -> str:
+    used = [f"_{full}", f"_{full}_loops", "_evaluate", "_stack"]
+    again = []
+    if group is not None:
+        again = [f"again=(_{group.name}_again, {group.columns[full]})"]
+        used.append(f"_{group.name}_again")
+    local = public_names(params, used)
     loops = f"_{full}_loops" if params else "None"
-    call = ", ".join([f"_{full}", loops, str(len(function.outputs)), *local])
-    body = [docstring(function.summary)]
+    lines = [def_line(full, params, local, face)]
+    body = [documented(function.summary, face)]
+    call = _call("_evaluate", [f"_{full}", loops, str(len(function.outputs)), *local, *again])
     if isinstance(function.tree, int):
-        body.append(f"return _evaluate({call})[0]")
+        body.append(f"return {call}[0]")
     else:
-        body.append(f"r = _evaluate({call})")
-        body.append(f"return {_nested(function.tree)}")
-    return f"def {full}({', '.join(local)}):\n" + indent("\n".join(body), "    ") + "\n"
+        (results,) = public_names(["r"], local)
+        body.append(f"{results} = {call}")
+        body.append(f"return {_nested(function.tree, results)}")
+    return "\n".join([*lines, indent("\n".join(body), "    ")]) + "\n"
 
 
-def _nested(tree: Tree) -> str:
-    """The expression that nests the flat results `r` as the function returns them."""
+def _call(name: str, args: Sequence[str]) -> str:
+    line = f"{name}({', '.join(args)})"
+    if len(line) < WIDTH:
+        return line
+    return f"{name}(\n    {', '.join(args)}\n)"
+
+
+def _nested(tree: Tree, r: str = "r") -> str:
+    """The expression that nests the flat results, called `r`, as the function returns them."""
     if isinstance(tree, tuple):
-        items = ", ".join(_nested(t) for t in tree)
+        items = ", ".join(_nested(t, r) for t in tree)
         return f"({items},)" if len(tree) == 1 else f"({items})"
     if isinstance(tree, list):
-        return f"[{', '.join(_nested(t) for t in tree)}]"
+        return f"[{', '.join(_nested(t, r) for t in tree)}]"
     if isinstance(tree, dict):
         for key in tree:
             if not isinstance(key, (str, int, float, bool, type(None))):
                 raise SymdiffError(f"a dict with the key {key!r} cannot be written to a module")
-        return "{" + ", ".join(f"{k!r}: {_nested(t)}" for k, t in tree.items()) + "}"
+        return "{" + ", ".join(f"{k!r}: {_nested(t, r)}" for k, t in tree.items()) + "}"
     if isinstance(tree, np.ndarray):
-        items = ", ".join(f"r[{int(i)}]" for i in tree.ravel())
+        items = ", ".join(f"{r}[{int(i)}]" for i in tree.ravel())
         return f"_stack([{items}], {tuple(int(n) for n in tree.shape)})"
-    return f"r[{int(tree)}]"
+    return f"{r}[{int(tree)}]"
 
 
 def _has_array(tree: Tree) -> bool:
@@ -219,14 +274,15 @@ def _has_array(tree: Tree) -> bool:
     return isinstance(tree, np.ndarray)
 
 
-def _evaluate_source(dtype: str) -> str:
+def _evaluate_source(dtype: str, tested: bool) -> str:
     if dtype == "float32":
         scalar, work = "np.float32", "np.dtype(np.float32)"
         result = "np.dtype(np.float32)"
     else:
         scalar, work = "float", "np.dtype(np.float32 if result.itemsize <= 4 else np.float64)"
         result = 'kind if kind.kind == "f" else np.dtype(np.float64)'
-    return _EVALUATE.format(scalar=scalar, work=work, result=result)
+    text = _TESTED if tested else _EVALUATE
+    return text.format(scalar=scalar, work=work, result=result)
 
 
 _EVALUATE = '''
@@ -249,6 +305,31 @@ def _evaluate(kernel, loops, count, *args):
     flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
     out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
     loops[flat[0].size >= _PARALLEL](*flat, *out)
+    return [o.reshape(shape).astype(result, copy=False) for o in out]
+'''.lstrip("\n")
+
+_TESTED = '''
+def _evaluate(kernel, loops, count, *args, again=None):
+    """The kernel's results for scalars, or element by element for arrays; `again` is what
+    computes those in doubt, and which of its results are wanted."""
+    if all(type(a) in (float, int) for a in args):
+        return [float(v) for v in _at(kernel, again, count, [{scalar}(a) for a in args])]
+    args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
+    kind = np.result_type(*args)
+    if kind.kind not in "fiub":
+        raise TypeError(f"arguments must be real numbers, not {{kind}}")
+    result = {result}
+    work = {work}
+    shape = np.broadcast_shapes(*(np.shape(a) for a in args))
+    if shape == ():
+        return [result.type(v) for v in _at(kernel, again, count, [{scalar}(a) for a in args])]
+    full = [a if np.shape(a) == shape else np.broadcast_to(a, shape).copy() for a in args]
+    flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
+    out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
+    doubt = [] if again is None else [np.empty(flat[0].size, np.bool_)]
+    loops[flat[0].size >= _PARALLEL](*flat, *out, *doubt)
+    if again is not None and doubt[0].any():
+        _repair(*again, flat, out, np.flatnonzero(doubt[0]))
     return [o.reshape(shape).astype(result, copy=False) for o in out]
 '''.lstrip("\n")
 

@@ -103,7 +103,7 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
             return making.ranged(t, *bounds, dtype=dtype)
         return t.own(converted(SmallArray(np.array(values, object), "i"), kind))
     if any(isinstance(b, Real) and ir.rational(b.expr) is None for b in bounds):
-        raise Refused(*making.real_ends(bounds))
+        return making.ranged(t, *bounds, dtype=dtype)  # of sizes
     exact = [plain(b) for b in bounds]
     start, stop, step = (0, *exact, 1) if len(exact) == 1 else (*exact, 1)[:3]
     count = max(0, math.ceil((float(stop) - float(start)) / float(step)))  # as NumPy rounds it
@@ -396,7 +396,7 @@ TABLE: dict[str, Function] = {
     "numpy.broadcast_to": numpy_shapes.reshaped(np.broadcast_to), "numpy.expand_dims": numpy_shapes.reshaped(np.expand_dims),
     "numpy.tile": numpy_shapes.reshaped(np.tile), "numpy.repeat": numpy_shapes.reshaped(np.repeat),
     "numpy.shape": lambda t, a: asarray(a).items.shape,
-    "numpy.size": lambda t, a: asarray(a).items.size,
+    "numpy.size": lambda t, a, axis=None: asarray(a).items.size if axis is None else asarray(a).items.shape[axis],
     "numpy.ndim": lambda t, a: asarray(a).items.ndim, "numpy.float64": _cast_float,
     "numpy.round": _round, "numpy.around": _round, "numpy.finfo": _finfo,
     "numpy.isscalar": lambda t, a: isinstance(a, (Scalar, int, str)),

@@ -19,7 +19,7 @@ from symdiff.frontend.trace.extents import dims, same_size, shape_of, size
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Real, Refused, SymArray, Whole, as_real, describe
 from symdiff.frontend.trace.values import Sequence as Unknown
-from symdiff.ir import ONE, ZERO, loop_program
+from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.integers import SHORT, linear
 from symdiff.ir.loop_program import FLOORDIV, Build, Carried, Loop, Type, array, index
 
@@ -93,6 +93,8 @@ def _ranged_reals(bounds: Sequence[Any]) -> Any:
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     known = [None if isinstance(b, Whole) else ir.rational(as_real(b).expr) for b in (start, stop, step)]  # fmt: skip
     for b, q in zip((start, stop, step), known, strict=True):
+        if isinstance(b, Real) and q is None and _is_size(b.expr):
+            continue
         if not isinstance(b, Whole) and (q is None or SHORT % q.denominator):
             raise Refused(*real_ends(bounds))
     size = known[2]
@@ -106,6 +108,18 @@ def _ranged_reals(bounds: Sequence[Any]) -> Any:
     steps = as_real(scalars.whole(SLOTS[0]))
     value = arrays.add(as_real(start), arrays.multiply(as_real(step), steps))
     return lazy((count,), "f", as_real(value).expr)
+
+
+def _is_size(e: Expr) -> bool:
+    """Whether a real number is an integer made of sizes, such as `len(x) + 1.0`."""
+    return loop_program.kind_of(e) == "i" and all(
+        n.op is loop_program.INDEX for n in loop_program.leaves((e,))
+    )
+
+
+def _size(t: Tracer, a: Any, axis: Any = None) -> Any:
+    shape = symbolic.symbolic(t, a).shape
+    return size(t, shape if axis is None else (shape[axis],))
 
 
 def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
@@ -261,7 +275,7 @@ TABLE: dict[str, Function] = {
     "numpy.digitize": _digitized,
     "numpy.shape": lambda t, a: dims(t, symbolic.symbolic(t, a).shape),
     "numpy.ndindex": _indices, "numpy.ndenumerate": _enumerated,
-    "numpy.size": lambda t, a: size(t, symbolic.symbolic(t, a).shape),
+    "numpy.size": _size,
     "numpy.ndim": lambda t, a: len(symbolic.symbolic(t, a).shape),
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""

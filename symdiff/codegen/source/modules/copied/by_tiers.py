@@ -1,0 +1,86 @@
+"""From a call of a module's function to its results, of which modules contain copies.
+
+Before : the kernel of double arithmetic with its error test, and what computes again.
+After  : the results for numbers, or element by element for arrays, of which those in doubt are
+         computed again by double-double arithmetic and, where python-flint is installed, by balls.
+
+Nothing here is called by symdiff: `codegen.source.modules.helpers` copies what a module uses.
+"""
+
+# mypy: ignore-errors
+
+import math
+import warnings
+
+import numpy as np
+
+_MOST = 10_000
+"""So many elements of one call are computed by ball arithmetic."""
+
+
+def _demand(demand, point):
+    """Refuse arguments that are not what they must be."""
+    broken, texts, names = demand
+    found = broken(*point)
+    if found:
+        values = ", ".join(f"{n} = {p!r}" for n, p in zip(names, point))
+        raise ValueError(f"{texts[found - 1]}, for {values}")
+
+
+def _better(first, found, sure):
+    """What was found again, unless it is neither sure nor finite."""
+    return found if sure or abs(found) < math.inf else first
+
+
+def _at(kernel, again, count, point):
+    """The results for numbers."""
+    values = kernel(*point)
+    if again is None:
+        return values if count != 1 else (values,)
+    *values, doubt = values
+    if not doubt:
+        return values
+    (_, wide, _, balls, _, demand), columns = again
+    point = [float(p) for p in point]
+    if demand is not None:
+        _demand(demand, point)
+    if wide is None:
+        return values
+    found, sure = wide(*point)
+    values = [_better(v, found[c], sure[c]) for v, c in zip(values, columns)]
+    if balls is None or all(sure[c] for c in columns):
+        return values
+    return _proven(balls, columns, point, values)
+
+
+def _repair(again, columns, flat, out, at):
+    """Compute the elements of arrays that are in doubt, which are at these places, again."""
+    sharp, wide, loops, balls, count, demand = again
+    part = [a[at].astype(np.float64) for a in flat]
+    if demand is not None:
+        for point in zip(*part):
+            _demand(demand, [float(p) for p in point])
+    if wide is None:
+        return
+    if sharp is not None:
+        found, doubt = np.empty((count, at.size)), np.empty(at.size, np.bool_)
+        sharp[at.size >= _PARALLEL](*part, found, doubt)
+        for o, c in zip(out, columns):
+            o[at] = np.where(doubt, o[at], found[c])
+        at, part = at[doubt], [p[doubt] for p in part]
+    found, sure = np.empty((count, at.size)), np.empty((count, at.size), np.bool_)
+    loops[at.size >= _PARALLEL](*part, found, sure)
+    for o, c in zip(out, columns):
+        taken = sure[c] | np.isfinite(found[c])
+        o[at[taken]] = found[c][taken]
+    left = np.flatnonzero(~sure[list(columns)].all(axis=0))
+    if balls is None or not left.size:
+        return
+    for k in left[:_MOST]:
+        point = [float(p[k]) for p in part]
+        values = _proven(balls, columns, point, [float(o[at[k]]) for o in out])
+        for o, value in zip(out, values):
+            o[at[k]] = value
+    if left.size > _MOST:
+        text = f"{left.size - _MOST} elements are not proven accurate"
+        warnings.warn(text, RuntimeWarning, stacklevel=4)

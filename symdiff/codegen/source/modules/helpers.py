@@ -1,0 +1,104 @@
+"""The functions that a module uses of `codegen.source.modules.copied`, as text.
+
+Before:  {"_mul"}
+After:   the text of `_two_product`, `_pair_mul`, `_NOWHERE`, ... and `_mul`, in the order of the files
+
+Requires: every name that a definition of those files uses is defined in one of them, a builtin,
+or a module that every generated module imports.
+Ensures: nothing is copied that is not used; the same names give the same text.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+
+FILES = ("pair_functions", "error_function", "wide_numbers", "ball_functions", "by_tiers")
+"""In the order in which they are copied."""
+COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers"))
+"""Files whose functions Numba compiles."""
+CACHED = '@njit(error_model="numpy", cache=True)'
+INLINED = CACHED[:-1] + ", forceinline=True)"
+DECORATOR = "@_helper"
+HELPER = (
+    "_helper = njit(\n"
+    '    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True\n'
+    ")  # called by compiled code only\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or constant that can be copied.
+
+    Attributes
+    ----------
+    text : with the string below it, if it is a constant.
+    uses : the names of other definitions.
+    compiled : whether Numba compiles it.
+    """
+
+    text: str
+    uses: frozenset[str]
+    compiled: bool
+
+
+@functools.cache
+def definitions() -> dict[str, Definition]:
+    """All that can be copied, by name, in order."""
+    found: dict[str, tuple[str, set[str], bool]] = {}
+    for file in FILES:
+        source = resources.files("symdiff.codegen.source.modules.copied").joinpath(f"{file}.py")
+        text = source.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        body = ast.parse(text).body
+        for k, node in enumerate(body):
+            if isinstance(node, ast.FunctionDef):
+                name = node.name
+                last: ast.stmt = node
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name, last = node.targets[0].id, node
+                after = body[k + 1] if k + 1 < len(body) else node
+                if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                    last = after
+            else:
+                continue
+            used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - {name}
+            piece = "\n".join(lines[node.lineno - 1 : last.end_lineno])
+            compiled = file in COMPILED and isinstance(node, ast.FunctionDef)
+            found[name] = (piece, used, compiled)
+    return {
+        name: Definition(text, frozenset(used & found.keys()), compiled)
+        for name, (text, used, compiled) in found.items()
+    }
+
+
+def copies(names: Iterable[str], without: Iterable[str] = ()) -> str:
+    """The text of definitions with all that they use; each compiled function decorated."""
+    known = definitions()
+    wanted, stack = set(without), [n for n in names if n in known]
+    while stack:
+        name = stack.pop()
+        if name not in wanted:
+            wanted.add(name)
+            stack.extend(known[name].uses)
+    wanted -= set(without)
+    parts: list[str] = []
+    before = ""
+    for name, definition in known.items():
+        if name not in wanted:
+            continue
+        function = definition.text.startswith("def ")
+        if not function and before == "constant":
+            parts[-1] += "\n" + definition.text
+            continue
+        before = "function" if function else "constant"
+        head = f"{DECORATOR}\n" if definition.compiled else ""
+        parts.append(head + definition.text)
+    return "".join(f"\n{part}\n\n" for part in parts).rstrip("\n") + "\n" if parts else ""
+
+
+__all__ = ["Definition", "copies", "definitions"]

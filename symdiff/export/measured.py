@@ -1,0 +1,164 @@
+"""How accurate a module is: its text run as plain Python, against ball arithmetic.
+
+Before:  the text of a module
+After:   ["bit-uniform     mean 0.08, worst 1.1 ulp", ...]
+
+Requires: a module of functions of numbers in double precision.
+Ensures: points depend on the function only (`diagnostics.certify`); nothing is compiled and
+nothing of Numba is imported: numbers are NumPy's doubles, functions those of the C library.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symdiff.diagnostics.certify import (
+    Accuracy,
+    derivatives,
+    measure,
+    output_labels,
+    reference,
+)
+from symdiff.ir.program import Program
+from symdiff.passes.complete.complete import closed_forms
+
+BUDGET = 1_500_000
+"""Operations of ball arithmetic to measure a module with; see `symdiff.interpret.work`."""
+
+
+def measured(text: str, program: Program, wrt: Sequence[str]) -> list[str]:
+    """The errors of the functions of a module by kind of points, as lines."""
+    program = replace(program, outputs=closed_forms(program.outputs))
+    truth = derivatives(reference(program), wrt)
+    labels = output_labels(program, wrt)
+    names = [f"{program.name}_value_and_grad"]
+    if not isinstance(program.tree, int):
+        names = [program.name, f"{program.name}_jacobian"]
+    scope = run(text)
+
+    def found(library: Any) -> Accuracy:
+        scope["flint"] = library
+
+        def answers(point: Sequence[float]) -> list[float]:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                numbers = [np.float64(x) for x in point]
+                return [v for name in names for v in flat(scope[name](*numbers))]
+
+        return measure(program, truth, answers, labels, budget=BUDGET)
+
+    import flint
+
+    lines = _lines(found(flint))
+    plain = _lines(found(None)) if "flint" in text else lines
+    if plain == lines:
+        return lines
+    return ["with python-flint:", *_indented(lines), "without:", *_indented(plain)]
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _lines(found: Accuracy) -> list[str]:
+    lines = []
+    for k in found.kinds:
+        if k.points:
+            more = f", {k.nonfinite} not finite" if k.nonfinite else ""
+            worst = f"{k.worst:.1f}" if k.worst < 1000 else f"{k.worst:.0e}"
+            mean = f"{k.mean:.2f}" if k.mean < 1000 else f"{k.mean:.0e}"
+            lines.append(f"{k.kind:14} mean {mean}, worst {worst} ulp{more} ({k.points} points)")
+    return lines
+
+
+def flat(value: Any) -> list[float]:
+    """The numbers in what a function returns."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [x for v in value for x in flat(v)]
+    return [float(value)]
+
+
+def run(text: str) -> dict[str, Any]:
+    """The definitions of a module, with plain Python in place of what it imports."""
+    tree = ast.parse(text)
+    tree.body = [n for n in tree.body if not isinstance(n, (ast.Import, ast.ImportFrom, ast.Try))]
+    doubles = _Doubles()
+    tree = ast.fix_missing_locations(doubles.visit(tree))
+    scope: dict[str, Any] = doubles.names | {
+        "math": _Math(), "np": np, "warnings": warnings, "njit": _njit, "prange": range,
+        "intrinsic": lambda f: f, "float": np.float64, "int": whole, "flint": None, "__name__": "module",
+    }  # fmt: skip
+    exec(compile(tree, "module", "exec"), scope)
+    scope["_fma"] = fma
+    return scope
+
+
+class _Doubles(ast.NodeTransformer):
+    """Numbers of a text as NumPy's doubles, which divide by zero as IEEE has it."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if not isinstance(node.value, float):
+            return node
+        name = f"number {node.value!r}"
+        self.names[name] = np.float64(node.value)
+        return ast.Name(name, ast.Load())
+
+
+def whole(x: Any) -> int:
+    """An integer; of what is none or huge, some integer."""
+    return int(x) if not isinstance(x, float) else int(np.clip(np.nan_to_num(x), -1e9, 1e9))
+
+
+def _njit(function: Any = None, **options: Any) -> Any:
+    return (lambda f: f) if function is None else function
+
+
+def fma(a: float, b: float, c: float) -> np.float64:
+    """a*b + c, rounded once."""
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return np.float64(a) * b + c
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if not exact:
+        return np.float64(a) * b + c  # which zero it is
+    try:
+        return np.float64(exact.numerator / exact.denominator)
+    except OverflowError:
+        return np.float64(math.inf if exact > 0 else -math.inf)
+
+
+class _Math:
+    """The module `math`, with NumPy's doubles, nan and inf."""
+
+    inf, nan, pi = np.float64(math.inf), np.float64(math.nan), np.float64(math.pi)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if hasattr(np, name):
+            found: Callable[..., Any] = getattr(np, name)
+            return found
+        function = getattr(math, name)
+
+        def call(*args: Any) -> np.float64:
+            try:
+                return np.float64(function(*args))
+            except ValueError:
+                return np.float64(math.nan)
+            except OverflowError:
+                return np.float64(math.inf)
+
+        return call
+
+
+__all__ = ["measured"]

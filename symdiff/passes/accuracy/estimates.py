@@ -1,0 +1,581 @@
+"""Estimate the rounding errors of a program with arrays and loops, beside what it computes.
+
+Before:  for i: s = s + x[i]*y[i]
+After:   for i: s = s + x[i]*y[i]; q = q + (2*x[i]*y[i])**2
+         check sqrt(q) <= 64*|s|
+
+Requires: a program whose real expressions `loop_tiers` settles: then each has a few units of
+error of its own, and those of what it loads (a unit is half of an ulp).
+Ensures: the same outputs. A check "accuracy" fails unless each number is within `LIMIT` units, and
+each array within as many of its largest element, and each element within half of its own digits;
+with "strict" each element is within `LIMIT` units. So does it where a result is nan. Results
+whose errors are bounded statically have no check.
+
+An `Error` says of a name that its value is off by at most `k*|value| + more` units. Errors of
+the terms of a sum that come of their own roundings, or of different elements of arrays, are
+taken as independent of each other: their squares add up. An error that all terms share, as
+that of a mean, adds up as it stands. Of recurrences all errors add up. Roundings of the
+partial sums of a reduction count as one of each term, since its lanes keep them short; those
+of sums in memory count as they are. Results of linear solvers count as a few units.
+
+First-order running error analysis: Higham, Accuracy and Stability of Numerical Algorithms
+(2002), section 3.3; independent roundings: Higham and Mary, SIAM J. Sci. Comput. 41 (2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from symdiff import ir
+from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const
+from symdiff.ir.loop_program import (
+    ARRAY,
+    INDEX,
+    REAL,
+    Block,
+    Build,
+    Call,
+    Carried,
+    Check,
+    Loop,
+    Names,
+    Restore,
+    Save,
+    Statement,
+    Structured,
+    Type,
+    Update,
+    array,
+    defined,
+    index,
+    inner,
+    leaves,
+    load,
+    name_of,
+    renamed,
+    types,
+    walk,
+)
+from symdiff.ir.prune import pruned
+from symdiff.lowering.loops.collected import Reduction, reduction
+from symdiff.lowering.loops.matmul import TURNED
+from symdiff.passes.accuracy.bounds import is_power_of_two
+from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
+from symdiff.passes.accuracy.propagation import (
+    EXACT,
+    NEGATIVE,
+    POSITIVE,
+    Error,
+    Propagation,
+    element,
+)
+
+LIMIT, HALF = 64, 2**27
+"""Units that a result may be off by: 16 ulp are 32 of them at most, and an estimate, which counts
+bounds of roundings, is twice what there is, about. A single element of an array, if the largest
+is not, may lose half of its digits."""
+MEAN = Fraction(1, 2)
+"""Of the bound of a rounding, as it counts among many that are independent."""
+RAISED = 2
+"""How often an error of a loop is raised before it is computed beside."""
+TINY = {"float64": Fraction(1, 2**900), "float32": Fraction(1, 2**100)}
+"""A smaller sum of squares may have underflowed."""
+
+
+class Estimated(NamedTuple):
+    """A program with checks, and the expressions that only they need."""
+
+    program: Structured
+    unwatched: frozenset[Expr]
+
+
+def estimated(program: Structured, dtype: str = "float64", strict: bool = False) -> Estimated:
+    """The program with a check for each result whose error is not known statically."""
+    work = _Estimating(program, dtype, strict)
+    block = work.block(program.block)
+    checks: list[Statement] = []
+    for e in dict.fromkeys(program.outputs):
+        checks += work.check(e)
+    if not checks:
+        return Estimated(program, frozenset())
+    made = pruned((*block, *checks), program.outputs)
+    return Estimated(replace(program, block=made), frozenset(work.unwatched))
+
+
+class _Estimating(Propagation):
+    """The errors of a program's names.
+
+    Attributes
+    ----------
+    tapes : errors of what is on a tape, and the tape of them.
+    zeros : arrays whose elements are zero where something is added to them.
+    """
+
+    def __init__(self, program: Structured, dtype: str, strict: bool) -> None:
+        super().__init__(dtype)
+        self.program, self.strict = program, strict
+        self.tapes: dict[str, Error] = {}
+        self.zeros: set[str] = set()
+        loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
+        self.names = Names((*types(self.program), *(v.tape for s in loops for v in s.saves)))
+        self.counts = {e for p in self.program.params for e in p.type.shape if e.op is INDEX}
+        for s in walk(self.program.block):
+            self.counts |= {index(n) for n, t in inner(s) if t.kind == "i"}
+
+    # ------------------------------------------------------------------- statements
+    def block(self, block: Block) -> Block:
+        """The statements, with those of errors after each."""
+        made: list[Statement] = []
+        for s in block:
+            match s:
+                case Build():
+                    made += self.build(s)
+                case Update():
+                    made += self.update(s)
+                case Loop():
+                    made += self.loop(s)
+                case Call():
+                    made += after_call(self, s)
+                case Check():
+                    made.append(s)
+        return tuple(made)
+
+    def build(self, s: Build) -> list[Statement]:
+        if s.type.kind != "f":
+            return [s]
+        body = self.block(s.body)
+        found = self.error(s.value)
+        if any(isinstance(b, Call) and b.routine not in TURNED for b in walk(s.body)):
+            found = Error(SOLVED)  # it would be called twice
+        if found.static:
+            if found.k:
+                self.errors[s.name] = found
+            if s.value is ZERO:
+                self.zeros.add(s.name)
+            return [s]
+        name = self.names.fresh(f"{s.name}_error")
+        value = self.units(s.value, found)
+        self.mark(value)
+        made = Build(name, s.type, s.indices, value, pruned(_unchecked(body), (value,)))
+        made = self.copied(made)
+        self.errors[s.name] = Error(Fraction(0), array(name))
+        return [s, made]
+
+    def copied(self, s: Build) -> Build:
+        """A build with names of its own inside."""
+        (new,), _ = renamed((s,), self.names, exactly=True)
+        assert isinstance(new, Build)
+        old, fresh = list(walk(s.body)), list(walk(new.body))
+        for a, b in zip((s, *old), (new, *fresh), strict=True):
+            for x, y in zip(_values(a), _values(b), strict=True):
+                if x in self.unwatched:
+                    self.mark(y)
+        return replace(new, name=s.name)
+
+    def stored(self, name: str, t: Type, squared: bool) -> tuple[Expr, list[Statement]]:
+        """The array of the errors of an array, and what makes it."""
+        found = self.errors.get(name, EXACT)
+        if found.more is not ZERO and found.k == 0 and found.squared == squared:
+            return found.more, []
+        indices = tuple(self.names.fresh("i") for _ in t.shape)
+        places = [index(i) for i in indices]
+        value = self.units(
+            load(array(name), *places), Error(found.k, element(found, places))
+        )  # fmt: skip
+        value = value**2 if squared else value
+        self.mark(value)
+        made = self.names.fresh(f"{name}_error")
+        return array(made), [Build(made, t, indices, value)]
+
+    def update(self, s: Update) -> list[Statement]:
+        if s.type.kind != "f":
+            return [s]
+        source, found = self.errors.get(s.source, EXACT), self.error(s.value)
+        unsure = self.propagated(s.guard, lambda _: True).more if s.guard is not TRUE else ZERO
+        found = found._replace(more=found.more + unsure)
+        add = s.add and s.source not in self.zeros
+        if source.static and found.static and not add:
+            if k := max(source.k, found.k):
+                self.errors[s.name] = Error(k)
+            return [s]
+        squared = add or source.squared
+        before, made = self.stored(s.source, s.type, squared)
+        value = self.units(s.value, found)
+        if squared:
+            value = value**2
+        if add:
+            rounded = load(array(s.source), *s.index) + s.value
+            value = value + (ir.HALF * rounded) ** 2
+        name = self.names.fresh(f"{s.name}_error")
+        self.mark(value)
+        self.errors[s.name] = Error(Fraction(0), array(name), squared)
+        return [s, *made, Update(name, name_of(before), s.type, s.index, value, s.guard, s.add)]
+
+    # ------------------------------------------------------------------------- loops
+    def loop(self, s: Loop) -> list[Statement]:
+        """A loop with the errors of what it carries: constants where that holds from one
+        iteration to the next, else carried along."""
+        guesses: dict[str, _Carrying] = {}
+        before: list[Statement] = []
+        for c in s.carried:
+            if c.type.kind == "f":
+                init = (
+                    self.errors.get(name_of(c.init), EXACT) if c.type.shape else self.error(c.init)
+                )
+                sum_ = reduction(c) if c.type == REAL else None
+                guesses[c.name] = _Carrying(c, init, sum_, init.static, init.k)
+        numbers = [c for c in s.carried if c.type == REAL]
+        signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
+        for c in s.carried:
+            if c.type.shape and name_of(c.init) in self.zeros and _once(s, c.name):
+                self.zeros.add(c.name)
+        restores = self._restored(s)
+        inside = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
+        known, tapes = dict(self.errors), dict(self.tapes)
+        while True:
+            self.errors, self.tapes = dict(known), dict(tapes)
+            self.positive -= {n for c in numbers for n in (c.name, c.result)}
+            self.positive |= {c.name for c in numbers if c.name not in signed}
+            extra: list[Carried] = []
+            for g in guesses.values():
+                self._begin(g, before)
+            body = self.block(s.body)
+            wrong = {c.name for c in numbers if not self.never(NEGATIVE, c.next)} - signed
+            signed |= wrong
+            again = bool(wrong)
+            for g in guesses.values():
+                again = self._advance(g, inside, body) or again
+            if again:
+                continue
+            saves = self._saved(s)
+            ends: list[Statement] = []
+            for g in guesses.values():
+                extra += self._carried(g, ends)
+            made = replace(
+                s, body=(*body, *ends), carried=(*s.carried, *extra), saves=(*s.saves, *saves),
+                restores=(*s.restores, *restores),
+            )  # fmt: skip
+            self.positive |= {c.result for c in numbers if c.name not in signed}
+            for g in guesses.values():
+                self._after(g)
+            return [*before, made]
+
+    def _restored(self, s: Loop) -> list[Restore]:
+        made = []
+        for r in s.restores:
+            found = self.tapes.get(r.tape, EXACT)
+            if found.more is not ZERO:
+                name = self.names.fresh(f"{r.name}_error")
+                made.append(Restore(name_of(found.more), r.type, name))
+                more = array(name) if r.type.shape else ir.var(name)
+                self.errors[r.name] = Error(found.k, more, found.squared)
+            elif found.k:
+                self.errors[r.name] = found
+        return made
+
+    def _saved(self, s: Loop) -> list[Save]:
+        made = []
+        for v in s.saves:
+            if v.type.kind != "f":
+                continue
+            if v.type.shape:
+                found = self.errors.get(name_of(v.value), EXACT)
+            else:
+                found = self.error(v.value)
+            if found.more is not ZERO:
+                tape = self.names.fresh(f"{v.tape}_error")
+                value = found.more
+                self.mark(value)
+                made.append(Save(tape, v.type, value))
+                self.tapes[v.tape] = Error(found.k, ir.var(tape), found.squared)
+            elif found.k:
+                self.tapes[v.tape] = found
+        return made
+
+    def _begin(self, g: _Carrying, before: list[Statement]) -> None:
+        """The error of a carried value at the start of an iteration."""
+        c = g.carried
+        if g.static:
+            if g.k:
+                self.errors[c.name] = Error(g.k)
+            return
+        if c.type.shape:
+            if not g.names:
+                g.squared = g.squared or g.init.squared
+                g.names = [self.names.fresh(f"{c.name}_error") for _ in "12"]
+                g.start, made = self.stored(name_of(c.init), c.type, g.squared)
+                before += made
+            self.errors[c.name] = Error(Fraction(0), array(g.names[0]), g.squared)
+            return
+        if not g.names:
+            stems = ("squares", "squares", "shared", "shared")
+            g.names = [self.names.fresh(f"{c.name}_{stem}") for stem in stems]
+        self.errors[c.name] = g.error(0, self)
+
+    def _advance(self, g: _Carrying, inside: set[str], body: Block) -> bool:
+        """Work out the error of the next value; whether what was assumed does not hold."""
+        c = g.carried
+        if c.type.shape:
+            found = self.errors.get(name_of(c.next), EXACT)
+            if not g.static:
+                if found.squared and not g.squared:
+                    g.squared, g.names = True, []
+                    return True
+                return False
+            return g.raised(found)
+        if g.sum is None:
+            found = self.error(c.next, step=True)
+            if g.static:
+                return g.raised(found)
+            g.next = self.units(c.next, found), ZERO
+            return False
+        return self._collected(g, g.sum, inside)
+
+    def _collected(self, g: _Carrying, r: Reduction, inside: set[str]) -> bool:
+        """The error of what a reduction has collected."""
+        term, c = r.term, g.carried
+
+        def varies(leaf: Expr) -> bool:
+            return any(name_of(e) in inside for e in leaves((leaf,)))
+
+        own = MEAN * self.rounding(term) + MEAN * (not (r.kind == "mul" and is_power_of_two(term)))
+        various = self.propagated(term, varies)
+        shared = self.propagated(term, lambda leaf: not varies(leaf))
+        each = Error(own + various.k, various.more)
+        if r.kind in ("max", "min"):
+            found = Error(self.rounding(term) + various.k + shared.k, each.more + shared.more)
+            if g.static:
+                return g.raised(found)
+            worst = ir.var(g.names[0])
+            error = self.units(term, found)
+            g.next = ir.where(ir.lt(worst, error), error, worst), ZERO
+            return False
+        known = each.static and shared.static
+        if r.kind == "mul":
+            if g.static and known and each.k + shared.k == 0:
+                return g.raised(g.init)
+            if g.static:
+                g.static, g.names = False, []
+                return True
+            squares = (const(each.k) + _over(each.more, self.size(term))) ** 2
+            common = const(shared.k) + _over(shared.more, self.size(term))
+        else:
+            alike = self.never(NEGATIVE, term) or self.never(POSITIVE, term)
+            start = c.init is ZERO or (self.never(NEGATIVE, term) and self.never(NEGATIVE, c.init))
+            if g.static:
+                if known and alike and start:
+                    return g.raised(Error(max(each.k + shared.k + 1, g.init.k)))
+                g.static, g.names = False, []
+                return True
+            factor = shared.static and self.is_factor(term, varies)
+            squares = self.units(term, each) ** 2
+            common = ZERO if factor else self.units(term, shared)
+            if g.common != (shared.k if factor else 0):
+                g.common = shared.k if factor else Fraction(0)
+                return True
+        g.next = ir.var(g.names[0]) + squares, common
+        if not g.shared and (common is not ZERO or self.units(c.init, g.init) is not ZERO):
+            g.shared = True
+            return True
+        return False
+
+    def _carried(self, g: _Carrying, ends: list[Statement]) -> list[Carried]:
+        """What a loop carries for the error of one of its values."""
+        c = g.carried
+        if g.static:
+            return []
+        if c.type.shape:
+            end, made = self.stored(name_of(c.next), c.type, g.squared)
+            ends += made
+            return [Carried(g.names[0], c.type, g.start, end, g.names[1])]
+        squares, common = g.next
+        init = self.units(c.init, g.init)
+        if g.sum is None or g.sum.kind in ("max", "min"):
+            self.mark(init, squares)
+            return [Carried(g.names[0], REAL, init, squares, g.names[1])]
+        if g.sum.kind == "mul":
+            init = _over(init, self.size(c.init))
+        self.mark(squares)
+        made_ = [Carried(g.names[0], REAL, ZERO, squares, g.names[1])]
+        if g.shared:
+            total = ir.var(g.names[2]) + common
+            self.mark(init, total)
+            made_.append(Carried(g.names[2], REAL, init, total, g.names[3]))
+        return made_
+
+    def _after(self, g: _Carrying) -> None:
+        c = g.carried
+        for n in (c.name, c.result):
+            self.errors.pop(n, None)
+        if g.static:
+            if g.k:
+                self.errors[c.result] = Error(g.k)
+        elif c.type.shape:
+            self.errors[c.result] = Error(Fraction(0), array(g.names[1]), g.squared)
+        else:
+            self.errors[c.result] = g.error(1, self)
+
+    # ------------------------------------------------------------------------ results
+    def check(self, e: Expr) -> list[Statement]:
+        """What fails unless a result is within the limit."""
+        if e.op is not ARRAY:
+            found = self.error(e)
+            if found.static and found.k <= LIMIT:
+                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if _divides(e) else []
+            fine = ir.le(self.units(e, found), const(LIMIT) * self.size(e))
+            return [self._check(fine)]
+        t = types(self.program)[name_of(e)]
+        found = self.errors.get(name_of(e), EXACT)
+        static = found.static and found.k <= LIMIT
+        if t.kind != "f" or (static and not self._divides(name_of(e))):
+            return []
+        places = [self.names.fresh("i") for _ in t.shape]
+        at = [index(i) for i in places]
+        size = ir.abs_(load(e, *at))
+        off = const(found.k) * size + element(found, at)
+        one = ir.where(ir.le(off, const(LIMIT if self.strict else HALF) * size), ZERO, ONE)
+        (wrong, largest, most), block = self._over(places, t, (one, size, off))
+        fine = ir.le(wrong, ZERO)
+        if not self.strict:
+            fine = ir.and_(fine, ir.le(most, const(LIMIT) * largest))
+        return [*block, self._check(fine)]
+
+    def _divides(self, name: str) -> bool:
+        """Whether an array has quotients by sums, which may be 0/0."""
+        return any(
+            isinstance(s, Build) and s.name == name and _divides(s.value)
+            for s in self.program.block
+        )
+
+    def _over(
+        self, places: Sequence[str], t: Type, each: Sequence[Expr]
+    ) -> tuple[Sequence[Expr], Block]:
+        """Over all elements of an array: the sum of the first value, the largest of others."""
+        block: Block = ()
+        for place, count in zip(reversed(places), reversed(t.shape), strict=True):
+            carried = []
+            for k, e in enumerate(each):
+                name, result = self.names.fresh("worst"), self.names.fresh("worst")
+                now = ir.var(name)
+                end = now + e if k == 0 else ir.where(ir.lt(now, e), e, now)
+                self.mark(end)
+                carried.append(Carried(name, REAL, ZERO, end, result))
+            block = (Loop(place, count, tuple(carried), block, self.names.fresh("trips")),)
+            each = [ir.var(c.result) for c in carried]
+        return each, block
+
+    def _check(self, fine: Expr) -> Check:
+        self.mark(fine)
+        return Check(fine, "accuracy", f"{self.program.name}: a result lost digits")
+
+
+@dataclass(slots=True)
+class _Carrying:
+    """What is assumed of the error of a carried value, and found out.
+
+    Attributes
+    ----------
+    init : its error before the loop.
+    sum : what it collects, if that is all it does.
+    static : whether `k` units are assumed.
+    raises : how often that was raised.
+    names : of what is carried for the error, and of its results.
+    common : units that all terms share, relative to the sum.
+    shared : whether there is a part that all terms share, absolute.
+    """
+
+    carried: Carried
+    init: Error
+    sum: Reduction | None
+    static: bool
+    k: Fraction
+    raises: int = 0
+    squared: bool = False
+    names: list[str] = field(default_factory=list)
+    start: Expr = ZERO
+    next: tuple[Expr, Expr] = (ZERO, ZERO)
+    common: Fraction = Fraction(0)
+    shared: bool = False
+
+    def raised(self, found: Error) -> bool:
+        """Take an error of the next value into account; whether it is more than assumed."""
+        if found.static and found.k <= self.k:
+            return False
+        self.raises += 1
+        if found.static and self.raises <= RAISED:
+            self.k = found.k
+        else:
+            self.static, self.names = False, []
+        return True
+
+    def error(self, which: int, work: _Estimating) -> Error:
+        """Of the value at the start of an iteration (0), or after the last (1)."""
+        value = ir.var(self.carried.name if which == 0 else self.carried.result)
+        first = ir.var(self.names[which])
+        if self.sum is None or self.sum.kind in ("max", "min"):
+            return Error(Fraction(0), first)
+        root = first**ir.HALF
+        if self.sum.kind == "add" and self.carried.init is ZERO:
+            root = ir.where(
+                ir.or_(ir.lt(const(TINY[work.dtype]), first), ir.eq(value, ZERO)), root, INF
+            )  # fmt: skip
+        total = root + ir.var(self.names[2 + which]) if self.shared else root
+        if self.sum.kind == "mul":
+            total = total * work.size(value)
+        return Error(self.common, total)
+
+
+def _over(a: Expr, b: Expr) -> Expr:
+    return ZERO if a is ZERO else a / b
+
+
+def _once(s: Loop, name: str) -> bool:
+    """Whether what a loop adds to a carried array goes to other elements in each iteration."""
+    reached = {name}
+    found = True
+    for b in walk(s.body):
+        if isinstance(b, Loop):
+            reached |= {n for c in b.carried if c.type.shape and name_of(c.init) in reached
+                        for n in (c.name, c.result)}  # fmt: skip
+        elif isinstance(b, Update) and b.source in reached:
+            reached.add(b.name)
+            found = found and index(s.index) in b.index
+    adds = [b for b in walk(s.body) if isinstance(b, Update) and b.source in reached]
+    return found and len(adds) == 1
+
+
+def _divides(e: Expr) -> bool:
+    """Whether a number that is not loaded from an array divides."""
+    return any(
+        n.op is ir.DIV and any(v.op is VAR for v in leaves((n.args[1],)))
+        for n in ir.topological((e,))
+    )
+
+
+def _unchecked(block: Block) -> Block:
+    """A block without its checks."""
+    return tuple(
+        replace(s, body=_unchecked(s.body)) if isinstance(s, (Build, Loop)) else s
+        for s in block if not isinstance(s, Check)
+    )  # fmt: skip
+
+
+def _values(s: Statement) -> Sequence[Expr]:
+    """What may be marked of a statement."""
+    match s:
+        case Build():
+            return (s.value,)
+        case Update():
+            return (s.value,)
+        case Loop():
+            ends = (e for c in s.carried for e in (c.init, c.next))
+            return (*ends, *(v.value for v in s.saves))
+        case Check():
+            return (s.condition,)
+    return ()
+
+
+__all__ = ["Estimated", "estimated"]

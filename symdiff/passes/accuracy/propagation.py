@@ -1,0 +1,242 @@
+"""The error of an expression from those of the names in it.
+
+Before:  (x[i] - m)**2, with m off by 3 units of itself
+After:   2 units of its own, and 6*|x[i] - m|*|m| units that come of m
+
+Requires: an expression that `loop_tiers` settles, so that its own error is a few units.
+Ensures: the error is at most `k*|value| + more` units of rounding, to first order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from symdiff import ir
+from symdiff.errors import SymdiffError
+from symdiff.ir import CONST, DIV, FALSE, INF, MUL, NEG, POW, VAR, ZERO, Expr, const
+from symdiff.ir.loop_program import (
+    FLOORDIV,
+    INDEX,
+    LOAD,
+    MOD,
+    REAL_OF,
+    kind_of,
+    load,
+    name_of,
+)
+from symdiff.lowering.target import ARRAY_CHAIN
+from symdiff.passes.accuracy.bounds import FUNCTION_ERROR, Bounds
+from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.accuracy.residual import Bound
+from symdiff.passes.analysis.band_extent import series_in_bands
+from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.complete.complete import expand_completed
+from symdiff.passes.differentiate import gradient
+from symdiff.passes.stabilise import stabilise
+
+HALF_UNIT = Fraction(1, 2)
+"""Of a rounding in a recurrence, whose roundings do not all have one sign."""
+LEFT = 2
+"""Units that cancelling leaves of what a settled value may have, in the mean."""
+NEGATIVE, POSITIVE = 1, 4
+
+
+class Error(NamedTuple):
+    """By how many units a value may be off: `k*|value| + more`; of an array, `more` is an array
+    of them, or of their squares."""
+
+    k: Fraction = Fraction(0)
+    more: Expr = ZERO
+    squared: bool = False
+
+    @property
+    def static(self) -> bool:
+        return self.more is ZERO
+
+
+EXACT = Error()
+
+
+def element(e: Error, places: Iterable[Expr]) -> Expr:
+    """The error of an element of an array."""
+    if e.more is ZERO:
+        return ZERO
+    found = load(e.more, *places)
+    return found**ir.HALF if e.squared else found
+
+
+class Linear(Bounds):
+    """Bounds of what becomes of the errors of leaves, with so much for each rounding."""
+
+    def _own_error(self, e: Expr) -> int:
+        return int(FUNCTION_ERROR * self.unit)
+
+
+@dataclass(slots=True)
+class Propagation:
+    """The errors of names, and what they make of expressions.
+
+    Attributes
+    ----------
+    errors : of names that are not exact.
+    positive : numbers that are not negative.
+    counts : integers that are not negative.
+    unwatched : what is not a value of the program.
+    own : units that settled expressions have of their own.
+    """
+
+    dtype: str
+    counts: set[Expr] = field(default_factory=set)
+    errors: dict[str, Error] = field(default_factory=dict)
+    positive: set[str] = field(default_factory=set)
+    unwatched: set[Expr] = field(default_factory=set)
+    own: dict[Expr, Fraction] = field(default_factory=dict)
+    forms: dict[Expr, tuple[Expr, dict[Expr, Expr]]] = field(default_factory=dict)
+    slopes: dict[Any, tuple[Expr, ...]] = field(default_factory=dict)
+    kinds: dict[Expr, str] = field(default_factory=dict)
+
+    def error(self, e: Expr, *, step: bool = False) -> Error:
+        """Of an expression: its own, and what comes of those of its leaves. Of a step of a
+        recurrence all roundings count."""
+        if kind_of(e, self.kinds) != "f":
+            return EXACT
+        if e.op is VAR:
+            return self.errors.get(name_of(e), EXACT)
+        if step:
+            return self.propagated(e, lambda _: True, HALF_UNIT)
+        found = self.propagated(e, lambda _: True)
+        return Error(found.k + self.rounding(e), found.more)
+
+    def written(self, e: Expr) -> tuple[Expr, dict[Expr, Expr]]:
+        """An expression as it is computed over variables, and the leaves they stand for."""
+        if e not in self.forms:
+            found: dict[Expr, Expr] = {}
+            seen: set[Expr] = set()
+            stack = [e]
+            while stack:
+                n = stack.pop()
+                if n in seen:
+                    continue
+                seen.add(n)
+                if n.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF):
+                    found[n] = ir.var(f"leaf {len(found)}")
+                else:
+                    stack.extend(reversed(n.args))
+            form = stabilise(expand_completed(ir.substitute((e,), found)))[0]
+            self.forms[e] = form, {v: n for n, v in found.items()}
+        return self.forms[e]
+
+    def signs(self, over: Mapping[Expr, Expr]) -> Signs:
+        whole = [v for v, n in over.items() if n in self.counts]
+        facts = [ir.le(ZERO, v) for v in (*whole, *map(ir.var, sorted(self.positive)))]
+        return Signs(facts)
+
+    def rounding(self, e: Expr) -> Fraction:
+        """Units of its own that an expression has once it is settled."""
+        if not e.args or e.op is LOAD:
+            return Fraction(0)
+        if e not in self.own:
+            form, over = self.written(e)
+            work = Doubt(
+                self.dtype, self.signs(over), fuses=True, lean=True, chain=ARRAY_CHAIN,
+                series=series_in_bands((form,)),
+            )  # fmt: skip
+            bound = work.of(form)
+            self.own[e] = bound.k if bound.static else work.rounding(form) + LEFT
+        return self.own[e]
+
+    def propagated(
+        self, e: Expr, counts: Callable[[Expr], bool], unit: Fraction = Fraction(0)
+    ) -> Error:
+        """What becomes of the errors of the leaves that count."""
+        form, over = self.written(e)
+        found = {v: self.of_leaf(over.get(v, v)) for v in ir.variables((form,))}
+        found = {v: b for v, b in found.items() if not b.exact and counts(over.get(v, v))}
+        if not found and not unit:
+            return EXACT
+        bound, unsafe = self._linear(form, over, found, unit)
+        if bound.static and unsafe is FALSE:
+            return Error(bound.k)
+        k, more = bound.k, ZERO
+        if unit:  # of its own roundings
+            own, _ = self._linear(form, over, {}, unit)
+            k, more = own.k, own.more + ir.abs_(form) * own.relative
+        if not bound.static or unit:
+            key = form, tuple(found)
+            if key not in self.slopes:
+                self.slopes[key] = self._slopes(form, tuple(found))
+            for slope, (v, b) in zip(self.slopes[key], found.items(), strict=True):
+                if slope is not ZERO:
+                    off = const(b.k) * ir.abs_(v) + b.more if b.k else b.more
+                    more = more + ir.abs_(slope) * off
+            k = k if unit else Fraction(0)
+        if unsafe is not FALSE:
+            more = ir.where(unsafe, INF, more)
+        return Error(k, ir.substitute((more,), over)[0])
+
+    def _slopes(self, form: Expr, wrt: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """Derivatives of a form; of one without any, infinite ones."""
+        if form.op.boolean:
+            return (ZERO,) * len(wrt)
+        try:
+            return gradient(form, wrt)
+        except (SymdiffError, NotImplementedError):
+            return (INF,) * len(wrt)
+
+    def _linear(
+        self, form: Expr, over: Mapping[Expr, Expr], found: Mapping[Expr, Bound], unit: Fraction
+    ) -> tuple[Bound, Expr]:
+        """The bound of a form, with so much for each rounding; and where decisions in it hang on
+        errors."""
+        work = Linear(
+            self.dtype, self.signs(over), lean=True, chain=ARRAY_CHAIN, unit=unit,
+            series=series_in_bands((form,)),
+        )  # fmt: skip
+        for v in ir.variables((form,)):
+            work.bounds[v] = found.get(v, Bound())
+            work.inherent[v] = Fraction(0)
+        return work.of(form), work.unsafe
+
+    def of_leaf(self, leaf: Expr) -> Bound:
+        """The bound of a number by its name, or of an element of an array."""
+        if leaf.op is VAR:
+            found = self.errors.get(name_of(leaf), EXACT)
+            return Bound(found.k, found.more)
+        if leaf.op is LOAD:
+            found = self.errors.get(name_of(leaf.args[0]), EXACT)
+            return Bound(found.k, element(found, leaf.args[1:]))
+        return Bound()
+
+    def units(self, e: Expr, found: Error) -> Expr:
+        """An error as an expression."""
+        if found.k == 0:
+            return found.more
+        return const(found.k) * self.size(e) + found.more
+
+    def size(self, e: Expr) -> Expr:
+        return e if e.op is VAR and name_of(e) in self.positive else ir.abs_(e)
+
+    def mark(self, *found: Expr) -> None:
+        self.unwatched.update(e for e in found if e.args and e.op is not LOAD)
+
+    def never(self, sign: int, e: Expr) -> bool:
+        form, over = self.written(e)
+        return not self.signs(over).of(form) & sign
+
+    def is_factor(self, e: Expr, varies: Callable[[Expr], bool]) -> bool:
+        """Whether the leaves that do not vary, and are inexact, are factors of a term."""
+        form, over = self.written(e)
+        stack = [form]
+        while stack:
+            n = stack.pop()
+            if n.op in (MUL, DIV, NEG) or (n.op is POW and n.args[1].op is CONST):
+                stack += n.args
+                continue
+            found = [over.get(v, v) for v in ir.variables((n,))]
+            fixed = [x for x in found if not varies(x) and not self.of_leaf(x).exact]
+            if fixed and any(varies(x) for x in found):
+                return False
+        return True

@@ -1,0 +1,219 @@
+"""Calls of programs with arrays and loops whose results lost digits, computed again.
+
+A kernel says so by its last checks (`passes.accuracy.estimates`). Then the whole program is
+computed in double-double arithmetic (`passes.accuracy.whole_program`), which bounds its errors.
+Where that is not enough, or to compile it would take longer, and the sizes of the arguments
+allow it, the results are formulas of all elements (`interpret.unrolled`), whose values are proven
+in ball arithmetic, or are limits where the formulas are undefined. What is left is what the
+kernel computed, with a warning.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symdiff.errors import SymdiffError, UnsupportedError
+from symdiff.ir import Expr
+from symdiff.ir.loop_program import Structured
+from symdiff.process.locks import Lock
+from symdiff.runtime.loops.arguments import put
+from symdiff.runtime.scalar.elementwise import Array
+from symdiff.runtime.scalar.fallback import tell
+
+if TYPE_CHECKING:
+    from symdiff.interpret import Certified
+
+MOST = 30_000
+"""Operations of the formulas of one call."""
+KEPT = 16
+"""Sizes for which formulas are kept."""
+FEW, PATIENCE = 3_000, 300_000
+"""Operations of formulas that are evaluated before double-double code is compiled, and of all
+such calls until it is."""
+
+
+class Recomputed:
+    """What computes the results of one kernel again.
+
+    Parameters
+    ----------
+    kernel : a `StructuredKernel` with tiers.
+    wide : makes the kernel of a program in double-double arithmetic.
+    """
+
+    def __init__(self, kernel: Any, wide: Callable[[Structured], Any]) -> None:
+        self.kernel, self.make = kernel, wide
+        self._lock = Lock()
+        self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
+        self._exact: Any = None
+        self._wide: Any = None
+        self._patience = PATIENCE
+
+    def __call__(
+        self,
+        dtype: str,
+        values: Sequence[Any],
+        out: Sequence[Array | None] | None,
+        result: np.dtype[Any],
+    ) -> list[Any]:
+        """The outputs, as `StructuredKernel` gives them."""
+        if not self._is_finite(values):
+            return self._plain(dtype, values, out, result)
+        found: list[Any] = [None] * len(self.kernel.program.outputs)
+        left = -1
+        formula = self._short_formula(values)
+        if formula is not None:
+            left = self._proven(formula, dtype, values, found, result)
+        if left:
+            wide, wrong = self._widened(values, result)
+            if wide is not None:
+                if wrong and formula is None:
+                    formula = self._formula(values)
+                    if formula is not None:
+                        wrong = self._proven(formula, dtype, values, found, result)
+                left = wrong if left < 0 else min(left, wrong)
+                found = list(map(_filled, found, wide))
+        if left or any(v is None for v in found):
+            plain = self._plain(dtype, values, None, result)
+            found = list(map(_filled, found, plain))
+        if left:
+            name = self.kernel.program.name
+            some = "a result is" if left < 0 else f"{left} results are"
+            tell(max(left, 1), f"{name} lost digits: {some} not proven accurate", level=5)
+        if out is None:
+            return found
+        return [v if o is None else put(o, v) for o, v in zip(out, found, strict=True)]
+
+    def _plain(self, dtype: str, values: Sequence[Any], out: Any, result: Any) -> list[Any]:
+        """The outputs as they are computed without estimates."""
+        found: list[Any] = self.kernel.code(dtype, 0, False).run(values, out, result)
+        return found
+
+    def _short_formula(self, values: Sequence[Any]) -> tuple[Certified, list[Any]] | None:
+        """The outputs as formulas, if to evaluate them is shorter than to compile."""
+        if self._patience <= 0 or sum(np.size(v) for _, v in self._reals(values)) > FEW:
+            return None
+        found = self._formula(values)
+        if found is None:
+            return None
+        operations = len(found[0].tape.nodes)
+        self._patience -= operations
+        return found if operations <= FEW else None
+
+    def _proven(
+        self,
+        formula: tuple[Certified, list[Any]],
+        dtype: str,
+        values: Sequence[Any],
+        found: list[Any],
+        result: np.dtype[Any],
+    ) -> int:
+        """Put proven values into what is found, and nan for others; returns how many those are."""
+        certified, outputs = formula
+        point = [float(x) for x in self._elements(values)]
+        answers = certified.at_with_status(point, dtype)
+        numbers = iter([math.nan if a.status == "budget" else a.value for a in answers])
+        for k, e in enumerate(outputs):
+            if e is None:
+                continue
+            if isinstance(e, Expr):
+                value = next(numbers)
+                found[k] = value if result == np.float64 else result.type(value)
+                continue
+            found[k] = np.empty(e.shape, result)
+            for place in np.ndindex(*e.shape):
+                found[k][place] = next(numbers)
+        return sum(a.status == "budget" for a in answers)
+
+    def _widened(
+        self, values: Sequence[Any], result: np.dtype[Any]
+    ) -> tuple[list[Any] | None, int]:
+        """The outputs from double-double arithmetic, if it has all functions; and how many of
+        them are not accurate."""
+        if self._wide is None:
+            self._wide = self._made_wide()
+        if self._wide is False:
+            return None, -1
+        *results, wrong = self._wide.code("float64").run(values, None, result)
+        return results, int(wrong)
+
+    def _made_wide(self) -> Any:
+        """The kernel in double-double arithmetic; False if there is none."""
+        try:
+            return self.make(self.kernel.tiers.wide(self._closed()))
+        except UnsupportedError:
+            return False
+
+    def _closed(self) -> Structured:
+        tiers = self.kernel.tiers
+        if self._exact is None:
+            self._exact = tiers.exact(tiers.source)
+        found: Structured = self._exact
+        return found
+
+    def _reals(self, values: Sequence[Any]) -> list[tuple[str, Any]]:
+        params = self.kernel.program.params
+        return [(p.name, v) for p, v in zip(params, values, strict=True) if p.type.kind == "f"]
+
+    def _elements(self, values: Sequence[Any]) -> Any:
+        return np.concatenate([np.ravel(v) for _, v in self._reals(values)] or [np.zeros(0)])
+
+    def _is_finite(self, values: Sequence[Any]) -> bool:
+        """Whether all arguments are, and none is empty; the others make results that are not."""
+        return all(
+            math.isfinite(v) if isinstance(v, float) else v.size and bool(np.isfinite(v).all())
+            for _, v in self._reals(values)
+        )
+
+    def _formula(self, values: Sequence[Any]) -> tuple[Certified, list[Any]] | None:
+        """The outputs over all elements, for these sizes; None of an output that is no real."""
+        shapes = {n: np.shape(v) for n, v in self._reals(values)}
+        params = self.kernel.program.params
+        whole = [
+            (np.shape(v), np.asarray(v).tobytes())
+            for p, v in zip(params, values, strict=True) if p.type.kind != "f"
+        ]  # fmt: skip
+        key = tuple(shapes.items()), tuple(whole)
+        with self._lock:
+            if key not in self._formulas:
+                if len(self._formulas) >= KEPT:
+                    self._formulas.clear()
+                self._formulas[key] = self._made(shapes, values)
+            return self._formulas[key]
+
+    def _made(
+        self, shapes: dict[str, tuple[int, ...]], values: Sequence[Any]
+    ) -> tuple[Certified, list[Any]] | None:
+        from symdiff.interpret import Certified
+        from symdiff.interpret.unrolled import TooLong, unrolled
+
+        if sum(math.prod(s) for s in shapes.values()) > MOST:
+            return None
+        try:
+            names, outputs = unrolled(self._closed(), shapes, values, MOST)
+        except (TooLong, SymdiffError, ArithmeticError, TypeError, ValueError):
+            return None
+        roots: list[Expr] = []
+        kept: list[Any] = []
+        for e in outputs:
+            if isinstance(e, Expr) and not e.op.boolean:
+                roots.append(e)
+            elif isinstance(e, np.ndarray) and e.dtype == object:
+                roots += list(e.flat)
+            else:
+                e = None
+            kept.append(e)
+        return Certified(names, roots), kept
+
+
+def _filled(value: Any, other: Any) -> Any:
+    """A value, and the other where it is not known or not a number."""
+    if value is None:
+        return other
+    if isinstance(value, np.ndarray):
+        return np.where(np.isnan(value), other, value) if value.dtype.kind == "f" else value
+    return other if math.isnan(value) else value

@@ -1,0 +1,30 @@
+"""The planted faults of `mutants` are still there to be planted, and a sample of them is caught."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.validation.mutants import Mutant, mutants, tried
+
+ALL = mutants()
+HARMLESS = ("return -parts[0][0], -parts[0][1]", "total = c + h * total")
+"""What changes no result of the functions that are tried: a series that the pass itself finds wrong
+is not used."""
+SAMPLE = [m for m in ALL if m.old not in HARMLESS][3::11]
+
+
+@pytest.mark.parametrize("m", [m for m in ALL if m.old], ids=lambda m: m.old.strip()[:40])
+def test_the_text_that_is_changed_is_there(m: Mutant) -> None:
+    module = import_module(f"symdiff.{m.where}")
+    assert m.old in Path(str(module.__file__)).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("m", SAMPLE, ids=lambda m: m.name[:60])
+def test_a_planted_fault_is_caught(m: Mutant) -> None:
+    result = tried(m)
+    assert result
+    assert not result.startswith(("nothing", "NOT")), result
