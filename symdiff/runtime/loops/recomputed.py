@@ -6,6 +6,10 @@ Where that is not enough, or to compile it would take longer, and the sizes of t
 allow it, the results are formulas of all elements (`interpret.unrolled`), whose values are proven
 in ball arithmetic, or are limits where the formulas are undefined. What is left is what the
 kernel computed, with a warning.
+
+Estimates of long recurrences may be far above the errors. Where double-double arithmetic finds
+what the kernel computed, that is the result, and nothing is said. Of a program with many arguments
+of which this is so call after call, fewer and fewer calls are computed again.
 """
 
 from __future__ import annotations
@@ -34,6 +38,10 @@ KEPT = 16
 FEW, PATIENCE = 3_000, 300_000
 """Operations of formulas that are evaluated before double-double code is compiled, and of all
 such calls until it is."""
+MANY, RESTS = 1_000, 256
+"""Elements of arguments from which on calls are left out after false alarms: at most so many."""
+ULPS = 16
+"""Of a number, or of the largest element of an array: less is no loss."""
 
 
 class Recomputed:
@@ -52,6 +60,7 @@ class Recomputed:
         self._exact: Any = None
         self._wide: Any = None
         self._patience = PATIENCE
+        self._rest = self._rests = 0  # calls to leave out now, and after the next false alarm
 
     def __call__(
         self,
@@ -61,6 +70,9 @@ class Recomputed:
         result: np.dtype[Any],
     ) -> list[Any]:
         """The outputs, as `StructuredKernel` gives them."""
+        if self._rest > 0:
+            self._rest -= 1
+            return self._plain(dtype, values, out, result)
         if not self._is_finite(values):
             return self._plain(dtype, values, out, result)
         found: list[Any] = [None] * len(self.kernel.program.outputs)
@@ -75,8 +87,14 @@ class Recomputed:
                     formula = self._formula(values)
                     if formula is not None:
                         wrong = self._proven(formula, dtype, values, found, result)
+                if formula is None:
+                    plain = self._plain(dtype, values, None, result)
+                    if all(map(_agree, plain, wide)):
+                        self._calm(values)
+                        return _placed(plain, out)
                 left = wrong if left < 0 else min(left, wrong)
                 found = list(map(_filled, found, wide))
+        self._rests = 0
         if left or any(v is None for v in found):
             plain = self._plain(dtype, values, None, result)
             found = list(map(_filled, found, plain))
@@ -84,9 +102,12 @@ class Recomputed:
             name = self.kernel.program.name
             some = "a result is" if left < 0 else f"{left} results are"
             tell(max(left, 1), f"{name} lost digits: {some} not proven accurate", level=5)
-        if out is None:
-            return found
-        return [v if o is None else put(o, v) for o, v in zip(out, found, strict=True)]
+        return _placed(found, out)
+
+    def _calm(self, values: Sequence[Any]) -> None:
+        """After a false alarm: leave out twice as many calls as after the one before."""
+        if sum(np.size(v) for _, v in self._reals(values)) >= MANY:
+            self._rest = self._rests = min(max(1, 2 * self._rests), RESTS)
 
     def _plain(self, dtype: str, values: Sequence[Any], out: Any, result: Any) -> list[Any]:
         """The outputs as they are computed without estimates."""
@@ -208,6 +229,26 @@ class Recomputed:
                 e = None
             kept.append(e)
         return Certified(names, roots), kept
+
+
+def _placed(found: list[Any], out: Sequence[Array | None] | None) -> list[Any]:
+    """Results where they are wanted."""
+    if out is None:
+        return found
+    return [v if o is None else put(o, v) for o, v in zip(out, found, strict=True)]
+
+
+def _agree(plain: Any, wide: Any) -> bool:
+    """Whether an output of plain arithmetic has lost little: of its largest element ulps, of each
+    element less than half of the digits."""
+    a, b = np.asarray(plain), np.asarray(wide)
+    if b.dtype.kind != "f":
+        return bool(np.array_equal(a, b))
+    if not np.isfinite(b).all():
+        return False
+    unit, size, off = np.finfo(b.dtype).eps, np.abs(b), np.abs(a - b)
+    lost = (off > ULPS * unit * size.max(initial=0.0)) | (off > unit**0.5 * size)
+    return not bool(lost.any())
 
 
 def _filled(value: Any, other: Any) -> Any:
