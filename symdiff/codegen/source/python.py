@@ -7,8 +7,7 @@ import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 from textwrap import indent
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from symdiff.codegen.common.temporaries import (
     ATOM,
@@ -26,6 +25,12 @@ from symdiff.errors import UnsupportedError
 from symdiff.ir import Expr, Op, substitute, var
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import nearest
+from symdiff.process.lazy_modules import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 DTYPES = ("float64", "float32")
 IMPORTS = """import math
