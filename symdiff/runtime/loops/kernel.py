@@ -173,6 +173,8 @@ class StructuredKernel:
     ) -> list[Any]:
         """Call the kernel; where integers do not fit, compute with Python's, and where a result
         lost digits, more accurately."""
+        if self._again is not None and self._again.rests():
+            return self._again.plain(dtype, values, out, result)
         try:
             return self.code(dtype).run(values, out, result)
         except WideIntegerError as error:

@@ -70,11 +70,8 @@ class Recomputed:
         result: np.dtype[Any],
     ) -> list[Any]:
         """The outputs, as `StructuredKernel` gives them."""
-        if self._rest > 0:
-            self._rest -= 1
-            return self._plain(dtype, values, out, result)
         if not self._is_finite(values):
-            return self._plain(dtype, values, out, result)
+            return self.plain(dtype, values, out, result)
         found: list[Any] = [None] * len(self.kernel.program.outputs)
         left = -1
         formula = self._short_formula(values)
@@ -88,7 +85,7 @@ class Recomputed:
                     if formula is not None:
                         wrong = self._proven(formula, dtype, values, found, result)
                 if formula is None:
-                    plain = self._plain(dtype, values, None, result)
+                    plain = self.plain(dtype, values, None, result)
                     if all(map(_agree, plain, wide)):
                         self._calm(values)
                         return _placed(plain, out)
@@ -96,7 +93,7 @@ class Recomputed:
                 found = list(map(_filled, found, wide))
         self._rests = 0
         if left or any(v is None for v in found):
-            plain = self._plain(dtype, values, None, result)
+            plain = self.plain(dtype, values, None, result)
             found = list(map(_filled, found, plain))
         if left:
             name = self.kernel.program.name
@@ -109,7 +106,12 @@ class Recomputed:
         if sum(np.size(v) for _, v in self._reals(values)) >= MANY:
             self._rest = self._rests = min(max(1, 2 * self._rests), RESTS)
 
-    def _plain(self, dtype: str, values: Sequence[Any], out: Any, result: Any) -> list[Any]:
+    def rests(self) -> bool:
+        """Whether this call is left out."""
+        self._rest -= 1
+        return self._rest >= 0
+
+    def plain(self, dtype: str, values: Sequence[Any], out: Any, result: Any) -> list[Any]:
         """The outputs as they are computed without estimates."""
         found: list[Any] = self.kernel.code(dtype, 0, False).run(values, out, result)
         return found
