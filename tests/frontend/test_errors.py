@@ -75,6 +75,21 @@ model.py:3:14: range() of a real number
 hint: if it is an integer known in the call, annotate it: x: int
 """,
     ),
+    "long_list": (
+        """
+def f(x):
+    found = []
+    for i in range(10**12):
+        found.append(x * i)
+    return found[3]
+""",
+        """
+model.py:3:14: a range of more than 2000000 elements is listed
+    for i in range(10**12):
+             ^
+hint: loops are unrolled when traced; use fewer iterations
+""",
+    ),
     "star_args": (
         """
 def f(*xs):

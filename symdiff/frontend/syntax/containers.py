@@ -11,7 +11,7 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.syntax import records
 from symdiff.frontend.trace import demands
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
-from symdiff.frontend.trace.recorder import Retrace, active
+from symdiff.frontend.trace.recorder import MAX_STEPS, Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Axes,
@@ -76,6 +76,11 @@ def position(value: Any) -> Any:
 
 def elements(t: Tracer, value: Any) -> list[Any]:
     """The elements of anything that can be iterated when traced."""
+    if isinstance(value, range) and value[MAX_STEPS:]:
+        raise Refused(
+            f"a range of more than {MAX_STEPS} elements is listed",
+            "loops are unrolled when traced; use fewer iterations",
+        )
     if isinstance(value, (list, tuple, range, str, set, frozenset, dict)):
         return [t.wrap(v) for v in value]
     if isinstance(value, (KeysView, ValuesView, ItemsView)):

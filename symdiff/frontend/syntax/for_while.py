@@ -53,6 +53,7 @@ def run_for(t: Tracer, node: ast.For) -> None:
         except (Refused, UnsupportedError):
             if _kept(t, node, sequences.of_range(iterable)):
                 return
+    t.at = node.iter
     _iterate(t, node, containers.elements(t, iterable), iterable)
 
 
