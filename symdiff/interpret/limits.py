@@ -4,7 +4,9 @@ Where a formula is undefined at a point it is evaluated at the points
 p + c*t**e for extreme t = 2**-k, along straight and curved paths (c, e) into p,
 in balls that are wide enough to resolve any cancellation. A limit counts only
 if it is seen on every path that stays in the function's domain, to more digits
-than a double has: poles, jumps and oscillations do not pass.
+than a double has: poles, jumps and oscillations do not pass. In several variables
+values beside it are looked for, too, that are far from it: on paths of other shapes,
+as x*y/s has on s = x*y, and beside zeros of divisors, as (x**3 + y**3)/(x - y) has.
 
 Conditions that are decided at the point keep that decision, so the branch taken
 there is the one that counts. An operation that jumps at the point (sign, floor,
@@ -43,6 +45,15 @@ NODES = 14
 """Depths from which a slow limit is extrapolated."""
 EXTRA_PATHS = 32
 """Signs tried beyond the ten paths, where those leave the domain."""
+REFUTING = 400_000
+"""Work for finding counterexamples to one limit."""
+NEAR = 64
+"""Depth at which counterexamples are looked for."""
+SHAPES, EXPONENTS = 40, (1, 2, 3, 4, 6)
+"""Paths of other shapes that are tried, and the exponents of their steps."""
+DIVISORS, DIRECTIONS, STEPS, PRECISION = 4, 8, 40, 4096
+"""Divisors of which a zero beside the point is looked for, how many directions for a change of
+sign, how many steps from there to a zero, and the bits for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +94,14 @@ class Approach:
         self.fixed = {i: values[i] for i in tape.conditions if values[i] is not None}
         self.depth = BASE_DEPTH + 2 * _span(tape, point)
         self._met: dict[tuple[Path, int, bool], tuple[int, list[Value]]] = {}
+        self._beside: dict[tuple[int, tuple[int, ...]], list[list[Value]]] = {}
 
     def limit(self, root: int) -> Limit:
         """The limit of one node; at a kink, with the values that the table of
         conventions gives at the point itself."""
         free = self._combine(root, keep_jumps=False)
+        if free.kind == "finite" and self._is_refuted(root, free.value):
+            return Limit("none")
         if free.kind != "kink":
             return free
         kept = self._combine(root, keep_jumps=True)
@@ -107,6 +121,93 @@ class Approach:
             except _Stopped as stop:
                 met.append(Limit(stop.kind))
         return _join(met)
+
+    def _is_refuted(self, root: int, value: Value) -> bool:
+        """Whether a value close to the point is far from what was seen on the usual paths."""
+        used = self.tape.parameters_below(root)
+        if len(used) <= 1:
+            return False
+        before, until = work.spent(), self.until
+        self.until = min(until, before + REFUTING)
+        try:
+            return any(abs(y - value) > far for y, far in self._close_values(root, used, value))
+        finally:  # what is spent here is not missed elsewhere
+            self.until = until
+            work.spend(before - work.spent())
+
+    def _close_values(
+        self, root: int, used: Sequence[int], value: Value
+    ) -> Iterator[tuple[Value, Value]]:
+        """Values close to the point, and how far from the limit they never are, if it is one."""
+        depth = NEAR + 2 * _span(self.tape, self.point)
+        for path in _oblique_paths(used, len(self.point)):
+            try:
+                yield self._at(path, root, False, depth), (1 + abs(value)) / 8
+            except _Stopped:
+                if work.spent() > self.until:
+                    return
+        for d in self._divisors(root)[:DIVISORS]:
+            key = d, tuple(used)
+            if key not in self._beside:
+                self._beside[key] = list(self._beside_zero(d, used, depth))
+            for v in self._beside[key]:
+                if v[root].is_finite():
+                    yield v[root], 1 + abs(value)
+
+    def _divisors(self, root: int) -> list[int]:
+        """The divisors below a node that are zero at the point."""
+        found = []
+        for e in ir.topological((self.tape.nodes[root],)):
+            q = ir.rational(e.args[1]) if e.op is ir.POW else None
+            if e.op is ir.DIV or (q is not None and q < 0):
+                d = self.tape.index[e.args[1] if e.op is ir.DIV else e.args[0]]
+                value = self.values[d]
+                if d not in found and value.is_finite() and value.contains(0):
+                    found.append(d)
+        return found
+
+    def _beside_zero(self, divisor: int, used: Sequence[int], depth: int) -> Iterator[list[Value]]:
+        """The values of all nodes where a divisor is smaller and smaller, close to the point: by
+        regula falsi between directions in which its signs differ (Dowell and Jarratt, 1971)."""
+        rng = random.Random(30)
+
+        def run(direction: Sequence[Value]) -> list[Value]:
+            ctx.prec = PRECISION
+            inputs = [arb(x) for x in self.point]
+            for k, c in zip(used, direction, strict=True):
+                inputs[k] += c * arb(2) ** -depth
+            return self.tape.run(inputs, PRECISION, self.fixed)
+
+        sides: dict[bool, tuple[list[Value], Value]] = {}
+        for _ in range(DIRECTIONS):
+            way = [arb(rng.choice((-1, 1)) * rng.uniform(0.5, 1)) for _ in used]
+            y = run(way)[divisor]
+            if y.is_finite() and not y.contains(0):
+                sides.setdefault(bool(y > 0), (way, y))
+            if len(sides) == 2:
+                break
+        else:
+            return
+        (a, at_a), (b, at_b) = sides[True], sides[False]
+        for _ in range(STEPS):
+            if work.spent() > self.until:
+                return
+            part = (at_a / (at_a - at_b)).mid()
+            way = [(x + part * (y - x)).mid() for x, y in zip(a, b, strict=True)]
+            v = run(way)
+            if v[divisor].contains(0):  # exactly met, as zeros of linear divisors are
+                little = arb(2) ** (-PRECISION // 4)
+                v = run([(w + little * (y - w)).mid() for w, y in zip(way, b, strict=True)])
+            y = v[divisor]
+            if not y.is_finite() or y.contains(0):
+                return
+            yield v
+            if _size(y) < -PRECISION // 5:
+                return
+            if y > 0:
+                a, at_a, at_b = way, y, at_b * at_a / (at_a + y)
+            else:
+                b, at_b, at_a = way, y, at_a * at_b / (at_b + y)
 
     def _at(self, path: Path, root: int, keep_jumps: bool, depth: int) -> Value:
         """The value of a node at t = 2**-depth on a path, to many digits."""
@@ -242,6 +343,16 @@ def _span(tape: Tape, point: Sequence[float]) -> int:
             q = e.value
             exponents.append(abs(abs(q.numerator).bit_length() - q.denominator.bit_length()))
     return max(0, max(exponents, default=0) - 64)
+
+
+def _oblique_paths(used: Sequence[int], n: int) -> Iterator[Path]:
+    """Ways into a point with steps of different orders and of all signs."""
+    rng = random.Random(40)
+    for _ in range(SHAPES):
+        path = [(0.0, 1)] * n
+        for k in used:
+            path[k] = rng.choice((-1, 1)) * rng.uniform(0.5, 1), rng.choice(EXPONENTS)
+        yield tuple(path)
 
 
 def _paths(used: Sequence[int], n: int) -> Iterator[Path]:

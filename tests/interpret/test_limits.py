@@ -1,0 +1,63 @@
+"""Limits at points in several variables: those along every path, and those along straight ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.interpret import Certified
+from symdiff.ir import Expr, sqrt, var
+from symdiff.ir.functions import COS, EXP, SIN
+
+x, y, z = var("x"), var("y"), var("z")
+ORIGIN = [0.0, 0.0, 0.0]
+
+WITHOUT = {
+    "z = x*y": x * y / z,
+    "z = x**2": x**2 / z,
+    "y = x - x**3": (x**3 + y**3) / (x - y),
+    "y = x**3 - x": SIN(x * y) / (x + y),
+    "y = x**5 - x": (1 - COS(x * y)) / (x + y),
+    "z = 0, y = x": x**2 * y / (z**2 + x**4),
+    "y**2 = x**3 = z**(9/2)": x * y * z / (x**2 + y**4 + z**6),
+    "y = x**2": x**2 * y / (x**4 + y**2),
+    "y = -x**3 + x**6": x**2 / (y + x**3),
+    "x = y + y**4": (EXP(x) - EXP(y) + x * y * z) / (x - y),
+    "z = x + y + x*y": (SIN(x) * y) / (x + y - z),
+    "x = sqrt(y)": y * (1 - COS(x)) / (x**2 - y) ** 2,
+}
+WITH: dict[str, tuple[Expr, float]] = {
+    "even": (x**2 * y**2 / (x**2 + y**2), 0.0),
+    "a norm below": (x**2 / sqrt(x**2 + y**2), 0.0),
+    "a divided difference": ((EXP(x) - EXP(y)) / (x - y), 1.0),
+    "of cubes": ((x**3 - y**3) / (x - y), 0.0),
+    "on a curve": ((SIN(x**2) - SIN(y)) / (x**2 - y), 1.0),
+    "of a norm": (SIN(sqrt(x**2 + y**2 + z**2)) / sqrt(x**2 + y**2 + z**2), 1.0),
+    "orders 2 and 4": (x**2 * y**3 / (x**2 + y**4), 0.0),
+    "a product of quotients": (SIN(x) / x * (EXP(y) - 1) / y * SIN(z) / z, 1.0),
+    "of sums": ((1 - COS(x) + 1 - COS(y)) / (x**2 + y**2), 0.5),
+}
+
+
+@pytest.mark.parametrize("e", WITHOUT.values(), ids=WITHOUT)
+def test_what_differs_on_one_path_is_no_limit(e: Expr) -> None:
+    (answer,) = Certified([x, y, z], [e]).at_with_status(ORIGIN)
+    assert math.isnan(answer.value)
+
+
+@pytest.mark.parametrize(("e", "value"), WITH.values(), ids=WITH)
+def test_what_is_the_same_on_all_paths_is_one(e: Expr, value: float) -> None:
+    (answer,) = Certified([x, y, z], [e]).at_with_status(ORIGIN)
+    assert (answer.value, answer.status) == (value, "limit")
+
+
+def test_nothing_is_made_up_in_functions() -> None:
+    f = symgrad(lambda x, y: (x**3 + y**3) / (x - y))
+    assert math.isnan(f(0.0, 0.0))
+    assert all(map(math.isnan, f.grad(0.0, 0.0)))
+    found = f(np.array([0.0, 1.0]), np.array([0.0, 2.0]))
+    assert math.isnan(found[0])
+    assert found[1] == -9.0
