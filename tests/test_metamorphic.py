@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from symdiff import SymdiffError, symgrad
+from symdiff.errors import UnsupportedError
 from tests.corpus import CASES, Case
 
 HARD = [
@@ -76,7 +77,13 @@ def test_elements_do_not_depend_on_others(case: Case, what: str) -> None:
     for chosen in (slice(1, 4), slice(3, 20), slice(0, n, 3), slice(None, None, -1)):
         check(chosen, lambda a: a)
     for k in range(0, n, 3):
-        check(slice(k, k + 1))
+        try:
+            check(slice(k, k + 1))
+        except UnsupportedError as refused:  # Python takes the truth of an array of one element
+            assert "an array of one element has a truth" in str(refused)
+            numbers = [a[k] for a in args]
+            for w, v in zip(whole, flat(g(*numbers, **case.static)), strict=True):
+                assert same_bits(w[k], v), k
     check(slice(0, n), unaligned)
     check(np.arange(3 * n) % n)
 

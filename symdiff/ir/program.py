@@ -87,7 +87,7 @@ class Emission:
 
 def in_python(values: Sequence[Any], kinds: Sequence[str]) -> list[Any]:
     """Results as what plain Python gives: floats, ints or truth values, or arrays of them. What
-    is not finite stays, as there is no such integer."""
+    is not finite stays, as there is no such integer, and so do arrays beyond 64 bits."""
     if not kinds:
         return list(values)
     return [_in_python(v, kind) for v, kind in zip(values, kinds, strict=True)]
@@ -100,7 +100,7 @@ def _in_python(value: Any, kind: str) -> Any:
         if kind == "f":
             return float(value) if type(value) is int else value
         return (bool if kind == "b" else int)(value) if math.isfinite(value) else value
-    if value.dtype.kind != "f" or kind == "f" or not np.isfinite(value).all():
+    if value.dtype.kind != "f" or kind == "f" or not (np.abs(value) < 2.0**63).all():
         return value
     return value.astype(bool if kind == "b" else np.int64)
 

@@ -148,9 +148,8 @@ def test_no_parameters():
         ("float32", "float64", "float64"),
         ("float16", "float16", "float16"),
         ("float16", "float32", "float32"),
-        ("int8", "float32", "float64"),
         ("int64", "int64", "float64"),
-        ("bool", "uint16", "float64"),
+        ("bool", "int32", "float64"),
         (">f8", "float64", "float64"),
         (">f4", "<f4", "float32"),
     ],
@@ -161,6 +160,12 @@ def test_result_dtype(plain, first, second, result):
     for value, true in zip(got, expect(a.astype(float), b.astype(float)), strict=True):
         assert value.dtype == np.dtype(result)
         np.testing.assert_array_equal(value, true)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint8", "uint16", "uint32", "uint64"])
+def test_integers_that_wrap_around_are_refused(plain, dtype):
+    with pytest.raises(TypeError, match=f"argument y is of dtype {dtype}, whose arithmetic wraps"):
+        plain((np.linspace(0, 1, 3), np.array([1, 3, 5]).astype(dtype)))
 
 
 def test_python_numbers_are_weak(plain):

@@ -92,8 +92,11 @@ def test_the_same_as_the_general_path(case: int, which: str) -> None:
         g = f.jacobian
     expected = g._call(*args)
     made = entries(g)
-    assert len(made) == 1
-    assert made[0](*args) is not NotImplemented
+    if g is f and fun is several:  # ints and truth values are made on the general path
+        assert not made
+    else:
+        assert len(made) == 1
+        assert made[0](*args) is not NotImplemented
     for _ in range(3):
         assert same(g(*args), expected)
     larger = tuple(np.concatenate([a, a]) if np.ndim(a) == 1 and fun is chain else a for a in args)
