@@ -90,7 +90,7 @@ def module_text(
         )
         functions.append(Function(suffix, made.outputs, p.tree, summary, checks))
 
-    def text(face: Face) -> str:
+    def text(face: Face, targets: Sequence[str] = targets) -> str:
         return module_source(
             name, program.params, functions, facts=facts, version=__version__, dtype=real,
             targets=targets, demands=demands, face=face,
@@ -100,7 +100,7 @@ def module_text(
         return text(face)
     from symdiff.export.measured import measured
 
-    facts["Measured error"] = measured(text(PLAIN), program, wrt)
+    facts["Measured error"] = measured(text(PLAIN, ("cpu",)), program, wrt)
     return text(face)
 
 

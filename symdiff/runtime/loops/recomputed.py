@@ -88,7 +88,8 @@ class Recomputed:
                         wrong = self._proven(formula, dtype, values, found, result)
                 if formula is None:
                     plain = self.plain(dtype, values, None, result)
-                    if all(map(_agree, plain, wide)):
+                    strict = self.kernel.accuracy == "strict"
+                    if all(_agree(p, w, strict) for p, w in zip(plain, wide, strict=True)):
                         self._calm(values)
                         return _placed(plain, out)
                 left = wrong if left < 0 else min(left, wrong)
@@ -241,16 +242,17 @@ def _placed(found: list[Any], out: Sequence[Array | None] | None) -> list[Any]:
     return [v if o is None else put(o, v) for o, v in zip(out, found, strict=True)]
 
 
-def _agree(plain: Any, wide: Any) -> bool:
+def _agree(plain: Any, wide: Any, strict: bool) -> bool:
     """Whether an output of plain arithmetic has lost little: of its largest element ulps, of each
-    element less than half of the digits."""
+    element less than half of the digits; if it is strict, of each element ulps."""
     a, b = np.asarray(plain), np.asarray(wide)
     if b.dtype.kind != "f":
         return bool(np.array_equal(a, b))
     if not np.isfinite(b).all():
         return False
     unit, size, off = np.finfo(b.dtype).eps, np.abs(b), np.abs(a - b)
-    lost = (off > ULPS * unit * size.max(initial=0.0)) | (off > unit**0.5 * size)
+    each = PASSED * unit if strict else unit**0.5
+    lost = (off > ULPS * unit * size.max(initial=0.0)) | (off > each * size)
     return not bool(lost.any())
 
 
