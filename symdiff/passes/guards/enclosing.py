@@ -165,11 +165,12 @@ class Contexts:
 def _keeps_nan(e: Expr, condition: Expr) -> bool:
     """Whether all branches on a condition have a side that is nan where its quantity is."""
     below = frozenset(ir.variables((condition,)))
-    return all(
-        not below.isdisjoint(ir.variables((n.args[1],)))
-        for n in ir.topological((e,))
-        if n.op is WHERE and n.args[0] is condition
-    )
+    for n in ir.topological((e,)):
+        if n.op is WHERE and condition in ir.topological((n.args[0],)):
+            taken = n.args[1:2] if n.args[0] is condition else n.args[1:]
+            if any(below.isdisjoint(ir.variables((side,))) for side in taken):
+                return False
+    return True
 
 
 def _bounded(node: Expr, less: bool) -> Expr:
