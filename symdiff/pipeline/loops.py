@@ -42,6 +42,7 @@ from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.loops.trees import bundle, cells, joined
+from symdiff.lowering.loops.vector_ready import ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,13 @@ def wide(program: Structured) -> Structured:
     from symdiff.passes.accuracy.whole_program import widened
 
     return widened(program)
+
+
+def corrected(program: Structured) -> Structured:
+    """What `exact` gives, with the rounding errors of all numbers."""
+    from symdiff.passes.accuracy.corrected_program import corrected_program
+
+    return corrected_program(ready(program))
 
 
 def gradient(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:

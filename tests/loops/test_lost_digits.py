@@ -184,27 +184,36 @@ def ewma(x):
     return e
 
 
-def test_false_alarms_are_silent_and_become_rare(monkeypatch):
-    """Estimates of long recurrences with matrices are far above their errors."""
+def network(W, U, x, c):
+    h = np.zeros(W.shape[0])
+    for t in range(len(x)):
+        h = np.tanh(W @ h + U * x[t])
+    return np.sum(h) - c
+
+
+def test_after_false_alarms_every_call_is_still_looked_at(monkeypatch):
+    """Bounds of long recurrences with matrices are far above their errors: those are computed."""
     from symdiff.runtime.loops.recomputed import Recomputed
 
-    def network(W, U, x):
-        h = np.zeros(W.shape[0])
-        for t in range(len(x)):
-            h = np.tanh(W @ h + U * x[t])
-        return np.sum(h)
-
-    calls = []
-    widened = Recomputed._widened
+    tiers = []
+    run = Recomputed._run
     monkeypatch.setattr(
-        Recomputed, "_widened", lambda self, *args: calls.append(1) or widened(self, *args)
+        Recomputed, "_run", lambda self, tier, *args: tiers.append(tier) or run(self, tier, *args)
     )
     rng = np.random.default_rng(5)
-    args = rng.normal(size=(32, 32)) / 6, rng.normal(size=32), rng.normal(size=60)
-    f, plain = symgrad(network), symgrad(network, accuracy="fast")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for _ in range(40):
-            for a, b in zip(f.grad(*args), plain.grad(*args), strict=True):
-                np.testing.assert_allclose(a, b, rtol=0, atol=16 * np.spacing(np.abs(b).max()))
-    assert len(calls) <= 7
+    W, U, x = rng.normal(size=(32, 32)) / 6, rng.normal(size=32), rng.normal(size=60)
+    f, plain = symgrad(network, verify=False), symgrad(network, accuracy="fast", verify=False)
+    for _ in range(8):
+        for a, b in zip(f.grad(W, U, x, 0.0), plain.grad(W, U, x, 0.0), strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=16 * np.spacing(np.abs(b).max()))
+        c = f(W, U, x, 0.0)
+    with_bits, ctx.prec = ctx.prec, 200
+    h = [arb(0)] * 32
+    for t in range(60):
+        sums = [sum((arb(float(a)) * b for a, b in zip(row, h, strict=True)), arb(0)) for row in W]
+        h = [(s + arb(float(u)) * arb(float(x[t]))).tanh() for s, u in zip(sums, U, strict=True)]
+    truth = sum(h, arb(0)) - arb(c)
+    ctx.prec = with_bits
+    assert abs(truth) < 1e-13  # all digits are lost
+    assert ulps(f(W, U, x, c), truth) <= 16
+    assert tiers.count("wide") <= 1

@@ -335,6 +335,7 @@ def tiered(program: Structured, **options: Any) -> StructuredKernel:
         widen,
         loop_pipeline.exact,
         loop_pipeline.wide,
+        loop_pipeline.corrected,
     )
     return StructuredKernel(loop_pipeline.final(program), cache=False, tiers=tiers, **options)
 

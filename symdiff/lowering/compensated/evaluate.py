@@ -68,11 +68,15 @@ Corrected = tuple[Expr, Expr]
 
 class Known(dict[Expr, Corrected]):
     """The nodes of a program that have been built; `light` where functions have fewer bits,
-    `single` in single precision, `calls` where functions are calls (see `called`)."""
+    `single` in single precision, `calls` where functions are calls (see `called`), `second` where
+    errors need not be small beside their values: so are their products, and divisors, powers
+    and arguments of functions are rounded first."""
 
-    def __init__(self, light: bool = False, single: bool = False, calls: bool = False) -> None:
+    def __init__(
+        self, light: bool = False, single: bool = False, calls: bool = False, second: bool = False
+    ) -> None:
         super().__init__()
-        self.light, self.single, self.calls = light, single, calls
+        self.light, self.single, self.calls, self.second = light, single, calls, second
 
 
 ITEMS = tuple(Op(f"item_{k}", 1, python="{0}[" + str(k) + "]") for k in range(3))
@@ -174,6 +178,13 @@ def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
         return _constant(n, known.single)
     if op.boolean and op is not WHERE:
         return (raw(op, tuple(a for a, _ in args), n.value) if args else n), ZERO
+    if known.second:
+        if op is MUL:
+            return _product(*args, second=True)
+        if op is DIV:
+            args = [args[0], _ordered(args[1])]
+        elif op is POW or op in CORRECTED:
+            args = [*map(_ordered, args)]
     if op is POW:
         q = rational(n.args[1])
         assert q is not None
@@ -229,15 +240,23 @@ def _opposite(x: Corrected) -> Corrected:
     return _negative(x[0]), _negative(x[1])
 
 
-def _product(x: Corrected, y: Corrected) -> Corrected:
+def _product(x: Corrected, y: Corrected, second: bool = False) -> Corrected:
     (a, da), (b, db) = x, y
     if _is_power_of_two(a) or _is_power_of_two(b):
         return raw(MUL, (a, b)), _fma(a, db, _fma(b, da, ZERO))
     p = raw(MUL, (a, b))
     error = raw(FMA, (a, b, _negative(p)))
+    if second and da is not ZERO and db is not ZERO:
+        return p, _fma(a, db, _fma(_add(b, db), da, error))
     if x == y and da is not ZERO:
         return p, _fma(raw(MUL, (const(2), a)), da, error)
     return p, _fma(a, db, _fma(b, da, error))
+
+
+def _ordered(x: Corrected) -> Corrected:
+    """A number whose error is that of one rounding."""
+    a, da = x
+    return x if da is ZERO or rational(a) is not None else _sum((a, ZERO), (da, ZERO))
 
 
 def _quotient(x: Corrected, y: Corrected) -> Corrected:

@@ -15,5 +15,7 @@
 `propagation`        the error of an expression from those of the names in it
 `estimates`          the errors of a program with arrays and loops, estimated beside it
 `matrix_errors`      the errors of products of matrices
+`beside`             the other parts of real numbers, carried beside them through statements
+`corrected_program`  a program with arrays and loops together with its rounding errors
 `whole_program`      a program with arrays and loops in double-double arithmetic
 """

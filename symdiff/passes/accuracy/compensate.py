@@ -43,7 +43,7 @@ MAX_SAMPLED = 600
 def compensate(outputs: Iterable[Expr], light: bool = False) -> tuple[Expr, ...]:
     """The outputs as they are computed with their errors; none if they cannot be.
     With `light`, functions have fewer bits."""
-    outputs = _elementary(outputs)
+    outputs = elementary(outputs)
     nodes = ir.topological(outputs)
     price = sum(FUNCTION if e.op in CORRECTED else OPERATION for e in nodes if e.args)
     if price > MAX_OPERATIONS or not all(is_sharp(o) for o in outputs):
@@ -102,7 +102,7 @@ def _marked(e: Expr, work: Doubt, op: Op) -> Expr:
     return ir.raw(PLAIN if work.of(e).static else op, (e,))
 
 
-def _elementary(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+def elementary(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The outputs with functions that have no correction in terms of others."""
     outputs = tuple(outputs)
     new: dict[Expr, Expr] = {}
@@ -113,7 +113,7 @@ def _elementary(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
         elif e.op.expand is None or is_native(e.op):
             new[e] = ir.rebuild(e, args)
         else:
-            (new[e],) = _elementary((e.op.expand(*args),))
+            (new[e],) = elementary((e.op.expand(*args),))
     return tuple(new[o] for o in outputs)
 
 

@@ -155,6 +155,7 @@ class ArrayKernels:
                 widen,
                 loop_pipeline.exact,
                 loop_pipeline.wide,
+                loop_pipeline.corrected,
             )
         return StructuredKernel(
             loop_pipeline.final(program), dtype=o.dtype,

@@ -63,6 +63,7 @@ class Tiers(NamedTuple):
     widen : as for `Kernel`.
     exact : the program in closed forms with the values at completed points, for balls.
     wide : that in double-double arithmetic.
+    corrected : that with the rounding errors of all numbers.
     """
 
     source: Structured
@@ -71,6 +72,7 @@ class Tiers(NamedTuple):
     widen: Widen
     exact: Callable[[Structured], Structured]
     wide: Callable[[Structured], Structured]
+    corrected: Callable[[Structured], Structured]
 
 
 class Again:

@@ -173,8 +173,8 @@ class StructuredKernel:
     ) -> list[Any]:
         """Call the kernel; where integers do not fit, compute with Python's, and where a result
         lost digits, more accurately."""
-        if self._again is not None and self._again.rests():
-            return self._again.plain(dtype, values, out, result)
+        if self._again is not None and self._again.is_next():
+            return self._again(dtype, values, out, result)
         try:
             return self.code(dtype).run(values, out, result)
         except WideIntegerError as error:
@@ -216,7 +216,8 @@ class StructuredKernel:
 
 
 class WideKernel(StructuredKernel):
-    """A program in double-double arithmetic (`passes.accuracy.whole_program`)."""
+    """A program whose operations are those of processors (`passes.accuracy.whole_program`,
+    `passes.accuracy.corrected_program`)."""
 
     def _text(self, dtype: str, tests: int = 0, estimates: bool = True) -> str:
         return print_nests(self.program, dtype, compiled.registers(dtype), wide=True)

@@ -38,10 +38,12 @@ KEPT = 16
 FEW, PATIENCE = 3_000, 300_000
 """Operations of formulas that are evaluated before double-double code is compiled, and of all
 such calls until it is."""
-MANY, RESTS = 1_000, 256
-"""Elements of arguments from which on calls are left out after false alarms: at most so many."""
+DIRECT = 256
+"""Calls at most that do not wait for an alarm, after false ones."""
 ULPS = 16
 """Of a number, or of the largest element of an array: less is no loss."""
+CLOSE = 2.0**-10
+"""Relative difference of two arithmetics that are 35 bits apart, below which the finer is right."""
 PASSED = 32
 """Ulps of an element that `estimates.LIMIT` lets pass, as a unit is half of an ulp."""
 
@@ -60,9 +62,9 @@ class Recomputed:
         self._lock = Lock()
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
         self._exact: Any = None
-        self._wide: Any = None
+        self._kernels: dict[str, Any] = {}
         self._patience = PATIENCE
-        self._rest = self._rests = 0  # calls to leave out now, and after the next false alarm
+        self._left = self._direct = 0  # calls without an alarm, now and after the next false one
 
     def __call__(
         self,
@@ -79,23 +81,29 @@ class Recomputed:
         formula = self._short_formula(values)
         if formula is not None:
             left = self._proven(formula, dtype, values, found, result)
+        plain = self.plain(dtype, values, None, result)
         if left:
-            wide, wrong = self._widened(values, result)
+            near, wrong = self._run("corrected", values, result)
+            if near is not None and not wrong:
+                if self._agree_all(plain, near):
+                    self._calm()
+                    return _placed(plain, out)
+                found, left = list(map(_filled, found, near)), 0
+        if left:
+            wide, wrong = self._run("wide", values, result)
             if wide is not None:
                 if wrong and formula is None:
                     formula = self._formula(values)
                     if formula is not None:
                         wrong = self._proven(formula, dtype, values, found, result)
-                if formula is None:
-                    plain = self.plain(dtype, values, None, result)
-                    strict = self.kernel.accuracy == "strict"
-                    if all(_agree(p, w, strict) for p, w in zip(plain, wide, strict=True)):
-                        self._calm(values)
-                        return _placed(plain, out)
+                if formula is None and self._agree_all(plain, wide):
+                    self._calm()
+                    return _placed(plain, out)
+                if near is not None and all(map(_close, near, wide)):
+                    wrong = 0
                 left = wrong if left < 0 else min(left, wrong)
                 found = list(map(_filled, found, wide))
-        self._rests = 0
-        plain = self.plain(dtype, values, None, result)
+        self._direct = 0
         found = [_kept(_filled(v, p), p) for v, p in zip(found, plain, strict=True)]
         if left:
             name = self.kernel.program.name
@@ -103,15 +111,19 @@ class Recomputed:
             tell(max(left, 1), f"{name} lost digits: {some} not proven accurate", level=5)
         return _placed(found, out)
 
-    def _calm(self, values: Sequence[Any]) -> None:
-        """After a false alarm: leave out twice as many calls as after the one before."""
-        if sum(np.size(v) for _, v in self._reals(values)) >= MANY:
-            self._rest = self._rests = min(max(1, 2 * self._rests), RESTS)
+    def _agree_all(self, plain: Sequence[Any], other: Sequence[Any]) -> bool:
+        strict = self.kernel.accuracy == "strict"
+        return all(_agree(p, w, strict) for p, w in zip(plain, other, strict=True))
 
-    def rests(self) -> bool:
-        """Whether this call is left out."""
-        self._rest -= 1
-        return self._rest >= 0
+    def _calm(self) -> None:
+        """After a false alarm: the next calls do not wait for one, twice as many as after the
+        one before."""
+        self._left = self._direct = min(max(1, 2 * self._direct), DIRECT)
+
+    def is_next(self) -> bool:
+        """Whether this call is computed again without an alarm, as those before were in vain."""
+        self._left -= 1
+        return self._left >= 0
 
     def plain(self, dtype: str, values: Sequence[Any], out: Any, result: Any) -> list[Any]:
         """The outputs as they are computed without estimates."""
@@ -154,24 +166,25 @@ class Recomputed:
                 found[k][place] = next(numbers)
         return sum(a.status == "budget" for a in answers)
 
-    def _widened(
-        self, values: Sequence[Any], result: np.dtype[Any]
+    def _run(
+        self, tier: str, values: Sequence[Any], result: np.dtype[Any]
     ) -> tuple[list[Any] | None, int]:
-        """The outputs from double-double arithmetic, if it has all functions; and how many of
+        """The outputs of a tier, "corrected" or "wide", if it has all functions; and how many of
         them are not accurate."""
-        if self._wide is None:
-            self._wide = self._made_wide()
-        if self._wide is False:
+        if tier not in self._kernels:
+            self._kernels[tier] = self._made_kernel(tier)
+        kernel = self._kernels[tier]
+        if kernel is None:
             return None, -1
-        *results, wrong = self._wide.code("float64").run(values, None, result)
+        *results, wrong = kernel.code("float64").run(values, None, result)
         return results, int(wrong)
 
-    def _made_wide(self) -> Any:
-        """The kernel in double-double arithmetic; False if there is none."""
+    def _made_kernel(self, tier: str) -> Any:
+        """The kernel of a tier; None if there is none."""
         try:
-            return self.make(self.kernel.tiers.wide(self._closed()))
+            return self.make(getattr(self.kernel.tiers, tier)(self._closed()))
         except UnsupportedError:
-            return False
+            return None
 
     def _closed(self) -> Structured:
         tiers = self.kernel.tiers
@@ -255,6 +268,17 @@ def _agree(plain: Any, wide: Any, strict: bool) -> bool:
     each = PASSED * unit if strict else unit**0.5
     lost = (off > ULPS * unit * size.max(initial=0.0)) | (off > each * size)
     return not bool(lost.any()) and bool(np.isfinite(off).all())
+
+
+def _close(near: Any, wide: Any) -> bool:
+    """Whether an output with first-order corrections has found leading bits of that in double-double
+    arithmetic: then it is that what errors of the first have not reached, which has as many
+    bits more as the two arithmetics differ by."""
+    a, b = np.asarray(near), np.asarray(wide)
+    if b.dtype.kind != "f":
+        return bool(np.array_equal(a, b))
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.abs(a - b) <= CLOSE * np.abs(b)))
 
 
 def _kept(value: Any, plain: Any) -> Any:

@@ -1,0 +1,389 @@
+"""Carry parts of each real name of a program with arrays and loops beside it.
+
+Before:  for i: s = s + x[i]*y[i]
+After:   for i: s, s_low = (s, s_low) + x[i]*y[i]
+
+Requires: an arithmetic (a subclass): what expressions over numbers of several parts become.
+Ensures: every real name that is not exact stands for the first part of a number, and `beside` names
+the others, in numbers, arrays, elements that are replaced or added to, loops and tapes. Products
+of matrices are sums.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError
+from symdiff.ir import FALSE, VAR, ZERO, Expr, raw
+from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.ir.loop_program import (
+    FLOORDIV,
+    INDEX,
+    LOAD,
+    MOD,
+    REAL,
+    REAL_OF,
+    Block,
+    Build,
+    Call,
+    Carried,
+    Check,
+    Loop,
+    Names,
+    Restore,
+    Save,
+    Statement,
+    Structured,
+    Type,
+    Update,
+    array,
+    exchanged,
+    index,
+    kind_of,
+    load,
+    name_of,
+    types,
+    walk,
+)
+from symdiff.lowering.loops.collected import reduction
+from symdiff.lowering.loops.matmul import TURNED
+
+Parts = tuple[Expr, ...]
+"""The parts of a number: its value as far as one number holds it, and the others."""
+
+
+def with_loops(program: Structured, names: Names) -> Block:
+    """The statements with products of matrices as sums.
+
+    Raises
+    ------
+    UnsupportedError : for other routines.
+    """
+    known = types(program)
+
+    def one(s: Statement) -> Statement:
+        if isinstance(s, (Build, Loop)):
+            return replace(s, body=tuple(map(one, s.body)))
+        if not isinstance(s, Call):
+            return s
+        if s.routine not in TURNED:
+            raise UnsupportedError(f"{s.routine} has no version with more digits")
+        ((name, t),), (a, b) = s.results, s.args
+        places = [names.fresh("i") for _ in t.shape]
+        at = list(map(index, places))
+        k, total = names.fresh("k"), names.fresh("total")
+        left, right = TURNED[s.routine]
+        rows, columns = (len(known[name_of(e)].shape) == 2 for e in s.args)
+        here = [*([at[0]] if rows else []), index(k)]
+        there = [index(k), *([at[-1]] if columns else [])]
+        x = load(a, *(reversed(here) if left and rows else here))
+        y = load(b, *(reversed(there) if right and columns else there))
+        count = known[name_of(b)].shape[1 if right and columns else 0]
+        result = names.fresh("total") if places else name
+        carried = Carried(total, REAL, ZERO, ir.var(total) + x * y, result)
+        loop = Loop(k, count, (carried,), (), names.fresh("trips"))
+        return Build(name, t, tuple(places), ir.var(result), (loop,)) if places else loop
+
+    return tuple(map(one, program.block))
+
+
+class Beside(ABC):
+    """What becomes of the names of a program.
+
+    Attributes
+    ----------
+    suffixes : of the names of the other parts.
+    beside : the names of the other parts by that of the first; what has none is exact.
+    tapes : the same of tapes.
+    """
+
+    suffixes: tuple[str, ...]
+
+    def __init__(self, program: Structured) -> None:
+        self.program = program
+        loops = [s for s in walk(program.block) if isinstance(s, Loop)]
+        self.names = Names((*types(program), *(v.tape for s in loops for v in s.saves)))
+        self.beside: dict[str, tuple[str, ...]] = {}
+        self.tapes: dict[str, tuple[str, ...]] = {}
+        self.kinds: dict[Expr, str] = {}
+
+    # ------------------------------------------------------------------- arithmetic
+    @abstractmethod
+    def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
+        """Real expressions over variables, of which some have several parts."""
+
+    @abstractmethod
+    def conditions(
+        self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
+    ) -> list[tuple[Expr, Expr]]:
+        """Conditions over such variables, and where rounding may have decided them."""
+
+    @abstractmethod
+    def added(self, x: Parts, y: Parts) -> Parts:
+        """The sum of two numbers."""
+
+    @abstractmethod
+    def unsure(self, x: Parts, where: Expr) -> Parts:
+        """A number that is not known where a condition holds."""
+
+    # ------------------------------------------------------------------ expressions
+    def over(self, outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], dict[Expr, Parts]]:
+        """The expressions over variables for what they load, and the parts of those."""
+        found: dict[Expr, Expr] = {}
+        leaves: dict[Expr, Parts] = {}
+        stack = list(outputs)
+        seen: set[Expr] = set()
+        while stack:
+            n = stack.pop()
+            if n in seen:
+                continue
+            seen.add(n)
+            if n.op in (LOAD, INDEX, FLOORDIV, MOD, REAL_OF):
+                found[n] = ir.var(f"leaf {len(found)}")
+                leaves[found[n]] = self.leaf(n)
+            elif n.op is VAR:
+                leaves[n] = self.leaf(n)
+            else:
+                stack.extend(reversed(n.args))
+        return ir.substitute(tuple(outputs), found), leaves
+
+    def real(self, *outputs: Expr) -> list[Parts]:
+        return self.parts_of(*self.over(outputs)) if outputs else []
+
+    def leaf(self, n: Expr) -> Parts:
+        """A number by its name, an element, or an integer."""
+        none = (ZERO,) * len(self.suffixes)
+        if n.op is VAR:
+            names = self.beside.get(name_of(n))
+            return (n, *(map(ir.var, names) if names else none))
+        if kind_of(n, self.kinds) == "i" or n.op is REAL_OF:
+            return (n if n.op is REAL_OF else raw(REAL_OF, (self.whole(n),)), *none)
+        names, places = self.beside.get(name_of(n.args[0])), tuple(map(self.whole, n.args[1:]))
+        others = (load(array(m), *places) for m in names) if names else none
+        return (load(n.args[0], *places), *others)
+
+    def whole(self, e: Expr) -> Expr:
+        """An expression of integers, with decisions on real values as they are made."""
+        return self.decided(e)[0]
+
+    def decided(self, e: Expr) -> tuple[Expr, Expr]:
+        """An integer or a condition, and where rounding may have decided it."""
+        unsure: Expr = FALSE
+        tops: list[Expr] = []
+        stack, seen = [e], set[Expr]()
+        while stack:
+            n = stack.pop()
+            if n in seen or not n.args or n.op is LOAD:
+                continue
+            seen.add(n)
+            if n.op in ir.COMPARISONS and any(kind_of(a, self.kinds) == "f" for a in n.args):
+                tops.append(n)
+            else:
+                stack.extend(n.args)
+        if not tops:
+            return e, FALSE
+        new: dict[Expr, Expr] = {}
+        for n, (holds, loose) in zip(tops, self.conditions(*self.over(tops)), strict=True):
+            new[n] = holds
+            unsure = ir.or_(unsure, loose)
+        return exchanged((e,), new)[0], unsure
+
+    def parts(self, e: Expr, t: Type) -> Parts:
+        """The names of an array, or a number."""
+        if not t.shape:
+            return self.real(e)[0]
+        return (e, *map(array, self.beside[name_of(e)]))
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """New names beside a name."""
+        self.beside[name] = tuple(self.names.fresh(f"{name}_{s}") for s in self.suffixes)
+        return self.beside[name]
+
+    # ------------------------------------------------------------------- statements
+    def block(self, block: Block) -> Block:
+        made: list[Statement] = []
+        for s in block:
+            match s:
+                case Build():
+                    made += self.build(s)
+                case Update():
+                    made += self.update(s)
+                case Loop():
+                    made += self.loop(s)
+                case Check():
+                    made.append(replace(s, condition=self.whole(s.condition)))
+                case Call():
+                    raise UnsupportedError(f"{s.routine} has no version with more digits")
+        return tuple(made)
+
+    def filled(self, name: str, t: Type, value: Expr) -> Build:
+        return Build(name, t, tuple(self.names.fresh("i") for _ in t.shape), value)
+
+    def inexact(self, name: str, t: Type) -> list[Statement]:
+        """The other parts of an array that is exact."""
+        if name in self.beside:
+            return []
+        return [self.filled(n, t, ZERO) for n in self.named(name)]
+
+    def build(self, s: Build) -> list[Statement]:
+        if s.type.kind != "f":
+            return [replace(s, body=self.block(s.body), value=self.whole(s.value))]
+        if s.body:
+            return self.nest(s)
+        ((first, *others),) = self.real(s.value)
+        made: list[Statement] = [replace(s, value=first)]
+        if all(e is ZERO for e in others):
+            return made
+        for name, value in zip(self.named(s.name), others, strict=True):
+            places = {index(i): index(self.names.fresh(i)) for i in s.indices}
+            (value,) = exchanged((value,), places)
+            made.append(replace(
+                s, name=name, indices=tuple(map(name_of, places.values())), value=value
+            ))  # fmt: skip
+        return made
+
+    def nest(self, s: Build) -> list[Statement]:
+        """Loops that fill an array and those beside it."""
+        body = self.block(s.body)
+        (values,) = self.real(s.value)
+        ends = (s.name, *self.named(s.name))
+        starts = [self.names.fresh(n) for n in ends]
+        made: list[Statement] = [self.filled(n, s.type, ZERO) for n in starts]
+        at = tuple(map(index, s.indices))
+        before = starts
+        levels: list[tuple[str, Expr, list[str], list[str], list[str]]] = []
+        for k, (i, count) in enumerate(zip(s.indices, s.type.shape, strict=True)):
+            inside = [self.names.fresh(n) for n in ends]
+            after = list(ends) if k == 0 else [self.names.fresh(n) for n in ends]
+            levels.append((i, count, before, inside, after))
+            before = inside
+        last = [self.names.fresh(n) for n in ends]
+        updates = zip(last, before, values, strict=True)
+        block: Block = (*body, *(Update(n, b, s.type, at, v) for n, b, v in updates))
+        for i, count, outer, inside, after in reversed(levels):
+            carried = tuple(
+                Carried(inner, s.type, array(o), array(e), r)
+                for inner, o, e, r in zip(inside, outer, last, after, strict=True)
+            )
+            block = (Loop(i, count, carried, block, self.names.fresh("trips")),)
+            last = after
+        return [*made, *block]
+
+    def update(self, s: Update) -> list[Statement]:
+        place = tuple(map(self.whole, s.index))
+        guard, unsure = self.decided(s.guard)
+        if s.type.kind != "f":
+            return [replace(s, index=place, guard=guard, value=self.whole(s.value))]
+        (values,) = self.real(s.value)
+        beside = self.beside.get(s.source)
+        if beside is None and not s.add and unsure is FALSE and all(e is ZERO for e in values[1:]):
+            return [replace(s, index=place, guard=guard, value=values[0])]
+        made: list[Statement] = list(self.inexact(s.source, s.type))
+        if s.add:  # to the nearest element, as that is the adjoint of reading
+            place = tuple(
+                ir.where(ir.lt(i, ZERO), ZERO, ir.where(ir.lt(i, n), i, n - 1))
+                for i, n in zip(place, s.type.shape, strict=True)
+            )
+            here = (s.source, *self.beside[s.source])
+            values = self.added(tuple(load(array(n), *place) for n in here), values)
+        values = self.unsure(values, unsure)
+        sources = (s.source, *self.beside[s.source])
+        both = guard if unsure is FALSE else ir.or_(guard, unsure)
+        whens = (guard, *(guard for _ in self.suffixes[1:]), both)
+        for name, source, value, when in zip(
+            (s.name, *self.named(s.name)), sources, values, whens, strict=True
+        ):
+            made.append(Update(name, source, s.type, place, value, when))
+        return made
+
+    def loop(self, s: Loop) -> list[Statement]:
+        before: list[Statement] = []
+        inits: dict[str, Parts] = {}
+        for c in s.carried:
+            if c.type.kind == "f":
+                if c.type.shape:
+                    before += self.inexact(name_of(c.init), c.type)
+                inits[c.name] = self.parts(c.init, c.type)
+        for c in s.carried:
+            if c.type.kind == "f":
+                self.named(c.name)
+                self.named(c.result)
+        restores = list(s.restores)
+        for r in s.restores:
+            if r.type.kind == "f":
+                tapes = self.tapes[r.tape]
+                names = self.named(r.name)
+                restores += [Restore(t, r.type, n) for t, n in zip(tapes, names, strict=True)]
+        condition = self.whole(s.condition)
+        body = list(self.block(s.body))
+        saves: list[Save] = []
+        for v in s.saves:
+            if v.type.kind != "f":
+                value = v.value if v.type.shape else self.whole(v.value)
+                saves.append(replace(v, value=value))
+                continue
+            if v.type.shape:
+                body += self.inexact(name_of(v.value), v.type)
+            first, *others = self.parts(v.value, v.type)
+            tapes = tuple(self.names.fresh(f"{v.tape}_{n}") for n in self.suffixes)
+            self.tapes[v.tape] = tapes
+            saves.append(replace(v, value=first))
+            saves += [Save(t, v.type, x) for t, x in zip(tapes, others, strict=True)]
+        carried: list[Carried] = []
+        numbers = [c for c in s.carried if c.type == REAL]
+        ends = self.real(*map(_next, numbers))
+        nexts = dict(zip((c.name for c in numbers), ends, strict=True))
+        for c in s.carried:
+            if c.type.kind != "f":
+                init = c.init if c.type.shape else self.whole(c.init)
+                end = c.next if c.type.shape else self.whole(c.next)
+                carried.append(replace(c, init=init, next=end))
+                continue
+            if c.type.shape:
+                body += self.inexact(name_of(c.next), c.type)
+                nexts[c.name] = self.parts(c.next, c.type)
+            value, begin = nexts[c.name], inits[c.name]
+            carried.append(replace(c, init=begin[0], next=value[0]))
+            for name, start, end, result in zip(
+                self.beside[c.name], begin[1:], value[1:], self.beside[c.result], strict=True
+            ):
+                carried.append(Carried(name, c.type, start, end, result))
+        made = replace(
+            s, carried=tuple(carried), body=tuple(body), saves=tuple(saves),
+            restores=tuple(restores), condition=condition,
+        )  # fmt: skip
+        return [*before, made]
+
+    # ------------------------------------------------------------------------ results
+    def over_elements(
+        self, t: Type, places: Sequence[str], each: Sequence[Expr], largest: Sequence[bool]
+    ) -> tuple[list[Expr], Block]:
+        """Over all elements of an array: sums of values, or the largest of them."""
+        block: Block = ()
+        for i, count in zip(reversed(places), reversed(t.shape), strict=True):
+            carried = []
+            for e, most in zip(each, largest, strict=True):
+                name, result = self.names.fresh("wrong"), self.names.fresh("wrong")
+                now = ir.var(name)
+                end = raw(ir.ADD, (now, e))
+                if most:
+                    end = raw(ir.WHERE, (raw(ir.LT, (now, e)), e, now))
+                carried.append(Carried(name, REAL, ZERO, end, result))
+            block = (Loop(i, count, tuple(carried), block, self.names.fresh("trips")),)
+            each = [ir.var(c.result) for c in carried]
+        return list(each), block
+
+
+def _next(c: Carried) -> Expr:
+    """The next value of a number; a maximum hangs on no decision."""
+    found = reduction(c)
+    if found is None or found.kind not in ("max", "min"):
+        return c.next
+    join = MAXIMUM if found.kind == "max" else MINIMUM
+    return join(ir.var(c.name), found.term)
+
+
+__all__ = ["Beside", "Parts", "with_loops"]

@@ -1,0 +1,189 @@
+"""A program with arrays and loops together with its rounding errors, and corrected by them.
+
+Before:  for i: s = s + x[i]*y[i]
+After:   for i: p = x[i]*y[i]; s' = s + p; rest = rest + fma(x[i], y[i], -p) + (error of s + p)
+         s + rest;  wrong = 1 if |rest| > 2**-46*|s| else 0
+
+Requires: a program in closed forms, whose functions have corrections
+(`lowering.compensated.functions`).
+Ensures: the same outputs, each with its correction added, and one more: how many real numbers
+among them may not be accurate. Every real name has its rounding error beside it, as it is, with
+its sign, not a bound: of what other operations make of it nothing is estimated, and long
+recurrences have no more of it than there is. Adjoints and tapes too.
+
+The errors are of first order: products take in those of both factors, arguments of functions are
+rounded to a double first, so that what is left out is of the size of the square of a rounding; and
+those of functions are known to 2**-63 of the value. So a result is accepted whose correction is not
+above `FUNCTIONS` of it, or `ARITHMETIC` if there are no functions; of an array, of the largest element, and of each
+`ARITHMETIC`. That measures what the roundings did; it is no proof: errors of corrections are not
+bounded.
+
+Reference: P. Langlois, Automatic linear correction of rounding errors, BIT 41 (2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError
+from symdiff.ir import ADD, FALSE, INF, LE, LT, NAN, ONE, SUB, TRUE, WHERE, ZERO, Expr, const, raw
+from symdiff.ir.functions import EXP
+from symdiff.ir.loop_program import (
+    ARRAY,
+    REAL_OF,
+    Build,
+    Statement,
+    Structured,
+    array,
+    index,
+    kind_of,
+    load,
+    name_of,
+    types,
+    walk,
+)
+from symdiff.ir.prune import pruned
+from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp
+from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.passes.accuracy.beside import Beside, Parts, with_loops
+from symdiff.passes.accuracy.compensate import elementary
+from symdiff.passes.stabilise import stabilise
+
+FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
+"""Relative corrections of results that are accepted, with functions and without."""
+FADES = -600
+"""Exponentials below are so small that their errors, of a unit or two, are left out."""
+
+
+def corrected_program(program: Structured) -> Structured:
+    """The program with the rounding errors of all numbers.
+
+    Raises
+    ------
+    UnsupportedError : if it calls a routine, or a function without a correction.
+    """
+    work = _Correcting(program)
+    block = list(work.block(with_loops(program, work.names)))
+    outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
+    for e in program.outputs:
+        outputs.append(work.output(e, checks, wrong))
+    total: Expr = ZERO
+    for n in wrong:
+        total = n if total is ZERO else raw(ADD, (total, n))
+    outputs.append(raw(REAL_OF, (total,)) if total is ZERO else total)
+    return replace(program, block=pruned((*block, *checks), outputs), outputs=tuple(outputs))
+
+
+class _Correcting(Beside):
+    """Numbers are a double and its error.
+
+    Attributes
+    ----------
+    functions : whether there are any.
+    """
+
+    suffixes = ("rest",)
+
+    def __init__(self, program: Structured) -> None:
+        super().__init__(program)
+        self.functions = False
+
+    def pairs(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
+        forms = elementary(stabilise(tuple(outputs)))
+        nodes = ir.topological(forms)
+        infinite = [n for n in nodes if n.op is ir.CONST and ir.rational(n) is None]
+        if infinite:
+            named = {n: ir.var(f"infinite {k}") for k, n in enumerate(infinite)}
+            forms = ir.substitute(forms, named)
+            leaves = {**leaves, **{v: (n, ZERO) for n, v in named.items()}}
+            nodes = ir.topological(forms)
+        if not all(map(is_sharp, forms)):
+            raise UnsupportedError("a function has no correction")
+        self.functions |= any(n.op in CORRECTED for n in nodes)
+        known = Known(second=True)
+        known.update({v: (p[0], p[1]) for v, p in leaves.items()})
+        inside: Expr = TRUE
+        for n in nodes:
+            value, rest = corrected(n, known)
+            if n.op not in CORRECTED:
+                continue
+            x = known[n.args[0]][0]
+            fine = CORRECTED[n.op].inside(x)
+            if n.op is EXP:
+                fades = ir.lt(x, const(FADES))
+                known[n] = ir.where(fades, raw(EXP, (x,)), value), ir.where(fades, ZERO, rest)
+                fine = ir.or_(fades, fine)
+            inside = ir.and_(inside, fine)
+        made = [known[e] for e in forms]
+        if inside is TRUE:
+            return list(made)
+        return [(v, ir.where(inside, rest, NAN)) for v, rest in made]
+
+    def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
+        made = zip(outputs, self.pairs(outputs, leaves), strict=True)
+        return [(ir.where(v, ONE, ZERO), ZERO) if e.op.boolean else (v, r) for e, (v, r) in made]
+
+    def conditions(
+        self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
+    ) -> list[tuple[Expr, Expr]]:
+        return [(holds, FALSE) for holds, _ in self.pairs(outputs, leaves)]
+
+    def added(self, x: Parts, y: Parts) -> Parts:
+        known = Known()
+        a, b = ir.var("left"), ir.var("right")
+        known.update({a: (x[0], x[1]), b: (y[0], y[1])})
+        return corrected(raw(ADD, (a, b)), known)
+
+    def unsure(self, x: Parts, where: Expr) -> Parts:
+        return x
+
+    # ------------------------------------------------------------------------ results
+    @property
+    def accepted(self) -> Fraction:
+        return FUNCTIONS if self.functions else ARITHMETIC
+
+    def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
+        """A result; what counts the numbers in it that may not be accurate is added."""
+        if e.op is not ARRAY:
+            if kind_of(e, self.kinds) != "f":
+                return self.whole(e)
+            ((value, rest),) = self.real(e)
+            if rest is ZERO:
+                return value
+            wrong.append(_wrong(self.accepted, value, rest))
+            return _together(value, rest)
+        t, name = types(self.program)[name_of(e)], name_of(e)
+        if t.kind != "f" or name not in self.beside:
+            return e
+        places = [self.names.fresh("i") for _ in t.shape]
+        at = [index(i) for i in places]
+        (rests,) = self.beside[name]
+        value, rest = load(e, *at), load(array(rests), *at)
+        size = [raw(ir.ABS, (v,)) for v in (value, rest)]
+        (lost, biggest, most), block = self.over_elements(
+            t, places, [_wrong(ARITHMETIC, value, rest), *size], [False, True, True]
+        )
+        checks += block
+        wrong += [lost, _wrong(self.accepted, biggest, most)]
+        sums = self.names.fresh(name)
+        checks.append(Build(sums, t, tuple(places), _together(value, rest)))
+        return array(sums)
+
+
+def _together(value: Expr, rest: Expr) -> Expr:
+    """The sum; a value that is not finite stays."""
+    total = raw(ADD, (value, rest))
+    return raw(WHERE, (raw(LT, (raw(ir.ABS, (total,)), INF)), total, value))
+
+
+def _wrong(accepted: Fraction, value: Expr, rest: Expr) -> Expr:
+    """1 where a correction is too large, or unknown."""
+    size, off = raw(ir.ABS, (value,)), raw(ir.ABS, (rest,))
+    fine = raw(LE, (off, raw(ir.MUL, (const(accepted), size))))
+    return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
+
+
+__all__ = ["corrected_program"]
