@@ -180,7 +180,7 @@ def _local(n: Expr, args: list[Corrected], known: Known) -> Corrected:
         return (raw(op, tuple(a for a, _ in args), n.value) if args else n), ZERO
     if known.second:
         if op is MUL:
-            return _product(*args, second=True)
+            return _product(args[0], args[1], second=True)
         if op is DIV:
             args = [args[0], _ordered(args[1])]
         elif op is POW or op in CORRECTED:

@@ -345,10 +345,10 @@ class Beside(ABC):
             if c.type.shape:
                 body += self.inexact(name_of(c.next), c.type)
                 nexts[c.name] = self.parts(c.next, c.type)
-            value, begin = nexts[c.name], inits[c.name]
-            carried.append(replace(c, init=begin[0], next=value[0]))
+            final, begin = nexts[c.name], inits[c.name]
+            carried.append(replace(c, init=begin[0], next=final[0]))
             for name, start, end, result in zip(
-                self.beside[c.name], begin[1:], value[1:], self.beside[c.result], strict=True
+                self.beside[c.name], begin[1:], final[1:], self.beside[c.result], strict=True
             ):
                 carried.append(Carried(name, c.type, start, end, result))
         made = replace(

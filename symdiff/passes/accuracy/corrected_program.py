@@ -29,7 +29,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.ir import ADD, FALSE, INF, LE, LT, NAN, ONE, SUB, TRUE, WHERE, ZERO, Expr, const, raw
+from symdiff.ir import ADD, FALSE, INF, LE, LT, NAN, ONE, TRUE, WHERE, ZERO, Expr, const, raw
 from symdiff.ir.functions import EXP
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -43,7 +43,6 @@ from symdiff.ir.loop_program import (
     load,
     name_of,
     types,
-    walk,
 )
 from symdiff.ir.prune import pruned
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp

@@ -30,11 +30,12 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const
+from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const, raw
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     REAL,
+    REAL_OF,
     Block,
     Build,
     Call,
@@ -73,10 +74,12 @@ from symdiff.passes.accuracy.propagation import (
     element,
 )
 
-LIMIT, HALF = 64, 2**27
-"""Units that a result may be off by: 16 ulp are 32 of them at most, and an estimate, which counts
-bounds of roundings, is twice what there is, about. A single element of an array, if the largest
-is not, may lose half of its digits."""
+LIMIT, HALF = 32, 2**27
+"""Units that a result may be off by, and at most a single element of an array that is not the
+largest, half of its digits: 32 units are 16 ulp at least."""
+SMALL = 256
+"""Of an array of n elements, the smallest is a part in n of the largest, as things go: it may be off by
+so many times n units."""
 MEAN = Fraction(1, 2)
 """Of the bound of a rounding, as it counts among many that are independent."""
 RAISED = 2
@@ -86,10 +89,12 @@ TINY = {"float64": Fraction(1, 2**900), "float32": Fraction(1, 2**100)}
 
 
 class Estimated(NamedTuple):
-    """A program with checks, and the expressions that only they need."""
+    """A program with checks, the expressions that only they need, and those whose own
+    roundings they count, so that these need no error tests."""
 
     program: Structured
     unwatched: frozenset[Expr]
+    untested: frozenset[Expr]
 
 
 def estimated(program: Structured, dtype: str = "float64", strict: bool = False) -> Estimated:
@@ -100,9 +105,11 @@ def estimated(program: Structured, dtype: str = "float64", strict: bool = False)
     for e in dict.fromkeys(program.outputs):
         checks += work.check(e)
     if not checks:
-        return Estimated(program, frozenset())
+        return Estimated(program, frozenset(), frozenset())
     made = pruned((*block, *checks), program.outputs)
-    return Estimated(replace(program, block=made), frozenset(work.unwatched))
+    return Estimated(
+        replace(program, block=made), frozenset(work.unwatched), frozenset(work.untested)
+    )
 
 
 class _Estimating(Propagation):
@@ -116,7 +123,8 @@ class _Estimating(Propagation):
 
     def __init__(self, program: Structured, dtype: str, strict: bool) -> None:
         super().__init__(dtype)
-        self.program, self.strict = program, strict
+        self.program, self.strict, self.tests = program, strict, strict
+        self.last = _last(program)
         self.tapes: dict[str, Error] = {}
         self.zeros: set[str] = set()
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
@@ -147,9 +155,13 @@ class _Estimating(Propagation):
         if s.type.kind != "f":
             return [s]
         body = self.block(s.body)
-        found = self.error(s.value)
+        if s.name in self.last:
+            self.keep(s.value)
         if any(isinstance(b, Call) and b.routine not in TURNED for b in walk(s.body)):
+            self.kept.add(s.value)
             found = Error(SOLVED)  # it would be called twice
+        else:
+            found = self.error(s.value)
         if found.static:
             if found.k:
                 self.errors[s.name] = found
@@ -163,6 +175,11 @@ class _Estimating(Propagation):
         made = self.copied(made)
         self.errors[s.name] = Error(Fraction(0), array(name))
         return [s, made]
+
+    def keep(self, e: Expr) -> None:
+        """Of a result over what is exact, each element keeps its digits."""
+        if self.propagated(e, lambda _: True) == EXACT:
+            self.kept.add(e)
 
     def copied(self, s: Build) -> Build:
         """A build with names of its own inside."""
@@ -193,6 +210,8 @@ class _Estimating(Propagation):
     def update(self, s: Update) -> list[Statement]:
         if s.type.kind != "f":
             return [s]
+        if s.name in self.last and not s.add:
+            self.keep(s.value)
         source, found = self.errors.get(s.source, EXACT), self.error(s.value)
         unsure = self.propagated(s.guard, lambda _: True).more if s.guard is not TRUE else ZERO
         found = found._replace(more=found.more + unsure)
@@ -341,12 +360,13 @@ class _Estimating(Propagation):
         def varies(leaf: Expr) -> bool:
             return any(name_of(e) in inside for e in leaves((leaf,)))
 
-        own = MEAN * self.rounding(term) + MEAN * (not (r.kind == "mul" and is_power_of_two(term)))
+        own = self.rounded(term)
+        rest = MEAN * (not (r.kind == "mul" and is_power_of_two(term)))
         various = self.propagated(term, varies)
         shared = self.propagated(term, lambda leaf: not varies(leaf))
-        each = Error(own + various.k, various.more)
+        each = Error(MEAN * own.k + rest + various.k, various.more + MEAN * own.more)
         if r.kind in ("max", "min"):
-            found = Error(self.rounding(term) + various.k + shared.k, each.more + shared.more)
+            found = Error(own.k + various.k + shared.k, own.more + various.more + shared.more)
             if g.static:
                 return g.raised(found)
             worst = ir.var(g.names[0])
@@ -422,6 +442,7 @@ class _Estimating(Propagation):
     def check(self, e: Expr) -> list[Statement]:
         """What fails unless a result is within the limit."""
         if e.op is not ARRAY:
+            self.keep(e)
             found = self.error(e)
             if found.static and found.k <= LIMIT:
                 return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if _divides(e) else []
@@ -436,7 +457,12 @@ class _Estimating(Propagation):
         at = [index(i) for i in places]
         size = ir.abs_(load(e, *at))
         off = const(found.k) * size + element(found, at)
-        one = ir.where(ir.le(off, const(LIMIT if self.strict else HALF) * size), ZERO, ONE)
+        each: Expr = const(LIMIT if self.strict else SMALL)
+        if not self.strict:
+            for n in t.shape:
+                each = each * raw(REAL_OF, (n,))
+            each = ir.where(ir.lt(each, const(HALF)), each, const(HALF))
+        one = ir.where(ir.le(off, each * size), ZERO, ONE)
         (wrong, largest, most), block = self._over(places, t, (one, size, off))
         fine = ir.le(wrong, ZERO)
         if not self.strict:
@@ -530,6 +556,22 @@ class _Carrying:
 
 def _over(a: Expr, b: Expr) -> Expr:
     return ZERO if a is ZERO else a / b
+
+
+def _last(program: Structured) -> set[str]:
+    """The arrays whose elements are results, and those that they are made of element by element."""
+    found = {name_of(e) for e in program.outputs if e.op is ARRAY}
+    before = -1
+    while before != len(found):
+        before = len(found)
+        for s in walk(program.block):
+            if isinstance(s, Update) and s.name in found:
+                found.add(s.source)
+            elif isinstance(s, Loop):
+                for c in s.carried:
+                    if c.type.shape and found & {c.result, c.name}:
+                        found |= {c.name, name_of(c.init), name_of(c.next)}
+    return found
 
 
 def _once(s: Loop, name: str) -> bool:

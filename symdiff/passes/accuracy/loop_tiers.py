@@ -119,10 +119,11 @@ def settle(
         overflow and invalid operations as well. The others are left to the flags.
     estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
     """
-    program, unwatched = ready(program), frozenset[Expr]()
+    program = ready(program)
+    unwatched = untested = frozenset[Expr]()
     if estimates:
-        program, unwatched = estimated(program, dtype, accuracy == "strict")
-    work = _Settling(program, dtype, accuracy, tests, unwatched)
+        program, unwatched, untested = estimated(program, dtype, accuracy == "strict")
+    work = _Settling(program, dtype, accuracy, tests, unwatched, untested)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
         work.group(group)
     return work.finished()
@@ -163,6 +164,7 @@ class _Settling:
     sums : what collects terms, by the expression of its next value.
     unwatched : expressions of estimates (see `estimates`), and
     estimates : those that were met.
+    untested : expressions whose roundings are estimated.
     guards : numbers that say whether conditions hold.
     counts : integers that are not negative.
     """
@@ -172,6 +174,7 @@ class _Settling:
     accuracy: str
     tests: int
     unwatched: frozenset[Expr] = frozenset()
+    untested: frozenset[Expr] = frozenset()
     estimates: dict[Expr, None] = field(default_factory=dict)
     names: dict[Expr, Expr] = field(default_factory=dict)
     parts: dict[Expr, Expr] = field(default_factory=dict)
@@ -262,7 +265,11 @@ class _Settling:
         for e, steps in watched.items():
             (whole,) = self._named((e,))
             moved = [x for x in steps if x in ir.variables((whole,))]
-            found = self._apart(whole, moved) if moved else self._factor(whole)
+            found: list[Expr] = []
+            if self._is_untested(e):
+                inherited.add(e)
+            else:
+                found = self._apart(whole, moved) if moved else self._factor(whole)
             for part in found:
                 if part not in self.parts:
                     keys.append(part)
@@ -273,7 +280,7 @@ class _Settling:
             (whole,) = substitute((whole,), {p: self.parts[p] for p in found})
             keys.append(e)
             wholes.append(whole)
-            if moved and inherits(_written((whole,))[0], moved):
+            if moved and e not in inherited and inherits(_written((whole,))[0], moved):
                 inherited.add(e)
         plain = _written(tuple(wholes))
         forms = plain
@@ -295,6 +302,9 @@ class _Settling:
             if some is not counts:
                 value.doubt = ir.or_(wrong, ir.and_(some, counts))
             self.values[key] = value
+
+    def _is_untested(self, e: Expr) -> bool:
+        return self.accuracy == "high" and e in self.untested
 
     def _factor(self, e: Expr) -> list[Expr]:
         """The one factor of a product that may be in doubt, unless it is all of it."""

@@ -86,6 +86,9 @@ class Propagation:
     counts : integers that are not negative.
     unwatched : what is not a value of the program.
     own : units that settled expressions have of their own.
+    tests : whether expressions are settled at all (see `loop_tiers`) if their bounds are not known
+        statically; only of those in `kept` if not.
+    untested : the others, whose bounds are computed.
     """
 
     dtype: str
@@ -94,6 +97,9 @@ class Propagation:
     positive: set[str] = field(default_factory=set)
     unwatched: set[Expr] = field(default_factory=set)
     own: dict[Expr, Fraction] = field(default_factory=dict)
+    tests: bool = True
+    kept: set[Expr] = field(default_factory=set)
+    untested: dict[Expr, Error] = field(default_factory=dict)
     forms: dict[Expr, tuple[Expr, dict[Expr, Expr]]] = field(default_factory=dict)
     slopes: dict[Any, tuple[Expr, ...]] = field(default_factory=dict)
     kinds: dict[Expr, str] = field(default_factory=dict)
@@ -106,9 +112,26 @@ class Propagation:
         if e.op is VAR:
             return self.errors.get(name_of(e), EXACT)
         if step:
+            if not self.tests and e not in self.kept:
+                self.untested.setdefault(e, EXACT)
             return self.propagated(e, lambda _: True, HALF_UNIT)
-        found = self.propagated(e, lambda _: True)
-        return Error(found.k + self.rounding(e), found.more)
+        found, own = self.propagated(e, lambda _: True), self.rounded(e)
+        return Error(found.k + own.k, found.more + own.more)
+
+    def rounded(self, e: Expr) -> Error:
+        """Of the roundings of an expression itself."""
+        if not e.args or e.op is LOAD:
+            return EXACT
+        if self.tests or e in self.kept:
+            return Error(self.rounding(e))
+        if e not in self.untested:
+            form, over = self.written(e)
+            bound, unsafe = self._linear(form, over, {}, Fraction(1))
+            more = bound.more + ir.abs_(form) * bound.relative
+            if unsafe is not FALSE:
+                more = ir.where(unsafe, INF, more)
+            self.untested[e] = Error(bound.k, ir.substitute((more,), over)[0])
+        return self.untested[e]
 
     def written(self, e: Expr) -> tuple[Expr, dict[Expr, Expr]]:
         """An expression as it is computed over variables, and the leaves they stand for."""

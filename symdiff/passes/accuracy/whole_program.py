@@ -66,9 +66,7 @@ class _Widening(Beside):
 
     suffixes = ("low", "error")
 
-    def wide(
-        self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
-    ) -> list[Wide | Choice]:
+    def wide(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Wide | Choice]:
         forms = stabilise(tuple(outputs))
         if not has_rules(forms):
             raise UnsupportedError("a function has no double-double version")

@@ -56,7 +56,14 @@ class WideIntegerError(ComputationError, OverflowError):
 
 
 class InaccurateError(ComputationError, ArithmeticError):
-    """A result that lost digits, found while computing."""
+    """A result that lost digits, found while computing.
+
+    Attributes
+    ----------
+    results : the outputs with those digits lost.
+    """
+
+    results: Sequence[Any] = ()
 
 
 ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError,
@@ -182,11 +189,16 @@ class Code:
                 status = self.invoke(memory, ctypes.addressof(buffer))
         else:
             status = self.invoke(memory, ctypes.addressof(buffer))
-        if status:
+        inaccurate = status - FIRST_CHECK >= len(self.layout.checks)
+        if status and not inaccurate:
             self.fail(status)
         results = [self.output(k, t, memory, result) for k, t in enumerate(targets)]
         if not self.all_known:
             self.finish(ctypes.addressof(buffer))
+        if inaccurate:
+            error = InaccurateError(f"{self.kernel.program.name}: a result lost digits")
+            error.results = results
+            raise error
         if out is not None:
             results = [
                 put(place, r) if place is not None else r
@@ -266,8 +278,6 @@ class Code:
             raise self._failure.__dict__.pop("error", KeyboardInterrupt())
         if status < FIRST_CHECK:
             raise MemoryError(f"{self.kernel.program.name}: no room for arrays or tapes")
-        if status - FIRST_CHECK >= len(self.layout.checks):
-            raise InaccurateError(f"{self.kernel.program.name}: a result lost digits")
         check = self.layout.checks[status - FIRST_CHECK]
         kind = ERRORS.get(check.error, ComputationError)
         raise kind(check.message, check.location)

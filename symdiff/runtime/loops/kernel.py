@@ -173,20 +173,18 @@ class StructuredKernel:
     ) -> list[Any]:
         """Call the kernel; where integers do not fit, compute with Python's, and where a result
         lost digits, more accurately."""
-        if self._again is not None and self._again.is_next():
-            return self._again(dtype, values, out, result)
         try:
             return self.code(dtype).run(values, out, result)
         except WideIntegerError as error:
             from symdiff.runtime.loops.exact_integers import exactly
 
             return exactly(self.program, values, out, np.dtype(result), error)
-        except InaccurateError:
+        except InaccurateError as error:
             if self._again is None:
                 from symdiff.runtime.loops.recomputed import Recomputed
 
                 self._again = Recomputed(self, self._wide)
-            return self._again(dtype, values, out, result)
+            return self._again(dtype, values, error.results, out, result)
 
     def _wide(self, program: Structured) -> WideKernel:
         return WideKernel(program, parallel=self.parallel, cache=self.cache)

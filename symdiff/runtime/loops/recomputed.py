@@ -38,14 +38,12 @@ KEPT = 16
 FEW, PATIENCE = 3_000, 300_000
 """Operations of formulas that are evaluated before double-double code is compiled, and of all
 such calls until it is."""
-DIRECT = 256
-"""Calls at most that do not wait for an alarm, after false ones."""
 ULPS = 16
 """Of a number, or of the largest element of an array: less is no loss."""
 CLOSE = 2.0**-10
 """Relative difference of two arithmetics that are 35 bits apart, below which the finer is right."""
-PASSED = 32
-"""Ulps of an element that `estimates.LIMIT` lets pass, as a unit is half of an ulp."""
+PASSED = 4
+"""Ulps by which an element of double arithmetic may be off and stay."""
 
 
 class Recomputed:
@@ -64,30 +62,26 @@ class Recomputed:
         self._exact: Any = None
         self._kernels: dict[str, Any] = {}
         self._patience = PATIENCE
-        self._left = self._direct = 0  # calls without an alarm, now and after the next false one
 
     def __call__(
         self,
         dtype: str,
         values: Sequence[Any],
+        plain: Sequence[Any],
         out: Sequence[Array | None] | None,
         result: np.dtype[Any],
     ) -> list[Any]:
-        """The outputs, as `StructuredKernel` gives them."""
+        """The outputs, as `StructuredKernel` gives them; `plain` are those in doubles."""
         if not self._is_finite(values):
-            return self.plain(dtype, values, out, result)
+            return _placed(plain, out)
         found: list[Any] = [None] * len(self.kernel.program.outputs)
         left = -1
         formula = self._short_formula(values)
         if formula is not None:
             left = self._proven(formula, dtype, values, found, result)
-        plain = self.plain(dtype, values, None, result)
         if left:
             near, wrong = self._run("corrected", values, result)
             if near is not None and not wrong:
-                if self._agree_all(plain, near):
-                    self._calm()
-                    return _placed(plain, out)
                 found, left = list(map(_filled, found, near)), 0
         if left:
             wide, wrong = self._run("wide", values, result)
@@ -97,13 +91,11 @@ class Recomputed:
                     if formula is not None:
                         wrong = self._proven(formula, dtype, values, found, result)
                 if formula is None and self._agree_all(plain, wide):
-                    self._calm()
                     return _placed(plain, out)
                 if near is not None and all(map(_close, near, wide)):
                     wrong = 0
                 left = wrong if left < 0 else min(left, wrong)
                 found = list(map(_filled, found, wide))
-        self._direct = 0
         found = [_kept(_filled(v, p), p) for v, p in zip(found, plain, strict=True)]
         if left:
             name = self.kernel.program.name
@@ -114,21 +106,6 @@ class Recomputed:
     def _agree_all(self, plain: Sequence[Any], other: Sequence[Any]) -> bool:
         strict = self.kernel.accuracy == "strict"
         return all(_agree(p, w, strict) for p, w in zip(plain, other, strict=True))
-
-    def _calm(self) -> None:
-        """After a false alarm: the next calls do not wait for one, twice as many as after the
-        one before."""
-        self._left = self._direct = min(max(1, 2 * self._direct), DIRECT)
-
-    def is_next(self) -> bool:
-        """Whether this call is computed again without an alarm, as those before were in vain."""
-        self._left -= 1
-        return self._left >= 0
-
-    def plain(self, dtype: str, values: Sequence[Any], out: Any, result: Any) -> list[Any]:
-        """The outputs as they are computed without estimates."""
-        found: list[Any] = self.kernel.code(dtype, 0, False).run(values, out, result)
-        return found
 
     def _short_formula(self, values: Sequence[Any]) -> tuple[Certified, list[Any]] | None:
         """The outputs as formulas, if to evaluate them is shorter than to compile."""
@@ -248,10 +225,10 @@ class Recomputed:
         return Certified(names, roots), kept
 
 
-def _placed(found: list[Any], out: Sequence[Array | None] | None) -> list[Any]:
+def _placed(found: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:
     """Results where they are wanted."""
     if out is None:
-        return found
+        return list(found)
     return [v if o is None else put(o, v) for o, v in zip(out, found, strict=True)]
 
 
@@ -265,7 +242,7 @@ def _agree(plain: Any, wide: Any, strict: bool) -> bool:
         return False
     with np.errstate(all="ignore"):  # the plain ones may have overflowed
         unit, size, off = np.finfo(b.dtype).eps, np.abs(b), np.abs(a - b)
-    each = PASSED * unit if strict else unit**0.5
+    each = ULPS * unit if strict else unit**0.5
     lost = (off > ULPS * unit * size.max(initial=0.0)) | (off > each * size)
     return not bool(lost.any()) and bool(np.isfinite(off).all())
 

@@ -18,7 +18,7 @@ from typing import Any
 from symdiff.codegen.common.liveness import wishes
 from symdiff.codegen.llvm.flags import DECLARED, PLACES, watched
 from symdiff.codegen.llvm.jit import has_flags
-from symdiff.codegen.llvm.loops.body import NO_MEMORY, STEP, STEPS, Wish
+from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_MEMORY, STEP, STEPS, Wish
 from symdiff.codegen.llvm.loops.fallback import WEIGHTS, settle_functions
 from symdiff.codegen.llvm.loops.interrupts import POLL
 from symdiff.codegen.llvm.loops.matmul import Products
@@ -197,6 +197,7 @@ class Kernel(Products):
         self.checks, self.calls = list(self.layout.checks), list(self.layout.calls)
         self.sizes = {index(n) for n in self.layout.sizes}
         self.failures: dict[int, str] = {}
+        self.late: set[int] = set()
         self.proofs = {}
         self.functions: list[str] = []
         self.once = set()
@@ -241,8 +242,12 @@ class Kernel(Products):
         self.wish.update(wishes(
             self.program.block, {n: Wish(address=p) for n, p in targets.items()}
         ))  # fmt: skip
-        self.block(self.program.block, self.program.outputs)
+        block, late = _apart(self.program.block)
+        self.block(block, (*self.program.outputs, *(s.condition for s in late)))
         self.results(targets)
+        for s in late:
+            self.late.add(FIRST_CHECK + self.checks.index(s))
+            self.check(s)
         return self.text()
 
     def results(self, targets: Mapping[str, str]) -> None:
@@ -313,7 +318,9 @@ class Kernel(Products):
             "br label %leave",
         ]
         for code, label in self.failures.items():
-            lines += [f"{label}:", f"store i32 {code}, ptr %status", release, "br label %leave"]
+            kept = keep and code in self.late
+            lines += [f"{label}:", f"store i32 {code}, ptr %status", *([] if kept else [release]),
+                      "br label %leave"]  # fmt: skip
         lines += ["leave:", *tapes, "%code = load i32, ptr %status", "ret i32 %code", "}"]
         drops = [
             line for k in range(len(self.tapes))
@@ -333,6 +340,12 @@ class Kernel(Products):
         likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
         own = settle_functions(self.settled) + (DECLARED if has_flags() else "")
         return PRELUDE + POLL + own + watched + text + likely + WEIGHTS
+
+
+def _apart(block: Block) -> tuple[Block, list[Check]]:
+    """The block, and its last checks of accuracy, which come after the results are stored."""
+    late = [s for s in block if isinstance(s, Check) and s.error == "accuracy"]
+    return tuple(s for s in block if not any(s is x for x in late)), late
 
 
 def _watched(flags: int) -> list[str]:
