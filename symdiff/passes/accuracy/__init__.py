@@ -14,6 +14,7 @@
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
 `propagation`        the error of an expression from those of the names in it
 `estimates`          the errors of a program with arrays and loops, estimated beside it
+`estimated_statements`  what estimates ask of the statements of a program
 `matrix_errors`      the errors of products of matrices
 `beside`             the other parts of real numbers, carried beside them through statements
 `corrected_program`  a program with arrays and loops together with its rounding errors

@@ -30,7 +30,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const, raw
+from symdiff.ir import INF, ONE, TRUE, ZERO, Expr, const, raw
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -64,6 +64,13 @@ from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
+from symdiff.passes.accuracy.estimated_statements import (
+    adds_once,
+    divides,
+    last_arrays,
+    unchecked,
+    values_of,
+)
 from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
 from symdiff.passes.accuracy.propagation import (
     EXACT,
@@ -106,7 +113,7 @@ def estimated(program: Structured, dtype: str = "float64", strict: bool = False)
         checks += work.check(e)
     if not checks:
         return Estimated(program, frozenset(), frozenset())
-    made = pruned((*block, *checks), program.outputs)
+    made = pruned((*work.first, *block, *checks), program.outputs)
     return Estimated(
         replace(program, block=made), frozenset(work.unwatched), frozenset(work.untested)
     )
@@ -118,14 +125,17 @@ class _Estimating(Propagation):
     Attributes
     ----------
     tapes : errors of what is on a tape, and the tape of them.
+    first, sums : see `matrix_errors.Named`.
     zeros : arrays whose elements are zero where something is added to them.
     """
 
     def __init__(self, program: Structured, dtype: str, strict: bool) -> None:
         super().__init__(dtype)
         self.program, self.strict, self.tests = program, strict, strict
-        self.last = _last(program)
+        self.last = last_arrays(program)
         self.tapes: dict[str, Error] = {}
+        self.first: list[Statement] = []
+        self.sums: dict[tuple[str, int], Expr] = {}
         self.zeros: set[str] = set()
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
         self.names = Names((*types(self.program), *(v.tape for s in loops for v in s.saves)))
@@ -171,7 +181,7 @@ class _Estimating(Propagation):
         name = self.names.fresh(f"{s.name}_error")
         value = self.units(s.value, found)
         self.mark(value)
-        made = Build(name, s.type, s.indices, value, pruned(_unchecked(body), (value,)))
+        made = Build(name, s.type, s.indices, value, pruned(unchecked(body), (value,)))
         made = self.copied(made)
         self.errors[s.name] = Error(Fraction(0), array(name))
         return [s, made]
@@ -187,7 +197,7 @@ class _Estimating(Propagation):
         assert isinstance(new, Build)
         old, fresh = list(walk(s.body)), list(walk(new.body))
         for a, b in zip((s, *old), (new, *fresh), strict=True):
-            for x, y in zip(_values(a), _values(b), strict=True):
+            for x, y in zip(values_of(a), values_of(b), strict=True):
                 if x in self.unwatched:
                     self.mark(y)
         return replace(new, name=s.name)
@@ -195,7 +205,8 @@ class _Estimating(Propagation):
     def stored(self, name: str, t: Type, squared: bool) -> tuple[Expr, list[Statement]]:
         """The array of the errors of an array, and what makes it."""
         found = self.errors.get(name, EXACT)
-        if found.more is not ZERO and found.k == 0 and found.squared == squared:
+        whole = found.more is not ZERO and found.k == 0 and found.axes is None
+        if whole and found.squared == squared:
             return found.more, []
         indices = tuple(self.names.fresh("i") for _ in t.shape)
         places = [index(i) for i in indices]
@@ -249,7 +260,7 @@ class _Estimating(Propagation):
         numbers = [c for c in s.carried if c.type == REAL]
         signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
         for c in s.carried:
-            if c.type.shape and name_of(c.init) in self.zeros and _once(s, c.name):
+            if c.type.shape and name_of(c.init) in self.zeros and adds_once(s, c.name):
                 self.zeros.add(c.name)
         restores = self._restored(s)
         inside = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
@@ -269,8 +280,8 @@ class _Estimating(Propagation):
                 again = self._advance(g, inside, body) or again
             if again:
                 continue
-            saves = self._saved(s)
             ends: list[Statement] = []
+            saves = self._saved(s, ends)
             for g in guesses.values():
                 extra += self._carried(g, ends)
             made = replace(
@@ -295,7 +306,7 @@ class _Estimating(Propagation):
                 self.errors[r.name] = found
         return made
 
-    def _saved(self, s: Loop) -> list[Save]:
+    def _saved(self, s: Loop, ends: list[Statement]) -> list[Save]:
         made = []
         for v in s.saves:
             if v.type.kind != "f":
@@ -307,6 +318,10 @@ class _Estimating(Propagation):
             if found.more is not ZERO:
                 tape = self.names.fresh(f"{v.tape}_error")
                 value = found.more
+                if found.axes is not None:
+                    value, made_ = self.stored(name_of(v.value), v.type, found.squared)
+                    ends += made_
+                    found = Error(Fraction(0), value, found.squared)
                 self.mark(value)
                 made.append(Save(tape, v.type, value))
                 self.tapes[v.tape] = Error(found.k, ir.var(tape), found.squared)
@@ -445,13 +460,13 @@ class _Estimating(Propagation):
             self.keep(e)
             found = self.error(e)
             if found.static and found.k <= LIMIT:
-                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if _divides(e) else []
+                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if divides(e) else []
             fine = ir.le(self.units(e, found), const(LIMIT) * self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
         found = self.errors.get(name_of(e), EXACT)
         static = found.static and found.k <= LIMIT
-        if t.kind != "f" or (static and not self._divides(name_of(e))):
+        if t.kind != "f" or (static and not self.has_quotients(name_of(e))):
             return []
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
@@ -469,11 +484,10 @@ class _Estimating(Propagation):
             fine = ir.and_(fine, ir.le(most, const(LIMIT) * largest))
         return [*block, self._check(fine)]
 
-    def _divides(self, name: str) -> bool:
+    def has_quotients(self, name: str) -> bool:
         """Whether an array has quotients by sums, which may be 0/0."""
         return any(
-            isinstance(s, Build) and s.name == name and _divides(s.value)
-            for s in self.program.block
+            isinstance(s, Build) and s.name == name and divides(s.value) for s in self.program.block
         )
 
     def _over(
@@ -556,68 +570,6 @@ class _Carrying:
 
 def _over(a: Expr, b: Expr) -> Expr:
     return ZERO if a is ZERO else a / b
-
-
-def _last(program: Structured) -> set[str]:
-    """The arrays whose elements are results, and those that they are made of element by element."""
-    found = {name_of(e) for e in program.outputs if e.op is ARRAY}
-    before = -1
-    while before != len(found):
-        before = len(found)
-        for s in walk(program.block):
-            if isinstance(s, Update) and s.name in found:
-                found.add(s.source)
-            elif isinstance(s, Loop):
-                for c in s.carried:
-                    if c.type.shape and found & {c.result, c.name}:
-                        found |= {c.name, name_of(c.init), name_of(c.next)}
-    return found
-
-
-def _once(s: Loop, name: str) -> bool:
-    """Whether what a loop adds to a carried array goes to other elements in each iteration."""
-    reached = {name}
-    found = True
-    for b in walk(s.body):
-        if isinstance(b, Loop):
-            reached |= {n for c in b.carried if c.type.shape and name_of(c.init) in reached
-                        for n in (c.name, c.result)}  # fmt: skip
-        elif isinstance(b, Update) and b.source in reached:
-            reached.add(b.name)
-            found = found and index(s.index) in b.index
-    adds = [b for b in walk(s.body) if isinstance(b, Update) and b.source in reached]
-    return found and len(adds) == 1
-
-
-def _divides(e: Expr) -> bool:
-    """Whether a number that is not loaded from an array divides."""
-    return any(
-        n.op is ir.DIV and any(v.op is VAR for v in leaves((n.args[1],)))
-        for n in ir.topological((e,))
-    )
-
-
-def _unchecked(block: Block) -> Block:
-    """A block without its checks."""
-    return tuple(
-        replace(s, body=_unchecked(s.body)) if isinstance(s, (Build, Loop)) else s
-        for s in block if not isinstance(s, Check)
-    )  # fmt: skip
-
-
-def _values(s: Statement) -> Sequence[Expr]:
-    """What may be marked of a statement."""
-    match s:
-        case Build():
-            return (s.value,)
-        case Update():
-            return (s.value,)
-        case Loop():
-            ends = (e for c in s.carried for e in (c.init, c.next))
-            return (*ends, *(v.value for v in s.saves))
-        case Check():
-            return (s.condition,)
-    return ()
 
 
 __all__ = ["Estimated", "estimated"]

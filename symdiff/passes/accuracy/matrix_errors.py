@@ -1,16 +1,18 @@
 """The errors of products of matrices, and of the results of linear solvers.
 
 Before:  c = matmul(a, b)
-After:   c_error[i, j] = sum_k a[i, k]**2 * max_k (2*b[k, j])**2, the square of its error
+After:   largest = max((2*b[k, j])**2); c_error[i] = largest * sum_k a[i, k]**2, the square of the
+         errors of row i
 
 Requires: the errors of the arguments.
-Ensures: roundings of different terms, and errors of different elements, are independent. The
-largest of a column stands for all of it, so that there is no second product of matrices.
+Ensures: roundings of different terms, and errors of different elements, are independent. A row
+has one error: what its terms are of one matrix, and the largest element of the other. So there is no
+second product of matrices. Sums over rows of parameters are computed once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -33,7 +35,7 @@ from symdiff.ir.loop_program import (
     types,
 )
 from symdiff.lowering.loops.matmul import TURNED
-from symdiff.passes.accuracy.propagation import EXACT, Error
+from symdiff.passes.accuracy.propagation import EXACT, Error, element
 
 MEAN = Fraction(1, 2)
 """As of `estimates`."""
@@ -42,11 +44,19 @@ SOLVED = Fraction(8)
 
 
 class Named(Protocol):
-    """The errors of a program's names."""
+    """The errors of a program's names.
+
+    Attributes
+    ----------
+    first : statements before all others, and
+    sums : the sums of squares that they make, by parameter and the axis that is left.
+    """
 
     program: Structured
     names: Names
     errors: dict[str, Error]
+    first: list[Statement]
+    sums: dict[tuple[str, int], Expr]
 
     def mark(self, *found: Expr) -> None: ...
 
@@ -59,93 +69,101 @@ def after_call(work: Named, s: Call) -> list[Statement]:
                 work.errors[name] = Error(SOLVED)
         return [s]
     known = types(work.program)
-    made: list[Statement] = []
+    ((result, t),) = s.results
     errors = [work.errors.get(name_of(a), EXACT) for a in s.args]
     own = sum((e.k for e in errors), Fraction(1)) * MEAN
-
-    def squares(k: Fraction, e: Error, a: Expr) -> Expr:
-        t = known[name_of(a)]
-        indices = tuple(work.names.fresh("i") for _ in t.shape)
-        places = [index(i) for i in indices]
-        value = const(k * k) * load(a, *places) ** 2
-        if e.more is not ZERO:
-            x = load(e.more, *places)
-            value = value + (x if e.squared else x**2)
-        work.mark(value)
-        name = work.names.fresh("squares")
-        made.append(Build(name, t, indices, value))
-        return array(name)
-
-    (a, b), (x, y) = s.args, errors
-    if all(len(known[name_of(e)].shape) == 2 for e in s.args):
-        return [s, *_of_matrices(work, s, known, own)]
-    products = [(squares(Fraction(1), EXACT, a), squares(own, y, b))]
-    if x.more is not ZERO:
-        products.append((squares(Fraction(0), x, a), squares(Fraction(1), EXACT, b)))
-    ((result, t),) = s.results
-    parts = []
-    for p in products:
-        parts.append(work.names.fresh(f"{result}_error"))
-        made.append(Call(s.routine, ((parts[-1], t),), p))
-    if not t.shape:
-        total = sum((ir.var(n) for n in parts), ZERO)
-        work.errors[result] = Error(Fraction(0), total**ir.HALF)
-        return [s, *made]
-    total_name = parts[0]
-    if len(parts) > 1:
-        indices = tuple(work.names.fresh("i") for _ in t.shape)
-        value = sum((load(array(n), *map(index, indices)) for n in parts), ZERO)
-        work.mark(value)
-        total_name = work.names.fresh(f"{result}_error")
-        made.append(Build(total_name, t, indices, value))
-    work.errors[result] = Error(Fraction(0), array(total_name), True)
-    return [s, *made]
-
-
-def _of_matrices(work: Named, s: Call, known: Mapping[str, Type], own: Fraction) -> list[Statement]:
-    """As of `call`, from the sums of squares of rows and the largest of columns."""
-    made: list[Statement] = []
-    ((result, t),) = s.results
-    left, right = TURNED[s.routine]
-
-    def along(a: Expr, turned: bool, first: bool, each: Callable[..., Expr], sums: bool) -> Expr:
-        """Of each row of the first matrix, or column of the second, a sum or the largest."""
-        shape = known[name_of(a)].shape
-        kept = int(turned) if first else 1 - int(turned)
-        i, k, now, end = (work.names.fresh(n) for n in ("i", "k", "now", "now"))
-        place = (index(i), index(k)) if kept == 0 else (index(k), index(i))
-        value, before = each(a, *place), ir.var(now)
-        total = before + value if sums else ir.where(ir.lt(before, value), value, before)
+    side = int(len(known[name_of(s.args[0])].shape) < 2)
+    a, b = s.args[side], s.args[1 - side]
+    e, other = errors[side], errors[1 - side]
+    shape = known[name_of(a)].shape
+    kept = int(TURNED[s.routine][side]) if side == 0 else 1 - int(TURNED[s.routine][side])
+    made: list[Statement] = [s]
+    square, both = _largest(work, b, known[name_of(b)], other, own, e.more is not ZERO, made)
+    if len(shape) < 2:
+        sums = _sums(work, a, e, [index(k := work.names.fresh("k"))], k, shape[0], made)
+        total = sum((x * y for x, y in zip(sums, (both, square), strict=False)), ZERO)
         work.mark(total)
-        loop = Loop(k, shape[1 - kept], (Carried(now, REAL, ZERO, total, end),), (),
-                    work.names.fresh("trips"))  # fmt: skip
-        name = work.names.fresh("squares")
-        work.mark(ir.var(end))
-        made.append(Build(name, Type((shape[kept],)), (i,), ir.var(end), (loop,)))
-        return array(name)
-
-    def error(a: Expr, *place: Expr) -> Expr:
-        e = work.errors.get(name_of(a), EXACT)
-        if e.more is ZERO:
-            return ZERO
-        found = load(e.more, *place)
-        return found if e.squared else found**2
-
-    def square(a: Expr, *place: Expr) -> Expr:
-        return load(a, *place) ** 2
-
-    def both(a: Expr, *place: Expr) -> Expr:
-        return const(own * own) * square(a, *place) + error(a, *place)
-
-    a, b = s.args
-    i, j = work.names.fresh("i"), work.names.fresh("j")
-    rows, columns = along(a, left, True, square, True), along(b, right, False, both, False)
-    value = load(rows, index(i)) * load(columns, index(j))
-    if work.errors.get(name_of(a), EXACT).more is not ZERO:
-        rows, columns = along(a, left, True, error, True), along(b, right, False, square, False)
-        value = value + load(rows, index(i)) * load(columns, index(j))
+        work.errors[result] = Error(Fraction(0), total**ir.HALF)
+        return made
+    i, k = work.names.fresh("i"), work.names.fresh("k")
+    places = [index(i), index(k)] if kept == 0 else [index(k), index(i)]
+    body: list[Statement] = []
+    if e.more is ZERO and any(p.name == name_of(a) for p in work.program.params):
+        sums = [load(_once(work, a, shape, kept), index(i))]
+    else:
+        sums = _sums(work, a, e, places, k, shape[1 - kept], body)
+    value = sum((x * y for x, y in zip(sums, (both, square), strict=False)), ZERO)
     work.mark(value)
     name = work.names.fresh(f"{result}_error")
-    made.append(Build(name, t, (i, j), value))
-    work.errors[result] = Error(Fraction(0), array(name), True)
+    made.append(Build(name, Type((shape[kept],)), (i,), value, tuple(body)))
+    axes = None if len(t.shape) < 2 else (side,)
+    work.errors[result] = Error(Fraction(0), array(name), True, axes)
     return made
+
+
+def _sums(
+    work: Named, a: Expr, e: Error, places: Sequence[Expr], k: str, count: Expr,
+    made: list[Statement],
+) -> list[Expr]:  # fmt: skip
+    """Over one axis, the sum of the squares of the elements, and of those of their errors."""
+    each = [load(a, *places) ** 2]
+    if e.more is not ZERO:
+        each.append(_squared(e, places))
+    return _collected(work, [(k, count)], each, False, made)
+
+
+def _largest(
+    work: Named, b: Expr, t: Type, e: Error, own: Fraction, needed: bool, made: list[Statement]
+) -> tuple[Expr, Expr]:
+    """The largest square of an element, and that with its errors and the roundings of a product;
+    without errors, the first is not needed by itself."""
+    ks = [work.names.fresh("k") for _ in t.shape]
+    places = list(map(index, ks))
+    square, axes = load(b, *places) ** 2, list(zip(ks, t.shape, strict=True))
+    if e.more is ZERO:
+        (found,) = _collected(work, axes, [square], True, made)
+        return found, const(own * own) * found
+    both = const(own * own) * square + _squared(e, places)
+    if not needed:
+        (found,) = _collected(work, axes, [both], True, made)
+        return ZERO, found
+    first, second = _collected(work, axes, [square, both], True, made)
+    return first, second
+
+
+def _squared(e: Error, places: Sequence[Expr]) -> Expr:
+    return element(e._replace(squared=False), places) ** (1 if e.squared else 2)
+
+
+def _collected(
+    work: Named, axes: Sequence[tuple[str, Expr]], each: Sequence[Expr], largest: bool,
+    made: list[Statement],
+) -> list[Expr]:  # fmt: skip
+    """Over all indices, the sums of values, or the largest of each."""
+    block: tuple[Statement, ...] = ()
+    for k, count in reversed(axes):
+        carried = []
+        for e in each:
+            name, result = work.names.fresh("squares"), work.names.fresh("squares")
+            now = ir.var(name)
+            end = ir.where(ir.lt(now, e), e, now) if largest else now + e
+            work.mark(end)
+            carried.append(Carried(name, REAL, ZERO, end, result))
+        block = (Loop(k, count, tuple(carried), block, work.names.fresh("trips")),)
+        each = [ir.var(c.result) for c in carried]
+    made += block
+    return list(each)
+
+
+def _once(work: Named, a: Expr, shape: Sequence[Expr], kept: int) -> Expr:
+    """The sums of the squares of a parameter over one axis."""
+    key = name_of(a), kept
+    if key not in work.sums:
+        i, k = work.names.fresh("i"), work.names.fresh("k")
+        places = [index(i), index(k)] if kept == 0 else [index(k), index(i)]
+        body: list[Statement] = []
+        (value,) = _sums(work, a, EXACT, places, k, shape[1 - kept], body)
+        name = work.names.fresh("squares")
+        work.first.append(Build(name, Type((shape[kept],)), (i,), value, tuple(body)))
+        work.sums[key] = array(name)
+    return work.sums[key]

@@ -9,7 +9,7 @@ Ensures: the error is at most `k*|value| + more` units of rounding, to first ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -46,11 +46,12 @@ NEGATIVE, POSITIVE = 1, 4
 
 class Error(NamedTuple):
     """By how many units a value may be off: `k*|value| + more`; of an array, `more` is an array
-    of them, or of their squares."""
+    of them, or of their squares, along those of its axes along which they differ."""
 
     k: Fraction = Fraction(0)
     more: Expr = ZERO
     squared: bool = False
+    axes: tuple[int, ...] | None = None
 
     @property
     def static(self) -> bool:
@@ -60,11 +61,11 @@ class Error(NamedTuple):
 EXACT = Error()
 
 
-def element(e: Error, places: Iterable[Expr]) -> Expr:
+def element(e: Error, places: Sequence[Expr]) -> Expr:
     """The error of an element of an array."""
     if e.more is ZERO:
         return ZERO
-    found = load(e.more, *places)
+    found = load(e.more, *(places if e.axes is None else [places[i] for i in e.axes]))
     return found**ir.HALF if e.squared else found
 
 

@@ -40,7 +40,7 @@ FEW, PATIENCE = 3_000, 300_000
 such calls until it is."""
 ULPS = 16
 """Of a number, or of the largest element of an array: less is no loss."""
-CLOSE = 2.0**-10
+CLOSE = 2.0**-18
 """Relative difference of two arithmetics that are 35 bits apart, below which the finer is right."""
 PASSED = 4
 """Ulps by which an element of double arithmetic may be off and stay."""

@@ -1,0 +1,98 @@
+"""What estimates of errors ask of the statements of a program (see `estimates`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from symdiff import ir
+from symdiff.ir import VAR, Expr
+from symdiff.ir.loop_program import (
+    ARRAY,
+    LOAD,
+    Block,
+    Build,
+    Check,
+    Loop,
+    Statement,
+    Structured,
+    Update,
+    index,
+    leaves,
+    name_of,
+    walk,
+)
+
+
+def last_arrays(program: Structured) -> set[str]:
+    """The arrays whose elements are results, and those that they are made of element by element."""
+    found = {name_of(e) for e in program.outputs if e.op is ARRAY}
+    before = -1
+    while before != len(found):
+        before = len(found)
+        for s in walk(program.block):
+            if isinstance(s, Update) and s.name in found:
+                found.add(s.source)
+            if isinstance(s, Build | Update) and s.name in found:
+                found |= _copied(s.value)
+            elif isinstance(s, Loop):
+                for c in s.carried:
+                    if c.type.shape and found & {c.result, c.name}:
+                        found |= {c.name, name_of(c.init), name_of(c.next)}
+    return found
+
+
+def _copied(e: Expr) -> set[str]:
+    """The arrays of which an expression is an element."""
+    if e.op is ir.WHERE:
+        return _copied(e.args[1]) | _copied(e.args[2])
+    return {name_of(e.args[0])} if e.op is LOAD else set()
+
+
+def adds_once(s: Loop, name: str) -> bool:
+    """Whether what a loop adds to a carried array goes to other elements in each iteration."""
+    reached = {name}
+    found = True
+    for b in walk(s.body):
+        if isinstance(b, Loop):
+            reached |= {n for c in b.carried if c.type.shape and name_of(c.init) in reached
+                        for n in (c.name, c.result)}  # fmt: skip
+        elif isinstance(b, Update) and b.source in reached:
+            reached.add(b.name)
+            found = found and index(s.index) in b.index
+    adds = [b for b in walk(s.body) if isinstance(b, Update) and b.source in reached]
+    return found and len(adds) == 1
+
+
+def divides(e: Expr) -> bool:
+    """Whether a number that is not loaded from an array divides."""
+    return any(
+        n.op is ir.DIV and any(v.op is VAR for v in leaves((n.args[1],)))
+        for n in ir.topological((e,))
+    )
+
+
+def unchecked(block: Block) -> Block:
+    """A block without its checks."""
+    return tuple(
+        replace(s, body=unchecked(s.body)) if isinstance(s, (Build, Loop)) else s
+        for s in block if not isinstance(s, Check)
+    )  # fmt: skip
+
+
+def values_of(s: Statement) -> Sequence[Expr]:
+    """What may be marked of a statement."""
+    match s:
+        case Build():
+            return (s.value,)
+        case Update():
+            return (s.value,)
+        case Loop():
+            ends = (e for c in s.carried for e in (c.init, c.next))
+            return (*ends, *(v.value for v in s.saves))
+        case Check():
+            return (s.condition,)
+    return ()
+
+
+__all__ = ["adds_once", "divides", "last_arrays", "unchecked", "values_of"]
