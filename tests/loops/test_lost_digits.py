@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 
+import mpmath
 import numpy as np
 import pytest
-from flint import arb, ctx
+from flint import arb, arb_mat, ctx
 
 import symdiff
 from symdiff import symgrad
@@ -217,3 +218,118 @@ def test_after_false_alarms_every_call_is_still_looked_at(monkeypatch):
     assert abs(truth) < 1e-11
     assert ulps(f(W, U, x, c), truth) <= 16
     assert tiers.count("wide") <= 1
+
+
+# ------------------------------------------------------------------------- linear solvers
+def quadratic(A, b, c):
+    return np.sum(np.linalg.solve(A, b) * b) - c
+
+
+def several(A, b, c):
+    return np.sum(np.linalg.solve(A, np.stack([b, 2 * b], axis=1))) - c
+
+
+def determinant(A, b, c):
+    return np.linalg.det(A) - c + 0 * b[0]
+
+
+def log_determinant(A, b, c):
+    return np.linalg.slogdet(A)[1] - c + 0 * b[0]
+
+
+def inverse(A, b, c):
+    return np.sum(np.linalg.inv(A) * b) - c
+
+
+@pytest.mark.parametrize("f", [quadratic, several, determinant, log_determinant, inverse])
+def test_solvers_in_more_digits(f, monkeypatch):
+    """A constant is taken off that is near, so that half of the digits are lost."""
+    from symdiff.runtime.loops import recomputed
+
+    monkeypatch.setattr(recomputed, "FEW", -1)
+    monkeypatch.setattr(recomputed, "MOST", -1)
+    rng = np.random.default_rng(1)
+    A, b = rng.normal(size=(6, 6)), rng.normal(size=6)
+    A[0, 0] = 0.0  # rows are exchanged
+    with_bits, ctx.prec = ctx.prec, 300
+    M, v = arb_mat([[arb(float(x)) for x in row] for row in A]), balls(b)
+    x = M.solve(arb_mat([[e] for e in v]))
+    inv = M.inv()
+    truth = {
+        quadratic: sum((x[i, 0] * v[i] for i in range(6)), arb(0)),
+        several: 3 * sum((x[i, 0] for i in range(6)), arb(0)),
+        determinant: M.det(),
+        log_determinant: abs(M.det()).log(),
+        inverse: sum((inv[i, j] * v[j] for i in range(6) for j in range(6)), arb(0)),
+    }[f]
+    c = round(float(truth), 9)
+    truth -= arb(c)
+    ctx.prec = with_bits
+    with symdiff.options(validate=False):
+        assert ulps(symgrad(f, verify=False)(A, b, c), truth) <= 16
+
+
+# ------------------------------------------------------------------------ long recurrences
+def average(a, x):
+    e = 0.0
+    for i in range(x.shape[0]):
+        e = a * x[i] + (1 - a) * e
+    return e
+
+
+def filtered(a, x):
+    m = 0.0
+    p = 1.0
+    for i in range(x.shape[0]):
+        p = p + 0.01
+        k = p / (p + a)
+        m = m + k * (x[i] - m)
+        p = (1 - k) * p
+    return m
+
+
+def oscillation(a, x):
+    u = 1.0
+    v = 0.0
+    for i in range(x.shape[0]):
+        v = v - 0.01 * (a * u + 0.1 * v + x[i] * 0.01)
+        u = u + 0.01 * v
+    return u
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [average, filtered, oscillation])
+def test_long_recurrences(f):
+    """100,000 steps: the value, and the derivative by differences of 600 bits."""
+    x = np.random.default_rng(2).normal(size=100_000)
+    with mpmath.workprec(600):
+        xs = np.array([mpmath.mpf(float(v)) for v in x], object)
+        a, step = mpmath.mpf(0.3), mpmath.mpf(2) ** -200
+        ends = [f(a + k * step, xs) for k in (1, 0, -1)]
+        truths = ends[1], (ends[0] - ends[2]) / (2 * step)
+    g = symgrad(f, wrt="a", verify=False)
+    with symdiff.options(validate=False):
+        for got, truth in zip((g(0.3, x), g.grad(0.3, x)), truths, strict=True):
+            assert abs(got - truth) <= 16 * math.ulp(float(truth))
+
+
+def test_values_in_loops_need_no_tests_of_their_own():
+    """Their roundings are in the estimate of the result."""
+    from symdiff.runtime.loops.kernel import StructuredKernel
+
+    found = []
+    settled = StructuredKernel.settled
+
+    def seen(self, *args):
+        found.append(settled(self, *args))
+        return found[-1]
+
+    with pytest.MonkeyPatch.context() as patch, symdiff.options(validate=False):
+        patch.setattr(StructuredKernel, "settled", seen)
+        symgrad(log_sum_exp, verify=False, cache=False)(np.linspace(-3, 3, 50))
+    assert found and not any(s.references for s in found)
+
+
+def log_sum_exp(x):
+    m = np.max(x)
+    return m + np.log(np.sum(np.exp(x - m) - 0.3 * x))

@@ -17,6 +17,7 @@
 `estimated_statements`  what estimates ask of the statements of a program
 `matrix_errors`      the errors of products of matrices
 `beside`             the other parts of real numbers, carried beside them through statements
+`eliminations`       linear solvers as loops, for those
 `corrected_program`  a program with arrays and loops together with its rounding errors
 `whole_program`      a program with arrays and loops in double-double arithmetic
 """

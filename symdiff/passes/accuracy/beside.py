@@ -50,13 +50,14 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.lowering.loops.collected import reduction
 from symdiff.lowering.loops.matmul import TURNED
+from symdiff.passes.accuracy.eliminations import ROUTINES, eliminated
 
 Parts = tuple[Expr, ...]
 """The parts of a number: its value as far as one number holds it, and the others."""
 
 
 def with_loops(program: Structured, names: Names) -> Block:
-    """The statements with products of matrices as sums.
+    """The statements with products of matrices as sums, and solvers as eliminations.
 
     Raises
     ------
@@ -64,11 +65,13 @@ def with_loops(program: Structured, names: Names) -> Block:
     """
     known = types(program)
 
-    def one(s: Statement) -> Statement:
+    def one(s: Statement) -> list[Statement]:
         if isinstance(s, (Build, Loop)):
-            return replace(s, body=tuple(map(one, s.body)))
+            return [replace(s, body=go(s.body))]
         if not isinstance(s, Call):
-            return s
+            return [s]
+        if s.routine in ROUTINES:
+            return eliminated(s, known, names)
         if s.routine not in TURNED:
             raise UnsupportedError(f"{s.routine} has no version with more digits")
         ((name, t),), (a, b) = s.results, s.args
@@ -85,9 +88,12 @@ def with_loops(program: Structured, names: Names) -> Block:
         result = names.fresh("total") if places else name
         carried = Carried(total, REAL, ZERO, ir.var(total) + x * y, result)
         loop = Loop(k, count, (carried,), (), names.fresh("trips"))
-        return Build(name, t, tuple(places), ir.var(result), (loop,)) if places else loop
+        return [Build(name, t, tuple(places), ir.var(result), (loop,)) if places else loop]
 
-    return tuple(map(one, program.block))
+    def go(block: Block) -> Block:
+        return tuple(made for s in block for made in one(s))
+
+    return go(program.block)
 
 
 class Beside(ABC):

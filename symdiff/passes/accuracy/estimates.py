@@ -4,12 +4,13 @@ Before:  for i: s = s + x[i]*y[i]
 After:   for i: s = s + x[i]*y[i]; q = q + (2*x[i]*y[i])**2
          check sqrt(q) <= 64*|s|
 
-Requires: a program whose real expressions `loop_tiers` settles: then each has a few units of
-error of its own, and those of what it loads (a unit is half of an ulp).
+Requires: a program. Of its real expressions `loop_tiers` settles the elements of results that are
+functions of what is given, and with "strict" all: those have a few units of error of their own,
+and those of what they load (a unit is half of an ulp). Of the others the roundings are bounded here.
 Ensures: the same outputs. A check "accuracy" fails unless each number is within `LIMIT` units, and
-each array within as many of its largest element, and each element within half of its own digits;
-with "strict" each element is within `LIMIT` units. So does it where a result is nan. Results
-whose errors are bounded statically have no check.
+each array within as many of its largest element, and each of its n elements within `SMALL*n` units
+and half of its own digits; with "strict" each element is within `LIMIT` units. So does it where a
+result is nan. Results whose errors are bounded statically have no check.
 
 An `Error` says of a name that its value is off by at most `k*|value| + more` units. Errors of
 the terms of a sum that come of their own roundings, or of different elements of arrays, are

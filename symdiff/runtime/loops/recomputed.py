@@ -1,15 +1,15 @@
 """Calls of programs with arrays and loops whose results lost digits, computed again.
 
 A kernel says so by its last checks (`passes.accuracy.estimates`). Then the whole program is
-computed in double-double arithmetic (`passes.accuracy.whole_program`), which bounds its errors.
-Where that is not enough, or to compile it would take longer, and the sizes of the arguments
+computed with its rounding errors, of first order (`passes.accuracy.corrected_program`), and where
+those are too large in double-double arithmetic (`passes.accuracy.whole_program`), which bounds its
+errors. Where that is not enough, or to compile it would take longer, and the sizes of the arguments
 allow it, the results are formulas of all elements (`interpret.unrolled`), whose values are proven
-in ball arithmetic, or are limits where the formulas are undefined. What is left is what the
-kernel computed, with a warning.
+in ball arithmetic, or are limits where the formulas are undefined. What is left is what
+double-double arithmetic computed, with a warning.
 
-Estimates of long recurrences may be far above the errors. Where double-double arithmetic finds
-what the kernel computed, that is the result, and nothing is said. Of a program with many arguments
-of which this is so call after call, fewer and fewer calls are computed again.
+Bounds of long recurrences may be far above the errors: elements that were right stay as the kernel
+computed them, and nothing is said.
 """
 
 from __future__ import annotations

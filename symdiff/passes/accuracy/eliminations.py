@@ -1,0 +1,123 @@
+"""Linear solvers as loops, for arithmetic that libraries do not have.
+
+Before:  x = solve(a, b)
+After:   for k: the rows of [a b] with the largest a[i, k] first, and less than the others by as
+         much as makes their a[i, k] zero;  x[i] = b[i]/a[i, i]
+
+Requires: one of `ROUTINES`; square matrices.
+Ensures: the same results. Gauss-Jordan elimination with partial pivoting: Higham, Accuracy and
+Stability of Numerical Algorithms (2002), section 14.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from symdiff import ir
+from symdiff.ir import ONE, ZERO, Expr, const
+from symdiff.ir.functions import LOG
+from symdiff.ir.loop_program import (
+    REAL,
+    Build,
+    Call,
+    Carried,
+    Loop,
+    Names,
+    Statement,
+    Type,
+    array,
+    index,
+    load,
+    name_of,
+)
+
+ROUTINES = frozenset(("solve", "inv", "det", "slogdet"))
+"""What can be written so."""
+
+
+def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Statement]:
+    """The statements of a solver."""
+    n = known[name_of(s.args[0])].shape[0]
+    made, reduced, sign = _reduced(s, known, n, names)
+    if s.routine in ("solve", "inv"):
+        ((name, t),) = s.results
+        places = [index(names.fresh(i)) for i in "ij"[: len(t.shape)]]
+        i, column = places[0], n + places[1] if len(places) > 1 else n
+        value = load(reduced, i, column) / load(reduced, i, i)
+        made.append(Build(name, t, tuple(map(name_of, places)), value))
+        return made
+    i = index(names.fresh("i"))
+    pivot = load(reduced, i, i)
+    now = [ir.var(names.fresh("product")) for _ in s.results]
+    starts, ends = [sign], [now[0] * pivot]
+    if s.routine == "slogdet":
+        starts = [sign, ZERO]
+        ends = [now[0] * ir.where(ir.lt(pivot, ZERO), const(-1), ONE), now[1] + LOG(ir.abs_(pivot))]
+    carried = tuple(
+        Carried(name_of(v), REAL, start, end, name)
+        for v, start, end, (name, _) in zip(now, starts, ends, s.results, strict=True)
+    )
+    made.append(Loop(name_of(i), n, carried, (), names.fresh("trips")))
+    return made
+
+
+def _reduced(
+    s: Call, known: Mapping[str, Type], n: Expr, names: Names
+) -> tuple[list[Statement], Expr, Expr]:
+    """What brings a matrix, with the right-hand sides beside it, to its diagonal; that; and whether
+    an odd number of rows was exchanged, as a sign."""
+    a, width = s.args[0], n
+    i, j = (index(names.fresh(c)) for c in "ij")
+    value = load(a, i, j)
+    if s.routine == "inv":
+        width, right = n + n, ir.where(ir.eq(j - n, i), ONE, ZERO)
+        value = ir.where(ir.lt(j, n), value, right)
+    elif s.routine == "solve":
+        shape = known[name_of(s.args[1])].shape
+        width = n + (shape[1] if len(shape) > 1 else 1)
+        right = load(s.args[1], i, j - n) if len(shape) > 1 else load(s.args[1], i)
+        value = ir.where(ir.lt(j, n), value, right)
+    t = Type((n, width))
+    start = names.fresh("augmented")
+    made: list[Statement] = [Build(start, t, (name_of(i), name_of(j)), value)]
+    k, before, after = index(names.fresh("k")), names.fresh("rows"), names.fresh("rows")
+    matrix = array(before)
+    row = index(names.fresh("i"))
+    best, place = ir.var(names.fresh("best")), index(names.fresh("place"))
+    size = ir.abs_(load(matrix, row, k))
+    better = ir.and_(ir.le(k, row), ir.lt(best, size))
+    found = index(names.fresh("place"))
+    search = Loop(
+        name_of(row), n,
+        (
+            Carried(name_of(best), REAL, const(-1), ir.where(better, size, best),
+                    names.fresh("best")),
+            Carried(name_of(place), Type((), "i"), ZERO, ir.where(better, row, place),
+                    name_of(found)),
+        ),
+        (), names.fresh("trips"),
+    )  # fmt: skip
+    p, q, swapped = index(names.fresh("i")), index(names.fresh("j")), names.fresh("exchanged")
+    source = ir.where(ir.eq(p, k), found, ir.where(ir.eq(p, found), k, p))
+    exchange = Build(swapped, t, (name_of(p), name_of(q)), load(matrix, source, q))
+    p, q, less = index(names.fresh("i")), index(names.fresh("j")), names.fresh("less")
+    rows = array(swapped)
+    rest = load(rows, p, q) - load(rows, p, k) / load(rows, k, k) * load(rows, k, q)
+    value = ir.where(ir.eq(p, k), load(rows, p, q), rest)
+    subtract = Build(less, t, (name_of(p), name_of(q)), value)
+    sign, last = ir.var(names.fresh("sign")), ir.var(names.fresh("sign"))
+    turned = ir.where(ir.eq(found, k), sign, -sign)
+    made.append(
+        Loop(
+            name_of(k), n,
+            (
+                Carried(before, t, array(start), array(less), after),
+                Carried(name_of(sign), REAL, ONE, turned, name_of(last)),
+            ),
+            (search, exchange, subtract), names.fresh("trips"),
+        )
+    )  # fmt: skip
+    return made, array(after), last
+
+
+__all__ = ["ROUTINES", "eliminated"]
