@@ -361,7 +361,7 @@ def kept(
 
 def settled(
     program: Structured, dtype: str, accuracy: str, tests: int, estimates: bool = False,
-    flags: bool = True,
+    flags: bool = True, by_rows: bool = False,
 ) -> Any:  # fmt: skip
     """`symdiff.passes.accuracy.loop_tiers.settle`, imported when a program is compiled.
 
@@ -369,6 +369,7 @@ def settled(
     ----------
     flags : whether the processor tells of overflow and underflow. Then norms are only scaled
         (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
+    by_rows : as for that.
     """
     from symdiff.codegen.llvm.jit import has_flags
     from symdiff.loops.simplify.scaled_norms import scaled
@@ -376,10 +377,10 @@ def settled(
     from symdiff.passes.accuracy.loop_tiers import settle
 
     if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
-        return settle(program, dtype, accuracy, tests, estimates)
+        return settle(program, dtype, accuracy, tests, estimates, by_rows)
     if tests:
-        return settle(other, dtype, accuracy, tests, estimates)
-    found: Any = settle(program, dtype, accuracy, tests, estimates)
+        return settle(other, dtype, accuracy, tests, estimates, by_rows)
+    found: Any = settle(program, dtype, accuracy, tests, estimates, by_rows)
     return found._replace(flags=OVERFLOWS | UNDERFLOWS)
 
 

@@ -105,9 +105,16 @@ class Estimated(NamedTuple):
     untested: frozenset[Expr]
 
 
-def estimated(program: Structured, dtype: str = "float64", strict: bool = False) -> Estimated:
-    """The program with a check for each result whose error is not known statically."""
-    work = _Estimating(program, dtype, strict)
+def estimated(
+    program: Structured, dtype: str = "float64", strict: bool = False, tests: bool = False
+) -> Estimated:
+    """The program with a check for each result whose error is not known statically.
+
+    Parameters
+    ----------
+    tests : whether all values keep their error tests, as they do with `strict`.
+    """
+    work = _Estimating(program, dtype, strict, tests or strict)
     block = work.block(program.block)
     checks: list[Statement] = []
     for e in dict.fromkeys(program.outputs):
@@ -130,9 +137,9 @@ class _Estimating(Propagation):
     zeros : arrays whose elements are zero where something is added to them.
     """
 
-    def __init__(self, program: Structured, dtype: str, strict: bool) -> None:
+    def __init__(self, program: Structured, dtype: str, strict: bool, tests: bool) -> None:
         super().__init__(dtype)
-        self.program, self.strict, self.tests = program, strict, strict
+        self.program, self.strict, self.tests = program, strict, tests
         self.last = last_arrays(program)
         self.tapes: dict[str, Error] = {}
         self.first: list[Statement] = []

@@ -107,7 +107,7 @@ class Settled(NamedTuple):
 
 def settle(
     program: Structured, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
-    estimates: bool = False,
+    estimates: bool = False, by_rows: bool = False,
 ) -> Settled:  # fmt: skip
     """The program with its doubts.
 
@@ -118,11 +118,13 @@ def settle(
     tests : what is tested for besides cancellation: 0 for nothing, 1 for underflow, 2 for
         overflow and invalid operations as well. The others are left to the flags.
     estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
+    by_rows : whether the program is one for each row: then their values keep tests of their own, so
+        that rows do not depend on each other.
     """
     program = ready(program)
     unwatched = untested = frozenset[Expr]()
     if estimates:
-        program, unwatched, untested = estimated(program, dtype, accuracy == "strict")
+        program, unwatched, untested = estimated(program, dtype, accuracy == "strict", by_rows)
     work = _Settling(program, dtype, accuracy, tests, unwatched, untested)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
         work.group(group)

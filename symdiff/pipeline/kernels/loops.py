@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,7 +140,9 @@ class ArrayKernels:
         self._raws[id(raw)] = raw
         return self._source.once
 
-    def _kernel(self, program: Structured, parallel: bool | str | None = None) -> StructuredKernel:
+    def _kernel(
+        self, program: Structured, parallel: bool | str | None = None, by_rows: bool = False
+    ) -> StructuredKernel:
         """The kernel of a program whose completed operations are not written out."""
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.runtime.loops.fallback import Tiers
@@ -151,11 +154,12 @@ class ArrayKernels:
             tiers = Tiers(
                 program,
                 loop_pipeline.closed(program),
-                settled,
+                partial(settled, by_rows=True) if by_rows else settled,
                 widen,
                 loop_pipeline.exact,
                 loop_pipeline.wide,
                 loop_pipeline.corrected,
+                by_rows,
             )
         return StructuredKernel(
             loop_pipeline.final(program), dtype=o.dtype,
@@ -227,7 +231,7 @@ class ArrayKernels:
             with self._once(raw):
                 if key not in self._by_row:
                     program = self._source.rows(static, shapes, mapped)
-                    made = None if program is None else self._kernel(program, False)
+                    made = None if program is None else self._kernel(program, False, by_rows=True)
                     self._by_row.setdefault(key, made)
         kernel = self._by_row[key]
         if kernel is not None:

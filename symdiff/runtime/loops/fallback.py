@@ -64,6 +64,7 @@ class Tiers(NamedTuple):
     exact : the program in closed forms with the values at completed points, for balls.
     wide : that in double-double arithmetic.
     corrected : that with the rounding errors of all numbers.
+    by_rows : whether it computes rows that do not depend on each other.
     """
 
     source: Structured
@@ -73,6 +74,7 @@ class Tiers(NamedTuple):
     exact: Callable[[Structured], Structured]
     wide: Callable[[Structured], Structured]
     corrected: Callable[[Structured], Structured]
+    by_rows: bool = False
 
 
 class Again:

@@ -130,7 +130,7 @@ class StructuredKernel:
         own = fingerprint(self.program)
         if self.tiers is None:
             return own
-        return own, fingerprint(self.tiers.closed)
+        return own, fingerprint(self.tiers.closed), self.tiers.by_rows
 
     # ------------------------------------------------------------------ calling
     def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:
