@@ -25,6 +25,7 @@ import numpy as np
 
 from symdiff import symgrad
 from symdiff.diagnostics.naive import Naive
+from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar.kernel import Kernel
 
 Arrays = Sequence[np.ndarray]
@@ -104,11 +105,11 @@ def kernels(fun: Callable[..., float]) -> dict[str, Kernel]:
         found[accuracy] = both._compiled({})[1].kernel
     f = symgrad(fun)
     outputs = Naive(f.raw_program, f.raw_program.params).outputs
-    found["naive"] = Kernel("naive", f.raw_program.params, outputs, accuracy="fast", parallel=False)
-    high = found["high"]
-    found["tests"] = Kernel(
-        "tests", high.params, high.outputs, suspect=high.suspect, refine=high.refine, parallel=False
+    found["naive"] = Kernel(
+        Plain("naive", f.raw_program.params, outputs), accuracy="fast", parallel=False
     )
+    high = found["high"]
+    found["tests"] = Kernel(high.function, parallel=False, again=False)
     return found
 
 

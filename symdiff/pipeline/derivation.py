@@ -359,30 +359,6 @@ def kept(
     return found
 
 
-def settled(
-    program: Structured, dtype: str, accuracy: str, tests: int, estimates: bool = False,
-    flags: bool = True,
-) -> Any:  # fmt: skip
-    """`symdiff.passes.accuracy.loop_tiers.settle`, imported when a program is compiled.
-
-    Parameters
-    ----------
-    flags : whether the processor tells of overflow and underflow. Then norms are only scaled
-        (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
-    """
-    from symdiff.codegen.llvm.jit import has_flags
-    from symdiff.loops.simplify.scaled_norms import scaled
-    from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
-    from symdiff.passes.accuracy.loop_tiers import settle
-
-    if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
-        return settle(program, dtype, accuracy, tests, estimates)
-    if tests:
-        return settle(other, dtype, accuracy, tests, estimates)
-    found: Any = settle(program, dtype, accuracy, tests, estimates)
-    return found._replace(flags=OVERFLOWS | UNDERFLOWS)
-
-
 def _packed(
     emission: Emission,
     wrong: Sequence[tuple[str, Expr]],

@@ -76,13 +76,6 @@ def exact(program: Structured) -> Structured:
     return replace(program, block=block, outputs=outputs)
 
 
-def wide(program: Structured) -> Structured:
-    """What `exact` gives, in double-double arithmetic."""
-    from symdiff.passes.accuracy.whole_program import widened
-
-    return widened(program)
-
-
 def gradient(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
     """d f/d wrt of a scalar function: one output per parameter named in wrt."""
     base = _simplified(_scalar(program, "grad"))
