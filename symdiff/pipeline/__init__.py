@@ -1,5 +1,6 @@
 """From a captured function to kernels, stage by stage.
 
+`protocol`           what the two pipelines have in common: stages, and the log of them
 `scalar`             functions of numbers: capture, assume, guards, cancel, complete, differentiate, ...
 `loops`              loop programs: simplify, differentiate, select tapes, ...
 `argument_shapes`    what a program depends on in the shapes of its arguments

@@ -23,6 +23,7 @@ from symdiff.ir.loop_program import Stretches, Structured
 from symdiff.ir.program import Emission, Program, Tree
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
+from symdiff.pipeline.protocol import pipeline_of
 from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Once
 from symdiff.runtime import cache
@@ -218,22 +219,13 @@ class Source:
         """A captured program after the steps of the path."""
         if not self.path:
             return program
+        pipeline, notes = pipeline_of(program), None
         if isinstance(program, Program):
-            from symdiff.pipeline import scalar as pipeline
+            from symdiff.pipeline.scalar import Notes
 
-            notes = self.notes[id(program)] = pipeline.Notes()
-            for kind, by in self.path:
-                program = getattr(pipeline, kind)(program, by, notes)
-            return program
-        from symdiff.pipeline import loops as loop_pipeline
-
+            notes = self.notes[id(program)] = Notes()
         for kind, by in self.path:
-            real = {p.name for p in program.params if p.type.kind == "f"}
-            by = tuple(n for n in by if n in real)
-            if kind in _FORWARD:
-                program = getattr(loop_pipeline, kind)(program, by)
-            else:
-                program = getattr(loop_pipeline, kind)(program, by, self.checkpoint)
+            program = pipeline.derive(program, kind, by, notes, self.checkpoint)
         return program
 
     def final(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
@@ -306,8 +298,8 @@ class Source:
             fresh = pipeline.Notes(without=without)
             program = raw if self.path else pipeline.value(raw, fresh)
             for kind, by in self.path:
-                program = getattr(pipeline, kind)(program, by, fresh)
-            return pipeline.emission(program, without), fresh
+                program = pipeline.derive(program, kind, by, fresh)
+            return pipeline.emission(program, fresh), fresh
 
         if how == "off":
             emission, notes = emit(frozenset())
@@ -338,10 +330,6 @@ class Source:
         if sound is not None:
             sound.trial = found
         return found
-
-
-_FORWARD = ("derivative", "jvp")
-"""Derivations that reverse no loop."""
 
 
 def kept(

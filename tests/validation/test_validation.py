@@ -148,7 +148,7 @@ def test_no_false_alarm(f):
             program = raw if path else pipeline.value(raw, notes)
             for kind, by in path:
                 program = getattr(pipeline, kind)(program, by, notes)
-            return pipeline.emission(program, off), notes
+            return pipeline.emission(program, notes), notes
 
         outcome = stages.checked(raw, path, emit)
         assert outcome.fault is None
