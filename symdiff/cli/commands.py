@@ -233,7 +233,7 @@ def show(target: str, wrt: str | None, order: int, stage: str | None, timings: b
     import time
 
     from symdiff.cli.targets import resolve
-    from symdiff.pipeline.protocol import pipeline_of
+    from symdiff.pipeline.derivation import pipeline_of
 
     subject = resolve(target)
     names, dtype = subject.variables(wrt), subject.dtype or "float64"

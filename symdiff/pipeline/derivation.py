@@ -23,7 +23,7 @@ from symdiff.ir.loop_program import Stretches, Structured
 from symdiff.ir.program import Emission, Program, Tree
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
-from symdiff.pipeline.protocol import pipeline_of
+from symdiff.pipeline.protocol import Pipeline
 from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Once
 from symdiff.runtime import cache
@@ -330,6 +330,17 @@ class Source:
         if sound is not None:
             sound.trial = found
         return found
+
+
+def pipeline_of(program: Program | Structured) -> Pipeline:
+    """The pipeline for a captured program."""
+    if isinstance(program, Program):
+        from symdiff.pipeline import scalar
+
+        return scalar
+    from symdiff.pipeline import loops
+
+    return loops
 
 
 def kept(

@@ -64,16 +64,3 @@ class Pipeline(Protocol):
 
     def stages(self, program: Any, wrt: Sequence[str], order: int = 1) -> list[Stage[Any]]:
         """The program after each stage that makes its derivatives of an order."""
-
-
-def pipeline_of(program: Any) -> Pipeline:
-    """The pipeline for a captured program."""
-    from symdiff.ir.program import Program
-
-    if isinstance(program, Program):
-        from symdiff.pipeline import scalar
-
-        return scalar
-    from symdiff.pipeline import loops
-
-    return loops
