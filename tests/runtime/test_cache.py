@@ -156,7 +156,7 @@ def test_a_hit_keeps_a_kernel_young(folder):
     cache.store("k", b"code", ("sin",))
     os.utime(folder / "k.kernel", (1, 1))
     assert cache.load("k") == (b"code", ("sin",))
-    assert time.time() - (folder / "k.kernel").stat().st_mtime < 60
+    assert (folder / "k.kernel").stat().st_mtime > 1
 
 
 def test_leftovers_of_killed_processes_go(monkeypatch, folder):

@@ -1,8 +1,8 @@
 """Where results are written: past the caches, from aligned elements on, into given arrays."""
 
 import itertools
+import sys
 import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -212,20 +212,28 @@ def test_one_thread_runs_large_arrays_without_python(monkeypatch):
 
 @needs_builtins
 def test_other_threads_run_during_long_calls():
+    """No other thread is let in by the interpreter, so those that ran, ran during a call."""
     call = make(mul(x, y), parallel=False).fast_arrays()
     a, stop, ticks = np.ones(3_000_000), threading.Event(), []
 
     def tick() -> None:
         while not stop.wait(1e-4):
-            ticks.append(time.perf_counter())
+            ticks.append(None)
 
     thread = threading.Thread(target=tick)
-    thread.start()
-    spans = []
-    for _ in range(40):
-        start = time.perf_counter()
-        call(a, a)
-        spans.append((start, time.perf_counter()))
-    stop.set()
-    thread.join()
-    assert any(s < t < e for s, e in spans for t in ticks)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000.0)
+    try:
+        thread.start()
+        during = 0
+        for _ in range(400):
+            before = len(ticks)
+            call(a, a)
+            during += len(ticks) - before
+            if during:
+                break
+    finally:
+        sys.setswitchinterval(interval)
+        stop.set()
+        thread.join()
+    assert during
