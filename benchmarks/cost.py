@@ -4,7 +4,7 @@
 
 Value and gradient of each function at a million points, on one thread, into arrays that
 are there. The three are timed in turn, block by block, again and again, and the least
-processor time of every block counts, so that other processes matter little. "doubt" is
+processor time of every block counts, so that other processes matter little. "flagged" is
 the share of elements that the second tier computes again.
 
 - fast: symdiff with accuracy="fast", the same formulas without tests.
@@ -151,7 +151,7 @@ def main() -> None:
     np.seterr(all="ignore")
     rng = np.random.default_rng(0)
     print(
-        "| function | fast, ns | high/fast | high/naive | doubt | ulp |\n|---|---|---|---|---|---|"
+        "| function | fast, ns | high/fast | high/naive | flagged | ulp |\n|---|---|---|---|---|---|"
     )
     for fun, ranges in FUNCTIONS:
         points = [rng.uniform(a, b, options.size) for a, b in ranges]
