@@ -9,7 +9,9 @@ error of its own, and those of what it loads (a unit is half of an ulp).
 Ensures: the same outputs. A check "accuracy" fails unless each number is within `LIMIT` units, and
 each array within as many of its largest element, and each element within half of its own digits;
 with "strict" each element is within `LIMIT` units. So does it where a result is nan. Results
-whose errors are bounded statically have no check.
+whose errors are bounded statically have no check. With tests for underflow, what that costs on the
+way counts as well, so that sums of squares of small numbers are no denominators in silence; and
+where something overflowed, errors are not finite, which no check passes.
 
 An `Error` says of a name that its value is off by at most `k*|value| + more` units. Errors of
 the terms of a sum that come of their own roundings, or of different elements of arrays, are
@@ -24,7 +26,7 @@ First-order running error analysis: Higham, Accuracy and Stability of Numerical 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -66,6 +68,7 @@ from symdiff.passes.accuracy.bounds import is_power_of_two
 from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
 from symdiff.passes.accuracy.propagation import (
     EXACT,
+    FLOOR,
     NEGATIVE,
     POSITIVE,
     Error,
@@ -83,6 +86,8 @@ RAISED = 2
 """How often an error of a loop is raised before it is computed beside."""
 TINY = {"float64": Fraction(1, 2**900), "float32": Fraction(1, 2**100)}
 """A smaller sum of squares may have underflowed."""
+SUBNORMAL = 2**16
+"""Where errors of underflow count, numbers may be off by as many times what one costs."""
 
 
 class Estimated(NamedTuple):
@@ -92,9 +97,12 @@ class Estimated(NamedTuple):
     unwatched: frozenset[Expr]
 
 
-def estimated(program: Structured, dtype: str = "float64", strict: bool = False) -> Estimated:
-    """The program with a check for each result whose error is not known statically."""
-    work = _Estimating(program, dtype, strict)
+def estimated(
+    program: Structured, dtype: str = "float64", strict: bool = False, tests: bool = False
+) -> Estimated:
+    """The program with a check for each result whose error is not known statically; with tests,
+    those of underflow and overflow included."""
+    work = _Estimating(program, dtype, strict, tests)
     block = work.block(program.block)
     checks: list[Statement] = []
     for e in dict.fromkeys(program.outputs):
@@ -103,6 +111,32 @@ def estimated(program: Structured, dtype: str = "float64", strict: bool = False)
         return Estimated(program, frozenset())
     made = pruned((*block, *checks), program.outputs)
     return Estimated(replace(program, block=made), frozenset(work.unwatched))
+
+
+def passes_on_losses(program: Structured) -> bool:
+    """Whether numbers that are computed, and may have lost digits to underflow or overflowed, are
+    operands of others, so that `estimated` is to be asked with tests if something did."""
+    made = {
+        n for s in walk(program.block) for n, t in (*defined(s), *inner(s)) if t.kind == "f"
+    }  # fmt: skip
+
+    def operands() -> Iterator[Expr]:
+        yield from (e for e in program.outputs if e.op is not ARRAY)
+        for s in walk(program.block):
+            match s:
+                case Build() | Update():
+                    yield s.value
+                case Loop():
+                    for c in s.carried:
+                        sum_ = reduction(c) if c.type == REAL else None
+                        if sum_ is not None and sum_.kind != "mul":
+                            yield sum_.term
+                        elif c.type == REAL:
+                            yield c.next
+                case Call():
+                    yield from s.args
+
+    return any(name_of(e) in made for top in operands() if top.op is not VAR for e in leaves((top,)))
 
 
 class _Estimating(Propagation):
@@ -114,8 +148,8 @@ class _Estimating(Propagation):
     zeros : arrays whose elements are zero where something is added to them.
     """
 
-    def __init__(self, program: Structured, dtype: str, strict: bool) -> None:
-        super().__init__(dtype)
+    def __init__(self, program: Structured, dtype: str, strict: bool, tests: bool) -> None:
+        super().__init__(dtype, underflows=tests)
         self.program, self.strict = program, strict
         self.tapes: dict[str, Error] = {}
         self.zeros: set[str] = set()
@@ -201,14 +235,14 @@ class _Estimating(Propagation):
             if k := max(source.k, found.k):
                 self.errors[s.name] = Error(k)
             return [s]
-        squared = add or source.squared
+        squared = (add or source.squared) and not self.underflows  # squares underflow
         before, made = self.stored(s.source, s.type, squared)
         value = self.units(s.value, found)
+        rounded = ir.HALF * (load(array(s.source), *s.index) + s.value)
         if squared:
-            value = value**2
-        if add:
-            rounded = load(array(s.source), *s.index) + s.value
-            value = value + (ir.HALF * rounded) ** 2
+            value = value**2 + (rounded**2 if add else ZERO)
+        elif add:
+            value = value + ir.abs_(rounded)
         name = self.names.fresh(f"{s.name}_error")
         self.mark(value)
         self.errors[s.name] = Error(Fraction(0), array(name), squared)
@@ -226,6 +260,8 @@ class _Estimating(Propagation):
                     self.errors.get(name_of(c.init), EXACT) if c.type.shape else self.error(c.init)
                 )
                 sum_ = reduction(c) if c.type == REAL else None
+                if sum_ is not None and sum_.kind == "mul" and self.underflows:
+                    sum_ = None  # what vanishes on the way may come back
                 guesses[c.name] = _Carrying(c, init, sum_, init.static, init.k)
         numbers = [c for c in s.carried if c.type == REAL]
         signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
@@ -344,6 +380,7 @@ class _Estimating(Propagation):
         own = MEAN * self.rounding(term) + MEAN * (not (r.kind == "mul" and is_power_of_two(term)))
         various = self.propagated(term, varies)
         shared = self.propagated(term, lambda leaf: not varies(leaf))
+        shared = shared._replace(more=shared.more + self.floor(term))
         each = Error(own + various.k, various.more)
         if r.kind in ("max", "min"):
             found = Error(self.rounding(term) + various.k + shared.k, each.more + shared.more)
@@ -425,7 +462,7 @@ class _Estimating(Propagation):
             found = self.error(e)
             if found.static and found.k <= LIMIT:
                 return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if _divides(e) else []
-            fine = ir.le(self.units(e, found), const(LIMIT) * self.size(e))
+            fine = self._fine(self.units(e, found), LIMIT, self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
         found = self.errors.get(name_of(e), EXACT)
@@ -436,12 +473,19 @@ class _Estimating(Propagation):
         at = [index(i) for i in places]
         size = ir.abs_(load(e, *at))
         off = const(found.k) * size + element(found, at)
-        one = ir.where(ir.le(off, const(LIMIT if self.strict else HALF) * size), ZERO, ONE)
+        one = ir.where(self._fine(off, LIMIT if self.strict else HALF, size), ZERO, ONE)
         (wrong, largest, most), block = self._over(places, t, (one, size, off))
         fine = ir.le(wrong, ZERO)
         if not self.strict:
-            fine = ir.and_(fine, ir.le(most, const(LIMIT) * largest))
+            fine = ir.and_(fine, self._fine(most, LIMIT, largest))
         return [*block, self._check(fine)]
+
+    def _fine(self, off: Expr, limit: int, size: Expr) -> Expr:
+        """Whether an error is within so many units of what has this size."""
+        if not self.underflows:
+            return ir.le(off, const(limit) * size)
+        tiny = ir.le(off, const(SUBNORMAL * FLOOR[self.dtype]))
+        return ir.and_(ir.or_(ir.le(off, const(limit) * size), tiny), ir.lt(off, INF))
 
     def _divides(self, name: str) -> bool:
         """Whether an array has quotients by sums, which may be 0/0."""
@@ -578,4 +622,4 @@ def _values(s: Statement) -> Sequence[Expr]:
     return ()
 
 
-__all__ = ["Estimated", "estimated"]
+__all__ = ["Estimated", "estimated", "passes_on_losses"]
