@@ -136,7 +136,9 @@ def passes_on_losses(program: Structured) -> bool:
                 case Call():
                     yield from s.args
 
-    return any(name_of(e) in made for top in operands() if top.op is not VAR for e in leaves((top,)))
+    return any(
+        name_of(e) in made for top in operands() if top.op is not VAR for e in leaves((top,))
+    )
 
 
 class _Estimating(Propagation):

@@ -16,7 +16,23 @@ from typing import Any, NamedTuple
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
-from symdiff.ir import ABS, ADD, CONST, DIV, FALSE, INF, MUL, NEG, POW, SUB, VAR, WHERE, ZERO, Expr, const
+from symdiff.ir import (
+    ABS,
+    ADD,
+    CONST,
+    DIV,
+    FALSE,
+    INF,
+    MUL,
+    NEG,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    const,
+)
 from symdiff.ir.functions import MAXIMUM, MINIMUM
 from symdiff.ir.loop_program import (
     FLOORDIV,

@@ -172,7 +172,9 @@ class Trial:
         self.kinks = tuple(k for k in kinks if ir.variables((k,))) if path else ()
         equal = (e for e in ir.topological(captured.outputs) if e.op is ir.EQ)
         self.cuts = tuple(e for e in equal if ir.variables((e,))) if path else ()
-        jumps = (e.op.cut(*e.args) for e in ir.topological(captured.outputs) if e.op.cut is not None)
+        jumps = (
+            e.op.cut(*e.args) for e in ir.topological(captured.outputs) if e.op.cut is not None
+        )
         self.jumps = tuple(j for j in dict.fromkeys(jumps) if ir.variables((j,)))
         self.facts = captured.assumptions
         self.domain = () if path else captured.domain
@@ -260,7 +262,9 @@ class Trial:
         seen = Seen(point, found)
         first = count + len(self.kinks) + len(self.facts) + len(self.domain)
         cut = any(c is True for c in values[first : first + len(self.cuts)])
-        seen.on_cut = any(j.contains(0) for j in values[first + len(self.cuts) :][: len(self.jumps)])
+        seen.on_cut = any(
+            j.contains(0) for j in values[first + len(self.cuts) :][: len(self.jumps)]
+        )
         kinky = cut or any(
             k.is_zero() or k.contains(0) for k in values[count : count + len(self.kinks)]
         )
