@@ -105,3 +105,18 @@ def test_small_results_of_long_recurrences_are_no_alarm() -> None:
     found = symgrad(decay).grad(0.5, x)[1]
     assert found[-1] == 1.0
     assert (found[:10] == 0).all()
+
+
+def test_products_of_matrices_that_vanish() -> None:
+    def along(x: Any) -> Any:
+        return x[0] / (x @ x)
+
+    def of_matrices(x: Any) -> Any:
+        y = x @ x.T
+        return x[0, 0] / (y[0, 0] + y[1, 1])
+
+    assert _is_right(symgrad(along)(SMALL), 0.2e160)
+    slopes = symgrad(along).grad(np.array([1e-160, 3e-160]) * 1e60)
+    assert np.allclose(slopes, [8e198, -6e198], rtol=1e-14)
+    x = np.array([[1e-160, 2e-160], [3e-160, -1e-160]])
+    assert _is_right(symgrad(of_matrices)(x), 1e160 / 15)

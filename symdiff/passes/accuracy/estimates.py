@@ -26,13 +26,13 @@ First-order running error analysis: Higham, Accuracy and Stability of Numerical 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const
+from symdiff.ir import INF, ONE, TRUE, ZERO, Expr, const
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -65,6 +65,7 @@ from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
+from symdiff.passes.accuracy.lossy import divides
 from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
 from symdiff.passes.accuracy.propagation import (
     EXACT,
@@ -113,34 +114,6 @@ def estimated(
     return Estimated(replace(program, block=made), frozenset(work.unwatched))
 
 
-def passes_on_losses(program: Structured) -> bool:
-    """Whether numbers that are computed, and may have lost digits to underflow or overflowed, are
-    operands of others, so that `estimated` is to be asked with tests if something did."""
-    made = {
-        n for s in walk(program.block) for n, t in (*defined(s), *inner(s)) if t.kind == "f"
-    }  # fmt: skip
-
-    def operands() -> Iterator[Expr]:
-        yield from (e for e in program.outputs if e.op is not ARRAY)
-        for s in walk(program.block):
-            match s:
-                case Build() | Update():
-                    yield s.value
-                case Loop():
-                    for c in s.carried:
-                        sum_ = reduction(c) if c.type == REAL else None
-                        if sum_ is not None and sum_.kind != "mul":
-                            yield sum_.term
-                        elif c.type == REAL:
-                            yield c.next
-                case Call():
-                    yield from s.args
-
-    return any(
-        name_of(e) in made for top in operands() if top.op is not VAR for e in leaves((top,))
-    )
-
-
 class _Estimating(Propagation):
     """The errors of a program's names.
 
@@ -186,8 +159,8 @@ class _Estimating(Propagation):
         found = self.error(s.value)
         if any(isinstance(b, Call) and b.routine not in TURNED for b in walk(s.body)):
             found = Error(SOLVED)  # it would be called twice
-        if found.static:
-            if found.k:
+        if found.flat:
+            if found != EXACT:
                 self.errors[s.name] = found
             if s.value is ZERO:
                 self.zeros.add(s.name)
@@ -214,7 +187,7 @@ class _Estimating(Propagation):
     def stored(self, name: str, t: Type, squared: bool) -> tuple[Expr, list[Statement]]:
         """The array of the errors of an array, and what makes it."""
         found = self.errors.get(name, EXACT)
-        if found.more is not ZERO and found.k == 0 and found.squared == squared:
+        if not found.flat and found.k == 0 and found.squared == squared:
             return found.more, []
         indices = tuple(self.names.fresh("i") for _ in t.shape)
         places = [index(i) for i in indices]
@@ -233,9 +206,10 @@ class _Estimating(Propagation):
         unsure = self.propagated(s.guard, lambda _: True).more if s.guard is not TRUE else ZERO
         found = found._replace(more=found.more + unsure)
         add = s.add and s.source not in self.zeros
-        if source.static and found.static and not add:
-            if k := max(source.k, found.k):
-                self.errors[s.name] = Error(k)
+        if source.flat and found.flat and not add:
+            both = Error(max(source.k, found.k), _larger(source.more, found.more))
+            if both != EXACT:
+                self.errors[s.name] = both
             return [s]
         squared = (add or source.squared) and not self.underflows  # squares underflow
         before, made = self.stored(s.source, s.type, squared)
@@ -305,12 +279,12 @@ class _Estimating(Propagation):
         made = []
         for r in s.restores:
             found = self.tapes.get(r.tape, EXACT)
-            if found.more is not ZERO:
+            if not found.flat:
                 name = self.names.fresh(f"{r.name}_error")
                 made.append(Restore(name_of(found.more), r.type, name))
                 more = array(name) if r.type.shape else ir.var(name)
                 self.errors[r.name] = Error(found.k, more, found.squared)
-            elif found.k:
+            elif found != EXACT:
                 self.errors[r.name] = found
         return made
 
@@ -323,13 +297,13 @@ class _Estimating(Propagation):
                 found = self.errors.get(name_of(v.value), EXACT)
             else:
                 found = self.error(v.value)
-            if found.more is not ZERO:
+            if not found.flat:
                 tape = self.names.fresh(f"{v.tape}_error")
                 value = found.more
                 self.mark(value)
                 made.append(Save(tape, v.type, value))
                 self.tapes[v.tape] = Error(found.k, ir.var(tape), found.squared)
-            elif found.k:
+            elif found != EXACT:
                 self.tapes[v.tape] = found
         return made
 
@@ -462,13 +436,13 @@ class _Estimating(Propagation):
         """What fails unless a result is within the limit."""
         if e.op is not ARRAY:
             found = self.error(e)
-            if found.static and found.k <= LIMIT:
-                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if _divides(e) else []
+            if found.flat and found.k <= LIMIT:
+                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if divides(e) else []
             fine = self._fine(self.units(e, found), LIMIT, self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
         found = self.errors.get(name_of(e), EXACT)
-        static = found.static and found.k <= LIMIT
+        static = found.flat and found.k <= LIMIT
         if t.kind != "f" or (static and not self._divides(name_of(e))):
             return []
         places = [self.names.fresh("i") for _ in t.shape]
@@ -492,8 +466,7 @@ class _Estimating(Propagation):
     def _divides(self, name: str) -> bool:
         """Whether an array has quotients by sums, which may be 0/0."""
         return any(
-            isinstance(s, Build) and s.name == name and _divides(s.value)
-            for s in self.program.block
+            isinstance(s, Build) and s.name == name and divides(s.value) for s in self.program.block
         )
 
     def _over(
@@ -574,6 +547,11 @@ class _Carrying:
         return Error(self.common, total)
 
 
+def _larger(a: Expr, b: Expr) -> Expr:
+    """Of two constants."""
+    return a if (ir.rational(a) or 0) >= (ir.rational(b) or 0) else b
+
+
 def _over(a: Expr, b: Expr) -> Expr:
     return ZERO if a is ZERO else a / b
 
@@ -591,14 +569,6 @@ def _once(s: Loop, name: str) -> bool:
             found = found and index(s.index) in b.index
     adds = [b for b in walk(s.body) if isinstance(b, Update) and b.source in reached]
     return found and len(adds) == 1
-
-
-def _divides(e: Expr) -> bool:
-    """Whether a number that is not loaded from an array divides."""
-    return any(
-        n.op is ir.DIV and any(v.op is VAR for v in leaves((n.args[1],)))
-        for n in ir.topological((e,))
-    )
 
 
 def _unchecked(block: Block) -> Block:
@@ -624,4 +594,4 @@ def _values(s: Statement) -> Sequence[Expr]:
     return ()
 
 
-__all__ = ["Estimated", "estimated", "passes_on_losses"]
+__all__ = ["Estimated", "estimated"]

@@ -64,10 +64,11 @@ from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, SETTLED, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
 from symdiff.passes.accuracy.cancelling_sums import sharpen
 from symdiff.passes.accuracy.error_test import Doubt, doubt
-from symdiff.passes.accuracy.estimates import estimated, passes_on_losses
+from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import inherits
 from symdiff.passes.accuracy.gather_fractions import gather
+from symdiff.passes.accuracy.lossy import passes_on_losses
 from symdiff.passes.accuracy.overflow import Underflow, overflow, underflow
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.complete.complete import expand_completed, pinned_forms

@@ -61,6 +61,8 @@ LEFT = 2
 NEGATIVE, POSITIVE = 1, 4
 FLOOR = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
 """The units that an operation loses that underflows."""
+MANY = 64
+"""Terms of products of matrices that may underflow and still count."""
 _KEEPS = (ADD, SUB, NEG, ABS, WHERE, MAXIMUM, MINIMUM, LOAD)
 """Operations that do not underflow."""
 
@@ -77,14 +79,19 @@ class Error(NamedTuple):
     def static(self) -> bool:
         return self.more is ZERO
 
+    @property
+    def flat(self) -> bool:
+        """Whether it is the same at all elements: beside `k`, at most what underflow costs."""
+        return self.more.op is CONST and not self.squared
+
 
 EXACT = Error()
 
 
 def element(e: Error, places: Iterable[Expr]) -> Expr:
     """The error of an element of an array."""
-    if e.more is ZERO:
-        return ZERO
+    if e.flat:
+        return e.more
     found = load(e.more, *places)
     return found**ir.HALF if e.squared else found
 
@@ -141,6 +148,13 @@ class Propagation:
         ):
             return ZERO
         return const(FLOOR[self.dtype])
+
+    def of_squares(self, squares: Expr) -> tuple[Expr, bool]:
+        """The error of a sum from the squares of those of its terms, and whether it is squared;
+        not where what underflow costs counts, which squared would underflow itself."""
+        if not self.underflows:
+            return squares, True
+        return squares**ir.HALF + const(MANY * FLOOR[self.dtype]), False
 
     def written(self, e: Expr) -> tuple[Expr, dict[Expr, Expr]]:
         """An expression as it is computed over variables, and the leaves they stand for."""

@@ -172,10 +172,7 @@ class Trial:
         self.kinks = tuple(k for k in kinks if ir.variables((k,))) if path else ()
         equal = (e for e in ir.topological(captured.outputs) if e.op is ir.EQ)
         self.cuts = tuple(e for e in equal if ir.variables((e,))) if path else ()
-        jumps = (
-            e.op.cut(*e.args) for e in ir.topological(captured.outputs) if e.op.cut is not None
-        )
-        self.jumps = tuple(j for j in dict.fromkeys(jumps) if ir.variables((j,)))
+        self.jumps = tuple(dict.fromkeys(map(_on_cut, ir.topological(captured.outputs))))
         self.facts = captured.assumptions
         self.domain = () if path else captured.domain
         roots = [*self.truth, *self.kinks, *self.facts, *self.domain, *self.cuts, *self.jumps]
@@ -262,9 +259,8 @@ class Trial:
         seen = Seen(point, found)
         first = count + len(self.kinks) + len(self.facts) + len(self.domain)
         cut = any(c is True for c in values[first : first + len(self.cuts)])
-        seen.on_cut = any(
-            j.contains(0) for j in values[first + len(self.cuts) :][: len(self.jumps)]
-        )
+        first += len(self.cuts)
+        seen.on_cut = any(j is not False for j in values[first : first + len(self.jumps)])
         kinky = cut or any(
             k.is_zero() or k.contains(0) for k in values[count : count + len(self.kinks)]
         )
@@ -520,6 +516,13 @@ class Trial:
 
 
 ORDINARY_ONLY = 6
+
+
+def _on_cut(e: Expr) -> Expr:
+    """Where a function is on its branch cut, or where that begins: behind the last argument."""
+    if e.op.cut is None:
+        return ir.FALSE
+    return ir.and_(ir.le(ir.abs_(e.op.cut(*e.args)), 0), ir.le(e.args[-1], 0))
 
 
 def _weight(op: ir.Op) -> int:
