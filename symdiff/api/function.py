@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, inspection
+from symdiff.api import firstcalls, inspection, integers
 from symdiff.api.leaves import at_leaves, named_leaves
 from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.errors import SymdiffError, VerificationError
@@ -65,9 +65,10 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 `symdiff.api.directional`."""
 _FAST = {np.dtype(name): name for name in ("float64", "float32")}
 """Arrays that compiled entries take."""
-Kind = str | tuple[str, int, int, int]
-"""What a compiled entry serves: numbers, a program with arrays, or arrays of a dtype and number
-of dimensions as those arguments that the bits tell, but for one number of elements."""
+Kind = str | tuple[str, int, int, int, bool]
+"""What a compiled entry serves: numbers, floats, a program with arrays, or arrays of a dtype and
+number of dimensions as those arguments that the bits tell, but for one number of elements, with
+numbers that may be integers or not."""
 MOST_INPUTS = 60
 """Arguments of calls with arrays that go straight to a compiled entry."""
 
@@ -117,6 +118,7 @@ class SymbolicFunction:
         self._begin()
         self._derived: dict[Step, SymbolicFunction] = {}
         self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
+        self._nested: tuple[Parameters, tuple[pytrees.Node, ...]] | None = None
         self._expression: tuple[Any, Any] | None = None
         self._epoch = source.epoch
         self._gate: Gate | None = None
@@ -166,7 +168,7 @@ class SymbolicFunction:
     def _call(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call of what has been captured."""
         out = self._out(kwargs)
-        if not kwargs and self._route is not None:
+        if not kwargs and self._route is not None and not integers.involved(self, args):
             result = self._route(args, out)
             if result is not NotImplemented:
                 return result
@@ -179,6 +181,10 @@ class SymbolicFunction:
             nodes, leaves = self._leaves(real)
             return self._regrouped(self._twin(nodes)(*leaves, **static), nodes)
         key = static_key(static)
+        if out is None and stream is None and integers.involved(self, real):
+            result = integers.result(self, real, static)
+            if result is not NotImplemented:
+                return result
         if key in self._called:
             result = self._run(real, static, out, stream)
         else:
@@ -223,7 +229,7 @@ class SymbolicFunction:
             result = self._arrays(raw, real, static, shapes, out)
             if self._has_fast() and self._arrays.in_doubles(raw):
                 self._route = self._arrays.route(raw)
-                self._use_entry(raw)
+                self._use_entry(raw, integers.always_floats(self, real, static))
             return result
         emission, kernel = self._compiled(static, shapes)
         if out is None:
@@ -256,9 +262,10 @@ class SymbolicFunction:
         if not self._source.has_one_kernel(static, shapes):
             return
         given = [type(a) is np.ndarray for a in real]
+        whole = integers.always_floats(self, real, static)
         if not any(given):
             if kernel.pays and all(isinstance(v, (float, int)) for v in real):
-                self._use_fast("numbers", emission, kernel.kernel)
+                self._use_fast("numbers" if whole else "floats", emission, kernel.kernel)
             return
         dtypes = {a.dtype for a in real if type(a) is np.ndarray}
         ranks = {a.ndim for a in real if type(a) is np.ndarray}
@@ -268,7 +275,7 @@ class SymbolicFunction:
             if dtype == "float64" or kernel.kernel.widen is None:
                 which = sum(1 << k for k, is_array in enumerate(given) if is_array)
                 never = 1 if self._source.stretches(static, shapes).single else -1
-                self._use_fast((dtype, rank, which, never), emission, kernel.kernel)
+                self._use_fast((dtype, rank, which, never, not whole), emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -304,18 +311,21 @@ class SymbolicFunction:
             return
         tree, count = emission.tree, len(emission.outputs)
         if isinstance(kind, str):
-            self._open(kind, nested(kernel.fast, tree, count))
+            flat = kernel.fast if kind == "numbers" else kernel.fast_floats
+            self._open(kind, nested(flat, tree, count))
             return
         flat = kernel.fast_arrays(*kind)
         way = nested(flat, tree, count)
         self._open(kind, way._replace(placed=placed(flat, emission)))
 
-    def _use_entry(self, raw: Structured) -> None:
-        """Calls of a program with arrays or loops as well, once there was one with doubles."""
-        kind = f"program {id(raw)}"
+    def _use_entry(self, raw: Structured, whole: bool) -> None:
+        """Calls of a program with arrays or loops as well, once there was one with doubles; with
+        integers for numbers too, if `whole`."""
+        whole = whole or all(p.type.shape for p in raw.params)
+        kind = f"program {id(raw)} {whole}"
         if kind in self._fast or len(self._fast) >= MOST:
             return
-        self._open(kind, self._arrays.entry(raw))
+        self._open(kind, self._arrays.entry(raw, whole))
 
     def _open(self, kind: Kind, way: Way | None) -> None:
         """Offer calls to this way before they take the general path, if there is one."""
@@ -372,6 +382,7 @@ class SymbolicFunction:
                     )
                 leaves = tuple(leaf for name in by for leaf in trees[name][1])
                 found = self._parent._twin(nodes)._derive(f"{self.__name__}", (kind, leaves))
+            found._nested = parameters, nodes
             self._twins[nodes] = found
         return found
 

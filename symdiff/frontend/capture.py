@@ -44,6 +44,7 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     join,
+    of_integers,
     python_kind,
 )
 from symdiff.frontend.trace.wide_integers import checked
@@ -167,7 +168,7 @@ def _capture(
             return calls.run(t, frame, node)
         return calls.call(t, fun, *parameters.arguments(values))
 
-    token = active.set(t)
+    token, whole = active.set(t), of_integers.set(plan.of_integers)
     try:
         value = _located(t, run)
         t.frame = frame
@@ -183,6 +184,8 @@ def _capture(
                 else:
                     return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs, kinds)
+            if plan.of_integers:
+                return Program(parameters.name, real, (), tree, kinds=tuple(kinds))
             if plan.numbers is not None and _has_arrays(tree):
                 raise Refused(f"an array; but {plan.why()}")
         except Refused as refusal:
@@ -193,6 +196,7 @@ def _capture(
             ) from None
     finally:
         active.reset(token)
+        of_integers.reset(whole)
     if plan.arrays or not all(map(_asserts, t.block)):
         found = replace(
             _structured(t, parameters.name, real, plan, outputs, tree), kinds=tuple(kinds)
@@ -284,6 +288,8 @@ def _elements(
 ) -> Program:
     """An elementwise function of arrays, as one of numbers."""
     outputs, tree, reads = numbers
+    if plan.of_integers:
+        return Program(name, real, (), tree, kinds=tuple(map(python_kind, outputs)))
     noted = list(t.locations)
     known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
     t.locations = known

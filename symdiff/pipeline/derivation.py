@@ -70,6 +70,7 @@ class Source:
         kept here was made.
     verified : the kinds of arguments for which the captured function was compared with
         plain Python.
+    floats : what integers of these kinds give; see `of_integers`.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Source:
     once: Once = field(default_factory=Once)
     sound: dict[Any, Sound] = field(default_factory=dict)
     verified: set[Any] = field(default_factory=set)
+    floats: dict[Any, str] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -113,7 +115,7 @@ class Source:
                     self.captures.renew()
                     self.parameters.again()
         if self.epoch != self.captures.epoch:
-            for kept in (self.programs, self.notes, self.sound):
+            for kept in (self.programs, self.notes, self.sound, self.floats):
                 kept.clear()
             self.epoch = self.captures.epoch
         return self.epoch
@@ -147,6 +149,27 @@ class Source:
         if isinstance(found, Program):
             found = self._once(replace(found, stretches=Stretches()))
         return self.captured.setdefault(place, found)
+
+    def of_integers(
+        self, static: Mapping[str, Any], shapes: Shapes, seen: Callable[[], bool]
+    ) -> str:
+        """What the function returns for integers among the arguments, marked "n" in the shapes:
+        "floats"; "some integers", where each result shows; or "what Python does", where real
+        numbers are stored in arrays of integers, or nothing is known. `seen` says whether it
+        returned floats where it was tried."""
+        key = static_key(static), _shape_key(shapes)
+        found = self.floats.get(key)
+        if found is None:
+            with self.once:
+                try:
+                    kinds = self.trace(static, shapes).kinds
+                except SymdiffError:
+                    found = "what Python does"
+                else:
+                    floats = set(kinds) == {"f"} and seen()
+                    found = "floats" if floats else "some integers"
+                self.floats[key] = found
+        return found
 
     def _once(self, program: Program) -> Program:
         """The program itself, or an equal one that was captured for other arguments."""

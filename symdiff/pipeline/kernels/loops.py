@@ -99,9 +99,10 @@ class ArrayKernels:
         found = self._kernels.get(id(raw))
         return found is not None and found[1].is_compiled("float64")
 
-    def entry(self, raw: Structured) -> Way | None:
+    def entry(self, raw: Structured, integers: bool) -> Way | None:
         """A builtin for plain arguments of a captured program that has been called with doubles,
-        and how its results nest; None if there is none."""
+        and how its results nest; None if there is none. `integers`: whether it takes integers
+        as real numbers."""
         from symdiff.runtime.loops.entry import entry_of
 
         found = self._kernels.get(id(raw))
@@ -118,7 +119,8 @@ class ArrayKernels:
             return None
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
-        entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)
+        ones, keep = not raw.stretches.pairs, self._options.cache
+        entry = entry_of(kernel.code("float64"), ones, keep, integers)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def compiled(
