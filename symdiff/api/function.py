@@ -16,7 +16,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.api import firstcalls, inspection, integers
-from symdiff.api.leaves import at_leaves, named_leaves
+from symdiff.api.leaves import flattened, must_be_defined, named_leaves, regrouped
 from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.errors import SymdiffError, VerificationError
 from symdiff.frontend import (
@@ -176,9 +176,10 @@ class SymbolicFunction:
         real, static = self._source.parameters.bind(args, kwargs)
         real = self._plain(real)
         if any(map(pytrees.is_container, real)):
-            if out is not None:
-                raise SymdiffError("out= of a function of containers", hint="leave it out")
             nodes, leaves = self._leaves(real)
+            if out is not None:
+                self._twin(nodes)(*leaves, **static, out=flattened(self, out, nodes))
+                return out
             return self._regrouped(self._twin(nodes)(*leaves, **static), nodes)
         key = static_key(static)
         if out is None and stream is None and integers.involved(self, real):
@@ -374,12 +375,8 @@ class SymbolicFunction:
                     raise SymdiffError(f"{self.__name__} takes numbers and arrays only")
                 found = symbolic(wrapped, self._options, parameters.static, trees)
             else:
+                must_be_defined(self, nodes)
                 kind, by = self._source.path[-1]
-                if kind == "derivative" or len(self._source.path) > 1:
-                    raise SymdiffError(
-                        f"{self.__name__} is not defined for containers",
-                        hint="grad, jacobian, hessian, jvp, vjp and hvp of the function are",
-                    )
                 leaves = tuple(leaf for name in by for leaf in trees[name][1])
                 found = self._parent._twin(nodes)._derive(f"{self.__name__}", (kind, leaves))
             found._nested = parameters, nodes
@@ -388,37 +385,7 @@ class SymbolicFunction:
 
     def _regrouped(self, result: Any, nodes: tuple[pytrees.Node, ...]) -> Any:
         """A result for leaves, nested as the arguments are."""
-        if not self._source.path:
-            return result
-        kind, by = self._source.path[-1]
-        real = self._source.parameters.real
-        chosen = [nodes[real.index(n)] for n in by]
-
-        def group(flat: Any, inner: Callable[[Any], Any] = lambda v: v) -> Any:
-            number = sum(map(pytrees.count, chosen))
-            parts = [flat] if number == 1 else list(flat)
-            if len(parts) != number:
-                raise SymdiffError(
-                    f"{self.__name__} of containers with integers among what is differentiated by",
-                    hint="pass real numbers, or choose with wrt=",
-                )
-            leaves = map(inner, parts)
-            made = tuple([pytrees.unflatten(n, leaves) for n in chosen])
-            return made[0] if len(made) == 1 else made
-
-        match kind:
-            case "gradient" | "hvp":
-                return group(result)
-            case "value_and_gradient" | "vjp":
-                return result[0], group(result[1])
-            case "hessian":
-                return group(result, group)
-            case "jacobian":
-                assert self._parent is not None
-                found = self._parent._twin(nodes)._source
-                raw = next(reversed(found.captured.values()))
-                return at_leaves(group, raw.tree, result)
-        return result
+        return regrouped(self, result, nodes)
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -634,6 +601,15 @@ class SymbolicFunction:
         return {n: parameters.defaults[n] for n in parameters.static}
 
     # ------------------------------------------------------------- composition
+    def __symdiff_plain__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The Python function that stands for this one where it is called with numbers; None
+        if there is none."""
+        self._source.parameters.bind(args, kwargs)
+        o, plain = self._options, not self._source.path and self._expression is None
+        if plain and not (o.domain or o.dtype or self._source.parameters.arrays):
+            return firstcalls.unwrapped(self)
+        return None
+
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Inline this callable into a function that is being traced."""
         self._fresh()
@@ -665,7 +641,7 @@ class SymbolicFunction:
         found = ir.substitute((*program.outputs, *conditions), mapping)
         count, asserted = len(program.outputs), len(program.assumptions)
         last = len(found) - asserted
-        tree = map_objects(found[:count].__getitem__, program.tree)
+        tree = map_objects(found[:count].__getitem__, program.tree, pytrees.as_traced)
         return Inlined(tree, found[count:last], found[last:])
 
     def __reduce__(self) -> Any:

@@ -9,6 +9,7 @@ size among them. Derivatives are real numbers throughout.
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from symdiff.api.firstcalls import in_python
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import Check, Structured, walk
+from symdiff.ir.program import fields_of, made_object
 
 Function = Any
 """A `SymbolicFunction`, which imports this."""
@@ -123,6 +125,11 @@ def _plain(self: Function, raw: Any, real: Sequence[Any], static: Mapping[str, A
 def _joined(each: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """The results for elements as arrays, nested as each of them is."""
     first = each[0]
+    if dataclasses.is_dataclass(first):
+        kind = type(first)
+        return made_object(
+            kind, [_joined([getattr(e, k) for e in each], shape) for k in fields_of(kind)]
+        )
     if isinstance(first, dict):
         return {k: _joined([e[k] for e in each], shape) for k in first}
     if isinstance(first, (tuple, list)):
@@ -135,6 +142,8 @@ def _leaves(value: Any) -> Iterator[Any]:
     """The numbers and arrays that a result is made of."""
     if isinstance(value, dict):
         value = list(value.values())
+    if dataclasses.is_dataclass(value):
+        value = [getattr(value, k) for k in fields_of(type(value))]
     if not isinstance(value, (tuple, list)):
         yield value
         return
@@ -144,6 +153,11 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 def _chosen(plain: Any, ours: Any) -> Any:
     """The integers of the one, and the floats of the other."""
+    if dataclasses.is_dataclass(plain):
+        kind = type(plain)
+        return made_object(
+            kind, [_chosen(getattr(plain, k), getattr(ours, k)) for k in fields_of(kind)]
+        )
     if isinstance(plain, dict):
         return {k: _chosen(v, ours[k]) for k, v in plain.items()}
     if isinstance(plain, (tuple, list)):

@@ -12,6 +12,7 @@ Ensures: `symdiff.ir.verify.scalar.faults` finds nothing in the program
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,7 @@ from symdiff.frontend.trace.unify import unified
 from symdiff.frontend.trace.values import (
     TRUTH_OF_ARRAY,
     Listed,
+    Record,
     Refused,
     Scalar,
     Selected,
@@ -50,7 +52,7 @@ from symdiff.frontend.trace.values import (
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, loop_program, prune
 from symdiff.ir.loop_program import Stretches, Structured
-from symdiff.ir.program import Program, Tree
+from symdiff.ir.program import Made, Program, Tree, fields_of
 from symdiff.process.recursion import deep_recursion
 
 ELEMENTWISE = "elementwise"
@@ -230,7 +232,12 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         return len(outputs) - 1
     if isinstance(value, (tuple, list)):
         parts = [_flatten(t, v, outputs, kinds) for v in value]
+        if hasattr(value, "_fields"):
+            return Made.of(type(value), parts)
         return parts if isinstance(value, list) else tuple(parts)
+    if isinstance(value, Record) and dataclasses.is_dataclass(value.made_of):
+        names = fields_of(value.made_of)
+        return Made.of(value.made_of, [_flatten(t, value.fields[n], outputs, kinds) for n in names])
     if isinstance(value, dict):
         return {k: _flatten(t, v, outputs, kinds) for k, v in value.items()}
     if isinstance(value, SmallArray):

@@ -13,7 +13,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, Structured, kind_of
-from symdiff.ir.program import Program, Tree, flatten_like, in_python, map_tree
+from symdiff.ir.program import Program, Tree, flatten_like, holding, in_python, map_tree
 from symdiff.pipeline.derivation import Source, settled
 from symdiff.pipeline.kernels.scalar import nested, widen
 from symdiff.pipeline.options import Options
@@ -283,7 +283,7 @@ def of_numbers(program: Program | Structured) -> bool:
 def _joined_rows(tree: Tree, made: Mapping[int, Sequence[Any]], one: bool) -> Any:
     """The matrices nested as the result is; those of an array of numbers as one."""
     if isinstance(tree, (tuple, list)):
-        return type(tree)(_joined_rows(part, made, one) for part in tree)
+        return holding(tree, (_joined_rows(part, made, one) for part in tree))
     if isinstance(tree, dict):
         return {k: _joined_rows(part, made, one) for k, part in tree.items()}
     if isinstance(tree, np.ndarray):
