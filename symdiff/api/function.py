@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, inspection, integers
+from symdiff.api import firstcalls, inspection, whole_arguments
 from symdiff.api.leaves import flattened, must_be_defined, named_leaves, regrouped
 from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.errors import SymdiffError, VerificationError
@@ -168,7 +168,7 @@ class SymbolicFunction:
     def _call(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call of what has been captured."""
         out = self._out(kwargs)
-        if not kwargs and self._route is not None and not integers.involved(self, args):
+        if not kwargs and self._route is not None and not whole_arguments.involved(self, args):
             result = self._route(args, out)
             if result is not NotImplemented:
                 return result
@@ -182,8 +182,8 @@ class SymbolicFunction:
                 return out
             return self._regrouped(self._twin(nodes)(*leaves, **static), nodes)
         key = static_key(static)
-        if out is None and stream is None and integers.involved(self, real):
-            result = integers.result(self, real, static)
+        if out is None and stream is None and whole_arguments.involved(self, real):
+            result = whole_arguments.result(self, real, static)
             if result is not NotImplemented:
                 return result
         if key in self._called:
@@ -230,7 +230,7 @@ class SymbolicFunction:
             result = self._arrays(raw, real, static, shapes, out)
             if self._has_fast() and self._arrays.in_doubles(raw):
                 self._route = self._arrays.route(raw)
-                self._use_entry(raw, integers.always_floats(self, real, static))
+                self._use_entry(raw, whole_arguments.always_floats(self, real, static))
             return result
         emission, kernel = self._compiled(static, shapes)
         if out is None:
@@ -263,7 +263,7 @@ class SymbolicFunction:
         if not self._source.has_one_kernel(static, shapes):
             return
         given = [type(a) is np.ndarray for a in real]
-        whole = integers.always_floats(self, real, static)
+        whole = whole_arguments.always_floats(self, real, static)
         if not any(given):
             if kernel.pays and all(isinstance(v, (float, int)) for v in real):
                 self._use_fast("numbers" if whole else "floats", emission, kernel.kernel)
