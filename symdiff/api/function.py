@@ -39,14 +39,7 @@ from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demanding
 from symdiff.pipeline.kernels.cuda import CudaKernels
 from symdiff.pipeline.kernels.loops import ArrayKernels
-from symdiff.pipeline.kernels.scalar import (
-    always_wide,
-    nested,
-    placed,
-    suspect,
-    tiered,
-    widen,
-)
+from symdiff.pipeline.kernels.scalar import nested, placed, tiered
 from symdiff.pipeline.options import Options, conditions
 from symdiff.process.locks import Lock
 from symdiff.process.progress import compiling
@@ -134,8 +127,7 @@ class SymbolicFunction:
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._compared: set[Any] = set()
         self._arrays = ArrayKernels(source, options)
-        doubt = functools.partial(suspect, options.cache)
-        self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
+        self._cuda = CudaKernels(source, options)
         self._called: set[Any] = set()
         self._fast: dict[Kind, Callable[..., Any]] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
@@ -273,7 +265,7 @@ class SymbolicFunction:
         if len(dtypes) > 1 or len(ranks) > 1 or len(real) > MOST_INPUTS:
             return
         if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
-            if dtype == "float64" or kernel.kernel.widen is None:
+            if dtype == "float64" or not kernel.kernel.wide:
                 which = sum(1 << k for k, is_array in enumerate(given) if is_array)
                 never = 1 if self._source.stretches(static, shapes).single else -1
                 self._use_fast((dtype, rank, which, never, not whole), emission, kernel.kernel)

@@ -23,6 +23,7 @@ from symdiff.ir.loop_program import Stretches, Structured
 from symdiff.ir.program import Emission, Made, Program, Tree
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
+from symdiff.pipeline.protocol import Pipeline
 from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Once
 from symdiff.runtime import cache
@@ -241,22 +242,13 @@ class Source:
         """A captured program after the steps of the path."""
         if not self.path:
             return program
+        pipeline, notes = pipeline_of(program), None
         if isinstance(program, Program):
-            from symdiff.pipeline import scalar as pipeline
+            from symdiff.pipeline.scalar import Notes
 
-            notes = self.notes[id(program)] = pipeline.Notes()
-            for kind, by in self.path:
-                program = getattr(pipeline, kind)(program, by, notes)
-            return program
-        from symdiff.pipeline import loops as loop_pipeline
-
+            notes = self.notes[id(program)] = Notes()
         for kind, by in self.path:
-            real = {p.name for p in program.params if p.type.kind == "f"}
-            by = tuple(n for n in by if n in real)
-            if kind in _FORWARD:
-                program = getattr(loop_pipeline, kind)(program, by)
-            else:
-                program = getattr(loop_pipeline, kind)(program, by, self.checkpoint)
+            program = pipeline.derive(program, kind, by, notes, self.checkpoint)
         return program
 
     def final(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
@@ -329,8 +321,8 @@ class Source:
             fresh = pipeline.Notes(without=without)
             program = raw if self.path else pipeline.value(raw, fresh)
             for kind, by in self.path:
-                program = getattr(pipeline, kind)(program, by, fresh)
-            return pipeline.emission(program, without), fresh
+                program = pipeline.derive(program, kind, by, fresh)
+            return pipeline.emission(program, fresh), fresh
 
         if how == "off":
             emission, notes = emit(frozenset())
@@ -363,8 +355,15 @@ class Source:
         return found
 
 
-_FORWARD = ("derivative", "jvp")
-"""Derivations that reverse no loop."""
+def pipeline_of(program: Program | Structured) -> Pipeline:
+    """The pipeline for a captured program."""
+    if isinstance(program, Program):
+        from symdiff.pipeline import scalar
+
+        return scalar
+    from symdiff.pipeline import loops
+
+    return loops
 
 
 def kept(
@@ -380,30 +379,6 @@ def kept(
     found = tuple(compute())
     cache.store(key, marshal.dumps(encode(found)), ())
     return found
-
-
-def settled(
-    program: Structured, dtype: str, accuracy: str, tests: int, estimates: bool = False,
-    flags: bool = True,
-) -> Any:  # fmt: skip
-    """`symdiff.passes.accuracy.loop_tiers.settle`, imported when a program is compiled.
-
-    Parameters
-    ----------
-    flags : whether the processor tells of overflow and underflow. Then norms are only scaled
-        (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
-    """
-    from symdiff.codegen.llvm.jit import has_flags
-    from symdiff.loops.simplify.scaled_norms import scaled
-    from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
-    from symdiff.passes.accuracy.loop_tiers import settle
-
-    if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
-        return settle(program, dtype, accuracy, tests, estimates)
-    if tests:
-        return settle(other, dtype, accuracy, tests, estimates)
-    found: Any = settle(program, dtype, accuracy, tests, estimates)
-    return found._replace(flags=OVERFLOWS | UNDERFLOWS)
 
 
 def _packed(

@@ -14,8 +14,8 @@ from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, Structured, kind_of
 from symdiff.ir.program import Program, Tree, flatten_like, holding, in_python, map_tree
-from symdiff.pipeline.derivation import Source, settled
-from symdiff.pipeline.kernels.scalar import nested, widen
+from symdiff.pipeline.derivation import Source
+from symdiff.pipeline.kernels.scalar import nested
 from symdiff.pipeline.options import Options
 from symdiff.process.locks import Once
 from symdiff.runtime.dispatch import Way
@@ -144,20 +144,11 @@ class ArrayKernels:
     def _kernel(self, program: Structured, parallel: bool | str | None = None) -> StructuredKernel:
         """The kernel of a program whose completed operations are not written out."""
         from symdiff.pipeline import loops as loop_pipeline
-        from symdiff.runtime.loops.fallback import Tiers
+        from symdiff.pipeline.lowered.loops import LoweredProgram
         from symdiff.runtime.loops.kernel import StructuredKernel
 
         o = self._options
-        tiers = None
-        if o.accuracy != "fast":
-            tiers = Tiers(
-                program,
-                loop_pipeline.closed(program),
-                settled,
-                widen,
-                loop_pipeline.exact,
-                loop_pipeline.wide,
-            )
+        tiers = LoweredProgram(program, o.accuracy) if o.accuracy != "fast" else None
         return StructuredKernel(
             loop_pipeline.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,
