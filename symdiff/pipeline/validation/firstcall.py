@@ -218,6 +218,17 @@ def _smaller(values: Sequence[Any]) -> Any:
         ]
 
 
+def sampled(values: Sequence[Any], call: Callable[[Sequence[Any]], Any]) -> Any:
+    """What a plain function returns for arguments, or for smaller ones where it takes too many
+    steps; None if it raises or always does."""
+    for given in _smaller(values):
+        try:
+            return _plainly(call, given)[0]
+        except _TooLong:
+            continue
+    return None
+
+
 # ------------------------------------------------------------------- both sides
 def _plainly(call: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tuple[Any, Any]:
     """What the plain function returns for copies of its arguments, or what it raises."""
