@@ -18,7 +18,7 @@ from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import domain as domain_of
-from symdiff.ir.program import Emission, Program, Tree
+from symdiff.ir.program import Emission, Program, Tree, like
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
@@ -305,10 +305,8 @@ def _bundle(items: list[Tree]) -> Tree:
 
 
 def _nested(function: Callable[[int], Tree], tree: Tree) -> Tree:
-    if isinstance(tree, tuple):
-        return tuple(_nested(function, t) for t in tree)
-    if isinstance(tree, list):
-        return [_nested(function, t) for t in tree]
+    if isinstance(tree, (tuple, list)):
+        return like(tree, (_nested(function, t) for t in tree))
     if isinstance(tree, dict):
         return {k: _nested(function, t) for k, t in tree.items()}
     return function(tree)

@@ -13,7 +13,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, Structured, kind_of
-from symdiff.ir.program import Program, Tree, flatten_like, in_python, map_tree
+from symdiff.ir.program import Program, Tree, flatten_like, holding, in_python, map_tree
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested
 from symdiff.pipeline.options import Options
@@ -99,9 +99,10 @@ class ArrayKernels:
         found = self._kernels.get(id(raw))
         return found is not None and found[1].is_compiled("float64")
 
-    def entry(self, raw: Structured) -> Way | None:
+    def entry(self, raw: Structured, integers: bool) -> Way | None:
         """A builtin for plain arguments of a captured program that has been called with doubles,
-        and how its results nest; None if there is none."""
+        and how its results nest; None if there is none. `integers`: whether it takes integers
+        as real numbers."""
         from symdiff.runtime.loops.entry import entry_of
 
         found = self._kernels.get(id(raw))
@@ -118,7 +119,8 @@ class ArrayKernels:
             return None
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
-        entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)
+        ones, keep = not raw.stretches.pairs, self._options.cache
+        entry = entry_of(kernel.code("float64"), ones, keep, integers)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def compiled(
@@ -272,7 +274,7 @@ def of_numbers(program: Program | Structured) -> bool:
 def _joined_rows(tree: Tree, made: Mapping[int, Sequence[Any]], one: bool) -> Any:
     """The matrices nested as the result is; those of an array of numbers as one."""
     if isinstance(tree, (tuple, list)):
-        return type(tree)(_joined_rows(part, made, one) for part in tree)
+        return holding(tree, (_joined_rows(part, made, one) for part in tree))
     if isinstance(tree, dict):
         return {k: _joined_rows(part, made, one) for k, part in tree.items()}
     if isinstance(tree, np.ndarray):

@@ -93,7 +93,7 @@ def placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
 def is_flat(tree: Tree) -> bool:
     """Whether the result is the tuple of all outputs in order."""
     return (
-        isinstance(tree, tuple)
+        type(tree) is tuple
         and len(tree) > 1
         and all(isinstance(t, int) and t == i for i, t in enumerate(tree))
     )
@@ -101,9 +101,9 @@ def is_flat(tree: Tree) -> bool:
 
 def is_pair(tree: Tree, count: int) -> bool:
     """Whether the result is the first output, and the tuple of the others in order."""
-    if not (isinstance(tree, tuple) and len(tree) == 2 and isinstance(tree[0], int)):
+    if not (type(tree) is tuple and len(tree) == 2 and isinstance(tree[0], int)):
         return False
     rest = tree[1]
-    if not isinstance(rest, tuple) or not all(isinstance(t, int) for t in rest):
+    if type(rest) is not tuple or not all(isinstance(t, int) for t in rest):
         return False
     return (tree[0], *rest) == tuple(range(count))

@@ -196,11 +196,12 @@ class Point:
         self.point = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)(
             self.linked.address("point")
         )
-        self.entry: Callable[..., Any] = (
-            self.general
-            if layout is None
-            else builtin.scalar_builtin(self.linked, spec.dtype == "float64")
-        )
+        self.entry, self.entry_of_floats = (self._entry(integers) for integers in (True, False))
+
+    def _entry(self, integers: bool) -> Callable[..., Any]:
+        if builtin.float_layout() is None:
+            return self.general
+        return builtin.scalar_builtin(self.linked, self.spec.dtype == "float64", integers)
 
     def evaluate(self, values: Sequence[float]) -> tuple[list[float], bool]:
         """The outputs, and whether the test of the element holds."""

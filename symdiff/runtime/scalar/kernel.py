@@ -106,7 +106,7 @@ class Kernel:
         self._lock = Lock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
-        self._entries: dict[tuple[str, int, int, int], Entry] = {}
+        self._entries: dict[tuple[str, int, int, int, bool], Entry] = {}
         self._cost: float | None = None
 
     def __repr__(self) -> str:
@@ -203,40 +203,45 @@ class Kernel:
 
     @property
     def fast(self) -> Callable[..., Any]:
-        """A builtin that takes exact Python floats and returns a float, or a tuple of
+        """A builtin that takes exact Python numbers and returns a float, or a tuple of
         them if there are several outputs. It returns NotImplemented if an argument is
         anything else, their number is wrong, or the element is flagged."""
         return self.point.entry
 
+    @property
+    def fast_floats(self) -> Callable[..., Any]:
+        """As `fast`; it returns NotImplemented for integers too."""
+        return self.point.entry_of_floats
+
     def fast_arrays(
-        self, dtype: str = "float64", rank: int = ANY_RANK, which: int = 0, never: int = -1
-    ) -> Callable[..., Any]:
+        self, dtype: str = "float64", rank: int = ANY_RANK, which: int = 0, never: int = -1,
+        floats: bool = False,
+    ) -> Callable[..., Any]:  # fmt: skip
         """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
         floats among them. Arrays for all outputs may follow; it then returns None. It also
         returns NotImplemented for arrays so large that threads may pay, and where a body is not
         compiled yet: which one is needed depends on how many elements there are; and unless
         the arrays have this many dimensions and are the arguments whose bits are set in
-        `which`, where the rank is given; and where they have `never` elements."""
-        found = self._entries.get((dtype, rank, which, never))
+        `which`, where the rank is given; and where they have `never` elements; and for integers if `floats`."""
+        key = dtype, rank, which, never, floats
+        found = self._entries.get(key)
         if found is None:
             with self._lock:
-                found = self._entries.get((dtype, rank, which, never))
+                found = self._entries.get(key)
                 if found is None:
-                    found = self._entry(dtype, rank, which, never)
+                    found = self._entries[key] = self._entry(*key)
+                    self._attach()
         return found.call
 
-    def _entry(self, dtype: str, rank: int, which: int, never: int) -> Entry:
+    def _entry(self, dtype: str, rank: int, which: int, never: int, floats: bool) -> Entry:
         if not self._leans:
             self.body(dtype)
-        found = Entry(
+        return Entry(
             dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
             flagged=self._flagged, few=FEW if self._leans else self._small + 1,
             limit=self._small, long=int(HELD / self.cost), rank=rank, among=which,
-            never=never,
+            never=never, floats=int(floats),
         )  # fmt: skip
-        self._entries[dtype, rank, which, never] = found
-        self._attach()
-        return found
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
