@@ -59,7 +59,6 @@ class Recomputed:
         self.kernel, self.make = kernel, wide
         self._lock = Lock()
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
-        self._exact: Any = None
         self._wide: Any = None
         self._patience = PATIENCE
         self._rest = self._rests = 0  # calls to leave out now, and after the next false alarm
@@ -169,15 +168,12 @@ class Recomputed:
     def _made_wide(self) -> Any:
         """The kernel in double-double arithmetic; False if there is none."""
         try:
-            return self.make(self.kernel.tiers.wide(self._closed()))
+            return self.make(self.kernel.tiers.double_double())
         except UnsupportedError:
             return False
 
     def _closed(self) -> Structured:
-        tiers = self.kernel.tiers
-        if self._exact is None:
-            self._exact = tiers.exact(tiers.source)
-        found: Structured = self._exact
+        found: Structured = self.kernel.tiers.exact
         return found
 
     def _reals(self, values: Sequence[Any]) -> list[tuple[str, Any]]:
@@ -264,6 +260,7 @@ def _kept(value: Any, plain: Any) -> Any:
         return value
     with np.errstate(all="ignore"):
         near = np.abs(plain - value) <= PASSED * np.finfo(value.dtype).eps * np.abs(value)
+        near &= np.isfinite(value)  # beside an infinite value, all differences are alike
     return np.where(near, plain, value)
 
 
