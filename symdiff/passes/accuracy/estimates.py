@@ -9,7 +9,9 @@ error of its own, and those of what it loads (a unit is half of an ulp).
 Ensures: the same outputs. A check "accuracy" fails unless each number is within `LIMIT` units, and
 each array within as many of its largest element, and each element within half of its own digits;
 with "strict" each element is within `LIMIT` units. So does it where a result is nan. Results
-whose errors are bounded statically have no check.
+whose errors are bounded statically have no check. With tests for underflow, what that costs on the
+way counts as well, so that sums of squares of small numbers are no denominators in silence; and
+where something overflowed, errors are not finite, which no check passes.
 
 An `Error` says of a name that its value is off by at most `k*|value| + more` units. Errors of
 the terms of a sum that come of their own roundings, or of different elements of arrays, are
@@ -30,7 +32,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const
+from symdiff.ir import INF, ONE, TRUE, ZERO, Expr, const
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -63,9 +65,11 @@ from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
+from symdiff.passes.accuracy.lossy import divides
 from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
 from symdiff.passes.accuracy.propagation import (
     EXACT,
+    FLOOR,
     NEGATIVE,
     POSITIVE,
     Error,
@@ -83,6 +87,8 @@ RAISED = 2
 """How often an error of a loop is raised before it is computed beside."""
 TINY = {"float64": Fraction(1, 2**900), "float32": Fraction(1, 2**100)}
 """A smaller sum of squares may have underflowed."""
+SUBNORMAL = 2**16
+"""Where errors of underflow count, numbers may be off by as many times what one costs."""
 
 
 class Estimated(NamedTuple):
@@ -92,9 +98,12 @@ class Estimated(NamedTuple):
     unwatched: frozenset[Expr]
 
 
-def estimated(program: Structured, dtype: str = "float64", strict: bool = False) -> Estimated:
-    """The program with a check for each result whose error is not known statically."""
-    work = _Estimating(program, dtype, strict)
+def estimated(
+    program: Structured, dtype: str = "float64", strict: bool = False, tests: bool = False
+) -> Estimated:
+    """The program with a check for each result whose error is not known statically; with tests,
+    those of underflow and overflow included."""
+    work = _Estimating(program, dtype, strict, tests)
     block = work.block(program.block)
     checks: list[Statement] = []
     for e in dict.fromkeys(program.outputs):
@@ -114,8 +123,8 @@ class _Estimating(Propagation):
     zeros : arrays whose elements are zero where something is added to them.
     """
 
-    def __init__(self, program: Structured, dtype: str, strict: bool) -> None:
-        super().__init__(dtype)
+    def __init__(self, program: Structured, dtype: str, strict: bool, tests: bool) -> None:
+        super().__init__(dtype, underflows=tests)
         self.program, self.strict = program, strict
         self.tapes: dict[str, Error] = {}
         self.zeros: set[str] = set()
@@ -150,8 +159,8 @@ class _Estimating(Propagation):
         found = self.error(s.value)
         if any(isinstance(b, Call) and b.routine not in TURNED for b in walk(s.body)):
             found = Error(SOLVED)  # it would be called twice
-        if found.static:
-            if found.k:
+        if found.flat:
+            if found != EXACT:
                 self.errors[s.name] = found
             if s.value is ZERO:
                 self.zeros.add(s.name)
@@ -178,7 +187,7 @@ class _Estimating(Propagation):
     def stored(self, name: str, t: Type, squared: bool) -> tuple[Expr, list[Statement]]:
         """The array of the errors of an array, and what makes it."""
         found = self.errors.get(name, EXACT)
-        if found.more is not ZERO and found.k == 0 and found.squared == squared:
+        if not found.flat and found.k == 0 and found.squared == squared:
             return found.more, []
         indices = tuple(self.names.fresh("i") for _ in t.shape)
         places = [index(i) for i in indices]
@@ -197,18 +206,19 @@ class _Estimating(Propagation):
         unsure = self.propagated(s.guard, lambda _: True).more if s.guard is not TRUE else ZERO
         found = found._replace(more=found.more + unsure)
         add = s.add and s.source not in self.zeros
-        if source.static and found.static and not add:
-            if k := max(source.k, found.k):
-                self.errors[s.name] = Error(k)
+        if source.flat and found.flat and not add:
+            both = Error(max(source.k, found.k), _larger(source.more, found.more))
+            if both != EXACT:
+                self.errors[s.name] = both
             return [s]
-        squared = add or source.squared
+        squared = (add or source.squared) and not self.underflows  # squares underflow
         before, made = self.stored(s.source, s.type, squared)
         value = self.units(s.value, found)
+        rounded = ir.HALF * (load(array(s.source), *s.index) + s.value)
         if squared:
-            value = value**2
-        if add:
-            rounded = load(array(s.source), *s.index) + s.value
-            value = value + (ir.HALF * rounded) ** 2
+            value = value**2 + (rounded**2 if add else ZERO)
+        elif add:
+            value = value + ir.abs_(rounded)
         name = self.names.fresh(f"{s.name}_error")
         self.mark(value)
         self.errors[s.name] = Error(Fraction(0), array(name), squared)
@@ -226,6 +236,8 @@ class _Estimating(Propagation):
                     self.errors.get(name_of(c.init), EXACT) if c.type.shape else self.error(c.init)
                 )
                 sum_ = reduction(c) if c.type == REAL else None
+                if sum_ is not None and sum_.kind == "mul" and self.underflows:
+                    sum_ = None  # what vanishes on the way may come back
                 guesses[c.name] = _Carrying(c, init, sum_, init.static, init.k)
         numbers = [c for c in s.carried if c.type == REAL]
         signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
@@ -267,12 +279,12 @@ class _Estimating(Propagation):
         made = []
         for r in s.restores:
             found = self.tapes.get(r.tape, EXACT)
-            if found.more is not ZERO:
+            if not found.flat:
                 name = self.names.fresh(f"{r.name}_error")
                 made.append(Restore(name_of(found.more), r.type, name))
                 more = array(name) if r.type.shape else ir.var(name)
                 self.errors[r.name] = Error(found.k, more, found.squared)
-            elif found.k:
+            elif found != EXACT:
                 self.errors[r.name] = found
         return made
 
@@ -285,13 +297,13 @@ class _Estimating(Propagation):
                 found = self.errors.get(name_of(v.value), EXACT)
             else:
                 found = self.error(v.value)
-            if found.more is not ZERO:
+            if not found.flat:
                 tape = self.names.fresh(f"{v.tape}_error")
                 value = found.more
                 self.mark(value)
                 made.append(Save(tape, v.type, value))
                 self.tapes[v.tape] = Error(found.k, ir.var(tape), found.squared)
-            elif found.k:
+            elif found != EXACT:
                 self.tapes[v.tape] = found
         return made
 
@@ -344,6 +356,7 @@ class _Estimating(Propagation):
         own = MEAN * self.rounding(term) + MEAN * (not (r.kind == "mul" and is_power_of_two(term)))
         various = self.propagated(term, varies)
         shared = self.propagated(term, lambda leaf: not varies(leaf))
+        shared = shared._replace(more=shared.more + self.floor(term))
         each = Error(own + various.k, various.more)
         if r.kind in ("max", "min"):
             found = Error(self.rounding(term) + various.k + shared.k, each.more + shared.more)
@@ -423,31 +436,37 @@ class _Estimating(Propagation):
         """What fails unless a result is within the limit."""
         if e.op is not ARRAY:
             found = self.error(e)
-            if found.static and found.k <= LIMIT:
-                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if _divides(e) else []
-            fine = ir.le(self.units(e, found), const(LIMIT) * self.size(e))
+            if found.flat and found.k <= LIMIT:
+                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if divides(e) else []
+            fine = self._fine(self.units(e, found), LIMIT, self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
         found = self.errors.get(name_of(e), EXACT)
-        static = found.static and found.k <= LIMIT
+        static = found.flat and found.k <= LIMIT
         if t.kind != "f" or (static and not self._divides(name_of(e))):
             return []
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
         size = ir.abs_(load(e, *at))
         off = const(found.k) * size + element(found, at)
-        one = ir.where(ir.le(off, const(LIMIT if self.strict else HALF) * size), ZERO, ONE)
+        one = ir.where(self._fine(off, LIMIT if self.strict else HALF, size), ZERO, ONE)
         (wrong, largest, most), block = self._over(places, t, (one, size, off))
         fine = ir.le(wrong, ZERO)
         if not self.strict:
-            fine = ir.and_(fine, ir.le(most, const(LIMIT) * largest))
+            fine = ir.and_(fine, self._fine(most, LIMIT, largest))
         return [*block, self._check(fine)]
+
+    def _fine(self, off: Expr, limit: int, size: Expr) -> Expr:
+        """Whether an error is within so many units of what has this size."""
+        if not self.underflows:
+            return ir.le(off, const(limit) * size)
+        tiny = ir.le(off, const(SUBNORMAL * FLOOR[self.dtype]))
+        return ir.and_(ir.or_(ir.le(off, const(limit) * size), tiny), ir.lt(off, INF))
 
     def _divides(self, name: str) -> bool:
         """Whether an array has quotients by sums, which may be 0/0."""
         return any(
-            isinstance(s, Build) and s.name == name and _divides(s.value)
-            for s in self.program.block
+            isinstance(s, Build) and s.name == name and divides(s.value) for s in self.program.block
         )
 
     def _over(
@@ -528,6 +547,11 @@ class _Carrying:
         return Error(self.common, total)
 
 
+def _larger(a: Expr, b: Expr) -> Expr:
+    """Of two constants."""
+    return a if (ir.rational(a) or 0) >= (ir.rational(b) or 0) else b
+
+
 def _over(a: Expr, b: Expr) -> Expr:
     return ZERO if a is ZERO else a / b
 
@@ -545,14 +569,6 @@ def _once(s: Loop, name: str) -> bool:
             found = found and index(s.index) in b.index
     adds = [b for b in walk(s.body) if isinstance(b, Update) and b.source in reached]
     return found and len(adds) == 1
-
-
-def _divides(e: Expr) -> bool:
-    """Whether a number that is not loaded from an array divides."""
-    return any(
-        n.op is ir.DIV and any(v.op is VAR for v in leaves((n.args[1],)))
-        for n in ir.topological((e,))
-    )
 
 
 def _unchecked(block: Block) -> Block:

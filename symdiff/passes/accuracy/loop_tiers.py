@@ -68,6 +68,7 @@ from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import inherits
 from symdiff.passes.accuracy.gather_fractions import gather
+from symdiff.passes.accuracy.lossy import passes_on_losses
 from symdiff.passes.accuracy.overflow import Underflow, overflow, underflow
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.complete.complete import expand_completed, pinned_forms
@@ -120,12 +121,16 @@ def settle(
     estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
     """
     program, unwatched = ready(program), frozenset[Expr]()
+    flags = 0
     if estimates:
-        program, unwatched = estimated(program, dtype, accuracy == "strict")
+        if tests < UNDERFLOW and passes_on_losses(program):
+            flags = UNDERFLOWS | OVERFLOWS
+        program, unwatched = estimated(program, dtype, accuracy == "strict", tests >= UNDERFLOW)
     work = _Settling(program, dtype, accuracy, tests, unwatched)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
         work.group(group)
-    return work.finished()
+    found = work.finished()
+    return found._replace(flags=found.flags | flags)
 
 
 @dataclass(slots=True)
@@ -263,6 +268,8 @@ class _Settling:
             (whole,) = self._named((e,))
             moved = [x for x in steps if x in ir.variables((whole,))]
             found = self._apart(whole, moved) if moved else self._factor(whole)
+            if self.accuracy == "certified":
+                found = []  # a part would be rounded, and subnormal ones are no longer exact
             for part in found:
                 if part not in self.parts:
                     keys.append(part)

@@ -50,6 +50,8 @@ class Named(Protocol):
 
     def mark(self, *found: Expr) -> None: ...
 
+    def of_squares(self, squares: Expr) -> tuple[Expr, bool]: ...
+
 
 def after_call(work: Named, s: Call) -> list[Statement]:
     """Squares of the errors of a product of matrices; of other routines a few units."""
@@ -68,7 +70,7 @@ def after_call(work: Named, s: Call) -> list[Statement]:
         indices = tuple(work.names.fresh("i") for _ in t.shape)
         places = [index(i) for i in indices]
         value = const(k * k) * load(a, *places) ** 2
-        if e.more is not ZERO:
+        if not e.flat:
             x = load(e.more, *places)
             value = value + (x if e.squared else x**2)
         work.mark(value)
@@ -80,7 +82,7 @@ def after_call(work: Named, s: Call) -> list[Statement]:
     if all(len(known[name_of(e)].shape) == 2 for e in s.args):
         return [s, *_of_matrices(work, s, known, own)]
     products = [(squares(Fraction(1), EXACT, a), squares(own, y, b))]
-    if x.more is not ZERO:
+    if not x.flat:
         products.append((squares(Fraction(0), x, a), squares(Fraction(1), EXACT, b)))
     ((result, t),) = s.results
     parts = []
@@ -88,17 +90,18 @@ def after_call(work: Named, s: Call) -> list[Statement]:
         parts.append(work.names.fresh(f"{result}_error"))
         made.append(Call(s.routine, ((parts[-1], t),), p))
     if not t.shape:
-        total = sum((ir.var(n) for n in parts), ZERO)
-        work.errors[result] = Error(Fraction(0), total**ir.HALF)
+        total, squared = work.of_squares(sum((ir.var(n) for n in parts), ZERO))
+        work.errors[result] = Error(Fraction(0), total**ir.HALF if squared else total)
         return [s, *made]
+    indices = tuple(work.names.fresh("i") for _ in t.shape)
+    value = sum((load(array(n), *map(index, indices)) for n in parts), ZERO)
+    value, squared = work.of_squares(value)
     total_name = parts[0]
-    if len(parts) > 1:
-        indices = tuple(work.names.fresh("i") for _ in t.shape)
-        value = sum((load(array(n), *map(index, indices)) for n in parts), ZERO)
+    if len(parts) > 1 or not squared:
         work.mark(value)
         total_name = work.names.fresh(f"{result}_error")
         made.append(Build(total_name, t, indices, value))
-    work.errors[result] = Error(Fraction(0), array(total_name), True)
+    work.errors[result] = Error(Fraction(0), array(total_name), squared)
     return [s, *made]
 
 
@@ -126,7 +129,7 @@ def _of_matrices(work: Named, s: Call, known: Mapping[str, Type], own: Fraction)
 
     def error(a: Expr, *place: Expr) -> Expr:
         e = work.errors.get(name_of(a), EXACT)
-        if e.more is ZERO:
+        if e.flat:
             return ZERO
         found = load(e.more, *place)
         return found if e.squared else found**2
@@ -141,11 +144,12 @@ def _of_matrices(work: Named, s: Call, known: Mapping[str, Type], own: Fraction)
     i, j = work.names.fresh("i"), work.names.fresh("j")
     rows, columns = along(a, left, True, square, True), along(b, right, False, both, False)
     value = load(rows, index(i)) * load(columns, index(j))
-    if work.errors.get(name_of(a), EXACT).more is not ZERO:
+    if not work.errors.get(name_of(a), EXACT).flat:
         rows, columns = along(a, left, True, error, True), along(b, right, False, square, False)
         value = value + load(rows, index(i)) * load(columns, index(j))
+    value, squared = work.of_squares(value)
     work.mark(value)
     name = work.names.fresh(f"{result}_error")
     made.append(Build(name, t, (i, j), value))
-    work.errors[result] = Error(Fraction(0), array(name), True)
+    work.errors[result] = Error(Fraction(0), array(name), squared)
     return made

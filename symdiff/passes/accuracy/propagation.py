@@ -16,7 +16,24 @@ from typing import Any, NamedTuple
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
-from symdiff.ir import CONST, DIV, FALSE, INF, MUL, NEG, POW, VAR, ZERO, Expr, const
+from symdiff.ir import (
+    ABS,
+    ADD,
+    CONST,
+    DIV,
+    FALSE,
+    INF,
+    MUL,
+    NEG,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    const,
+)
+from symdiff.ir.functions import MAXIMUM, MINIMUM
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INDEX,
@@ -42,6 +59,12 @@ HALF_UNIT = Fraction(1, 2)
 LEFT = 2
 """Units that cancelling leaves of what a settled value may have, in the mean."""
 NEGATIVE, POSITIVE = 1, 4
+FLOOR = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
+"""The units that an operation loses that underflows."""
+MANY = 64
+"""Terms of products of matrices that may underflow and still count."""
+_KEEPS = (ADD, SUB, NEG, ABS, WHERE, MAXIMUM, MINIMUM, LOAD)
+"""Operations that do not underflow."""
 
 
 class Error(NamedTuple):
@@ -56,14 +79,19 @@ class Error(NamedTuple):
     def static(self) -> bool:
         return self.more is ZERO
 
+    @property
+    def flat(self) -> bool:
+        """Whether it is the same at all elements: beside `k`, at most what underflow costs."""
+        return self.more.op is CONST and not self.squared
+
 
 EXACT = Error()
 
 
 def element(e: Error, places: Iterable[Expr]) -> Expr:
     """The error of an element of an array."""
-    if e.more is ZERO:
-        return ZERO
+    if e.flat:
+        return e.more
     found = load(e.more, *places)
     return found**ir.HALF if e.squared else found
 
@@ -86,6 +114,7 @@ class Propagation:
     counts : integers that are not negative.
     unwatched : what is not a value of the program.
     own : units that settled expressions have of their own.
+    underflows : whether what underflow may cost counts too.
     """
 
     dtype: str
@@ -97,6 +126,7 @@ class Propagation:
     forms: dict[Expr, tuple[Expr, dict[Expr, Expr]]] = field(default_factory=dict)
     slopes: dict[Any, tuple[Expr, ...]] = field(default_factory=dict)
     kinds: dict[Expr, str] = field(default_factory=dict)
+    underflows: bool = False
 
     def error(self, e: Expr, *, step: bool = False) -> Error:
         """Of an expression: its own, and what comes of those of its leaves. Of a step of a
@@ -106,9 +136,25 @@ class Propagation:
         if e.op is VAR:
             return self.errors.get(name_of(e), EXACT)
         if step:
-            return self.propagated(e, lambda _: True, HALF_UNIT)
+            found = self.propagated(e, lambda _: True, HALF_UNIT)
+            return Error(found.k, found.more + self.floor(e))
         found = self.propagated(e, lambda _: True)
-        return Error(found.k + self.rounding(e), found.more)
+        return Error(found.k + self.rounding(e), found.more + self.floor(e))
+
+    def floor(self, e: Expr) -> Expr:
+        """What a settled expression may lose as it underflows, in units."""
+        if not self.underflows or all(
+            n.op in _KEEPS or n.op.boolean or not n.args for n in ir.topological((e,))
+        ):
+            return ZERO
+        return const(FLOOR[self.dtype])
+
+    def of_squares(self, squares: Expr) -> tuple[Expr, bool]:
+        """The error of a sum from the squares of those of its terms, and whether it is squared;
+        not where what underflow costs counts, which squared would underflow itself."""
+        if not self.underflows:
+            return squares, True
+        return squares**ir.HALF + const(MANY * FLOOR[self.dtype]), False
 
     def written(self, e: Expr) -> tuple[Expr, dict[Expr, Expr]]:
         """An expression as it is computed over variables, and the leaves they stand for."""

@@ -260,6 +260,7 @@ def _kept(value: Any, plain: Any) -> Any:
         return value
     with np.errstate(all="ignore"):
         near = np.abs(plain - value) <= PASSED * np.finfo(value.dtype).eps * np.abs(value)
+        near &= np.isfinite(value)  # beside an infinite value, all differences are alike
     return np.where(near, plain, value)
 
 
