@@ -150,13 +150,13 @@ def test_a_number_that_is_an_integer_on_one_branch_only_is_a_float() -> None:
 
 
 def test_integers_that_no_double_holds_are_refused() -> None:
-    f, total = symgrad(lambda x: x * x), symgrad(lambda x: np.sum(x))
+    f, total = symgrad(lambda x: x / 3), symgrad(lambda x: np.mean(x))
     big = 2**53 + 1
-    assert f(2**53) == 2.0**106
+    assert f(3 * 2**50) == 2.0**50
     for value in (big, np.int64(big), np.array([big, 3])):
         with pytest.raises(SymdiffError, match="2\\*\\*53"):
             f(value)
     for dtype in ("uint8", "int8", "uint16", "int16", "uint64"):
         with pytest.raises(SymdiffError, match="wraps around"):
             total(np.array([200, 3]).astype(dtype))
-    assert total(np.array([3, 4])) == 7.0
+    assert total(np.array([3, 4])) == 3.5

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.frontend import Shapes
+from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import Structured
 from symdiff.ir.program import Emission, Program
 from symdiff.pipeline.kernels.scalar import tiered, unsound
@@ -32,7 +32,7 @@ def compare_kernel(
     if kinds in self._compared or mode() == "off" or None in kinds[1]:
         return
     self._compared.add(kinds)
-    source, fun = self._source, _unwrapped(self)
+    source, fun = self._source, unwrapped(self)
     shapes = source.shapes(static, real)
     raw = source.raw(static, shapes)
     if not isinstance(raw, Structured) or self._options.target == "cuda":
@@ -57,9 +57,10 @@ def compare_python(
     """Compare the first call with each kind of arguments with plain Python."""
     from symdiff.pipeline.validation.kinds import kind, mark
 
-    kinds = key, tuple(map(kind, real))
+    nested = None if self._nested is None else repr(self._nested[1])
+    kinds = key, tuple(map(kind, real)), nested
     verified = self._source.verified
-    fun = _unwrapped(self)
+    fun = unwrapped(self)
     if kinds in verified or fun is None or None in kinds[1] or not self._options.verify:
         return
     verified.add(kinds)  # at once, as the function may call itself
@@ -68,16 +69,14 @@ def compare_python(
         return
     from symdiff.pipeline.validation.firstcall import verify
 
-    source, parameters = self._source, self._source.parameters
+    source = self._source
 
     def captured(values: Sequence[Any]) -> Program | Structured:
         found: Program | Structured = source.raw(static, source.shapes(static, values))
         return found
 
     def plain(values: Sequence[Any]) -> Any:
-        given = dict(zip(parameters.real, values, strict=True))
-        args, kwargs = parameters.arguments({**static, **given})
-        return fun(*args, **kwargs)
+        return in_python(self, values, static)
 
     def again(values: Sequence[Any]) -> Any:
         if all(a is b for a, b in zip(values, real, strict=True)):
@@ -102,12 +101,27 @@ def compare_python(
         cache.store(name, b"", ())
 
 
-def _unwrapped(function: Function) -> Callable[..., Any] | None:
+def unwrapped(function: Function) -> Callable[..., Any] | None:
     """The plain Python function of a `SymbolicFunction`; None if there is none."""
     found: Any = function
     while hasattr(found, "_source"):
         found = getattr(found, "__wrapped__", None)
     return found if callable(found) else None
+
+
+def in_python(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> Any:
+    """What the plain function returns for these real and static values."""
+    fun, parameters = unwrapped(self), self._source.parameters
+    if fun is None:
+        raise TypeError(f"{self.__name__} is no Python function")
+    given = dict(zip(parameters.real, real, strict=True))
+    if self._nested is not None:
+        parameters, nodes = self._nested
+        parts = iter(real)
+        trees = [pytrees.unflatten(node, parts) for node in nodes]
+        given = dict(zip(parameters.real, trees, strict=True))
+    args, kwargs = parameters.arguments({**static, **given})
+    return fun(*args, **kwargs)
 
 
 def computed(

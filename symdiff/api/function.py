@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, inspection
-from symdiff.api.leaves import at_leaves, named_leaves
+from symdiff.api import firstcalls, inspection, labelled, whole_arguments
+from symdiff.api.leaves import flattened, must_be_defined, named_leaves, regrouped
 from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.errors import SymdiffError, VerificationError
 from symdiff.frontend import (
@@ -39,14 +39,7 @@ from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demanding
 from symdiff.pipeline.kernels.cuda import CudaKernels
 from symdiff.pipeline.kernels.loops import ArrayKernels
-from symdiff.pipeline.kernels.scalar import (
-    always_wide,
-    nested,
-    placed,
-    suspect,
-    tiered,
-    widen,
-)
+from symdiff.pipeline.kernels.scalar import nested, placed, tiered
 from symdiff.pipeline.options import Options, conditions
 from symdiff.process.locks import Lock
 from symdiff.process.progress import compiling
@@ -65,9 +58,10 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 `symdiff.api.directional`."""
 _FAST = {np.dtype(name): name for name in ("float64", "float32")}
 """Arrays that compiled entries take."""
-Kind = str | tuple[str, int, int, int]
-"""What a compiled entry serves: numbers, a program with arrays, or arrays of a dtype and number
-of dimensions as those arguments that the bits tell, but for one number of elements."""
+Kind = str | tuple[str, int, int, int, bool]
+"""What a compiled entry serves: numbers, floats, a program with arrays, or arrays of a dtype and
+number of dimensions as those arguments that the bits tell, but for one number of elements, with
+numbers that may be integers or not."""
 MOST_INPUTS = 60
 """Arguments of calls with arrays that go straight to a compiled entry."""
 
@@ -117,6 +111,7 @@ class SymbolicFunction:
         self._begin()
         self._derived: dict[Step, SymbolicFunction] = {}
         self._twins: dict[tuple[pytrees.Node, ...], SymbolicFunction] = {}
+        self._nested: tuple[Parameters, tuple[pytrees.Node, ...]] | None = None
         self._expression: tuple[Any, Any] | None = None
         self._epoch = source.epoch
         self._gate: Gate | None = None
@@ -132,8 +127,7 @@ class SymbolicFunction:
         self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
         self._compared: set[Any] = set()
         self._arrays = ArrayKernels(source, options)
-        doubt = functools.partial(suspect, options.cache)
-        self._cuda = CudaKernels(source, options, doubt, widen, always_wide)
+        self._cuda = CudaKernels(source, options)
         self._called: set[Any] = set()
         self._fast: dict[Kind, Callable[..., Any]] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
@@ -166,19 +160,28 @@ class SymbolicFunction:
     def _call(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call of what has been captured."""
         out = self._out(kwargs)
-        if not kwargs and self._route is not None:
+        if not kwargs and self._route is not None and not whole_arguments.involved(self, args):
             result = self._route(args, out)
             if result is not NotImplemented:
                 return result
         stream = self._cuda.stream(kwargs)
         real, static = self._source.parameters.bind(args, kwargs)
+        if out is None and any(map(labelled.is_labelled, real)):
+            result = labelled.result(self, real, static)
+            if result is not NotImplemented:
+                return result
         real = self._plain(real)
         if any(map(pytrees.is_container, real)):
-            if out is not None:
-                raise SymdiffError("out= of a function of containers", hint="leave it out")
             nodes, leaves = self._leaves(real)
+            if out is not None:
+                self._twin(nodes)(*leaves, **static, out=flattened(self, out, nodes))
+                return out
             return self._regrouped(self._twin(nodes)(*leaves, **static), nodes)
         key = static_key(static)
+        if out is None and stream is None and whole_arguments.involved(self, real):
+            result = whole_arguments.result(self, real, static)
+            if result is not NotImplemented:
+                return result
         if key in self._called:
             result = self._run(real, static, out, stream)
         else:
@@ -223,7 +226,7 @@ class SymbolicFunction:
             result = self._arrays(raw, real, static, shapes, out)
             if self._has_fast() and self._arrays.in_doubles(raw):
                 self._route = self._arrays.route(raw)
-                self._use_entry(raw)
+                self._use_entry(raw, whole_arguments.always_floats(self, real, static))
             return result
         emission, kernel = self._compiled(static, shapes)
         if out is None:
@@ -256,19 +259,20 @@ class SymbolicFunction:
         if not self._source.has_one_kernel(static, shapes):
             return
         given = [type(a) is np.ndarray for a in real]
+        whole = whole_arguments.always_floats(self, real, static)
         if not any(given):
             if kernel.pays and all(isinstance(v, (float, int)) for v in real):
-                self._use_fast("numbers", emission, kernel.kernel)
+                self._use_fast("numbers" if whole else "floats", emission, kernel.kernel)
             return
         dtypes = {a.dtype for a in real if type(a) is np.ndarray}
         ranks = {a.ndim for a in real if type(a) is np.ndarray}
         if len(dtypes) > 1 or len(ranks) > 1 or len(real) > MOST_INPUTS:
             return
         if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
-            if dtype == "float64" or kernel.kernel.widen is None:
+            if dtype == "float64" or not kernel.kernel.wide:
                 which = sum(1 << k for k, is_array in enumerate(given) if is_array)
                 never = 1 if self._source.stretches(static, shapes).single else -1
-                self._use_fast((dtype, rank, which, never), emission, kernel.kernel)
+                self._use_fast((dtype, rank, which, never, not whole), emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -304,18 +308,21 @@ class SymbolicFunction:
             return
         tree, count = emission.tree, len(emission.outputs)
         if isinstance(kind, str):
-            self._open(kind, nested(kernel.fast, tree, count))
+            flat = kernel.fast if kind == "numbers" else kernel.fast_floats
+            self._open(kind, nested(flat, tree, count))
             return
         flat = kernel.fast_arrays(*kind)
         way = nested(flat, tree, count)
         self._open(kind, way._replace(placed=placed(flat, emission)))
 
-    def _use_entry(self, raw: Structured) -> None:
-        """Calls of a program with arrays or loops as well, once there was one with doubles."""
-        kind = f"program {id(raw)}"
+    def _use_entry(self, raw: Structured, whole: bool) -> None:
+        """Calls of a program with arrays or loops as well, once there was one with doubles; with
+        integers for numbers too, if `whole`."""
+        whole = whole or all(p.type.shape for p in raw.params)
+        kind = f"program {id(raw)} {whole}"
         if kind in self._fast or len(self._fast) >= MOST:
             return
-        self._open(kind, self._arrays.entry(raw))
+        self._open(kind, self._arrays.entry(raw, whole))
 
     def _open(self, kind: Kind, way: Way | None) -> None:
         """Offer calls to this way before they take the general path, if there is one."""
@@ -364,50 +371,17 @@ class SymbolicFunction:
                     raise SymdiffError(f"{self.__name__} takes numbers and arrays only")
                 found = symbolic(wrapped, self._options, parameters.static, trees)
             else:
+                must_be_defined(self, nodes)
                 kind, by = self._source.path[-1]
-                if kind == "derivative" or len(self._source.path) > 1:
-                    raise SymdiffError(
-                        f"{self.__name__} is not defined for containers",
-                        hint="grad, jacobian, hessian, jvp, vjp and hvp of the function are",
-                    )
                 leaves = tuple(leaf for name in by for leaf in trees[name][1])
                 found = self._parent._twin(nodes)._derive(f"{self.__name__}", (kind, leaves))
+            found._nested = parameters, nodes
             self._twins[nodes] = found
         return found
 
     def _regrouped(self, result: Any, nodes: tuple[pytrees.Node, ...]) -> Any:
         """A result for leaves, nested as the arguments are."""
-        if not self._source.path:
-            return result
-        kind, by = self._source.path[-1]
-        real = self._source.parameters.real
-        chosen = [nodes[real.index(n)] for n in by]
-
-        def group(flat: Any, inner: Callable[[Any], Any] = lambda v: v) -> Any:
-            number = sum(map(pytrees.count, chosen))
-            parts = [flat] if number == 1 else list(flat)
-            if len(parts) != number:
-                raise SymdiffError(
-                    f"{self.__name__} of containers with integers among what is differentiated by",
-                    hint="pass real numbers, or choose with wrt=",
-                )
-            leaves = map(inner, parts)
-            made = tuple([pytrees.unflatten(n, leaves) for n in chosen])
-            return made[0] if len(made) == 1 else made
-
-        match kind:
-            case "gradient" | "hvp":
-                return group(result)
-            case "value_and_gradient" | "vjp":
-                return result[0], group(result[1])
-            case "hessian":
-                return group(result, group)
-            case "jacobian":
-                assert self._parent is not None
-                found = self._parent._twin(nodes)._source
-                raw = next(reversed(found.captured.values()))
-                return at_leaves(group, raw.tree, result)
-        return result
+        return regrouped(self, result, nodes)
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -623,6 +597,15 @@ class SymbolicFunction:
         return {n: parameters.defaults[n] for n in parameters.static}
 
     # ------------------------------------------------------------- composition
+    def __symdiff_plain__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The Python function that stands for this one where it is called with numbers; None
+        if there is none."""
+        self._source.parameters.bind(args, kwargs)
+        o, plain = self._options, not self._source.path and self._expression is None
+        if plain and not (o.domain or o.dtype or self._source.parameters.arrays):
+            return firstcalls.unwrapped(self)
+        return None
+
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Inline this callable into a function that is being traced."""
         self._fresh()
@@ -654,7 +637,7 @@ class SymbolicFunction:
         found = ir.substitute((*program.outputs, *conditions), mapping)
         count, asserted = len(program.outputs), len(program.assumptions)
         last = len(found) - asserted
-        tree = map_objects(found[:count].__getitem__, program.tree)
+        tree = map_objects(found[:count].__getitem__, program.tree, pytrees.as_traced)
         return Inlined(tree, found[count:last], found[last:])
 
     def __reduce__(self) -> Any:

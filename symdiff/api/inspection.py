@@ -12,9 +12,7 @@ import numpy as np
 
 from symdiff.api import firstcalls
 from symdiff.errors import SymdiffError, TargetError
-from symdiff.frontend import (
-    Shapes,
-)
+from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import Structured
 from symdiff.ir.program import Program, map_objects
 from symdiff.runtime.loops import rows
@@ -22,10 +20,13 @@ from symdiff.runtime.loops import rows
 
 def expression(f: Any) -> Any:
     """The simplified expression (SymPy), nested as the result is."""
+    if (nested := of_leaves(f)) is not None:
+        nodes, twin = nested
+        return f._regrouped(expression(twin), nodes)
     if (structured := f._structured()) is not None:
-        from symdiff.export.loops import expression
+        from symdiff.export import loops as loop_export
 
-        return expression(structured, f._symbols)
+        return loop_export.expression(structured, f._symbols)
     from symdiff.codegen.sympy.translate import to_sympy
     from symdiff.pipeline.scalar import readable_forms
 
@@ -34,8 +35,27 @@ def expression(f: Any) -> Any:
     return map_objects(made.__getitem__, program.tree)
 
 
+def of_leaves(f: Any) -> tuple[Any, Any] | None:
+    """Of a function that was called with containers, how they nested last, and the function of
+    their leaves; None if it was called with numbers and arrays, or not yet."""
+    root = f
+    while root._parent is not None:
+        root = root._parent
+    if not root._twins or root._source.captured:
+        return None
+    nodes = next(reversed(root._twins))
+    return nodes, f._twin(nodes)
+
+
+def twin_of(f: Any) -> Any:
+    """The function itself, or that of the leaves of its arguments."""
+    found = of_leaves(f)
+    return f if found is None else found[1]
+
+
 def cse(f: Any) -> tuple[list[tuple[Any, Any]], Any]:
     """`expression` with its shared subexpressions named once."""
+    f = twin_of(f)
     if f._structured() is not None:
         raise SymdiffError(
             f"{f.__name__} has arrays or loops, of which there is no list of assignments",
@@ -52,6 +72,7 @@ def cse(f: Any) -> tuple[list[tuple[Any, Any]], Any]:
 def source(f: Any, target: str) -> str:
     """Readable source of the kernel, for a target."""
     f._fresh()
+    f = twin_of(f)
     from symdiff.codegen.source.c import c_source
     from symdiff.codegen.source.cuda import cuda_source
     from symdiff.codegen.source.python import function_source
@@ -86,6 +107,7 @@ def source(f: Any, target: str) -> str:
 
 def latex(f: Any) -> str:
     """The simplified expression in LaTeX."""
+    f = twin_of(f)
     if (structured := f._structured()) is not None:
         from symdiff.export import loops as loop_export
 
@@ -100,6 +122,7 @@ def latex(f: Any) -> str:
 
 def measured_report(f: Any) -> Report:
     """What was traced, cancelled and found, and the measured accuracy."""
+    f = twin_of(f)
     raw = f._source.raw(f._default_static())
     if isinstance(raw, Structured):
         from symdiff.export.loops import array_report
@@ -141,6 +164,12 @@ def mapped(
     """The results for each entry of the leading axis, stacked."""
     f._fresh()
     real, static = f._source.parameters.bind(args, kwargs)
+    if any(map(_is_tree, real)):
+        nodes, leaves = f._leaves(real)
+        if axes is not None:
+            axes = [a for a, n in zip(axes, nodes, strict=True) for _ in range(pytrees.count(n))]
+        found = f._twin(nodes).map(*leaves, axes=axes, **static)
+        return f._regrouped(found, nodes)
     real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
     real = f._plain(real)
     real = f._cuda.located(real)
@@ -161,6 +190,16 @@ def mapped(
     if placed is not None:
         return f._cuda.map(raw, placed, mapped, static, shapes)
     return f._arrays.map(raw, real, mapped, static, shapes)
+
+
+def _is_tree(value: Any) -> bool:
+    """Whether an argument of `map` is a container whose leaves are mapped; lists of numbers are
+    arrays there."""
+    if not pytrees.is_container(value):
+        return False
+    if type(value) not in (list, tuple):
+        return True
+    return any(isinstance(v, np.ndarray) or _is_tree(v) for v in value)
 
 
 def map_elements(

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from symdiff.errors import SymdiffError
 from symdiff.frontend import (
     Parameters,
     Trees,
     pytrees,
 )
 from symdiff.ir.loop_program import Names
+from symdiff.ir.program import Made, holding
+
+Function = Any
+"""A `SymbolicFunction`, which imports this."""
 
 
 def named_leaves(parameters: Parameters, nodes: Sequence[pytrees.Node]) -> Trees:
@@ -40,5 +45,114 @@ def at_leaves(group: Callable[[Any], Any], tree: Any, result: Any) -> Any:
     if isinstance(tree, dict):
         return {k: at_leaves(group, t, result[k]) for k, t in tree.items()}
     if isinstance(tree, (tuple, list)):
-        return type(tree)(at_leaves(group, t, r) for t, r in zip(tree, result, strict=True))
+        parts = tree.parts_of(result) or () if isinstance(tree, Made) else result
+        return holding(tree, (at_leaves(group, t, r) for t, r in zip(tree, parts, strict=True)))
     return group(result)
+
+
+def must_be_defined(self: Function, nodes: Sequence[pytrees.Node]) -> None:
+    """Refuse derivatives that are not defined for arguments that nest in this way."""
+    kind, by = self._source.path[-1]
+    chosen = _chosen(self, by, nodes)
+    if kind == "derivative" and any(n.kind != "leaf" for n in chosen):
+        raise SymdiffError(
+            f"{self.__name__} is not defined for containers",
+            hint="grad, jacobian, hessian, jvp, vjp and hvp of the function are",
+        )
+    if kind in ("derivative", "jacobian") or _gives_numbers(self._parent, nodes):
+        return
+    raise SymdiffError(
+        f"{self.__name__} is of several numbers, as {self._parent.__name__} has those of containers",
+        hint="use jacobian",
+    )
+
+
+def _chosen(self: Function, by: Sequence[str], nodes: Sequence[pytrees.Node]) -> list[pytrees.Node]:
+    """How the parameters nest that the last step differentiates by."""
+    real = self._source.parameters.real
+    return [nodes[real.index(n)] for n in by]
+
+
+def _gives_numbers(self: Function, nodes: Sequence[pytrees.Node]) -> bool:
+    """Whether the results are not nested as the arguments are."""
+    if not self._source.path:
+        return True
+    kind, by = self._source.path[-1]
+    chosen = _chosen(self, by, nodes)
+    plain = kind == "derivative" or (kind == "gradient" and [n.kind for n in chosen] == ["leaf"])
+    return plain and _gives_numbers(self._parent, nodes)
+
+
+def regrouped(self: Function, result: Any, nodes: Sequence[pytrees.Node]) -> Any:
+    """A result for leaves, nested as the arguments are."""
+    if not self._source.path:
+        return result
+    kind, by = self._source.path[-1]
+    chosen = _chosen(self, by, nodes)
+    number = sum(map(pytrees.count, chosen))
+
+    def group(flat: Any, inner: Callable[[Any], Any] = lambda v: v) -> Any:
+        parts = [flat] if number == 1 else list(flat)
+        if len(parts) != number:
+            raise SymdiffError(
+                f"{self.__name__} of containers with integers among what is differentiated by",
+                hint="pass real numbers, or choose with wrt=",
+            )
+        leaves = map(inner, parts)
+        made = tuple([pytrees.unflatten(n, leaves) for n in chosen])
+        return made[0] if len(made) == 1 else made
+
+    match kind:
+        case "gradient" | "hvp":
+            return group(result)
+        case "value_and_gradient" | "vjp":
+            return result[0], group(result[1])
+        case "hessian":
+            return group(result, group)
+        case "jacobian":
+            return regrouped(self._parent, at_leaves(group, _tree(self, nodes), result), nodes)
+    return result
+
+
+def _tree(self: Function, nodes: Sequence[pytrees.Node]) -> Any:
+    """How the results nest that a Jacobian is of, for leaves."""
+    parent = self._parent
+    if not parent._source.path:
+        found = parent._twin(nodes)._source
+        return next(reversed(found.captured.values())).tree
+    kind, by = parent._source.path[-1]
+    number = sum(map(pytrees.count, _chosen(parent, by, nodes)))
+    if kind == "gradient":
+        return 0 if number == 1 else tuple(range(number))
+    if kind == "derivative" and _gives_numbers(parent, nodes):
+        return 0
+    raise SymdiffError(
+        f"{self.__name__} is not defined for containers",
+        hint="Jacobians of the function and of its gradient are",
+    )
+
+
+def flattened(self: Function, out: Any, nodes: Sequence[pytrees.Node]) -> Any:
+    """Places for results, nested as the arguments are, as those for results for leaves."""
+    if not self._source.path or self._source.path[-1][0] == "derivative":
+        return out
+    kind, by = self._source.path[-1]
+    if kind == "value_and_gradient" and isinstance(out, tuple) and len(out) == 2:
+        return out[0], _flat(self, by, out[1], nodes)
+    if kind == "gradient":
+        return _flat(self, by, out, nodes)
+    raise SymdiffError(f"out= of {self.__name__} of containers", hint="leave it out")
+
+
+def _flat(self: Function, by: Sequence[str], out: Any, nodes: Sequence[pytrees.Node]) -> Any:
+    """Places for a gradient."""
+    chosen = _chosen(self, by, nodes)
+    given = (out,) if len(by) == 1 else out
+    if not isinstance(given, tuple) or len(given) != len(by):
+        raise SymdiffError(f"out must have {len(by)} entries here")
+    parts = [
+        leaf
+        for name, node, v in zip(by, chosen, given, strict=True)
+        for leaf in pytrees.leaves_of(node, v, f"out for {name}")
+    ]
+    return parts[0] if len(parts) == 1 else tuple(parts)

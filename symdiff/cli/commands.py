@@ -107,11 +107,12 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
     subject = resolve(target)
     program, names = subject.program, subject.variables(wrt)
     if subject.has_arrays:
-        from symdiff.export.loops import derived, printed, real
+        from symdiff.export.loops import printed
+        from symdiff.pipeline.loops import of_order, real_names
 
         name, dtype = f"{program.name}_grad", subject.dtype or "float64"
-        labels = [f"d/d{n}" for n in real(program, names)] if order == 1 else None
-        click.echo(printed(derived(program, names, order), name, style, dtype, labels), nl=False)
+        labels = [f"d/d{n}" for n in real_names(program, names)] if order == 1 else None
+        click.echo(printed(of_order(program, names, order), name, style, dtype, labels), nl=False)
         return
     orders = list(combinations_with_replacement(names, order))
     shorts: list[Short] = []
@@ -232,29 +233,20 @@ def show(target: str, wrt: str | None, order: int, stage: str | None, timings: b
     import time
 
     from symdiff.cli.targets import resolve
+    from symdiff.pipeline.derivation import pipeline_of
 
     subject = resolve(target)
     names, dtype = subject.variables(wrt), subject.dtype or "float64"
-    done: list[Any]
-    written: Callable[[Any], str]
+    done = pipeline_of(subject.program).stages(subject.program, names, order)
+    last, start = done[-1].program, time.perf_counter()
+    written: Callable[[Any], str] = _program_text
     if subject.has_arrays:
         from symdiff.export import loops as loop_export
-        from symdiff.pipeline import loops as loop_pipeline
 
-        written = loop_export.program_text
-        done = list(
-            loop_pipeline.stages(subject.program, loop_export.real(subject.program, names), order)
-        )
+        written, source = loop_export.program_text, loop_export.source(last.name, last, dtype)
     else:
         from symdiff.codegen.source.python import function_source
-        from symdiff.pipeline import scalar as pipeline
 
-        written = _program_text
-        done = list(pipeline.stages(subject.program, names, order))
-    last, start = done[-1].program, time.perf_counter()
-    if subject.has_arrays:
-        source = loop_export.source(last.name, last, dtype)
-    else:
         source = function_source(last.name, last.params, last.outputs, dtype=dtype)
     texts = [(s.name, s.seconds, s.program) for s in done]
     known = [*dict.fromkeys(s.name for s in done), "emit"]

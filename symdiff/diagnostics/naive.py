@@ -26,6 +26,7 @@ from symdiff.ir.functions import UNIT
 from symdiff.ir.program import Program
 from symdiff.passes.accuracy.error_test import doubt
 from symdiff.passes.differentiate import gradient, local_partials
+from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar.kernel import Kernel
 
 HALF_THE_DIGITS = 2.0**26
@@ -55,9 +56,13 @@ class Naive:
         variables = [ir.var(w) for w in wrt]
         slopes = [d for o in program.outputs for d in gradient(o, variables)]
         self.outputs = ir.transform((*program.outputs, *slopes), _plain)
-        self.kernel = Kernel("naive", program.params, self.outputs, accuracy="fast", cache=False)
+        self.kernel = self._compiled("naive")
         self._doubt: Kernel | None = None
         self._blame: _Blame | None = None
+
+    def _compiled(self, name: str, test: Expr | None = None) -> Kernel:
+        plain = Plain(name, self.program.params, self.outputs, test)
+        return Kernel(plain, accuracy="fast", cache=False)
 
     def at(self, point: Sequence[float]) -> list[float]:
         """All outputs at a point."""
@@ -66,10 +71,7 @@ class Naive:
     def doubtful(self, points: Any) -> Any:
         """Which points, one a row, may lose half their digits or are not finite."""
         if self._doubt is None:
-            self._doubt = Kernel(
-                "doubt", self.program.params, self.outputs, accuracy="fast", cache=False,
-                suspect=doubt(self.outputs, int(HALF_THE_DIGITS)),
-            )  # fmt: skip
+            self._doubt = self._compiled("doubt", doubt(self.outputs, int(HALF_THE_DIGITS)))
         with np.errstate(all="ignore"):
             flags = self._doubt.evaluate(list(np.ascontiguousarray(points.T))).flags
         return np.zeros(len(points), bool) if flags is None else flags.astype(bool)
@@ -93,7 +95,9 @@ class _Blame:
     def __init__(self, naive: Naive) -> None:
         self.program, params = naive.program, naive.program.params
         self.nodes = [e for e in ir.topological(naive.outputs) if not e.op.boolean]
-        self.kernel = Kernel("operations", params, self.nodes, accuracy="fast", cache=False)
+        self.kernel = Kernel(
+            Plain("operations", params, tuple(self.nodes)), accuracy="fast", cache=False
+        )
         with exclusive():
             self.tape = Tape([ir.var(p) for p in params], naive.outputs)
         self.origin = _origins(naive.program)

@@ -15,7 +15,7 @@ from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_sou
 from symdiff.codegen.sympy.loops import structured_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
 from symdiff.diagnostics.report import Finding, Report
-from symdiff.errors import SymdiffError, TargetError
+from symdiff.errors import TargetError
 from symdiff.ir import Expr, format_expr, substitute, var
 from symdiff.ir.functions import BUILTIN, MARKS
 from symdiff.ir.loop_program import (
@@ -33,22 +33,6 @@ from symdiff.ir.program import map_objects
 from symdiff.passes.complete.removable import meaning
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.scalar import closed_for_people, readable_forms
-
-
-def derived(program: Structured, wrt: Sequence[str], order: int) -> Structured:
-    """The derivatives of a captured program of an order, 1 or 2, as they are emitted."""
-    wrt = real(program, wrt)
-    scalar = isinstance(program.tree, int) and program.outputs[0].op is not ARRAY
-    if order == 1:
-        return (loop_pipeline.gradient if scalar else loop_pipeline.jacobian)(program, wrt)
-    if order == 2 and scalar:
-        return loop_pipeline.hessian(program, wrt)
-    raise SymdiffError(f"derivatives of order {order} of a function with arrays are not printed")
-
-
-def real(program: Structured, wrt: Sequence[str]) -> tuple[str, ...]:
-    real = {p.name for p in program.params if p.type.kind == "f"}
-    return tuple(n for n in wrt if n in real)
 
 
 def readable(program: Structured) -> Structured:
@@ -152,7 +136,7 @@ def array_module(
     """The source of a standalone module of a captured program."""
     from symdiff.version import __version__
 
-    wrt, name = real(program, wrt), program.name
+    wrt, name = loop_pipeline.real_names(program, wrt), program.name
     by = ", ".join(wrt)
     parts = [ArrayFunction("", loop_pipeline.value(program), f"The value of {name}.")]
     if isinstance(program.tree, int) and program.outputs[0].op is not ARRAY:
@@ -187,7 +171,7 @@ def array_module(
 
 def array_report(program: Structured, wrt: Sequence[str]) -> Report:
     """What became of a captured program: its loops, what its gradient keeps, its checks."""
-    value, slopes = loop_pipeline.value(program), derived(program, wrt, 1)
+    value, slopes = loop_pipeline.value(program), loop_pipeline.of_order(program, wrt, 1)
     findings = []
     for s in walk(slopes.block):
         if isinstance(s, Loop):

@@ -18,7 +18,7 @@ from symdiff.export.files import write_text
 from symdiff.ir import Expr
 from symdiff.ir.program import Program
 from symdiff.pipeline import scalar as pipeline
-from symdiff.pipeline.kernels.scalar import written
+from symdiff.pipeline.lowered.modules import written
 
 MAX_FORMULA_LINES = 30
 """Longer formulas are left out of the docstring."""

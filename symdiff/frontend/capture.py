@@ -12,6 +12,7 @@ Ensures: `symdiff.ir.verify.scalar.faults` finds nothing in the program
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,7 @@ from symdiff.frontend.trace.unify import unified
 from symdiff.frontend.trace.values import (
     TRUTH_OF_ARRAY,
     Listed,
+    Record,
     Refused,
     Scalar,
     Selected,
@@ -44,12 +46,13 @@ from symdiff.frontend.trace.values import (
     as_real,
     describe,
     join,
+    of_integers,
     python_kind,
 )
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, loop_program, prune
 from symdiff.ir.loop_program import Stretches, Structured
-from symdiff.ir.program import Program, Tree
+from symdiff.ir.program import Made, Program, Tree, fields_of
 from symdiff.process.recursion import deep_recursion
 
 ELEMENTWISE = "elementwise"
@@ -167,7 +170,7 @@ def _capture(
             return calls.run(t, frame, node)
         return calls.call(t, fun, *parameters.arguments(values))
 
-    token = active.set(t)
+    token, whole = active.set(t), of_integers.set(plan.of_integers)
     try:
         value = _located(t, run)
         t.frame = frame
@@ -183,6 +186,8 @@ def _capture(
                 else:
                     return _elements(t, parameters.name, real, plan, numbers)
             tree = _flatten(t, value, outputs, kinds)
+            if plan.of_integers:
+                return Program(parameters.name, real, (), tree, kinds=tuple(kinds))
             if plan.numbers is not None and _has_arrays(tree):
                 raise Refused(f"an array; but {plan.why()}")
         except Refused as refusal:
@@ -193,6 +198,7 @@ def _capture(
             ) from None
     finally:
         active.reset(token)
+        of_integers.reset(whole)
     if plan.arrays or not all(map(_asserts, t.block)):
         found = replace(
             _structured(t, parameters.name, real, plan, outputs, tree), kinds=tuple(kinds)
@@ -226,7 +232,12 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         return len(outputs) - 1
     if isinstance(value, (tuple, list)):
         parts = [_flatten(t, v, outputs, kinds) for v in value]
+        if hasattr(value, "_fields"):
+            return Made.of(type(value), parts)
         return parts if isinstance(value, list) else tuple(parts)
+    if isinstance(value, Record) and dataclasses.is_dataclass(value.made_of):
+        names = fields_of(value.made_of)
+        return Made.of(value.made_of, [_flatten(t, value.fields[n], outputs, kinds) for n in names])
     if isinstance(value, dict):
         return {k: _flatten(t, v, outputs, kinds) for k, v in value.items()}
     if isinstance(value, SmallArray):
@@ -284,6 +295,8 @@ def _elements(
 ) -> Program:
     """An elementwise function of arrays, as one of numbers."""
     outputs, tree, reads = numbers
+    if plan.of_integers:
+        return Program(name, real, (), tree, kinds=tuple(map(python_kind, outputs)))
     noted = list(t.locations)
     known = dict(zip(ir.substitute(tuple(noted), reads), t.locations.values(), strict=True))
     t.locations = known

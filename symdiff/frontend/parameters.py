@@ -24,7 +24,7 @@ from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.signature import Parameters
 from symdiff.frontend.trace.recorder import MAX_UNROLL, Retrace
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import MAX_ARRAY, Real
+from symdiff.frontend.trace.values import MAX_ARRAY, Real, Whole
 from symdiff.ir import loop_program
 from symdiff.ir.loop_program import Parameter, Stretches, Structured, Type
 from symdiff.ir.program import Program
@@ -32,8 +32,9 @@ from symdiff.ir.program import Program
 Sizes = tuple[tuple[int, int], ...]
 
 Shapes = Mapping[str, tuple[int, str] | tuple[int, str, Sizes]]
-"""The number of dimensions and the kind ("f", "i") of arguments, by their names; and the
-axes of which the size is known, with it."""
+"""The number of dimensions and the kind ("f", "i"; "n" for integers that are traced as such, to see
+what they make of the results; "0" for arrays without dimensions) of arguments, by their names; and
+the axes of which the size is known, with it."""
 
 SMALL = 16
 """Elements of an array that is traced one by one where there are larger arrays."""
@@ -105,6 +106,10 @@ class Arrays:
         """The number of dimensions of an argument."""
         return usual if self.shapes is None or name not in self.shapes else self.shapes[name][0]
 
+    def _whole(self, name: str) -> bool:
+        """Whether an argument is traced as the integers that it is."""
+        return self.shapes is not None and self.shapes.get(name, (0, ""))[1] == "n"
+
     def with_array(self, name: str, rank: int, shape: tuple[str | int, ...] = ()) -> Arrays:
         axes = shape or tuple(
             f"{name}_size{k}" if rank > 1 else f"{name}_size" for k in range(rank)
@@ -113,7 +118,7 @@ class Arrays:
         known = () if self.shapes is None else self.shapes.get(name, ())[2:]
         for axis, n in known[0] if known else ():
             sizes[axis] = ir.const(n)
-        arrays = {**self.arrays, name: Type(tuple(sizes), "f")}
+        arrays = {**self.arrays, name: Type(tuple(sizes), "i" if self._whole(name) else "f")}
         return replace(self, arrays=arrays, limit=min(self.limit, SMALL))
 
     def after(self, found: Retrace) -> Arrays:
@@ -151,6 +156,12 @@ class Arrays:
         at = "" if place is None else f" in line {place.line}"
         return f"elements of arrays are passed one by one: {why}{at} takes numbers only"
 
+    @property
+    def of_integers(self) -> bool:
+        """Whether arguments are traced as the integers that they are: only to see what is an integer
+        then, as arithmetic on real numbers is what is compiled."""
+        return self.shapes is not None and any(map(self._whole, self.shapes))
+
     def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
         """Tell a tracer the names of the sizes, and what to trace one by one."""
         t.size_limit = self.limit
@@ -169,7 +180,7 @@ class Arrays:
         """A real parameter as the trace has it."""
         type = self.arrays.get(name)
         if type is None:
-            return Real(ir.var(name))
+            return Whole(loop_program.index(name)) if self._whole(name) else Real(ir.var(name))
         leaf = loop_program.array(name, type.kind)
         return symbolic.in_cell(leaf, type.shape, type.kind)
 

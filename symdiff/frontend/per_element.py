@@ -9,6 +9,7 @@ which are broadcast against each other; nothing else is read, neither a size nor
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,10 +17,10 @@ from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Integral, Real, Scalar, SymArray
+from symdiff.frontend.trace.values import Integral, Real, Record, Scalar, SymArray
 from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Type
-from symdiff.ir.program import Tree
+from symdiff.ir.program import Made, Tree, fields_of
 
 Numbers = tuple[list[Scalar], Tree, dict[Expr, Expr]]
 """The outputs as numbers, how they nest, and what stands for each element that is read."""
@@ -64,7 +65,13 @@ def _nested(value: Any, found: list[SymArray]) -> Tree | None:
         parts = [_nested(v, found) for v in value]
         if not parts or any(p is None for p in parts):
             return None
+        if hasattr(value, "_fields"):
+            return Made.of(type(value), parts)
         return parts if isinstance(value, list) else tuple(parts)
+    if isinstance(value, Record) and dataclasses.is_dataclass(value.made_of):
+        keys = fields_of(value.made_of)
+        parts = [_nested(value.fields[k], found) for k in keys]
+        return None if any(p is None for p in parts) else Made.of(value.made_of, parts)
     if isinstance(value, dict):
         named = {k: _nested(v, found) for k, v in value.items()}
         return None if not named or any(p is None for p in named.values()) else named

@@ -10,7 +10,7 @@ them are fixed: another one is another tree. Everything else is a leaf.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from symdiff.errors import SymdiffError
 from symdiff.frontend.trace.values import Record
+from symdiff.ir.program import Made, Tree, holding, made_object
 
 MOST = 2000
 """Leaves of the arguments of a call."""
@@ -145,12 +146,14 @@ def unflatten(node: Node, leaves: Iterator[Any]) -> Any:
         case "dict":
             return dict(zip(node.keys, parts, strict=True))
     assert node.made_of is not None
-    if node.kind == "named":
-        return node.made_of(*parts)
-    made: Any = object.__new__(node.made_of)
-    for key, part in zip(node.keys, parts, strict=True):
-        object.__setattr__(made, key, part)
-    return made
+    return made_object(node.made_of, parts)
+
+
+def as_traced(tree: Tree, parts: Iterable[Any]) -> Any:
+    """What the tracer has where a tuple, list or object of trees stands in a result."""
+    if isinstance(tree, Made) and not issubclass(tree.made_of, tuple):
+        return Record(tree.made_of, dict(zip(tree.keys, parts, strict=True)))
+    return holding(tree, parts)
 
 
 def traced(node: Node, leaves: Iterator[Any]) -> Any:

@@ -7,8 +7,10 @@ returns a `Program`; between passes `symdiff.ir.verify.scalar.faults` finds noth
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +26,81 @@ else:
 
 Tree = Any
 """How outputs nest in what the function returns: an index into `outputs`, or a
-tuple, list, dict or NumPy integer array of trees."""
+tuple, list, dict, `Made` object or NumPy integer array of trees."""
 
 MOST_COMPILED = 200
 """Outputs up to which it pays to compile how they nest."""
+
+
+class Made(tuple[Any, ...]):
+    """How the fields of an object of a user's class nest: a named tuple or a dataclass.
+
+    Attributes
+    ----------
+    made_of : the class.
+    """
+
+    made_of: type
+
+    @classmethod
+    def of(cls, made_of: type, parts: Iterable[Tree]) -> Made:
+        """The tree of an object with these fields."""
+        made = cls(parts)
+        made.made_of = made_of
+        return made
+
+    def __repr__(self) -> str:
+        return f"{self.named}{tuple(self)!r}"
+
+    @property
+    def named(self) -> str:
+        """The class and its fields, in words."""
+        kind = self.made_of
+        return f"{kind.__module__}.{kind.__qualname__}({', '.join(self.keys)})"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the fields."""
+        return fields_of(self.made_of)
+
+    def parts_of(self, value: Any) -> tuple[Any, ...] | None:
+        """The fields of an object; None if it does not have them."""
+        if isinstance(value, tuple):
+            return tuple(value) if len(value) == len(self) else None
+        missing = object()
+        parts = tuple(getattr(value, k, missing) for k in self.keys)
+        return None if any(p is missing for p in parts) else parts
+
+
+def fields_of(made_of: type) -> tuple[str, ...]:
+    """The names of the fields of a named tuple or dataclass."""
+    if issubclass(made_of, tuple):
+        return tuple(made_of._fields)  # type: ignore[attr-defined]
+    return tuple(f.name for f in dataclasses.fields(made_of))  # type: ignore[arg-type]
+
+
+def made_object(made_of: type, parts: Iterable[Any]) -> Any:
+    """An object with these fields, as it is: what its class does when it is made was done."""
+    if issubclass(made_of, tuple):
+        return tuple.__new__(made_of, parts)
+    made: Any = object.__new__(made_of)
+    for key, part in zip(fields_of(made_of), parts, strict=True):
+        object.__setattr__(made, key, part)
+    return made
+
+
+def like(tree: Tree, parts: Iterable[Tree]) -> Tree:
+    """A tuple, list or object of other trees."""
+    if isinstance(tree, Made):
+        return Made.of(tree.made_of, parts)
+    return list(parts) if isinstance(tree, list) else tuple(parts)
+
+
+def holding(tree: Tree, parts: Iterable[Any]) -> Any:
+    """What is returned where a tuple, list or object of trees stands."""
+    if isinstance(tree, Made):
+        return made_object(tree.made_of, parts)
+    return list(parts) if isinstance(tree, list) else tuple(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +178,22 @@ def _in_python(value: Any, kind: str) -> Any:
     return value.astype(bool if kind == "b" else np.int64)
 
 
-def map_objects(function: Callable[[int], Any], tree: Tree) -> Any:
-    """`map_tree` for leaves that NumPy should keep as objects."""
+def map_objects(
+    function: Callable[[int], Any],
+    tree: Tree,
+    make: Callable[[Tree, Iterable[Any]], Any] = holding,
+) -> Any:
+    """`map_tree` for leaves that NumPy should keep as objects; `make` makes tuples, lists and
+    objects."""
     if isinstance(tree, np.ndarray):
         result = np.empty(tree.shape, object)
         for index, i in np.ndenumerate(tree):
             result[index] = function(int(i))
         return result
     if isinstance(tree, (tuple, list)):
-        return type(tree)(map_objects(function, t) for t in tree)
+        return make(tree, (map_objects(function, t, make) for t in tree))
     if isinstance(tree, dict):
-        return {k: map_objects(function, t) for k, t in tree.items()}
+        return {k: map_objects(function, t, make) for k, t in tree.items()}
     return function(int(tree))
 
 
@@ -145,6 +223,12 @@ def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:
                 raise SymdiffError(f"{what} must be a dict with the keys {list(t)} here")
             for k in t:
                 visit(t[k], v[k])
+        elif isinstance(t, Made):
+            parts = t.parts_of(v)
+            if parts is None:
+                raise SymdiffError(f"{what} must have the fields {', '.join(t.keys)} here")
+            for a, b in zip(t, parts, strict=True):
+                visit(a, b)
         elif isinstance(t, (tuple, list)):
             if not isinstance(v, (tuple, list, np.ndarray)) or len(v) != len(t):
                 raise SymdiffError(f"{what} must have {len(t)} entries here")
@@ -173,6 +257,9 @@ def nesting(tree: Tree, count: int) -> Callable[[Sequence[Any]], Any]:
             return "{" + ", ".join(parts) + "}"
         if isinstance(t, (tuple, list)):
             inside = "".join(f"{text(a)}, " for a in t)
+            if isinstance(t, Made):
+                keys[name := f"k{len(keys)}"] = functools.partial(made_object, t.made_of)
+                return f"{name}(({inside}))"
             return f"({inside})" if isinstance(t, tuple) else f"[{inside}]"
         if isinstance(t, np.ndarray):
             raise TypeError
@@ -216,6 +303,8 @@ def unnesting(entry: Callable[..., Any], inputs: int, tree: Tree, count: int) ->
 
 def map_tree(function: Callable[[int], Any], tree: Tree) -> Any:
     """Replace every index of a tree by `function(index)`, keeping the containers."""
+    if isinstance(tree, Made):
+        return made_object(tree.made_of, [map_tree(function, t) for t in tree])
     if isinstance(tree, tuple):
         return tuple([function(t) if type(t) is int else map_tree(function, t) for t in tree])
     if isinstance(tree, list):

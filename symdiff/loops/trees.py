@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from symdiff.ir.program import Tree
+from symdiff.ir.program import Tree, like
 
 
 def bundle(items: list[Tree]) -> Tree:
@@ -28,10 +28,8 @@ def cells(tree: Tree, params: int) -> Tree:
 
 def nested(function: Callable[[int], Tree], tree: Tree) -> Tree:
     """A tree with something else for each output."""
-    if isinstance(tree, tuple):
-        return tuple(nested(function, t) for t in tree)
-    if isinstance(tree, list):
-        return [nested(function, t) for t in tree]
+    if isinstance(tree, (tuple, list)):
+        return like(tree, (nested(function, t) for t in tree))
     if isinstance(tree, dict):
         return {k: nested(function, t) for k, t in tree.items()}
     if isinstance(tree, np.ndarray):

@@ -1,10 +1,12 @@
 """From a captured function to kernels, stage by stage.
 
+`protocol`           what the two pipelines have in common: stages, and the log of them
 `scalar`             functions of numbers: capture, assume, guards, cancel, complete, differentiate, ...
 `loops`              loop programs: simplify, differentiate, select tapes, ...
 `argument_shapes`    what a program depends on in the shapes of its arguments
 `derivation`         programs and lowered programs of all derivatives, made when asked for and kept
 `domain_checks`      what `domain=` demands of the arguments of loop programs, as checks
+`lowered/`           what each tier of arithmetic computes and flags, made when asked for
 `kernels/`           from lowered programs to kernels
 `guard_messages`     what the report and warnings say of guards
 `options`            the keyword arguments of `symgrad` that shape kernels

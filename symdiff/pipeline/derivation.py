@@ -20,9 +20,10 @@ from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.ir.loop_program import Stretches, Structured
-from symdiff.ir.program import Emission, Program, Tree
+from symdiff.ir.program import Emission, Made, Program, Tree
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
+from symdiff.pipeline.protocol import Pipeline
 from symdiff.pipeline.validation.settings import mode
 from symdiff.process.locks import Once
 from symdiff.runtime import cache
@@ -70,6 +71,7 @@ class Source:
         kept here was made.
     verified : the kinds of arguments for which the captured function was compared with
         plain Python.
+    floats : what integers of these kinds give; see `of_integers`.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Source:
     once: Once = field(default_factory=Once)
     sound: dict[Any, Sound] = field(default_factory=dict)
     verified: set[Any] = field(default_factory=set)
+    floats: dict[Any, str] = field(default_factory=dict)
 
     def then(self, name: str, step: Step) -> Source:
         """The source of a derivative of this callable."""
@@ -113,7 +116,7 @@ class Source:
                     self.captures.renew()
                     self.parameters.again()
         if self.epoch != self.captures.epoch:
-            for kept in (self.programs, self.notes, self.sound):
+            for kept in (self.programs, self.notes, self.sound, self.floats):
                 kept.clear()
             self.epoch = self.captures.epoch
         return self.epoch
@@ -147,6 +150,27 @@ class Source:
         if isinstance(found, Program):
             found = self._once(replace(found, stretches=Stretches()))
         return self.captured.setdefault(place, found)
+
+    def of_integers(
+        self, static: Mapping[str, Any], shapes: Shapes, seen: Callable[[], bool]
+    ) -> str:
+        """What the function returns for integers among the arguments, marked "n" in the shapes:
+        "floats"; "some integers", where each result shows; or "what Python does", where real
+        numbers are stored in arrays of integers, or nothing is known. `seen` says whether it
+        returned floats where it was tried."""
+        key = static_key(static), _shape_key(shapes)
+        found = self.floats.get(key)
+        if found is None:
+            with self.once:
+                try:
+                    kinds = self.trace(static, shapes).kinds
+                except SymdiffError:
+                    found = "what Python does"
+                else:
+                    floats = set(kinds) == {"f"} and seen()
+                    found = "floats" if floats else "some integers"
+                self.floats[key] = found
+        return found
 
     def _once(self, program: Program) -> Program:
         """The program itself, or an equal one that was captured for other arguments."""
@@ -218,22 +242,13 @@ class Source:
         """A captured program after the steps of the path."""
         if not self.path:
             return program
+        pipeline, notes = pipeline_of(program), None
         if isinstance(program, Program):
-            from symdiff.pipeline import scalar as pipeline
+            from symdiff.pipeline.scalar import Notes
 
-            notes = self.notes[id(program)] = pipeline.Notes()
-            for kind, by in self.path:
-                program = getattr(pipeline, kind)(program, by, notes)
-            return program
-        from symdiff.pipeline import loops as loop_pipeline
-
+            notes = self.notes[id(program)] = Notes()
         for kind, by in self.path:
-            real = {p.name for p in program.params if p.type.kind == "f"}
-            by = tuple(n for n in by if n in real)
-            if kind in _FORWARD:
-                program = getattr(loop_pipeline, kind)(program, by)
-            else:
-                program = getattr(loop_pipeline, kind)(program, by, self.checkpoint)
+            program = pipeline.derive(program, kind, by, notes, self.checkpoint)
         return program
 
     def final(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
@@ -278,7 +293,7 @@ class Source:
             key = cache.key("emission", encode(roots), raw.params, _plain(raw.tree), self.path, how)  # fmt: skip
             stored = cache.load(key)
             if stored is not None:
-                emission, known, off, fault = _unpacked(raw.name, stored[0])
+                emission, known, off, fault = _unpacked(raw, stored[0])
                 self.sound[id(raw)] = Sound(off, key)
                 _warn(known, raw)
                 _warn_of(self.name, off, fault)
@@ -306,8 +321,8 @@ class Source:
             fresh = pipeline.Notes(without=without)
             program = raw if self.path else pipeline.value(raw, fresh)
             for kind, by in self.path:
-                program = getattr(pipeline, kind)(program, by, fresh)
-            return pipeline.emission(program, without), fresh
+                program = pipeline.derive(program, kind, by, fresh)
+            return pipeline.emission(program, fresh), fresh
 
         if how == "off":
             emission, notes = emit(frozenset())
@@ -340,8 +355,15 @@ class Source:
         return found
 
 
-_FORWARD = ("derivative", "jvp")
-"""Derivations that reverse no loop."""
+def pipeline_of(program: Program | Structured) -> Pipeline:
+    """The pipeline for a captured program."""
+    if isinstance(program, Program):
+        from symdiff.pipeline import scalar
+
+        return scalar
+    from symdiff.pipeline import loops
+
+    return loops
 
 
 def kept(
@@ -359,31 +381,6 @@ def kept(
     return found
 
 
-def settled(
-    program: Structured, dtype: str, accuracy: str, tests: int, estimates: bool = False,
-    flags: bool = True, by_rows: bool = False,
-) -> Any:  # fmt: skip
-    """`symdiff.passes.accuracy.loop_tiers.settle`, imported when a program is compiled.
-
-    Parameters
-    ----------
-    flags : whether the processor tells of overflow and underflow. Then norms are only scaled
-        (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
-    by_rows : as for that.
-    """
-    from symdiff.codegen.llvm.jit import has_flags
-    from symdiff.loops.simplify.scaled_norms import scaled
-    from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
-    from symdiff.passes.accuracy.loop_tiers import settle
-
-    if not flags or not has_flags() or (other := scaled(program, dtype)) is program:
-        return settle(program, dtype, accuracy, tests, estimates, by_rows)
-    if tests:
-        return settle(other, dtype, accuracy, tests, estimates, by_rows)
-    found: Any = settle(program, dtype, accuracy, tests, estimates, by_rows)
-    return found._replace(flags=OVERFLOWS | UNDERFLOWS)
-
-
 def _packed(
     emission: Emission,
     wrong: Sequence[tuple[str, Expr]],
@@ -399,11 +396,12 @@ def _packed(
 
 
 def _unpacked(
-    name: str, data: bytes
+    raw: Program, data: bytes
 ) -> tuple[Emission, list[tuple[str, Expr]], frozenset[str], Any]:
     params, tree, count, texts, rows, off, seen = marshal.loads(data)
     roots = decode(rows)
-    emission = Emission(name, params, _tree(tree), roots[:count], roots[count : 2 * count])
+    nested = _tree(tree, _classes(raw.tree, {}))
+    emission = Emission(raw.name, params, nested, roots[:count], roots[count : 2 * count])
     fault = None
     if seen is not None:
         from symdiff.pipeline.validation.trial import Fault
@@ -438,21 +436,38 @@ def _plain(tree: Tree) -> Any:
         return "array", tree.shape, [int(i) for i in tree.ravel()]
     if isinstance(tree, dict):
         return "dict", list(tree), [_plain(t) for t in tree.values()]
+    if isinstance(tree, Made):
+        return "made", tree.named, [_plain(t) for t in tree]
     if isinstance(tree, (tuple, list)):
         return type(tree).__name__, None, [_plain(t) for t in tree]
     return int(tree)
 
 
-def _tree(plain: Any) -> Tree:
+def _tree(plain: Any, classes: Mapping[str, type]) -> Tree:
+    """The tree again; the classes of objects in it are those of the captured program."""
     if isinstance(plain, int):
         return plain
     kind, how, items = plain
     if kind == "array":
         return np.array(items, int).reshape(how)
-    trees = [_tree(t) for t in items]
+    trees = [_tree(t, classes) for t in items]
     if kind == "dict":
         return dict(zip(how, trees, strict=True))
+    if kind == "made":
+        return Made.of(classes[how], trees)
     return tuple(trees) if kind == "tuple" else trees
+
+
+def _classes(tree: Tree, found: dict[str, type]) -> dict[str, type]:
+    """The classes of objects in a tree, by their names."""
+    if isinstance(tree, Made):
+        found[tree.named] = tree.made_of
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    if isinstance(tree, (tuple, list)):
+        for t in tree:
+            _classes(t, found)
+    return found
 
 
 def _described(shape: Any) -> str:

@@ -10,10 +10,8 @@ the output and then that of the parameter. Parameters that are integers are cons
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from symdiff.errors import SymdiffError
 from symdiff.ir import ONE, ZERO, Expr, eq
@@ -42,16 +40,7 @@ from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.loops.trees import bundle, cells, joined
-from symdiff.lowering.loops.vector_ready import ready
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A program after a stage of the pipeline, and the seconds that took."""
-
-    name: str
-    program: Structured
-    seconds: float
+from symdiff.pipeline.protocol import Log, Stage, run
 
 
 def value(program: Structured) -> Structured:
@@ -59,10 +48,14 @@ def value(program: Structured) -> Structured:
     return _simplified(program)
 
 
-def final(program: Structured) -> Structured:
+def final(program: Structured, log: Log[Structured] | None = None) -> Structured:
     """What to emit of a program that is not differentiated any more."""
-    block, outputs = block_by_block.final(program.block, program.outputs)
-    return replace(program, block=block, outputs=outputs)
+
+    def step() -> Structured:
+        block, outputs = block_by_block.final(program.block, program.outputs)
+        return replace(program, block=block, outputs=outputs)
+
+    return run(log, "stabilise", step)
 
 
 def closed(program: Structured) -> Structured:
@@ -77,25 +70,20 @@ def exact(program: Structured) -> Structured:
     return replace(program, block=block, outputs=outputs)
 
 
-def wide(program: Structured) -> Structured:
-    """What `exact` gives, in double-double arithmetic."""
-    from symdiff.passes.accuracy.whole_program import widened
-
-    return widened(program)
-
-
-def corrected(program: Structured) -> Structured:
-    """What `exact` gives, with the rounding errors of all numbers."""
-    from symdiff.passes.accuracy.corrected_program import corrected_program
-
-    return corrected_program(ready(program))
-
-
-def gradient(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+def gradient(
+    program: Structured,
+    wrt: Sequence[str],
+    checkpoint: Checkpoint = None,
+    log: Log[Structured] | None = None,
+) -> Structured:
     """d f/d wrt of a scalar function: one output per parameter named in wrt."""
-    base = _simplified(_scalar(program, "grad"))
-    swept, slopes = _swept(base, wrt, (ONE,), checkpoint)
-    return _finished(swept, slopes, bundle(list(range(len(wrt)))))
+    base = _simplified(_scalar(program, "grad"), log)
+
+    def swept() -> Derived:
+        program, slopes = _swept(base, wrt, (ONE,), checkpoint)
+        return program, slopes, bundle(list(range(len(wrt))))
+
+    return _derived(swept, log)
 
 
 def value_and_gradient(
@@ -130,45 +118,6 @@ def rows(program: Structured, which: Sequence[bool]) -> Structured | None:
     return None if found is None else _finished(found, found.outputs, program.tree)
 
 
-def stages(program: Structured, wrt: Sequence[str], order: int = 1) -> Iterator[Stage]:
-    """The program after each stage of the pipeline, for `symdiff show`: its gradient, or
-    Jacobian, or with order 2 its Hessian."""
-
-    def differentiate(p: Structured) -> Structured:
-        if not _is_scalar(p):
-            return replace(p, **_parts(_jacobian(p, wrt, None)))
-        swept, slopes = _swept(p, wrt, (ONE,), None)
-        return replace(p, **_parts((swept, slopes, bundle(list(range(len(wrt)))))))
-
-    def again(p: Structured) -> Structured:
-        return replace(p, **_parts(_hessian(p, wrt)))
-
-    def simplify_late(p: Structured) -> Structured:
-        return _finished(p, p.outputs, p.tree)
-
-    steps: list[tuple[str, Callable[[Structured], Structured]]] = [
-        ("capture", lambda p: p),
-        ("simplify-value", _simplified),
-        ("differentiate", differentiate),
-        ("simplify", simplify_late),
-    ]
-    if order > 1:
-        if order > 2 or not _is_scalar(program):
-            raise SymdiffError(f"derivatives of order {order} of {program.name} are not shown")
-        steps += [("differentiate", again), ("simplify", simplify_late)]
-    steps.append(("stabilise", final))
-    for name, step in steps:
-        start = time.perf_counter()
-        program = step(program)
-        yield Stage(name, program, time.perf_counter() - start)
-
-
-def _parts(found: tuple[Structured, Sequence[Expr], Tree]) -> dict[str, Any]:
-    """What differentiation changes of a program."""
-    program, outputs, tree = found
-    return {"block": program.block, "outputs": tuple(outputs), "tree": tree}
-
-
 def jvp(program: Structured, wrt: Sequence[str]) -> Structured:
     """(value, tangent); the tangents are further parameters, see `tangent_names`."""
     base = _simplified(program)
@@ -198,30 +147,38 @@ def hvp(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) 
     return _finished(pushed, tangents, slopes.tree)
 
 
-def hessian(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+def hessian(
+    program: Structured,
+    wrt: Sequence[str],
+    checkpoint: Checkpoint = None,
+    log: Log[Structured] | None = None,
+) -> Structured:
     """Second derivatives of a scalar function, forward over reverse: a row for each
     element of each parameter."""
-    slopes = gradient(_scalar(program, "hessian"), wrt, checkpoint)
-    return _finished(*_hessian(slopes, wrt))
+    slopes = gradient(_scalar(program, "hessian"), wrt, checkpoint, log)
+
+    def rows() -> Derived:
+        program, outputs = _by_elements(slopes, wrt, first=True)
+        n = len(wrt)
+        tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
+        return program, outputs, tree
+
+    return _derived(rows, log)
 
 
-def _hessian(slopes: Structured, wrt: Sequence[str]) -> tuple[Structured, tuple[Expr, ...], Tree]:
-    """The derivatives of a gradient, how they nest, not simplified."""
-    rows, outputs = _by_elements(slopes, wrt, first=True)
-    n = len(wrt)
-    tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
-    return rows, outputs, tree
-
-
-def jacobian(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+def jacobian(
+    program: Structured,
+    wrt: Sequence[str],
+    checkpoint: Checkpoint = None,
+    log: Log[Structured] | None = None,
+) -> Structured:
     """The derivative of every output by every parameter named in wrt, forward or in
     reverse, whichever takes fewer sweeps."""
-    return _finished(*_jacobian(_simplified(program), wrt, checkpoint))
+    base = _simplified(program, log)
+    return _derived(lambda: _jacobian(base, wrt, checkpoint), log)
 
 
-def _jacobian(
-    base: Structured, wrt: Sequence[str], checkpoint: Checkpoint
-) -> tuple[Structured, tuple[Expr, ...], Tree]:
+def _jacobian(base: Structured, wrt: Sequence[str], checkpoint: Checkpoint) -> Derived:
     """The derivatives of every output, how they nest, not simplified."""
     known = types(base)
     inputs = [known[n] for n in wrt]
@@ -334,9 +291,27 @@ def _type(e: Expr, known: dict[str, Type]) -> Type:
 
 
 # --------------------------------------------------------------------- whole programs
-def _simplified(program: Structured) -> Structured:
-    block, outputs = simplified(program.block, program.outputs, names_of(program))
-    return replace(program, block=block, outputs=outputs)
+Derived = tuple[Structured, Sequence[Expr], Tree]
+"""A program with the statements of its derivatives, these, and how they nest."""
+
+
+def _simplified(program: Structured, log: Log[Structured] | None = None) -> Structured:
+    def step() -> Structured:
+        block, outputs = simplified(program.block, program.outputs, names_of(program))
+        return replace(program, block=block, outputs=outputs)
+
+    return run(log, "simplify-value", step)
+
+
+def _derived(step: Callable[[], Derived], log: Log[Structured] | None) -> Structured:
+    """The program of derivatives, simplified."""
+
+    def differentiate() -> Structured:
+        program, outputs, tree = step()
+        return replace(program, outputs=tuple(outputs), tree=tree)
+
+    found = run(log, "differentiate", differentiate)
+    return run(log, "simplify", lambda: _finished(found, found.outputs, found.tree))
 
 
 def _finished(program: Structured, outputs: Sequence[Expr], tree: Tree) -> Structured:
@@ -357,3 +332,60 @@ def _scalar(program: Structured, what: str) -> Structured:
             hint="use jacobian for functions that return several values, or vjp",
         )
     return program
+
+
+# --------------------------------------------------------------------- the protocol
+def real_names(program: Structured, wrt: Sequence[str]) -> tuple[str, ...]:
+    """Those of the names whose parameters are real."""
+    real = {p.name for p in program.params if p.type.kind == "f"}
+    return tuple(n for n in wrt if n in real)
+
+
+FORWARD = ("derivative", "jvp")
+"""Derivations that reverse no loop."""
+
+
+def derive(
+    program: Structured,
+    kind: str,
+    wrt: Sequence[str],
+    notes: object = None,
+    checkpoint: Checkpoint = None,
+) -> Structured:
+    """The program of a derivative by those of the parameters that are real; see
+    `symdiff.pipeline.protocol.Pipeline`."""
+    wrt = real_names(program, wrt)
+    found: Structured
+    if kind in FORWARD:
+        found = _DERIVATIONS[kind](program, wrt)
+    else:
+        found = _DERIVATIONS[kind](program, wrt, checkpoint)
+    return found
+
+
+_DERIVATIONS: dict[str, Callable[..., Structured]] = {
+    f.__name__: f
+    for f in (gradient, value_and_gradient, jacobian, hessian, derivative, jvp, vjp, hvp)
+}
+
+
+def of_order(
+    program: Structured, wrt: Sequence[str], order: int, log: Log[Structured] | None = None
+) -> Structured:
+    """The gradient, or for several results the Jacobian; with order 2 the Hessian."""
+    if order > 2 or (order == 2 and not _is_scalar(program)):
+        raise SymdiffError(
+            f"derivatives of order {order} of {program.name}, a function with arrays or loops, are "
+            "not printed",
+            hint="gradients and Jacobians are, and Hessians of functions with one result",
+        )
+    kind = hessian if order == 2 else gradient if _is_scalar(program) else jacobian
+    return kind(program, real_names(program, wrt), None, log)
+
+
+def stages(program: Structured, wrt: Sequence[str], order: int = 1) -> list[Stage[Structured]]:
+    """The program after each stage that makes its gradient, or its Jacobian, or with order 2
+    its Hessian."""
+    log = Log[Structured]()
+    final(of_order(log.run("capture", lambda: program), wrt, order, log), log)
+    return log.stages

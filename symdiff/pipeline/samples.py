@@ -20,6 +20,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.ir import ADD, COMPARISONS, ONE, SUB, TRUE, ZERO, Expr
 from symdiff.passes.analysis.roots import loci
+from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar.kernel import Kernel
 
 Array = np.ndarray[Any, Any]
@@ -71,7 +72,7 @@ def inside(params: Sequence[str], conditions: Iterable[Expr]) -> Callable[[Array
         held = ir.and_(held, c)
     if held is TRUE:
         return lambda points: np.ones(len(points), bool)
-    kernel = Kernel("inside", params, (ir.where(held, ONE, ZERO),), cache=False)
+    kernel = Kernel(Plain("inside", tuple(params), (ir.where(held, ONE, ZERO),)), cache=False)
 
     def test(points: Array) -> Array:
         with np.errstate(all="ignore"):
@@ -198,7 +199,9 @@ class Lines:
 
     def __init__(self, params: Sequence[str], places: Sequence[Expr]) -> None:
         self.params, self.places = tuple(params), tuple(places)
-        self.kernel = Kernel("breaks", params, self.places, cache=False) if places else None
+        self.kernel = (
+            Kernel(Plain("breaks", tuple(params), self.places), cache=False) if places else None
+        )
         found = (ir.rational(e) for e in ir.topological(self.places))
         constants = {_float(q) for q in found if q is not None}
         self.constants = [s * c for c in constants if c < LARGEST for s in (1, -1)]

@@ -1,7 +1,7 @@
 """The pipeline, from a captured program to the programs of its derivatives.
 
-    capture -> assume -> guards -> cancel -> complete -> differentiate -> cancel -> mask
-    -> stabilise -> emit
+    capture -> assume -> guards -> cancel -> stabilise -> complete -> differentiate
+    -> signsquares -> cancel -> bands -> stabilise -> emit
 
 `frontend.capture` makes the program, `codegen` and `runtime` emit kernels; what
 lies between is here. Each function takes a raw program and returns the program
@@ -10,8 +10,7 @@ of what its name says, ready to be emitted.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.functions import domain as domain_of
-from symdiff.ir.program import Emission, Program, Tree
+from symdiff.ir.program import Emission, Program, Tree, like
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
@@ -38,6 +37,7 @@ from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
 from symdiff.passes.simplify import Short, short_forms, simplify
 from symdiff.passes.stabilise import Rewrite, stabilise
+from symdiff.pipeline.protocol import Log, Stage, run
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Notes:
     ----------
     guarded : the captured outputs after guards and literals were repaired.
     without : stages that are switched off, as `symdiff.pipeline.validation` found them at fault.
+    log : the stages that ran; None if nobody asks.
     """
 
     cancel: cancellation.Notes = field(default_factory=cancellation.Notes)
@@ -66,18 +67,25 @@ class Notes:
     rewrites: list[Rewrite] = field(default_factory=list)
     guarded: tuple[Expr, ...] | None = None
     without: frozenset[str] = frozenset()
+    log: Log[Program] | None = None
+
+    def stage(self, name: str, program: Program, outputs: Callable[[], Iterable[Expr]]) -> Program:
+        """The program with the outputs of a stage, unless that is switched off. Stages that come
+        before differentiation as well have names that end in "-value" there."""
+        if name.removesuffix("-value") in self.without:
+            return program
+        return run(self.log, name, lambda: replace(program, outputs=tuple(outputs())))
 
 
-def emission(program: Program, without: frozenset[str] = frozenset()) -> Emission:
+def emission(program: Program, notes: Notes | None = None) -> Emission:
     """The last steps, when nothing is to be differentiated any more."""
-    expand = closed_forms if "bands" in without else expand_completed
-    outputs = tuple(expand(program.outputs))
+    notes = notes or Notes()
+    expand = closed_forms if "bands" in notes.without else expand_completed
+    last = run(notes.log, "bands", lambda: replace(program, outputs=tuple(expand(program.outputs))))
+    finish = without_far_constants if "stabilise" in notes.without else stabilise
+    last = run(notes.log, "stabilise", lambda: replace(last, outputs=tuple(finish(last.outputs))))
     return Emission(
-        program.name,
-        program.params,
-        program.tree,
-        without_far_constants(outputs) if "stabilise" in without else stabilise(outputs),
-        pinned_forms(program.outputs),
+        program.name, program.params, program.tree, last.outputs, pinned_forms(program.outputs)
     )
 
 
@@ -110,24 +118,20 @@ def simplified(program: Program, notes: Notes | None = None) -> Program:
     """The program with its assumptions used, its common factors cancelled and its
     removable singularities filled."""
     notes = notes or Notes()
-    off, outputs = notes.without, program.outputs
-    if "assume" not in off:
-        outputs = assume(outputs, program.assumptions)
-    if "guards" not in off:
-        outputs = guards(outputs, program.assumptions, notes.guards)
-        notes.guarded = outputs if notes.guarded is None else notes.guarded
-    if "cancel" not in off:
-        outputs = cancel(outputs, notes.cancel)
-    if "stabilise" not in off:
-        outputs = stabilise(outputs, notes.rewrites, early=True)
-    if "complete" not in off:
-        outputs = complete(outputs, program.assumptions, notes.complete)
-    return replace(program, outputs=outputs)
+    p = notes.stage("assume", program, lambda: assume(program.outputs, program.assumptions))
+    if "guards" not in notes.without:
+        p = notes.stage("guards", p, lambda: guards(p.outputs, p.assumptions, notes.guards))
+        notes.guarded = p.outputs if notes.guarded is None else notes.guarded
+    p = notes.stage("cancel-value", p, lambda: cancel(p.outputs, notes.cancel))
+    p = notes.stage("stabilise-value", p, lambda: stabilise(p.outputs, notes.rewrites, early=True))
+    return notes.stage("complete", p, lambda: complete(p.outputs, p.assumptions, notes.complete))
 
 
 def value(program: Program, notes: Notes | None = None) -> Program:
     """The function itself, nan outside its domain."""
-    return masked(simplified(program, notes))
+    notes = notes or Notes()
+    found = simplified(program, notes)
+    return run(notes.log, "mask", lambda: masked(found))
 
 
 def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -137,16 +141,18 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
 
 
 def _slopes(base: Program, wrt: Sequence[str], notes: Notes) -> Program:
-    outputs = _slope_forms(reverse(base.outputs[0], _vars(wrt)), notes)
-    return replace(base, outputs=outputs, tree=_bundle(list(range(len(wrt)))))
+    tree = _bundle(list(range(len(wrt))))
+    return _derived(base, tree, lambda: reverse(base.outputs[0], _vars(wrt)), notes)
 
 
-def _slope_forms(slopes: Sequence[Expr], notes: Notes) -> tuple[Expr, ...]:
-    """Derivatives, simplified."""
-    slopes = tuple(slopes)
-    if "signsquares" not in notes.without:
-        slopes = squares_of_signs(slopes)
-    return slopes if "cancel" in notes.without else cancel(slopes, notes.cancel)
+def _derived(
+    base: Program, tree: Tree, slopes: Callable[[], Iterable[Expr]], notes: Notes
+) -> Program:
+    """The program of derivatives, simplified."""
+    p = replace(base, tree=tree)
+    p = notes.stage("differentiate", p, slopes)
+    p = notes.stage("signsquares", p, lambda: squares_of_signs(p.outputs))
+    return notes.stage("cancel", p, lambda: cancel(p.outputs, notes.cancel))
 
 
 def value_and_gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -160,14 +166,17 @@ def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
     """The derivative of every output by every parameter named in wrt."""
     notes = notes or Notes()
     base = simplified(program, notes)
-    rows = [reverse(output, _vars(wrt)) for output in base.outputs]
-    outputs = _slope_forms([d for row in rows for d in row], notes)
     n = len(wrt)
     if isinstance(base.tree, np.ndarray):  # one array per parameter, shaped as the output
         tree: Tree = _bundle([base.tree * n + j for j in range(n)])
     else:
         tree = _nested(lambda i: _bundle([i * n + j for j in range(n)]), base.tree)
-    return replace(base, outputs=outputs, tree=tree)
+    variables = _vars(wrt)
+
+    def rows() -> list[Expr]:
+        return [d for output in base.outputs for d in reverse(output, variables)]
+
+    return _derived(base, tree, rows, notes)
 
 
 def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -175,17 +184,17 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
     notes = notes or Notes()
     base = simplified(_scalar(program, "hessian"), notes)
     variables = _vars(wrt)
-    slopes = _slope_forms(reverse(base.outputs[0], variables), notes)
-    n = len(variables)
-    entries: dict[tuple[int, int], Expr] = {}
-    for j, v in enumerate(variables):
-        column = pushforward(slopes[j:], {v: ir.ONE})
-        entries.update({(i, j): d for i, d in enumerate(column, start=j)})
-    outputs = _slope_forms(
-        [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)], notes
-    )
+    slopes, n = _slopes(base, wrt, notes), len(variables)
+
+    def rows() -> list[Expr]:
+        entries: dict[tuple[int, int], Expr] = {}
+        for j, v in enumerate(variables):
+            column = pushforward(slopes.outputs[j:], {v: ir.ONE})
+            entries.update({(i, j): d for i, d in enumerate(column, start=j)})
+        return [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)]
+
     tree = _bundle([_bundle([i * n + j for j in range(n)]) for i in range(n)])
-    return replace(base, outputs=outputs, tree=tree)
+    return _derived(slopes, tree, rows, notes)
 
 
 def derivative(program: Program, names: Sequence[str], notes: Notes | None = None) -> Program:
@@ -193,9 +202,13 @@ def derivative(program: Program, names: Sequence[str], notes: Notes | None = Non
     notes = notes or Notes()
     result = simplified(program, notes)
     for name in names:
-        outputs = pushforward(result.outputs, {ir.var(name): ir.ONE})
-        result = replace(result, outputs=_slope_forms(outputs, notes))
+        result = _pushed(result, {ir.var(name): ir.ONE}, notes)
     return replace(result, domain=())
+
+
+def _pushed(base: Program, seeds: dict[Expr, Expr], notes: Notes) -> Program:
+    """The tangents of all outputs."""
+    return _derived(base, base.tree, lambda: pushforward(base.outputs, seeds), notes)
 
 
 def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -204,9 +217,7 @@ def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(program, notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    tangents = _slope_forms(pushforward(base.outputs, seeds), notes)
-    tangent = replace(base, outputs=tangents)
-    joined = _joined(masked(base), tangent)
+    joined = _joined(masked(base), _pushed(base, seeds, notes))
     return replace(joined, params=(*program.params, *names))
 
 
@@ -215,9 +226,8 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     notes = notes or Notes()
     base = simplified(program, notes)
     names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
-    slopes = pullback(base.outputs, [ir.var(n) for n in names], _vars(wrt))
-    tree = _bundle(list(range(len(wrt))))
-    back = replace(base, outputs=_slope_forms(slopes, notes), tree=tree)
+    bars, tree = _vars(names), _bundle(list(range(len(wrt))))
+    back = _derived(base, tree, lambda: pullback(base.outputs, bars, _vars(wrt)), notes)
     joined = _joined(masked(base), back)
     return replace(joined, params=(*program.params, *names))
 
@@ -228,11 +238,8 @@ def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(_scalar(program, "hvp"), notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    slopes = _slope_forms(reverse(base.outputs[0], _vars(wrt)), notes)
-    outputs = _slope_forms(pushforward(slopes, seeds), notes)
-    tree = _bundle(list(range(len(wrt))))
-    params = (*program.params, *names)
-    return replace(base, params=params, outputs=outputs, tree=tree)
+    product = _pushed(_slopes(base, wrt, notes), seeds, notes)
+    return replace(product, params=(*program.params, *names))
 
 
 def tangent_names(program: Program, wrt: Sequence[str]) -> list[str]:
@@ -298,10 +305,8 @@ def _bundle(items: list[Tree]) -> Tree:
 
 
 def _nested(function: Callable[[int], Tree], tree: Tree) -> Tree:
-    if isinstance(tree, tuple):
-        return tuple(_nested(function, t) for t in tree)
-    if isinstance(tree, list):
-        return [_nested(function, t) for t in tree]
+    if isinstance(tree, (tuple, list)):
+        return like(tree, (_nested(function, t) for t in tree))
     if isinstance(tree, dict):
         return {k: _nested(function, t) for k, t in tree.items()}
     return function(tree)
@@ -321,47 +326,41 @@ def _shifted(tree: Tree, by: int) -> Tree:
     return _nested(lambda i: i + by, tree) if not isinstance(tree, int) else tree + by
 
 
-# ------------------------------------------------------------------------ stages
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """The program after a stage, and the seconds that stage took."""
-
-    name: str
-    program: Program
-    seconds: float
-
-
-def stages(program: Program, wrt: Sequence[str], order: int = 1) -> Iterator[Stage]:
-    """The program after each stage of the pipeline, for `symdiff show`."""
-    steps: list[tuple[str, Callable[[Program], Program]]] = [
-        ("capture", lambda p: p),
-        ("assume", lambda p: replace(p, outputs=assume(p.outputs, p.assumptions))),
-        ("guards", lambda p: replace(p, outputs=guards(p.outputs, p.assumptions))),
-        ("cancel-value", lambda p: replace(p, outputs=cancel(p.outputs))),
-        ("stabilise-value", lambda p: replace(p, outputs=stabilise(p.outputs, early=True))),
-        ("complete", lambda p: replace(p, outputs=complete(p.outputs, p.assumptions))),
-    ]
-    for _ in range(order):
-        steps += [
-            ("differentiate", lambda p: _all_partials(p, wrt)),
-            ("cancel", lambda p: replace(p, outputs=_slope_forms(p.outputs, Notes()))),
-        ]
-    steps += [
-        ("expand", lambda p: replace(p, outputs=expand_completed(p.outputs))),
-        ("stabilise", lambda p: replace(p, outputs=stabilise(p.outputs))),
-    ]
-    for name, step in steps:
-        start = time.perf_counter()
-        program = step(program)
-        yield Stage(name, program, time.perf_counter() - start)
+# --------------------------------------------------------------------- the protocol
+def derive(
+    program: Program,
+    kind: str,
+    wrt: Sequence[str],
+    notes: Notes | None = None,
+    checkpoint: object = None,
+) -> Program:
+    """The program of a derivative; see `symdiff.pipeline.protocol.Pipeline`. There are no loops
+    whose states could be kept."""
+    found: Program = _DERIVATIONS[kind](program, wrt, notes)
+    return found
 
 
-def _all_partials(program: Program, wrt: Sequence[str]) -> Program:
-    outputs = tuple(d for o in program.outputs for d in reverse(o, _vars(wrt)))
-    return replace(program, outputs=outputs, tree=tuple(range(len(outputs))))
+_DERIVATIONS: dict[str, Callable[[Program, Sequence[str], Notes | None], Program]] = {
+    f.__name__: f
+    for f in (gradient, value_and_gradient, jacobian, hessian, derivative, jvp, vjp, hvp)
+}
+
+
+def stages(program: Program, wrt: Sequence[str], order: int = 1) -> list[Stage[Program]]:
+    """The program after each stage that makes its Jacobian, or its derivatives of an order."""
+    log = Log[Program]()
+    notes = Notes(log=log)
+    found = log.run("capture", lambda: program)
+    if order == 2 and isinstance(program.tree, int):
+        found = hessian(found, wrt, notes)
+    else:
+        for _ in range(order):
+            found = jacobian(found, wrt, notes)
+    emission(found, notes)
+    return log.stages
 
 
 __all__ = [
-    "Emission", "Notes", "Stage", "closed_for_people", "closed_forms", "derivative", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
+    "Emission", "Notes", "Stage", "closed_for_people", "closed_forms", "derivative", "derive", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
     "readable_forms", "short_derivative", "short_value", "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
 ]  # fmt: skip

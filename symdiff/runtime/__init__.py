@@ -3,12 +3,13 @@
 `scalar/`      functions of numbers, on numbers and on arrays element by element
 `loops/`       programs with arrays and loops
 `cuda/`        on CUDA devices
+`protocols`    what kernels ask of lowered functions
 `dispatch`     what a call of a function meets first
 `builtin`      Python builtins whose code we compiled ourselves
 `threads`      a range of elements over a pool of threads
 `cache`        compiled kernels on disk
 `package`      which code this is: the digest that keys the cache
-`numba_bridge` Kernels of functions of numbers, as functions that Numba compiles into i...
+`numba_bridge` functions of numbers, linked into what Numba compiles
 `outcome`      what callbacks of compiled code tell once it has returned
 `signals`      signals that come while a kernel runs
 """

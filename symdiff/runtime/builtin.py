@@ -85,14 +85,15 @@ def _new(
     return made
 
 
-def scalar_builtin(linked: jit.Linked, doubles: bool) -> Callable[..., Any]:
+def scalar_builtin(linked: jit.Linked, doubles: bool, integers: bool = True) -> Callable[..., Any]:
     """The builtin of a module that `driver.print_entry` ends; NumPy's doubles are refused if
-    not `doubles`."""
+    not `doubles`, and Python's integers if not `integers`."""
     addresses = _addresses(TABLE)
     if not doubles:
         addresses[TABLE.index("numpy.float64")] = 0
     _fill(linked, "table", *addresses)
-    return _new(linked.address("entry"), None, _Owner(linked))
+    bound = None if integers else NotImplemented
+    return _new(linked.address("entry"), bound, _Owner(linked))
 
 
 @functools.cache

@@ -173,7 +173,8 @@ def test_long_derivatives_name_their_shared_parts() -> None:
         (
             ["show", "x", "--stage", "zork"],
             "there is no stage 'zork'\nhint: the stages are capture, assume, guards, cancel-value, "
-            "stabilise-value, complete, differentiate, cancel, expand, stabilise, emit\n",
+            "stabilise-value, complete, differentiate, signsquares, cancel, bands, stabilise, "
+            "emit\n",
         ),
         (
             ["compile", "x", "--target", "cpu,tpu"],
@@ -296,7 +297,8 @@ def test_show() -> None:
     headings = [line for line in everything.splitlines() if line.startswith("# ")]
     assert headings == [
         "# capture", "# assume", "# guards", "# cancel-value", "# stabilise-value", "# complete",
-        "# differentiate", "# cancel", "# differentiate", "# cancel", "# expand", "# stabilise",
+        "# differentiate", "# signsquares", "# cancel", "# differentiate", "# signsquares",
+        "# cancel", "# bands", "# stabilise",
         "# emit",
     ]  # fmt: skip
     assert everything.rstrip().splitlines()[-1].startswith("    return ")

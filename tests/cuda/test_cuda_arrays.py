@@ -27,12 +27,11 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.lowering.loops.collected import reduction
-from symdiff.passes.accuracy.loop_tiers import settle
-from symdiff.passes.accuracy.widen import widen
 from symdiff.pipeline import loops as loop_pipeline
+from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.runtime.cuda.call import located
 from symdiff.runtime.cuda.loops.call import ArraysOnDevice
-from symdiff.runtime.cuda.loops.kernel import CudaProgram, SecondTier
+from symdiff.runtime.cuda.loops.kernel import CudaProgram
 from tests.array_corpus import CASES, Case, passed
 from tests.cuda.host import HostArray
 
@@ -58,8 +57,8 @@ def slopes(case: Case) -> Structured:
     return loop_pipeline.gradient(program, wrt)
 
 
-def check(program: Structured, case: Case, dtype: str, second: SecondTier | None = None) -> None:
-    call = ArraysOnDevice(CudaProgram(program, second=second))
+def check(program: Structured, case: Case, dtype: str, tiers: LoweredProgram | None = None) -> None:
+    call = ArraysOnDevice(CudaProgram(program, tiers=tiers))
     for seed, sizes in enumerate(case.sizes()):
         whole = [_as(dtype, a) for a in case.arguments(sizes, seed)]
         for args in passed(program, whole):
@@ -132,8 +131,8 @@ def test_with_the_second_tier(fake_device: Any, case: Case) -> None:
     if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:
         found.append(slopes(case))
     for p in found:
-        second = SecondTier(p, settle, "high", widen, lambda outputs: True)
-        check(loop_pipeline.final(p), case, "float64", second)
+        tiers = LoweredProgram(p, reads_flags=False)
+        check(loop_pipeline.final(p), case, "float64", tiers)
 
 
 MOST = 10_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,9 +23,7 @@ def test_values_and_gradients(fake_device, case, dtype):
     emissions, kernels = [e for e, _ in parts], [d.kernel for _, d in parts]
     outputs = [e for k in kernels for e in k.outputs]
     one = kernels[0]
-    joined = CudaKernel(
-        one.params, outputs, suspect=one.suspect, widen=one.widen, complete=one.complete
-    )
+    joined = CudaKernel(replace(one.function, outputs=tuple(outputs), reference=tuple(outputs)))
     call = OnDevice(joined, list(range(len(outputs))))
     columns = [np.array(c, dtype) for c in zip(*case.samples, strict=True)]
     got = np.array(call.run(columns))

@@ -19,6 +19,7 @@ from symdiff.runtime.cuda import driver
 from symdiff.runtime.cuda import nvrtc as cudacompile
 from symdiff.runtime.cuda.kernel import CudaKernel
 from symdiff.runtime.cuda.loops.kernel import CudaProgram
+from symdiff.runtime.protocols import Plain
 from tests.array_corpus import CASES as ARRAY_CASES
 from tests.conftest import apply_to_variables
 from tests.corpus import CASES
@@ -48,7 +49,7 @@ def entries(ptx):
 def table(dtype):
     """A kernel with an output for each function of the table."""
     ops = [op for op in functions.TABLE if op.arity]
-    return CudaKernel(["x", "y"], [apply_to_variables(op)[0] for op in ops])
+    return CudaKernel(Plain("f", ("x", "y"), tuple(apply_to_variables(op)[0] for op in ops)))
 
 
 @pytest.mark.parametrize("cc", EACH)
@@ -118,7 +119,9 @@ def test_outputs_are_divided_where_registers_spill(monkeypatch):
 
     monkeypatch.setattr(cudacompile, "machine_code", spilling)
     monkeypatch.setattr(CudaKernel, "_width", lambda *_: 1)
-    divided = CudaKernel(["x"], [var("x") * k for k in range(144)]).groups("float64", (8, 0))
+    divided = CudaKernel(Plain("f", ("x",), tuple(var("x") * k for k in range(144)))).groups(
+        "float64", (8, 0)
+    )
     assert [len(g.members) for g in divided] == [36, 36, 36, 36]
 
 

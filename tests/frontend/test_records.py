@@ -254,7 +254,7 @@ REFUSED = {
     "a missing argument": (lambda x: Spring(mass=x), "called without its argument 'stiffness'"),
     "an unknown argument": (lambda x: Spring(x, size=1), "'Spring' has no parameter 'size'"),
     "a missing attribute": (lambda x: Spring(x).size, "has no attribute 'size'"),
-    "a result": (lambda x: Spring(x), "an object of 'Spring'"),
+    "a result": (lambda x: Vector(x, x), "an object of 'Vector'"),
 }
 
 

@@ -15,7 +15,7 @@ from symdiff.ir.loop_program import Structured
 from symdiff.ir.verify import loops as verify_loops
 from symdiff.loops.simplify.scaled_norms import scaled
 from symdiff.pipeline import loops as loop_pipeline
-from symdiff.pipeline.derivation import settled
+from symdiff.pipeline.lowered.loops import LoweredProgram
 
 
 def norm(x):
@@ -134,9 +134,9 @@ def test_programs_are_valid(fun) -> None:
 
 def test_the_first_kernel_does_without() -> None:
     before = program(norm)
-    assert "largest" not in str(settled(before, "float64", "high", 0).program)
-    assert "largest" in str(settled(before, "float64", "high", 1).program)
-    plain = settled(before, "float64", "high", 2, flags=False)
+    assert "largest" not in str(LoweredProgram(before).double("float64", 0).program)
+    assert "largest" in str(LoweredProgram(before).double("float64", 1).program)
+    plain = LoweredProgram(before, reads_flags=False).double("float64", 2)
     assert "largest" not in str(plain.program)
 
 

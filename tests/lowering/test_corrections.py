@@ -12,7 +12,7 @@ from symdiff import ir
 from symdiff.interpret.flat import Tape
 from symdiff.ir import Op
 from symdiff.lowering.compensated.functions import BITS, CORRECTED, LIGHT_BITS
-from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 SAMPLES = 400
 PRECISION = 400
@@ -58,7 +58,7 @@ def test_value_and_error(op: Op, light: bool) -> None:
     bits = LIGHT_BITS if light else BITS
     outputs = [*found, ir.where(CORRECTED[op].inside(X), ir.ONE, ir.ZERO)]
     x = samples()
-    value, error, slope, inside = Kernel("f", ["x"], outputs, cache=False)([x])
+    value, error, slope, inside = make_kernel(outputs, ["x"])([x])
     assert inside.sum() > 3 * SAMPLES
     rows = np.stack([x, value, error, slope])[:, inside == 1].T.tolist()
     (derivative,) = (op.by_value or op.partials)(X)  # type: ignore[misc]
@@ -77,12 +77,12 @@ def test_value_and_error(op: Op, light: bool) -> None:
 
 @pytest.mark.parametrize("op", CORRECTED, ids=str)
 def test_numbers_and_registers_agree(op: Op) -> None:
-    kernel = Kernel("f", ["x"], list(CORRECTED[op].build(X, False))[:2], cache=False)
+    pair = make_kernel(list(CORRECTED[op].build(X, False))[:2], ["x"])
     x = np.array([0.1, 0.7, 0.9, 1.3, 2.9, 5.5])
-    x = x[Kernel("f", ["x"], [ir.where(CORRECTED[op].inside(X), ir.ONE, ir.ZERO)])([x])[0] == 1]
-    together = kernel([x])
+    x = x[make_kernel([ir.where(CORRECTED[op].inside(X), ir.ONE, ir.ZERO)], ["x"])([x])[0] == 1]
+    together = pair([x])
     for k, point in enumerate(x.tolist()):
-        alone = kernel([point])
+        alone = pair([point])
         if any(n.op is op for n in ir.topological(CORRECTED[op].build(X, False))):
             # its first value is the library's
             assert sum(alone) == pytest.approx(together[0][k] + together[1][k], rel=1e-15)

@@ -30,7 +30,7 @@ from symdiff.ir import (
 from symdiff.ir import functions as f
 from symdiff.lowering.factoring import products
 from symdiff.lowering.lower import lower
-from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 NAMES = ("x", "y", "z")
 X, Y, Z = map(var, NAMES)
@@ -74,7 +74,7 @@ def test_products_keep_their_values(found, seed):
     assert products(lowered) == shared
     rng = np.random.default_rng(seed)
     at = rng.uniform(0.25, 4, (3, 5)) * rng.choice([1, -1], (3, 5))
-    values = Kernel("f", NAMES, shared, cache=False, accuracy="fast")(tuple(at))
+    values = make_kernel(shared, NAMES, accuracy="fast")(tuple(at))
     for k in range(5):
         x, y, z = (Fraction(v) for v in at[:, k])
         bases = (x, y, z, x + y + 7, y * z + 3)
@@ -119,14 +119,14 @@ def test_completed_points_keep_their_value():
     outputs = tuple(where(eq(Z, 0), ZERO, v / Z) for v in (X, Y))
     found = after(*outputs)
     assert found[DIV] == 1 and found[WHERE] == 1
-    kernel = Kernel("f", NAMES, products(lower(outputs)), cache=False)
+    kernel = make_kernel(products(lower(outputs)), NAMES)
     assert kernel((3.0, -2.0, 0.0)) == [0.0, 0.0]
     assert kernel((3.0, -2.0, 2.0)) == [1.5, -1.0]
 
 
 def test_what_has_no_value_at_the_point_stays_behind_its_condition():
     log = where(eq(X, 0), ZERO, f.LOG(X) / (Y + 2))
-    kernel = Kernel("f", NAMES, products(lower((log,))), cache=False)
+    kernel = make_kernel(products(lower((log,))), NAMES)
     assert kernel((0.0, 1.0, 1.0)) == [0.0]
 
 

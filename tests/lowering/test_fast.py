@@ -13,7 +13,7 @@ from symdiff.ir import DIV, topological, var
 from symdiff.ir import functions as f
 from symdiff.lowering.fast import hasten
 from symdiff.lowering.target import FMA
-from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 X, Y, Z = var("x"), var("y"), var("z")
 
@@ -24,7 +24,7 @@ def count(roots, *ops) -> int:
 
 def values(outputs, **points):
     """The outputs as written, and after `hasten`, at arrays of points."""
-    kernels = [Kernel("f", tuple(points), o, cache=False) for o in (outputs, hasten(outputs))]
+    kernels = [make_kernel(o, points) for o in (outputs, hasten(outputs))]
     return [k(tuple(points.values())) for k in kernels]
 
 

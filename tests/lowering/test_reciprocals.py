@@ -13,6 +13,7 @@ from symdiff.lowering.lower import lower
 from symdiff.lowering.reciprocals import share
 from symdiff.lowering.target import ARRAY_CHAIN
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 X, Y, Z = ir.var("x"), ir.var("y"), ir.var("z")
 SIZE = 40_000
@@ -30,7 +31,7 @@ def shared(outputs: tuple[Expr, ...], tests: tuple[Expr, ...] = ()) -> tuple[Exp
 def kernel(outputs: tuple[Expr, ...]) -> Kernel:
     """With tests of a tier that nothing fails."""
     never = ir.lt(ir.abs_(X), ir.ZERO)
-    return Kernel("f", "xyz", outputs, suspect=lambda *_: never, cache=False, parallel=False)
+    return make_kernel(outputs, "xyz", test=lambda *_: never, parallel=False)
 
 
 @pytest.mark.parametrize(("outputs", "count"), [
@@ -70,7 +71,7 @@ def test_special_denominators_raise_a_flag_or_are_right(special):
         looked.append(kind)
         return ir.lt(ir.abs_(X), ir.ZERO)
 
-    kernel = Kernel("f", "xyz", (Y / X, Z / X), suspect=suspect, cache=False, parallel=False)
+    kernel = make_kernel((Y / X, Z / X), "xyz", test=suspect, parallel=False)
     x = np.full(SIZE, 2.0)
     x[17] = special
     y, z = np.full(SIZE, 3.0), np.full(SIZE, 7.0)

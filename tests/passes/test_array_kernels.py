@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
@@ -14,8 +13,8 @@ from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.ir import functions as f
 from symdiff.passes.differentiate import gradient
-from symdiff.pipeline.kernels.scalar import correct, refine, suspect, widen
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 from .expressions import EXPRESSIONS, X, Y
 
@@ -27,11 +26,7 @@ and each operation adds to that."""
 
 
 def tiered(outputs: tuple[Expr, ...]) -> Kernel:
-    second = Kernel("f", ["x", "y"], outputs, widen=widen, cache=False)
-    return Kernel(
-        "f", ["x", "y"], outputs, suspect=partial(suspect, False), refine=partial(refine, False),
-        correct=partial(correct, False), second=second, cache=False,
-    )  # fmt: skip
+    return make_kernel(outputs, tiered=True)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

@@ -19,6 +19,7 @@ from symdiff.lowering.target import ARRAY_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1
 from symdiff.passes.accuracy.cancelling_sums import sharpen
 from symdiff.passes.accuracy.error_test import doubt
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 from .evaluate import evaluate
 
@@ -30,7 +31,7 @@ def kernel(e: Expr, op: ir.Op = SHARP) -> Kernel:
     def never(outputs: object, dtype: str, kind: str) -> Expr:
         return ir.FALSE
 
-    return Kernel("f", ["x", "y"], [ir.raw(op, (e,))], suspect=never, cache=False)
+    return make_kernel([ir.raw(op, (e,))], test=never)
 
 
 def horner(coefficients: list[int]) -> Expr:
@@ -91,7 +92,7 @@ def test_only_sums_that_cancel_are_sharp() -> None:
 def test_extreme_cancellation_is_still_in_doubt() -> None:
     e = ir.raw(SHARP, (X * (X * X - 3) + 2 + Y,))
     suspect = doubt([e], fuses=True, lean=True)
-    tested = Kernel("f", ["x", "y"], [e], suspect=lambda *_: suspect, cache=False)
+    tested = make_kernel([e], test=lambda *_: suspect)
     assert tested.evaluate([1.5, 3.0]).suspects == 0
     assert tested.evaluate([1 + 1e-5, 1e-30]).suspects == 0
     assert tested.evaluate([1 + 1e-9, 1e-30]).suspects == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
@@ -18,8 +17,9 @@ from symdiff.ir import functions as f
 from symdiff.lowering.target import LIGHT, PLAIN, SHARP
 from symdiff.passes.accuracy.compensate import compensate, first_tier, often_in_doubt
 from symdiff.passes.differentiate import gradient
-from symdiff.pipeline.kernels.scalar import correct, suspect, widen
+from symdiff.pipeline.lowered.scalar import error_test
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 from .expressions import EXPRESSIONS, X, Y
 
@@ -33,7 +33,7 @@ def corrected(outputs: tuple[Expr, ...], light: bool = False) -> Kernel | None:
     found = compensate(outputs, light)
     if not found:
         return None
-    return Kernel("f", ["x", "y"], found, suspect=partial(suspect, False), cache=False)
+    return make_kernel(found, test=error_test)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -134,7 +134,7 @@ def test_arrays_that_are_all_in_doubt() -> None:
 def test_functions_have_fewer_bits_where_these_do() -> None:
     kernel = symgrad(amplified).grad._compiled({})[1].kernel
     assert {o.op for o in kernel._spec("float64", "lean").outputs} == {LIGHT}
-    assert {o.op for o in kernel.between.outputs} == {SHARP}
+    assert {o.op for o in kernel.function.compensated().outputs} == {SHARP}
     without = first_tier(((X - Y) ** 3 - X, X**3 - Y), lambda _: None, strict=False)
     assert LIGHT not in {o.op for o in without}
 
@@ -153,11 +153,7 @@ def test_what_is_seldom_in_doubt_is_computed_as_before() -> None:
 
 def test_elements_in_doubt_come_from_the_corrected_kernel() -> None:
     outputs = (f.SIN(X) - X / Y,)
-    second = Kernel("f", ["x", "y"], outputs, widen=widen, cache=False)
-    kernel = Kernel(
-        "f", ["x", "y"], outputs, suspect=partial(suspect, False),
-        correct=partial(correct, False), second=second, cache=False,
-    )  # fmt: skip
+    kernel = make_kernel(outputs, tiered=True, rearranged=False)
     x, y = np.full(SIZE, 1.0), np.full(SIZE, 1.5)
     y[7], y[-1] = 1 / math.sin(1.0), 1 / math.sin(1.0) * (1 + 2**-5)
     got = kernel.evaluate([x, y])
@@ -166,5 +162,5 @@ def test_elements_in_doubt_come_from_the_corrected_kernel() -> None:
         (answer,) = reference.at_with_status([x[k], y[k]])
         assert ulp_error(got.values[0][k], answer.ball) <= 4
     assert got.suspects <= 1  # balls tell best what is nearly zero
-    assert kernel.between is not None and set(kernel.between._bodies) == {("float64", "array")}
-    assert set(second._bodies) == {("float64", "array")}  # what is left
+    assert kernel._compensated is not None
+    assert kernel.second is not None and set(kernel.second._bodies) == {("float64", "array")}

@@ -100,7 +100,7 @@ def test_quotients_at_removable_points_are_right_and_seldom_in_doubt(
     x = np.random.default_rng(2).uniform(-10, 10, 4000)
     both = symgrad(fun, parallel=False).value_and_grad
     kernel = both._compiled({})[1].kernel
-    tests = Kernel("t", ["t"], kernel.outputs, suspect=kernel.suspect, refine=kernel.refine)
+    tests = Kernel(kernel.function, again=False)
     assert tests.evaluate([x]).suspects < most * x.size
     value, slope = both(x)
     true_value, true_slope = symgrad(fun, accuracy="certified").value_and_grad(x[:500])

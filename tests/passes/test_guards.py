@@ -627,3 +627,60 @@ def test_guards_of_repeated_questions_are_cheap():
         got, notes = run(total)
     assert not any(e.op is ir.WHERE for e in ir.topological((got,)))
     assert len(notes.guards) == 60
+
+
+def expiry_of_erf(s, t):
+    if t <= 0:
+        return max(s - 90.0, 0.0)
+    return s * 0.5 * (1 + math.erf((s - 90) / math.sqrt(t))) * math.exp(-0.05 * t)
+
+
+def expiry_of_exp(s, t):
+    return s if t <= 0 else s + math.exp(-s / math.sqrt(t)) + t
+
+
+def expiry_of_atan(s, t):
+    return s if not t > 0 else s + t**2.5 + t * math.atan(s / math.sqrt(t))
+
+
+@pytest.mark.parametrize("f", [expiry_of_erf, expiry_of_exp, expiry_of_atan])
+def test_a_side_that_ends_at_the_point_has_no_guard(f):
+    assert symgrad(f).grad(100.0, 0.0) == (1.0, 0.0)
+
+
+def test_a_side_that_is_analytic_across_the_point_has():
+    def f(s, t):
+        if t <= 0:
+            return s
+        return s * math.sqrt(t) / math.tanh(math.sqrt(t))
+
+    assert symgrad(f).grad(3.0, 0.0) == (1.0, 1.0)
+
+
+def even_in_a_distance(q, r):
+    total = 0.0
+    for i in range(len(q)):
+        for j in range(i):
+            d = abs(r[i] - r[j])
+            total += q[i] * q[j] * math.erfc(d) / d if d > 1e-12 else 0.0
+    return total
+
+
+def smooth_in_a_distance(q, r):
+    total = 0.0
+    for i in range(len(q)):
+        for j in range(i):
+            d = abs(r[i] - r[j])
+            total += q[i] * q[j] * (math.sin(q[i] * d) / d if d > 1e-12 else q[i])
+    return total
+
+
+def test_guards_on_distances_with_other_variables_beside_them():
+    q, r = np.array([2.0, -1.0]), np.array([0.5, 2.0])
+    assert symgrad(even_in_a_distance)(q, r) == pytest.approx(-2 * math.erfc(1.5) / 1.5)
+    equal = np.array([0.5, 0.5])
+    assert symgrad(even_in_a_distance)(q, equal) == 0.0
+    assert symgrad(smooth_in_a_distance)(q, equal) == 2 * -1.0 * -1.0
+    slopes = symgrad(smooth_in_a_distance).grad(q, equal)
+    assert np.allclose(slopes[0], [1.0, -4.0])
+    assert np.allclose(slopes[1], [0.0, 0.0])

@@ -66,13 +66,16 @@ def test_every_identity_holds(identity: object) -> None:
         ("4*eps*((s/r)**12-(s/r)**6)", "r", "24*eps*s**6*(r**6 - 2*s**6)/r**13"),
         # exponents and angles that are multiples of one another
         ("1/(1+exp(-(w*x+b)))", "w", "x/(2*(cosh(b + w*x) + 1))"),
-        ("k*T/h*exp(dS/R)*exp(-dH/(R*T))", "T", "k*(R + dH/T)*exp(dS/R - dH/(R*T))/(R*h)"),
+        ("k*T/h*exp(dS/R)*exp(-dH/(R*T))", "T", "k*(R*T + dH)*exp((dS - dH/T)/R)/(R*T*h)"),
         ("log(tan(x/2+pi/4))", "x", "1/cos(x)"),
         ("(sin(x)+cos(x))/(sin(x)-cos(x))", "x", "2/(sin(2*x) - 1)"),
         ("sin(x+a)*cos(x-a)", "x", "cos(2*x)"),
         ("x/2+sin(2*x)/4", "x", "cos(x)**2"),
         # the base of a power among the factors
         ("1-(b/x)**a", "x", "a*(b/x)**a/x"),
+        # a term has its sign for nothing, factors above the line are common
+        ("V*tanh(a*x/V)", "V", "tanh(a*x/V) - a*x/(V*cosh(a*x/V)**2)"),
+        ("g*k*tanh(k*h)", "k", "g*(h*k/cosh(h*k)**2 + tanh(h*k))"),
         # roots of quotients and squares
         ("acos(z/sqrt(x**2+y**2+z**2))", "z", "-sqrt(x**2 + y**2)/(x**2 + y**2 + z**2)"),
         ("sqrt(p**2*c**2+m**2*c**4)", "p", "p*abs(c)/sqrt(c**2*m**2 + p**2)"),

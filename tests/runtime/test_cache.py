@@ -12,6 +12,7 @@ from symdiff.codegen.llvm import jit
 from symdiff.ir import Op, const, mul, var
 from symdiff.ir import functions as F
 from symdiff.runtime import cache
+from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar import compiled
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -43,7 +44,7 @@ def cold(monkeypatch):
 
 
 def run(factor=2.0) -> None:
-    kernel = Kernel("f", ("x",), (mul(const(factor), F.SIN(x)),))
+    kernel = Kernel(Plain("f", ("x",), (mul(const(factor), F.SIN(x)),)))
     assert kernel.fast(0.5) == factor * np.sin(0.5)
     np.testing.assert_allclose(kernel((np.full(9, 0.5),))[0], factor * np.sin(0.5), rtol=1e-15)
 
@@ -61,7 +62,7 @@ def test_a_second_time_nothing_is_compiled(cold):
 
 def test_what_a_key_depends_on(monkeypatch):
     def spec(**changes):
-        given = {"params": ("x",), "outputs": (F.SIN(x),), "suspect": None, "dtype": "float64",
+        given = {"params": ("x",), "outputs": (F.SIN(x),), "test": None, "dtype": "float64",
                  "accuracy": "high", "cache": True}  # fmt: skip
         return compiled.Spec(**{**given, **changes})
 
@@ -118,7 +119,7 @@ def test_damaged_files_are_compiled_again(folder, cold, damage):
 
 
 def test_cache_off(folder):
-    Kernel("f", ("x",), (x + const(1),), cache=False).fast(1.0)
+    Kernel(Plain("f", ("x",), (x + const(1),)), cache=False).fast(1.0)
     assert not folder.exists()
 
 
@@ -155,7 +156,7 @@ def test_a_hit_keeps_a_kernel_young(folder):
     cache.store("k", b"code", ("sin",))
     os.utime(folder / "k.kernel", (1, 1))
     assert cache.load("k") == (b"code", ("sin",))
-    assert time.time() - (folder / "k.kernel").stat().st_mtime < 60
+    assert (folder / "k.kernel").stat().st_mtime > 1
 
 
 def test_leftovers_of_killed_processes_go(monkeypatch, folder):
@@ -178,8 +179,9 @@ def test_info_and_clear(folder):
 WORKER = """
 import numpy as np
 from symdiff.ir import functions as F, var  # noqa: N812
+from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar.kernel import Kernel
-k = Kernel("f", ("x",), (F.SIN(var("x")) * F.EXP(var("x")),))
+k = Kernel(Plain("f", ("x",), (F.SIN(var("x")) * F.EXP(var("x")),)))
 print(k.fast(0.5), k((np.full(5, 0.5),))[0][3])
 """
 

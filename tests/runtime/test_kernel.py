@@ -22,13 +22,14 @@ from symdiff.runtime import builtin, threads
 from symdiff.runtime.scalar import kernel as kernels
 from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 x, y = var("x"), var("y")
 XY = ("x", "y")
 
 
 def make(*outputs, params=XY, **options) -> Kernel:
-    return Kernel("f", params, outputs or (x * y + y, x - y), cache=False, **options)
+    return make_kernel(outputs or (x * y + y, x - y), params, **options)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,7 @@ def test_without_builtins(monkeypatch):
     """A Python whose objects we do not know takes the general path."""
     monkeypatch.setattr(builtin, "float_layout", lambda: None)
     monkeypatch.setattr(builtin, "arrays_are_known", lambda: False)
-    kernel = make(suspect=lt(x, const(0)))
+    kernel = make(test=lt(x, const(0)))
     assert kernel.fast(2.0, 3.0) == (9.0, -1.0) and make(x + y).fast(2.0, 3.0) == 5.0
     for args in [(2.0,), (2, 3.0), (-1.0, 3.0)]:
         assert kernel.fast(*args) is NotImplemented
@@ -300,7 +301,7 @@ def test_many_outputs_and_inputs():
     """More operands than NumPy's iterator takes."""
     params = tuple(f"x{i}" for i in range(40))
     outputs = [mul(var(p), var(q)) for p in params for q in params[:5]]
-    kernel = Kernel("m", params, outputs, cache=False)
+    kernel = make(*outputs, params=params)
     values = [np.arange(10.0) + k for k in range(40)]
     got = kernel(values)
     for k, (p, q) in enumerate((p, q) for p in range(40) for q in range(5)):
@@ -388,7 +389,7 @@ def test_read_only_out(plain):
 
 # ----------------------------------------------------------------------------- suspects
 def test_suspects_are_reported():
-    kernel = make(x + y, suspect=lt(x, y))
+    kernel = make(x + y, test=lt(x, y))
     assert kernel.fast(1.0, 2.0) is NotImplemented and kernel.fast(2.0, 1.0) == 3.0
     assert kernel.evaluate((1.0, 2.0)) == ([3.0], 1, None)
     assert kernel.evaluate((np.float64(1), 2.0)).suspects == 1
@@ -433,7 +434,7 @@ def test_fast_arrays_refuses_what_it_does_not_know(plain):
     single, line = a.astype("f4"), np.arange(9.0)
     assert plain.fast_arrays("float32")(single, np.float64(1)) is NotImplemented
     assert fast(line[::2], line[:5], np.empty(5), np.empty(5)) is NotImplemented
-    suspicious = make(x + y, suspect=lt(x, y)).fast_arrays()
+    suspicious = make(x + y, test=lt(x, y)).fast_arrays()
     assert suspicious(a, a + 1) is NotImplemented and (suspicious(a, a) == 2).all()
     mixed = a.copy()
     mixed[-1, -1] = 0
@@ -458,7 +459,7 @@ def test_fast_arrays_takes_numbers_and_strides(plain, dtype, size):
 
 
 def test_fast_arrays_leaks_nothing(plain):
-    suspicious = make(x + y, suspect=lt(x, y)).fast_arrays()
+    suspicious = make(x + y, test=lt(x, y)).fast_arrays()
     a, out = np.ones(1000), np.empty(1000)
     held = sys.getrefcount(a), sys.getrefcount(a.dtype)
     tracemalloc.start()
@@ -482,8 +483,8 @@ def test_fast_arrays_leaks_nothing(plain):
 def test_threads_compute_the_same():
     e = F.SIN(x) * F.EXP(-x * x) + where(lt(x, y), x, y)
     a, b = np.random.default_rng(0).normal(size=(2, 100_003))
-    serial = make(e, parallel=False, suspect=lt(x, y)).evaluate((a, b))
-    parallel = make(e, parallel=True, suspect=lt(x, y)).evaluate((a, b))
+    serial = make(e, parallel=False, test=lt(x, y)).evaluate((a, b))
+    parallel = make(e, parallel=True, test=lt(x, y)).evaluate((a, b))
     np.testing.assert_array_equal(serial.values[0], parallel.values[0])
     np.testing.assert_array_equal(serial.flags, parallel.flags)
 
@@ -518,8 +519,9 @@ def test_fork_after_threads():
 import os, sys, numpy as np
 from symdiff.ir import var
 from symdiff.runtime import threads
+from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar.kernel import Kernel
-k = Kernel("f", ("x",), (var("x") * var("x"),), cache=False, parallel=True)
+k = Kernel(Plain("f", ("x",), (var("x") * var("x"),)), cache=False, parallel=True)
 a = np.arange(50000.0)
 threads.processors = lambda: 3
 assert (k((a,))[0] == a * a).all()
@@ -549,9 +551,9 @@ def test_concurrent_first_use():
 
 # ------------------------------------------------------------------------------ pickles
 def test_pickle():
-    kernel = make(F.LOGADDEXP(x, y), x / const(3), suspect=lt(x, y), accuracy="strict")
+    kernel = make(F.LOGADDEXP(x, y), x / const(3), test=lt(x, y), accuracy="strict")
     copy = pickle.loads(pickle.dumps(kernel))
-    assert copy.outputs == kernel.outputs and copy.suspect is kernel.suspect
+    assert copy.outputs == kernel.outputs and copy.function == kernel.function
     assert copy.accuracy == "strict" and copy.evaluate((2.0, 1.0)) == kernel.evaluate((2.0, 1.0))
 
 

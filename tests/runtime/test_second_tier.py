@@ -12,9 +12,9 @@ import pytest
 from symdiff import ir
 from symdiff.ir import Expr
 from symdiff.ir import functions as f
-from symdiff.passes.accuracy.widen import widen
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel, make_wide_kernel
 
 X, Y = ir.var("x"), ir.var("y")
 CANCELS = (1 - f.COS(X)) / X**2
@@ -27,8 +27,7 @@ def small(outputs: Sequence[Expr], dtype: str, kind: str) -> Expr:
 
 
 def tiered(*outputs: Expr, names: tuple[str, ...] = ("x",), **options: object) -> Kernel:
-    second = Kernel("f", names, outputs, widen=widen, cache=False, **options)  # type: ignore[arg-type]
-    return Kernel("f", names, outputs, suspect=small, second=second, cache=False, **options)  # type: ignore[arg-type]
+    return make_kernel(outputs, names, test=small, second=outputs, **options)
 
 
 def truth(x: float) -> float:
@@ -56,7 +55,7 @@ def test_what_the_second_tier_doubts_stays_suspect() -> None:
 
 def test_only_suspect_elements_change() -> None:
     x = np.linspace(-2, 2, 10001).reshape(73, 137)
-    plain = Kernel("f", ["x"], [CANCELS], cache=False).evaluate([x]).values[0]
+    plain = make_kernel([CANCELS], ["x"]).evaluate([x]).values[0]
     got = tiered(CANCELS).evaluate([x]).values[0]
     inner = np.abs(x) < 1e-2
     assert np.array_equal(got[~inner], plain[~inner])
@@ -97,7 +96,7 @@ def test_forced_float32() -> None:
 
 
 def test_wide_alone_computes_every_element() -> None:
-    kernel = Kernel("f", ["x"], [f.EXP(X) - 1], widen=widen, cache=False)
+    kernel = make_wide_kernel([f.EXP(X) - 1], ["x"])
     x = np.geomspace(1e-12, 700, 1000)
     got = kernel.evaluate([x])
     np.testing.assert_array_max_ulp(got.values[0], np.expm1(x), 1)

@@ -22,10 +22,8 @@ from symdiff.interpret.loops import Precise, run
 from symdiff.ir import NAN, Expr, topological
 from symdiff.ir.loop_program import Structured, array, index
 from symdiff.pipeline import loops as loop_pipeline
-from symdiff.pipeline.derivation import settled
-from symdiff.pipeline.kernels.scalar import widen
+from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.runtime.loops import fallback
-from symdiff.runtime.loops.fallback import Tiers
 from symdiff.runtime.loops.kernel import StructuredKernel
 from symdiff.runtime.scalar import compiled
 from symdiff.runtime.scalar.fallback import AccuracyWarning
@@ -260,7 +258,7 @@ def nudged(x):
 def doubts(fun, **shapes: int) -> list[str]:
     """The values of a function that are watched, in closed form."""
     program = loop_pipeline.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
-    return [str(r.output) for r in settled(program, "float64", "high", 0).references]
+    return [str(r.output) for r in LoweredProgram(program).double("float64", 0).references]
 
 
 def test_steps_that_lose_digits_are_watched() -> None:
@@ -314,7 +312,7 @@ def pairwise(x):
 )  # fmt: skip
 def test_what_cannot_cancel_is_not_tested(fun, shapes) -> None:
     program = loop_pipeline.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
-    found = settled(program, "float64", "high", 0)
+    found = LoweredProgram(program).double("float64", 0)
     assert not found.references
     text = tiered(program)._text("float64", 0)
     assert not re.search(r"@settled|@settle\b|@unsettled", text)
@@ -322,21 +320,13 @@ def test_what_cannot_cancel_is_not_tested(fun, shapes) -> None:
 
 def test_products_of_two_need_no_flags() -> None:
     program = loop_pipeline.value(capture(matrix_product, {}, {"a": (2, "f"), "b": (2, "f")}))
-    assert not settled(program, "float64", "high", 0).flags
+    assert not LoweredProgram(program).double("float64", 0).flags
     assert "@watched" not in tiered(program)._text("float64", 0)
 
 
 # ------------------------------------------------------------------------ kernels
 def tiered(program: Structured, **options: Any) -> StructuredKernel:
-    tiers = Tiers(
-        program,
-        loop_pipeline.closed(program),
-        settled,
-        widen,
-        loop_pipeline.exact,
-        loop_pipeline.wide,
-        loop_pipeline.corrected,
-    )
+    tiers = LoweredProgram(program)
     return StructuredKernel(loop_pipeline.final(program), cache=False, tiers=tiers, **options)
 
 

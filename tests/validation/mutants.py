@@ -131,8 +131,8 @@ def caught_by(m: Mutant) -> str:
                 notes = pipeline.Notes(without=off)
                 program = raw if path else pipeline.value(raw, notes)
                 for kind, by in path:
-                    program = getattr(pipeline, kind)(program, by, notes)
-                return pipeline.emission(program, off), notes
+                    program = pipeline.derive(program, kind, by, notes)
+                return pipeline.emission(program, notes), notes
 
             try:
                 outcome = checked(raw, path, emit)

@@ -118,3 +118,45 @@ def test_terms_of_gradients_cancel() -> None:
     x = np.linspace(0.1, 1.0, 5)
     want = np.cumsum(x) + np.cumsum(x[::-1])[::-1]
     assert symgrad(cancelling).grad(x) == pytest.approx(want, rel=1e-6)
+
+
+def turned(y, x):
+    return math.atan2(-y, x)
+
+
+def scaled_angle(y, x):
+    return math.atan2(y * x, -x * x)
+
+
+def angle_of_cube(y, x):
+    return math.atan2(y**3, x) + x
+
+
+def angle_of_sum(y, x):
+    n, m = np.array([0.0, y, 1.0]), np.array([x, 0.0, -x])
+    return math.atan2(np.sum(n * n) - 1 - y * y, np.sum(n * m))
+
+
+@pytest.mark.parametrize("f", [turned, scaled_angle, angle_of_cube, angle_of_sum])
+def test_zeros_of_either_sign_on_a_branch_cut(f: Callable[..., Any]) -> None:
+    """On the cut Python goes by the sign of a zero, which no real number has."""
+    g = symgrad(f, cache=False)
+    for at in ((0.0, -1.0), (-0.0, -1.0), (0.0, 0.0), (1.0, 1.0), (0.0, -0.0)):
+        assert abs(g(*at)) <= 5
+    for at in ((0.0, -1.0), (-0.0, -1.0)):
+        assert g(*at) == f(*at)
+    # an argument that underflows keeps its side of the cut
+    assert symgrad(angle_of_cube)(-1e-160, -1.0) == pytest.approx(-math.pi - 1)
+    assert symgrad(angle_of_cube)(1e-160, -1.0) == pytest.approx(math.pi - 1)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: math.floor(math.tanh(1 / x)), lambda x: math.log1p(1 / x),
+     lambda x: math.ceil(math.erf(1 / x)), lambda x: math.log(1 + 1 / x),
+     lambda x: np.sign(np.tanh(1 / x))],
+)  # fmt: skip
+def test_steps_and_logarithms_of_poles(f: Callable[..., Any]) -> None:
+    g = symgrad(f, cache=False)
+    for k in (g, g.grad, g.hessian):
+        assert math.isfinite(k(0.5))

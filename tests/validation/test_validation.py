@@ -91,7 +91,7 @@ def test_wrong_machine_code_is_left_out(monkeypatch):
 
     def wrong(self, lowered=compiled.Spec.lowered):
         roots = lowered(self)
-        return (roots[0] * ir.const(1 + 2**-30), *roots[1:]) if self.widen is None else roots
+        return (roots[0] * ir.const(1 + 2**-30), *roots[1:]) if self.wide is None else roots
 
     monkeypatch.setattr(compiled.Spec, "lowered", wrong)
     f = symgrad(lambda x: x * math.cos(x) + 0.137, cache=False)
@@ -148,7 +148,7 @@ def test_no_false_alarm(f):
             program = raw if path else pipeline.value(raw, notes)
             for kind, by in path:
                 program = getattr(pipeline, kind)(program, by, notes)
-            return pipeline.emission(program, off), notes
+            return pipeline.emission(program, notes), notes
 
         outcome = stages.checked(raw, path, emit)
         assert outcome.fault is None

@@ -7,7 +7,8 @@ and stages the others, and the last incomplete register, through buffers.
 The entry is a METH_FASTCALL function for CPython: it takes numbers out of their boxes (exact
 floats, integers that are exact in double precision, NumPy's doubles), calls the kernel's
 `point` and boxes the results, as NumPy's if an argument was. For anything else it
-returns NotImplemented and the caller takes the general path.
+returns NotImplemented and the caller takes the general path; for integers too where the builtin
+is bound to NotImplemented.
 """
 
 from __future__ import annotations
@@ -72,7 +73,11 @@ entry:
   %wide = alloca i32
   %float = load ptr, ptr @table
   %int.p = getelementptr ptr, ptr @table, i64 7
-  %int = load ptr, ptr %int.p
+  %int.type = load ptr, ptr %int.p
+  %not.p = getelementptr ptr, ptr @table, i64 1
+  %not = load ptr, ptr %not.p
+  %floats.only = icmp eq ptr %self, %not
+  %int = select i1 %floats.only, ptr null, ptr %int.type
   %as.long.p = getelementptr ptr, ptr @table, i64 8
   %as.long = load ptr, ptr %as.long.p
   %double.p = getelementptr ptr, ptr @table, i64 9

@@ -33,6 +33,7 @@ from symdiff.frontend.trace.values import (
     describe,
     dimensions,
     is_number,
+    of_integers,
 )
 from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Build, Type, Update, array, index, load
@@ -128,7 +129,7 @@ def from_formula(shape: Sequence[Expr], value: Any) -> SymArray:
     x = as_real(value)
     whole = scalars.is_whole(value)
     if isinstance(value, Integral):
-        whole = loop_program.kind_of(x.expr) == "i"
+        whole = of_integers.get() or loop_program.kind_of(x.expr) == "i"
     return lazy(shape, "i" if whole else "f", x.expr, x.defined)
 
 

@@ -38,6 +38,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     array_of,
     describe,
+    is_number,
     join,
 )
 from symdiff.ir import FALSE, TRUE, Expr, loop_program
@@ -396,6 +397,12 @@ def _executed(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Inline an object that can express itself in terms of its arguments."""
+    numbers = all(map(_is_numbers, (*args, *kwargs.values())))
+    if numbers and hasattr(type(function), "__symdiff_plain__"):
+        with _refusals():
+            plain_function = function.__symdiff_plain__(args, kwargs)
+        if plain_function is not None:
+            return call(t, plain_function, args, kwargs)
     defined = TRUE
     for v in (*args, *kwargs.values()):
         for s in _scalars(v):
@@ -469,6 +476,13 @@ def _leaves(tree: Any) -> Iterator[Expr]:
             yield from _leaves(v)
 
 
+def _is_numbers(value: Any) -> bool:
+    """Whether an argument is numbers, in nothing that a function could change."""
+    if isinstance(value, tuple):
+        return all(map(_is_numbers, value))
+    return is_number(value) or isinstance(value, (str, float, type(None)))
+
+
 def _from_tree(tree: Any, defined: Callable[[Expr], Expr]) -> Any:
     if isinstance(tree, Expr):
         return (Cond if tree.op.boolean else Real)(tree, defined(tree))
@@ -478,4 +492,6 @@ def _from_tree(tree: Any, defined: Callable[[Expr], Expr]) -> Any:
         return {k: _from_tree(v, defined) for k, v in tree.items()}
     if isinstance(tree, list):
         return [_from_tree(v, defined) for v in tree]
+    if isinstance(tree, Record):
+        return Record(tree.made_of, _from_tree(tree.fields, defined))
     return tuple_like(tree, (_from_tree(v, defined) for v in tree))

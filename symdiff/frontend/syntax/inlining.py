@@ -12,6 +12,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.small import elementwise
+from symdiff.frontend.pytrees import as_traced
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.tracer import Tracer
@@ -72,7 +73,7 @@ def _elements(program: Program, values: Sequence[Any]) -> Any:
 
         return elementwise(apply, *traced)
 
-    return map_objects(output, program.tree)
+    return map_objects(output, program.tree, as_traced)
 
 
 def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
@@ -109,7 +110,7 @@ def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
     outputs = ir.substitute(ir.substitute(program.outputs, names), mapping)
     count = iter(zip(program.outputs, outputs, strict=True))
     made = [_output(before, after, types, {**names, **mapping}) for before, after in count]
-    return map_objects(made.__getitem__, program.tree)
+    return map_objects(made.__getitem__, program.tree, as_traced)
 
 
 def _sizes(t: Tracer, program: Program | Structured, values: Sequence[Any]) -> dict[Expr, Expr]:

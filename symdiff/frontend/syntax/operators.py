@@ -103,10 +103,11 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
             ):
                 pair = (arrays.asarray(a), b) if v is a else (a, arrays.asarray(b))
                 return arrays.elementwise(lambda x, y: scalars.binary(op, x, y), *pair)
-    if op is ast.Add and isinstance(a, (list, tuple)) and type(a) is type(b):
-        return t.own([*a, *b]) if isinstance(a, list) else (*a, *b)
+    if op is ast.Add and isinstance(a, (list, tuple)):
+        if isinstance(b, list if isinstance(a, list) else tuple):
+            return t.own([*a, *b]) if isinstance(a, list) else (*a, *b)
     if op is ast.Mult and isinstance(a, (list, tuple)) and isinstance(b, int):
-        return t.own(a * b) if isinstance(a, list) else a * b
+        return t.own(a * b) if isinstance(a, list) else tuple(a) * b
     if op is ast.Mult and isinstance(b, (list, tuple)) and isinstance(a, int):
         return binary(t, op, b, a)
     if isinstance(a, str) and isinstance(b, (str, int)) and op in (ast.Add, ast.Mult):

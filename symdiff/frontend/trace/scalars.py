@@ -31,6 +31,7 @@ from symdiff.frontend.trace.values import (
     is_number,
     join,
     number,
+    of_integers,
     python_kind,
 )
 from symdiff.ir import TRUE, ZERO, Expr, Op, functions
@@ -148,8 +149,17 @@ def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = Fals
     integers = integers or isinstance(a, Whole) or isinstance(b, Whole)
     if integers and is_whole(a) and is_whole(b):
         return whole(e)
-    made = Integral if python_kind(a) == python_kind(b) == "i" else Real
+    made = Integral if _may_be_integer(a, b) else Real
     return made(e, join(defined, guarded(condition, x.defined, y.defined)))
+
+
+def _may_be_integer(a: Any, b: Any) -> bool:
+    """Whether the one or the other of two numbers is an int in Python; where arguments are traced
+    as integers, also whether it may be one."""
+    found = any if of_integers.get() else all
+    return found(python_kind(v) != "f" for v in (a, b)) and {python_kind(a), python_kind(b)} != {
+        "b"
+    }
 
 
 def as_cond(value: Any) -> Cond:
@@ -396,7 +406,7 @@ def _gives_integers(op: type[ast.operator], a: Any, b: Any) -> bool:
     if python_kind(a) == "f" or python_kind(b) == "f":
         return False
     if op is ast.Pow:
-        return isinstance(b, int) and b >= 0
+        return b >= 0 if isinstance(b, int) else of_integers.get()
     return op is not ast.Div
 
 
@@ -438,6 +448,19 @@ _WHOLE_FUNCTIONS: dict[Op, Callable[..., Expr]] = {
 }
 """Functions of integers that are integers."""
 
+_OF_INTEGERS = frozenset((
+    *_WHOLE_FUNCTIONS, ir.SIGN, functions.FMOD, functions.FLOOR, functions.CEIL, functions.TRUNC,
+    functions.ROUND,
+))  # fmt: skip
+_COMPOSED_OF_INTEGERS = frozenset(
+    functions.COMPOSITES[f"numpy.{name}"]
+    for name in (
+        "square", "negative", "positive", "add", "subtract", "multiply", "power", "reciprocal",
+        "floor_divide", "mod", "remainder", "pow", "conj", "conjugate",
+    )
+)  # fmt: skip
+"""Those of which NumPy has a version for integers."""
+
 
 def apply(op: Op, *values: Any) -> Any:
     """An operation of the table applied to scalars; its domain joins theirs."""
@@ -453,9 +476,10 @@ def apply(op: Op, *values: Any) -> Any:
         defined = join(defined, x.defined)
     if op.domain is not None:
         defined = join(defined, op.domain(*args))
+    found = Real(ir.apply(op, *args), defined)
     if op in _WHOLE_FUNCTIONS and all(python_kind(v) == "i" for v in values):
-        return integral(Real(ir.apply(op, *args), defined))
-    return Real(ir.apply(op, *args), defined)
+        return integral(found)
+    return _perhaps_integer(found, values) if op in _OF_INTEGERS else found
 
 
 _templates: dict[Callable[..., Expr], tuple[int, Expr]] = {}
@@ -491,7 +515,16 @@ def compose(build: Callable[..., Expr], values: tuple[Any, ...]) -> Real:
     if needs is not TRUE:
         mapping = {ir.var(f"#{i}"): a for i, a in enumerate(args)}
         defined = join(defined, ir.substitute((needs,), mapping)[0])
-    return Real(build(*args), defined)
+    found = Real(build(*args), defined)
+    return _perhaps_integer(found, values) if build in _COMPOSED_OF_INTEGERS else found
+
+
+def _perhaps_integer(found: Real, values: tuple[Any, ...]) -> Any:
+    """The value of a function that may be an int in Python where arguments are, if arguments are
+    traced as integers."""
+    if of_integers.get() and any(python_kind(v) != "f" for v in values):
+        return integral(found)
+    return found
 
 
 def domain_of(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:

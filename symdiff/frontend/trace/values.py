@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,10 @@ import numpy as np
 
 from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, where
 from symdiff.ir.loop_program import kind_of
+
+of_integers: ContextVar[bool] = ContextVar("arguments are traced as integers", default=False)
+"""Whether integers among the arguments are traced as such. What may be an integer in Python then is
+one: what is traced says only which results are floats for sure."""
 
 MAX_ARRAY = 65536
 """Arrays with more elements than this are not traced element by element."""
@@ -443,9 +448,11 @@ KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Integral: "f", Ratio: "f", W
 
 def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
     """An array of scalars with one common kind, as NumPy promotes."""
+    kinds_only = of_integers.get()
     flat = [
         Whole(v.expr)
-        if isinstance(v, Integral) and v.defined is TRUE and kind_of(v.expr) == "i"
+        if isinstance(v, Integral)
+        and (kinds_only or (v.defined is TRUE and kind_of(v.expr) == "i"))
         else v
         for v in values
     ]
@@ -461,7 +468,7 @@ def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
             raise Refused(f"{describe(v)} is put into an array", "arrays hold numbers")
         kinds.add(kind)
     kind = "f" if "f" in kinds or not flat else "i" if "i" in kinds else "b"
-    if kind == "i" and any(isinstance(v, Cond) for v in flat):
+    if kind == "i" and any(isinstance(v, Cond) for v in flat) and not kinds_only:
         kind = "f"  # its integers are not known when traced
     if len(kinds) > 1:
         flat = [cast(v, kind) for v in flat]

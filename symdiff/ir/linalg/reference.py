@@ -5,6 +5,7 @@ Matrices are NumPy arrays of balls; the caller sets the precision.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,19 @@ def eigh(a: Matrix) -> tuple[Any, Any]:
     diagonal: list[Any] = [m[i, i] for i in range(n)]
     order = sorted(range(n), key=lambda i: float(diagonal[i].mid()))
     values = np.array([m[i, i] for i in order] + [None], object)[:-1]
-    return values, v[:, order]
+    vectors = v[:, order]
+    return values, vectors * _signs(vectors, lambda near: np.linalg.eigh(near)[1], a)
+
+
+def _signs(vectors: Matrix, library: Callable[[Any], Any], a: Matrix) -> Any:
+    """1 or -1 for each column, so that they point the way that the library's do: eigenvectors
+    are right with either sign."""
+    try:
+        near = library(a.astype(float))
+    except (np.linalg.LinAlgError, OverflowError, ValueError):
+        return np.ones(vectors.shape[1], int)
+    along = np.sum(vectors.astype(float) * near, axis=0)
+    return np.where(along < 0, -1, 1).astype(object)
 
 
 def pinv(a: Matrix) -> tuple[Any]:
@@ -116,6 +129,7 @@ def svd(a: Matrix) -> tuple[Any, Any, Any]:
         return right.T, sizes, u.T
     squares, vectors = eigh(matmul(a.T, a)[0])
     v = vectors[:, ::-1]
+    v = v * _signs(v, lambda near: np.linalg.svd(near, full_matrices=False)[2].T, a)
     sizes = np.array([x.sqrt().mid() for x in squares[::-1]] + [None], object)[:-1]
     return matmul(a, v)[0] / sizes, sizes, v.T
 

@@ -15,6 +15,7 @@
 `propagation`        the error of an expression from those of the names in it
 `estimates`          the errors of a program with arrays and loops, estimated beside it
 `estimated_statements`  what estimates ask of the statements of a program
+`lossy`              which programs pass on what underflow costs, and which divide
 `matrix_errors`      the errors of products of matrices
 `beside`             the other parts of real numbers, carried beside them through statements
 `eliminations`       linear solvers as loops, for those

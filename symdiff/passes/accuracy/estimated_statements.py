@@ -6,22 +6,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from symdiff import ir
-from symdiff.ir import VAR, Expr
+from symdiff.ir import ZERO, Expr
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
+    REAL,
     Block,
     Build,
+    Carried,
     Check,
     Loop,
     Statement,
     Structured,
+    Type,
     Update,
     index,
-    leaves,
     name_of,
     walk,
 )
+from symdiff.passes.accuracy.matrix_errors import Named
 
 
 def last_arrays(program: Structured) -> set[str]:
@@ -64,14 +67,6 @@ def adds_once(s: Loop, name: str) -> bool:
     return found and len(adds) == 1
 
 
-def divides(e: Expr) -> bool:
-    """Whether a number that is not loaded from an array divides."""
-    return any(
-        n.op is ir.DIV and any(v.op is VAR for v in leaves((n.args[1],)))
-        for n in ir.topological((e,))
-    )
-
-
 def unchecked(block: Block) -> Block:
     """A block without its checks."""
     return tuple(
@@ -95,4 +90,22 @@ def values_of(s: Statement) -> Sequence[Expr]:
     return ()
 
 
-__all__ = ["adds_once", "divides", "last_arrays", "unchecked", "values_of"]
+def over_elements(
+    work: Named, places: Sequence[str], t: Type, each: Sequence[Expr]
+) -> tuple[Sequence[Expr], Block]:
+    """Over all elements of an array: the sum of the first value, the largest of others."""
+    block: Block = ()
+    for place, count in zip(reversed(places), reversed(t.shape), strict=True):
+        carried = []
+        for k, e in enumerate(each):
+            name, result = work.names.fresh("worst"), work.names.fresh("worst")
+            now = ir.var(name)
+            end = now + e if k == 0 else ir.where(ir.lt(now, e), e, now)
+            work.mark(end)
+            carried.append(Carried(name, REAL, ZERO, end, result))
+        block = (Loop(place, count, tuple(carried), block, work.names.fresh("trips")),)
+        each = [ir.var(c.result) for c in carried]
+    return each, block
+
+
+__all__ = ["adds_once", "last_arrays", "over_elements", "unchecked", "values_of"]

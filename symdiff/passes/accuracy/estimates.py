@@ -10,7 +10,9 @@ and those of what they load (a unit is half of an ulp). Of the others the roundi
 Ensures: the same outputs. A check "accuracy" fails unless each number is within `LIMIT` units, and
 each array within as many of its largest element, and each of its n elements within `SMALL*n` units
 and half of its own digits; with "strict" each element is within `LIMIT` units. So does it where a
-result is nan. Results whose errors are bounded statically have no check.
+result is nan. Results whose errors are bounded statically have no check. With tests for underflow,
+what that costs on the way counts as well, so that sums of squares of small numbers are no
+denominators in silence; and where something overflowed, errors are not finite, which no check passes.
 
 An `Error` says of a name that its value is off by at most `k*|value| + more` units. Errors of
 the terms of a sum that come of their own roundings, or of different elements of arrays, are
@@ -25,7 +27,6 @@ First-order running error analysis: Higham, Accuracy and Stability of Numerical 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -67,14 +68,16 @@ from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
 from symdiff.passes.accuracy.estimated_statements import (
     adds_once,
-    divides,
     last_arrays,
+    over_elements,
     unchecked,
     values_of,
 )
+from symdiff.passes.accuracy.lossy import divides
 from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
 from symdiff.passes.accuracy.propagation import (
     EXACT,
+    FLOOR,
     NEGATIVE,
     POSITIVE,
     Error,
@@ -94,6 +97,8 @@ RAISED = 2
 """How often an error of a loop is raised before it is computed beside."""
 TINY = {"float64": Fraction(1, 2**900), "float32": Fraction(1, 2**100)}
 """A smaller sum of squares may have underflowed."""
+SUBNORMAL = 2**16
+"""Where errors of underflow count, numbers may be off by as many times what one costs."""
 
 
 class Estimated(NamedTuple):
@@ -106,15 +111,20 @@ class Estimated(NamedTuple):
 
 
 def estimated(
-    program: Structured, dtype: str = "float64", strict: bool = False, tests: bool = False
+    program: Structured,
+    dtype: str = "float64",
+    strict: bool = False,
+    tests: bool = False,
+    by_rows: bool = False,
 ) -> Estimated:
     """The program with a check for each result whose error is not known statically.
 
     Parameters
     ----------
-    tests : whether all values keep their error tests, as they do with `strict`.
+    tests : whether what underflow and overflow cost counts.
+    by_rows : whether all values keep their error tests, as they do with `strict`.
     """
-    work = _Estimating(program, dtype, strict, tests or strict)
+    work = _Estimating(program, dtype, strict, tests, by_rows)
     block = work.block(program.block)
     checks: list[Statement] = []
     for e in dict.fromkeys(program.outputs):
@@ -137,9 +147,11 @@ class _Estimating(Propagation):
     zeros : arrays whose elements are zero where something is added to them.
     """
 
-    def __init__(self, program: Structured, dtype: str, strict: bool, tests: bool) -> None:
-        super().__init__(dtype)
-        self.program, self.strict, self.tests = program, strict, tests
+    def __init__(
+        self, program: Structured, dtype: str, strict: bool, tests: bool, by_rows: bool
+    ) -> None:
+        super().__init__(dtype, underflows=tests)
+        self.program, self.strict, self.tests = program, strict, strict or by_rows
         self.last = last_arrays(program)
         self.tapes: dict[str, Error] = {}
         self.first: list[Statement] = []
@@ -180,8 +192,8 @@ class _Estimating(Propagation):
             found = Error(SOLVED)  # it would be called twice
         else:
             found = self.error(s.value)
-        if found.static:
-            if found.k:
+        if found.flat:
+            if found != EXACT:
                 self.errors[s.name] = found
             if s.value is ZERO:
                 self.zeros.add(s.name)
@@ -213,7 +225,7 @@ class _Estimating(Propagation):
     def stored(self, name: str, t: Type, squared: bool) -> tuple[Expr, list[Statement]]:
         """The array of the errors of an array, and what makes it."""
         found = self.errors.get(name, EXACT)
-        whole = found.more is not ZERO and found.k == 0 and found.axes is None
+        whole = not found.flat and found.k == 0 and found.axes is None
         if whole and found.squared == squared:
             return found.more, []
         indices = tuple(self.names.fresh("i") for _ in t.shape)
@@ -235,18 +247,19 @@ class _Estimating(Propagation):
         unsure = self.propagated(s.guard, lambda _: True).more if s.guard is not TRUE else ZERO
         found = found._replace(more=found.more + unsure)
         add = s.add and s.source not in self.zeros
-        if source.static and found.static and not add:
-            if k := max(source.k, found.k):
-                self.errors[s.name] = Error(k)
+        if source.flat and found.flat and not add:
+            both = Error(max(source.k, found.k), _larger(source.more, found.more))
+            if both != EXACT:
+                self.errors[s.name] = both
             return [s]
-        squared = add or source.squared
+        squared = (add or source.squared) and not self.underflows  # squares underflow
         before, made = self.stored(s.source, s.type, squared)
         value = self.units(s.value, found)
+        rounded = ir.HALF * (load(array(s.source), *s.index) + s.value)
         if squared:
-            value = value**2
-        if add:
-            rounded = load(array(s.source), *s.index) + s.value
-            value = value + (ir.HALF * rounded) ** 2
+            value = value**2 + (rounded**2 if add else ZERO)
+        elif add:
+            value = value + ir.abs_(rounded)
         name = self.names.fresh(f"{s.name}_error")
         self.mark(value)
         self.errors[s.name] = Error(Fraction(0), array(name), squared)
@@ -264,6 +277,8 @@ class _Estimating(Propagation):
                     self.errors.get(name_of(c.init), EXACT) if c.type.shape else self.error(c.init)
                 )
                 sum_ = reduction(c) if c.type == REAL else None
+                if sum_ is not None and sum_.kind == "mul" and self.underflows:
+                    sum_ = None  # what vanishes on the way may come back
                 guesses[c.name] = _Carrying(c, init, sum_, init.static, init.k)
         numbers = [c for c in s.carried if c.type == REAL]
         signed = {c.name for c in numbers if not self.never(NEGATIVE, c.init)}
@@ -305,12 +320,12 @@ class _Estimating(Propagation):
         made = []
         for r in s.restores:
             found = self.tapes.get(r.tape, EXACT)
-            if found.more is not ZERO:
+            if not found.flat:
                 name = self.names.fresh(f"{r.name}_error")
                 made.append(Restore(name_of(found.more), r.type, name))
                 more = array(name) if r.type.shape else ir.var(name)
                 self.errors[r.name] = Error(found.k, more, found.squared)
-            elif found.k:
+            elif found != EXACT:
                 self.errors[r.name] = found
         return made
 
@@ -323,7 +338,7 @@ class _Estimating(Propagation):
                 found = self.errors.get(name_of(v.value), EXACT)
             else:
                 found = self.error(v.value)
-            if found.more is not ZERO:
+            if not found.flat:
                 tape = self.names.fresh(f"{v.tape}_error")
                 value = found.more
                 if found.axes is not None:
@@ -333,7 +348,7 @@ class _Estimating(Propagation):
                 self.mark(value)
                 made.append(Save(tape, v.type, value))
                 self.tapes[v.tape] = Error(found.k, ir.var(tape), found.squared)
-            elif found.k:
+            elif found != EXACT:
                 self.tapes[v.tape] = found
         return made
 
@@ -387,6 +402,7 @@ class _Estimating(Propagation):
         rest = MEAN * (not (r.kind == "mul" and is_power_of_two(term)))
         various = self.propagated(term, varies)
         shared = self.propagated(term, lambda leaf: not varies(leaf))
+        shared = shared._replace(more=shared.more + self.floor(term))
         each = Error(MEAN * own.k + rest + various.k, various.more + MEAN * own.more)
         if r.kind in ("max", "min"):
             found = Error(own.k + various.k + shared.k, own.more + various.more + shared.more)
@@ -467,13 +483,13 @@ class _Estimating(Propagation):
         if e.op is not ARRAY:
             self.keep(e)
             found = self.error(e)
-            if found.static and found.k <= LIMIT:
+            if found.flat and found.k <= LIMIT:
                 return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if divides(e) else []
-            fine = ir.le(self.units(e, found), const(LIMIT) * self.size(e))
+            fine = self._fine(self.units(e, found), const(LIMIT), self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
         found = self.errors.get(name_of(e), EXACT)
-        static = found.static and found.k <= LIMIT
+        static = found.flat and found.k <= LIMIT
         if t.kind != "f" or (static and not self.has_quotients(name_of(e))):
             return []
         places = [self.names.fresh("i") for _ in t.shape]
@@ -485,35 +501,25 @@ class _Estimating(Propagation):
             for n in t.shape:
                 each = each * raw(REAL_OF, (n,))
             each = ir.where(ir.lt(each, const(HALF)), each, const(HALF))
-        one = ir.where(ir.le(off, each * size), ZERO, ONE)
-        (wrong, largest, most), block = self._over(places, t, (one, size, off))
+        one = ir.where(self._fine(off, each, size), ZERO, ONE)
+        (wrong, largest, most), block = over_elements(self, places, t, (one, size, off))
         fine = ir.le(wrong, ZERO)
         if not self.strict:
-            fine = ir.and_(fine, ir.le(most, const(LIMIT) * largest))
+            fine = ir.and_(fine, self._fine(most, const(LIMIT), largest))
         return [*block, self._check(fine)]
+
+    def _fine(self, off: Expr, limit: Expr, size: Expr) -> Expr:
+        """Whether an error is within so many units of what has this size."""
+        if not self.underflows:
+            return ir.le(off, limit * size)
+        tiny = ir.le(off, const(SUBNORMAL * FLOOR[self.dtype]))
+        return ir.and_(ir.or_(ir.le(off, limit * size), tiny), ir.lt(off, INF))
 
     def has_quotients(self, name: str) -> bool:
         """Whether an array has quotients by sums, which may be 0/0."""
         return any(
             isinstance(s, Build) and s.name == name and divides(s.value) for s in self.program.block
         )
-
-    def _over(
-        self, places: Sequence[str], t: Type, each: Sequence[Expr]
-    ) -> tuple[Sequence[Expr], Block]:
-        """Over all elements of an array: the sum of the first value, the largest of others."""
-        block: Block = ()
-        for place, count in zip(reversed(places), reversed(t.shape), strict=True):
-            carried = []
-            for k, e in enumerate(each):
-                name, result = self.names.fresh("worst"), self.names.fresh("worst")
-                now = ir.var(name)
-                end = now + e if k == 0 else ir.where(ir.lt(now, e), e, now)
-                self.mark(end)
-                carried.append(Carried(name, REAL, ZERO, end, result))
-            block = (Loop(place, count, tuple(carried), block, self.names.fresh("trips")),)
-            each = [ir.var(c.result) for c in carried]
-        return each, block
 
     def _check(self, fine: Expr) -> Check:
         self.mark(fine)
@@ -574,6 +580,11 @@ class _Carrying:
         if self.sum.kind == "mul":
             total = total * work.size(value)
         return Error(self.common, total)
+
+
+def _larger(a: Expr, b: Expr) -> Expr:
+    """Of two constants."""
+    return a if (ir.rational(a) or 0) >= (ir.rational(b) or 0) else b
 
 
 def _over(a: Expr, b: Expr) -> Expr:

@@ -68,6 +68,7 @@ from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import inherits
 from symdiff.passes.accuracy.gather_fractions import gather
+from symdiff.passes.accuracy.lossy import passes_on_losses
 from symdiff.passes.accuracy.overflow import Underflow, overflow, underflow
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.complete.complete import expand_completed, pinned_forms
@@ -123,12 +124,18 @@ def settle(
     """
     program = ready(program)
     unwatched = untested = frozenset[Expr]()
+    flags = 0
     if estimates:
-        program, unwatched, untested = estimated(program, dtype, accuracy == "strict", by_rows)
+        if tests < UNDERFLOW and passes_on_losses(program):
+            flags = UNDERFLOWS | OVERFLOWS
+        program, unwatched, untested = estimated(
+            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows
+        )
     work = _Settling(program, dtype, accuracy, tests, unwatched, untested)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
         work.group(group)
-    return work.finished()
+    found = work.finished()
+    return found._replace(flags=found.flags | flags)
 
 
 @dataclass(slots=True)
@@ -270,7 +277,9 @@ class _Settling:
             found: list[Expr] = []
             if self._is_untested(e):
                 inherited.add(e)
-            else:
+            elif (
+                self.accuracy != "certified"
+            ):  # a part would be rounded: subnormal ones are not exact
                 found = self._apart(whole, moved) if moved else self._factor(whole)
             for part in found:
                 if part not in self.parts:

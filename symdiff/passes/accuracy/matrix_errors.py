@@ -60,6 +60,8 @@ class Named(Protocol):
 
     def mark(self, *found: Expr) -> None: ...
 
+    def of_squares(self, squares: Expr) -> tuple[Expr, bool]: ...
+
 
 def after_call(work: Named, s: Call) -> list[Statement]:
     """Squares of the errors of a product of matrices; of other routines a few units."""
@@ -78,26 +80,28 @@ def after_call(work: Named, s: Call) -> list[Statement]:
     shape = known[name_of(a)].shape
     kept = int(TURNED[s.routine][side]) if side == 0 else 1 - int(TURNED[s.routine][side])
     made: list[Statement] = [s]
-    square, both = _largest(work, b, known[name_of(b)], other, own, e.more is not ZERO, made)
+    square, both = _largest(work, b, known[name_of(b)], other, own, not e.flat, made)
     if len(shape) < 2:
         sums = _sums(work, a, e, [index(k := work.names.fresh("k"))], k, shape[0], made)
         total = sum((x * y for x, y in zip(sums, (both, square), strict=False)), ZERO)
         work.mark(total)
-        work.errors[result] = Error(Fraction(0), total**ir.HALF)
+        total, squared = work.of_squares(total)
+        work.errors[result] = Error(Fraction(0), total**ir.HALF if squared else total)
         return made
     i, k = work.names.fresh("i"), work.names.fresh("k")
     places = [index(i), index(k)] if kept == 0 else [index(k), index(i)]
     body: list[Statement] = []
-    if e.more is ZERO and any(p.name == name_of(a) for p in work.program.params):
+    if e.flat and any(p.name == name_of(a) for p in work.program.params):
         sums = [load(_once(work, a, shape, kept), index(i))]
     else:
         sums = _sums(work, a, e, places, k, shape[1 - kept], body)
     value = sum((x * y for x, y in zip(sums, (both, square), strict=False)), ZERO)
+    value, squared = work.of_squares(value)
     work.mark(value)
     name = work.names.fresh(f"{result}_error")
     made.append(Build(name, Type((shape[kept],)), (i,), value, tuple(body)))
     axes = None if len(t.shape) < 2 else (side,)
-    work.errors[result] = Error(Fraction(0), array(name), True, axes)
+    work.errors[result] = Error(Fraction(0), array(name), squared, axes)
     return made
 
 
@@ -107,7 +111,7 @@ def _sums(
 ) -> list[Expr]:  # fmt: skip
     """Over one axis, the sum of the squares of the elements, and of those of their errors."""
     each = [load(a, *places) ** 2]
-    if e.more is not ZERO:
+    if not e.flat:
         each.append(_squared(e, places))
     return _collected(work, [(k, count)], each, False, made)
 
@@ -120,7 +124,7 @@ def _largest(
     ks = [work.names.fresh("k") for _ in t.shape]
     places = list(map(index, ks))
     square, axes = load(b, *places) ** 2, list(zip(ks, t.shape, strict=True))
-    if e.more is ZERO:
+    if e.flat:
         (found,) = _collected(work, axes, [square], True, made)
         return found, const(own * own) * found
     both = const(own * own) * square + _squared(e, places)

@@ -91,7 +91,7 @@ def underflow(form: Expr, work: Doubt) -> Underflow:
         return Underflow(losses.unsafe, losses.unsafe)
     smallest, scale = SMALLEST[work.dtype]
     size, allowed = work.size(form), ir.const(ALLOWED)
-    fine = ir.le(loss, allowed * (ir.const(2**scale) * size + ONE))
+    fine = ir.and_(ir.le(loss, allowed * (ir.const(2**scale) * size + ONE)), ir.lt(loss, INF))
     few = ir.lt(loss, ir.const(2 ** (smallest - scale - 3)))
     tiny = ir.and_(few, ir.lt(size, ir.const(Fraction(1, 2 ** (scale + 2)))))
     counts = ir.or_(losses.unsafe, ir.not_(ir.or_(fine, tiny)))

@@ -16,7 +16,24 @@ from typing import Any, NamedTuple
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
-from symdiff.ir import CONST, DIV, FALSE, INF, MUL, NEG, POW, VAR, ZERO, Expr, const
+from symdiff.ir import (
+    ABS,
+    ADD,
+    CONST,
+    DIV,
+    FALSE,
+    INF,
+    MUL,
+    NEG,
+    POW,
+    SUB,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    const,
+)
+from symdiff.ir.functions import MAXIMUM, MINIMUM
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INDEX,
@@ -42,6 +59,12 @@ HALF_UNIT = Fraction(1, 2)
 LEFT = 2
 """Units that cancelling leaves of what a settled value may have, in the mean."""
 NEGATIVE, POSITIVE = 1, 4
+FLOOR = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
+"""The units that an operation loses that underflows."""
+MANY = 64
+"""Terms of products of matrices that may underflow and still count."""
+_KEEPS = (ADD, SUB, NEG, ABS, WHERE, MAXIMUM, MINIMUM, LOAD)
+"""Operations that do not underflow."""
 
 
 class Error(NamedTuple):
@@ -57,14 +80,19 @@ class Error(NamedTuple):
     def static(self) -> bool:
         return self.more is ZERO
 
+    @property
+    def flat(self) -> bool:
+        """Whether it is the same at all elements: beside `k`, at most what underflow costs."""
+        return self.more.op is CONST and not self.squared
+
 
 EXACT = Error()
 
 
 def element(e: Error, places: Sequence[Expr]) -> Expr:
     """The error of an element of an array."""
-    if e.more is ZERO:
-        return ZERO
+    if e.flat:
+        return e.more
     found = load(e.more, *(places if e.axes is None else [places[i] for i in e.axes]))
     return found**ir.HALF if e.squared else found
 
@@ -90,6 +118,7 @@ class Propagation:
     tests : whether expressions are settled at all (see `loop_tiers`) if their bounds are not known
         statically; only of those in `kept` if not.
     untested : the others, whose bounds are computed.
+    underflows : whether what underflow may cost counts too.
     """
 
     dtype: str
@@ -104,6 +133,7 @@ class Propagation:
     forms: dict[Expr, tuple[Expr, dict[Expr, Expr]]] = field(default_factory=dict)
     slopes: dict[Any, tuple[Expr, ...]] = field(default_factory=dict)
     kinds: dict[Expr, str] = field(default_factory=dict)
+    underflows: bool = False
 
     def error(self, e: Expr, *, step: bool = False) -> Error:
         """Of an expression: its own, and what comes of those of its leaves. Of a step of a
@@ -115,9 +145,10 @@ class Propagation:
         if step:
             if not self.tests and e not in self.kept:
                 self.untested.setdefault(e, EXACT)
-            return self.propagated(e, lambda _: True, HALF_UNIT)
+            found = self.propagated(e, lambda _: True, HALF_UNIT)
+            return Error(found.k, found.more + self.floor(e))
         found, own = self.propagated(e, lambda _: True), self.rounded(e)
-        return Error(found.k + own.k, found.more + own.more)
+        return Error(found.k + own.k, found.more + own.more + self.floor(e))
 
     def rounded(self, e: Expr) -> Error:
         """Of the roundings of an expression itself."""
@@ -133,6 +164,21 @@ class Propagation:
                 more = ir.where(unsafe, INF, more)
             self.untested[e] = Error(bound.k, ir.substitute((more,), over)[0])
         return self.untested[e]
+
+    def floor(self, e: Expr) -> Expr:
+        """What a settled expression may lose as it underflows, in units."""
+        if not self.underflows or all(
+            n.op in _KEEPS or n.op.boolean or not n.args for n in ir.topological((e,))
+        ):
+            return ZERO
+        return const(FLOOR[self.dtype])
+
+    def of_squares(self, squares: Expr) -> tuple[Expr, bool]:
+        """The error of a sum from the squares of those of its terms, and whether it is squared;
+        not where what underflow costs counts, which squared would underflow itself."""
+        if not self.underflows:
+            return squares, True
+        return squares**ir.HALF + const(MANY * FLOOR[self.dtype]), False
 
     def written(self, e: Expr) -> tuple[Expr, dict[Expr, Expr]]:
         """An expression as it is computed over variables, and the leaves they stand for."""

@@ -434,6 +434,11 @@ def _function(e: Expr, wides: list[Wide]) -> Wide:
             spread = ir.where(exact, ZERO, ir.mul(const(4), slope * w.error))
             near = ir.or_(exact, ir.le(w.error * _UNIT + ir.abs_(w.pair.lo), room))
             error = ir.where(near, error + spread, INF)
+    if e.op is f.ATAN2 and wides[0].error is not ZERO:  # its sign decides between pi and -pi
+        y, x = wides
+        sure = ir.or_(ir.le(y.error, ZERO), ir.lt(y.error * _UNIT, y.size))
+        ahead = ir.lt(x.error * _UNIT, x.hi)
+        error = ir.where(ir.or_(sure, ahead), error, INF)
     return Wide(pair, error, _any_invalid(wides))
 
 

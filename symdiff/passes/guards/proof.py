@@ -49,6 +49,8 @@ HOPELESS = ("pole", "logarithm", "outside", "jump", "kink")
 """What has no limit at the point."""
 VISIBLE = 2.0**-20
 """By how much an epsilon must miss the limit to be named."""
+ASIDE = 2.0**-40
+"""Where it is seen whether a function is defined on both sides of a point."""
 FRACTIONS = (1 - 2.0**-10, 0.9, 0.7, 0.45, 0.2, 0.05, 1e-3)
 """Where in a band the two sides are compared."""
 
@@ -60,6 +62,9 @@ MAX_LOCI = 12
 MAX_CENTRES = 6
 MAX_QUANTITIES = 8
 """Nodes that are tried as the quantity that a guard is about."""
+
+ELSEWHERE = (0.6180339887, 1.7548776662, 2.5698402910)
+"""What other variables are where it is seen whether a guard is even."""
 
 QUANTITY = ir.var("the guarded quantity")
 Direction = tuple[float, ...]
@@ -279,9 +284,14 @@ class _Case:
     def _even(self) -> bool:
         """Whether the sides are even in a quantity that has a kink, such as a norm."""
         mirrored = ir.substitute((self.small, self.other), {QUANTITY: -QUANTITY})
-        program = Certified([QUANTITY], [self.small, self.other, *mirrored], (), WORK)
-        a, b, c, d = program.at([2.0**-7])
-        return a == c and b == d
+        program = Certified(self.params, [self.small, self.other, *mirrored], (), WORK)
+        for k in range(len(ELSEWHERE)):
+            others = itertools.cycle(ELSEWHERE[k:] + ELSEWHERE[:k])
+            at = [2.0**-7 if p is QUANTITY else next(others) for p in self.params]
+            a, b, c, d = program.at(at)
+            if not (a == c and b == d):
+                return False
+        return True
 
     # ------------------------------------------------------------- one singular point
     def _at(
@@ -352,7 +362,7 @@ class _Case:
         close = seen.ulps <= POINT_ULPS and (miss <= FINE or (miss <= CLOSE and not wide))
         constant = not set(_across(solved)) <= set(ir.variables((small,)))
         if score <= 1 or (close and (constant or is_taylor(small, other, self.params, varied))):
-            analytic = kind == "analytic" or (kind == "" and self._smooth(other, varied))
+            analytic = kind == "analytic" or (kind == "" and self._extends(other, varied))
             coarse = score > 1 and miss > FINE
             right = replace(worst, kind="right", outside=outside, coarse=coarse)
             return right if analytic else "unsuitable"
@@ -371,11 +381,13 @@ class _Case:
                 weights = {v: float(w) for v, w in zip(varied, ws, strict=False)}
                 yield tuple(weights.get(p, 0.0) for p in self.params)
 
-    def _germ(self, other: Expr) -> str:
-        """What the other side, moved so that the point is 0, is there; "" if open."""
-        if len(self.params) > 1:
-            return ""
-        v = self.params[0]
+    def _germ(self, other: Expr, v: Expr | None = None) -> str:
+        """What the other side, moved so that the point is 0, is there along a variable, of
+        which alone it is a function; "" if open."""
+        if v is None:
+            if len(self.params) > 1:
+                return ""
+            v = self.params[0]
         above = {v}
         nodes = [v]
         for n in ir.topological((other,)):
@@ -387,6 +399,21 @@ class _Case:
         except (OutOfBudget, ArithmeticError, RecursionError, KeyError):
             return ""
         return "" if kind in ("undecided", "unknown") else kind
+
+    def _extends(self, other: Expr, varied: Sequence[Expr]) -> bool:
+        """Whether the other side, moved so that the point is 0, is smooth there from all sides;
+        where it is defined on one side only, that it is analytic across."""
+        if not self._smooth(other, varied):
+            return False
+        program = Certified(self.params, [other], (), WORK)
+        for d in self._directions(varied):
+            for s in (ASIDE, -ASIDE):
+                (at,) = program.at_with_status([s * w for w in d])
+                if at.status == "domain":
+                    still = {p: ir.ZERO for p in self.params if p not in varied}
+                    (line,) = ir.substitute((other,), still)
+                    return len(varied) == 1 and self._germ(line, varied[0]) == "analytic"
+        return True
 
     def _smooth(self, other: Expr, varied: Sequence[Expr]) -> bool:
         """Whether the derivatives up to the second have limits at the point 0."""

@@ -24,7 +24,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret.balls import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
-from symdiff.ir.formula_text import Formulas
+from symdiff.ir.formula_text import Formulas, factors, terms
 from symdiff.ir.functions import (
     ATAN,
     ATAN2,
@@ -133,23 +133,34 @@ def _has_integer(e: Expr) -> bool:
 class Frame:
     """The generators of a window, and the values of its nodes."""
 
-    def __init__(self, e: Expr) -> None:
+    def __init__(self, e: Expr, formulas: Formulas | None = None, *, allocate: bool = True) -> None:
         self.nodes = window(e)
         if len(self.nodes) > MAX_NODES:
             raise OutOfBudgetError("the window is too large")
         self.columns: list[Expr | None] = []
         self.powers: dict[int, tuple[Expr | None, Expr, Fraction]] = {}
         self.roots: dict[Expr, Root] = {}
-        self.formulas = Formulas()
+        self.formulas = formulas or Formulas()
         self.angles: list[Angle] = []
         self.values: dict[Expr, Factored] = {}
-        self._plan()
         self._known: dict[str, list[Expr]] | None = None
         self.written = {n for n in self.nodes if n.op in (ADD, SUB)}
+        self._plan()
+        if allocate:
+            self.allocate()
+
+    def adopt(self, other: Frame) -> None:
+        """The nodes of another window with the same generators as well."""
+        known = set(self.nodes)
+        self.nodes += [n for n in other.nodes if n not in known]
+        self.parts |= other.parts
+        if not other.written <= self.written:
+            self.written |= other.written
+            self._known = None
 
     # -------------------------------------------------------------- generators
     def _plan(self) -> None:
-        """Find the generators, then give each a symbol."""
+        """Find the generators."""
         exponents: dict[tuple[Expr | None, Expr], set[Fraction]] = {}
         angles: dict[tuple[int, Expr], set[Fraction]] = {}
         radicands: dict[Expr, int] = {}
@@ -185,9 +196,42 @@ class Frame:
                 del angles[kind, m]
         self.units = {key: _unit(found) for key, found in exponents.items()}
         self.steps = {key: abs(_unit(found)) for key, found in angles.items()}
-        count = len(plain) + len(self.units) * 9 + len(angles) * 9 + len(radicands)
         if len(plain) + len(self.units) + len(angles) + len(radicands) > MAX_GENERATORS:
             raise OutOfBudgetError("too many generators")
+        self._plain, self.radicands = tuple(plain), radicands
+        self.added = self._added() if any(base is None for base, _ in self.units) else set()
+        self.signature = (
+            frozenset(plain), frozenset(self.units.items()), frozenset(self.steps.items()),
+            frozenset(radicands.items()), frozenset(self.hyperbolic_as_powers),
+        )  # fmt: skip
+
+    def _added(self) -> set[Expr]:
+        """The directions of exponentials that some terms of a sum have and others have not, or to
+        another power: only those have hyperbolic functions."""
+        found = set(self.hyperbolic_as_powers)
+        for e in self.nodes:
+            if e.op is EXPM1:
+                found |= set(self.parts[None, e.args[0]])
+            if e.op not in (ADD, SUB):
+                continue
+            rows: list[dict[Expr, Fraction]] = []
+            for _, term in terms(e):
+                row: dict[Expr, Fraction] = {}
+                for base, exponent in factors(term)[1]:
+                    if base.op is EXP and (q := ir.rational(exponent)) is not None:
+                        for m, c in self.parts.get((None, base.args[0]), {}).items():
+                            row[m] = row.get(m, Fraction(0)) + q * c
+                rows.append(row)
+            for m in {m for row in rows for m in row}:
+                if len({row.get(m) for row in rows}) > 1:
+                    found.add(m)
+        return found
+
+    def allocate(self) -> None:
+        """Give each generator a symbol."""
+        plain, radicands = self._plain, self.radicands
+        added = sum(base is None and m in self.added for base, m in self.units)
+        count = len(plain) + len(self.units) + 8 * added + len(self.steps) * 8 + len(radicands)
         self.ring = Ring([Generator("node", ir.var(f"#{i}")) for i in range(max(count, 1))])
         self.gens = self.ring.context.gens()
         self.index = {str(g): i for i, g in enumerate(self.gens)}
@@ -197,13 +241,12 @@ class Frame:
             symbol = self._symbol(None)
             self.exps[key] = symbol
             self.powers[len(self.columns) - 1] = (*key, unit)
-            if key[0] is None:
+            if key[0] is None and key[1] in self.added:
                 self._angle(times(unit, key[1], self.formulas), HYPERBOLIC, symbol)
         self.turns = {
             key: self._angle(times(step, key[1], self.formulas), key[0])
             for key, step in self.steps.items()
         }
-        self.radicands = radicands
         self.substituted: dict[Expr, Any] = {}
         for base, n in radicands.items():
             symbol = self._symbol(ir.raw(POW, (base, ir.const(Fraction(1, n)))))
@@ -448,9 +491,43 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
         return ATAN(args[0])
     if node.op is LOGADDEXP:
         return LOG(EXP(args[0]) + EXP(args[1]))
+    if node.op is ir.WHERE and (step := _step(args)) is not None:
+        return step
     if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
         return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
     return ir.rebuild(node, args)
+
+
+def _step(args: tuple[Expr, ...]) -> Expr | None:
+    """The slope of a maximum, 1/2 at a tie, by a sign; times what is defined everywhere."""
+    condition, product, other = args
+    if condition.op is not ir.LE or other is not ir.ZERO:
+        return None
+    unit, found = factors(product)
+    ties = [f for f in found if f[0].op is ir.WHERE and f[1] is ONE]
+    if len(ties) != 1:
+        return None
+    tie, half, whole = ties[0][0].args
+    if tie.op is not ir.EQ or set(tie.args) != set(condition.args):
+        return None
+    if half is not ir.HALF or whole is not ONE:
+        return None
+    low, high = condition.args
+    sign = ir.neg(ir.SIGN(low)) if high is ir.ZERO else ir.SIGN(ir.sub(high, low))
+    made = ir.mul(ir.const(unit / 2), ONE + sign)
+    for base, exponent in found:
+        if base is not ties[0][0]:
+            n = ir.integer(exponent)
+            if n is None or n < 0 or any(m.op not in _TOTAL for m in ir.topological((base,))):
+                return None
+            made = ir.mul(made, ir.power(base, n))
+    return made
+
+
+_TOTAL = frozenset(
+    (ADD, SUB, NEG, MUL, VAR, ir.CONST, ir.ABS, ir.SIGN, MAXIMUM, MINIMUM, SIN, COS, TANH, ATAN)
+)
+"""Operations that are defined and finite for all numbers."""
 
 
 def _settled(e: Expr) -> Expr:

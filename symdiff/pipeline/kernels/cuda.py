@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import Shapes
-from symdiff.ir import Expr
 from symdiff.ir.loop_program import Structured
 from symdiff.ir.program import Emission
-from symdiff.pipeline.derivation import Source, settled
+from symdiff.pipeline.derivation import Source
+from symdiff.pipeline.lowered.loops import LoweredProgram
+from symdiff.pipeline.lowered.scalar import on_device
 from symdiff.pipeline.options import Options
 
 if TYPE_CHECKING:
@@ -29,16 +29,10 @@ class CudaKernels:
     Attributes
     ----------
     source, options : of the callable.
-    suspect : `(outputs, dtype, kind)` makes what sends an element to the second tier.
-    widen : makes the second tier.
-    complete : whether it has every function of the outputs.
     """
 
     source: Source
     options: Options
-    suspect: Callable[[Sequence[Expr], str, str], Expr]
-    widen: Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
-    complete: Callable[[Sequence[Expr]], bool]
     made: dict[Any, tuple[Emission, OnDevice]] = field(default_factory=dict)
     arrays: dict[Any, tuple[Structured, ArraysOnDevice]] = field(default_factory=dict)
 
@@ -142,16 +136,13 @@ class CudaKernels:
         """What computes a program whose completed operations are not written out."""
         from symdiff.pipeline.loops import final
         from symdiff.runtime.cuda.loops.call import ArraysOnDevice
-        from symdiff.runtime.cuda.loops.kernel import CudaProgram, SecondTier
+        from symdiff.runtime.cuda.loops.kernel import CudaProgram
 
         self._refuse_certified()
-        second = None
-        if self.options.accuracy != "fast":
-            accuracy = self.options.accuracy
-            second = SecondTier(
-                program, partial(settled, flags=False), accuracy, self.widen, self.complete
-            )
-        made = CudaProgram(final(program), self.options.cache, second)
+        accuracy, tiers = self.options.accuracy, None
+        if accuracy != "fast":
+            tiers = LoweredProgram(program, accuracy, reads_flags=False)
+        made = CudaProgram(final(program), self.options.cache, accuracy, tiers)
         return ArraysOnDevice(made, self._dtype())
 
     def text(self, static: Mapping[str, Any]) -> str:
@@ -193,17 +184,6 @@ class CudaKernels:
 
         options = self.options
         self._refuse_certified()
-        kind = "point" if options.accuracy == "strict" else "array"
-        kernel = CudaKernel(
-            emission.params,
-            emission.outputs,
-            accuracy=options.accuracy,
-            cache=options.cache,
-            suspect=None if options.accuracy == "fast" else self._suspects(kind),
-            widen=self.widen,
-            complete=self.complete,
-        )
+        function = on_device(emission, options)
+        kernel = CudaKernel(function, accuracy=options.accuracy, cache=options.cache)
         return emission, OnDevice(kernel, emission.tree, self._dtype())
-
-    def _suspects(self, kind: str) -> Callable[[Sequence[Expr], str], Expr]:
-        return lambda outputs, dtype: self.suspect(outputs, dtype, kind)

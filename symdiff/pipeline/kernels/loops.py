@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, Structured, kind_of
-from symdiff.ir.program import Program, Tree, flatten_like, in_python, map_tree
-from symdiff.pipeline.derivation import Source, settled
-from symdiff.pipeline.kernels.scalar import nested, widen
+from symdiff.ir.program import Program, Tree, flatten_like, holding, in_python, map_tree
+from symdiff.pipeline.derivation import Source
+from symdiff.pipeline.kernels.scalar import nested
 from symdiff.pipeline.options import Options
 from symdiff.process.locks import Once
 from symdiff.runtime.dispatch import Way
@@ -100,9 +99,10 @@ class ArrayKernels:
         found = self._kernels.get(id(raw))
         return found is not None and found[1].is_compiled("float64")
 
-    def entry(self, raw: Structured) -> Way | None:
+    def entry(self, raw: Structured, integers: bool) -> Way | None:
         """A builtin for plain arguments of a captured program that has been called with doubles,
-        and how its results nest; None if there is none."""
+        and how its results nest; None if there is none. `integers`: whether it takes integers
+        as real numbers."""
         from symdiff.runtime.loops.entry import entry_of
 
         found = self._kernels.get(id(raw))
@@ -119,7 +119,8 @@ class ArrayKernels:
             return None
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
-        entry = entry_of(kernel.code("float64"), not raw.stretches.pairs, self._options.cache)
+        ones, keep = not raw.stretches.pairs, self._options.cache
+        entry = entry_of(kernel.code("float64"), ones, keep, integers)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def compiled(
@@ -145,22 +146,13 @@ class ArrayKernels:
     ) -> StructuredKernel:
         """The kernel of a program whose completed operations are not written out."""
         from symdiff.pipeline import loops as loop_pipeline
-        from symdiff.runtime.loops.fallback import Tiers
+        from symdiff.pipeline.lowered.loops import LoweredProgram
         from symdiff.runtime.loops.kernel import StructuredKernel
 
         o = self._options
         tiers = None
         if o.accuracy != "fast":
-            tiers = Tiers(
-                program,
-                loop_pipeline.closed(program),
-                partial(settled, by_rows=True) if by_rows else settled,
-                widen,
-                loop_pipeline.exact,
-                loop_pipeline.wide,
-                loop_pipeline.corrected,
-                by_rows,
-            )
+            tiers = LoweredProgram(program, o.accuracy, by_rows=by_rows)
         return StructuredKernel(
             loop_pipeline.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,
@@ -286,7 +278,7 @@ def of_numbers(program: Program | Structured) -> bool:
 def _joined_rows(tree: Tree, made: Mapping[int, Sequence[Any]], one: bool) -> Any:
     """The matrices nested as the result is; those of an array of numbers as one."""
     if isinstance(tree, (tuple, list)):
-        return type(tree)(_joined_rows(part, made, one) for part in tree)
+        return holding(tree, (_joined_rows(part, made, one) for part in tree))
     if isinstance(tree, dict):
         return {k: _joined_rows(part, made, one) for k, part in tree.items()}
     if isinstance(tree, np.ndarray):

@@ -68,7 +68,7 @@ def fault_in(code: Point | Body, trial: Trial, accuracy: str) -> Fault | None:
         def computed(points: Sequence[Sequence[float]]) -> Any:
             return _over_arrays(body, points)
 
-    dtype = "float64" if spec.widen is not None else spec.dtype
+    dtype = "float64" if spec.wide is not None else spec.dtype
     found = trial.numbers_faults(computed, dtype, allowed)
     return found[0] if found else None
 
@@ -78,7 +78,7 @@ def _over_arrays(body: Body, points: Sequence[Sequence[float]]) -> list[tuple[li
     if not points:
         return []
     spec = body.spec
-    compute = np.dtype("float64" if spec.widen is not None else spec.dtype)
+    compute = np.dtype("float64" if spec.wide is not None else spec.dtype)
     columns = [np.array(column, compute) for column in zip(*points, strict=True)]
     call = elementwise.Call(elementwise.Bodies(lambda: body), compute, compute, 1e9, False)
     outputs: list[None] = [None] * len(spec.outputs)

@@ -90,6 +90,7 @@ class Seen:
     limit : whether that is a limit, as the formula is undefined at the point.
     hull : for each, where it has a kink, the least and the greatest one-sided value.
     outside : whether the point is proven to be outside of the domain, and all around it.
+    on_cut : whether it is on a branch cut, where machine code goes by the sign of a zero.
     """
 
     point: Point
@@ -97,6 +98,7 @@ class Seen:
     limit: bool = False
     hull: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     outside: bool = False
+    on_cut: bool = False
 
 
 class Budget:
@@ -170,9 +172,10 @@ class Trial:
         self.kinks = tuple(k for k in kinks if ir.variables((k,))) if path else ()
         equal = (e for e in ir.topological(captured.outputs) if e.op is ir.EQ)
         self.cuts = tuple(e for e in equal if ir.variables((e,))) if path else ()
+        self.jumps = tuple(dict.fromkeys(map(_on_cut, ir.topological(captured.outputs))))
         self.facts = captured.assumptions
         self.domain = () if path else captured.domain
-        roots = [*self.truth, *self.kinks, *self.facts, *self.domain, *self.cuts]
+        roots = [*self.truth, *self.kinks, *self.facts, *self.domain, *self.cuts, *self.jumps]
         if self.smooth is not None:
             roots += [*captured.outputs, *self.smooth]
         self._roots = roots
@@ -256,6 +259,8 @@ class Trial:
         seen = Seen(point, found)
         first = count + len(self.kinks) + len(self.facts) + len(self.domain)
         cut = any(c is True for c in values[first : first + len(self.cuts)])
+        first += len(self.cuts)
+        seen.on_cut = any(j is not False for j in values[first : first + len(self.jumps)])
         kinky = cut or any(
             k.is_zero() or k.contains(0) for k in values[count : count + len(self.kinks)]
         )
@@ -489,7 +494,7 @@ class Trial:
         seen = list(self.seen(dtype))
         found: list[Fault] = []
         for s, (values, doubt) in zip(seen, computed([s.point for s in seen]), strict=True):
-            if doubt:
+            if doubt or s.on_cut:
                 continue
             with exclusive(256):
                 for i, truth in enumerate(s.truth):
@@ -511,6 +516,13 @@ class Trial:
 
 
 ORDINARY_ONLY = 6
+
+
+def _on_cut(e: Expr) -> Expr:
+    """Where a function is on its branch cut, or where that begins: behind the last argument."""
+    if e.op.cut is None:
+        return ir.FALSE
+    return ir.and_(ir.le(ir.abs_(e.op.cut(*e.args)), 0), ir.le(e.args[-1], 0))
 
 
 def _weight(op: ir.Op) -> int:

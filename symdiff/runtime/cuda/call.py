@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.ir.program import Tree, flatten_like, map_tree
+from symdiff.ir.program import Tree, flatten_like, holding, map_tree
 from symdiff.runtime.cuda import driver
 from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, settle, stream_handle
 from symdiff.runtime.cuda.driver import Device
@@ -166,7 +166,7 @@ class _Places:
             if out is not None and (not isinstance(out, (tuple, list)) or len(out) != len(tree)):
                 raise ArgumentError(f"out must have {len(tree)} entries here")
             parts = [self.nested(t, None if out is None else out[i]) for i, t in enumerate(tree)]
-            return out if out is not None else type(tree)(parts)
+            return out if out is not None else holding(tree, parts)
         if out is None:
             if tree not in self.made:
                 self.made[tree] = self.home.empty(self.shape, self.dtype)

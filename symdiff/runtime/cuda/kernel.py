@@ -11,7 +11,7 @@ import contextlib
 import ctypes
 import functools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,16 +19,14 @@ import numpy as np
 
 from symdiff.codegen.cuda.printer import operations, print_kernels
 from symdiff.codegen.cuda.thread_loop import ELEMENTS, THREADS, Entry, Layout, Operand, Part, Tier
-from symdiff.ir import FALSE, Expr, var
+from symdiff.ir import FALSE, var
 from symdiff.process.locks import Lock
 from symdiff.runtime.cuda import nvrtc
 from symdiff.runtime.cuda.device_arrays import Region, dense
 from symdiff.runtime.cuda.driver import Device
+from symdiff.runtime.protocols import Function, Plain
 from symdiff.runtime.scalar.compiled import Spec
 from symdiff.runtime.scalar.elementwise import ArgumentError, _coalesce
-
-Doubt = Callable[[Sequence[Expr], str], Expr]
-Widen = Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
 
 REGISTERS = 65536
 """Registers that the threads of a multiprocessor share."""
@@ -86,29 +84,18 @@ class CudaKernel:
 
     Parameters
     ----------
-    params, outputs, accuracy, cache : as for `runtime.scalar.kernel.Kernel`.
-    suspect : makes from outputs and a dtype the condition under which they cannot be
-        trusted; None trusts them.
-    widen : computes outputs in double-double arithmetic, as `passes.accuracy.widen` has it. It is
-        given what the first tier computes, series around completed points included: there
-        is no third tier to find a limit.
-    complete : whether every function of some outputs has a double-double version.
+    function, accuracy, cache : as for `runtime.scalar.kernel.Kernel`.
     """
 
     def __init__(
         self,
-        params: Sequence[str],
-        outputs: Sequence[Expr],
+        function: Function,
         *,
         accuracy: str = "high",
         cache: bool = True,
-        suspect: Doubt | None = None,
-        widen: Widen | None = None,
-        complete: Callable[[Sequence[Expr]], bool] = lambda outputs: True,
     ) -> None:
-        self.params, self.outputs = tuple(params), tuple(outputs)
+        self.function, self.params, self.outputs = function, function.params, function.outputs
         self.accuracy, self.cache = accuracy, cache
-        self.suspect, self.widen, self.complete = suspect, widen, complete
         self._groups: dict[Any, tuple[Group, ...]] = {}
         self._lock = Lock()
         self._plans: dict[Any, Plan] = {}
@@ -176,21 +163,25 @@ class CudaKernel:
             width //= 2
 
     def _part(self, members: Sequence[int], dtype: str) -> Part:
-        outputs = tuple(self.outputs[k] for k in members)
-        suspect = None
-        if self.suspect is not None:
-            suspect = self.suspect(outputs, dtype)
+        function = self.function.part(members)
+        kind = "point" if self.accuracy == "strict" else "array"
+        tier = function.double(dtype, kind)
         spec = Spec(
-            self.params, outputs, suspect, dtype, self.accuracy, self.cache,
-            fuses=self.suspect is not None,
+            self.params, tier.outputs, tier.test, dtype, self.accuracy, self.cache,
+            fuses=function.tested,
         )  # fmt: skip
         roots = spec.lowered()
-        first = Tier(roots[: len(outputs)], FALSE if suspect is None else roots[-1])
+        first = Tier(roots[: len(tier.outputs)], FALSE if tier.test is None else roots[-1])
         part = Part(f"symdiff_{members[0]}", first)
-        if not part.tested or dtype == "float32" or self.widen is None:
+        if not part.tested or dtype == "float32" or not function.tested:
             return part
-        second = Tier(*self.widen(outputs))
-        return replace(part, second=second, complete=self.complete(outputs))
+        second = function.double_double()
+        assert second.test is not None
+        return replace(
+            part,
+            second=Tier(second.outputs, second.test),
+            complete=function.has_double_double,
+        )
 
     def _measured(self, group: Group, dtype: str, cc: tuple[int, int]) -> nvrtc.Code:
         """What the kernel for dense operands uses."""
@@ -399,7 +390,7 @@ def scratch(device: Device, size: int, stream: int) -> Iterator[int]:
 
 @functools.cache
 def _identity() -> CudaKernel:
-    return CudaKernel(("x",), (var("x"),))
+    return CudaKernel(Plain("identity", ("x",), (var("x"),)))
 
 
 def copy(device: Device, source: Region, target: Region, stream: int) -> None:

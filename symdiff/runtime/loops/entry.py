@@ -20,11 +20,14 @@ from symdiff.runtime.scalar.compiled import link
 _DTYPES = {"f": FLOAT64, "i": INT64}
 _NUMBERS = {"f": 0, "i": 1, "b": 2}
 _ARRAY_TAKEN, _ARRAY_MADE = 2, 3
+_FLOAT_TAKEN = 3
 
 Table = ctypes.Array[ctypes.c_int64]
 
 
-def entry_of(code: Code, ones: bool, keep: bool) -> Callable[..., Any] | None:
+def entry_of(
+    code: Code, ones: bool, keep: bool, integers: bool = True
+) -> Callable[..., Any] | None:
     """A builtin that calls the code and returns its output, or the tuple of them; it returns
     NotImplemented for calls that `Code.run` has to serve.
 
@@ -36,6 +39,7 @@ def entry_of(code: Code, ones: bool, keep: bool) -> Callable[..., Any] | None:
     code : of the kernel.
     ones : whether arrays with axes of one element may be among the arguments.
     keep : whether the builtin's code is kept on disk.
+    integers : whether Python's integers are taken as real numbers.
     """
     layout = builtin.float_layout()
     if layout is None or not builtin.arrays_are_known() or not code.all_known:
@@ -48,6 +52,9 @@ def entry_of(code: Code, ones: bool, keep: bool) -> Callable[..., Any] | None:
         _row(place, p.type, _ARRAY_TAKEN, cells.sizes, alive)
         for p, place in zip(program.params, cells.places, strict=False)
     ]
+    if not integers:
+        real = _NUMBERS["f"]
+        takes = [[t[0], _FLOAT_TAKEN, *t[2:]] if t and t[1] == real else t for t in takes]
     makes = [
         _row(place, t, _ARRAY_MADE, cells.sizes, alive)
         for t, place in zip(cells.outputs, cells.results, strict=True)

@@ -11,70 +11,20 @@ from __future__ import annotations
 import ctypes
 import math
 from array import array
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from symdiff.codegen.llvm import jit
 from symdiff.errors import UnsupportedError
 from symdiff.interpret import work
-from symdiff.ir import Expr
-from symdiff.ir.loop_program import Structured
 from symdiff.process.locks import Lock
 from symdiff.runtime.outcome import Outcome
-from symdiff.runtime.scalar.compiled import Widen
+from symdiff.runtime.protocols import LoopFunction, Reference, Settled
 from symdiff.runtime.scalar.fallback import WORK
 from symdiff.runtime.scalar.kernel import Kernel
 
 REMEMBERED = 4096
 """Results of ball arithmetic that are kept, as the same leaves tend to come again."""
-
-
-class Reference(Protocol):
-    """A settled value in closed form, over the names of its leaves."""
-
-    @property
-    def params(self) -> tuple[str, ...]: ...
-    @property
-    def output(self) -> Expr: ...
-    @property
-    def written(self) -> Expr: ...
-
-
-class Settled(Protocol):
-    """A program with settled values, and their references by number."""
-
-    @property
-    def program(self) -> Structured: ...
-    @property
-    def references(self) -> Sequence[Reference]: ...
-    @property
-    def flags(self) -> int: ...
-
-
-class Tiers(NamedTuple):
-    """How a program gets its second and third tier.
-
-    Attributes
-    ----------
-    source : the program, whose completed operations are not written out.
-    closed : the same in closed forms; both tell what is compiled.
-    settle : `symdiff.passes.accuracy.loop_tiers.settle`; the last argument says whether the
-        errors of results are estimated.
-    widen : as for `Kernel`.
-    exact : the program in closed forms with the values at completed points, for balls.
-    wide : that in double-double arithmetic.
-    corrected : that with the rounding errors of all numbers.
-    by_rows : whether it computes rows that do not depend on each other.
-    """
-
-    source: Structured
-    closed: Structured
-    settle: Callable[[Structured, str, str, int, bool], Settled]
-    widen: Widen
-    exact: Callable[[Structured], Structured]
-    wide: Callable[[Structured], Structured]
-    corrected: Callable[[Structured], Structured]
-    by_rows: bool = False
 
 
 class Again:
@@ -91,7 +41,7 @@ class Again:
     """
 
     def __init__(
-        self, outcome: Outcome, settled: Callable[[], Settled], tiers: Tiers, linked: jit.Linked,
+        self, outcome: Outcome, settled: Callable[[], Settled], tiers: LoopFunction, linked: jit.Linked,
         dtype: str, accuracy: str, cache: bool,
     ) -> None:  # fmt: skip
         self.outcome, self.name = outcome, outcome.name
@@ -130,10 +80,7 @@ class Again:
             place = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)
             slot = ctypes.c_void_p.from_address(place(self.linked.address("place"))(which))
             if slot.value is None:
-                kernel = Kernel(
-                    self.name, reference.params, [reference.output], cache=self.cache,
-                    widen=self.tiers.widen,
-                )  # fmt: skip
+                kernel = Kernel(self.tiers.value(reference), wide=True, cache=self.cache)
                 self.linked.helpers.append(kernel.point.linked)
                 slot.value = kernel.point.linked.address("point")
             return slot.value or 0

@@ -25,7 +25,7 @@ from symdiff.runtime.loops.call import (
     InaccurateError,
     WideIntegerError,
 )
-from symdiff.runtime.loops.fallback import Settled, Tiers
+from symdiff.runtime.protocols import LoopFunction, Settled
 from symdiff.runtime.scalar import compiled, elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
@@ -56,7 +56,7 @@ class StructuredKernel:
         parallel: bool | str = "auto",
         cache: bool = True,
         accuracy: str = "high",
-        tiers: Tiers | None = None,
+        tiers: LoopFunction | None = None,
     ) -> None:
         self.program, self.parallel, self.tiers = program, parallel, tiers
         self.cache, self.accuracy = cache, accuracy
@@ -93,7 +93,7 @@ class StructuredKernel:
         key = dtype, tests, estimates
         with self._lock:
             if key not in self._settled:
-                made = self.tiers.settle(self.tiers.source, dtype, self.accuracy, tests, estimates)
+                made = self.tiers.double(dtype, tests, estimates)
                 self._settled[key] = made
             return self._settled[key]
 

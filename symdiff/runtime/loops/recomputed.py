@@ -60,7 +60,6 @@ class Recomputed:
         self.kernel, self.make = kernel, wide
         self._lock = Lock()
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
-        self._exact: Any = None
         self._kernels: dict[str, Any] = {}
         self._patience = PATIENCE
 
@@ -85,7 +84,7 @@ class Recomputed:
             if near is not None and not wrong:
                 found, left = list(map(_filled, found, near)), 0
         if left:
-            wide, wrong = self._run("wide", values, result)
+            wide, wrong = self._run("double_double", values, result)
             if wide is not None:
                 if wrong and formula is None:
                     formula = self._formula(values)
@@ -149,7 +148,7 @@ class Recomputed:
     def _run(
         self, tier: str, values: Sequence[Any], result: np.dtype[Any]
     ) -> tuple[list[Any] | None, int]:
-        """The outputs of a tier, "corrected" or "wide", if it has all functions; and how many of
+        """The outputs of a tier, "corrected" or "double_double", if it has all functions; and how many of
         them are not accurate."""
         if tier not in self._kernels:
             self._kernels[tier] = self._made_kernel(tier)
@@ -162,15 +161,12 @@ class Recomputed:
     def _made_kernel(self, tier: str) -> Any:
         """The kernel of a tier; None if there is none."""
         try:
-            return self.make(getattr(self.kernel.tiers, tier)(self._closed()))
+            return self.make(getattr(self.kernel.tiers, tier)())
         except UnsupportedError:
             return None
 
     def _closed(self) -> Structured:
-        tiers = self.kernel.tiers
-        if self._exact is None:
-            self._exact = tiers.exact(tiers.source)
-        found: Structured = self._exact
+        found: Structured = self.kernel.tiers.exact
         return found
 
     def _reals(self, values: Sequence[Any]) -> list[tuple[str, Any]]:
@@ -261,13 +257,14 @@ def _close(near: Any, wide: Any) -> bool:
         return bool(np.all(np.abs(a - b) <= CLOSE * np.abs(b)))
 
 
-def _kept(value: Any, plain: Any, ulps: int) -> Any:
+def _kept(value: Any, plain: Any, ulps: int = PASSED) -> Any:
     """An array with those elements of plain arithmetic that are near, so that they do not depend on
     whether others lost digits."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return value
     with np.errstate(all="ignore"):
         near = np.abs(plain - value) <= ulps * np.finfo(value.dtype).eps * np.abs(value)
+        near &= np.isfinite(value)  # beside an infinite value, all differences are alike
     return np.where(near, plain, value)
 
 

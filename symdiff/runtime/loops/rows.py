@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import SymdiffError
+from symdiff.ir.program import holding
 from symdiff.runtime import threads
 from symdiff.runtime.scalar.elementwise import Array
 
@@ -34,7 +35,7 @@ def nested(tree: Any, found: Sequence[Any]) -> Any:
         parts = np.stack([found[int(i)] for i in tree.ravel()], axis=1)
         return parts.reshape(len(parts), *tree.shape, *parts.shape[2:])
     if isinstance(tree, (tuple, list)):
-        return type(tree)(nested(t, found) for t in tree)
+        return holding(tree, (nested(t, found) for t in tree))
     if isinstance(tree, dict):
         return {k: nested(t, found) for k, t in tree.items()}
     return found[int(tree)]

@@ -10,7 +10,6 @@ import ctypes
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -28,12 +27,12 @@ from symdiff.lowering.newton import polished
 from symdiff.lowering.target import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.process.locks import Lock
 from symdiff.runtime import builtin, cache
+from symdiff.runtime.protocols import Tier
 
 _ITEM = {"float64": 8, "float32": 4}
 _DECLARED = re.compile(r"^declare [^@]*@([\w.]+)\(", re.MULTILINE)
 
 _PAIR_PREFIX = "symdiff_dd_"
-Widen = Callable[[Sequence[Expr]], tuple[tuple[Expr, ...], Expr]]
 
 _provided: dict[str, jit.Linked] = {}
 _linked: WeakValueDictionary[str, jit.Linked] = WeakValueDictionary()
@@ -46,52 +45,53 @@ class Spec:
 
     Attributes
     ----------
-    params, outputs, suspect : as for `Kernel`.
+    params, outputs, test : of a function, in this tier; as its double-double code is made of
+        them if `wide`.
     dtype : "float64" or "float32".
     accuracy : "high", "strict", "fast" or "certified".
     cache : whether object code is kept on disk.
     fuses : whether sums are rounded together with a product in them.
     arrays : whether it is for arrays.
     lean : whether the processor's flags are looked at as well.
-    widen : makes from the outputs those of double-double arithmetic, and the condition
-        under which they are suspect.
+    wide : makes the double-double tier; None for others.
     """
 
     params: tuple[str, ...]
     outputs: tuple[Expr, ...]
-    suspect: Expr | None
+    test: Expr | None
     dtype: str
     accuracy: str
     cache: bool
     fuses: bool = False
     arrays: bool = False
     lean: bool = False
-    widen: Widen | None = None
+    wide: Callable[[], Tier] | None = None
 
     @property
     def flagged(self) -> bool:
         """Whether a flag is computed along with the outputs; what is `sure` has none."""
-        return (self.suspect is not None and not self.sure) or self.widen is not None
+        return (self.test is not None and not self.sure) or self.wide is not None
 
     @property
     def sure(self) -> bool:
         """Whether no element is in doubt where the processor raised no flag."""
-        return self.lean and self.suspect is FALSE
+        return self.lean and self.test is FALSE
 
     @property
     def tier(self) -> str:
         """What it is called, for people."""
-        width = "double-double" if self.widen is not None else self.dtype
+        width = "double-double" if self.wide is not None else self.dtype
         return f"{width}, {'arrays' if self.arrays else 'numbers'}"
 
     def roots(self) -> tuple[Expr, ...]:
-        return self.outputs if self.suspect is None else (*self.outputs, self.suspect)
+        return self.outputs if self.test is None else (*self.outputs, self.test)
 
     def lowered(self) -> tuple[Expr, ...]:
         """What is printed: the outputs, and the condition of the flag if there is one."""
-        if self.widen is not None:
-            outputs, suspect = self.widen(self.outputs)
-            return (*outputs, suspect)
+        if self.wide is not None:
+            tier = self.wide()
+            assert tier.test is not None
+            return (*tier.outputs, tier.test)
         chain = ARRAY_CHAIN if self.arrays and self.fuses else MAX_CHAIN
         chain = {"strict": 4, "fast": 64}.get(self.accuracy, chain)
         divide = self.accuracy != "fast"
@@ -109,9 +109,7 @@ class Spec:
         roots = self.roots()
         own = any(e.op.expand is not None and e.op not in BUILTIN for e in topological(roots))
         rows = encode(self.lowered() if own else roots)
-        wide: Any = self.widen is not None
-        if isinstance(self.widen, partial):  # what else it is in doubt of
-            wide = encode(self.widen.args)
+        wide = self.wide is not None
         how = (self.params, self.flagged, self.dtype, self.accuracy, self.fuses, self.arrays, wide)
         return cache.key(kind, rows, how, jit.host(), *more)
 
@@ -165,7 +163,7 @@ def point_text(spec: Spec) -> str:
     """The LLVM IR of a kernel for one element; see `codegen.llvm.printer.print_point`."""
     roots, outputs = spec.lowered(), len(spec.outputs)
     suspect = roots[outputs] if spec.flagged else None
-    writer = _pair_writer(llvm.Lanes()) if spec.widen else None
+    writer = _pair_writer(llvm.Lanes()) if spec.wide else None
     return llvm.print_point(spec.params, roots[:outputs], suspect, spec.dtype, writer)
 
 
@@ -176,7 +174,7 @@ class Point:
     ----------
     entry : a builtin that takes exact Python floats and returns a float, or a tuple
         of them; NotImplemented if the arguments are anything else, or if the
-        `suspect` condition holds.
+        element is flagged.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -198,14 +196,15 @@ class Point:
         self.point = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)(
             self.linked.address("point")
         )
-        self.entry: Callable[..., Any] = (
-            self.general
-            if layout is None
-            else builtin.scalar_builtin(self.linked, spec.dtype == "float64")
-        )
+        self.entry, self.entry_of_floats = (self._entry(integers) for integers in (True, False))
+
+    def _entry(self, integers: bool) -> Callable[..., Any]:
+        if builtin.float_layout() is None:
+            return self.general
+        return builtin.scalar_builtin(self.linked, self.spec.dtype == "float64", integers)
 
     def evaluate(self, values: Sequence[float]) -> tuple[list[float], bool]:
-        """The outputs, and whether the `suspect` condition holds."""
+        """The outputs, and whether the test of the element holds."""
         given = (self.real * max(1, self.inputs))(*values)
         results = (self.real * max(1, self.outputs))()
         flag = self.point(ctypes.addressof(given), ctypes.addressof(results))
@@ -221,7 +220,7 @@ class Point:
         return values[0] if self.outputs == 1 else tuple(values)
 
     def attach(self, second: Point) -> None:
-        """Let another kernel compute the elements where the `suspect` condition holds."""
+        """Let another kernel compute the elements where the test of the element holds."""
         with _lock:
             if self.linked.attached is None:  # code is shared, and may outlive this kernel
                 place = ctypes.c_void_p.from_address(self.linked.address("second"))
@@ -247,7 +246,7 @@ class Body:
             outputs = roots[: len(spec.outputs)]
             suspect = roots[len(spec.outputs)] if spec.flagged else None
             shares = spec.accuracy in ("fast", "high")
-            if spec.widen:
+            if spec.wide:
                 used, writer = lanes, _pair_writer(lanes)
             else:
                 used = lanes.doubled if jit.host().bits == 512 and latency.waits(roots) else lanes
@@ -306,7 +305,7 @@ class Entry:
 
 def _lanes(spec: Spec) -> llvm.Lanes:
     """As it is said for a kernel; double-double code corrects what functions err."""
-    return registers(spec.dtype, spec.accuracy == "strict" and spec.widen is None)
+    return registers(spec.dtype, spec.accuracy == "strict" and spec.wide is None)
 
 
 def registers(dtype: str, plain: bool = False) -> llvm.Lanes:

@@ -21,6 +21,7 @@ from symdiff.errors import DomainError, Location, UnsupportedError
 from symdiff.interpret import work
 from symdiff.ir import Expr, encode, topological
 from symdiff.runtime import cache
+from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -249,10 +250,8 @@ class Tiered:
     def _first(self) -> Kernel:
         """The kernel in double arithmetic alone."""
         kernel = self.kernel
-        return Kernel(
-            kernel.name, kernel.params, kernel.outputs, dtype=kernel.dtype,
-            accuracy=kernel.accuracy, cache=kernel.cache, refine=kernel.refine,
-        )  # fmt: skip
+        plain = Plain(kernel.name, kernel.params, kernel.outputs)
+        return Kernel(plain, dtype=kernel.dtype, accuracy=kernel.accuracy, cache=kernel.cache)
 
 
 def _unknown(answer: Any) -> bool:

@@ -13,12 +13,12 @@ import numpy as np
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.entry.elementwise import ANY_RANK
 from symdiff.codegen.llvm.printer import print_point
-from symdiff.ir import POW, Expr, pack, rational, topological, unpack
-from symdiff.ir.nodes import Packed
+from symdiff.ir import FALSE, POW, rational, topological
 from symdiff.process.locks import Lock
 from symdiff.runtime import threads
+from symdiff.runtime.protocols import Function
 from symdiff.runtime.scalar import elementwise
-from symdiff.runtime.scalar.compiled import Body, Entry, Point, Spec, Widen, point_text
+from symdiff.runtime.scalar.compiled import Body, Entry, Point, Spec, point_text
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
 _FLOAT64, _FLOAT32 = np.dtype("float64"), np.dtype("float32")
@@ -29,20 +29,17 @@ FEW = 1000
 that saves half a microsecond at most, and what the tests send on is computed more accurately."""
 COPIED = 4096
 """Elements up to which arguments are copied to what the builtin takes."""
-Refine = Callable[[Sequence[Expr], str, str], tuple[Expr, ...]]
-Correct = Callable[[Sequence[Expr]], tuple[Expr, ...] | None]
-Doubt = Callable[[Sequence[Expr], str, str], Expr]
 ACCURACIES = ("high", "strict", "fast", "certified")
 
 
 class Result(NamedTuple):
-    """The outputs of a call, and where the kernel's `suspect` condition held.
+    """The outputs of a call, and which elements stay flagged.
 
     Attributes
     ----------
     values : one per output; floats, NumPy scalars or arrays.
-    suspects : how many elements are suspect.
-    flags : a uint8 array, 1 for suspect elements; None for scalars, or if there
+    suspects : how many elements are flagged.
+    flags : a uint8 array, 1 for flagged elements; None for scalars, or if there
         is none.
     """
 
@@ -56,49 +53,35 @@ class Kernel:
 
     Parameters
     ----------
-    name : of the function, for people.
-    params : names of the parameters, in order.
-    outputs : what is computed, over `VAR` nodes of those names.
+    function : what is computed, in each tier.
+    wide : whether double-double arithmetic is the first tier.
     dtype : "float64" or "float32" to compute in that only; None follows the arguments.
     accuracy : "strict" calls scalar libm on arrays too; "fast" also multiplies by
         reciprocals of constants and multiplies large powers out.
     parallel : True, False, or "auto" to use threads where it pays.
     cache : whether compiled code is kept on disk.
-    suspect : a condition under which the outputs cannot be trusted, computed along;
-        or a function that makes it from the outputs, a dtype and a kind: "point" for
-        one element, "array", or "lean" for arrays where the processor's flags tell of
-        overflow, underflow and invalid operations. Sums are then rounded together with
-        a product in them, which the function must know (`doubt` with `fuses`).
-    refine : the outputs as they are computed in a dtype, of "point" or "array", if `suspect` is a function.
-    widen : computes the outputs in double-double arithmetic instead, as
-        `passes.accuracy.widen` has it, and flags what even that may get wrong.
-    correct : the outputs, computed with the errors of all operations; None if that cannot
-        be. On arrays this comes between this kernel and the second: elements that are
-        suspect are computed that way first.
-    second : a kernel of the same parameters and number of outputs that computes the
-        suspect elements again, and only they; what it flags stays flagged.
+    again : whether flagged elements are computed again.
 
     Attributes
     ----------
-    waits : whether numbers in doubt stay flagged, as the second tier is not worth compiling
-        yet.
+    second : the kernel in double-double arithmetic that computes the elements again which this
+        one flags, and only they; what it flags stays flagged. None if this one flags nothing
+        that could be computed better.
+    waits : whether flagged numbers stay flagged, as the second tier is not worth compiling yet.
+
+    On arrays the compensated tier, if the function has one, comes before the second.
     """
 
     def __init__(
         self,
-        name: str,
-        params: Sequence[str],
-        outputs: Sequence[Expr],
+        function: Function,
         *,
+        wide: bool = False,
         dtype: str | None = None,
         accuracy: str = "high",
         parallel: bool | str = "auto",
         cache: bool = True,
-        suspect: Expr | Doubt | None = None,
-        refine: Refine | None = None,
-        correct: Correct | None = None,
-        widen: Widen | None = None,
-        second: Kernel | None = None,
+        again: bool = True,
     ) -> None:
         if accuracy not in ACCURACIES:
             raise ArgumentError(f"accuracy is one of {', '.join(ACCURACIES)}, not {accuracy!r}")
@@ -107,72 +90,71 @@ class Kernel:
         forced = None if dtype is None else np.dtype(dtype).name
         if forced not in (None, "float64", "float32"):
             raise ArgumentError(f"dtype is float64 or float32, not {forced}")
-        self.name, self.params, self.outputs = name, tuple(params), tuple(outputs)
+        self.function, self.wide = function, wide
+        self.name, self.params = function.name, function.params
+        self.outputs = function.reference if wide else function.outputs
         self.dtype, self.accuracy, self.parallel, self.cache = forced, accuracy, parallel, cache
-        self.suspect, self.widen, self.second = suspect, widen, second
+        self.second: Kernel | None = None
+        if again and function.tested and not wide:
+            self.second = Kernel(
+                function, wide=True, dtype=dtype, accuracy=accuracy, parallel=parallel, cache=cache
+            )
         self.waits = False
-        self.refine, self.correct = refine, correct
-        self._between: Kernel | bool | None = correct is not None
-        self._refined: dict[tuple[str, str], tuple[Expr, ...]] = {}
-        self._suspects: dict[tuple[str, str], Expr | None] = {}
+        self._compensated: Body | None = None
+        self._compensates = self.second is not None
+        self._specs: dict[tuple[str, str], Spec] = {}
         self._lock = Lock()
         self._point: Point | None = None
         self._bodies: dict[tuple[str, str], Body] = {}
-        self._entries: dict[tuple[str, int, int, int], Entry] = {}
+        self._entries: dict[tuple[str, int, int, int, bool], Entry] = {}
         self._cost: float | None = None
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(self.params)}), {len(self.outputs)} outputs>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = {
-            "dtype": self.dtype, "accuracy": self.accuracy, "parallel": self.parallel,
-            "cache": self.cache, "suspect": self.suspect, "refine": self.refine,
-            "correct": self.correct, "widen": self.widen, "second": self.second,
-        }  # fmt: skip
-        return _rebuild, (self.name, self.params, pack(self.outputs), options)
+        made = functools.partial(
+            Kernel, wide=self.wide, dtype=self.dtype, accuracy=self.accuracy,
+            parallel=self.parallel, cache=self.cache, again=self.second is not None,
+        )  # fmt: skip
+        return made, (self.function,)
 
     # ---------------------------------------------------------------- compiling
     def _spec(self, dtype: str, kind: str = "array") -> Spec:
-        found, outputs = self.suspect, self.outputs
-        if callable(found):
-            if self.refine is not None:
-                place = dtype, "point" if kind == "point" else "array"
-                if place not in self._refined:
-                    self._refined[place] = self.refine(outputs, *place)
-                outputs = self._refined[place]
-            if (dtype, kind) not in self._suspects:
-                self._suspects[dtype, kind] = found(outputs, dtype, kind)
-            found = self._suspects[dtype, kind]
+        found = self._specs.get((dtype, kind))
+        if found is None:
+            found = self._specs[dtype, kind] = self._specified(dtype, kind)
+        return found
+
+    def _specified(self, dtype: str, kind: str) -> Spec:
+        f, arrays = self.function, kind != "point"
+        if self.wide:
+            test = None if f.refused is FALSE else f.refused
+            return Spec(
+                f.params, f.reference, test, dtype, self.accuracy, self.cache,
+                arrays=arrays, lean=kind == "lean", wide=f.double_double,
+            )  # fmt: skip
+        tier = f.double(dtype, kind)
         return Spec(
-            self.params, outputs, found, dtype, self.accuracy, self.cache,
-            fuses=callable(self.suspect), widen=self.widen, arrays=kind != "point",
-            lean=kind == "lean",
+            f.params, tier.outputs, tier.test, dtype, self.accuracy, self.cache,
+            fuses=f.tested, arrays=arrays, lean=kind == "lean",
         )  # fmt: skip
 
     @property
     def _flagged(self) -> bool:
-        return self.suspect is not None or self.widen is not None
+        return self.wide or self.function.flags
 
     @property
     def made(self) -> int:
         """How many pieces of code are compiled, of all tiers."""
-        count = len(self._bodies) + (self._point is not None)
-        if self.second is not None:
-            count += len(self.second._bodies) + (self.second._point is not None)
-        if isinstance(self._between, Kernel):
-            count += len(self._between._bodies)
-        return count
+        return len(self.code())
 
     def code(self) -> list[Point | Body]:
         """The pieces of code that are compiled, of all tiers."""
-        tiers = (self, self._between, self.second)
-        found: list[Point | Body] = []
-        for kernel in tiers:
-            if isinstance(kernel, Kernel):
-                found += [] if kernel._point is None else [kernel._point]
-                found += kernel._bodies.values()
-        return found
+        found: list[Point | Body] = [] if self._point is None else [self._point]
+        found += self._bodies.values()
+        found += [] if self._compensated is None else [self._compensated]
+        return found if self.second is None else found + self.second.code()
 
     @property
     def point(self) -> Point:
@@ -180,7 +162,7 @@ class Kernel:
         if self._point is None:
             with self._lock:
                 if self._point is None:
-                    dtype = "float64" if self.widen is not None else self.dtype or "float64"
+                    dtype = "float64" if self.wide else self.dtype or "float64"
                     self._point = Point(self._spec(dtype, "point"))
         return self._point
 
@@ -201,67 +183,65 @@ class Kernel:
             lean = functools.partial(self.body, dtype, "lean")
         if self.second is not None and dtype == "float64":
             second = functools.partial(self.second.body, dtype)
-            if self._between is not None and self._between is not False:
-                between = self._between_body
+            if self._compensates:
+                between = self._between
         return elementwise.Bodies(functools.partial(self.body, dtype), lean, between, second)
 
-    def _between_body(self) -> Body | None:
-        found = self.between
-        if found is None or found.outputs == self._refined.get(("float64", "array")):
-            return None
-        return found.body("float64")
-
-    @property
-    def between(self) -> Kernel | None:
-        """The kernel that computes with the errors of all operations, if there is one."""
-        if isinstance(self._between, bool):
+    def _between(self) -> Body | None:
+        """The kernel for arrays with the errors of all operations, if there is one."""
+        if self._compensates and self._compensated is None:
             with self._lock:
-                if self._between is True:
-                    assert self.correct is not None
-                    outputs = self.correct(self.outputs)
-                    self._between = None if outputs is None else Kernel(
-                        self.name, self.params, outputs, accuracy=self.accuracy,
-                        parallel=self.parallel, cache=self.cache, suspect=self.suspect,
-                        second=self.second,
-                    )  # fmt: skip
-        return self._between or None
+                if self._compensates and self._compensated is None:
+                    f, tier = self.function, self.function.compensated()
+                    self._compensates = tier is not None
+                    if tier is not None:
+                        self._compensated = Body(Spec(
+                            f.params, tier.outputs, tier.test, "float64", self.accuracy,
+                            self.cache, fuses=True, arrays=True,
+                        ))  # fmt: skip
+        return self._compensated
 
     @property
     def fast(self) -> Callable[..., Any]:
-        """A builtin that takes exact Python floats and returns a float, or a tuple of
+        """A builtin that takes exact Python numbers and returns a float, or a tuple of
         them if there are several outputs. It returns NotImplemented if an argument is
-        anything else, their number is wrong, or the `suspect` condition holds."""
+        anything else, their number is wrong, or the element is flagged."""
         return self.point.entry
 
+    @property
+    def fast_floats(self) -> Callable[..., Any]:
+        """As `fast`; it returns NotImplemented for integers too."""
+        return self.point.entry_of_floats
+
     def fast_arrays(
-        self, dtype: str = "float64", rank: int = ANY_RANK, which: int = 0, never: int = -1
-    ) -> Callable[..., Any]:
+        self, dtype: str = "float64", rank: int = ANY_RANK, which: int = 0, never: int = -1,
+        floats: bool = False,
+    ) -> Callable[..., Any]:  # fmt: skip
         """As `fast`, for contiguous arrays of this dtype and one shape, and exact Python
         floats among them. Arrays for all outputs may follow; it then returns None. It also
         returns NotImplemented for arrays so large that threads may pay, and where a body is not
         compiled yet: which one is needed depends on how many elements there are; and unless
         the arrays have this many dimensions and are the arguments whose bits are set in
-        `which`, where the rank is given; and where they have `never` elements."""
-        found = self._entries.get((dtype, rank, which, never))
+        `which`, where the rank is given; and where they have `never` elements; and for integers if `floats`."""
+        key = dtype, rank, which, never, floats
+        found = self._entries.get(key)
         if found is None:
             with self._lock:
-                found = self._entries.get((dtype, rank, which, never))
+                found = self._entries.get(key)
                 if found is None:
-                    found = self._entry(dtype, rank, which, never)
+                    found = self._entries[key] = self._entry(*key)
+                    self._attach()
         return found.call
 
-    def _entry(self, dtype: str, rank: int, which: int, never: int) -> Entry:
+    def _entry(self, dtype: str, rank: int, which: int, never: int, floats: bool) -> Entry:
         if not self._leans:
             self.body(dtype)
-        found = Entry(
+        return Entry(
             dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
             flagged=self._flagged, few=FEW if self._leans else self._small + 1,
             limit=self._small, long=int(HELD / self.cost), rank=rank, among=which,
-            never=never,
+            never=never, floats=int(floats),
         )  # fmt: skip
-        self._entries[dtype, rank, which, never] = found
-        self._attach()
-        return found
 
     def _attach(self) -> None:
         """Let the other tiers serve the builtins, once they are compiled."""
@@ -270,12 +250,11 @@ class Kernel:
             for name, kind in (("tested", "array"), ("lean", "lean")):
                 if body := self._bodies.get((dtype, kind)):
                     entry.attach(name, body)
-        kernels = {"between": self._between, "second": self.second}
-        for which, kernel in kernels.items():
-            if isinstance(kernel, Kernel) and (body := kernel._bodies.get(("float64", "array"))):
-                for dtype, entry in entries:
-                    if dtype == "float64":
-                        entry.attach(which, body)
+        second = None if self.second is None else self.second._bodies.get(("float64", "array"))
+        for which, again in (("between", self._compensated), ("second", second)):
+            for dtype, entry in entries:
+                if again is not None and dtype == "float64":
+                    entry.attach(which, again)
 
     @property
     def _small(self) -> int:
@@ -287,7 +266,7 @@ class Kernel:
     @property
     def _leans(self) -> bool:
         """Whether arrays are computed without tests for what the processor tells."""
-        return callable(self.suspect) and jit.has_flags()
+        return self.function.tested and not self.wide and jit.has_flags()
 
     @property
     def cost(self) -> float:
@@ -302,7 +281,7 @@ class Kernel:
                     operations += 1
             traffic = len(self.params) + len(self.outputs)
             lanes = max(1, jit.host().bits // 64)
-            wide = 1 if self.widen is None else 10
+            wide = 10 if self.wide else 1
             call = 10.0 if self.accuracy == "strict" else 8.0 / lanes
             self._cost = wide * (call * functions + 0.6 / lanes * operations) + 0.4 * traffic
         return self._cost
@@ -353,7 +332,7 @@ class Kernel:
             numbers, flag = self._at(values)  # type: ignore[arg-type]
             return Result(list(numbers), int(flag), None)
         result = elementwise.result_dtype(values, self.dtype)
-        compute = _FLOAT64 if result == np.float64 or self.widen is not None else _FLOAT32
+        compute = _FLOAT64 if result == np.float64 or self.wide else _FLOAT32
         if result != np.float64:
             values = [_single(v) if isinstance(v, float) else v for v in values]
         shape = elementwise.broadcast(values)
@@ -428,7 +407,7 @@ class Kernel:
             return None
         if first.size > self._small:
             return None
-        if self.widen is not None and name == "float32":
+        if self.wide and name == "float32":
             return None
         got = self.fast_arrays(name)(*args, *(out or ()))
         if got is NotImplemented:
@@ -447,7 +426,7 @@ class Kernel:
             return None
         if math.prod(shape) > min(COPIED, self._small) or (not shape and result is _FLOAT64):
             return None
-        if self.widen is not None or (
+        if self.wide or (
             (like := elementwise.leading(values, shape)) is not None
             and not (like.ndim <= 1 or like.flags.c_contiguous)
         ):
@@ -470,12 +449,3 @@ class Kernel:
 def _single(value: float) -> float:
     """A float rounded to float32, as Python numbers among float32 arrays are."""
     return ctypes.c_float(value).value
-
-
-def _rebuild(
-    name: str,
-    params: tuple[str, ...],
-    packed: Packed,
-    options: dict[str, Any],
-) -> Kernel:
-    return Kernel(name, params, unpack(packed), **options)

@@ -21,7 +21,8 @@ API = ("PyCapsule_GetPointer", "float", "NotImplemented", "None", "ndarray",
 
 RECORD = ("tested", "tested_width", "lean", "lean_width", "few", "sure", "tried", "raised",
           "inputs", "outputs", "flagged", "width", "item", "limit", "descr", "second",
-          "second_width", "between", "between_width", "long", "rank", "among", "never")  # fmt: skip
+          "second_width", "between", "between_width", "long", "rank", "among", "never",
+          "floats")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 tested, lean : the kernel's bodies, or 0; a call that needs one which is not there is refused.
@@ -38,6 +39,7 @@ long : elements from which other threads of Python may run meanwhile.
 rank : the dimensions that arrays must have, or `ANY_RANK`.
 among : the arguments that must be arrays, as bits, unless they may have any rank.
 never : a number of elements that is refused, or -1.
+floats : 1 if Python's integers are refused.
 """
 
 ANY_RANK = -1
@@ -112,7 +114,9 @@ maybe.number:
   %of.doubles = icmp eq i64 %item, 8
   %is.double = and i1 %is.numpy, %of.doubles
   %boxed = or i1 %is.float, %is.double
-  %is.int = icmp eq ptr %type, %int
+  %is.of.int = icmp eq ptr %type, %int
+  %takes.int = icmp eq i64 %floats, 0
+  %is.int = and i1 %is.of.int, %takes.int
   %some = or i1 %boxed, %is.int
   %is.read = icmp ult i64 %k, %inputs
   %is.number = and i1 %some, %is.read

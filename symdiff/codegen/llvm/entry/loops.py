@@ -37,7 +37,7 @@ tried, refused : calls of the kernel, and those of them that were refused afterw
 """
 
 TAKE = ("place", "kind", "descr", "rank", "axes")
-"""place : the cell. kind : 0 a real number, 1 an integer, 2 an array. descr : address of the
+"""place : the cell. kind : 0 a real number, 1 an integer, 2 an array, 3 a float. descr : address of the
 dtype. axes : address of a pair for each axis, of the cell of its size, or -1, and the size."""
 MAKE = ("place", "kind", "descr", "rank", "axes")
 """The same of a result; kind : 0 a real number, 1 an integer, 2 a truth value, 3 an array."""
@@ -92,7 +92,7 @@ look:
   %arg = load ptr, ptr %arg.p
   %type.p = getelementptr i8, ptr %arg, i64 {type_offset}
   %type = load ptr, ptr %type.p
-  switch i64 %t.kind, label %array [ i64 0, label %real i64 1, label %integer ]
+  switch i64 %t.kind, label %array [ i64 0, label %real i64 1, label %integer i64 3, label %real ]
 real:
   %is.float = icmp eq ptr %type, %float
   %is.numpy = icmp eq ptr %type, %numpy.float64
@@ -104,7 +104,9 @@ unbox:
   store double %value, ptr %cell
   br label %taken
 maybe.int:
-  %is.int = icmp eq ptr %type, %int
+  %is.of.int = icmp eq ptr %type, %int
+  %takes.int = icmp eq i64 %t.kind, 0
+  %is.int = and i1 %is.of.int, %takes.int
   br i1 %is.int, label %convert, label %refuse
 convert:
   %whole = call i64 %PyLong_AsLongLongAndOverflow(ptr %arg, ptr %wide)

@@ -20,7 +20,7 @@ from symdiff.codegen.common.liveness import wishes
 from symdiff.codegen.cuda.thread_loop import ELEMENTS
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, INDEX, Parameter, Structured, Type, name_of
-from symdiff.ir.program import Tree, flatten_like
+from symdiff.ir.program import Tree, flatten_like, holding
 from symdiff.runtime.cuda import driver
 from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, stream_handle
 from symdiff.runtime.cuda.driver import Device
@@ -234,7 +234,7 @@ class _Call:
         if isinstance(tree, np.ndarray):
             return self.joined(tree, found, by_rows)
         if isinstance(tree, (tuple, list)):
-            return type(tree)(self.nested(t, found, by_rows) for t in tree)
+            return holding(tree, (self.nested(t, found, by_rows) for t in tree))
         if isinstance(tree, dict):
             return {k: self.nested(t, found, by_rows) for k, t in tree.items()}
         return found[int(tree)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from symdiff.codegen.cuda.conversions import NAME, print_conversion
 from symdiff.codegen.cuda.loops.language import Cplusplus
@@ -15,39 +14,19 @@ from symdiff.codegen.cuda.loops.steps import Kernel, Launch, Plan, Repeat, Step
 from symdiff.codegen.cuda.printer import Again, print_settled
 from symdiff.codegen.cuda.thread_loop import THREADS
 from symdiff.codegen.llvm.loops.kernel import lowered, output_types
-from symdiff.ir import Expr
 from symdiff.ir.loop_program import Structured, Type
 from symdiff.lowering.lower import lower
 from symdiff.process.locks import Lock
 from symdiff.runtime.cuda import nvrtc
 from symdiff.runtime.cuda.device_arrays import Region
 from symdiff.runtime.cuda.driver import Device
-from symdiff.runtime.loops.fallback import Settled
-from symdiff.runtime.scalar.compiled import Widen
+from symdiff.runtime.protocols import LoopFunction
 from symdiff.runtime.scalar.elementwise import _coalesce
 
 ALL = 2
 """All tests of `settle`: a device has no flags to read."""
 Loaded = dict[str, tuple[Any, int]]
 """The kernels by their names, and how many blocks of each fit at once."""
-
-
-class SecondTier(NamedTuple):
-    """How a program gets its second tier.
-
-    Attributes
-    ----------
-    source : the program, whose completed operations are not written out.
-    settle : `symdiff.passes.accuracy.loop_tiers.settle`.
-    accuracy : "high" or "strict".
-    widen, complete : as for `symdiff.runtime.cuda.kernel.CudaKernel`.
-    """
-
-    source: Structured
-    settle: Callable[[Structured, str, str, int], Settled]
-    accuracy: str
-    widen: Widen
-    complete: Callable[[Sequence[Expr]], bool]
 
 
 class CudaProgram:
@@ -57,13 +36,18 @@ class CudaProgram:
     ----------
     program : in the form that is emitted; see `symdiff.pipeline.loops`.
     cache : whether compiled code is kept on disk.
-    second : computes values in doubt again, in double precision; None for no such test.
+    accuracy : as for `symdiff.runtime.loops.kernel.StructuredKernel`.
+    tiers : how flagged values are computed again, in double precision; None if none is flagged.
     """
 
     def __init__(
-        self, program: Structured, cache: bool = True, second: SecondTier | None = None
+        self,
+        program: Structured,
+        cache: bool = True,
+        accuracy: str = "high",
+        tiers: LoopFunction | None = None,
     ) -> None:
-        self.program, self.cache, self.second = program, cache, second
+        self.program, self.cache, self.accuracy, self.tiers = program, cache, accuracy, tiers
         self.outputs: tuple[Type, ...] = output_types(program)
         self._planned: dict[tuple[str, bool], tuple[Structured, Plan]] = {}
         self._loaded: dict[Any, Loaded] = {}
@@ -81,7 +65,7 @@ class CudaProgram:
     def planned(self, dtype: str, tested: bool = True) -> tuple[Structured, Plan]:
         """What is planned, and its plan. Nothing is tested in single precision, in which
         there is no double-precision instruction."""
-        key = dtype, tested and self.second is not None and dtype == "float64"
+        key = dtype, tested and self.tiers is not None and dtype == "float64"
         with self._lock:
             if key not in self._planned:
                 made, text = self._tested() if key[1] else (lowered(self.program, "fast"), "")
@@ -90,15 +74,17 @@ class CudaProgram:
 
     def _tested(self) -> tuple[Structured, str]:
         """The program with its tests, and the functions for values in doubt."""
-        assert self.second is not None
-        source, settle, accuracy, widen, complete = self.second
-        found = settle(source, "float64", accuracy, ALL)
+        assert self.tiers is not None
+        found = self.tiers.double("float64", ALL)
         values = []
         for r in found.references:
-            (better,), suspect = widen([r.output])
-            (plain,) = lower([r.written])
-            values.append(Again(tuple(r.params), plain, better, suspect, complete([r.output])))
-        return lowered(found.program, accuracy, settled=bool(values)), print_settled(values)
+            value = self.tiers.value(r)
+            (better,), test = value.double_double()
+            assert test is not None
+            (plain,) = lower(value.outputs)
+            values.append(Again(value.params, plain, better, test, value.has_double_double))
+        text = print_settled(values)
+        return lowered(found.program, self.accuracy, settled=bool(values)), text
 
     def text(self, dtype: str) -> str:
         """The CUDA C++ of the kernels without tests, after the steps that launch them."""
@@ -166,4 +152,4 @@ def convert(device: Device, source: Region, target: Region, stream: int) -> None
     device.launch(function, blocks, THREADS, [*args, *map(ctypes.c_int64, tail)], stream)
 
 
-__all__ = ["CudaProgram", "SecondTier", "convert", "kernels"]
+__all__ = ["CudaProgram", "convert", "kernels"]

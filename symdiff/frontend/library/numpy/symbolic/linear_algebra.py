@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from symdiff import ir
 from symdiff.frontend.arrays import folding, symbolic
 from symdiff.frontend.arrays import small as arrays
@@ -270,9 +272,18 @@ def _determinant(t: Tracer, value: Any) -> Any:
     return routine(t, "det", [((), "f")], a)[0]
 
 
+_SLOGDET: Any
+_EIGH: Any
+_SVD: Any
+_SLOGDET, _EIGH, _SVD = (
+    type(f(np.ones((1, 1)))) for f in (np.linalg.slogdet, np.linalg.eigh, np.linalg.svd)
+)
+"""The named tuples that NumPy returns."""
+
+
 def _slogdet(t: Tracer, value: Any) -> Any:
     a = _square(t, value, "np.linalg.slogdet()")
-    return tuple(routine(t, "slogdet", [((), "f"), ((), "f")], a))
+    return _SLOGDET(*routine(t, "slogdet", [((), "f"), ((), "f")], a))
 
 
 def _cholesky(t: Tracer, value: Any) -> Any:
@@ -282,7 +293,7 @@ def _cholesky(t: Tracer, value: Any) -> Any:
 
 def _eigh(t: Tracer, value: Any) -> Any:
     a = _square(t, value, "np.linalg.eigh()")
-    return tuple(routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
+    return _EIGH(*routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
 
 
 def _matrix(t: Tracer, value: Any, what: str) -> SymArray:
@@ -313,7 +324,7 @@ def _svd(t: Tracer, value: Any, full_matrices: Any = True, compute_uv: Any = Tru
         t.require(ir.eq(n, m), "value", square)
     k = _least(n, m)
     u, sizes, v = routine(t, "svd", [((n, k), "f"), ((k,), "f"), ((k, m), "f")], a)
-    return (u, sizes, v) if compute_uv else sizes
+    return _SVD(u, sizes, v) if compute_uv else sizes
 
 
 def _matrix_power(t: Tracer, value: Any, n: Any) -> Any:

@@ -1,0 +1,166 @@
+"""Calls with integers: what is an integer in Python is what Python makes of it.
+
+Kernels compute with real numbers. So where arguments are integers or truth values, the function is
+traced once more with those as integers: that says which results are floats for sure, whatever the
+values. Those are computed as always; the others are what the plain function returns, integers of any
+size among them. Derivatives are real numbers throughout.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff.api.firstcalls import in_python
+from symdiff.frontend import Shapes
+from symdiff.ir.loop_program import Check, Structured, walk
+from symdiff.ir.program import fields_of, made_object
+
+Function = Any
+"""A `SymbolicFunction`, which imports this."""
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a number or array is one of integers or truth values."""
+    kind = type(value)
+    if kind is float or kind is np.float64:
+        return False
+    if isinstance(value, (int, np.integer, np.bool_)):
+        return True
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biu"
+
+
+def involved(self: Function, real: Sequence[Any]) -> bool:
+    """Whether results of a call may be integers because arguments are."""
+    if self._source.path or self._options.dtype or self._options.target != "cpu":
+        return False
+    return self._expression is None and any(map(is_whole, real))
+
+
+def result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> Any:
+    """What a call with integers returns; NotImplemented if that is made of floats only, which are computed.
+
+    Raises
+    ------
+    SymdiffError : where the function is refused, or its domain is left.
+    """
+    source = self._source
+    shapes = source.shapes(static, real)
+    raw = source.raw(static, shapes)
+    kinds = _kinds(self, real, static, shapes)
+    if kinds == "floats":
+        return NotImplemented
+    if self._options.check_domain and _has_domain(raw):
+        self._run(real, static, None)  # which says where it is left
+    plain = _plain(self, raw, real, static)
+    if plain is NotImplemented:
+        return NotImplemented
+    whole = list(map(is_whole, _leaves(plain)))
+    if all(whole) or kinds == "what Python does":
+        return plain
+    if not any(whole):
+        return NotImplemented
+    return _chosen(plain, self._run(real, static, None))
+
+
+def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes) -> str:
+    """What results are for integers of these kinds; see `Source.of_integers`."""
+    marked = {
+        n: (s[0], "n", *s[2:]) if is_whole(v) else s
+        for (n, s), v in zip(shapes.items(), real, strict=True)
+    }
+
+    def seen() -> bool:
+        """Whether small arguments of these kinds give floats in Python."""
+        from symdiff.pipeline.validation.firstcall import sampled
+
+        found = sampled(real, lambda values: in_python(self, values, static))
+        return not any(map(is_whole, _leaves(found)))
+
+    return str(self._source.of_integers(static, marked, seen))
+
+
+def always_floats(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> bool:
+    """Whether the results of a call are floats, whichever numbers among the arguments are
+    integers: then a compiled entry may take those too."""
+    if self._source.path or self._expression is not None:
+        return True
+    if not any(type(v) is int for v in real):
+        return False  # which costs a trace; there was no need yet
+    whole = [1 if type(v) in (int, float) else v for v in real]
+    return _kinds(self, whole, static, self._source.shapes(static, whole)) == "floats"
+
+
+def _has_domain(raw: Any) -> bool:
+    """Whether a captured program says what its arguments must satisfy."""
+    if isinstance(raw, Structured):
+        return any(isinstance(s, Check) and s.error == "domain" for s in walk(raw.block))
+    return bool(raw.assumptions)
+
+
+def _plain(self: Function, raw: Any, real: Sequence[Any], static: Mapping[str, Any]) -> Any:
+    """What the plain function returns for copies of the arguments; of a function of numbers
+    that is called with arrays, for each of their elements. NotImplemented if it raises."""
+    given = [copy.deepcopy(v) if isinstance(v, np.ndarray) else v for v in real]
+    with np.errstate(all="ignore"):
+        try:
+            return in_python(self, given, static)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            pass
+        if not any(np.ndim(v) for v in real) or not raw.taken.startswith("elements"):
+            return NotImplemented
+        try:
+            shape = np.broadcast_shapes(*(np.shape(v) for v in real))
+            grids = [np.broadcast_to(np.asarray(v), shape).ravel().tolist() for v in real]
+            each = [in_python(self, list(point), static) for point in zip(*grids, strict=True)]
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            return NotImplemented
+    return _joined(each, shape) if each else NotImplemented
+
+
+def _joined(each: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """The results for elements as arrays, nested as each of them is."""
+    first = each[0]
+    if dataclasses.is_dataclass(first):
+        kind = type(first)
+        return made_object(
+            kind, [_joined([getattr(e, k) for e in each], shape) for k in fields_of(kind)]
+        )
+    if isinstance(first, dict):
+        return {k: _joined([e[k] for e in each], shape) for k in first}
+    if isinstance(first, (tuple, list)):
+        parts = [_joined(column, shape) for column in zip(*each, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    return np.array(each).reshape(shape)  # of objects beyond 64 bits
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """The numbers and arrays that a result is made of."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if dataclasses.is_dataclass(value):
+        value = [getattr(value, k) for k in fields_of(type(value))]
+    if not isinstance(value, (tuple, list)):
+        yield value
+        return
+    for part in value:
+        yield from _leaves(part)
+
+
+def _chosen(plain: Any, ours: Any) -> Any:
+    """The integers of the one, and the floats of the other."""
+    if dataclasses.is_dataclass(plain):
+        kind = type(plain)
+        return made_object(
+            kind, [_chosen(getattr(plain, k), getattr(ours, k)) for k in fields_of(kind)]
+        )
+    if isinstance(plain, dict):
+        return {k: _chosen(v, ours[k]) for k, v in plain.items()}
+    if isinstance(plain, (tuple, list)):
+        parts = [_chosen(p, o) for p, o in zip(plain, ours, strict=True)]
+        return type(plain)(*parts) if hasattr(plain, "_fields") else type(plain)(parts)
+    return plain if is_whole(plain) else ours

@@ -1,0 +1,68 @@
+"""Which programs with arrays and loops can lose digits in ways that need looking at.
+
+Before:  for i: s = s + x[i]*x[i]                                         log(s)
+After:   `passes_on_losses` is true: what underflow cost s is in its logarithm
+
+Requires: any program. Ensures: only reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symdiff import ir
+from symdiff.ir import VAR, Expr
+from symdiff.ir.loop_program import (
+    ARRAY,
+    REAL,
+    Build,
+    Call,
+    Loop,
+    Structured,
+    Update,
+    defined,
+    inner,
+    leaves,
+    name_of,
+    walk,
+)
+from symdiff.lowering.loops.collected import reduction
+
+
+def passes_on_losses(program: Structured) -> bool:
+    """Whether numbers that are computed, and may have lost digits to underflow or overflowed, are
+    operands of others, so that `estimated` is to be asked with tests if something did."""
+    made = {
+        n for s in walk(program.block) for n, t in (*defined(s), *inner(s)) if t.kind == "f"
+    }  # fmt: skip
+
+    def operands() -> Iterator[Expr]:
+        yield from (e for e in program.outputs if e.op is not ARRAY)
+        for s in walk(program.block):
+            match s:
+                case Build() | Update():
+                    yield s.value
+                case Loop():
+                    for c in s.carried:
+                        sum_ = reduction(c) if c.type == REAL else None
+                        if sum_ is not None and sum_.kind != "mul":
+                            yield sum_.term
+                        elif c.type == REAL:
+                            yield c.next
+                case Call():
+                    yield from s.args
+
+    return any(
+        name_of(e) in made for top in operands() if top.op is not VAR for e in leaves((top,))
+    )
+
+
+def divides(e: Expr) -> bool:
+    """Whether a number that is not loaded from an array divides."""
+    return any(
+        n.op is ir.DIV and any(v.op is VAR for v in leaves((n.args[1],)))
+        for n in ir.topological((e,))
+    )
+
+
+__all__ = ["divides", "passes_on_losses"]

@@ -1,0 +1,84 @@
+"""Lowered programs with arrays and loops: their error tests, and what computes flagged results.
+
+tier                     made by                             computes
+double                   `passes.accuracy.loop_tiers`        everything
+double-double, a value   `passes.accuracy.widen`             one flagged value
+corrected, a call        `passes.accuracy.corrected_program` everything, where results lost digits
+double-double, a call    `passes.accuracy.whole_program`     everything, where that is not enough
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from symdiff.ir.loop_program import Structured
+from symdiff.pipeline import loops as pipeline
+from symdiff.pipeline.lowered.scalar import LoweredFunction
+from symdiff.runtime.protocols import Reference, Settled
+
+
+@dataclass(frozen=True)
+class LoweredProgram:
+    """The tiers of a program with arrays or loops.
+
+    Attributes
+    ----------
+    source : the program, whose completed operations are not written out.
+    accuracy : "high", "strict" or "certified".
+    reads_flags : whether the processor tells of overflow and underflow. Then norms are only
+        scaled (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
+    by_rows : whether it computes rows that do not depend on each other.
+    """
+
+    source: Structured
+    accuracy: str = "high"
+    reads_flags: bool = True
+    by_rows: bool = False
+
+    @cached_property
+    def closed(self) -> Structured:
+        """The program in closed forms; with `source` it names what is compiled."""
+        return pipeline.closed(self.source)
+
+    @cached_property
+    def exact(self) -> Structured:
+        """The program in closed forms with the values at completed points, for balls."""
+        return pipeline.exact(self.source)
+
+    def double(self, dtype: str, tests: int, estimates: bool = False) -> Settled:
+        """The program with its error tests, as `symdiff.passes.accuracy.loop_tiers.settle` has
+        them."""
+        from symdiff.codegen.llvm.jit import has_flags
+        from symdiff.loops.simplify.scaled_norms import scaled
+        from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
+        from symdiff.passes.accuracy.loop_tiers import settle
+
+        program = self.source
+        flags = self.reads_flags and has_flags()
+        if not flags or (other := scaled(program, dtype)) is program:
+            return settle(program, dtype, self.accuracy, tests, estimates, self.by_rows)
+        if tests:
+            return settle(other, dtype, self.accuracy, tests, estimates, self.by_rows)
+        found: Any = settle(program, dtype, self.accuracy, tests, estimates, self.by_rows)
+        return found._replace(flags=OVERFLOWS | UNDERFLOWS)  # type: ignore[no-any-return]
+
+    def value(self, reference: Reference) -> LoweredFunction:
+        """One flagged value, as a function of the names of its leaves."""
+        name, params = self.source.name, tuple(reference.params)
+        return LoweredFunction(name, params, (reference.written,), (reference.output,))
+
+    def double_double(self) -> Structured:
+        """The whole program in double-double arithmetic, with a count of what that may have
+        wrong as its last output."""
+        from symdiff.passes.accuracy.whole_program import widened
+
+        return widened(self.exact)
+
+    def corrected(self) -> Structured:
+        """The whole program with its rounding errors, and such a count."""
+        from symdiff.lowering.loops.vector_ready import ready
+        from symdiff.passes.accuracy.corrected_program import corrected_program
+
+        return corrected_program(ready(self.exact))

@@ -1,0 +1,75 @@
+"""Kernels of functions of numbers as tests make them: one door to how they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from symdiff.ir import Expr
+from symdiff.pipeline.lowered.scalar import LoweredFunction
+from symdiff.runtime.protocols import Plain, Tier
+from symdiff.runtime.scalar.kernel import Kernel
+
+Test = Expr | Callable[[tuple[Expr, ...], str, str], Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Tested(LoweredFunction):
+    """A function with a given error test in place of the one that is found."""
+
+    test: Any = None
+
+    def double(self, dtype: str, kind: str) -> Tier:
+        outputs = self.outputs
+        if self.rearranged:
+            outputs = self._rearranged(dtype, "point" if kind == "point" else "array")
+        found = self.test
+        return Tier(outputs, found if isinstance(found, Expr) else found(outputs, dtype, kind))
+
+
+def make_kernel(
+    outputs: Iterable[Expr],
+    params: Iterable[str] = ("x", "y"),
+    *,
+    test: Test | None = None,
+    second: Iterable[Expr] | None = None,
+    flagged: Expr | None = None,
+    tiered: bool = False,
+    rearranged: bool = True,
+    cache: bool = False,
+    **options: Any,
+) -> Kernel:
+    """The kernel of some outputs.
+
+    Parameters
+    ----------
+    test : where elements are flagged; the one that is found if it is not given and `tiered`.
+    second : what double-double arithmetic computes where elements are flagged.
+    flagged : where elements stay flagged then.
+    tiered : with all tiers; `rearranged` as for `LoweredFunction`.
+    """
+    outputs, params = tuple(outputs), tuple(params)
+    if not tiered and second is None and not callable(test):
+        return Kernel(Plain("f", params, outputs, test), cache=cache, **options)
+    wide = outputs if second is None else tuple(second)
+    more = {} if flagged is None else {"refused": flagged}
+    common: dict[str, Any] = {
+        "keep": False,
+        "rearranged": tiered and rearranged,
+        "corrected": tiered,
+        **more,
+    }
+    again = tiered or second is not None
+    if test is None:
+        function = LoweredFunction("f", params, outputs, wide, **common)
+    else:
+        function = Tested("f", params, outputs, wide, test=test, **common)
+    return Kernel(function, cache=cache, again=again, **options)
+
+
+def make_wide_kernel(outputs: Iterable[Expr], params: Iterable[str] = ("x", "y")) -> Kernel:
+    """The kernel of some outputs in double-double arithmetic."""
+    outputs = tuple(outputs)
+    function = LoweredFunction("f", tuple(params), outputs, outputs, keep=False)
+    return Kernel(function, wide=True, cache=False)
