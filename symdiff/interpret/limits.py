@@ -61,7 +61,7 @@ EXTRA_PATHS = 32
 REFUTING = 400_000
 """Work for finding counterexamples to one limit."""
 NEAR = 64
-"""Depth at which counterexamples are looked for."""
+"""Depth at which counterexamples are looked for, beside a point of the size of 1."""
 SHAPES, EXPONENTS = 40, (1, 2, 3, 4, 6)
 """Paths of other shapes that are tried, and the exponents of their steps."""
 FLAT = (0, -1, -3, -7)
@@ -161,7 +161,7 @@ class Approach:
         self, root: int, used: Sequence[int], value: Value
     ) -> Iterator[tuple[Value, Value]]:
         """Values close to the point, and how far from the limit they never are, if it is one."""
-        depth = NEAR + 2 * _span(self.tape, self.point)
+        depth = NEAR + _exponent(self.tape, self.point)
         paths = [*_oblique_paths(used, len(self.point))]
         if any(e.op in _LOGARITHMS for e in self.tape.nodes):
             paths += _flat_paths(used, self.point)
@@ -362,12 +362,17 @@ def _size(y: Value) -> int:
 
 def _span(tape: Tape, point: Sequence[float]) -> int:
     """How far the exponents of the point and the constants reach beyond 2**±64."""
+    return max(0, _exponent(tape, point) - 64)
+
+
+def _exponent(tape: Tape, point: Sequence[float]) -> int:
+    """The largest exponent of the point and the constants, of either sign."""
     exponents = [abs(math.frexp(x)[1]) for x in point if x]
     for e in tape.nodes:
         if e.op is ir.CONST and isinstance(e.value, Fraction) and e.value:
             q = e.value
             exponents.append(abs(abs(q.numerator).bit_length() - q.denominator.bit_length()))
-    return max(0, max(exponents, default=0) - 64)
+    return max(exponents, default=0)
 
 
 def _oblique_paths(used: Sequence[int], n: int) -> Iterator[Path]:

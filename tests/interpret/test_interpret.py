@@ -186,6 +186,10 @@ def test_limits(e: Expr, point: float, want: float) -> None:
         ((EXP(x) - EXP(y)) / (x - y), (1e-300, 1e-300), 1.0),
         (HYPOT(x, y) * SIN(x * y) / (x * y), (0.0, -2.0), 2.0),
         (x * LOG(x**2 + y**2), (0.0, 0.0), 0.0),
+        *(
+            (y**2 / sqrt(sqrt(x**2 + y**2) + x), (a, 0.0), 0.0)
+            for a in (-1.0, -1e-18, -1e-20, -1e-30, -1e30)
+        ),
         (x * y * LOG(x**2) * (1 + y), (0.0, 0.0), 0.0),
     ],
 )
