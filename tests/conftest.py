@@ -1,10 +1,17 @@
-"""Fixtures for all tests: golden files and samples of the function table."""
+"""Fixtures for all tests: golden files and samples of the function table; and which are slow.
+
+Tests are slow that are marked so, or that `durations.txt` says took long when they were measured:
+`pytest -n auto --measure` writes that file anew. The measured ones run in CI, the marked ones
+take too long for that.
+"""
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import flint
 import hypothesis
@@ -16,6 +23,10 @@ hypothesis.settings.register_profile("symdiff", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("symdiff")
 
 GOLDEN = Path(__file__).parent / "golden"
+DURATIONS = Path(__file__).parent / "durations.txt"
+"""Seconds of processor time of tests, those of processes that they start included."""
+LONG = 0.25
+"""Seconds from which a test is slow: with the others, all take three minutes on two cores."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,6 +35,61 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what the tests produce to tests/golden instead of comparing",
     )
+    parser.addoption(
+        "--measure",
+        action="store_true",
+        help="write to tests/durations.txt which of the tests that run take long",
+    )
+
+
+# --------------------------------------------------------------------------- durations
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--measure"):
+        return
+    known = durations()
+    for item in items:
+        if item.nodeid in known and item.get_closest_marker("slow") is None:
+            item.add_marker("slow")
+            item.add_marker("measured")
+
+
+def durations() -> dict[str, float]:
+    """The tests that took long, and their seconds."""
+    rows = (line.split(" ", 1) for line in DURATIONS.read_text(encoding="utf-8").splitlines())
+    return {name: float(seconds) for seconds, name in rows}
+
+
+def _spent() -> float:
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    item.stash[STARTED] = _spent()
+    yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    yield
+    item.user_properties.append(("seconds", _spent() - item.stash[STARTED]))
+
+
+STARTED = pytest.StashKey[float]()
+_measured: dict[str, float] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        _measured[report.nodeid] = dict(report.user_properties).get("seconds", 0.0)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    config: Any = session.config
+    if config.getoption("--measure") and not hasattr(config, "workerinput"):
+        kept = {k: v for k, v in durations().items() if k not in _measured} | _measured
+        rows = [f"{v:.2f} {k}\n" for k, v in sorted(kept.items()) if v >= LONG]
+        DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
 `leaves`          arguments that are trees, in the names of their leaves
 `inspection`      what it shows: expressions, sources, reports, modules
 `firstcalls`      the first call with each kind of arguments, beside Python and what was captured
+`labelled`        data frames and others that say how functions of elements are applied to them
 `whole_arguments` calls with integers: those of Python in the results
 `directional`     derivatives that are called in a way of their own: Jacobians, products with vectors
 `custom_rule`     a user's own elementary function

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, inspection, whole_arguments
+from symdiff.api import firstcalls, inspection, labelled, whole_arguments
 from symdiff.api.leaves import flattened, must_be_defined, named_leaves, regrouped
 from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.errors import SymdiffError, VerificationError
@@ -166,6 +166,10 @@ class SymbolicFunction:
                 return result
         stream = self._cuda.stream(kwargs)
         real, static = self._source.parameters.bind(args, kwargs)
+        if out is None and any(map(labelled.is_labelled, real)):
+            result = labelled.result(self, real, static)
+            if result is not NotImplemented:
+                return result
         real = self._plain(real)
         if any(map(pytrees.is_container, real)):
             nodes, leaves = self._leaves(real)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import symdiff.api.directional  # noqa: F401  (it adds to the derivatives that functions have)
 from symdiff.api.function import SymbolicFunction, of_expressions, symbolic
@@ -14,6 +14,29 @@ from symdiff.pipeline.options import Domain, Options
 Wrt = str | int | Sequence[str | int] | None
 
 
+class Keywords(TypedDict, total=False):
+    """The keyword arguments of `symgrad`, for type checkers."""
+
+    params: Any
+    wrt: Wrt
+    static: Iterable[str] | str | None
+    domain: Domain
+    dtype: Any
+    target: str
+    accuracy: str
+    parallel: bool | str
+    checkpoint: str | int | None
+    cache: bool
+    verify: bool
+    check_domain: bool
+
+
+@overload
+def symgrad(
+    fun: None = None, **options: Unpack[Keywords]
+) -> Callable[[Callable[..., Any]], SymbolicFunction]: ...
+@overload
+def symgrad(fun: Any, **options: Unpack[Keywords]) -> SymbolicFunction: ...
 @runs_when_traced
 def symgrad(
     fun: Any = None,
@@ -138,5 +161,4 @@ def vjp(fun: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
 
 @runs_when_traced
 def _function(fun: Callable[..., Any], wrt: Wrt) -> SymbolicFunction:
-    result: SymbolicFunction = symgrad(fun, wrt=wrt)
-    return result
+    return symgrad(fun, wrt=wrt)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -52,6 +53,9 @@ NAMES: dict[str, str] = {MAXIMUM.name: "max", MINIMUM.name: "min"}
 _RELATIONS = {LT: ("<", ">", ">="), LE: ("<=", ">=", ">"), EQ: ("==", "==", "!=")}
 """A comparison, the same with its sides exchanged, and its opposite."""
 
+FEW, DECIMALS = 10, 10**9
+"""Quotients with larger denominators, of which the second is a multiple, are written as decimals:
+nobody else has denominators such as 20 or 500."""
 SHORT = 1000
 """Quotients with larger denominators are written as doubles, if they are doubles."""
 
@@ -152,6 +156,16 @@ class Formulas:
             found = self._measured(e)
         return found[0] + found[1]
 
+    def size(self, e: Expr) -> int:
+        """How many operations its text has, a sign in front of a product not counted."""
+        found = self._sizes.get(e)
+        return (self._measured(e) if found is None else found)[0]
+
+    def negative(self, e: Expr) -> bool:
+        """Whether the text has a sign in front of a product."""
+        found = self._sizes.get(e)
+        return (self._measured(e) if found is None else found)[1]
+
     def starts_with_minus(self, e: Expr) -> bool:
         """Whether the first character of the text is a minus."""
         found = self._sizes.get(e) or self._measured(e)
@@ -161,10 +175,13 @@ class Formulas:
         """The text of a node, and what it takes to use it in others."""
         found = self.known.get(e)
         if found is None:
-            for node in ir.topological((e,), self.known):
-                if node not in self.known:
-                    self.known[node] = self._form(node)
-            found = self.known[e]
+            if e.args:
+                for node in ir.topological((e,), self.known):
+                    if node not in self.known:
+                        self.known[node] = self._form(node)
+                found = self.known[e]
+            else:
+                found = self.known[e] = self._form(e)
         return found
 
     def _form(self, e: Expr) -> Form:
@@ -305,6 +322,13 @@ class Formulas:
     # ---------------------------------------------------------------- lengths
     def _measured(self, e: Expr) -> Size:
         """What `_form` says of lengths, without texts and their order."""
+        sizes = self._sizes
+        for a in e.args:
+            if a not in sizes:
+                break
+        else:
+            found = sizes[e] = self._size(e)
+            return found
         for node in ir.topological((e,), self._sizes):
             if node not in self._sizes:
                 self._sizes[node] = self._size(node)
@@ -435,6 +459,9 @@ def _is_opposite(e: Expr) -> bool:
 
 def _quotient(q: Fraction) -> tuple[str, str]:
     """Numerator and denominator of a number that is not negative, as texts."""
+    if q.denominator > FEW and q.denominator % 5 == 0 and DECIMALS % q.denominator == 0:
+        if 1 < q.numerator < 10**15:
+            return f"{Decimal(q.numerator) / q.denominator:f}", "1"
     if q.denominator <= SHORT or (10**12 % q.denominator == 0 and q.denominator % 5 == 0):
         return str(q.numerator), str(q.denominator)
     try:

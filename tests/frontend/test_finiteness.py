@@ -78,3 +78,46 @@ def test_a_guard_that_asks_for_nan_is_one() -> None:
 
     f = symgrad(quotient)
     assert (f(0.0), f.grad(0.0), f(math.nan), f(math.inf)) == (1.0, 0.5, 1.0, 1.0)
+
+
+LOST = np.array([np.nan, np.inf, -np.inf, 1.0, -2.0, 0.0])
+OTHER = np.array([1.0, np.nan, 2.0, np.nan, -3.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: np.fmax(x, y),
+        lambda x, y: np.fmin(x, y),
+        lambda x, y: np.fmax(y, 0.5) * 2,
+        lambda x, y: np.fmin(x * y, 1.0),
+        lambda x, y: np.fmax(np.fmax(x, y), 1.5),
+        lambda x, y: np.nan_to_num(x),
+        lambda x, y: np.nan_to_num(x, nan=7.0),
+        lambda x, y: np.nan_to_num(x, nan=7.0, posinf=3.0, neginf=-4.0),
+        lambda x, y: np.nan_to_num(x * y, posinf=3.0),
+        lambda x, y: np.nan_to_num(x, posinf=y, neginf=y),
+        lambda x, y: np.nan_to_num(x, nan=y) + 1,
+        lambda x, y: np.nan_to_num(np.nan_to_num(x, posinf=1.0) - y),
+        lambda x, y: np.fmax(np.nan_to_num(x, neginf=0.0), y),
+    ],
+)
+def test_nan_and_infinity_replaced(f: Any) -> None:
+    s = symgrad(f)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(s(LOST, OTHER), f(LOST, OTHER))
+        for x, y in zip(LOST, OTHER, strict=True):
+            np.testing.assert_array_equal(s(float(x), float(y)), f(x, y))
+        want = f(LOST, OTHER)
+        total = symgrad(lambda x, y: np.sum(f(x, y)))
+        if np.abs(want).max() < 1e300:  # or rounding hides the others
+            np.testing.assert_array_equal(total(LOST, OTHER), np.sum(want))
+
+
+def test_gradients_of_the_larger_number() -> None:
+    f = symgrad(lambda x, y: np.fmax(x, y))
+    assert f.grad(1.0, 1.0) == (0.5, 0.5)
+    assert f.grad(2.0, math.nan) == (1.0, 0.0)
+    assert f.grad(math.nan, 2.0) == (0.0, 1.0)
+    assert f.grad(1.0, 2.0) == (0.0, 1.0)
+    assert symgrad(lambda x: np.nan_to_num(x) ** 2).grad(3.0) == 6.0

@@ -8,8 +8,50 @@ import keyword
 import re
 from collections.abc import Callable
 
-from symdiff.ir import INF, NAN, ONE, Expr, and_, eq, ge, gt, le, lt, mul, ne, or_, power, where
-from symdiff.ir.functions import COMPOSITES, EXP, FLOOR, LOG, MAXIMUM, MINIMUM, PI, TABLE
+from symdiff.ir import (
+    HALF,
+    INF,
+    NAN,
+    ONE,
+    ZERO,
+    Expr,
+    abs_,
+    and_,
+    eq,
+    ge,
+    gt,
+    le,
+    lt,
+    mul,
+    ne,
+    or_,
+    power,
+    where,
+)
+from symdiff.ir.functions import (
+    ACOS,
+    ACOSH,
+    ASIN,
+    ASINH,
+    ATAN,
+    ATANH,
+    CEIL,
+    COMPOSITES,
+    COS,
+    COSH,
+    EXP,
+    FLOOR,
+    GAMMA,
+    LGAMMA,
+    LOG,
+    MAXIMUM,
+    MINIMUM,
+    PI,
+    POLYGAMMA,
+    SIN,
+    SINH,
+    TABLE,
+)
 
 
 def _function_table() -> dict[str, tuple[Callable[..., Expr], int, int | None]]:
@@ -26,7 +68,14 @@ def _function_table() -> dict[str, tuple[Callable[..., Expr], int, int | None]]:
         table[alias] = _fold(op), 1, None
     for alias in ("log", "ln"):
         table[alias] = lambda x, base=None: LOG(x) if base is None else LOG(x) / LOG(base), 1, 2
+    for name, function in _OF_SYMPY.items():
+        parameters = inspect.signature(function).parameters.values()
+        least = sum(p.default is p.empty for p in parameters)
+        table.setdefault(name, (function, least, len(parameters)))
+    for alias, op in (("Max", MAXIMUM), ("Min", MINIMUM)):
+        table[alias] = _fold(op), 1, None
     table["where"] = where, 3, 3  # its conditions are handled by the parser
+    table["Piecewise"] = where, 1, None
     return table
 
 
@@ -38,6 +87,41 @@ def _fold(op: Callable[[Expr, Expr], Expr]) -> Callable[..., Expr]:
 
     return folded
 
+
+_OF_SYMPY: dict[str, Callable[..., Expr]] = {
+    "Abs": abs_,
+    "sec": lambda x: ONE / COS(x),
+    "csc": lambda x: ONE / SIN(x),
+    "cot": lambda x: COS(x) / SIN(x),
+    "asec": lambda x: ACOS(ONE / x),
+    "acsc": lambda x: ASIN(ONE / x),
+    "acot": lambda x: ATAN(ONE / x),
+    "sech": lambda x: ONE / COSH(x),
+    "csch": lambda x: ONE / SINH(x),
+    "coth": lambda x: COSH(x) / SINH(x),
+    "asech": lambda x: ACOSH(ONE / x),
+    "acsch": lambda x: ASINH(ONE / x),
+    "acoth": lambda x: ATANH(ONE / x),
+    "ceiling": CEIL,
+    "frac": lambda x: x - FLOOR(x),
+    "Mod": lambda a, b: a - b * FLOOR(a / b),
+    "Pow": power,
+    "root": lambda x, n: power(x, ONE / n),
+    "Rational": lambda p, q=ONE: p / q,
+    "Heaviside": lambda x, at=HALF: COMPOSITES["numpy.heaviside"](x, at),
+    "factorial": lambda n: GAMMA(n + ONE),
+    "binomial": COMPOSITES["scipy.special.binom"],
+    "trigamma": lambda x: POLYGAMMA(ONE, x),
+    "loggamma": lambda x: where(gt(x, ZERO), LGAMMA(x), NAN),
+    "Eq": eq,
+    "Ne": ne,
+    "Lt": lt,
+    "Le": le,
+    "Gt": gt,
+    "Ge": ge,
+}
+"""What SymPy's parser and printers call these functions (definitions: NIST DLMF 4.14, 4.23, 4.28,
+4.37, 5.2, 5.15; for real arguments)."""
 
 FUNCTIONS = _function_table()
 """Every function of the grammar: builder, least and most arguments."""
@@ -55,6 +139,7 @@ CONSTANTS: dict[str, Callable[[], Expr]] = {
     "π": PI,
     "e": lambda: EXP(ONE),
     "inf": lambda: INF,
+    "oo": lambda: INF,
     "nan": lambda: NAN,
 }
 """Names of exact constants."""

@@ -31,6 +31,7 @@ from symdiff.frontend.formula.grammar import (
 from symdiff.ir import (
     AND,
     FALSE,
+    NAN,
     ONE,
     OR,
     TRUE,
@@ -364,9 +365,31 @@ class _Parser:
             a, b = _number(a), _number(b)
         return where(condition, a, b)
 
+    def _pieces(self, node: ast.Call) -> Visit:
+        """SymPy's `Piecewise((a, condition), (b, True))`: the first whose condition holds."""
+        outer, reached = self.guard, self.guard
+        found: list[tuple[Expr, Expr]] = []
+        if not node.args:
+            self._fail(node, "Piecewise has no piece")
+        for item in node.args:
+            if not isinstance(item, ast.Tuple) or len(item.elts) != 2:
+                self._fail(item, "a piece is a pair", "Piecewise((x, x > 0), (0, True))")
+            self.guard = reached
+            condition = _condition((yield item.elts[1]))
+            self.guard = and_(reached, condition)
+            found.append((condition, _number((yield item.elts[0]))))
+            reached = and_(reached, not_(condition))
+        self.guard = outer
+        result = NAN
+        for condition, value in reversed(found):
+            result = where(condition, value, result)
+        return result
+
     def _call(self, node: ast.Call) -> Visit:
         name = self._callee(node)
         builder, least, most = FUNCTIONS[name]
+        if name == "Piecewise":
+            return (yield from self._pieces(node))
         if node.keywords:
             self._fail(node, f"{name} takes no keyword arguments")
         if any(isinstance(a, ast.Starred) for a in node.args):

@@ -40,7 +40,12 @@ class Factored:
     factors: dict[str, tuple[Any, int]]
 
 
+_ONE = Fraction(1)
+
+
 def _fraction(q: Any) -> Fraction:
+    if q == 1:
+        return _ONE
     return Fraction(int(q.p), int(q.q))
 
 
@@ -54,6 +59,9 @@ class Ring:
 
     generators: list[Generator]
     context: Any = None
+    gens: tuple[Any, ...] = ()
+    names: list[str] = field(default_factory=list)
+    one: Any = None
     symbols: dict[Generator, Any] = field(default_factory=dict)
     circle: dict[Generator, tuple[Any, Any]] = field(default_factory=dict)
     removed: list[Any] = field(default_factory=list)
@@ -64,7 +72,9 @@ class Ring:
         angles = [g for g in self.generators if g.kind == "angle"]
         names += [f"{f}{i}" for i in range(len(angles)) for f in "cs"]
         self.context = fmpq_mpoly_ctx.get(names or ["unused"], Ordering.degrevlex)
-        gens = self.context.gens()
+        gens = self.gens = self.context.gens()
+        self.names = [str(g) for g in gens]
+        self.one = self.context.constant(1)
         self.symbols = dict(zip(self.generators, gens, strict=False))
         rest = gens[len(self.generators) :]
         self.circle = {g: (rest[2 * i], rest[2 * i + 1]) for i, g in enumerate(angles)}
@@ -88,7 +98,10 @@ class Ring:
                 self._merge(factors, key, base, n)
             else:
                 self._insert(factors, base, n)
-        unit = a.unit * b.unit
+        if a.unit is _ONE:
+            unit = b.unit
+        else:
+            unit = a.unit if b.unit is _ONE else a.unit * b.unit
         return Factored(unit, factors if unit else {})
 
     def neg(self, a: Factored) -> Factored:
@@ -102,7 +115,8 @@ class Ring:
             raise OutOfBudgetError("division by zero")
         if n == 0:
             return self.const(Fraction(1))
-        return Factored(a.unit**n, {k: (p, e * n) for k, (p, e) in a.factors.items()})
+        unit = _ONE if a.unit is _ONE else a.unit**n
+        return Factored(unit, {k: (p, e * n) for k, (p, e) in a.factors.items()})
 
     def add(self, a: Factored, b: Factored) -> Factored:
         if a.unit == 0 or b.unit == 0:
@@ -131,25 +145,34 @@ class Ring:
                 common[key] = (base, n)
             else:
                 del common[key]
-        return self.mul(Factored(Fraction(1), common), rest)
+        return self.mul(Factored(_ONE, common), rest)
 
     def of(self, poly: Any) -> Factored:
         """A polynomial as unit * monomial * rest."""
+        if not len(poly):
+            return self.const(Fraction(0))
+        lead = poly.leading_coefficient()
+        if len(poly) == 1:
+            return Factored(_fraction(lead), self._powers(poly))
         content = poly.term_content()
-        rest = poly / content
-        unit = _fraction(content.leading_coefficient()) * _fraction(rest.leading_coefficient())
         factors: dict[str, tuple[Any, int]] = {}
-        for n, x in zip(next(iter(content.monoms())), self.context.gens(), strict=True):
-            if n:
-                factors[str(x)] = (x, int(n))
-        result = Factored(unit, factors)
-        if not rest.is_constant():
-            monic = rest / rest.leading_coefficient()
-            self._insert(result.factors, monic, 1)
+        rest = poly
+        if not content.is_constant():
+            factors = self._powers(content)
+            rest = poly / content
+        if lead != 1:
+            rest = rest / rest.leading_coefficient()
+        result = Factored(_fraction(lead), factors)
+        self._insert(factors, rest, 1)
         return result
 
+    def _powers(self, monomial: Any) -> dict[str, tuple[Any, int]]:
+        """The powers of symbols in a polynomial of one term."""
+        (exponents,) = monomial.monoms()
+        return {self.names[i]: (self.gens[i], int(n)) for i, n in enumerate(exponents) if n}
+
     def _base(self, poly: Any) -> Factored:
-        return Factored(Fraction(1), {str(poly): (poly, 1)})
+        return Factored(_ONE, {str(poly): (poly, 1)})
 
     def _merge(self, factors: dict[str, tuple[Any, int]], key: str, base: Any, n: int) -> None:
         m = factors[key][1]

@@ -19,13 +19,18 @@ candidates.
 
 `absolute`      Absolute values and signs: `x*sign(x)` is `abs(x)`, `abs(x)*sign(x)` is ...
 `directions`    Exponents and angles that are multiples of one another, however they are...
+`candidates`    What is tried for one window: by other functions, sums apart and together
 `costs`         How long formulas are, and how many may be tried
 `check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
+`familiar`      Formulas in the functions that people know, before anything is shortened
 `frame`         A window of a formula as a quotient of polynomials in generators
 `one_angle`     Functions of one angle, written by each of the others
 `pieces`        Small pieces of writing: products of powers, signs, numbers
+`polynomials`   Polynomials, written as short as is found
+`products`      Products: what they are as formulas, and about how long they get
 `radicals`      Roots: their squares are their radicands, in both directions
 `rules`         Identities for what is no quotient of polynomials: one table, each sampl...
+`truth`         Conditions of branches, as short as they get
 `waves`         Products of sines and cosines as sums of them, of sums and differences o...
 `writer`        From quotients of polynomials to the shortest formula that is found for ...
 """
@@ -34,19 +39,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, Expr
-from symdiff.ir.formula_text import factors, terms, tree_sizes
-from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
-from symdiff.passes.simplify import absolute, one_angle, radicals, waves
+from symdiff.ir import ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr
+from symdiff.ir.formula_text import terms, tree_sizes
+from symdiff.ir.functions import COS, COSH, SIN, SINH, TAN, TANH
+from symdiff.passes.cancel.rational import OutOfBudgetError
+from symdiff.passes.simplify import radicals
+from symdiff.passes.simplify.candidates import MARGIN, MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
-from symdiff.passes.simplify.frame import Frame, inside, readable, window
-from symdiff.passes.simplify.rules import rewritten
-from symdiff.passes.simplify.writer import Writer
+from symdiff.passes.simplify.familiar import readable
+from symdiff.passes.simplify.frame import Frame, inside, window
+from symdiff.passes.simplify.rules import rewritten, shifted, turned_odd
 
 MAX_OPERATIONS = 400
 """Formulas with more operations than this, written out as trees, stay as they are."""
@@ -54,21 +60,13 @@ CANDIDATES = 800
 """Candidates that are measured for one formula."""
 ALTOGETHER, LEAST = 2400, 60
 """For all formulas of a call, and for each of them even then."""
-MAX_TERMS = 10
-"""Sums with more terms are not taken apart."""
-MAX_POOL = 5
-"""Values that are written, of those that functions of angles and roots give."""
-MAX_ANGLES = 3
-"""Windows with more angles, or exponentials, are not written by other functions of them."""
 WORSE = 3
 """Operations by which an intermediate formula may be longer."""
-
-MARGIN = 4
-"""Values that look longer than twice the shortest formula found, and this, are not written."""
 MOST_TRIED = 12
 """Formulas of a window that are compared with what they replace, the shortest first."""
 
 _SUMS = (ADD, SUB)
+_TURNING = (SIN, COS, TAN, SINH, COSH, TANH)
 _RATIONAL = (ADD, SUB, NEG, MUL, DIV)
 
 
@@ -131,9 +129,12 @@ def _short(
         if other is not start and tree_sizes((other,))[other] <= MAX_OPERATIONS:
             starts.append(other)
     costs = Costs(ir.topological(starts))
+    if (fewer := shifted(start)) is not start:
+        starts.append(fewer)
     best = Short(start)
+    windows: Windows = {}
     for first in starts:
-        found = _from(first, start, costs, budget, domain)
+        found = _from(first, start, costs, budget, domain, windows)
         if not conditional:
             found = [f for f in found if not f.nonzero]
         for short in found:
@@ -146,14 +147,15 @@ def _short(
 
 
 def _from(
-    first: Expr, start: Expr, costs: Costs, budget: Budget, domain: Expr | None
+    first: Expr, start: Expr, costs: Costs, budget: Budget, domain: Expr | None, windows: Windows
 ) -> list[Short]:
     """What is found from one of the formulas that there are to start with."""
     found: list[Short] = []
     for strict in (False, True):  # a domain that a part loses may be kept by the rest
-        work = _Simplifier(costs, strict, budget, domain)
+        work = _Simplifier(costs, strict, budget, domain, windows)
+        work.top = {first: start}
         made = work.of(first)
-        if made is start or equal(start, made, within=domain):
+        if made is start or made in work.proven or equal(start, made, within=domain):
             found.append(Short(made))
         short = work.conditional.get(first)
         if short is not None and not set(short.nonzero) <= _in_bases(start):
@@ -172,12 +174,21 @@ def _in_bases(e: Expr) -> set[Expr]:
     return set(ir.variables(bases))
 
 
+Windows = dict[Any, Candidates]
+"""Searches by generators; and whether they are cautious."""
+
+
 class _Simplifier:
     """Simplifies a formula from the top: a window at a time, after what its generators are
     functions of."""
 
-    def __init__(self, costs: Costs, strict: bool, budget: Budget, domain: Expr | None) -> None:
+    def __init__(
+        self, costs: Costs, strict: bool, budget: Budget, domain: Expr | None, windows: Windows
+    ) -> None:
         self.costs, self.strict, self.budget, self.domain = costs, strict, budget, domain
+        self.windows = windows
+        self.top: dict[Expr, Expr] = {}
+        self.proven: set[Expr] = set()
         self.known: dict[Expr, Expr] = {}
         self.conditional: dict[Expr, Short] = {}
 
@@ -190,7 +201,7 @@ class _Simplifier:
         return found
 
     def _node(self, e: Expr) -> Expr:
-        if not e.args:
+        if not e.args or _is_plain(e):
             return e
         best: Expr | None = None
         for start in self._starts(e):
@@ -211,7 +222,14 @@ class _Simplifier:
                     found = self._window(start) if self.costs.length(start) < 60 else None
                     candidates[start] = None
                 candidates |= dict.fromkeys(found or ())
-            ranked = sorted(candidates, key=self.costs.of)
+            ranked = self.costs.ranked(candidates)
+            exponents = self._exponents(ranked[0])
+            if exponents is not ranked[0]:
+                ranked.insert(0, exponents)
+            if self.costs.formulas.negative(ranked[0]):
+                turned = turned_odd(ranked[0])
+                if turned is not None and self.costs.shorter(turned, ranked[0]):
+                    ranked.insert(0, turned)
             chosen = self._first_equal(e, start, ranked)
             if chosen is not start or ranked[0] is start:
                 return chosen
@@ -219,11 +237,17 @@ class _Simplifier:
 
     def _first_equal(self, e: Expr, start: Expr, ranked: list[Expr]) -> Expr:
         """The first of some formulas that is equal to a node; what it starts from is."""
+        top = self.top.get(e)
         for candidate in ranked[:MOST_TRIED]:
             if candidate is start:
                 break
-            nonzero = compare(e, candidate, self.strict, self.domain)
+            if top is not None:
+                nonzero = compare(top, candidate, True, self.domain)
+            else:
+                nonzero = compare(e, candidate, self.strict, self.domain)
             if nonzero == ():
+                if top is not None:
+                    self.proven.add(candidate)
                 return candidate
             if nonzero and (
                 e not in self.conditional
@@ -235,7 +259,7 @@ class _Simplifier:
     def _below(self, e: Expr) -> Expr:
         """A part of a formula: as its user wrote it, unless another form has fewer operations."""
         found = self.of(e)
-        return e if self.costs.of(found)[:2] == self.costs.of(e)[:2] else found
+        return e if self.costs.rank(found)[:2] == self.costs.rank(e)[:2] else found
 
     def _starts(self, e: Expr) -> list[Expr]:
         """With what is below the window of a node simplified; in several ways, if it has roots."""
@@ -252,9 +276,35 @@ class _Simplifier:
         first = self._inner(e, nodes, dict.fromkeys(roots))
         if not roots:
             return [first]
-        opened = {radicand: radicals.opened(self.of(radicand)) for radicand in roots}
+        opened = {radicand: self._opened(radicand) for radicand in roots}
         second = self._inner(e, nodes, opened)
         return [first] if second is first else [first, second]
+
+    def _exponents(self, e: Expr) -> Expr:
+        """With exponents that came about by differentiation simplified."""
+        new: dict[Expr, Expr] = {}
+        for node in ir.topological((e,)):
+            if node.op is POW and node.args[1].op in _SUMS and node not in self.known:
+                x = self.of(node.args[1])
+                if self.costs.length(x) < self.costs.length(node.args[1]):
+                    new[node] = ir.power(node.args[0], x)
+        return ir.substitute((e,), new)[0] if new else e
+
+    def _opened(self, radicand: Expr) -> Expr | None:
+        """A square root with what is a square in some form of its radicand taken out."""
+        shortest = self.of(radicand)
+        first = radicals.opened(shortest)
+        if not any(n.op in _TURNING for n in ir.topological((shortest,))):
+            return first
+        least = self.costs.length(shortest) + WORSE
+        forms = self.costs.ranked(self._window(shortest) or ())[:MOST_TRIED]
+        made = [radicals.opened(e) for e in forms if self.costs.length(e) <= least]
+        for root in self.costs.ranked(e for e in made if e is not None):
+            if first is not None and not self.costs.shorter(root, first):
+                break
+            if equal(ir.sqrt(radicand), root, within=self.domain):
+                return root
+        return first
 
     def _inner(self, e: Expr, nodes: list[Expr], opened: dict[Expr, Expr | None]) -> Expr:
         new: dict[Expr, Expr] = {}
@@ -278,10 +328,9 @@ class _Simplifier:
     def _window(self, e: Expr, cautious: bool = False) -> Sequence[Expr] | None:
         """The best forms of a quotient of polynomials; None if it is too large."""
         try:
-            frame = Frame(e)
-            value = frame.value(e)
-            work = _Window(frame, self.costs, self.budget, cautious)
-            found = work.all_of(value)
+            work = self._candidates(e, cautious)
+            value = work.frame.value(e)
+            found = [*work.all_of(value)]
         except OutOfBudgetError:
             return None
         parts = terms(e)
@@ -293,187 +342,61 @@ class _Simplifier:
         elif e.op in (MUL, DIV, NEG):
             found += work.product_of(e)
         best = self.costs.best(found)
-        for wave in waves.forms(frame, value, work.writer):
+        for wave in work.waves(value):
             if self.costs.length(wave) < self.costs.length(best) + WORSE:
                 found += wave, self._again(wave)
         return found
 
+    def _candidates(self, e: Expr, cautious: bool) -> Candidates:
+        """The search in the generators of a window: the same one for windows that have the same."""
+        frame = Frame(e, self.costs.formulas, allocate=False)
+        key = frame.signature, cautious
+        work = self.windows.get(key)
+        if work is not None and frame.added <= work.frame.added:
+            work.frame.adopt(frame)
+        else:
+            frame.allocate()
+            work = self.windows[key] = Candidates(frame, self.costs, self.budget, cautious)
+        return work
+
     def _again(self, e: Expr) -> Expr:
         """A new formula, brought into its own shortest form."""
         try:
-            frame = Frame(e)
-            return _Window(frame, self.costs, self.budget).best(frame.value(e))
+            work = self._candidates(e, False)
+            return work.best(work.frame.value(e))
         except OutOfBudgetError:
             return e
 
 
-class _Window:
-    """Candidates for the values of one frame."""
-
-    def __init__(self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False) -> None:
-        self.frame, self.costs = frame, costs
-        self.writer = Writer(frame, costs, budget, cautious)
-        self._best: dict[object, Expr] = {}
-
-    def best(self, value: Factored) -> Expr:
-        """The shortest form found for a value."""
-        key = _key(value)
-        found = self._best.get(key)
-        if found is None:
-            found = self._best[key] = self.costs.best(self.all_of(value))
-        return found
-
-    def all_of(self, value: Factored) -> list[Expr]:
-        """The shortest formula for each form of a value; those that look long are left out."""
-        made: dict[Expr, None] = {}
-        least = None
-        for rough, _, v in sorted(
-            (self.writer.rough(v), i, v) for i, v in enumerate(self.pool(value))
-        ):
-            if least is not None and rough > 2 * least + MARGIN:
-                break
-            e = self.writer.write(v)
-            made[e] = None
-            least = min(self.costs.length(e), least or 10**9)
-        return list(made)
-
-    def pool(self, value: Factored) -> list[Factored]:
-        """The value in the terms of other functions of its angles and roots."""
-        pool = {_key(value): value}
-        for v in absolute.forms(self.frame, value):
-            pool.setdefault(_key(v), v)
-        for v in absolute.sized(self.frame, value):
-            pool.setdefault(_key(v), v)
-        for root in list(self.frame.roots.values()):
-            for v in list(pool.values()):
-                for form in radicals.forms(self.frame, root, v):
-                    pool.setdefault(_key(form), form)
-            pool = self._kept(pool)
-        chosen = [a for a in self.frame.angles if one_angle.matters(self.frame, a, value)]
-        if len(chosen) <= MAX_ANGLES:
-            for angle in chosen:
-                for v in list(pool.values())[:2]:
-                    for form in one_angle.forms(self.frame, angle, v):
-                        pool.setdefault(_key(form), form)
-                        if not self.writer.budget.spend():
-                            break
-                pool = self._kept(pool)
-        return list(pool.values())
-
-    def _kept(self, pool: dict[object, Factored]) -> dict[object, Factored]:
-        """The values that look short, and the first."""
-        if len(pool) <= 2:
-            return pool
-        first = next(iter(pool))
-        ranked = sorted(pool, key=lambda k: self.writer.rough(pool[k]))[:MAX_POOL]
-        worst = 2 * self.writer.rough(pool[ranked[0]]) + 6
-        kept = [k for k in ranked if self.writer.rough(pool[k]) <= worst]
-        if first not in kept and self.writer.rough(pool[first]) <= 2 * worst:
-            kept.append(first)
-        return {k: pool[k] for k in kept}
-
-    def sum_of(self, parts: Sequence[tuple[int, Expr]]) -> Expr:
-        """A sum of parts, brought together in pairs as long as that makes it shorter."""
-        ring = self.frame.ring
-        values = [
-            v if sign > 0 else ring.neg(v)
-            for sign, node in parts
-            for v in (self.frame.values[node],)
-        ]
-        groups: dict[object, Factored] = {}
-        for v in values:  # what has one denominator
-            below = tuple(sorted((k, n) for k, (_, n) in v.factors.items() if n < 0))
-            groups[below] = ring.add(groups[below], v) if below in groups else v
-        options = [self._paired(values)]
-        shared = self._shared(values)
-        if shared.factors:
-            inner = self._paired([ring.div(v, shared) for v in values])
-            options.append(ir.mul(self.best(shared), inner))
-        if 1 < len(groups) < len(values):
-            options.append(self._paired(list(groups.values())))
-        return self.costs.best(options)
-
-    def _shared(self, values: list[Factored]) -> Factored:
-        """The factors that all have."""
-        shared: dict[str, tuple[Any, int]] = {}
-        for key, (base, n) in values[0].factors.items():
-            others = [v.factors.get(key, (base, 0))[1] for v in values]
-            least = min(others) if n > 0 else max(others)
-            if least * n > 0:
-                shared[key] = base, least
-        return Factored(Fraction(1), shared)
-
-    def _paired(self, values: list[Factored]) -> Expr:
-        ring = self.frame.ring
-        values = [v for v in values if v.unit]
-        made = [self.best(v) for v in values]
-        while len(values) > 1:
-            least, choice = 0, None
-            for i in range(len(values)):
-                for j in range(i):
-                    if not self.writer.budget.spend():
-                        break
-                    if len(values) > 2 and self._of_one_variable(values[i], values[j]):
-                        continue
-                    apart = self.costs.length(ir.add(made[j], made[i]))
-                    try:
-                        both = ring.add(values[i], values[j])
-                        if self.writer.rough(both) > 2 * apart + MARGIN:
-                            continue
-                        joined = self.best(both)
-                    except OutOfBudgetError:
-                        continue
-                    gain = apart - self.costs.length(joined)
-                    if gain > least:
-                        least, choice = gain, (i, j, both, joined)
-            if choice is None:
-                break
-            i, j, both, joined = choice
-            values = [v for k, v in enumerate(values) if k not in (i, j)] + [both]
-            made = [e for k, e in enumerate(made) if k not in (i, j)] + [joined]
-        total = ir.ZERO
-        for e in made:
-            total = ir.add(total, e)
-        return total
-
-    def _of_one_variable(self, *values: Factored) -> bool:
-        """Whether these are terms of a polynomial of one variable, which people expand."""
-        columns = {
-            i
-            for v in values
-            for base, _ in v.factors.values()
-            for i, d in enumerate(base.degrees())
-            if d
-        }
-        whole = all(n > 0 for v in values for _, n in v.factors.values())
-        return whole and len(columns) < 2
-
-    def product_of(self, e: Expr) -> list[Expr]:
-        """A product with one of its sums brought together in pairs."""
-        ring, found = self.frame.ring, []
-        unit, parts = factors(e)
-        for k, (base, exponent) in enumerate(parts):
-            n = ir.integer(exponent)
-            if base.op not in _SUMS or n is None or not 2 <= len(terms(base)) <= MAX_TERMS:
-                continue
-            try:
-                rest = ring.const(unit)
-                for i, (b, x) in enumerate(parts):
-                    if i != k:
-                        rest = ring.mul(rest, self.frame.value(ir.power(b, x)))
-            except (OutOfBudgetError, KeyError):
-                continue
-            inner = self.sum_of(terms(base))
-            found.append(ir.mul(self.best(rest), ir.power(inner, n)))
-        return found
+def _is_plain(e: Expr) -> bool:
+    """Whether nothing can be shorter: every variable occurs once, at most one number, and no sign
+    that a sum could take."""
+    seen: set[Expr] = set()
+    numbers, sums, signs = 0, False, False
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        if node.op is VAR:
+            if node in seen:
+                return False
+            seen.add(node)
+        elif node.op is CONST:
+            numbers += 1
+        elif node.op is POW:
+            if ir.integer(node.args[1]) is None:
+                return False
+            stack.append(node.args[0])
+        elif node.op in _RATIONAL:
+            sums |= node.op in _SUMS
+            signs |= node.op is NEG
+            stack += node.args
+        else:
+            return False
+    return numbers <= 1 and not (sums and signs)
 
 
 def _is_rational(e: Expr) -> bool:
     return e.op in _RATIONAL or e.op is POW
-
-
-def _key(value: Factored) -> object:
-    return value.unit, tuple(sorted((k, n) for k, (_, n) in value.factors.items()))
 
 
 __all__ = ["Short", "short_forms", "simplify"]

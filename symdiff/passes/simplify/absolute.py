@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from symdiff.ir import ABS, SIGN
+from symdiff.ir import ABS, SIGN, ZERO
+from symdiff.ir.functions import MAXIMUM, MINIMUM
 from symdiff.passes.cancel.rational import Factored
 from symdiff.passes.simplify.frame import Frame
 
@@ -34,15 +35,51 @@ def forms(frame: Frame, value: Factored) -> Iterator[Factored]:
         yield _gathered(frame, result, (sign, x, size)) if result.unit else result
 
 
+def clipped(frame: Frame, value: Factored) -> Iterator[Factored]:
+    """`max(x, 0)*sign(x)` as `max(x, 0)`, and `x*sign(x)` beside it as `2*max(x, 0) - x`; those
+    of `min(x, 0)` are the negatives."""
+    ring = frame.ring
+    for e, part in frame.plain.items():
+        if e.op not in (MAXIMUM, MINIMUM) or ZERO not in e.args:
+            continue
+        inner = e.args[0] if e.args[1] is ZERO else e.args[1]
+        sign = frame.plain.get(SIGN(inner))
+        if sign is None:
+            continue
+        s, m = frame.index[str(sign)], frame.index[str(part)]
+        turn = 1 if e.op is MAXIMUM else -1
+        result = ring.const(value.unit)
+        whole = value.factors.get(str(part), (part, 0))[1] > 0
+        for base, n in value.factors.values():
+            total = ring.context.constant(0)
+            for row, q in base.terms():
+                powers = [int(k) for k in row]
+                if whole or powers[m]:
+                    q, powers[s] = q * turn ** powers[s], 0
+                plain = frame.plain.get(inner)
+                x = -1 if plain is None else frame.index[str(plain)]
+                rest = ring.context.constant(1)
+                while x >= 0 and powers[s] and powers[x]:
+                    powers[s], powers[x] = powers[s] - 1, powers[x] - 1
+                    rest = rest * turn * (2 * part - plain)
+                total = total + ring.context.from_dict({tuple(powers): q}) * rest
+            if total.is_zero():
+                if n > 0:
+                    yield ring.const(Fraction(0))
+                return
+            result = ring.mul(result, ring.pow(ring.of(total), n))
+        yield result
+
+
 def sized(frame: Frame, value: Factored) -> Iterator[Factored]:
     """Even powers of what stands in an absolute value by that: `x**2/abs(x)` is `abs(x)`."""
     ring = frame.ring
     for e, size in frame.plain.items():
         if e.op is not ABS:
             continue
-        inner = frame.plain.get(e.args[0])
-        if inner is None:
+        if e.args[0] not in frame.columns:
             continue
+        inner = frame.gens[frame.columns.index(e.args[0])]
         a, n = (value.factors.get(str(g), (g, 0))[1] for g in (size, inner))
         if not a or not n:
             continue

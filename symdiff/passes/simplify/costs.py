@@ -32,6 +32,7 @@ class Costs:
         self.given = {e.op for e in nodes}
         self.functions = {e for e in nodes if e.op not in ir.ARITHMETIC}
         self._known: dict[Expr, tuple[Any, ...]] = {}
+        self._ranks: dict[Expr, tuple[int, int, int]] = {}
 
     def length(self, e: Expr) -> int:
         """The operations of its text: what counts first."""
@@ -42,25 +43,51 @@ class Costs:
         found = self._known.get(e)
         if found is None:
             form = self.formulas.of(e)
-            nodes = ir.topological((e,))
-            new = len({n.op for n in nodes} - self.given)
-            new += sum(n.op is ir.POW and n.args[0].op is ir.CONST for n in nodes)
-            others = sum(
-                bool(n.args) and n.op not in ir.ARITHMETIC and n not in self.functions
-                for n in nodes
-            )
-            found = form.length, new, others, len(form.signed), form.signed
-            self._known[e] = found
+            found = self._known[e] = *self.rank(e), len(form.signed), form.signed
+        return found
+
+    def rank(self, e: Expr) -> tuple[int, int, int]:
+        """What is compared first, for which no text is needed."""
+        found = self._ranks.get(e)
+        if found is None:
+            new, others, ops = 0, 0, set[ir.Op]()
+            for n in ir.topological((e,)):
+                ops.add(n.op)
+                new += n.op is ir.POW and n.args[0].op is ir.CONST
+                others += bool(n.args) and n.op not in ir.ARITHMETIC and n not in self.functions
+            found = self.length(e), new + len(ops - self.given), others
+            self._ranks[e] = found
         return found
 
     def best(self, candidates: Iterable[Expr]) -> Expr:
         """The shortest of some formulas."""
-        given = [*candidates]
+        given = [*dict.fromkeys(candidates)]
+        if len(given) == 1:
+            return given[0]
         least = min(map(self.length, given))
         given = [e for e in given if self.length(e) == least]
+        if len(given) > 1:
+            first = min(map(self.rank, given))
+            given = [e for e in given if self.rank(e) == first]
         return given[0] if len(given) == 1 else min(given, key=self.of)
+
+    def ranked(self, candidates: Iterable[Expr]) -> list[Expr]:
+        """Some formulas, the shortest first; texts are made for those alone that are alike."""
+        groups: dict[tuple[int, int, int], list[Expr]] = {}
+        for e in candidates:
+            groups.setdefault(self.rank(e), []).append(e)
+        return [
+            e
+            for rank in sorted(groups)
+            for e in (groups[rank] if len(groups[rank]) == 1 else sorted(groups[rank], key=self.of))
+        ]
 
     def shorter(self, e: Expr, other: Expr) -> bool:
         """Whether the first is the shorter one."""
+        if e is other:
+            return False
         m, n = self.length(e), self.length(other)
-        return m < n if m != n else self.of(e) < self.of(other)
+        if m != n:
+            return m < n
+        ranks = self.rank(e), self.rank(other)
+        return ranks[0] < ranks[1] if ranks[0] != ranks[1] else self.of(e) < self.of(other)

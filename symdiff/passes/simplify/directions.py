@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, ONE, SUB, VAR, Expr
-from symdiff.ir.formula_text import Formulas
+from symdiff.ir import ADD, DIV, MUL, ONE, SUB, VAR, ZERO, Expr
+from symdiff.ir.formula_text import Formulas, factors, terms
 from symdiff.ir.functions import COS, PI, SIN, TAN
 from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
@@ -104,6 +104,30 @@ def times(q: Fraction, u: Expr, formulas: Formulas) -> Expr:
     return best
 
 
+def gathered(u: Expr, formulas: Formulas) -> Expr:
+    """A sum with what all its terms have taken out, where that is shorter: `L/l - x/l` as
+    `(L - x)/l`."""
+    rows = [(sign, *factors(term)) for sign, term in terms(u)]
+    shared = set(rows[0][2]).intersection(*(set(found) for _, _, found in rows[1:]))
+    if len(rows) < 2 or not shared:
+        return u
+    inner = ZERO
+    for sign, unit, found in rows:
+        term = ir.const(sign * unit)
+        for base, exponent in found:
+            if (base, exponent) not in shared:
+                term = ir.mul(term, ir.power(base, exponent))
+        inner = ir.add(inner, term)
+    for base, exponent in rows[0][2]:
+        if (base, exponent) in shared:
+            n = ir.integer(exponent)
+            if n is not None and n < 0:
+                inner = ir.div(inner, ir.power(base, -n))
+            else:
+                inner = ir.mul(ir.power(base, exponent), inner)
+    return inner if formulas.length(inner) < formulas.length(u) else u
+
+
 def _distributed(q: Fraction, u: Expr) -> Expr | None:
     if u.op in (ADD, SUB):
         a, b = (ir.mul(ir.const(q), x) for x in u.args)
@@ -150,4 +174,4 @@ def in_phase(e: Expr) -> Expr:
     return made if quarter % 4 < 2 else ir.neg(made)
 
 
-__all__ = ["Parts", "directions", "in_phase", "times"]
+__all__ = ["Parts", "directions", "gathered", "in_phase", "times"]

@@ -17,32 +17,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import arb
-
 from symdiff import ir
-from symdiff.errors import UnsupportedError
-from symdiff.interpret.balls import exclusive
-from symdiff.interpret.flat import Tape
 from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, VAR, Expr
-from symdiff.ir.formula_text import Formulas
+from symdiff.ir.formula_text import Formulas, factors, terms
 from symdiff.ir.functions import (
-    ATAN,
-    ATAN2,
     COS,
     COSH,
     EXP,
     EXPM1,
-    LOG,
-    LOG1P,
-    LOGADDEXP,
-    MAXIMUM,
-    MINIMUM,
     SIN,
     SINH,
     TAN,
     TANH,
-    UNIT,
-    XLOGY,
 )
 from symdiff.passes.cancel.algebra import Generator, linear
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, Ring
@@ -133,23 +119,34 @@ def _has_integer(e: Expr) -> bool:
 class Frame:
     """The generators of a window, and the values of its nodes."""
 
-    def __init__(self, e: Expr) -> None:
+    def __init__(self, e: Expr, formulas: Formulas | None = None, *, allocate: bool = True) -> None:
         self.nodes = window(e)
         if len(self.nodes) > MAX_NODES:
             raise OutOfBudgetError("the window is too large")
         self.columns: list[Expr | None] = []
         self.powers: dict[int, tuple[Expr | None, Expr, Fraction]] = {}
         self.roots: dict[Expr, Root] = {}
-        self.formulas = Formulas()
+        self.formulas = formulas or Formulas()
         self.angles: list[Angle] = []
         self.values: dict[Expr, Factored] = {}
-        self._plan()
         self._known: dict[str, list[Expr]] | None = None
         self.written = {n for n in self.nodes if n.op in (ADD, SUB)}
+        self._plan()
+        if allocate:
+            self.allocate()
+
+    def adopt(self, other: Frame) -> None:
+        """The nodes of another window with the same generators as well."""
+        known = set(self.nodes)
+        self.nodes += [n for n in other.nodes if n not in known]
+        self.parts |= other.parts
+        if not other.written <= self.written:
+            self.written |= other.written
+            self._known = None
 
     # -------------------------------------------------------------- generators
     def _plan(self) -> None:
-        """Find the generators, then give each a symbol."""
+        """Find the generators."""
         exponents: dict[tuple[Expr | None, Expr], set[Fraction]] = {}
         angles: dict[tuple[int, Expr], set[Fraction]] = {}
         radicands: dict[Expr, int] = {}
@@ -185,9 +182,42 @@ class Frame:
                 del angles[kind, m]
         self.units = {key: _unit(found) for key, found in exponents.items()}
         self.steps = {key: abs(_unit(found)) for key, found in angles.items()}
-        count = len(plain) + len(self.units) * 9 + len(angles) * 9 + len(radicands)
         if len(plain) + len(self.units) + len(angles) + len(radicands) > MAX_GENERATORS:
             raise OutOfBudgetError("too many generators")
+        self._plain, self.radicands = tuple(plain), radicands
+        self.added = self._added() if any(base is None for base, _ in self.units) else set()
+        self.signature = (
+            frozenset(plain), frozenset(self.units.items()), frozenset(self.steps.items()),
+            frozenset(radicands.items()), frozenset(self.hyperbolic_as_powers),
+        )  # fmt: skip
+
+    def _added(self) -> set[Expr]:
+        """The directions of exponentials that some terms of a sum have and others have not, or to
+        another power: only those have hyperbolic functions."""
+        found = set(self.hyperbolic_as_powers)
+        for e in self.nodes:
+            if e.op is EXPM1:
+                found |= set(self.parts[None, e.args[0]])
+            if e.op not in (ADD, SUB):
+                continue
+            rows: list[dict[Expr, Fraction]] = []
+            for _, term in terms(e):
+                row: dict[Expr, Fraction] = {}
+                for base, exponent in factors(term)[1]:
+                    if base.op is EXP and (q := ir.rational(exponent)) is not None:
+                        for m, c in self.parts.get((None, base.args[0]), {}).items():
+                            row[m] = row.get(m, Fraction(0)) + q * c
+                rows.append(row)
+            for m in {m for row in rows for m in row}:
+                if len({row.get(m) for row in rows}) > 1:
+                    found.add(m)
+        return found
+
+    def allocate(self) -> None:
+        """Give each generator a symbol."""
+        plain, radicands = self._plain, self.radicands
+        added = sum(base is None and m in self.added for base, m in self.units)
+        count = len(plain) + len(self.units) + 8 * added + len(self.steps) * 8 + len(radicands)
         self.ring = Ring([Generator("node", ir.var(f"#{i}")) for i in range(max(count, 1))])
         self.gens = self.ring.context.gens()
         self.index = {str(g): i for i, g in enumerate(self.gens)}
@@ -197,13 +227,12 @@ class Frame:
             symbol = self._symbol(None)
             self.exps[key] = symbol
             self.powers[len(self.columns) - 1] = (*key, unit)
-            if key[0] is None:
+            if key[0] is None and key[1] in self.added:
                 self._angle(times(unit, key[1], self.formulas), HYPERBOLIC, symbol)
         self.turns = {
             key: self._angle(times(step, key[1], self.formulas), key[0])
             for key, step in self.steps.items()
         }
-        self.radicands = radicands
         self.substituted: dict[Expr, Any] = {}
         for base, n in radicands.items():
             symbol = self._symbol(ir.raw(POW, (base, ir.const(Fraction(1, n)))))
@@ -420,91 +449,4 @@ def _unit(values: Iterable[Fraction]) -> Fraction:
     return size if any(v > 0 for v in found) else -size
 
 
-def readable(e: Expr) -> Expr:
-    """Functions that are made for accuracy by what they stand for; numbers that are none."""
-
-    closed: set[Expr] = set()
-
-    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
-        made = _plain(node, args)
-        if made.op is VAR or made.op.boolean or any(a not in closed for a in made.args):
-            return _without_infinities(made)
-        if made.op is not ir.CONST and made.args:
-            made = _settled(made)
-        closed.add(made)
-        return made
-
-    return ir.transform((e,), rule)[0]
-
-
-def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
-    if node.op is LOG1P:
-        return LOG(args[0] + ONE)
-    if node.op is EXPM1:
-        return EXP(args[0]) - ONE
-    if node.op is UNIT:
-        return ir.div(*args)
-    if node.op is ATAN2 and args[1] is ONE:
-        return ATAN(args[0])
-    if node.op is LOGADDEXP:
-        return LOG(EXP(args[0]) + EXP(args[1]))
-    if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
-        return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
-    return ir.rebuild(node, args)
-
-
-def _settled(e: Expr) -> Expr:
-    """A number, as inf or nan if it is no real number."""
-    if any(a.op is ir.CONST and ir.rational(a) is None for a in e.args):
-        return _at_infinity(e)
-    ball = e.op.ball
-    with exclusive(PRECISION):
-        try:
-            tape = Tape((), (e,))
-            values = tape.run((), PRECISION)
-        except (UnsupportedError, ValueError, NotImplementedError):
-            return e
-        if values[tape.roots[0]].is_finite() or tape.trouble(tape.roots[0], values) == "undecided":
-            return e
-        q = ir.rational(e.args[0]) if e.op.arity == 1 else None
-        if q is None or ball is None:
-            return ir.NAN
-        point, step = arb(q.numerator) / q.denominator, arb(2) ** -40
-        near = [ball(point + s) for s in (step, -step)]
-    signs = {bool(b > 0) for b in near if b.is_finite() and not b.contains(0)}
-    if len(signs) != 1:
-        return ir.NAN
-    return ir.INF if signs == {True} else ir.neg(ir.INF)
-
-
-def _at_infinity(e: Expr) -> Expr:
-    """A function of infinite numbers, as the mathematical library has it."""
-    names = [n for n in e.op.names if n.startswith("math.")]
-    if not names or any(a.op is not ir.CONST for a in e.args):
-        return e
-    values = [float(a.value) for a in e.args]
-    try:
-        found = float(getattr(math, names[0][5:])(*values))
-        return ir.const(found) if not math.isfinite(found) or found == int(found) else e
-    except (ValueError, OverflowError, AttributeError, TypeError):
-        return ir.NAN
-
-
-def _without_infinities(e: Expr) -> Expr:
-    """What is nan or infinite whatever its variables are."""
-    if e.op is ir.WHERE or e.op.boolean:
-        return e
-    if ir.NAN in e.args:
-        return ir.NAN
-    least = ir.neg(ir.INF)
-    if e.op in (ADD, SUB, MAXIMUM, MINIMUM):
-        for i, a in enumerate(e.args):
-            if a is not ir.INF and a is not least:
-                continue
-            if e.op in (MAXIMUM, MINIMUM):
-                return a if (a is ir.INF) is (e.op is MAXIMUM) else e.args[1 - i]
-            return ir.neg(a) if e.op is SUB and i else a
-    return e
-
-
-__all__ = ["CIRCULAR", "HYPERBOLIC", "VAR", "Angle", "Frame", "Root", "readable", "window"]
+__all__ = ["CIRCULAR", "HYPERBOLIC", "VAR", "Angle", "Frame", "Root", "window"]

@@ -13,7 +13,7 @@ from symdiff.ir import ONE, ZERO, Expr
 from symdiff.ir.formula_text import terms
 from symdiff.ir.functions import PI
 
-_HALF = Fraction(1, 2)
+_HALF, _ONE = Fraction(1, 2), Fraction(1)
 _FOLDED = (ir.MUL, ir.DIV, ir.NEG, ir.CONST)
 """What products of nodes are not just written down of."""
 
@@ -34,15 +34,17 @@ def roots_of_numbers(exponents: dict[Expr, Fraction | int]) -> None:
 
 def primitive(p: Any) -> tuple[Any, Fraction]:
     """A polynomial with coprime integer coefficients, and the number it was divided by."""
-    coefficients = [fraction(c) for c in p.coeffs()]
-    scale = Fraction(
-        math.gcd(*(c.numerator for c in coefficients)),
-        math.lcm(*(c.denominator for c in coefficients)),
-    )
-    return p / fmpq(scale.numerator, scale.denominator), scale
+    coefficients = p.coeffs()
+    over = math.gcd(*[int(c.p) for c in coefficients])
+    under = math.lcm(*[int(c.q) for c in coefficients])
+    if over == 1 and under == 1:
+        return p, _ONE
+    return p / fmpq(over, under), Fraction(over, under)
 
 
 def fraction(q: Any) -> Fraction:
+    if q == 1:
+        return _ONE
     return Fraction(int(q.p), int(q.q))
 
 

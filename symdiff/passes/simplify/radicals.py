@@ -100,6 +100,7 @@ def forms(frame: Frame, root: Root, value: Factored) -> Iterator[Factored]:
     for form in (lowered, value):
         yield from _shifted(frame, root, form, i)
     yield lowered
+    yield from _each(frame, root, value, i)
 
 
 def _square(frame: Frame, root: Root, power: int) -> Factored:
@@ -142,6 +143,23 @@ def _lowered(frame: Frame, root: Root, value: Factored, i: int) -> Factored:
     else:
         top = ring.add(a, ring.mul(b, symbol))
     return ring.mul(result, ring.div(top, below))
+
+
+def _each(frame: Frame, root: Root, value: Factored, i: int) -> Iterator[Factored]:
+    """The factors linear in the root, each by itself: `(a + R)**2*(b**2 + R**2)` keeps its square."""
+    ring = frame.ring
+    if all(base.degrees()[i] < 2 for base, _ in value.factors.values()):
+        return
+    result = ring.const(value.unit)
+    for base, n in value.factors.values():
+        factor = ring.of(base)
+        if base.degrees()[i] > 1:
+            a, b = _parts(frame, root, base, i)
+            factor = ring.add(a, ring.mul(b, ring.of(root.symbol)))
+        if factor.unit == 0:
+            return
+        result = ring.mul(result, ring.pow(factor, n))
+    yield result
 
 
 def _parts(frame: Frame, root: Root, p: Any, i: int) -> tuple[Factored, Factored]:

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import HALF, ONE, SIGN, Expr
+from symdiff.ir.formula_text import factors
 from symdiff.ir.functions import (
     ACOS,
     ACOSH,
@@ -23,9 +24,11 @@ from symdiff.ir.functions import (
     ERF,
     ERFC,
     EXP,
+    GAMMA,
     HYPOT,
     LOG,
     LOGADDEXP,
+    POLYGAMMA,
     SIN,
     SINH,
     TANH,
@@ -33,6 +36,7 @@ from symdiff.ir.functions import (
     XLOGY,
 )
 from symdiff.ir.identities import Bindings, U, V, match
+from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.simplify.directions import in_phase
 
 
@@ -123,4 +127,51 @@ def rewritten(e: Expr) -> Iterator[Expr]:
         yield turned
 
 
-__all__ = ["IDENTITIES", "Fraction", "Identity", "rewritten"]
+MAX_SHIFT = 3
+"""Arguments of gamma functions that differ by more than this stay."""
+
+
+def shifted(e: Expr) -> Expr:
+    """With gamma functions whose arguments differ by integers as one: `gamma(x + 1)` as
+    `x*gamma(x)` beside `gamma(x)` (DLMF 5.5.1, 5.5.2)."""
+    nodes = [n for n in ir.topological((e,)) if n.op in (GAMMA, POLYGAMMA)]
+    groups: dict[frozenset[tuple[Expr, Fraction]], list[tuple[Fraction, Expr]]] = {}
+    for n in nodes:
+        found = dict(linear(n.args[-1]) or {n.args[-1]: Fraction(1)})
+        start = found.pop(ONE, Fraction(0))
+        groups.setdefault(frozenset(found.items()), []).append((start, n.args[-1]))
+    least = {u: min(members, key=lambda m: m[0]) for members in groups.values() for _, u in members}
+    starts = {u: start for members in groups.values() for start, u in members}
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = ir.rebuild(node, args)
+        if node.op is not GAMMA and not (node.op is POLYGAMMA and node.args[0] is ir.ZERO):
+            return made
+        first, u = least[node.args[-1]]
+        step = starts[node.args[-1]] - first
+        if not step or step.denominator != 1 or step > MAX_SHIFT:
+            return made
+        made = node.op(u) if node.op is GAMMA else node.op(ir.ZERO, u)
+        for k in range(int(step)):
+            at = ir.add(u, ir.const(k))
+            made = ir.mul(at, made) if node.op is GAMMA else ir.add(made, ir.div(ONE, at))
+        return made
+
+    return ir.transform((e,), rule)[0] if len(groups) < len(starts) else e
+
+
+def turned_odd(e: Expr) -> Expr | None:
+    """The negative of a product as one with a difference turned in an odd function:
+    `-k*sin(x - m)` as `k*sin(m - x)`."""
+    for base, exponent in factors(e)[1]:
+        n = ir.integer(exponent)
+        if n is None or n % 2 == 0 or base.op.arity != 1 or base.args[0].op is not ir.SUB:
+            continue
+        inner = base.args[0]
+        if base.op is SIGN or base.op(ir.neg(ir.var("x"))).op is ir.NEG:
+            other = base.op(ir.sub(inner.args[1], inner.args[0]))
+            return ir.substitute((ir.neg(e),), {base: other})[0]
+    return None
+
+
+__all__ = ["IDENTITIES", "Fraction", "Identity", "rewritten", "shifted", "turned_odd"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -195,9 +196,27 @@ def _on_each(f: Function) -> Function:
     return lambda t, value: elementwise(f, value)
 
 
-def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
-    """A real number is never infinite: only what is not defined is replaced."""
-    return _where(t, elementwise(finiteness.undefined, x), nan, x)
+def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
+    """Large numbers stand for infinities unless others are given."""
+    high = number(sys.float_info.max) if posinf is None else posinf
+    low = number(-sys.float_info.max) if neginf is None else neginf
+
+    def replaced(value: Any, lost: Any, above: Any, below: Any) -> Any:
+        ends = arrays.choose(scalars.compare(ast.Lt, 0, value), above, below)
+        found = arrays.choose(finiteness.infinite(value), ends, value)
+        return arrays.choose(finiteness.undefined(value), lost, found)
+
+    return elementwise(replaced, x, nan, high, low)
+
+
+def _of_two_numbers(op: ir.Op) -> Function:
+    """The larger or smaller one; where one is nan, the other."""
+
+    def chosen(a: Any, b: Any) -> Any:
+        found = arrays.choose(finiteness.undefined(b), a, scalars.apply(op, a, b))
+        return arrays.choose(finiteness.undefined(a), b, found)
+
+    return lambda t, a, b: elementwise(chosen, a, b)
 
 
 # -------------------------------------------------------------------- reductions
@@ -376,6 +395,7 @@ TABLE: dict[str, Function] = {
     "numpy.greater_equal": _compare(ast.GtE), "numpy.isclose": _isclose,
     "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
     "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
+    "numpy.fmax": _of_two_numbers(functions.MAXIMUM), "numpy.fmin": _of_two_numbers(functions.MINIMUM),
     "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,

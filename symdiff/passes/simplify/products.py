@@ -1,0 +1,187 @@
+"""Products: what they are as formulas, and about how long they get.
+
+Before:  1/2, {x: 2}, [(x + 1, -1)]
+After:   x**2/(2*(x + 1))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from symdiff import ir
+from symdiff.ir import ZERO, Expr
+from symdiff.ir.functions import EXP, PI
+from symdiff.passes.cancel.rational import Factored
+from symdiff.passes.simplify.costs import Budget, Costs
+from symdiff.passes.simplify.directions import gathered, times
+from symdiff.passes.simplify.frame import Frame
+from symdiff.passes.simplify.pieces import multiplied, negated, roots_of_numbers
+
+Around = tuple[int, int, int]
+"""Operations of some factors, how many are above the line, how many below."""
+NOTHING: Around = (0, 0, 0)
+
+_ONE, _TWO = Fraction(1), Fraction(2)
+
+
+class Products:
+    """Writes products of numbers, powers of the symbols of a frame, and formulas."""
+
+    def __init__(self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False) -> None:
+        self.cautious = cautious  # nothing is divided that may vanish
+        self.frame, self.ring, self.costs, self.budget = frame, frame.ring, costs, budget
+        self._exponents: dict[tuple[Fraction, Expr], Expr] = {}
+        self._columns: dict[int, tuple[Expr, Fraction | int]] = {}
+        self._sides: dict[tuple[int, int], tuple[int, bool]] = {}
+        self._made: dict[Any, Expr] = {}
+        self._sums: dict[Expr, Expr] = {}
+
+    def rough(self, value: Factored) -> int:
+        """About how many operations a value has, without writing it: its sums as they stand."""
+        count = over = under = 0
+        singles: dict[int, int] = {}
+        for base, n in value.factors.values():
+            if len(base) == 1:
+                for i, k in enumerate(next(iter(base.monoms()))):
+                    if k:
+                        singles[i] = int(k) * n
+                continue
+            count += len(base) - 1 + (n not in (1, -1))
+            for monomial, c in base.terms():
+                powers = {i: int(k) for i, k in enumerate(monomial) if k}
+                count += self.size(_ONE if c in (1, -1) else _TWO, powers)
+            over += n > 0
+            under += n < 0
+        return self.size(value.unit, singles, (count, over, under)) + (value.unit < 0)
+
+    def size(self, unit: Fraction, singles: dict[int, int], around: Around = NOTHING) -> int:
+        """The operations of a product without its sign, without writing it; powers of one base
+        that are different symbols count apart."""
+        count, over, under = around
+        for i, n in singles.items():
+            if n:
+                length, below = self._side(i, n)
+                count += length
+                if below:
+                    under += 1
+                else:
+                    over += 1
+        over += unit.numerator not in (1, -1)
+        under += unit.denominator != 1
+        return count + under + (over - 1 if over else 0)
+
+    def around(self, factors: Iterable[tuple[Expr, int]]) -> Around:
+        """Formulas to some powers as a part of a product: their operations, how many are above
+        the line, and how many below it."""
+        count = over = under = 0
+        for e, n in factors:
+            count += self.costs.length(e) + (n not in (1, -1))
+            if n > 0:
+                over += 1
+            else:
+                under += 1
+        return count, over, under
+
+    def _side(self, i: int, n: int) -> tuple[int, bool]:
+        """The operations of a power of a symbol, and whether it is written below the line."""
+        found = self._sides.get((i, n))
+        if found is None:
+            e = self.assembled(Fraction(1), {i: n}, [])
+            below = e.op is ir.DIV and e.args[0] is ir.ONE
+            found = self.costs.length(e.args[1] if below else e), below
+            self._sides[i, n] = found
+        return found
+
+    def assembled(
+        self, unit: Fraction, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
+    ) -> Expr:
+        """The product of a number, powers of symbols and powers of formulas."""
+        if others:
+            return self._assembled(unit, singles, others)
+        key = unit.numerator, unit.denominator, *sorted(singles.items())
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._assembled(unit, singles, others)
+        return found
+
+    def _assembled(
+        self, unit: Fraction, singles: dict[int, int], others: Sequence[tuple[Expr, Fraction | int]]
+    ) -> Expr:
+        exponents: dict[Expr, Fraction | int] = {}
+        symbolic: dict[Expr, Expr] = {}
+        natural = ZERO
+        for i, n in sorted(singles.items()):
+            power = self.frame.powers.get(i)
+            if power is not None:
+                base, m, step = power
+                exponent = self._exponent(step * n, m)
+                if base is None:
+                    natural = ir.add(natural, exponent)
+                else:
+                    symbolic[base] = ir.add(symbolic.get(base, ZERO), exponent)
+                continue
+            base, q = self._column(i)
+            exponents[base] = exponents.get(base, 0) + n * q
+        for e, k in others:
+            if e.op is ir.POW and (inner := ir.rational(e.args[1])) is not None:
+                e, k = e.args[0], inner * k
+            exponents[e] = exponents.get(e, 0) + k
+        if len(exponents) > 1 and any(b.op is ir.CONST or b.op is PI for b in exponents):
+            roots_of_numbers(exponents)
+        over: list[Expr] = []
+        under: list[Expr] = []
+        for base, known in exponents.items():
+            if base in symbolic:
+                symbolic[base] = ir.add(symbolic[base], ir.const(known))
+            elif base.op is ir.CONST and known.denominator == 1:
+                number = ir.rational(base)
+                assert number is not None
+                unit *= number ** int(known)
+            elif known.numerator < 0:
+                under.append(base if known == -1 else ir.power(base, ir.const(-known)))
+            elif known:
+                over.append(base if known == 1 else ir.power(base, ir.const(known)))
+        for base, exponent in symbolic.items():
+            if self.costs.formulas.starts_with_minus(exponent):
+                under.append(ir.power(base, negated(exponent)))
+            else:
+                over.append(ir.power(base, exponent))
+        if natural is not ZERO:
+            if natural.op in (ir.ADD, ir.SUB):
+                natural = self._gathered(natural)
+            over.append(EXP(natural))
+        top, bottom = multiplied(over), multiplied(under)
+        if unit.numerator not in (1, -1):
+            top = ir.mul(ir.const(abs(unit.numerator)), top)
+        if unit.denominator != 1:
+            bottom = ir.mul(ir.const(unit.denominator), bottom)
+        made = ir.div(top, bottom)
+        return ir.neg(made) if unit < 0 else made
+
+    def _gathered(self, u: Expr) -> Expr:
+        found = self._sums.get(u)
+        if found is None:
+            found = self._sums[u] = gathered(u, self.costs.formulas)
+        return found
+
+    def _exponent(self, q: Fraction, m: Expr) -> Expr:
+        """A multiple of a direction."""
+        found = self._exponents.get((q, m))
+        if found is None:
+            found = self._exponents[q, m] = times(q, m, self.costs.formulas)
+        return found
+
+    def _column(self, i: int) -> tuple[Expr, Fraction | int]:
+        """A symbol of the ring as a base and its exponent."""
+        found = self._columns.get(i)
+        if found is None:
+            e = self.frame.columns[i]
+            assert e is not None
+            q = ir.rational(e.args[1]) if e.op is ir.POW else None
+            found = self._columns[i] = (e, 1) if q is None else (e.args[0], q)
+        return found
+
+
+__all__ = ["Products"]
