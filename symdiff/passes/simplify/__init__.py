@@ -399,4 +399,4 @@ def _is_rational(e: Expr) -> bool:
     return e.op in _RATIONAL or e.op is POW
 
 
-__all__ = ["Short", "short_forms", "simplify"]
+__all__ = ["MAX_OPERATIONS", "Short", "short_forms", "simplify"]
