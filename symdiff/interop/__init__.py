@@ -1,5 +1,7 @@
 """Other packages' ways of asking.
 
 `lambdify`     SymPy's `lambdify`, with kernels and their derivatives
+`derived`      derivatives as functions of flat arguments, for the next ones
+`jax`          JAX: functions of arrays under `jit`, `vmap` and reverse mode
 `torch`        PyTorch: functions of tensors, with derivatives of any order
 """

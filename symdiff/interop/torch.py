@@ -9,7 +9,6 @@ and so on. Tensors on the CPU are read where they lie.
 from __future__ import annotations
 
 import itertools
-import linecache
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -20,6 +19,7 @@ import torch
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
 from symdiff.errors import SymdiffError
+from symdiff.interop import derived
 from symdiff.ir.program import Program
 
 _numbers = itertools.count()
@@ -172,9 +172,17 @@ class _Operator:
 
     def pullback(self, results: int) -> _Operator:
         """The operator that takes the arguments, and a cotangent for each result."""
-        bars = [f"c{k}" for k in range(results)]
-        bar = bars[0] if self.single else f"({', '.join(bars)},)"
-        return self._derived("vjp", bars, bar, (0,) * results)
+        if "vjp" not in self._made:
+            self._made["vjp"] = _Operator(derived.pullback(self.f, results, self.single))
+        found = self._made["vjp"]
+        return found if self.axes is None else found.mapped((*self.axes, *(0,) * results))
+
+    def pushforward(self) -> _Operator:
+        """The operator that takes the arguments, and a tangent for each."""
+        if "jvp" not in self._made:
+            self._made["jvp"] = _Operator(derived.pushforward(self.f))
+        found = self._made["jvp"]
+        return found if self.axes is None else found.mapped((*self.axes, *self.axes))
 
     def slopes(self, tensors: Sequence[Any], bars: Sequence[Any]) -> list[Any]:
         """The cotangents of the arguments; None for integers."""
@@ -188,24 +196,6 @@ class _Operator:
             shared = self.axes is not None and self.axes[k] is None
             slopes[k] = slope.sum(0) if shared else slope
         return slopes
-
-    def pushforward(self) -> _Operator:
-        """The operator that takes the arguments, and a tangent for each."""
-        count = len(self.f._source.parameters.real)
-        dots = [f"t{k}" for k in range(count)]
-        return self._derived("jvp", dots, f"({', '.join(dots)},)", self.axes or ())
-
-    def _derived(self, kind: str, more: list[str], given: str, axes: Any) -> _Operator:
-        if kind not in self._made:
-            primals = [f"p{k}" for k in range(len(self.f._source.parameters.real))]
-            name = f"{self.f.__name__}_{kind}"
-            text = (
-                f"def {name}({', '.join([*primals, *more])}):\n"
-                f"    return f.{kind}(({', '.join(primals)},), {given})[1]\n"
-            )
-            self._made[kind] = _Operator(_function(text, name, self.f))
-        found: _Operator = self._made[kind]
-        return found if self.axes is None else found.mapped((*self.axes, *axes))
 
     def mapped(self, axes: tuple[int | None, ...]) -> _Operator:
         """The operator over the leading axes of some arguments."""
@@ -257,18 +247,6 @@ class Differentiable(torch.autograd.Function):
             ]
             found = [torch.stack(column) for column in zip(*rows, strict=True)]
         return tuple(found), (0,) * len(found)
-
-
-def _function(text: str, name: str, f: SymbolicFunction) -> SymbolicFunction:
-    """The traced function of a text of ours, in which `f` is a function."""
-    file = f"<symdiff {name} {next(_numbers)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope: dict[str, Any] = {"f": f}
-    exec(compile(text, file, "exec"), scope)
-    traced: SymbolicFunction = symgrad(
-        scope[name], accuracy=f._options.accuracy, cache=f._options.cache
-    )
-    return traced
 
 
 def _dtype(tensors: Sequence[Any]) -> Any:

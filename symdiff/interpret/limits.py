@@ -6,7 +6,8 @@ in balls that are wide enough to resolve any cancellation. A limit counts only
 if it is seen on every path that stays in the function's domain, to more digits
 than a double has: poles, jumps and oscillations do not pass. In several variables
 values beside it are looked for, too, that are far from it: on paths of other shapes,
-as x*y/s has on s = x*y, and beside zeros of divisors, as (x**3 + y**3)/(x - y) has.
+as x*y/s has on s = x*y, or x*log(y) on y = exp(-1/x), and beside zeros of divisors, as
+(x**3 + y**3)/(x - y) has.
 
 Conditions that are decided at the point keep that decision, so the branch taken
 there is the one that counts. An operation that jumps at the point (sign, floor,
@@ -30,6 +31,18 @@ from symdiff import ir
 from symdiff.interpret import work
 from symdiff.interpret.balls import Value
 from symdiff.interpret.flat import Tape
+from symdiff.ir.functions import (
+    ACOSH,
+    ASINH,
+    ATANH,
+    LGAMMA,
+    LOG,
+    LOG1P,
+    LOG2,
+    LOG10,
+    XLOG1PY,
+    XLOGY,
+)
 
 Path = tuple[tuple[float, int], ...]
 """For each parameter the factor c and the exponent e of its step c*t**e."""
@@ -48,9 +61,13 @@ EXTRA_PATHS = 32
 REFUTING = 400_000
 """Work for finding counterexamples to one limit."""
 NEAR = 64
-"""Depth at which counterexamples are looked for."""
+"""Depth at which counterexamples are looked for, beside a point of the size of 1."""
 SHAPES, EXPONENTS = 40, (1, 2, 3, 4, 6)
 """Paths of other shapes that are tried, and the exponents of their steps."""
+FLAT = (0, -1, -3, -7)
+"""In place of an exponent e: steps c*exp(-1/t**(1 - e)), of which logarithms are as large as powers
+of the others."""
+FLAT_SHAPES = 24
 DIVISORS, DIRECTIONS, STEPS, PRECISION = 4, 8, 40, 4096
 """Divisors of which a zero beside the point is looked for, how many directions for a change of
 sign, how many steps from there to a zero, and the bits for that."""
@@ -67,6 +84,11 @@ class Limit:
 
     kind: Kind
     value: Value = None
+
+
+_LOGARITHMS = frozenset(
+    (LOG, LOG1P, LOG2, LOG10, ATANH, ASINH, ACOSH, LGAMMA, XLOGY, XLOG1PY, ir.POW)
+)
 
 
 class _Stopped(Exception):  # noqa: N818
@@ -139,8 +161,11 @@ class Approach:
         self, root: int, used: Sequence[int], value: Value
     ) -> Iterator[tuple[Value, Value]]:
         """Values close to the point, and how far from the limit they never are, if it is one."""
-        depth = NEAR + 2 * _span(self.tape, self.point)
-        for path in _oblique_paths(used, len(self.point)):
+        depth = NEAR + _exponent(self.tape, self.point)
+        paths = [*_oblique_paths(used, len(self.point))]
+        if any(e.op in _LOGARITHMS for e in self.tape.nodes):
+            paths += _flat_paths(used, self.point)
+        for path in paths:
             try:
                 yield self._at(path, root, False, depth), (1 + abs(value)) / 8
             except _Stopped:
@@ -226,7 +251,7 @@ class Approach:
                 raise _Stopped("open")
             ctx.prec = prec
             inputs = [
-                arb(x) + arb(c) * arb(2) ** (-depth * e) if c else arb(x)
+                arb(x) + arb(c) * _step(depth, e) if c else arb(x)
                 for x, (c, e) in zip(self.point, path, strict=True)
             ]
             v = self.tape.run(inputs, prec, self.fixed, self._keep if keep_jumps else None)
@@ -337,12 +362,17 @@ def _size(y: Value) -> int:
 
 def _span(tape: Tape, point: Sequence[float]) -> int:
     """How far the exponents of the point and the constants reach beyond 2**±64."""
+    return max(0, _exponent(tape, point) - 64)
+
+
+def _exponent(tape: Tape, point: Sequence[float]) -> int:
+    """The largest exponent of the point and the constants, of either sign."""
     exponents = [abs(math.frexp(x)[1]) for x in point if x]
     for e in tape.nodes:
         if e.op is ir.CONST and isinstance(e.value, Fraction) and e.value:
             q = e.value
             exponents.append(abs(abs(q.numerator).bit_length() - q.denominator.bit_length()))
-    return max(0, max(exponents, default=0) - 64)
+    return max(exponents, default=0)
 
 
 def _oblique_paths(used: Sequence[int], n: int) -> Iterator[Path]:
@@ -353,6 +383,28 @@ def _oblique_paths(used: Sequence[int], n: int) -> Iterator[Path]:
         for k in used:
             path[k] = rng.choice((-1, 1)) * rng.uniform(0.5, 1), rng.choice(EXPONENTS)
         yield tuple(path)
+
+
+def _flat_paths(used: Sequence[int], point: Sequence[float]) -> Iterator[Path]:
+    """Ways into a point on which some of the coordinates that are 0 there are far smaller than all
+    powers of the others."""
+    rng = random.Random(50)
+    zeros = [k for k in used if point[k] == 0]
+    for number in range(FLAT_SHAPES if zeros and len(used) > 1 else 0):
+        path = [(0.0, 1)] * len(point)
+        flat = zeros[number % len(zeros)]
+        for k in used:
+            others = EXPONENTS if k not in zeros or rng.random() < 0.7 else FLAT
+            e = rng.choice(FLAT) if k == flat else rng.choice(others)
+            path[k] = rng.choice((-1, 1)) * rng.uniform(0.5, 1), e
+        yield tuple(path)
+
+
+def _step(depth: int, e: int) -> Value:
+    """t**e for t = 2**-depth, or less than all of these."""
+    if e > 0:
+        return arb(2) ** (-depth * e)
+    return (-(arb(2) ** (depth * (1 - e)))).exp()
 
 
 def _paths(used: Sequence[int], n: int) -> Iterator[Path]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
+from symdiff.ir.formula_text import tree_sizes
 from symdiff.ir.functions import domain as domain_of
 from symdiff.ir.program import Emission, Program, Tree, like
 from symdiff.passes.accuracy.far_constants import without_far_constants
@@ -35,7 +36,7 @@ from symdiff.passes.complete.complete import readable_forms as closed_for_people
 from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
-from symdiff.passes.simplify import Short, short_forms, simplify
+from symdiff.passes.simplify import MAX_OPERATIONS, Short, short_forms, simplify
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.pipeline.protocol import Log, Stage, run
 from symdiff.process.lazy_modules import Later
@@ -102,6 +103,8 @@ def short_derivative(
     from what kernels are made of, and from the chain rule of the program as it was written.
     Not conditional: only forms that hold wherever the function is defined."""
     made = closed_for_people(derivative(program, names).outputs)
+    if max(tree_sizes(program.outputs).values(), default=0) > MAX_OPERATIONS:
+        return short_forms(made, conditional=conditional)  # too long for another start
     chain: Sequence[Expr] = program.outputs
     for name in names:
         chain = pushforward(chain, {ir.var(name): ir.ONE})

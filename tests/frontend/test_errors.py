@@ -1228,13 +1228,6 @@ def test_columns_count_characters() -> None:
     assert lines[1][lines[2].index("^") :].startswith("print")
 
 
-def element(x):
-    try:
-        return 1 / x[0]
-    except ZeroDivisionError:
-        return 0.0
-
-
 def quotient_of_numpy(x):
     try:
         return np.sin(x) / x
@@ -1242,7 +1235,6 @@ def quotient_of_numpy(x):
         return 0.0
 
 
-@pytest.mark.parametrize(("f", "x"), [(element, np.array([0.0, 1.0])), (quotient_of_numpy, 0.0)])
-def test_numbers_of_numpy_raise_no_error_to_be_caught(f, x):
+def test_numbers_of_numpy_raise_no_error_to_be_caught():
     with pytest.raises(UnsupportedError, match="which raises no ZeroDivisionError"):
-        symgrad(f)(x)
+        symgrad(quotient_of_numpy)(0.0)

@@ -121,3 +121,31 @@ def test_gradients_of_the_larger_number() -> None:
     assert f.grad(math.nan, 2.0) == (0.0, 1.0)
     assert f.grad(1.0, 2.0) == (0.0, 1.0)
     assert symgrad(lambda x: np.nan_to_num(x) ** 2).grad(3.0) == 6.0
+
+
+MIXED = np.array([0.0, np.nan, np.inf, -np.inf])
+HALF = np.array([0.0, np.nan, 1.0, np.nan])
+LONG = np.concatenate([MIXED] * 30)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.isnan(x + MIXED),
+        lambda x: np.isinf(x + MIXED),
+        lambda x: np.isfinite(x * MIXED),
+        lambda x: np.nan_to_num(x + MIXED),
+        lambda x: np.where(np.isnan(x + MIXED), 0.0, 1.0),
+        lambda x: np.sum(np.sin(np.nan_to_num(x + MIXED))),
+        lambda x: np.sum(np.nan_to_num(x - MIXED, posinf=1.0, neginf=2.0)),
+        lambda x: np.isnan(x[0] + np.inf - np.inf),
+        lambda x: np.isnan(x + np.nan),
+        lambda x: np.isfinite(x[1] + math.inf),
+        lambda x: np.nansum(x + HALF),
+        lambda x: np.sum(np.isnan(np.concatenate([x] * 30) * LONG)),
+    ],
+)
+def test_constants_that_are_not_finite(f: Any) -> None:
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(symgrad(f)(x), f(x))

@@ -26,6 +26,14 @@ class Undefined(ArithmeticError):  # noqa: N818
     """An operation has no value here."""
 
 
+class TooFar(Exception):  # noqa: N818
+    """Reducing an argument would take as many bits as it is large."""
+
+
+LARGEST = 20_000
+"""Binary size of arguments of functions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Jet:
     """c[0] + c[1]*s + c[2]*s**2/2; None for a derivative that does not exist."""
@@ -139,6 +147,8 @@ def _function(f: Any, d: Any, dd: Any, inside: Any = None, edge: Any = None) -> 
     def apply(u: Any) -> Jet:
         u = lift(u)
         x = u.value
+        if mpmath.isfinite(x) and x and mpmath.mag(x) > LARGEST:
+            raise TooFar
         if inside is not None and not inside(x):
             raise Undefined("domain")
         if edge is not None and edge(x):
@@ -217,8 +227,11 @@ def truths(f: Callable[..., Jet], point: Sequence[float], along: int) -> list[Tr
     """Value, first and second derivative by one variable."""
     before: list[Truth] | None = None
     for digits in DIGITS:
-        with mp.workdps(digits):
-            found = _at(f, point, along)
+        try:
+            with mp.workdps(digits):
+                found = _at(f, point, along)
+        except TooFar:
+            break
         if before is not None and all(map(_same, before, found)):
             return found
         before = found

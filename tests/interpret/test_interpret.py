@@ -185,6 +185,12 @@ def test_limits(e: Expr, point: float, want: float) -> None:
         (SIN(HYPOT(x, y)) / HYPOT(x, y), (0.0, 0.0), 1.0),
         ((EXP(x) - EXP(y)) / (x - y), (1e-300, 1e-300), 1.0),
         (HYPOT(x, y) * SIN(x * y) / (x * y), (0.0, -2.0), 2.0),
+        (x * LOG(x**2 + y**2), (0.0, 0.0), 0.0),
+        *(
+            (y**2 / sqrt(sqrt(x**2 + y**2) + x), (a, 0.0), 0.0)
+            for a in (-1.0, -1e-18, -1e-20, -1e-30, -1e30)
+        ),
+        (x * y * LOG(x**2) * (1 + y), (0.0, 0.0), 0.0),
     ],
 )
 def test_limits_in_the_plane(e: Expr, point: tuple[float, float], want: float) -> None:
@@ -209,6 +215,10 @@ def test_limits_in_the_plane(e: Expr, point: tuple[float, float], want: float) -
         (x**2 * y / (x**4 + y**2), (0.0, 0.0), nan),
         (GAMMA(x), (-1.0,), nan),
         (1 / LOG(x), (1.0,), inf),
+        (x * LOG(y), (0.0, 0.0), nan),
+        (x**3 * LOG(y), (0.0, 0.0), nan),
+        (x * LOG(x**2 * y**4), (0.0, 0.0), nan),
+        (y * LOG(x / (1 + y)), (0.0, 0.0), nan),
     ],
 )
 def test_what_has_no_limit_is_not_invented(e: Expr, point: tuple[float, ...], want: float) -> None:

@@ -98,6 +98,7 @@ FORMULAS: tuple[Callable[..., Any], ...] = (
     lambda x, y: (exp(x * x) - exp(y)) / (x * x - y),
     lambda x, y: (erf(x) - erf(y)) / (x - y),
     lambda x, y: (x * exp(x) - y * exp(y)) / (x - y),
+    lambda x: 1 / (1 + abs(x) * exp(abs(x))),
 )
 COMPILED: tuple[tuple[Callable[..., Any], tuple[float, ...]], ...] = (
     (lambda x: x**3 - 2 * x + 1.3 * x * x, (0.7,)),

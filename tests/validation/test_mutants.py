@@ -10,9 +10,8 @@ import pytest
 from tests.validation.mutants import Mutant, mutants, tried
 
 ALL = mutants()
-HARMLESS = ("return -parts[0][0], -parts[0][1]", "total = c + h * total")
-"""What changes no result of the functions that are tried: a series that the pass itself finds wrong
-is not used."""
+HARMLESS = ("total = c + h * total",)
+"""What changes no result: a series that the pass itself finds wrong is not used."""
 SAMPLE = [m for m in ALL if m.old not in HARMLESS][3::11]
 
 

@@ -82,6 +82,12 @@ def _observations(m: ArrayLike, y: ArrayLike, rowvar: bool) -> Any:
     return np.concatenate([x, y[None, :] if np.ndim(y) == 1 else y if rowvar else y.T])
 
 
+def rosen(x: ArrayLike) -> Any:
+    """The function of Rosenbrock."""
+    here, there = np.asarray(x)[:-1], np.asarray(x)[1:]
+    return np.sum(100.0 * (there - here**2) ** 2 + (1 - here) ** 2, axis=0)
+
+
 def bincount(x: ArrayLike, weights: ArrayLike = None, minlength: int = 0) -> Any:
     n = max(np.max(x) + 1, minlength) if len(x) > 0 else minlength
     if weights is None:
@@ -250,6 +256,7 @@ def scipy_solve(a: ArrayLike, b: ArrayLike, assume_a: str = "gen") -> Any:
 
 TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.quantile": (quantile, 1),
+    "scipy.optimize.rosen": (rosen, 1),
     "numpy.percentile": (percentile, 1),
     "numpy.histogram": (histogram, 1),
     "numpy.unique": (unique, 1),

@@ -102,7 +102,7 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
 
 
 _MODULES = (
-    "scipy.special", "scipy.linalg", "numpy.lib.stride_tricks", "numpy.polynomial.polynomial",
+    "scipy.special", "scipy.linalg", "scipy.optimize", "numpy.lib.stride_tricks", "numpy.polynomial.polynomial",
 )  # fmt: skip
 """Modules whose functions are known once the user has imported them."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -90,12 +91,19 @@ class Inlined:
     assumptions: tuple[Expr, ...] = ()
 
 
+_GIVE_PYTHON_NUMBERS = (float, int, round, divmod, math.fsum)
+"""Functions that make numbers of Python of those of NumPy, which divide by zero with an error."""
+
+
 def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The value of `function(*args, **kwargs)`."""
     if isinstance(function, Closure):
         return inline(t, function, args, kwargs)
     if isinstance(function, Method):
+        t.python_numbers |= function.name in ("item", "tolist")
         return function.function(t, function.owner, *args, **kwargs)
+    if getattr(function, "__module__", None) == "math" or function in _GIVE_PYTHON_NUMBERS:
+        t.python_numbers = True
     if (implementation := known.find(function)) is not None:
         result = numpy_calls.applied(t, function, implementation, args, kwargs)
         if getattr(function, "__module__", None) == "math":
@@ -103,6 +111,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return result
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
+        t.python_numbers = True
         return _traced(t, function, args, kwargs)
     if kind in (FunctionType, MethodType) and hasattr(function, _RUNS):
         return _executed(t, function, args, kwargs)

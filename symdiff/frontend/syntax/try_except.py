@@ -4,7 +4,8 @@ Before:  try: return sin(x)/x
          except ZeroDivisionError: return 1.0
 After:   return sin(x)/x if x != 0 else 1.0
 
-Anything else that is tried is refused; so are arrays and numbers of NumPy, which are divided by zero
+Where all numbers are NumPy's, which raise no errors of arithmetic, what is tried is all there is.
+Anything else that is tried is refused; so are other numbers of NumPy, which are divided by zero
 without an error.
 """
 
@@ -16,10 +17,19 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import ir
 from symdiff.frontend.syntax.expressions import evaluate
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Masked, Real, Selected, SmallArray, SymArray
+from symdiff.frontend.trace.values import (
+    Integral,
+    Masked,
+    Real,
+    Selected,
+    SmallArray,
+    SymArray,
+    Whole,
+)
 
 REFUSED = "'try' is not supported", "test the condition with 'if' instead"
 
@@ -32,6 +42,10 @@ def attempt(
     leave: Callable[[Tracer, Any], None],
 ) -> None:
     """Run a `try` statement, with what runs statements, binds targets and returns."""
+    if _cannot_fail(t, node):
+        for part in (node.body, node.orelse):
+            run_block(t, part)
+        return
     step = node.body[0]
     if not _is_plain(node) or not isinstance(step, (ast.Return, ast.Assign)) or not step.value:
         t.refuse(*REFUSED, node)
@@ -42,6 +56,8 @@ def attempt(
     numpy = next(
         (c for c in ast.walk(step.value) if isinstance(c, ast.Call) and _is_numpy(t, c)), None
     )
+    if _by_known_zero(t, step.value):
+        t.refuse(*REFUSED, node)
     value = evaluate(t, step.value)
     if isinstance(value, (SymArray, SmallArray, Selected, Masked)):
         t.refuse(
@@ -72,6 +88,93 @@ def attempt(
         succeed()
     else:
         run_block(t, handler.body)
+
+
+_ARITHMETIC = (ZeroDivisionError, FloatingPointError, OverflowError, ArithmeticError)
+_HARMLESS = (abs, sum, max, min)
+_DIVIDING = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+
+
+def _cannot_fail(t: Tracer, node: ast.Try) -> bool:
+    """Whether only errors of arithmetic are caught, and all numbers are NumPy's, which raise
+    none: the parameters are arrays, and none of their elements was made a number of Python."""
+    if node.finalbody or t.python_numbers or t.guessed or not t.shapes:
+        return False
+    if not t.array_parameters or set(t.shapes) != set(t.array_parameters):
+        return False
+    for handler in node.handlers:
+        if handler.type is None:
+            return False
+        caught = evaluate(t, handler.type)
+        kinds = caught if isinstance(caught, tuple) else (caught,)
+        if any(k not in _ARITHMETIC for k in kinds):
+            return False
+    for part in (n for s in node.body for n in ast.walk(s)):
+        if isinstance(part, (ast.Raise, ast.Assert, ast.Attribute)) and not _of_numpy(t, part):
+            return False
+        if isinstance(part, ast.Call) and not _is_numpy(t, part):
+            if evaluate(t, part.func) not in _HARMLESS:
+                return False
+    return not _divides_numbers(t, node)
+
+
+def _of_numpy(t: Tracer, part: ast.AST) -> bool:
+    """Whether it names something of NumPy."""
+    return isinstance(part, ast.Attribute) and evaluate(t, part.value) is np
+
+
+def _divides_numbers(t: Tracer, node: ast.Try) -> bool:
+    """Whether something may be divided by a number of Python that is 0, or a length."""
+    arrays: set[str] = set()  # names that the statement binds to what is made of arrays
+
+    def numpy(e: ast.expr) -> bool | None:
+        """Whether an expression is made of NumPy's numbers; None if a length is in it."""
+        found = False
+        for n in ast.walk(e):
+            if not isinstance(n, ast.Name):
+                continue
+            value = None if n.id in arrays else evaluate(t, n)
+            if n.id in arrays or isinstance(value, (SymArray, SmallArray)):
+                found = True
+            elif isinstance(value, Real) and not isinstance(value, (Whole, Integral)):
+                found = found or value.expr.op is not ir.CONST
+            elif value is np:
+                continue
+            elif value is len or not (callable(value) or isinstance(value, (int, Real))):
+                return None
+        return found
+
+    for s in node.body:
+        if not isinstance(s, (ast.Assign, ast.Return)) or s.value is None:
+            return True
+        for n in ast.walk(s.value):
+            if isinstance(n, ast.BinOp) and isinstance(n.op, _DIVIDING):
+                if isinstance(n.right, ast.Constant) and n.right.value:
+                    continue
+                if not (numpy(n.right) or (isinstance(n.op, ast.Pow) and numpy(n.left))):
+                    return True
+        if isinstance(s, ast.Assign):
+            if not all(isinstance(target, ast.Name) for target in s.targets) or not numpy(s.value):
+                return True
+            arrays.update(target.id for target in s.targets if isinstance(target, ast.Name))
+    return False
+
+
+def _by_known_zero(t: Tracer, e: ast.expr) -> bool:
+    """Whether something is divided by a number that is known to be 0."""
+    return any(
+        isinstance(n, ast.BinOp)
+        and isinstance(n.op, _DIVIDING[:-1])
+        and _is_zero(evaluate(t, n.right))
+        for n in ast.walk(e)
+    )
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether a number is known to be 0."""
+    return (
+        value == 0 if isinstance(value, int) else isinstance(value, Real) and value.expr is ir.ZERO
+    )
 
 
 def _is_numpy(t: Tracer, call: ast.Call) -> bool:

@@ -114,6 +114,7 @@ class Recorder(Interface):
         self.shapes: Mapping[str, tuple[Any, ...]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
         self.lazy = False
+        self.python_numbers = False
         self.numbers_only: tuple[str, str, bool] | None = None
         self.took_single = False
         self.singles: dict[Expr, None] = {}

@@ -267,9 +267,11 @@ def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
 
 def all_given_real(e: Expr) -> Expr:
     """Whether all that is given and leads to a value is neither nan nor infinite; false for what
-    is given itself."""
+    is given itself, and where constants are nan or infinite."""
     found = TRUE
     for n in ir.topological((e,)):
+        if n.op is ir.CONST and ir.rational(n) is None:
+            return ir.FALSE
         if n.op is ir.VAR or n.op is LOAD:
             if n is e:
                 return ir.FALSE

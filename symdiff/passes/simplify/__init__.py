@@ -22,6 +22,7 @@ candidates.
 `candidates`    What is tried for one window: by other functions, sums apart and together
 `costs`         How long formulas are, and how many may be tried
 `check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
+`familiar`      Formulas in the functions that people know, before anything is shortened
 `frame`         A window of a formula as a quotient of polynomials in generators
 `one_angle`     Functions of one angle, written by each of the others
 `pieces`        Small pieces of writing: products of powers, signs, numbers
@@ -29,6 +30,7 @@ candidates.
 `products`      Products: what they are as formulas, and about how long they get
 `radicals`      Roots: their squares are their radicands, in both directions
 `rules`         Identities for what is no quotient of polynomials: one table, each sampl...
+`truth`         Conditions of branches, as short as they get
 `waves`         Products of sines and cosines as sums of them, of sums and differences o...
 `writer`        From quotients of polynomials to the shortest formula that is found for ...
 """
@@ -48,7 +50,8 @@ from symdiff.passes.simplify import radicals
 from symdiff.passes.simplify.candidates import MARGIN, MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
-from symdiff.passes.simplify.frame import Frame, inside, readable, window
+from symdiff.passes.simplify.familiar import readable
+from symdiff.passes.simplify.frame import Frame, inside, window
 from symdiff.passes.simplify.rules import rewritten, shifted, turned_odd
 
 MAX_OPERATIONS = 400
@@ -396,4 +399,4 @@ def _is_rational(e: Expr) -> bool:
     return e.op in _RATIONAL or e.op is POW
 
 
-__all__ = ["Short", "short_forms", "simplify"]
+__all__ = ["MAX_OPERATIONS", "Short", "short_forms", "simplify"]

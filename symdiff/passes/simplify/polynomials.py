@@ -175,7 +175,7 @@ class Polynomials(Products):
             quotient, remainder = divmod(p, base)
             if quotient.is_zero() or remainder.is_zero():
                 continue
-            if len(quotient) + len(remainder) >= len(p) or not self.budget.spend():
+            if len(quotient) + len(remainder) > len(p) or not self.budget.spend():
                 continue
             if key in self._busy:
                 continue

@@ -1,0 +1,148 @@
+"""Simplified derivatives beside SymPy's simplifiers: operations and times.
+
+    python benchmarks/simplify.py CASES [--seconds 10] [--best]
+
+CASES has a line `expression : variable` for each formula. Times are of processors, of one process,
+formula by formula: `sympy.simplify` of SymPy's derivative, cut off after some seconds, with SymPy's
+cache cleared before it, and once more without that, before and after the simplifier of symdiff. Symbols are real. The
+ratio is that of the totals; that of the medians stands beside it. With --best, operations are
+compared with the fewest of thirteen of SymPy's simplifiers, which takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import signal
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+FUNCTIONS = (
+    "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh",
+    "acosh", "atanh", "coth", "sqrt", "erf", "erfc", "gamma", "pi", "atan2",
+)  # fmt: skip
+
+
+class TooLongError(Exception):
+    """A simplifier of SymPy was cut off."""
+
+
+def count(text: str) -> int:
+    """The operations of a formula as printed."""
+    operations = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Compare, ast.BoolOp, ast.IfExp)
+    return sum(isinstance(n, operations) for n in ast.walk(ast.parse(text.strip(), mode="eval")))
+
+
+def limited(way: Callable[[Any], Any], e: Any, seconds: int) -> tuple[Any, float]:
+    """What a simplifier gives, None if it fails or is cut off, and the time it took."""
+
+    def stop(*_: Any) -> None:
+        raise TooLongError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    start, found = time.process_time(), None
+    try:
+        found = way(e)
+    except Exception:
+        pass
+    finally:
+        signal.alarm(0)
+    return found, time.process_time() - start
+
+
+def slope(expression: str, name: str) -> tuple[Any, Any]:
+    """SymPy's derivative, and the variable."""
+    import sympy
+
+    names = {n.id for n in ast.walk(ast.parse(expression)) if isinstance(n, ast.Name)}
+    called = {n.func.id for n in ast.walk(ast.parse(expression)) if isinstance(n, ast.Call)}
+    symbols = {n: sympy.Symbol(n, real=True) for n in names - called - {"pi"}}
+    known = {n: getattr(sympy, n) for n in FUNCTIONS}
+    known |= {"abs": sympy.Abs, "max": sympy.Max, "lgamma": sympy.loggamma}
+    f = eval(compile(expression, "formula", "eval"), known | symbols)
+    return sympy.diff(f, symbols[name]), symbols[name]
+
+
+def fewest(d: Any, x: Any, seconds: int) -> int:
+    """The fewest operations of what SymPy's simplifiers give."""
+    import sympy as sp
+
+    ways: tuple[Callable[[Any], Any], ...] = (
+        lambda e: e, sp.simplify, sp.factor, sp.together, sp.cancel, sp.ratsimp, sp.trigsimp,
+        sp.factor_terms, sp.powsimp, sp.radsimp, lambda e: sp.factor(sp.simplify(e)),
+        lambda e: sp.simplify(sp.factor(e)), lambda e: sp.factor_terms(sp.simplify(e)),
+        lambda e: sp.collect(sp.expand(e), x),
+    )  # fmt: skip
+    found = [limited(way, d, seconds)[0] for way in ways]
+    texts = [str(e).replace("Abs(", "abs(") for e in found if e is not None]
+    return min(count(t) for t in texts if "Piecewise" not in t and "Derivative" not in t)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", type=Path)
+    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--best", action="store_true")
+    args = parser.parse_args()
+    lines = [t for t in args.cases.read_text().splitlines() if t.strip() and t[0] != "#"]
+
+    from sympy import simplify
+    from sympy.core.cache import clear_cache
+
+    from symdiff import ir
+    from symdiff.frontend.formula.parse import parse
+    from symdiff.ir.formula_text import Formulas
+    from symdiff.passes.simplify import short_forms
+    from symdiff.pipeline import scalar as pipeline
+
+    times: dict[str, list[float]] = {"ours": [], "whole": [], "cleared": [], "kept": []}
+    mine = theirs = longer = 0
+    for k, line in enumerate(lines):
+        expression, name = (t.strip() for t in line.rsplit(" : ", 1))
+        program = parse(expression)
+        d, x = slope(expression, name)
+        made = pipeline.closed_for_people(pipeline.derivative(program, [name]).outputs)
+        chain = pipeline.pushforward(program.outputs, {ir.var(name): ir.ONE})
+        own = []
+        for turn in ("cleared", "kept", ""):
+            start = time.process_time()
+            (short,) = short_forms(made, chain, program.outputs)
+            own.append(time.process_time() - start)
+            if turn == "cleared":
+                clear_cache()
+            if turn:
+                times[turn].append(limited(simplify, d, args.seconds)[1])
+        times["ours"].append(statistics.mean(own))
+        start = time.process_time()
+        pipeline.short_derivative(program, [name])
+        times["whole"].append(time.process_time() - start)
+        operations = count(Formulas().text(short.formula))
+        mine += operations
+        if args.best:
+            least = fewest(d, x, args.seconds)
+            theirs += least
+            longer += operations > least
+        print(f"\r{k + 1}/{len(lines)}", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    for what, found in times.items():
+        print(
+            f"{what:8} total {sum(found):8.2f} s, median {1e3 * statistics.median(found):7.1f} ms, "
+            f"worst {1e3 * max(found):7.0f} ms"
+        )
+    for what in ("cleared", "kept"):
+        total = sum(times[what]) / sum(times["ours"])
+        middle = statistics.median(times[what]) / statistics.median(times["ours"])
+        print(f"sympy.simplify, cache {what}: {total:.1f} times as long, medians {middle:.1f}")
+    if args.best:
+        print(
+            f"{len(lines) - longer} of {len(lines)} no longer, {mine} operations against {theirs}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Derivatives of a function as functions of flat arguments, traced anew from a text of ours.
+
+Other libraries differentiate a function of positional arguments by another one: the arguments, then
+cotangents or tangents. `f.vjp((x, y), c)` is called otherwise, so a small function around it is traced.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from typing import Any
+
+from symdiff.api.function import SymbolicFunction
+from symdiff.api.transforms import symgrad
+
+_numbers = itertools.count()
+
+
+def pullback(f: SymbolicFunction, results: int, single: bool) -> SymbolicFunction:
+    """The function of the arguments, and a cotangent for each result, that returns the cotangents
+    of the arguments that are real.
+
+    Parameters
+    ----------
+    single : whether `f` returns one result and no tuple.
+    """
+    bars = [f"c{k}" for k in range(results)]
+    return _around(f, "vjp", bars, bars[0] if single else f"({', '.join(bars)},)")
+
+
+def pushforward(f: SymbolicFunction) -> SymbolicFunction:
+    """The function of the arguments, and a tangent for each, that returns the tangents of the
+    results."""
+    dots = [f"t{k}" for k in range(len(f._source.parameters.real))]
+    return _around(f, "jvp", dots, f"({', '.join(dots)},)")
+
+
+def _around(f: SymbolicFunction, kind: str, more: list[str], given: str) -> SymbolicFunction:
+    primals = [f"p{k}" for k in range(len(f._source.parameters.real))]
+    name = f"{f.__name__}_{kind}"
+    text = (
+        f"def {name}({', '.join([*primals, *more])}):\n"
+        f"    return f.{kind}(({', '.join(primals)},), {given})[1]\n"
+    )
+    file = f"<symdiff {name} {next(_numbers)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    scope: dict[str, Any] = {"f": f}
+    exec(compile(text, file, "exec"), scope)
+    traced: SymbolicFunction = symgrad(
+        scope[name], accuracy=f._options.accuracy, cache=f._options.cache
+    )
+    return traced

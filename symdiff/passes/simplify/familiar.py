@@ -1,0 +1,178 @@
+"""Formulas in the functions that people know, before anything is shortened.
+
+Before:  log1p(x), (1 + u)*(1 - u), where(x >= 0, where(x == 0, 1/2, 1), 0)
+After:   log(x + 1), 1 - u**2, (sign(x) + 1)/2
+"""
+
+from __future__ import annotations
+
+import math
+
+from flint import arb
+
+from symdiff import ir
+from symdiff.errors import UnsupportedError
+from symdiff.interpret.balls import exclusive
+from symdiff.interpret.flat import Tape
+from symdiff.ir import ADD, MUL, NEG, ONE, SUB, VAR, Expr
+from symdiff.ir.formula_text import factors
+from symdiff.ir.functions import (
+    ATAN,
+    ATAN2,
+    COS,
+    EXP,
+    EXPM1,
+    LOG,
+    LOG1P,
+    LOGADDEXP,
+    MAXIMUM,
+    MINIMUM,
+    SIN,
+    TANH,
+    UNIT,
+    XLOGY,
+)
+from symdiff.passes.simplify.truth import tidied
+
+PRECISION = 128
+"""Bits to which numbers are computed."""
+
+
+def readable(e: Expr) -> Expr:
+    """Functions that are made for accuracy by what they stand for; numbers that are none."""
+
+    closed: set[Expr] = set()
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = _plain(node, args)
+        if made.op is VAR or made.op.boolean or any(a not in closed for a in made.args):
+            return _without_infinities(made)
+        if made.op is not ir.CONST and made.args:
+            made = _settled(made)
+        closed.add(made)
+        return made
+
+    return ir.transform((e,), rule)[0]
+
+
+def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
+    if node.op is LOG1P:
+        return LOG(args[0] + ONE)
+    if node.op is EXPM1:
+        return EXP(args[0]) - ONE
+    if node.op is UNIT:
+        return ir.div(*args)
+    if node.op is ATAN2 and args[1] is ONE:
+        return ATAN(args[0])
+    if node.op is LOGADDEXP:
+        return LOG(EXP(args[0]) + EXP(args[1]))
+    if node.op is MUL and (whole := _one_less_square(args)) is not None:
+        return whole
+    if node.op is ir.WHERE:
+        if (step := _step(args)) is not None:
+            return step
+        condition, a, b = args
+        if b.op is ir.WHERE and b.args[1] is a:  # the same in two branches
+            condition, b = ir.or_(condition, b.args[0]), b.args[2]
+        return ir.where(tidied(condition), a, b)
+    if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
+        return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
+    return ir.rebuild(node, args)
+
+
+def _one_less_square(args: tuple[Expr, ...]) -> Expr | None:
+    """`(1 + u)*(1 - u)` as `1 - u**2`, in which u is written once."""
+    for a, b in (args, args[::-1]):
+        if a.op is ADD and b.op is SUB and b.args[0] is ONE and ONE in a.args:
+            if b.args[1] is a.args[a.args[0] is ONE]:
+                return ONE - b.args[1] ** 2
+    return None
+
+
+def _step(args: tuple[Expr, ...]) -> Expr | None:
+    """The slope of a maximum, 1/2 at a tie, by a sign; times what is defined everywhere."""
+    condition, product, other = args
+    if condition.op is not ir.LE or other is not ir.ZERO:
+        return None
+    unit, found = factors(product)
+    ties = [f for f in found if f[0].op is ir.WHERE and f[1] is ONE]
+    if len(ties) != 1:
+        return None
+    tie, half, whole = ties[0][0].args
+    if tie.op is not ir.EQ or set(tie.args) != set(condition.args):
+        return None
+    if half is not ir.HALF or whole is not ONE:
+        return None
+    low, high = condition.args
+    sign = ir.neg(ir.SIGN(low)) if high is ir.ZERO else ir.SIGN(ir.sub(high, low))
+    made = ir.mul(ir.const(unit / 2), ONE + sign)
+    for base, exponent in found:
+        if base is not ties[0][0]:
+            n = ir.integer(exponent)
+            if n is None or n < 0 or any(m.op not in _TOTAL for m in ir.topological((base,))):
+                return None
+            made = ir.mul(made, ir.power(base, n))
+    return made
+
+
+_TOTAL = frozenset(
+    (ADD, SUB, NEG, MUL, VAR, ir.CONST, ir.ABS, ir.SIGN, MAXIMUM, MINIMUM, SIN, COS, TANH, ATAN)
+)
+"""Operations that are defined and finite for all numbers."""
+
+
+def _settled(e: Expr) -> Expr:
+    """A number, as inf or nan if it is no real number."""
+    if any(a.op is ir.CONST and ir.rational(a) is None for a in e.args):
+        return _at_infinity(e)
+    ball = e.op.ball
+    with exclusive(PRECISION):
+        try:
+            tape = Tape((), (e,))
+            values = tape.run((), PRECISION)
+        except (UnsupportedError, ValueError, NotImplementedError):
+            return e
+        if values[tape.roots[0]].is_finite() or tape.trouble(tape.roots[0], values) == "undecided":
+            return e
+        q = ir.rational(e.args[0]) if e.op.arity == 1 else None
+        if q is None or ball is None:
+            return ir.NAN
+        point, step = arb(q.numerator) / q.denominator, arb(2) ** -40
+        near = [ball(point + s) for s in (step, -step)]
+    signs = {bool(b > 0) for b in near if b.is_finite() and not b.contains(0)}
+    if len(signs) != 1:
+        return ir.NAN
+    return ir.INF if signs == {True} else ir.neg(ir.INF)
+
+
+def _at_infinity(e: Expr) -> Expr:
+    """A function of infinite numbers, as the mathematical library has it."""
+    names = [n for n in e.op.names if n.startswith("math.")]
+    if not names or any(a.op is not ir.CONST for a in e.args):
+        return e
+    values = [float(a.value) for a in e.args]
+    try:
+        found = float(getattr(math, names[0][5:])(*values))
+        return ir.const(found) if not math.isfinite(found) or found == int(found) else e
+    except (ValueError, OverflowError, AttributeError, TypeError):
+        return ir.NAN
+
+
+def _without_infinities(e: Expr) -> Expr:
+    """What is nan or infinite whatever its variables are."""
+    if e.op is ir.WHERE or e.op.boolean:
+        return e
+    if ir.NAN in e.args:
+        return ir.NAN
+    least = ir.neg(ir.INF)
+    if e.op in (ADD, SUB, MAXIMUM, MINIMUM):
+        for i, a in enumerate(e.args):
+            if a is not ir.INF and a is not least:
+                continue
+            if e.op in (MAXIMUM, MINIMUM):
+                return a if (a is ir.INF) is (e.op is MAXIMUM) else e.args[1 - i]
+            return ir.neg(a) if e.op is SUB and i else a
+    return e
+
+
+__all__ = ["readable"]

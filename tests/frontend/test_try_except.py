@@ -1,0 +1,168 @@
+"""`try` around NumPy's numbers, which raise no errors of arithmetic: what is tried is all there
+is. Numbers of Python among them do raise, and are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.errors import UnsupportedError
+
+
+def oscillating(x):
+    try:
+        return np.sum(x**6.0 * (2.0 + np.sin(1.0 / x)))
+    except ZeroDivisionError:
+        return np.nan
+    except FloatingPointError:
+        return np.nan
+
+
+def quotient(x):
+    try:
+        above = np.sin(x[0] - 2.0) * x[1]
+        below = np.pi**2 * (x[0] - 2.0)
+        return 1.0 - abs(above / below) ** 5.0
+    except (ZeroDivisionError, OverflowError):
+        return 7.0
+
+
+def shares(x):
+    try:
+        y = x / np.sum(x)
+    except ArithmeticError:
+        y = 0 * x
+    return np.sum(y**2)
+
+
+def powers(x):
+    try:
+        y = x[0] ** x[1] + 2.0 ** x[1] + x[0] ** -1
+    except ZeroDivisionError:
+        return 0.0
+    return y
+
+
+def test_a_pole_stays() -> None:
+    def element(x):
+        try:
+            return 1 / x[0]
+        except ZeroDivisionError:
+            return 0.0
+
+    assert symgrad(element)(np.array([0.0, 1.0])) == np.inf
+
+
+@pytest.mark.parametrize("f", [oscillating, quotient, shares, powers])
+def test_of_arrays(f: Any) -> None:
+    s = symgrad(f)
+    for x in (np.array([1.5, 0.5]), np.array([3.0, -2.0]), np.array([1.5, 0.7])):
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(s(x), f(x), rtol=1e-13)
+        h = 1e-6
+        for k, slope in enumerate(s.grad(x)):
+            step = h * np.eye(2)[k]
+            assert slope == pytest.approx((f(x + step) - f(x - step)) / 2 / h, rel=1e-6, abs=1e-8)
+
+
+def lengths(x):
+    n = len(x)
+    try:
+        return 1.0 / (n - 2) + x[0]
+    except ZeroDivisionError:
+        return 5.0
+
+
+def bare(x):
+    try:
+        return 1.0 / (len(x) - 2) * x[0]
+    except ZeroDivisionError:
+        return 5.0
+
+
+def python_numbers(x):
+    a = float(x[0])
+    try:
+        return 1 / a + x[1]
+    except ZeroDivisionError:
+        return 5.0
+
+
+def listed(x):
+    a = x.tolist()
+    try:
+        return 1 / a[0] + x[1]
+    except ZeroDivisionError:
+        return 5.0
+
+
+def known(x):
+    zero = 0
+    try:
+        return x[0] + 1 / zero
+    except ZeroDivisionError:
+        return 5.0
+
+
+def other_errors(x):
+    try:
+        return x[0] / x[1]
+    except (ZeroDivisionError, ValueError):
+        return 5.0
+
+
+def raising(x):
+    try:
+        if x[0] > 0:
+            raise ZeroDivisionError
+        return x[0] / x[1]
+    except ZeroDivisionError:
+        return 5.0
+
+
+inner = symgrad(lambda x: np.sum(x))
+
+
+def composed(x):
+    a = inner(x)
+    try:
+        return 1.0 / a + x[0]
+    except ZeroDivisionError:
+        return 5.0
+
+
+def counted(x):
+    n = 0
+    try:
+        m = n
+        return x[0] + 1.0 / m
+    except ZeroDivisionError:
+        return 5.0
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lengths, bare, python_numbers, listed, known, other_errors, raising, composed, counted],
+)
+def test_what_may_raise_is_refused_or_right(f: Any) -> None:
+    for x in (np.array([1.0, 2.0]), np.array([0.0, 2.0])):
+        try:
+            got = symgrad(f)(x)
+        except UnsupportedError:
+            continue
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(got, f(x))
+
+
+def test_numbers_beside_arrays_are_refused() -> None:
+    def f(x, y):
+        try:
+            return 1.0 / y + np.sum(x)
+        except ZeroDivisionError:
+            return 5.0
+
+    with pytest.raises(UnsupportedError, match="NumPy"):
+        symgrad(f)(np.ones(2), 0.0)
