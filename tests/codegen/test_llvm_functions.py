@@ -11,6 +11,7 @@ from symdiff.ir import ABS, POW, SIGN, ZERO, Op, integer, var
 from symdiff.ir.functions import POLYGAMMA, TABLE
 from symdiff.runtime.scalar.compiled import Spec
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 SAMPLES = {
     "wide": lambda rng, n: rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-12, 2.4, n),
@@ -69,7 +70,7 @@ def kernel_of(op: Op) -> tuple[Kernel, int]:
     args = [var(n) for n in names]
     if op.name == "polygamma":
         args[0] = ZERO
-    return Kernel(op.name, names, (op(*args),), cache=False), op.arity
+    return make_kernel((op(*args),), names), op.arity
 
 
 ALL = [op for op in (*TABLE, ABS, SIGN, POW) if op.arity]
@@ -110,7 +111,7 @@ def test_function(op):
 def test_named_constants(op):
     with flint.ctx.workprec(200):
         exact = op.ball()
-    assert Kernel("c", (), (op(),), cache=False).fast() == float(exact.mid())
+    assert make_kernel((op(),), ()).fast() == float(exact.mid())
 
 
 @pytest.mark.parametrize("op", [o for o in ALL if o.domain is not None], ids=repr)
@@ -127,7 +128,7 @@ def test_strict_calls_libm_on_arrays():
     for op in ALL:
         if op.arity != 1 or op.libm is None:
             continue
-        kernel = Kernel(op.name, ("x",), (op(var("x")),), accuracy="strict", cache=False)
+        kernel = make_kernel((op(var("x")),), ("x",), accuracy="strict")
         x = rng.uniform(-2, 2, 37)
         alone = np.array([kernel.fast(float(v)) for v in x])
         np.testing.assert_array_equal(kernel((x,))[0], alone)

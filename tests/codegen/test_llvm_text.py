@@ -38,7 +38,7 @@ from symdiff.lowering.lower import lower
 from symdiff.lowering.target import nearest
 from symdiff.runtime.scalar import compiled
 from symdiff.runtime.scalar.compiled import Spec, _lanes
-from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 from tests.work import calls
 
 x, y, z = var("x"), var("y"), var("z")
@@ -95,7 +95,7 @@ def test_float32_of_a_double_is_numpys(value):
 )
 def test_extreme_constants(q, expected):
     assert nearest(q) == expected
-    assert Kernel("c", (), (const(q),), cache=False).fast() == expected
+    assert make_kernel((const(q),), ()).fast() == expected
 
 
 def test_float32_rounds_once():
@@ -171,7 +171,7 @@ def test_registers_of_other_widths(monkeypatch, width, dtype):
     monkeypatch.setattr(compiled, "_lanes", lambda spec: llvm.Lanes(width))
     condition = lt(x, y)
     e = where(condition, F.SIN(x) * y, sqrt(y) / x + F.ATAN2(x, y))
-    kernel = Kernel("w", XY, (e,), cache=False, suspect=condition)
+    kernel = make_kernel((e,), XY, test=condition)
     a, b = np.random.default_rng(0).uniform(0.1, 2, (2, 75)).astype(dtype)
     result = kernel.evaluate((a, b))
     expected = np.where(a < b, np.sin(a) * b, np.sqrt(b) / a + np.arctan2(a, b))
@@ -210,7 +210,7 @@ NANS = (0.0, 1.0, float("nan"), float("inf"))
     ],
 )
 def test_conditions_are_pythons(condition, python):
-    kernel = Kernel("c", XY, (where(condition, const(1), const(2)), condition), cache=False)
+    kernel = make_kernel((where(condition, const(1), const(2)), condition), XY)
     pairs = [(a, b) for a in NANS for b in NANS]
     for a, b in pairs:
         assert kernel.fast(a, b) == (1.0 if python(a, b) else 2.0, float(python(a, b)))
@@ -220,7 +220,7 @@ def test_conditions_are_pythons(condition, python):
 
 
 def test_constant_and_passed_through_outputs():
-    kernel = Kernel("c", XY, (const(2.5), y, NAN, F.PI()), cache=False)
+    kernel = make_kernel((const(2.5), y, NAN, F.PI()), XY)
     assert repr(kernel.fast(1.0, 3.0)) == "(2.5, 3.0, nan, 3.141592653589793)"
     two, same, nan, pi = kernel((np.zeros((2, 3)), 7.0))
     assert two.tolist() == [[2.5] * 3] * 2 and same.tolist() == [[7.0] * 3] * 2
@@ -242,7 +242,7 @@ def test_powers_share_their_chain():
 @pytest.mark.parametrize("exponent", [3, 12, 13, 40, -2, 0.5, 1.5, -2.5, "1/3", "-2/3", "5/7"])
 def test_powers(exponent):
     q = Fraction(exponent)
-    kernel = Kernel("p", ("x",), (power(x, q),), cache=False)
+    kernel = make_kernel((power(x, q),), ("x",))
     values = np.random.default_rng(0).uniform(0.5, 2, 50)
     with mpmath.workdps(40):
         true = np.array(
@@ -253,7 +253,7 @@ def test_powers(exponent):
 
 
 def test_a_quotient_by_a_constant_is_rounded_once():
-    kernel = Kernel("q", ("x",), (x / const(49), x / const(3), mul(Fraction(2, 3), x)), cache=False)
+    kernel = make_kernel((x / const(49), x / const(3), mul(Fraction(2, 3), x)), ("x",))
     for v in (49.0, 147.0, 0.1, 1e300):
         assert kernel.fast(v)[:2] == (v / 49, v / 3)
         assert kernel.fast(v)[2] == float(Fraction(v) * 2 / 3)
@@ -261,7 +261,7 @@ def test_a_quotient_by_a_constant_is_rounded_once():
 
 def test_constants_are_folded_exactly():
     (e,) = lower([mul(const(2) / sqrt(F.PI()), x)])
-    kernel = Kernel("k", ("x",), (e,), cache=False)
+    kernel = make_kernel((e,), ("x",))
     assert kernel.fast(1.0) == 1.1283791670955126  # 2/sqrt(pi) = 1.12837916709551257389...
 
 
@@ -275,13 +275,13 @@ def test_chunks_change_nothing(monkeypatch):
     e = wide(300)
     flag = lt(e, const(0))
     outputs = (e, where(lt(e, const(1)), e, F.COS(e)))
-    whole = Kernel("w", SIX, outputs, cache=False, suspect=flag)
+    whole = make_kernel(outputs, SIX, test=flag)
     point = [0.3 + 0.1 * k for k in range(6)]
     columns = [np.linspace(p, p + 1, 77) for p in point]
     expected = whole.evaluate(columns)
     alone = whole.point.evaluate(point)
     monkeypatch.setattr(llvm, "CHUNK", 37)
-    split = Kernel("s", SIX, outputs, cache=False, suspect=flag)
+    split = make_kernel(outputs, SIX, test=flag)
     monkeypatch.setattr("symdiff.runtime.scalar.compiled._linked", {})
     got = split.evaluate(columns)
     for a, b in zip(got.values, expected.values, strict=True):
@@ -295,7 +295,7 @@ def test_chunks_carry_conditions(monkeypatch):
     monkeypatch.setattr(llvm, "CHUNK", 2)
     c = lt(x, y)
     e = where(c, x * y + x, y - x) + where(c, F.SIN(x), F.COS(y))
-    kernel = Kernel("c", XY, (e,), cache=False)
+    kernel = make_kernel((e,), XY)
     a, b = np.array([1.0, 3.0, 2.0]), np.array([2.0, 1.0, 2.0])
     expected = np.where(a < b, a * b + a, b - a) + np.where(a < b, np.sin(a), np.cos(b))
     np.testing.assert_allclose(kernel((a, b))[0], expected, rtol=1e-14)
@@ -309,7 +309,7 @@ def test_printing_is_linear_in_operations():
 
     def compiled(operations):
         e = wide(operations)
-        return calls(lambda: Kernel("t", SIX, (e,), cache=False).fast(*[0.5] * 6))
+        return calls(lambda: make_kernel((e,), SIX).fast(*[0.5] * 6))
 
     assert compiled(4000) < 6 * compiled(1000)
 
@@ -321,4 +321,4 @@ def test_deep_functions_compile():
     v = 0.7
     for _ in range(2000):
         v = np.sin(v) + np.cos(v) / 3
-    assert Kernel("d", ("x",), (e,), cache=False).fast(0.7) == pytest.approx(v, rel=1e-12)
+    assert make_kernel((e,), ("x",)).fast(0.7) == pytest.approx(v, rel=1e-12)

@@ -15,6 +15,7 @@ from symdiff.codegen.llvm import printer as llvm
 from symdiff.ir import functions as f
 from symdiff.ir import var
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 X = var("x")
 PAIRS = list(sincos.PAIRS)
@@ -57,7 +58,7 @@ def test_values_are_right_to_two_units(pair, host, monkeypatch):
 
 def make(pair) -> Kernel:
     outputs = tuple(op(X) for op in pair)
-    return Kernel("f", ("x",), outputs, cache=False, accuracy="fast", parallel=False)
+    return make_kernel(outputs, ("x",), accuracy="fast", parallel=False)
 
 
 @needs_vectors
@@ -93,7 +94,7 @@ def test_functions_of_many_parts(chunk, monkeypatch):
     """Where a kernel is several functions, and has more outputs than it can stream."""
     monkeypatch.setattr(llvm, "CHUNK", chunk)
     outputs = tuple(g(X * k) for k in range(1, 12) for g in (f.SIN, f.COS))
-    kernel = Kernel("f", ("x",), outputs, cache=False, accuracy="fast")
+    kernel = make_kernel(outputs, ("x",), accuracy="fast")
     x = np.linspace(-3, 3, 100)
     for k, (sine, cosine) in enumerate(zip(*[iter(kernel((x,)))] * 2, strict=True), 1):
         np.testing.assert_allclose(sine, np.sin(k * x), rtol=1e-14, atol=1e-15)

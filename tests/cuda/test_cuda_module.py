@@ -14,9 +14,9 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.codegen.source.cuda import cuda_source
-from symdiff.runtime.scalar.kernel import Kernel
 from tests.codegen.test_module import FUNCTIONS, load
 from tests.corpus import CASES
+from tests.kernels import make_kernel
 
 ROOT = Path(__file__).parents[2]
 
@@ -160,7 +160,7 @@ def test_the_corpus_in_the_simulator(tmp_path, dtype):
             text = cuda_source("kernel", emission.params, emission.outputs, dtype=dtype)
             columns = list(zip(*case.samples, strict=True))
             jobs.append((text, "kernel", columns, len(emission.outputs)))
-            kernel = Kernel(case.name, emission.params, emission.outputs, dtype=dtype)
+            kernel = make_kernel(emission.outputs, emission.params, dtype=dtype, cache=True)
             arrays = [np.array(c, dtype) for c in columns]
             truths.append([np.broadcast_to(v, len(arrays[0])) for v in kernel(arrays)])
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))

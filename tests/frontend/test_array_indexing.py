@@ -13,7 +13,7 @@ from symdiff.errors import SymdiffError
 from symdiff.frontend import capture
 from symdiff.interpret.loops import run
 from symdiff.ir.program import Program
-from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 ENDS = st.none() | st.integers(-9, 9)
 STEPS = st.none() | st.sampled_from([-3, -2, -1, 1, 2, 3])
@@ -180,7 +180,7 @@ def test_sizes_that_do_not_fit() -> None:
 def same(program: Any, args: list[Any], want: Any) -> None:
     """The program gives this, of this shape."""
     if isinstance(program, Program):  # it is elementwise
-        got = Kernel(program.name, program.params, program.outputs)(args)[0]
+        got = make_kernel(program.outputs, program.params, cache=True)(args)[0]
     else:
         got = run(program, args)[0]
     want = np.asarray(want, float)

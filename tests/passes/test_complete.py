@@ -50,7 +50,7 @@ from symdiff.passes.complete.complete import (  # fmt: skip
     expand_completed,
 )
 from symdiff.passes.differentiate import gradient, pushforward
-from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 X, Y, Z = ir.var("x"), ir.var("y"), ir.var("z")
 S = X * X + Y * Y + Z * Z
@@ -112,7 +112,7 @@ def ulps(got: float, true: flint.arb) -> float:
 @pytest.mark.parametrize("name", CASES)
 def test_at_the_point_and_near_it(name: str) -> None:
     e, point, expected = CASES[name]
-    kernel = Kernel("f", ["x"], derivatives(e, 2), cache=False)
+    kernel = make_kernel(derivatives(e, 2), ["x"])
     raw = [e]
     for _ in range(2):
         raw += pushforward((raw[-1],), {X: ONE})
@@ -172,7 +172,7 @@ def test_what_is_not_removable_is_named_and_left_alone(
 
 def test_a_guard_with_another_value_is_the_users_meaning() -> None:
     e = where(eq(X, ZERO), const(2), EXPM1(X) / X)
-    kernel = Kernel("f", ["x"], derivatives(e, 1), cache=False)
+    kernel = make_kernel(derivatives(e, 1), ["x"])
     assert kernel([0.0]) == [2.0, 0.0]
     assert kernel([1e-9])[1] == pytest.approx(0.5, rel=1e-8)
 
@@ -211,7 +211,7 @@ def test_rotations_are_smooth_at_zero(name: str) -> None:
     assert [n.variable for n in notes.filled] == [S]
     slopes = gradient(g, [X, Y, Z])
     second = [d for v in (X, Y, Z) for d in pushforward(slopes, {v: ONE})]
-    kernel = Kernel("f", ["x", "y", "z"], expand_completed([g, *slopes, *second]), cache=False)
+    kernel = make_kernel(expand_completed([g, *slopes, *second]), ["x", "y", "z"])
     c0, c1 = {"a": (1, -1 / 6), "b": (1 / 2, -1 / 24), "c": (1 / 6, -1 / 120)}[name]
     at = kernel([0.0, 0.0, 0.0])
     assert at[0] == c0 and at[1:4] == [0, 0, 0]
@@ -248,7 +248,7 @@ def test_the_bottleneck_may_lie_above_where_the_point_is_not_rational() -> None:
 )
 def test_a_band_ends_where_the_function_changes(e: Expr) -> None:
     """High powers, kinks and branches near the point, in f and f'."""
-    kernel = Kernel("f", ["x"], derivatives(e, 1), cache=False)
+    kernel = make_kernel(derivatives(e, 1), ["x"])
     tape = Tape([X], [e, *pushforward((e,), {X: ONE})])
     for i in range(1, 260):
         x = (i - 130) / 64 + 1 / 1024
@@ -263,7 +263,7 @@ def test_a_band_ends_where_the_function_changes_however_near(edge: float) -> Non
     """A constant around the point, and its derivative, which is 0 there."""
     r = MAXIMUM(sqrt(X), const(Fraction(edge)))
     e = COS(r) ** 2
-    kernel = Kernel("f", ["x"], derivatives(e, 1), cache=False)
+    kernel = make_kernel(derivatives(e, 1), ["x"])
     for x in [edge**2 * s for s in (0.5, 1.5, 4.0, 1e3, 1e6)] + [2e-8, 2e-6, 2e-3]:
         inside = x < edge**2
         t = math.sqrt(x)
@@ -285,10 +285,10 @@ def test_only_functions_of_one_node_are_filled() -> None:
 def test_every_order_is_there() -> None:
     """The tenth derivatives of sin(x)/x and x/(exp(x) - 1)."""
     found = derivatives(SIN(X) / X, 10)
-    assert Kernel("f", ["x"], [found[10]], cache=False)([0.0]) == [-1 / 11]
-    assert Kernel("f", ["x"], [found[9]], cache=False)([0.0]) == [0]
+    assert make_kernel([found[10]], ["x"])([0.0]) == [-1 / 11]
+    assert make_kernel([found[9]], ["x"])([0.0]) == [0]
     found = derivatives(X / (EXP(X) - 1), 10)
-    assert Kernel("f", ["x"], [found[10]], cache=False)([0.0]) == [5 / 66]
+    assert make_kernel([found[10]], ["x"])([0.0]) == [5 / 66]
 
 
 def test_balls_of_completed_functions_are_rigorous() -> None:
@@ -307,7 +307,7 @@ def test_float32_has_bands_of_its_own() -> None:
     (g,) = complete(((1 - COS(X)) / X**2,))
     single, double = (expand_completed((g,), bits)[0] for bits in (24, 53))
     assert len(ir.topological((single,))) < len(ir.topological((double,)))
-    kernel = Kernel("f", ["x"], [single], dtype="float32", cache=False)
+    kernel = make_kernel([single], ["x"], dtype="float32")
     x = Fraction(7, 64)
     want = float((1 - flint.arb(7 / 64).cos()) / flint.arb(x.numerator) ** 2 * x.denominator**2)
     (got,) = kernel([float(x)])

@@ -16,7 +16,7 @@ from symdiff.ir import functions as f
 from symdiff.passes.accuracy.error_test import Doubt, doubt
 from symdiff.passes.analysis.band_extent import series_in_bands
 from symdiff.passes.differentiate import gradient
-from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_kernel
 
 from .expressions import EXPRESSIONS, POINTS, X, Y
 
@@ -28,7 +28,7 @@ SMALLEST = 2.0**-1022
 def check(outputs: tuple[Expr, ...], points: list[tuple[float, float]], limit: int = LIMIT) -> int:
     """Every output that is not in doubt is within the limit; how many were in doubt."""
     suspect = doubt(outputs, limit)
-    kernel = Kernel("f", ["x", "y"], outputs, suspect=suspect, cache=False)
+    kernel = make_kernel(outputs, ["x", "y"], test=suspect)
     reference = Certified(["x", "y"], outputs)
     suspects = 0
     for point in points:
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_in_doubt(e: Expr, point: tuple[float, float]) -> None:
 def test_ordinary_points_are_rarely_in_doubt(e: Expr) -> None:
     outputs = (e, *gradient(e, [X, Y]))
     rng = np.random.default_rng(1)
-    kernel = Kernel("f", ["x", "y"], outputs, suspect=doubt(outputs), cache=False)
+    kernel = make_kernel(outputs, ["x", "y"], test=doubt(outputs))
     assert kernel.evaluate([rng.uniform(0.2, 9, 4000) for _ in "xy"]).suspects < 400
 
 

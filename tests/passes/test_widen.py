@@ -11,9 +11,9 @@ from symdiff import ir
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.ir import functions as f
-from symdiff.passes.accuracy.widen import widen
 from symdiff.passes.differentiate import gradient
 from symdiff.runtime.scalar.kernel import Kernel
+from tests.kernels import make_wide_kernel
 
 from .expressions import EXPRESSIONS, POINTS, X, Y
 
@@ -22,12 +22,12 @@ SMALLEST = 2.0**-1022
 
 def wide(*outputs: Expr) -> Kernel:
     names = [v.value for v in ir.variables(outputs)]
-    return Kernel("f", sorted(names), outputs, widen=widen, cache=False)
+    return make_wide_kernel(outputs, sorted(names))
 
 
 def check(outputs: tuple[Expr, ...], points: list[tuple[float, ...]], ulps: float) -> int:
     """Every result that is not suspect is right; how many were suspect."""
-    kernel = Kernel("f", ["x", "y"], outputs, widen=widen, cache=False)
+    kernel = make_wide_kernel(outputs, ["x", "y"])
     reference = Certified(["x", "y"], outputs)
     suspects = 0
     for point in points:
