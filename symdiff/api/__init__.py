@@ -1,7 +1,9 @@
 """What users call.
 
 `transforms`      `symgrad` and its functional twins: `grad`, `jacobian`, `hessian`, `jvp`, ...
-`function`        `SymbolicFunction`: calling, derivatives, inspection, composition, pickling
+`function`        `SymbolicFunction`: calling, derivatives, inspection, composition
+`entries`         which compiled entries serve calls, once calls of their kind were made
+`pickles`         how functions pickle
 `leaves`          arguments that are trees, in the names of their leaves
 `inspection`      what it shows: expressions, sources, reports, modules
 `firstcalls`      the first call with each kind of arguments, beside Python and what was captured

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.api.function import Kind, SymbolicFunction
+from symdiff.api.entries import Kind
+from symdiff.api.function import SymbolicFunction
+from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes, SymArray, pytrees
 from symdiff.ir import ONE
@@ -86,9 +88,9 @@ class Product(SymbolicFunction):
         if any(map(pytrees.is_container, real)):
             if out is not None:
                 raise SymdiffError("out= of a function of containers", hint="leave it out")
-            nodes, leaves = self._leaves(real)
+            nodes, leaves = leaves_of(self, real)
             found = self._twin(nodes)(tuple(leaves), self._flat(vector, nodes), **static)
-            return self._regrouped(found, nodes)
+            return regrouped(self, found, nodes)
         real = self._cuda.located(real)
         values, each = self._bound(real, vector, static)
         if each:

@@ -153,7 +153,7 @@ def replaced(
         if wrong is None:
             kernel.validated = made
             return False
-        demands = self._demands(static, shapes)
+        demands = self._demands(self._source.scalar(static, shapes))
         self._emitted[key] = emission, tiered(emission, self._options, wrong, demands)
         self._emitted[key][1].without = wrong
         return True

@@ -7,7 +7,6 @@ arguments, and each has its expression, its source and its report.
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,39 +14,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import firstcalls, inspection, labelled, whole_arguments
-from symdiff.api.leaves import flattened, must_be_defined, named_leaves, regrouped
+from symdiff.api import entries, firstcalls, inspection, labelled, pickles, whole_arguments
+from symdiff.api.entries import Kind
+from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
 from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.errors import SymdiffError, VerificationError
 from symdiff.frontend import (
-    Captures,
     Inlined,
     Parameters,
     Placed,
     Shapes,
     Trees,
-    capture,
     from_sympy,
     include,
-    noting,
     pytrees,
     runs_when_traced,
 )
 from symdiff.ir.loop_program import Structured
 from symdiff.ir.program import Emission, Program, flatten_like, in_python, map_objects, map_tree
 from symdiff.pipeline.derivation import Source, Step, static_key
-from symdiff.pipeline.domain_checks import demanding
+from symdiff.pipeline.domain_checks import demands
 from symdiff.pipeline.kernels.cuda import CudaKernels
 from symdiff.pipeline.kernels.loops import ArrayKernels
-from symdiff.pipeline.kernels.scalar import nested, placed, tiered
-from symdiff.pipeline.options import Options, conditions
+from symdiff.pipeline.kernels.scalar import tiered
+from symdiff.pipeline.options import Options
+from symdiff.pipeline.tracing import source_of
 from symdiff.process.locks import Lock
 from symdiff.process.progress import compiling
 from symdiff.runtime.dispatch import Gate, Way, refusing
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import NUMERIC
 from symdiff.runtime.scalar.fallback import Demands, Tiered, _apart
-from symdiff.runtime.scalar.kernel import Kernel
 
 if TYPE_CHECKING:
     from symdiff.diagnostics.report import Report
@@ -56,14 +53,6 @@ if TYPE_CHECKING:
 _KINDS: dict[str, type[SymbolicFunction]] = {}
 """The derivatives that are called in a way of their own, by the step that makes them; see
 `symdiff.api.directional`."""
-_FAST = {np.dtype(name): name for name in ("float64", "float32")}
-"""Arrays that compiled entries take."""
-Kind = str | tuple[str, int, int, int, bool]
-"""What a compiled entry serves: numbers, floats, a program with arrays, or arrays of a dtype and
-number of dimensions as those arguments that the bits tell, but for one number of elements, with
-numbers that may be integers or not."""
-MOST_INPUTS = 60
-"""Arguments of calls with arrays that go straight to a compiled entry."""
 
 
 class SymbolicFunction:
@@ -172,11 +161,11 @@ class SymbolicFunction:
                 return result
         real = self._plain(real)
         if any(map(pytrees.is_container, real)):
-            nodes, leaves = self._leaves(real)
+            nodes, leaves = leaves_of(self, real)
             if out is not None:
                 self._twin(nodes)(*leaves, **static, out=flattened(self, out, nodes))
                 return out
-            return self._regrouped(self._twin(nodes)(*leaves, **static), nodes)
+            return regrouped(self, self._twin(nodes)(*leaves, **static), nodes)
         key = static_key(static)
         if out is None and stream is None and whole_arguments.involved(self, real):
             result = whole_arguments.result(self, real, static)
@@ -224,16 +213,18 @@ class SymbolicFunction:
         raw = self._source.raw(static, shapes)
         if isinstance(raw, Structured):
             result = self._arrays(raw, real, static, shapes, out)
-            if self._has_fast() and self._arrays.in_doubles(raw):
+            if entries.may_be_used(self) and self._arrays.in_doubles(raw):
                 self._route = self._arrays.route(raw)
-                self._use_entry(raw, whole_arguments.always_floats(self, real, static))
+                entries.use_for_program(
+                    self, raw, whole_arguments.always_floats(self, real, static)
+                )
             return result
         emission, kernel = self._compiled(static, shapes)
         if out is None:
-            values = kernel.interpreted(real) if self._has_fast() else None
+            values = kernel.interpreted(real) if entries.may_be_used(self) else None
             if values is None:
                 values, emission, kernel = firstcalls.computed(self, real, static, shapes)
-                self._note(raw, real, static, shapes, emission, kernel)
+                entries.note(self, raw, real, static, shapes, emission, kernel)
             if raw.kinds and not self._source.path:
                 values = in_python(values, raw.kinds)
             return map_tree(values.__getitem__, emission.tree)
@@ -243,36 +234,8 @@ class SymbolicFunction:
         while firstcalls.replaced(self, static, shapes, kernel):
             emission, kernel = self._compiled(static, shapes)
             kernel(kept, places)
-        self._note(raw, real, static, shapes, emission, kernel)
+        entries.note(self, raw, real, static, shapes, emission, kernel)
         return out
-
-    def _note(
-        self, raw: Program, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes,
-        emission: Emission, kernel: Tiered,
-    ) -> None:  # fmt: skip
-        """After a call: more of its kind may go straight to a compiled entry, if compiling
-        pays."""
-        if not self._has_fast() or self._emitted.get(id(raw)) != (emission, kernel):
-            return
-        if raw.kinds and not self._source.path:
-            return  # which entries do not know of
-        if not self._source.has_one_kernel(static, shapes):
-            return
-        given = [type(a) is np.ndarray for a in real]
-        whole = whole_arguments.always_floats(self, real, static)
-        if not any(given):
-            if kernel.pays and all(isinstance(v, (float, int)) for v in real):
-                self._use_fast("numbers" if whole else "floats", emission, kernel.kernel)
-            return
-        dtypes = {a.dtype for a in real if type(a) is np.ndarray}
-        ranks = {a.ndim for a in real if type(a) is np.ndarray}
-        if len(dtypes) > 1 or len(ranks) > 1 or len(real) > MOST_INPUTS:
-            return
-        if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
-            if dtype == "float64" or not kernel.kernel.wide:
-                which = sum(1 << k for k, is_array in enumerate(given) if is_array)
-                never = 1 if self._source.stretches(static, shapes).single else -1
-                self._use_fast((dtype, rank, which, never, not whole), emission, kernel.kernel)
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -284,45 +247,13 @@ class SymbolicFunction:
                 found = self._emitted.get(id(raw))
                 if found is None:
                     emission = self._source.emission(static, shapes)
-                    demands = self._demands(static, shapes)
-                    made = emission, tiered(emission, self._options, demands=demands)
+                    checked = self._demands(raw)
+                    made = emission, tiered(emission, self._options, demands=checked)
                     found = self._emitted.setdefault(id(raw), made)
         return found
 
-    def _demands(self, static: Mapping[str, Any], shapes: Shapes | None) -> Demands:
-        """What the arguments of a function of numbers must satisfy, and where it says so."""
-        if not self._options.check_domain:
-            return ()
-        program = self._source.scalar(static, shapes)
-        return tuple((c, program.place(c)) for c in program.assumptions)
-
-    def _has_fast(self) -> bool:
-        """Whether calls with Python floats may go straight to a compiled entry."""
-        always = self._options.accuracy == "certified" or self._options.target == "cuda"
-        return not (self._source.parameters.static or self._options.dtype or always)
-
-    def _use_fast(self, kind: Kind, emission: Emission, kernel: Kernel) -> None:
-        """Calls with "numbers", or with small arrays of a kind, go straight to the compiled
-        entry, once there was one."""
-        if kind in self._fast or len(self._fast) >= MOST:
-            return
-        tree, count = emission.tree, len(emission.outputs)
-        if isinstance(kind, str):
-            flat = kernel.fast if kind == "numbers" else kernel.fast_floats
-            self._open(kind, nested(flat, tree, count))
-            return
-        flat = kernel.fast_arrays(*kind)
-        way = nested(flat, tree, count)
-        self._open(kind, way._replace(placed=placed(flat, emission)))
-
-    def _use_entry(self, raw: Structured, whole: bool) -> None:
-        """Calls of a program with arrays or loops as well, once there was one with doubles; with
-        integers for numbers too, if `whole`."""
-        whole = whole or all(p.type.shape for p in raw.params)
-        kind = f"program {id(raw)} {whole}"
-        if kind in self._fast or len(self._fast) >= MOST:
-            return
-        self._open(kind, self._arrays.entry(raw, whole))
+    def _demands(self, program: Program) -> Demands:
+        return demands(program) if self._options.check_domain else ()
 
     def _open(self, kind: Kind, way: Way | None) -> None:
         """Offer calls to this way before they take the general path, if there is one."""
@@ -352,13 +283,6 @@ class SymbolicFunction:
         ])  # fmt: skip
 
     # --------------------------------------------------------------- containers
-    def _leaves(self, real: Sequence[Any]) -> tuple[tuple[pytrees.Node, ...], list[Any]]:
-        """How arguments nest, and the numbers and arrays in them."""
-        leaves: list[Any] = []
-        names = self._source.parameters.real
-        nodes = [pytrees.flatten(v, n, [], leaves) for n, v in zip(names, real, strict=True)]
-        return tuple(nodes), leaves  # which are looked at when the twin is called
-
     def _twin(self, nodes: tuple[pytrees.Node, ...]) -> SymbolicFunction:
         """The function of the leaves of arguments that nest in this way."""
         found = self._twins.get(nodes)
@@ -378,10 +302,6 @@ class SymbolicFunction:
             found._nested = parameters, nodes
             self._twins[nodes] = found
         return found
-
-    def _regrouped(self, result: Any, nodes: tuple[pytrees.Node, ...]) -> Any:
-        """A result for leaves, nested as the arguments are."""
-        return regrouped(self, result, nodes)
 
     # -------------------------------------------------------------- derivatives
     @property
@@ -611,7 +531,7 @@ class SymbolicFunction:
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         if any(map(pytrees.is_container, real)):
-            nodes, leaves = self._leaves(real)
+            nodes, leaves = leaves_of(self, real)
             return self._renested(self._twin(nodes)._inlined(leaves, static), nodes)
         return self._inlined(real, static)
 
@@ -620,8 +540,8 @@ class SymbolicFunction:
     ) -> Inlined | Placed:
         """What is inlined for leaves, with derivatives nested as the arguments are."""
         if isinstance(found, Inlined):
-            return Inlined(self._regrouped(found.tree, nodes), found.domain)
-        tree = self._regrouped(found.program.tree, nodes)
+            return Inlined(regrouped(self, found.tree, nodes), found.domain)
+        tree = regrouped(self, found.program.tree, nodes)
         return Placed(replace(found.program, tree=tree), found.values)
 
     def _inlined(self, real: Sequence[Any], static: Mapping[str, Any]) -> Inlined | Placed:
@@ -642,17 +562,13 @@ class SymbolicFunction:
 
     def __reduce__(self) -> Any:
         if self._parent is not None:
-            return _derived, (self._parent, self._source.path[-1])
+            return pickles.derived, (self._parent, self._source.path[-1])
         if self._expression is not None:
             return of_expressions, (*self._expression, self.__name__, self._options)
+        name = pickles.global_name(self)
+        if name is not None:
+            return pickles.found, name
         wrapped = getattr(self, "__wrapped__", None)
-        if wrapped is not None:
-            name = getattr(wrapped, "__qualname__", "")
-            found: Any = sys.modules.get(getattr(wrapped, "__module__", ""))
-            for part in name.split("."):
-                found = getattr(found, part, None)
-            if found is self:
-                return _global, (wrapped.__module__, name)
         return symbolic, (wrapped, self._options, self._source.parameters.static)
 
     def __repr__(self) -> str:
@@ -667,50 +583,13 @@ class SymbolicFunction:
         )
 
 
-def _global(module: str, name: str) -> Any:
-    import importlib
-
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
-
-
-_ATTRIBUTES = {
-    "gradient": "grad", "value_and_gradient": "value_and_grad", "jacobian": "jacobian",
-    "hessian": "hessian", "jvp": "jvp", "vjp": "vjp", "hvp": "hvp",
-}  # fmt: skip
-
-
-def _derived(parent: SymbolicFunction, step: Step) -> SymbolicFunction:
-    kind, by = step
-    if kind == "derivative":
-        return parent.diff(*by)
-    found: SymbolicFunction = getattr(parent, _ATTRIBUTES[kind])
-    return found
-
-
 def symbolic(
     fun: Callable[..., Any], options: Options, static: Iterable[str] | str | None,
     trees: Trees | None = None,
 ) -> SymbolicFunction:  # fmt: skip
     """A function to be traced when it is first called; of the leaves of containers, if
     arguments are."""
-    parameters = Parameters(fun, static)
-    if trees is not None:
-        parameters = parameters.flattened([leaf for _, named in trees.values() for leaf in named])
-
-    def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | Structured:
-        with noting(captures):
-            program = capture(fun, values, shapes, trees)
-        if isinstance(program, Structured):
-            return demanding(program, options.domain, options.check_domain)
-        facts = conditions(options.domain, program)
-        return replace(program, assumptions=(*program.assumptions, *facts))
-
-    captures = Captures()
-    source = Source(parameters.name, parameters, trace, keep=options.cache, captures=captures)
-    return SymbolicFunction(source, options, fun)
+    return SymbolicFunction(source_of(fun, options, static, trees), options, fun)
 
 
 def of_expressions(expr: Any, params: Any, name: str, options: Options) -> SymbolicFunction:

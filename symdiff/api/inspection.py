@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 import numpy as np
 
 from symdiff.api import firstcalls
+from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import Structured
@@ -22,7 +23,7 @@ def expression(f: Any) -> Any:
     """The simplified expression (SymPy), nested as the result is."""
     if (nested := of_leaves(f)) is not None:
         nodes, twin = nested
-        return f._regrouped(expression(twin), nodes)
+        return regrouped(f, expression(twin), nodes)
     if (structured := f._structured()) is not None:
         from symdiff.export import loops as loop_export
 
@@ -165,11 +166,11 @@ def mapped(
     f._fresh()
     real, static = f._source.parameters.bind(args, kwargs)
     if any(map(_is_tree, real)):
-        nodes, leaves = f._leaves(real)
+        nodes, leaves = leaves_of(f, real)
         if axes is not None:
             axes = [a for a, n in zip(axes, nodes, strict=True) for _ in range(pytrees.count(n))]
         found = f._twin(nodes).map(*leaves, axes=axes, **static)
-        return f._regrouped(found, nodes)
+        return regrouped(f, found, nodes)
     real = tuple(np.asarray(v) if isinstance(v, (list, tuple)) else v for v in real)
     real = f._plain(real)
     real = f._cuda.located(real)

@@ -18,6 +18,15 @@ Function = Any
 """A `SymbolicFunction`, which imports this."""
 
 
+def leaves_of(f: Function, real: Sequence[Any]) -> tuple[tuple[pytrees.Node, ...], list[Any]]:
+    """How arguments nest, and the numbers and arrays in them; which are looked at when the
+    function of those is called."""
+    leaves: list[Any] = []
+    names = f._source.parameters.real
+    nodes = [pytrees.flatten(v, n, [], leaves) for n, v in zip(names, real, strict=True)]
+    return tuple(nodes), leaves
+
+
 def named_leaves(parameters: Parameters, nodes: Sequence[pytrees.Node]) -> Trees:
     """What the leaves of arguments are called."""
     names = Names(parameters.names)

@@ -4,6 +4,7 @@
 `scalar`             functions of numbers: capture, assume, guards, cancel, complete, differentiate, ...
 `loops`              loop programs: simplify, differentiate, select tapes, ...
 `argument_shapes`    what a program depends on in the shapes of its arguments
+`tracing`            from a Python function to where its programs come from
 `derivation`         programs and lowered programs of all derivatives, made when asked for and kept
 `domain_checks`      what `domain=` demands of the arguments of loop programs, as checks
 `lowered/`           what each tier of arithmetic computes and flags, made when asked for

@@ -1,4 +1,4 @@
-"""What `domain=` demands of the arguments of a program with arrays, as checks."""
+"""What `domain=` and `assert` demand of the arguments, as checks."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.ir.program import Program
 from symdiff.pipeline.options import Domain, conditions
+from symdiff.runtime.scalar.fallback import Demands
 
 
 def demanding(program: Structured, domain: Domain, check: bool) -> Structured:
@@ -69,3 +70,8 @@ def _unchecked(block: Block) -> Block:
 
 
 __all__ = ["demanding"]
+
+
+def demands(program: Program) -> Demands:
+    """What the arguments of a function of numbers must satisfy, and where it says so."""
+    return tuple((c, program.place(c)) for c in program.assumptions)
