@@ -14,7 +14,7 @@ import pytest
 import symdiff
 from symdiff import symgrad
 from symdiff.frontend import capture
-from symdiff.ir.loop_program import Check, Structured, walk
+from symdiff.ir.loop_program import Check, LoopProgram, walk
 from symdiff.runtime.loops.call import WideIntegerError
 
 Vector = np.ndarray
@@ -296,7 +296,7 @@ def test_as_python(f: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("f", NARROW, ids=lambda f: f.__name__)
 def test_bounds_are_proved(f: Callable[..., Any]) -> None:
     program = capture(f, None, {"x": (1, "f")})
-    assert isinstance(program, Structured)
+    assert isinstance(program, LoopProgram)
     assert not any(isinstance(s, Check) and s.error == "overflow" for s in walk(program.block))
 
 

@@ -12,7 +12,7 @@ import pytest
 from numba import njit, prange
 
 from symdiff import SymdiffError, symgrad
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from tests.corpus import CASES
 
 
@@ -168,7 +168,7 @@ def test_the_corpus(case: object) -> None:
     if case.static:
         return
     raw = f._source.raw(f._default_static())
-    if isinstance(raw, Structured):
+    if isinstance(raw, LoopProgram):
         return
     try:
         compiled = f.numba

@@ -14,7 +14,7 @@ from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes, SymArray, pytrees
 from symdiff.ir import ONE
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import flatten_like
 from symdiff.pipeline.kernels.loops import of_numbers
 from symdiff.pipeline.kernels.scalar import is_flat
@@ -35,7 +35,7 @@ class JacobianFunction(SymbolicFunction, step="jacobian"):
         self._fresh()
         real, static = self._source.parameters.bind(args, kwargs)
         raw = self._source.raw(static, self._source.shapes(static, real))
-        if not isinstance(raw, Structured):
+        if not isinstance(raw, LoopProgram):
             raise SymdiffError(
                 f"{raw.name} is a function of numbers, whose Jacobian is not sparse",
                 hint="leave out sparse=True",

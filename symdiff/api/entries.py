@@ -10,7 +10,7 @@ import numpy as np
 from symdiff.api import whole_arguments
 from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.frontend import Shapes
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Emission, Program
 from symdiff.pipeline.kernels.scalar import nested, placed
 from symdiff.runtime.scalar.fallback import Tiered
@@ -79,7 +79,7 @@ def _use(f: Function, kind: Kind, emission: Emission, kernel: Kernel) -> None:
     f._open(kind, way._replace(placed=placed(flat, emission)))
 
 
-def use_for_program(f: Function, raw: Structured, whole: bool) -> None:
+def use_for_program(f: Function, raw: LoopProgram, whole: bool) -> None:
     """Calls of a program with arrays or loops as well, once there was one with doubles; with
     integers for numbers too, if `whole`."""
     whole = whole or all(p.type.shape for p in raw.params)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend import Shapes, pytrees
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Emission, Program
 from symdiff.pipeline.kernels.scalar import tiered, unsound
 from symdiff.pipeline.validation.settings import mode
@@ -35,7 +35,7 @@ def compare_kernel(
     source, fun = self._source, unwrapped(self)
     shapes = source.shapes(static, real)
     raw = source.raw(static, shapes)
-    if not isinstance(raw, Structured) or self._options.target == "cuda":
+    if not isinstance(raw, LoopProgram) or self._options.target == "cuda":
         return
     name = mark(fun, ("loops", mode(), kinds)) if fun and self._options.cache else None
     if name is not None and cache.load(name) is not None:
@@ -71,8 +71,8 @@ def compare_python(
 
     source = self._source
 
-    def captured(values: Sequence[Any]) -> Program | Structured:
-        found: Program | Structured = source.raw(static, source.shapes(static, values))
+    def captured(values: Sequence[Any]) -> Program | LoopProgram:
+        found: Program | LoopProgram = source.raw(static, source.shapes(static, values))
         return found
 
     def plain(values: Sequence[Any]) -> Any:
@@ -87,7 +87,7 @@ def compare_python(
     def smooth(values: Sequence[Any]) -> Program | None:
         shapes = source.shapes(static, values)
         program = source.raw(static, shapes)
-        if isinstance(program, Structured):
+        if isinstance(program, LoopProgram):
             return None
         trial = source.trial(static, shapes, source.emission(static, shapes))
         if trial is None or trial.smooth is None:

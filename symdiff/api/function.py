@@ -30,7 +30,7 @@ from symdiff.frontend import (
     pytrees,
     runs_when_traced,
 )
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Emission, Program, flatten_like, in_python, map_objects, map_tree
 from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demands
@@ -211,7 +211,7 @@ class SymbolicFunction:
         """Compute on the CPU."""
         shapes = self._source.shapes(static, real)
         raw = self._source.raw(static, shapes)
-        if isinstance(raw, Structured):
+        if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self) and self._arrays.in_doubles(raw):
                 self._route = self._arrays.route(raw)
@@ -499,11 +499,11 @@ class SymbolicFunction:
         """`map` of a function of numbers: its elements broadcast, under the mapped axis."""
         return inspection.map_elements(self, raw, values, mapped, static, shapes)
 
-    def _structured(self) -> Structured | None:
+    def _loop_program(self) -> LoopProgram | None:
         """The program of a function with arrays or loops, as it is emitted."""
         static = self._default_static()
         raw = self._source.raw(static)
-        return self._source.shown(static) if isinstance(raw, Structured) else None
+        return self._source.shown(static) if isinstance(raw, LoopProgram) else None
 
     def _default_static(self) -> dict[str, Any]:
         parameters = self._source.parameters
@@ -548,7 +548,7 @@ class SymbolicFunction:
         shapes = self._source.shapes(static, real)
         program = self._source.program(static, shapes)
         include(self._source.captures)
-        if isinstance(program, Structured) or any(s[0] for s in shapes.values()):
+        if isinstance(program, LoopProgram) or any(s[0] for s in shapes.values()):
             met = self._source.stretches(static, shapes)
             return Placed(replace(program, stretches=met), tuple(real))
         values = (v.item() if isinstance(v, np.ndarray) and v.ndim == 0 else v for v in real)

@@ -14,7 +14,7 @@ from symdiff.api import firstcalls
 from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.frontend import Shapes, pytrees
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, map_objects
 from symdiff.runtime.loops import rows
 
@@ -24,10 +24,10 @@ def expression(f: Any) -> Any:
     if (nested := of_leaves(f)) is not None:
         nodes, twin = nested
         return regrouped(f, expression(twin), nodes)
-    if (structured := f._structured()) is not None:
+    if (looped := f._loop_program()) is not None:
         from symdiff.export import loops as loop_export
 
-        return loop_export.expression(structured, f._symbols)
+        return loop_export.expression(looped, f._symbols)
     from symdiff.codegen.sympy.translate import to_sympy
     from symdiff.pipeline.scalar import readable_forms
 
@@ -57,7 +57,7 @@ def twin_of(f: Any) -> Any:
 def cse(f: Any) -> tuple[list[tuple[Any, Any]], Any]:
     """`expression` with its shared subexpressions named once."""
     f = twin_of(f)
-    if f._structured() is not None:
+    if f._loop_program() is not None:
         raise SymdiffError(
             f"{f.__name__} has arrays or loops, of which there is no list of assignments",
             hint="see .expr, or .source()",
@@ -80,7 +80,7 @@ def source(f: Any, target: str) -> str:
 
     dtype = np.dtype(f._options.dtype or np.float64).name
     name = f.__name__.replace("<lambda>", "function")
-    if f._structured() is not None:
+    if f._loop_program() is not None:
         from symdiff.export import loops as loop_export
 
         if target == "llvm":
@@ -109,10 +109,10 @@ def source(f: Any, target: str) -> str:
 def latex(f: Any) -> str:
     """The simplified expression in LaTeX."""
     f = twin_of(f)
-    if (structured := f._structured()) is not None:
+    if (looped := f._loop_program()) is not None:
         from symdiff.export import loops as loop_export
 
-        return loop_export.latex(structured)
+        return loop_export.latex(looped)
     from symdiff.codegen.sympy.text import format_latex
     from symdiff.codegen.sympy.translate import to_sympy
     from symdiff.pipeline.scalar import readable_forms
@@ -125,7 +125,7 @@ def measured_report(f: Any) -> Report:
     """What was traced, cancelled and found, and the measured accuracy."""
     f = twin_of(f)
     raw = f._source.raw(f._default_static())
-    if isinstance(raw, Structured):
+    if isinstance(raw, LoopProgram):
         from symdiff.export.loops import array_report
 
         told: Report = f._with_calls(array_report(raw, f._wrt()))
@@ -145,7 +145,7 @@ def save(f: Any, path: Any, *, hessian: bool) -> None:
 
     raw = f._source.program(f._default_static())
     targets = ("cpu",) if f._options.target == "cpu" else ("cpu", "cuda")
-    if isinstance(raw, Structured):
+    if isinstance(raw, LoopProgram):
         from symdiff.export.loops import array_module
 
         dtype = f._options.dtype
@@ -185,7 +185,7 @@ def mapped(
     raw = f._source.raw(static, shapes)
     if not any(mapped):
         raise SymdiffError("map() of nothing", hint="an argument must have a leading axis")
-    if not isinstance(raw, Structured):
+    if not isinstance(raw, LoopProgram):
         return f._map_elements(raw, real, mapped, static, shapes)
     placed = f._cuda.placed(real, None, None)
     if placed is not None:

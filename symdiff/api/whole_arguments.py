@@ -17,7 +17,7 @@ import numpy as np
 
 from symdiff.api.firstcalls import in_python
 from symdiff.frontend import Shapes
-from symdiff.ir.loop_program import Check, Structured, walk
+from symdiff.ir.loop_program import Check, LoopProgram, walk
 from symdiff.ir.program import fields_of, made_object
 
 Function = Any
@@ -97,7 +97,7 @@ def always_floats(self: Function, real: Sequence[Any], static: Mapping[str, Any]
 
 def _has_domain(raw: Any) -> bool:
     """Whether a captured program says what its arguments must satisfy."""
-    if isinstance(raw, Structured):
+    if isinstance(raw, LoopProgram):
         return any(isinstance(s, Check) and s.error == "domain" for s in walk(raw.block))
     return bool(raw.assumptions)
 

@@ -26,7 +26,7 @@ from symdiff.diagnostics.certify import defaults_of
 from symdiff.errors import SymdiffError, TargetError
 from symdiff.export.files import write
 from symdiff.interpret import ulp_error
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline.samples import Array, Point, bases
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def plot(
         raise SymdiffError(
             f"{path}: the file is written as PNG or SVG", hint="name it *.png or *.svg"
         )
-    if isinstance(function._source.program(function._default_static()), Structured):
+    if isinstance(function._source.program(function._default_static()), LoopProgram):
         raise SymdiffError(
             f"{function.__name__} has arrays or loops, of which there is no picture",
             hint="'symdiff check' says where its formulas are bad",

@@ -21,7 +21,7 @@ from symdiff.errors import Location, SymdiffError
 from symdiff.export.faces import face_of
 from symdiff.frontend.formula.grammar import CONSTANTS
 from symdiff.frontend.formula.parse import parse
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program
 
 if TYPE_CHECKING:  # a formula needs none of what functions need
@@ -50,13 +50,13 @@ class Subject:
     @property
     def has_arrays(self) -> bool:
         """Whether it is a program with arrays or loops."""
-        return isinstance(self.program, Structured)
+        return isinstance(self.program, LoopProgram)
 
     @property
     def params(self) -> tuple[str, ...]:
         """The names of the parameters."""
         p = self.program
-        return tuple(q.name for q in p.params) if isinstance(p, Structured) else p.params
+        return tuple(q.name for q in p.params) if isinstance(p, LoopProgram) else p.params
 
     def variables(self, text: str | None) -> tuple[str, ...]:
         """The variables that `--wrt` names; without it, the default ones."""
@@ -185,10 +185,10 @@ def variables(function: SymbolicFunction, text: str | None) -> tuple[str, ...] |
     return Subject(_raw(function), function._wrt()).variables(text)
 
 
-def _raw(function: SymbolicFunction) -> Program | Structured:
+def _raw(function: SymbolicFunction) -> Program | LoopProgram:
     """The program as captured; of a derivative, as derived."""
-    found: Program | Structured = function._source.program(function._default_static())
-    return found if isinstance(found, Structured) else function.raw_program
+    found: Program | LoopProgram = function._source.program(function._default_static())
+    return found if isinstance(found, LoopProgram) else function.raw_program
 
 
 def _checked(function: SymbolicFunction) -> SymbolicFunction:

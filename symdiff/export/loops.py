@@ -12,7 +12,7 @@ import numpy as np
 from symdiff.codegen.source.index_notation import formula_lines, nest_lines
 from symdiff.codegen.source.loops import HELPERS, IMPORTS, nest_source
 from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
-from symdiff.codegen.sympy.loops import structured_to_sympy, with_symbols
+from symdiff.codegen.sympy.loops import loops_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
 from symdiff.diagnostics.report import Finding, Report
 from symdiff.errors import TargetError
@@ -24,7 +24,7 @@ from symdiff.ir.loop_program import (
     Call,
     Check,
     Loop,
-    Structured,
+    LoopProgram,
     kind_of,
     mapped,
     walk,
@@ -35,7 +35,7 @@ from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.scalar import closed_for_people, readable_forms
 
 
-def readable(program: Structured) -> Structured:
+def readable(program: LoopProgram) -> LoopProgram:
     """The program with completed functions as closed formulas, as people read them."""
 
     def one(e: Expr) -> Expr:
@@ -63,27 +63,27 @@ def _leaves(e: Expr) -> Iterator[Expr]:
             stack.extend(n.args)
 
 
-def expression(program: Structured, symbols: Mapping[str, Any]) -> Any:
+def expression(program: LoopProgram, symbols: Mapping[str, Any]) -> Any:
     """The outputs as SymPy expressions of these symbols, by name, or plain ones; nested as the
     result is."""
-    made = [with_symbols(e, symbols) for e in structured_to_sympy(readable(program))]
+    made = [with_symbols(e, symbols) for e in loops_to_sympy(readable(program))]
     return map_objects(made.__getitem__, program.tree)
 
 
-def latex(program: Structured) -> str:
+def latex(program: LoopProgram) -> str:
     """The outputs in LaTeX."""
-    texts = [format_latex(e) for e in structured_to_sympy(readable(program))]
+    texts = [format_latex(e) for e in loops_to_sympy(readable(program))]
     return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
 
 
-def source(name: str, program: Structured, dtype: str = "float64") -> str:
+def source(name: str, program: LoopProgram, dtype: str = "float64") -> str:
     """Readable Numba Python of an emitted program."""
     text, helpers = nest_source(name, program, dtype=dtype)
     return "\n\n".join([IMPORTS, *(HELPERS[h] for h in helpers), text])
 
 
 def printed(
-    program: Structured,
+    program: LoopProgram,
     name: str,
     style: str,
     dtype: str = "float64",
@@ -114,7 +114,7 @@ def printed(
     return "\n".join([*statements, *results]) + "\n"
 
 
-def program_text(program: Structured) -> str:
+def program_text(program: LoopProgram) -> str:
     """A program as it stands, in index notation."""
     params = [
         f"{p.name}[{', '.join(map(format_expr, p.type.shape))}]" if p.type.shape else p.name
@@ -126,7 +126,7 @@ def program_text(program: Structured) -> str:
 
 
 def array_module(
-    program: Structured,
+    program: LoopProgram,
     wrt: Sequence[str],
     *,
     hessian: bool = False,
@@ -169,7 +169,7 @@ def array_module(
     )
 
 
-def array_report(program: Structured, wrt: Sequence[str]) -> Report:
+def array_report(program: LoopProgram, wrt: Sequence[str]) -> Report:
     """What became of a captured program: its loops, what its gradient keeps, its checks."""
     value, slopes = loop_pipeline.value(program), loop_pipeline.of_order(program, wrt, 1)
     findings = []

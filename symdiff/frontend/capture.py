@@ -51,7 +51,7 @@ from symdiff.frontend.trace.values import (
 )
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, loop_program, prune
-from symdiff.ir.loop_program import Stretches, Structured
+from symdiff.ir.loop_program import LoopProgram, Stretches
 from symdiff.ir.program import Made, Program, Tree, fields_of
 from symdiff.process.recursion import deep_recursion
 
@@ -70,7 +70,7 @@ def capture(
     static: Mapping[str, Any] | None = None,
     shapes: Shapes | None = None,
     trees: Trees | None = None,
-) -> Program | Structured:
+) -> Program | LoopProgram:
     """Trace a function of real scalars and arrays.
 
     Parameters
@@ -88,7 +88,7 @@ def capture(
     -------
     The function as a DAG of exact real operations, specialised on `static`: of numbers, or of
     arrays if it is elementwise, or takes elements of arrays only. Otherwise, with arrays or
-    loops, a `Structured` program, whatever the sizes.
+    loops, a `LoopProgram` program, whatever the sizes.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def leaves(parameters: Parameters, trees: Trees) -> tuple[str, ...]:
 def _capture(
     t: Tracer, fun: Callable[..., Any], parameters: Parameters, given: Mapping[str, Any],
     plan: Arrays, trees: Trees,
-) -> Program | Structured:  # fmt: skip
+) -> Program | LoopProgram:  # fmt: skip
     """One attempt, with the arrays that are known so far."""
     frame, node = calls.function_frame(python_function(fun))
     captures.of_function(fun, python_function(fun))
@@ -201,7 +201,7 @@ def _capture(
         of_integers.reset(whole)
     if plan.arrays or not all(map(_asserts, t.block)):
         found = replace(
-            _structured(t, parameters.name, real, plan, outputs, tree), kinds=tuple(kinds)
+            _loop_program(t, parameters.name, real, plan, outputs, tree), kinds=tuple(kinds)
         )
         return found if plan.shapes is None else _of_elements(t, found)
     return _program(t, parameters.name, real, outputs, tree, kinds)
@@ -257,9 +257,9 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
     raise Refused(describe(value), "return a number, or a tuple, list, dict or array of numbers")
 
 
-def _structured(
+def _loop_program(
     t: Tracer, name: str, real: tuple[str, ...], plan: Arrays, outputs: list[Any], tree: Tree
-) -> Structured:
+) -> LoopProgram:
     """The program with its statements; of the numbers, only what arrays need."""
     roots = tuple(
         masked(v.expr, v.defined, t.facts) if isinstance(v, Scalar) else v for v in outputs
@@ -272,7 +272,7 @@ def _structured(
     used = loop_program.free(block, roots)
     data = {n: v for n, v in t.data.items() if n in used}
     stretches = Stretches(tuple(t.stretches), plan.axes(), tuple(t.singles))
-    found = Structured(name, params, block, roots, tree, data, locations, stretches)
+    found = LoopProgram(name, params, block, roots, tree, data, locations, stretches)
     return checked(found)
 
 
@@ -305,7 +305,7 @@ def _elements(
     return replace(program, stretches=stretches, taken=ELEMENTWISE)
 
 
-def _of_elements(t: Tracer, found: Structured) -> Program | Structured:
+def _of_elements(t: Tracer, found: LoopProgram) -> Program | LoopProgram:
     """The program of numbers that an elementwise one is; any other as it is."""
     if _has_arrays(found.tree) or "l" in found.kinds or not per_element.only_stretches(t):
         return found

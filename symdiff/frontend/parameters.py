@@ -26,7 +26,7 @@ from symdiff.frontend.trace.recorder import MAX_UNROLL, Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import MAX_ARRAY, Real, Whole
 from symdiff.ir import loop_program
-from symdiff.ir.loop_program import Parameter, Stretches, Structured, Type
+from symdiff.ir.loop_program import LoopProgram, Parameter, Stretches, Type
 from symdiff.ir.program import Program
 
 Sizes = tuple[tuple[int, int], ...]
@@ -96,7 +96,7 @@ class Arrays:
         single = Stretches((), self.axes(), tuple(n for n in counts if n.op is not ir.CONST))
         return Arrays({}, self.shapes, numbers=(why, place), single=single)
 
-    def noted(self, found: Program | Structured) -> Program | Structured:
+    def noted(self, found: Program | LoopProgram) -> Program | LoopProgram:
         """A program of numbers, with the reason why elements are passed to it."""
         if self.numbers is None:
             return found

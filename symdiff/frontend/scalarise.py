@@ -30,15 +30,15 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
+    LoopProgram,
     Parameter,
     Statement,
-    Structured,
     Type,
     Update,
 )
 
 
-def scalarise(program: Structured) -> Structured | None:
+def scalarise(program: LoopProgram) -> LoopProgram | None:
     """The program of numbers; None if the program is not elementwise."""
     arrays = [p for p in program.params if p.type.shape]
     if not arrays or any(p.type.kind != "f" for p in arrays):
@@ -74,7 +74,7 @@ class _Elements:
     banned : names of sizes, and of the indices of elements.
     """
 
-    program: Structured
+    program: LoopProgram
     known: dict[str, tuple[tuple[Expr, ...], Expr]] = field(default_factory=dict)
     banned: set[str] = field(default_factory=set)
     axes: tuple[Expr, ...] = ()

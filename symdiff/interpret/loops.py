@@ -1,6 +1,6 @@
 """The slow reference of programs with arrays and loops: run statement by statement.
 
-`run` executes a `Structured` program with doubles, or with numbers of any precision
+`run` executes a `LoopProgram` program with doubles, or with numbers of any precision
 (the midpoints of python-flint's balls), which the tests take as the truth: what the
 frontend, the derivatives and the compiled code do is compared with it.
 """
@@ -34,8 +34,8 @@ from symdiff.ir.loop_program import (
     Call,
     Check,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Type,
     Update,
     name_of,
@@ -313,7 +313,7 @@ class _Run:
         self.scope.update((c.result, now[c.name]) for c in s.carried)
 
 
-def run(program: Structured, args: Sequence[Any], numbers: Numbers | None = None) -> list[Any]:
+def run(program: LoopProgram, args: Sequence[Any], numbers: Numbers | None = None) -> list[Any]:
     """The outputs of a program: numbers, and NumPy arrays of numbers.
 
     Parameters

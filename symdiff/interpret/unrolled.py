@@ -21,7 +21,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError
 from symdiff.interpret.loops import Numbers, run
 from symdiff.ir import Expr, Op
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 
 
 class TooLong(Exception):  # noqa: N818
@@ -102,7 +102,7 @@ class Formulas(Numbers):
 
 
 def unrolled(
-    program: Structured, shapes: Mapping[str, tuple[int, ...]], given: Sequence[Any], most: int
+    program: LoopProgram, shapes: Mapping[str, tuple[int, ...]], given: Sequence[Any], most: int
 ) -> tuple[list[str], list[Any]]:
     """Names of the elements of real parameters, and the outputs: expressions of them, and
     arrays of expressions.

@@ -319,7 +319,7 @@ class Stretches:
 
 
 @dataclass(frozen=True, slots=True)
-class Structured:
+class LoopProgram:
     """One function with arrays or loops, specialised on its static arguments.
 
     Attributes
@@ -430,7 +430,7 @@ def walk(block: Block) -> Iterator[Statement]:
         yield from walk(block_of(s))
 
 
-def types(program: Structured) -> dict[str, Type]:
+def types(program: LoopProgram) -> dict[str, Type]:
     """The type of every name."""
     found = {p.name: p.type for p in program.params}
     for p in program.params:

@@ -14,8 +14,8 @@ from symdiff.ir.loop_program import (
     Build,
     Call,
     Loop,
+    LoopProgram,
     Names,
-    Structured,
     Type,
     Update,
     array,
@@ -29,7 +29,7 @@ from symdiff.ir.loop_program import (
 )
 
 
-def names_of(program: Structured) -> Names:
+def names_of(program: LoopProgram) -> Names:
     """New names for a program: none of its own, and none of its tapes."""
     loops = [s for s in walk(program.block) if isinstance(s, Loop)]
     return Names((*types(program), *(v.tape for s in loops for v in s.saves)))
@@ -54,7 +54,7 @@ class Context:
     tape_bars : a tape -> the tape of the adjoints of its values.
     """
 
-    def __init__(self, program: Structured, wrt: Iterable[str]) -> None:
+    def __init__(self, program: LoopProgram, wrt: Iterable[str]) -> None:
         self.types: dict[str, Type] = types(program)
         self.names = names_of(program)
         self.tape_bars: dict[str, str] = {}

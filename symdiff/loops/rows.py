@@ -23,10 +23,10 @@ from symdiff.ir.loop_program import (
     Build,
     Carried,
     Loop,
+    LoopProgram,
     Names,
     Parameter,
     Statement,
-    Structured,
     Type,
     Update,
     array,
@@ -41,7 +41,7 @@ from symdiff.ir.loop_program import (
 from symdiff.loops.context import names_of
 
 
-def rows(program: Structured, which: Sequence[bool]) -> Structured | None:
+def rows(program: LoopProgram, which: Sequence[bool]) -> LoopProgram | None:
     """The program over rows of the parameters that `which` says."""
     names = names_of(program)
     count, row = index(names.fresh("rows")), index(names.fresh("row"))
@@ -73,7 +73,7 @@ def rows(program: Structured, which: Sequence[bool]) -> Structured | None:
 
 
 def _of_a_row(
-    program: Structured, divided: dict[str, Parameter], row: Expr, names: Names
+    program: LoopProgram, divided: dict[str, Parameter], row: Expr, names: Names
 ) -> tuple[list[Statement], list[Expr]]:
     """The statements and the outputs of one row."""
     copies = {n: names.fresh(n) for n, p in divided.items() if p.type.shape}

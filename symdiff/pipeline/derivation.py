@@ -19,7 +19,7 @@ from symdiff.errors import GuardWarning, SymdiffError
 from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN
-from symdiff.ir.loop_program import Stretches, Structured
+from symdiff.ir.loop_program import LoopProgram, Stretches
 from symdiff.ir.program import Emission, Made, Program, Tree
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
@@ -76,11 +76,11 @@ class Source:
 
     name: str
     parameters: Parameters
-    trace: Callable[[Mapping[str, Any], Shapes | None], Program | Structured]
+    trace: Callable[[Mapping[str, Any], Shapes | None], Program | LoopProgram]
     path: tuple[Step, ...] = ()
     keep: bool = True
     checkpoint: str | int | None = None
-    captured: dict[Any, Program | Structured] = field(default_factory=dict)
+    captured: dict[Any, Program | LoopProgram] = field(default_factory=dict)
     met: dict[Any, Stretches] = field(default_factory=dict)
     taken: dict[Any, str] = field(default_factory=dict)
     captures: Captures = field(default_factory=Captures)
@@ -122,7 +122,7 @@ class Source:
         return self.epoch
 
     def raw(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Any:
-        """The function as captured: a `Program`, or with arrays or loops a `Structured`
+        """The function as captured: a `Program`, or with arrays or loops a `LoopProgram`
         one, which is specialised on the dimensions of the arguments."""
         self.fresh()
         key = static_key(static)
@@ -134,7 +134,7 @@ class Source:
                     found = self._traced(key, static, shapes)
         return found
 
-    def _captured(self, key: Any, shapes: Shapes | None) -> Program | Structured | None:
+    def _captured(self, key: Any, shapes: Shapes | None) -> Program | LoopProgram | None:
         if shapes is None:  # as it was called last
             captured = list(self.captured.items())
             same = [v for (k, s), v in captured if k == key and s is not None]
@@ -144,7 +144,7 @@ class Source:
 
     def _traced(
         self, key: Any, static: Mapping[str, Any], shapes: Shapes | None
-    ) -> Program | Structured:
+    ) -> Program | LoopProgram:
         found, place = self.trace(static, shapes), (key, _shape_key(shapes))
         self.taken[place], self.met[place] = found.taken, found.stretches
         if isinstance(found, Program):
@@ -267,7 +267,7 @@ class Source:
 
     def rows(
         self, static: Mapping[str, Any], shapes: Shapes | None, which: Sequence[bool]
-    ) -> Structured | None:
+    ) -> LoopProgram | None:
         """The program for all rows of some of its parameters at once; None where there is
         none."""
         from symdiff.pipeline import loops as loop_pipeline
@@ -275,11 +275,11 @@ class Source:
         program = self.program(static, shapes)
         return loop_pipeline.rows(program if self.path else loop_pipeline.value(program), which)
 
-    def shown(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Structured:
+    def shown(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> LoopProgram:
         """The program of a function with arrays or loops, simplified, for people."""
         from symdiff.pipeline import loops as loop_pipeline
 
-        program: Structured = self.program(static, shapes)
+        program: LoopProgram = self.program(static, shapes)
         return program if self.path else loop_pipeline.value(program)
 
     def emission(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Emission:
@@ -355,7 +355,7 @@ class Source:
         return found
 
 
-def pipeline_of(program: Program | Structured) -> Pipeline:
+def pipeline_of(program: Program | LoopProgram) -> Pipeline:
     """The pipeline for a captured program."""
     if isinstance(program, Program):
         from symdiff.pipeline import scalar

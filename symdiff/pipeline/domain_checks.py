@@ -13,10 +13,10 @@ from symdiff.ir.loop_program import (
     Build,
     Check,
     Loop,
+    LoopProgram,
     Names,
     Parameter,
     Statement,
-    Structured,
     index,
     load,
     types,
@@ -26,7 +26,7 @@ from symdiff.pipeline.options import Domain, conditions
 from symdiff.runtime.scalar.fallback import Demands
 
 
-def demanding(program: Structured, domain: Domain, check: bool) -> Structured:
+def demanding(program: LoopProgram, domain: Domain, check: bool) -> LoopProgram:
     """The program with checks of `domain=`, or without those of what it asserts."""
     if not check:
         return replace(program, block=_unchecked(program.block))

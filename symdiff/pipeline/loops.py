@@ -20,9 +20,9 @@ from symdiff.ir.loop_program import (
     INDEX,
     REAL,
     Check,
+    LoopProgram,
     Parameter,
     Statement,
-    Structured,
     Type,
     array,
     index,
@@ -43,39 +43,39 @@ from symdiff.loops.trees import bundle, cells, joined
 from symdiff.pipeline.protocol import Log, Stage, run
 
 
-def value(program: Structured) -> Structured:
+def value(program: LoopProgram) -> LoopProgram:
     """The function itself."""
     return _simplified(program)
 
 
-def final(program: Structured, log: Log[Structured] | None = None) -> Structured:
+def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProgram:
     """What to emit of a program that is not differentiated any more."""
 
-    def step() -> Structured:
+    def step() -> LoopProgram:
         block, outputs = block_by_block.final(program.block, program.outputs)
         return replace(program, block=block, outputs=outputs)
 
     return run(log, "stabilise", step)
 
 
-def closed(program: Structured) -> Structured:
+def closed(program: LoopProgram) -> LoopProgram:
     """The program in closed forms, for arithmetic that finds limits by itself."""
     block, outputs = block_by_block.closed(program.block, program.outputs)
     return replace(program, block=block, outputs=outputs)
 
 
-def exact(program: Structured) -> Structured:
+def exact(program: LoopProgram) -> LoopProgram:
     """The program in closed forms with the values at completed points, for ball arithmetic."""
     block, outputs = block_by_block.exact(program.block, program.outputs)
     return replace(program, block=block, outputs=outputs)
 
 
 def gradient(
-    program: Structured,
+    program: LoopProgram,
     wrt: Sequence[str],
     checkpoint: Checkpoint = None,
-    log: Log[Structured] | None = None,
-) -> Structured:
+    log: Log[LoopProgram] | None = None,
+) -> LoopProgram:
     """d f/d wrt of a scalar function: one output per parameter named in wrt."""
     base = _simplified(_scalar(program, "grad"), log)
 
@@ -87,8 +87,8 @@ def gradient(
 
 
 def value_and_gradient(
-    program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None
-) -> Structured:
+    program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None
+) -> LoopProgram:
     """(f, d f/d wrt), sharing one kernel."""
     base = _simplified(_scalar(program, "value_and_grad"))
     swept, slopes = _swept(base, wrt, (ONE,), checkpoint)
@@ -96,7 +96,7 @@ def value_and_gradient(
     return _finished(swept, (*base.outputs, *slopes), tree)
 
 
-def derivative(program: Structured, names: Sequence[str]) -> Structured:
+def derivative(program: LoopProgram, names: Sequence[str]) -> LoopProgram:
     """The mixed partial derivative by each name in turn, of every output."""
     shapes = {p.name: p.type.shape for p in program.params}
     for name in names:
@@ -112,13 +112,13 @@ def derivative(program: Structured, names: Sequence[str]) -> Structured:
     return result
 
 
-def rows(program: Structured, which: Sequence[bool]) -> Structured | None:
+def rows(program: LoopProgram, which: Sequence[bool]) -> LoopProgram | None:
     """The program for each row of the parameters that `which` says; see `loops.rows`."""
     found = over_rows(program, which)
     return None if found is None else _finished(found, found.outputs, program.tree)
 
 
-def jvp(program: Structured, wrt: Sequence[str]) -> Structured:
+def jvp(program: LoopProgram, wrt: Sequence[str]) -> LoopProgram:
     """(value, tangent); the tangents are further parameters, see `tangent_names`."""
     base = _simplified(program)
     dots = _tangents(program, wrt)
@@ -128,7 +128,7 @@ def jvp(program: Structured, wrt: Sequence[str]) -> Structured:
     return _finished(pushed, (*base.outputs, *tangents), tree)
 
 
-def vjp(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+def vjp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None) -> LoopProgram:
     """(value, cotangents of wrt); the outputs' cotangents are further parameters."""
     base = _simplified(program)
     bars, checks = _cotangents(base)
@@ -138,7 +138,7 @@ def vjp(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) 
     return _finished(swept, (*base.outputs, *slopes), tree)
 
 
-def hvp(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) -> Structured:
+def hvp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None) -> LoopProgram:
     """The Hessian times a vector, without the Hessian."""
     slopes = gradient(_scalar(program, "hvp"), wrt, checkpoint)
     dots = _tangents(program, wrt)
@@ -148,11 +148,11 @@ def hvp(program: Structured, wrt: Sequence[str], checkpoint: Checkpoint = None) 
 
 
 def hessian(
-    program: Structured,
+    program: LoopProgram,
     wrt: Sequence[str],
     checkpoint: Checkpoint = None,
-    log: Log[Structured] | None = None,
-) -> Structured:
+    log: Log[LoopProgram] | None = None,
+) -> LoopProgram:
     """Second derivatives of a scalar function, forward over reverse: a row for each
     element of each parameter."""
     slopes = gradient(_scalar(program, "hessian"), wrt, checkpoint, log)
@@ -167,18 +167,18 @@ def hessian(
 
 
 def jacobian(
-    program: Structured,
+    program: LoopProgram,
     wrt: Sequence[str],
     checkpoint: Checkpoint = None,
-    log: Log[Structured] | None = None,
-) -> Structured:
+    log: Log[LoopProgram] | None = None,
+) -> LoopProgram:
     """The derivative of every output by every parameter named in wrt, forward or in
     reverse, whichever takes fewer sweeps."""
     base = _simplified(program, log)
     return _derived(lambda: _jacobian(base, wrt, checkpoint), log)
 
 
-def _jacobian(base: Structured, wrt: Sequence[str], checkpoint: Checkpoint) -> Derived:
+def _jacobian(base: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint) -> Derived:
     """The derivatives of every output, how they nest, not simplified."""
     known = types(base)
     inputs = [known[n] for n in wrt]
@@ -192,15 +192,15 @@ def _jacobian(base: Structured, wrt: Sequence[str], checkpoint: Checkpoint) -> D
     return swept, outputs, cells(base.tree, len(wrt))
 
 
-def tangent_names(program: Structured, wrt: Sequence[str]) -> list[str]:
+def tangent_names(program: LoopProgram, wrt: Sequence[str]) -> list[str]:
     """Names of the parameters that carry the tangents of `wrt`."""
     return [_free(f"{n}_dot", program) for n in wrt]
 
 
 # ------------------------------------------------------------------------- sweeps
 def _swept(
-    base: Structured, wrt: Sequence[str], cotangents: Sequence[Expr], checkpoint: Checkpoint
-) -> tuple[Structured, tuple[Expr, ...]]:
+    base: LoopProgram, wrt: Sequence[str], cotangents: Sequence[Expr], checkpoint: Checkpoint
+) -> tuple[LoopProgram, tuple[Expr, ...]]:
     """The program with the reverse sweep, and the cotangents of the parameters."""
     context = Context(base, wrt)
     sweep = Sweep(context, base.block, wrt, base.outputs, checkpoint=checkpoint)
@@ -212,7 +212,7 @@ def _swept(
     return replace(base, block=(*sweep.forward, *sweep.out)), slopes
 
 
-def _pushed(base: Structured, seeds: dict[str, Expr]) -> tuple[Structured, tuple[Expr, ...]]:
+def _pushed(base: LoopProgram, seeds: dict[str, Expr]) -> tuple[LoopProgram, tuple[Expr, ...]]:
     """The program with tangents, and those of its outputs."""
     duals = Duals(Context(base, seeds), seeds)
     block = list(duals.block(base.block))
@@ -228,8 +228,8 @@ def _dense(duals: Duals, e: Expr, t: Type, block: list[Statement]) -> Expr:
 
 
 def _by_elements(
-    base: Structured, wrt: Sequence[str], first: bool
-) -> tuple[Structured, tuple[Expr, ...]]:
+    base: LoopProgram, wrt: Sequence[str], first: bool
+) -> tuple[LoopProgram, tuple[Expr, ...]]:
     """Tangents of all outputs by each element of each parameter: `outputs` for the first
     parameter, then for the second, and so on.
 
@@ -241,8 +241,8 @@ def _by_elements(
 
 
 def _by_outputs(
-    base: Structured, wrt: Sequence[str], checkpoint: Checkpoint
-) -> tuple[Structured, tuple[Expr, ...]]:
+    base: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint
+) -> tuple[LoopProgram, tuple[Expr, ...]]:
     """Cotangents of all parameters from each element of each output."""
     seeds = Seeds(base, True)
     outputs = [e for output in base.outputs for e in seeds.cotangents(output, wrt, checkpoint)]
@@ -250,13 +250,13 @@ def _by_outputs(
 
 
 # ---------------------------------------------------------------------- parameters
-def _tangents(program: Structured, wrt: Sequence[str]) -> list[Parameter]:
+def _tangents(program: LoopProgram, wrt: Sequence[str]) -> list[Parameter]:
     shapes = {p.name: p.type for p in program.params}
     names = tangent_names(program, wrt)
     return [Parameter(d, shapes[n]) for n, d in zip(wrt, names, strict=True)]
 
 
-def _cotangents(program: Structured) -> tuple[list[Parameter], list[Check]]:
+def _cotangents(program: LoopProgram) -> tuple[list[Parameter], list[Check]]:
     """Parameters for the cotangents of the outputs, and that their shapes fit."""
     known, names = types(program), names_of(program)
     bars, checks = [], []
@@ -275,11 +275,11 @@ def _cotangents(program: Structured) -> tuple[list[Parameter], list[Check]]:
     return bars, checks
 
 
-def _is_size(e: Expr, program: Structured) -> bool:
+def _is_size(e: Expr, program: LoopProgram) -> bool:
     return any(e in p.type.shape for p in program.params)
 
 
-def _free(name: str, program: Structured) -> str:
+def _free(name: str, program: LoopProgram) -> str:
     taken = types(program)
     while name in taken:
         name += "_"
@@ -291,22 +291,22 @@ def _type(e: Expr, known: dict[str, Type]) -> Type:
 
 
 # --------------------------------------------------------------------- whole programs
-Derived = tuple[Structured, Sequence[Expr], Tree]
+Derived = tuple[LoopProgram, Sequence[Expr], Tree]
 """A program with the statements of its derivatives, these, and how they nest."""
 
 
-def _simplified(program: Structured, log: Log[Structured] | None = None) -> Structured:
-    def step() -> Structured:
+def _simplified(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProgram:
+    def step() -> LoopProgram:
         block, outputs = simplified(program.block, program.outputs, names_of(program))
         return replace(program, block=block, outputs=outputs)
 
     return run(log, "simplify-value", step)
 
 
-def _derived(step: Callable[[], Derived], log: Log[Structured] | None) -> Structured:
+def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopProgram:
     """The program of derivatives, simplified."""
 
-    def differentiate() -> Structured:
+    def differentiate() -> LoopProgram:
         program, outputs, tree = step()
         return replace(program, outputs=tuple(outputs), tree=tree)
 
@@ -314,17 +314,17 @@ def _derived(step: Callable[[], Derived], log: Log[Structured] | None) -> Struct
     return run(log, "simplify", lambda: _finished(found, found.outputs, found.tree))
 
 
-def _finished(program: Structured, outputs: Sequence[Expr], tree: Tree) -> Structured:
+def _finished(program: LoopProgram, outputs: Sequence[Expr], tree: Tree) -> LoopProgram:
     block = pruned(program.block, outputs)
     block, roots = simplified(block, outputs, names_of(replace(program, block=block)), late=True)
     return replace(program, block=block, outputs=roots, tree=tree)
 
 
-def _is_scalar(program: Structured) -> bool:
+def _is_scalar(program: LoopProgram) -> bool:
     return isinstance(program.tree, int) and program.outputs[0].op is not ARRAY
 
 
-def _scalar(program: Structured, what: str) -> Structured:
+def _scalar(program: LoopProgram, what: str) -> LoopProgram:
     if not _is_scalar(program):
         raise SymdiffError(
             f"{what} needs a function of one real value, but {program.name} returns "
@@ -335,7 +335,7 @@ def _scalar(program: Structured, what: str) -> Structured:
 
 
 # --------------------------------------------------------------------- the protocol
-def real_names(program: Structured, wrt: Sequence[str]) -> tuple[str, ...]:
+def real_names(program: LoopProgram, wrt: Sequence[str]) -> tuple[str, ...]:
     """Those of the names whose parameters are real."""
     real = {p.name for p in program.params if p.type.kind == "f"}
     return tuple(n for n in wrt if n in real)
@@ -346,16 +346,16 @@ FORWARD = ("derivative", "jvp")
 
 
 def derive(
-    program: Structured,
+    program: LoopProgram,
     kind: str,
     wrt: Sequence[str],
     notes: object = None,
     checkpoint: Checkpoint = None,
-) -> Structured:
+) -> LoopProgram:
     """The program of a derivative by those of the parameters that are real; see
     `symdiff.pipeline.protocol.Pipeline`."""
     wrt = real_names(program, wrt)
-    found: Structured
+    found: LoopProgram
     if kind in FORWARD:
         found = _DERIVATIONS[kind](program, wrt)
     else:
@@ -363,15 +363,15 @@ def derive(
     return found
 
 
-_DERIVATIONS: dict[str, Callable[..., Structured]] = {
+_DERIVATIONS: dict[str, Callable[..., LoopProgram]] = {
     f.__name__: f
     for f in (gradient, value_and_gradient, jacobian, hessian, derivative, jvp, vjp, hvp)
 }
 
 
 def of_order(
-    program: Structured, wrt: Sequence[str], order: int, log: Log[Structured] | None = None
-) -> Structured:
+    program: LoopProgram, wrt: Sequence[str], order: int, log: Log[LoopProgram] | None = None
+) -> LoopProgram:
     """The gradient, or for several results the Jacobian; with order 2 the Hessian."""
     if order > 2 or (order == 2 and not _is_scalar(program)):
         raise SymdiffError(
@@ -383,9 +383,9 @@ def of_order(
     return kind(program, real_names(program, wrt), None, log)
 
 
-def stages(program: Structured, wrt: Sequence[str], order: int = 1) -> list[Stage[Structured]]:
+def stages(program: LoopProgram, wrt: Sequence[str], order: int = 1) -> list[Stage[LoopProgram]]:
     """The program after each stage that makes its gradient, or its Jacobian, or with order 2
     its Hessian."""
-    log = Log[Structured]()
+    log = Log[LoopProgram]()
     final(of_order(log.run("capture", lambda: program), wrt, order, log), log)
     return log.stages

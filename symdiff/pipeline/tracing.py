@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from symdiff.frontend import Captures, Parameters, Shapes, Trees, capture, noting
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.domain_checks import demanding
@@ -28,10 +28,10 @@ def source_of(
     if trees is not None:
         parameters = parameters.flattened([leaf for _, named in trees.values() for leaf in named])
 
-    def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | Structured:
+    def trace(values: Mapping[str, Any], shapes: Shapes | None) -> Program | LoopProgram:
         with noting(captures):
             program = capture(fun, values, shapes, trees)
-        if isinstance(program, Structured):
+        if isinstance(program, LoopProgram):
             return demanding(program, options.domain, options.check_domain)
         facts = conditions(options.domain, program)
         return replace(program, assumptions=(*program.assumptions, *facts))

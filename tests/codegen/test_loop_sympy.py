@@ -76,7 +76,7 @@ SIZES_OF = {sympy.Symbol(k, integer=True): v for k, v in SIZES.items()}
 )
 def test_gradients_are_sums(fun: Any) -> None:
     f = symgrad(fun)
-    program = f._structured()
+    program = f._loop_program()
     at = {
         p.name: RNG.normal(size=tuple(SIZES[str(n)] for n in p.type.shape)) for p in program.params
     }

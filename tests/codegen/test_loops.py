@@ -18,15 +18,15 @@ from symdiff.ir.loop_program import (
     MOD,
     Carried,
     Loop,
+    LoopProgram,
     Restore,
     Save,
-    Structured,
     Type,
     array,
     index,
     load,
 )
-from symdiff.runtime.loops.kernel import StructuredKernel
+from symdiff.runtime.loops.kernel import LoopKernel
 from tests.loops.programs import (
     INTEGER,
     MATRIX,
@@ -49,9 +49,9 @@ def vector(n: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=n)
 
 
-def agree(program: Structured, *args, rtol: float = 1e-11) -> list:
+def agree(program: LoopProgram, *args, rtol: float = 1e-11) -> list:
     """The kernel's results, which are those of the reference in 300 bits."""
-    got = StructuredKernel(program)(list(args))
+    got = LoopKernel(program)(list(args))
     for a, b in zip(got, run(program, list(args), Precise(120)), strict=True):
         b = np.array([float(v) for v in np.ravel(b)]).reshape(np.shape(b))
         np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-13)
@@ -59,7 +59,7 @@ def agree(program: Structured, *args, rtol: float = 1e-11) -> list:
 
 
 # ---------------------------------------------------------------------- places of arrays
-def text_of(program: Structured) -> str:
+def text_of(program: LoopProgram) -> str:
     text = print_nests(program, "float64", Lanes())
     return text[text.index("define i32 @kernel") :]
 
@@ -192,7 +192,7 @@ def test_the_side_not_taken_does_not_leak() -> None:
 
 
 # --------------------------------------------------------------------------------- tapes
-def taped(inner_saves: bool, condition=None) -> Structured:
+def taped(inner_saves: bool, condition=None) -> LoopProgram:
     """The gradient of `s = sin(s)*x[i]`, in reverse, with s on a tape; twice nested."""
     save = (Save("tape", REAL, var("s")),)
     forward = Loop("i", N, (Carried("s", REAL, var("s0"), OPS["sin"](var("s")) * at("x", i), "s1"),),
@@ -220,7 +220,7 @@ def test_numbers_on_a_tape(nested: bool, conditional: bool) -> None:
 def test_a_tape_that_grows() -> None:
     program = taped(False, lt(var("s"), const(1e9)))
     x = np.cos(np.arange(100_000.0))
-    (b, s) = StructuredKernel(program)([x, 0.3])
+    (b, s) = LoopKernel(program)([x, 0.3])
     states = []
     value = 0.3
     for v in x:
@@ -250,11 +250,11 @@ def test_arrays_on_a_tape(in_place: bool) -> None:
 
 
 # ------------------------------------------------------------------------------- vectors
-def assembly(program: Structured, dtype: str = "float64") -> str:
-    return StructuredKernel(program).assembly(dtype)
+def assembly(program: LoopProgram, dtype: str = "float64") -> str:
+    return LoopKernel(program).assembly(dtype)
 
 
-def packed(program: Structured, mnemonic: str) -> int:
+def packed(program: LoopProgram, mnemonic: str) -> int:
     """How often an instruction on registers full of doubles stands in the assembly."""
     return len(re.findall(rf"\bv{mnemonic}\b.*[yz]mm", assembly(program)))
 
@@ -352,7 +352,7 @@ def test_repeated_places_add_up() -> None:
         agree(program, vector(n), np.arange(n) % 3, np.zeros(3))
 
 
-def product_of(a_index, inner, outer) -> Structured:
+def product_of(a_index, inner, outer) -> LoopProgram:
     body = [loop("j", inner, {"s": (0, var("s") + at("a", *a_index) * at("v", j))})]
     shape = Type((outer,))
     return function({"a": MATRIX, "v": Type((inner,))},
@@ -426,7 +426,7 @@ def test_float32(name: str) -> None:
     program = function({"x": VECTOR, "y": VECTOR}, block[:1], var("s_end"))
     for n in SIZES[1:]:
         x, y = vector(n).astype("f4"), vector(n, 1).astype("f4")
-        (got,) = StructuredKernel(program)([x, y])
+        (got,) = LoopKernel(program)([x, y])
         (want,) = run(program, [x.astype(float), y.astype(float)])
         assert got == pytest.approx(float(want), rel=1e-4, abs=1e-4)
     if jit.host().bits >= 256:

@@ -23,7 +23,7 @@ from symdiff.errors import TargetError
 from symdiff.export.loops import array_module
 from symdiff.frontend import capture
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import ARRAY, Structured
+from symdiff.ir.loop_program import ARRAY, LoopProgram
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.runtime.cuda.loops.kernel import kernels
 from tests.array_corpus import CASES, Case, passed
@@ -58,10 +58,10 @@ json.dump(results, sys.stdout)
 ROUGH = {"float64": (1e-9, 1e-11), "float32": (2e-3, 2e-3)}
 
 
-def programs(case: Case) -> dict[str, Structured] | None:
+def programs(case: Case) -> dict[str, LoopProgram] | None:
     """The functions of the case's module, by the ends of their names."""
     program = capture(case.fun, case.static, case.kinds())
-    if not isinstance(program, Structured):
+    if not isinstance(program, LoopProgram):
         return None
     found = {"": loop_pipeline.value(program)}
     wrt = [p.name for p in program.params if p.type.kind == "f"]
@@ -139,7 +139,7 @@ def test_routines_that_numba_has_not(tmp_path: Path, name: str, dtype: str) -> N
     """Modules have functions of their own for them."""
     (case,) = (c for c in CASES if c.name == name)
     captured = capture(case.fun, case.static, case.kinds())
-    assert isinstance(captured, Structured)
+    assert isinstance(captured, LoopProgram)
     wrt = [p.name for p in captured.params]
     path = tmp_path / f"{name}_{dtype}.py"
     path.write_text(array_module(captured, wrt, dtype=dtype), encoding="utf-8")
@@ -280,7 +280,7 @@ def test_checks_in_the_simulator(tmp_path: Path) -> None:
         return np.sum(x[k])
 
     captured = capture(at, None, {"x": (1, "f"), "k": (1, "i")})
-    assert isinstance(captured, Structured)
+    assert isinstance(captured, LoopProgram)
     text = array_module(captured, ["x"], targets=["cpu", "cuda"])
     (tmp_path / "at_kernels.py").write_text(text, encoding="utf-8")
     assert simulated(CHECKS, tmp_path).splitlines() == ["3.0", "an index is out of range"]

@@ -20,7 +20,7 @@ from symdiff.ir.loop_program import (
     Build,
     Call,
     Loop,
-    Structured,
+    LoopProgram,
     Update,
     expressions,
     name_of,
@@ -42,14 +42,14 @@ SUMMED, AMPLIFIED = 1e-11, 1e-6
 these, as recurrences and linear systems."""
 
 
-def traced(case: Case) -> Structured:
+def traced(case: Case) -> LoopProgram:
     program = capture(case.fun, case.static, case.kinds())
-    if not isinstance(program, Structured):
+    if not isinstance(program, LoopProgram):
         pytest.skip("elementwise: a scalar program")
     return program
 
 
-def slopes(case: Case) -> Structured:
+def slopes(case: Case) -> LoopProgram:
     program = traced(case)
     if len(program.outputs) != 1 or program.outputs[0].op is ARRAY:
         pytest.skip("not a number")
@@ -57,7 +57,9 @@ def slopes(case: Case) -> Structured:
     return loop_pipeline.gradient(program, wrt)
 
 
-def check(program: Structured, case: Case, dtype: str, tiers: LoweredProgram | None = None) -> None:
+def check(
+    program: LoopProgram, case: Case, dtype: str, tiers: LoweredProgram | None = None
+) -> None:
     call = ArraysOnDevice(CudaProgram(program, tiers=tiers))
     for seed, sizes in enumerate(case.sizes()):
         whole = [_as(dtype, a) for a in case.arguments(sizes, seed)]
@@ -98,7 +100,7 @@ def floats(values: Any) -> Any:
     return np.array([float(v) for v in np.asarray(values).ravel()]).reshape(np.shape(values))
 
 
-def amplifies(program: Structured) -> bool:
+def amplifies(program: LoopProgram) -> bool:
     """Whether there is linear algebra, or a loop that carries what its steps compute with."""
     loops = [s for s in walk(program.block) if isinstance(s, Loop)]
     numbers = [c for s in loops for c in s.carried if c.type == REAL]
@@ -154,7 +156,7 @@ def depth(block: Block) -> int:
     return max(inner, default=0)
 
 
-def _columns(program: Structured, args: list[Any]) -> list[Any]:
+def _columns(program: LoopProgram, args: list[Any]) -> list[Any]:
     """The arguments; of an elementwise program all elements, one in each row."""
     if program.taken != ELEMENTWISE:
         return args

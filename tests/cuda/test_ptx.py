@@ -13,7 +13,7 @@ from symdiff.codegen.cuda.thread_loop import Layout, Operand
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import capture
 from symdiff.ir import functions, var
-from symdiff.ir.loop_program import ARRAY, Structured
+from symdiff.ir.loop_program import ARRAY, LoopProgram
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.runtime.cuda import driver
 from symdiff.runtime.cuda import nvrtc as cudacompile
@@ -248,7 +248,7 @@ def test_arrays_compile(name, cc):
 def test_the_corpus_of_arrays_compiles(case):
     try:
         program = capture(case.fun, case.static, case.kinds())
-        if isinstance(program, Structured):
+        if isinstance(program, LoopProgram):
             compiles(case, (8, 0))
     except UnsupportedError as error:
         assert "which CUDA has not" in str(error)

@@ -15,7 +15,7 @@ from symdiff import symgrad
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
 from symdiff.ir import const
-from symdiff.ir.loop_program import Loop, Structured
+from symdiff.ir.loop_program import Loop, LoopProgram
 from tests.frontend.tracing import agrees_on_sizes
 
 CASES: list[Any] = []
@@ -240,7 +240,7 @@ def test_a_loop_over_a_state_of_arrays_stays_a_loop() -> None:
         return body.energy() + pair[0] @ pair[1]
 
     program = capture(f, {}, {"x": (1, "f"), "v": (1, "f")})
-    assert isinstance(program, Structured)
+    assert isinstance(program, LoopProgram)
     assert any(isinstance(s, Loop) and s.count is const(20) for s in program.block)
     agrees_on_sizes(f, {"x": "n", "v": "n"}, (3, 1))
 

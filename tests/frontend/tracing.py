@@ -12,7 +12,7 @@ from symdiff.frontend import capture
 from symdiff.frontend.capture import ELEMENTWISE
 from symdiff.interpret.loops import run
 from symdiff.ir import NAN, Expr, where
-from symdiff.ir.loop_program import Parameter, Structured, Type
+from symdiff.ir.loop_program import LoopProgram, Parameter, Type
 from symdiff.ir.program import Program, map_objects
 
 
@@ -26,12 +26,12 @@ def expected(
         return fun(*copies, **(static or {}))
 
 
-def traced(program: Program | Structured, args: list[Any]) -> Any:
+def traced(program: Program | LoopProgram, args: list[Any]) -> Any:
     """What the traced program gives, nested as the function returns it."""
     if isinstance(program, Program):
         outputs = [masked(e, program.domain) for e in program.outputs]
         params = tuple(Parameter(n, Type()) for n in program.params)
-        numbers = Structured(program.name, params, (), tuple(outputs), program.tree)
+        numbers = LoopProgram(program.name, params, (), tuple(outputs), program.tree)
         return elementwise(numbers, args)
     if program.taken == ELEMENTWISE:
         return elementwise(program, args)
@@ -40,7 +40,7 @@ def traced(program: Program | Structured, args: list[Any]) -> Any:
     return map_objects(outputs.__getitem__, program.tree)
 
 
-def elementwise(numbers: Structured, args: list[Any]) -> Any:
+def elementwise(numbers: LoopProgram, args: list[Any]) -> Any:
     """A program of numbers on every element, nan outside of its domain."""
     grid = np.broadcast_arrays(*args)
     rows = [run(numbers, row) for row in zip(*(g.ravel() for g in grid), strict=True)]
@@ -55,7 +55,7 @@ def masked(e: Expr, domain: tuple[Expr, ...]) -> Expr:
 
 
 def agrees(
-    program: Program | Structured,
+    program: Program | LoopProgram,
     fun: Callable[..., Any],
     args: list[Any],
     static: Mapping[str, Any] | None = None,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from symdiff import ir
 from symdiff.ir import HALF, Expr, const, var
 from symdiff.ir.functions import EXP, MAXIMUM, SIN, TANH
-from symdiff.ir.loop_program import Structured, Type, Update, array, index, load
+from symdiff.ir.loop_program import LoopProgram, Type, Update, array, index, load
 
 from .programs import REAL, VECTOR, M, N, at, build, function, loop, update
 
@@ -21,7 +21,7 @@ def total(name: str, value, i: str = "l") -> object:
     return loop(i, N, {name: (0, var(name) + value(index(i)))})
 
 
-def rows(step) -> Structured:
+def rows(step) -> LoopProgram:
     """Each row's recurrence in a cell that is overwritten; the sum of squares."""
     return function(
         {"d": Type((N, M))},
@@ -38,7 +38,7 @@ def rows(step) -> Structured:
     )  # fmt: skip
 
 
-def columns(step) -> Structured:
+def columns(step) -> LoopProgram:
     """The same with the loops the other way round: all cells in each step."""
     return function(
         {"d": Type((N, M))},
@@ -55,7 +55,7 @@ def columns(step) -> Structured:
     )  # fmt: skip
 
 
-def recurrence(step) -> Structured:
+def recurrence(step) -> LoopProgram:
     """A cell of one array that is overwritten in every step."""
     return function({"d": VECTOR}, [
         build("e0", "k", ir.ZERO, Type((const(1),))),
@@ -65,7 +65,7 @@ def recurrence(step) -> Structured:
     ], at("e_end", 0))  # fmt: skip
 
 
-def network() -> Structured:
+def network() -> LoopProgram:
     """A recurrent network that overwrites its hidden state."""
     pre = var("p_end") + at("u", Q) * at("x", T)
     dot = loop("j", H, {"p": (0, var("p") + at("w", Q, J) * at("h0", J))})
@@ -78,7 +78,7 @@ def network() -> Structured:
     ], var("s_end"))  # fmt: skip
 
 
-def leapfrog() -> Structured:
+def leapfrog() -> LoopProgram:
     """A pendulum: position and velocity in turn."""
     force = lambda q: -SIN(q)
     half = var("v") + var("dt") / 2 * force(var("q"))
@@ -91,7 +91,7 @@ def leapfrog() -> Structured:
     ], var("q_end") ** 2 + var("v_end") ** 2)  # fmt: skip
 
 
-def runge_kutta() -> Structured:
+def runge_kutta() -> LoopProgram:
     """The classical method for y' = sin(y) - a*y."""
     f = lambda y: SIN(y) - var("a") * y
     y, h = var("y"), const(Fraction(1, 8))
@@ -103,7 +103,7 @@ def runge_kutta() -> Structured:
     return function({"a": REAL, "y0": REAL}, [loop("i", 6, {"y": (var("y0"), step)})], var("y_end"))
 
 
-def stencil(step) -> Structured:
+def stencil(step) -> LoopProgram:
     """Changes every inner point of an array in place, three times."""
     place = I + 1
     return function({"x": VECTOR}, [
@@ -116,7 +116,7 @@ def stencil(step) -> Structured:
     ], var("s_end"))  # fmt: skip
 
 
-def heat() -> Structured:
+def heat() -> LoopProgram:
     """A heat equation, a new array in every step."""
     middle = at("u", K) + HALF * (at("u", K - 1) - 2 * at("u", K) + at("u", K + 1))
     inside = ir.and_(ir.lt(ir.ZERO, K), ir.lt(K, N - 1))
@@ -128,7 +128,7 @@ def heat() -> Structured:
     ], var("s_end"))  # fmt: skip
 
 
-def newton() -> Structured:
+def newton() -> LoopProgram:
     """A square root, until it is good enough."""
     y, a = var("y"), var("a")
     return function({"a": REAL}, [
@@ -138,7 +138,7 @@ def newton() -> Structured:
     ], var("y_end"))  # fmt: skip
 
 
-def inner_while() -> Structured:
+def inner_while() -> LoopProgram:
     """A while loop of different length in every iteration."""
     y = var("y")
     inside = loop("k", None, {"y": (at("x", I), 2 * SIN(y) + var("s"))},
@@ -148,14 +148,14 @@ def inner_while() -> Structured:
     ], var("s_end"))  # fmt: skip
 
 
-def triangle() -> Structured:
+def triangle() -> LoopProgram:
     """Every pair once, with a product that depends on the order."""
     p = var("p")
     inside = loop("j", I, {"p": (var("s"), p + EXP(at("x", I) * at("x", J)) * p / 10)})
     return function({"x": VECTOR}, [loop("i", N, {"s": (1, var("p_end"))}, [inside])], var("s_end"))
 
 
-def pairs() -> Structured:
+def pairs() -> LoopProgram:
     """A potential of every pair of points in the plane."""
     r2 = (at("x", I) - at("x", J)) ** 2 + (at("y", I) - at("y", J)) ** 2
     inside = loop("j", I, {"p": (var("s"), var("p") + 1 / (1 + r2) ** 3)})
@@ -166,7 +166,7 @@ def pairs() -> Structured:
     )
 
 
-def sums_in_elements() -> Structured:
+def sums_in_elements() -> LoopProgram:
     """Elements that are recurrences themselves."""
     inside = loop("j", K + 1, {"p": (0, SIN(var("p")) + at("x", J))})
     return function({"x": VECTOR}, [
@@ -175,14 +175,14 @@ def sums_in_elements() -> Structured:
     ], var("s_end"))  # fmt: skip
 
 
-def backwards() -> Structured:
+def backwards() -> LoopProgram:
     """A loop from the last element to the first."""
     return function({"x": VECTOR}, [
         loop("i", N, {"s": (1, SIN(var("s")) * at("x", I))}, reverse=True),
     ], var("s_end"))  # fmt: skip
 
 
-def swap() -> Structured:
+def swap() -> LoopProgram:
     """Two arrays that change places."""
     return function({"x": VECTOR, "y": VECTOR}, [
         loop("t", 3, {
@@ -192,7 +192,7 @@ def swap() -> Structured:
     ], var("s_end"))  # fmt: skip
 
 
-def stopped() -> Structured:
+def stopped() -> LoopProgram:
     """A loop that breaks; the flag is an integer."""
     s = var("s")
     following = s + SIN(at("x", I))
@@ -203,7 +203,7 @@ def stopped() -> Structured:
     ], var("s_end"))  # fmt: skip
 
 
-def permuted() -> Structured:
+def permuted() -> LoopProgram:
     """Elements at indices from an array of integers."""
     place = load(array("p", "i"), I)
     return function({"x": VECTOR, "p": Type((N,), "i")}, [
@@ -212,14 +212,14 @@ def permuted() -> Structured:
     ], var("r_end"))  # fmt: skip
 
 
-def masked() -> Structured:
+def masked() -> LoopProgram:
     """np.sum((delta**0.5)[delta > 0]) with delta = [0, 1]*x."""
     d = build("d", "k", ir.where(ir.eq(K, ir.ZERO), 0, 1) * var("x"), Type((const(2),)))
     term = ir.where(ir.lt(ir.ZERO, at("d", I)), ir.sqrt(at("d", I)), 0)
     return function({"x": REAL}, [d, loop("i", 2, {"s": (0, var("s") + term)})], var("s_end"))
 
 
-def greatest() -> Structured:
+def greatest() -> LoopProgram:
     """The maximum of an array."""
     return function(
         {"x": VECTOR},
@@ -228,12 +228,12 @@ def greatest() -> Structured:
     )
 
 
-def rosenbrock() -> Structured:
+def rosenbrock() -> LoopProgram:
     term = lambda i: 100 * (at("x", i + 1) - at("x", i) ** 2) ** 2 + (1 - at("x", i)) ** 2
     return function({"x": VECTOR}, [loop("i", N - 1, {"s": (0, var("s") + term(I))})], var("s_end"))
 
 
-def dot() -> Structured:
+def dot() -> LoopProgram:
     return function(
         {"x": VECTOR, "y": VECTOR},
         [build("p", "k", at("x", K) * at("y", K)), total("s", lambda i: at("p", i))],
@@ -241,7 +241,7 @@ def dot() -> Structured:
     )
 
 
-def logistic() -> Structured:
+def logistic() -> LoopProgram:
     """The loss of logistic regression."""
     z = loop("j", M, {"z": (0, var("z") + at("a", I, J) * at("w", J))})
     loss = ir.OPS["logaddexp"](0, -at("y", I) * var("z_end"))
@@ -254,7 +254,7 @@ def removable(e: Expr) -> Expr:
     return (EXP(e) - 1) / e
 
 
-def history() -> Structured:
+def history() -> LoopProgram:
     """An array that a loop fills from what it has filled before."""
     return function({"x": VECTOR}, [
         loop("i", N - 1, {"u": (array("x"), array("v"), VECTOR)}, [
@@ -264,7 +264,7 @@ def history() -> Structured:
     ], var("s_end"))  # fmt: skip
 
 
-def growing() -> Structured:
+def growing() -> LoopProgram:
     """An array of another size in every step."""
     some = Type((I + 1,))
     inside = loop("j", K + 1, {"p": (var("s"), SIN(var("p")) * at("x", J))})
@@ -283,7 +283,7 @@ def growing() -> Structured:
 
 X3, X4, X5 = [0.3, 0.5, 0.7], [0.3, 0.5, 0.7, 1.1], [0.3, 0.5, 0.7, 0.2, 0.9]
 D = [[0.3, 0.5, 0.7], [1.0, 2.0, 3.0]]
-PROGRAMS: dict[str, tuple[Structured, list, list[int]]] = {
+PROGRAMS: dict[str, tuple[LoopProgram, list, list[int]]] = {
     "ewma_rows": (rows(lambda d, e: d / 2 + e / 2), [D], [0]),
     "ewma_columns": (columns(lambda d, e: d / 2 + e / 2), [D], [0]),
     "ewma": (recurrence(lambda d, e: d / 2 + e / 2), [X4], [0]),

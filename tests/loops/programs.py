@@ -14,8 +14,8 @@ from symdiff.ir.loop_program import (
     Call,
     Carried,
     Loop,
+    LoopProgram,
     Parameter,
-    Structured,
     Type,
     Update,
     array,
@@ -58,9 +58,9 @@ def loop(
     )
 
 
-def function(params: dict[str, Type], block: Sequence, *outputs: ir.Expr, tree=None) -> Structured:
+def function(params: dict[str, Type], block: Sequence, *outputs: ir.Expr, tree=None) -> LoopProgram:
     tree = tree if tree is not None else 0 if len(outputs) == 1 else tuple(range(len(outputs)))
-    return Structured(
+    return LoopProgram(
         "f", tuple(Parameter(n, t) for n, t in params.items()), tuple(block), outputs, tree
     )
 
@@ -86,7 +86,7 @@ def exact(value):
     return result
 
 
-def along(program: Structured, args: list, direction: dict[int, np.ndarray]) -> list[np.ndarray]:
+def along(program: LoopProgram, args: list, direction: dict[int, np.ndarray]) -> list[np.ndarray]:
     """The derivative of each output along a direction of the parameters: central
     differences in 400 bits."""
     step = Fraction(1, 2**90)
@@ -116,7 +116,7 @@ def basis(a) -> list[np.ndarray]:
     return units
 
 
-def true_gradient(program: Structured, args: list, wrt: Sequence[int]) -> list[np.ndarray]:
+def true_gradient(program: LoopProgram, args: list, wrt: Sequence[int]) -> list[np.ndarray]:
     """The derivatives of the first output by the parameters in these places."""
     result = []
     for k in wrt:
@@ -127,7 +127,7 @@ def true_gradient(program: Structured, args: list, wrt: Sequence[int]) -> list[n
     return result
 
 
-def outputs(program: Structured, args: list) -> list[np.ndarray]:
+def outputs(program: LoopProgram, args: list) -> list[np.ndarray]:
     """What a program computes, in high precision, rounded."""
     return [as_floats(o) for o in run(program, args, Precise(BITS))]
 
@@ -139,7 +139,7 @@ def close(found, expected, tolerance: float = 1e-12) -> bool:
 
 
 # ------------------------------------------------------------------------ text
-def text(program: Structured) -> str:
+def text(program: LoopProgram) -> str:
     """The statements, for people."""
     lines = [f"{program.name}({', '.join(p.name for p in program.params)})"]
     _lines(program.block, "    ", lines)

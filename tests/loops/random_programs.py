@@ -13,8 +13,8 @@ from symdiff.ir.loop_program import (
     Build,
     Carried,
     Loop,
+    LoopProgram,
     Names,
-    Structured,
     Type,
     Update,
     array,
@@ -34,7 +34,7 @@ class Generator:
         self.random = random
         self.names = Names((*PARAMETERS, "n", "m"))
 
-    def program(self) -> Structured:
+    def program(self) -> LoopProgram:
         scope = Scope({"x": VECTOR, "y": VECTOR, "z": MATRIX}, [var("a")], [])
         block = self.block(scope, depth=2, size=self.random.randint(1, 3))
         name = self.names.fresh("total")

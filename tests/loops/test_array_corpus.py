@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symdiff.frontend.capture import capture
-from symdiff.ir.loop_program import ARRAY, Structured
+from symdiff.ir.loop_program import ARRAY, LoopProgram
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
 from tests.array_corpus import CASES, Case, passed
@@ -18,10 +18,10 @@ UNDEFINED = ("undefined_sum",)
 """Whose value is not a number at random points."""
 
 
-def _traced(case: Case) -> tuple[Structured, list, list[str], list[int]]:
+def _traced(case: Case) -> tuple[LoopProgram, list, list[str], list[int]]:
     """The program, arguments, and what it is differentiated by."""
     program = capture(case.fun, dict(case.static or {}), case.kinds())
-    if not isinstance(program, Structured) or case.name in UNDEFINED:
+    if not isinstance(program, LoopProgram) or case.name in UNDEFINED:
         pytest.skip("a scalar program, or not a number")
     wrt = [p.name for p in program.params if p.type.kind == "f"]
     if not wrt:
@@ -67,7 +67,7 @@ def test_jacobians_and_second_derivatives(case: Case) -> None:
     assert all(map(close, bounded, outputs(slopes, args)))
 
 
-def _check_jacobian(program: Structured, args: list, wrt: list[str], places: list[int]) -> None:
+def _check_jacobian(program: LoopProgram, args: list, wrt: list[str], places: list[int]) -> None:
     jacobian = loop_pipeline.jacobian(program, wrt)
     assert faults(jacobian) == []
     found = outputs(jacobian, args)

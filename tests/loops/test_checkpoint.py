@@ -12,7 +12,7 @@ from symdiff.frontend import capture
 from symdiff.interpret import loops as interpreter
 from symdiff.interpret.loops import run
 from symdiff.ir import ZERO, const
-from symdiff.ir.loop_program import Loop, Structured, walk
+from symdiff.ir.loop_program import Loop, LoopProgram, walk
 from symdiff.ir.verify.loops import faults
 from symdiff.loops.diff.checkpoint import STATES, STEPS, Plan
 from symdiff.pipeline import loops as loop_pipeline
@@ -26,7 +26,7 @@ NAMES = [n for n in PROGRAMS if n not in ("stencil", "expm1")]  # which grow too
 RNG = np.random.default_rng(11)
 
 
-def _long(name: str) -> tuple[Structured, list, list[int], list[str]]:
+def _long(name: str) -> tuple[LoopProgram, list, list[int], list[str]]:
     """A program of the corpus with vectors of 25 elements."""
     program, args, wrt = PROGRAMS[name]
     if not any(p.type.kind == "i" or len(p.type.shape) == 2 for p in program.params):
@@ -38,7 +38,7 @@ def _long(name: str) -> tuple[Structured, list, list[int], list[str]]:
 
 
 @functools.cache
-def _gradient(name: str) -> tuple[Structured, list, list[str], list]:
+def _gradient(name: str) -> tuple[LoopProgram, list, list[str], list]:
     """A program, its arguments, and its gradient with all values kept."""
     program, args, _, names = _long(name)
     return program, args, names, outputs(loop_pipeline.gradient(program, names), args)

@@ -7,7 +7,7 @@ import pytest
 
 from symdiff.errors import SymdiffError
 from symdiff.ir import const, var
-from symdiff.ir.loop_program import Structured, Type, array, index
+from symdiff.ir.loop_program import LoopProgram, Type, array, index
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
 
@@ -17,7 +17,7 @@ from .programs import VECTOR, N, along, at, basis, build, close, function, loop,
 CASES = pytest.mark.parametrize("name", PROGRAMS)
 
 
-def _case(name: str) -> tuple[Structured, list, list[int], list[str]]:
+def _case(name: str) -> tuple[LoopProgram, list, list[int], list[str]]:
     program, args, wrt = PROGRAMS[name]
     assert faults(program) == []
     return program, args, wrt, [program.params[k].name for k in wrt]
@@ -28,7 +28,7 @@ def _directions(args: list, wrt: list[int]) -> list[np.ndarray]:
     return [rng.uniform(-1, 1, np.shape(args[k])) for k in wrt]
 
 
-def _columns(program: Structured, args: list, k: int) -> list[np.ndarray]:
+def _columns(program: LoopProgram, args: list, k: int) -> list[np.ndarray]:
     """The derivative of every output by a parameter; its axes come last."""
     entries = [along(program, args, {k: e}) for e in basis(args[k])]
     shape = np.shape(args[k])

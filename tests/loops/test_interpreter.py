@@ -17,9 +17,9 @@ from symdiff.ir.loop_program import (
     MOD,
     Check,
     Loop,
+    LoopProgram,
     Restore,
     Save,
-    Structured,
     Type,
     array,
     index,
@@ -126,6 +126,6 @@ def test_data_that_is_known_when_traced() -> None:
     table = load(array("t"), load(array("p", "i"), I))
     sum_ = loop("i", N, {"s": (0, var("s") + table * at("x", I))})
     plain = function({"x": VECTOR}, [sum_], var("s_end"))
-    program = Structured("f", plain.params, plain.block, plain.outputs, 0,
+    program = LoopProgram("f", plain.params, plain.block, plain.outputs, 0,
                          {"t": np.array([2.0, 3.0]), "p": np.array([0, 1, 1, 0])})  # fmt: skip
     assert close(outputs(program, [X])[0], 2 * 0.3 + 3 * 0.5 + 3 * 0.7 + 2 * 1.1)

@@ -315,17 +315,17 @@ def test_long_recurrences(f):
 
 def test_values_in_loops_need_no_tests_of_their_own():
     """Their roundings are in the estimate of the result."""
-    from symdiff.runtime.loops.kernel import StructuredKernel
+    from symdiff.runtime.loops.kernel import LoopKernel
 
     found = []
-    settled = StructuredKernel.settled
+    settled = LoopKernel.settled
 
     def seen(self, *args):
         found.append(settled(self, *args))
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch, symdiff.options(validate=False):
-        patch.setattr(StructuredKernel, "settled", seen)
+        patch.setattr(LoopKernel, "settled", seen)
         symgrad(log_sum_exp, verify=False, cache=False)(np.linspace(-3, 3, 50))
     assert found and not any(s.references for s in found)
 

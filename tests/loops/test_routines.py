@@ -10,7 +10,7 @@ import pytest
 from symdiff.interpret.loops import Doubles, run
 from symdiff.ir import Expr, var
 from symdiff.ir.linalg.routines import ROUTINES
-from symdiff.ir.loop_program import Call, Structured, Type, array, index, load
+from symdiff.ir.loop_program import Call, LoopProgram, Type, array, index, load
 from symdiff.ir.verify.loops import faults
 from symdiff.pipeline import loops as loop_pipeline
 
@@ -51,7 +51,7 @@ def summed(block: Sequence, name: str, t: Type, f: Callable[..., Expr]) -> list:
     return [*block, loop("i", t.shape[0], {"s": (0, var("r_end"))}, [inner])]
 
 
-def call(routine: str, args: dict[str, Type], results: dict[str, Type], used: str) -> Structured:
+def call(routine: str, args: dict[str, Type], results: dict[str, Type], used: str) -> LoopProgram:
     """A function that sums the squares of a result."""
     leaves = tuple(array(n) for n in args)
     block = [Call(routine, tuple(results.items()), leaves)]
@@ -61,7 +61,7 @@ def call(routine: str, args: dict[str, Type], results: dict[str, Type], used: st
     return function(args, summed(block, used, t, lambda x: x * x), var("s_end"))
 
 
-CASES: dict[str, tuple[Structured, list]] = {
+CASES: dict[str, tuple[LoopProgram, list]] = {
     "matmul": (call("matmul", {"a": SQUARE, "b": SQUARE}, {"c": SQUARE}, "c"), [A, B]),
     "matmul_vector": (call("matmul", {"a": SQUARE, "b": VECTOR}, {"c": VECTOR}, "c"), [A, B[0]]),
     "vector_matmul": (call("matmul", {"b": VECTOR, "a": SQUARE}, {"c": VECTOR}, "c"), [B[0], A]),
@@ -83,7 +83,7 @@ CASES: dict[str, tuple[Structured, list]] = {
 EACH = pytest.mark.parametrize("name", CASES)
 
 
-def _names(program: Structured) -> list[str]:
+def _names(program: LoopProgram) -> list[str]:
     return [p.name for p in program.params]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.frontend import capture
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.verify import loops as verify_loops
 from symdiff.loops.simplify.scaled_norms import scaled
 from symdiff.pipeline import loops as loop_pipeline
@@ -119,7 +119,7 @@ def test_norms_at_zero_and_beyond() -> None:
 
 
 # ---------------------------------------------------------------------- the program
-def program(fun: Callable[..., Any]) -> Structured:
+def program(fun: Callable[..., Any]) -> LoopProgram:
     raw = capture(fun, {}, {"x": (1, "f")})
     return loop_pipeline.gradient(loop_pipeline.value(raw), ["x"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from symdiff import ir
 from symdiff.ir import ZERO, var
 from symdiff.ir.functions import EXP, SIN
-from symdiff.ir.loop_program import Build, Check, Loop, Structured, Update, array, index, walk
+from symdiff.ir.loop_program import Build, Check, Loop, LoopProgram, Update, array, index, walk
 from symdiff.ir.verify.loops import faults
 from symdiff.loops.context import names_of
 from symdiff.loops.simplify.fuse import fused
@@ -19,13 +19,13 @@ from .programs import MATRIX, VECTOR, M, N, at, build, close, function, loop, ou
 ARGS = [[[0.3, 0.5, 0.7], [1.0, 2.0, 3.0]]]
 
 
-def _with_block(program: Structured, block) -> Structured:
-    new = Structured(program.name, program.params, tuple(block), program.outputs, program.tree)
+def _with_block(program: LoopProgram, block) -> LoopProgram:
+    new = LoopProgram(program.name, program.params, tuple(block), program.outputs, program.tree)
     assert faults(new) == []
     return new
 
 
-def _same(a: Structured, b: Structured, args: list) -> bool:
+def _same(a: LoopProgram, b: LoopProgram, args: list) -> bool:
     return all(map(close, outputs(a, args), outputs(b, args)))
 
 

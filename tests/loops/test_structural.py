@@ -6,7 +6,7 @@ import pytest
 
 from symdiff import ir
 from symdiff.ir import const, var
-from symdiff.ir.loop_program import Loop, Restore, Save, Structured, array, index, load
+from symdiff.ir.loop_program import Loop, LoopProgram, Restore, Save, array, index, load
 from symdiff.ir.verify.loops import faults
 
 from .corpus import PROGRAMS, I, K
@@ -15,7 +15,7 @@ from .programs import MATRIX, REAL, VECTOR, N, at, build, function, loop, update
 S = var("s")
 
 
-def _vector(*block, output=None) -> Structured:
+def _vector(*block, output=None) -> LoopProgram:
     return function({"x": VECTOR, "a": REAL}, block, output if output is not None else var("a"))
 
 

@@ -10,7 +10,7 @@ from symdiff.ir.loop_program import (
     LOAD,
     Build,
     Loop,
-    Structured,
+    LoopProgram,
     Type,
     Update,
     array,
@@ -26,16 +26,16 @@ from .corpus import PROGRAMS, J, K
 from .programs import VECTOR, M, N, at, build, function, loop, outputs
 
 
-def _gradient(name: str) -> Structured:
+def _gradient(name: str) -> LoopProgram:
     program, _, wrt = PROGRAMS[name]
     return loop_pipeline.gradient(program, [program.params[k].name for k in wrt])
 
 
-def _loops(program: Structured) -> list[Loop]:
+def _loops(program: LoopProgram) -> list[Loop]:
     return [s for s in walk(program.block) if isinstance(s, Loop)]
 
 
-def _saves(program: Structured) -> list[tuple[int, str]]:
+def _saves(program: LoopProgram) -> list[tuple[int, str]]:
     return [(len(v.type.shape), v.type.kind) for s in _loops(program) for v in s.saves]
 
 
@@ -50,7 +50,7 @@ def test_the_forward_sweep_of_a_linear_recurrence_is_dropped() -> None:
     assert not any(name_of(e) == "d" for e in _loaded(_gradient("ewma")))
 
 
-def _loaded(program: Structured) -> list:
+def _loaded(program: LoopProgram) -> list:
     roots = [e for s in walk(program.block) for e in expressions(s)]
     return [e.args[0] for e in topological(roots) if e.op is LOAD]
 
@@ -93,7 +93,7 @@ def test_elementwise_programs_have_no_scatter(name: str) -> None:
     assert not any(isinstance(s, Update) for s in walk(_gradient(name).block))
 
 
-def _jacobian(value, body=(), params=None) -> Structured:
+def _jacobian(value, body=(), params=None) -> LoopProgram:
     params = params or {"x": VECTOR}
     program = function(params, [build("y", "k", value, VECTOR, body)], array("y"))
     return loop_pipeline.jacobian(program, ["x"])

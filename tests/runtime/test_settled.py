@@ -20,11 +20,11 @@ from symdiff.frontend import capture
 from symdiff.interpret import Certified, exclusive, ulp_error
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir import NAN, Expr, topological
-from symdiff.ir.loop_program import Structured, array, index
+from symdiff.ir.loop_program import LoopProgram, array, index
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.runtime.loops import fallback
-from symdiff.runtime.loops.kernel import StructuredKernel
+from symdiff.runtime.loops.kernel import LoopKernel
 from symdiff.runtime.scalar import compiled
 from symdiff.runtime.scalar.fallback import AccuracyWarning
 from tests.loops.programs import VECTOR, at, build, function
@@ -40,7 +40,7 @@ SMALLEST = 2.0**-1022
 def precise(fun: Callable[..., Any], x: Any) -> Any:
     """What a function of an array is with numbers of many bits."""
     raw = capture(fun, {}, {"x": (np.ndim(x), "f")})
-    assert isinstance(raw, Structured)
+    assert isinstance(raw, LoopProgram)
     return run(raw, [x], Precise(BITS))[0]
 
 
@@ -325,12 +325,12 @@ def test_products_of_two_need_no_flags() -> None:
 
 
 # ------------------------------------------------------------------------ kernels
-def tiered(program: Structured, **options: Any) -> StructuredKernel:
+def tiered(program: LoopProgram, **options: Any) -> LoopKernel:
     tiers = LoweredProgram(program)
-    return StructuredKernel(loop_pipeline.final(program), cache=False, tiers=tiers, **options)
+    return LoopKernel(loop_pipeline.final(program), cache=False, tiers=tiers, **options)
 
 
-def elementwise(e: Expr) -> Structured:
+def elementwise(e: Expr) -> LoopProgram:
     """e of the elements of two arrays."""
     (value,) = ir.substitute((e,), {X: at("x", index("i")), Y: at("y", index("i"))})
     return function({"x": VECTOR, "y": VECTOR}, [build("z", "i", value)], array("z"))

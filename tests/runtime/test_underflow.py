@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from symdiff import symgrad
 from symdiff.frontend import capture
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.lowering.target import UNDERFLOWS
 from symdiff.pipeline import loops as loop_pipeline
 from symdiff.pipeline.lowered.loops import LoweredProgram
@@ -27,7 +27,7 @@ UNIT = 2.0**-1022
 
 def precise(fun: Callable[..., Any], x: Any) -> Any:
     raw = capture(fun, {}, {"x": (1, "f")})
-    assert isinstance(raw, Structured)
+    assert isinstance(raw, LoopProgram)
     return np.ravel(run(raw, [x], Precise(4000))[0])
 
 

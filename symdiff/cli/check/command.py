@@ -27,7 +27,7 @@ from symdiff.diagnostics.certify import defaults_of
 from symdiff.errors import Location
 from symdiff.interpret import work
 from symdiff.ir import FALSE, VAR, format_expr, or_
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.passes.guards.guards import Guard
 from symdiff.pipeline.samples import Lines, Point, bases, breaks, halfway, inside, spread
 
@@ -93,7 +93,7 @@ def check(
     """
     checked = function if isinstance(function, SymbolicFunction) else symgrad(function)
     raw = checked._source.program(checked._default_static())
-    if isinstance(raw, Structured):
+    if isinstance(raw, LoopProgram):
         return _of_formulas(checked.__name__, raw, wrt, seconds, everything)
     start, until = time.perf_counter(), _until(seconds)
     examiner = Examiner(checked, wrt, everything)
@@ -112,7 +112,7 @@ def _until(seconds: float) -> int:
 
 def _of_formulas(
     name: str,
-    program: Structured,
+    program: LoopProgram,
     wrt: Sequence[str] | None,
     seconds: float,
     everything: bool,

@@ -22,9 +22,9 @@ from symdiff.ir.loop_program import (
     LOAD,
     Build,
     Loop,
+    LoopProgram,
     Names,
     Statement,
-    Structured,
     Update,
     kind_of,
     name_of,
@@ -57,7 +57,7 @@ class Formula:
     wrt: tuple[str, ...]
 
 
-def formulas(program: Structured, wrt: Sequence[str] | None = None) -> list[Formula]:
+def formulas(program: LoopProgram, wrt: Sequence[str] | None = None) -> list[Formula]:
     """The formulas in the order of the program, each once; of parameters only those in
     `wrt` are differentiated by, if it is given."""
     others = {p.name for p in program.params if wrt is not None and p.name not in wrt}
@@ -113,7 +113,7 @@ def _worth(e: Expr) -> bool:
     return len(inner) > 1 or any(n.op not in ir.ARITHMETIC for n in inner)
 
 
-def _formula(e: Expr, program: Structured, others: set[str]) -> Formula:
+def _formula(e: Expr, program: LoopProgram, others: set[str]) -> Formula:
     taken = Names((LABEL,))
     leaves: dict[Expr, Expr] = {}
     names: dict[str, str] = {}

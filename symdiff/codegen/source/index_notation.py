@@ -25,7 +25,7 @@ from symdiff.ir.loop_program import (
     Call,
     Check,
     Loop,
-    Structured,
+    LoopProgram,
     Type,
     Update,
     index,
@@ -38,7 +38,7 @@ _REDUCTIONS = {ir.ADD: "sum", ir.MUL: "product", MAXIMUM: "max", MINIMUM: "min"}
 _STARTS = {ir.ADD: ir.ZERO, ir.MUL: ir.ONE, MAXIMUM: ir.neg(ir.INF), MINIMUM: ir.INF}
 
 
-def nest_lines(program: Structured) -> tuple[list[str], list[str]]:
+def nest_lines(program: LoopProgram) -> tuple[list[str], list[str]]:
     """The statements of a program, and the texts of its outputs."""
     printer = _TextPrinter(program, "float64")
     for p in program.params:
@@ -51,7 +51,7 @@ def nest_lines(program: Structured) -> tuple[list[str], list[str]]:
 
 
 def formula_lines(
-    program: Structured, labels: Sequence[str], shorten: Callable[[Expr], Expr]
+    program: LoopProgram, labels: Sequence[str], shorten: Callable[[Expr], Expr]
 ) -> tuple[list[str], list[str]]:
     """A derivative for people: the statements, and what is left to say of the outputs.
 
@@ -107,7 +107,7 @@ def _renumbered(lines: list[str], own: set[str]) -> list[str]:
 class _TextPrinter(Printer):
     """Prints for people: no memory, no conversions."""
 
-    def __init__(self, program: Structured, dtype: str) -> None:
+    def __init__(self, program: LoopProgram, dtype: str) -> None:
         super().__init__(program, dtype)
         self.writer = TextWriter()
 
@@ -190,7 +190,7 @@ class _TextPrinter(Printer):
 class _FormulaPrinter(_TextPrinter):
     """Prints formulas as short as they are, norms as such."""
 
-    def __init__(self, program: Structured, shorten: Callable[[Expr], Expr]) -> None:
+    def __init__(self, program: LoopProgram, shorten: Callable[[Expr], Expr]) -> None:
         super().__init__(program, "float64")
         self.shorten = shorten
         self.norms: dict[Expr, Expr] = {}

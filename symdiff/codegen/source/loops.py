@@ -1,7 +1,7 @@
 """Readable Numba Python from programs with arrays and loops, for generated modules and
 `.source`.
 
-Before : a `Structured` program in the form that is emitted.
+Before : a `LoopProgram` program in the form that is emitted.
 After  : one function of NumPy arrays and numbers, in plain loops, that Numba compiles.
 Ensures: the text depends on the program only; arguments are never written; an array that
          is not used any more is changed in place.
@@ -34,8 +34,8 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Type,
     Update,
     defined,
@@ -109,7 +109,7 @@ _SIGNS = {ir.ADD: "+", ir.SUB: "-", ir.MUL: "*", FLOORDIV: "//", MOD: "%"}
 
 def nest_source(
     name: str,
-    program: Structured,
+    program: LoopProgram,
     *,
     dtype: str = "float64",
     doc: str = "",
@@ -136,7 +136,7 @@ def nest_source(
 class Printer:
     """Prints one program; `lines` are those of the function's body so far."""
 
-    def __init__(self, program: Structured, dtype: str) -> None:
+    def __init__(self, program: LoopProgram, dtype: str) -> None:
         self.program, self.dtype = program, dtype
         self.real = "np.float32" if dtype == "float32" else "np.float64"
         self.writer: Writer = PythonWriter(dtype)

@@ -26,8 +26,8 @@ from symdiff.ir.loop_program import (
     Call,
     Carried,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Update,
     expressions,
     kind_of,
@@ -37,7 +37,7 @@ from symdiff.ir.loop_program import (
 )
 
 
-def structured_to_sympy(program: Structured) -> list[Any]:
+def loops_to_sympy(program: LoopProgram) -> list[Any]:
     """The outputs as SymPy expressions of real symbols and indexed bases."""
     translator = _Translator()
     translator.block(program.block)

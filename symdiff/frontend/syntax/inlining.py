@@ -27,7 +27,7 @@ from symdiff.frontend.trace.values import (
     is_number,
 )
 from symdiff.ir import Expr, loop_program
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, map_objects
 
 
@@ -40,13 +40,13 @@ class Placed:
     of expressions.
     """
 
-    program: Program | Structured
+    program: Program | LoopProgram
     values: tuple[Any, ...]
 
 
 def inline(t: Tracer, placed: Placed) -> Any:
     """The traced value of a program for these arguments."""
-    if isinstance(placed.program, Structured):
+    if isinstance(placed.program, LoopProgram):
         return _statements(t, placed.program, placed.values)
     sizes = _sizes(t, placed.program, placed.values)
     for n in ir.substitute(placed.program.stretches.single, sizes):
@@ -76,7 +76,7 @@ def _elements(program: Program, values: Sequence[Any]) -> Any:
     return map_objects(output, program.tree, as_traced)
 
 
-def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
+def _statements(t: Tracer, program: LoopProgram, values: Sequence[Any]) -> Any:
     """A program with arrays or loops: its statements are run here."""
     mapping: dict[Expr, Expr] = {}
     for p, v in zip(program.params, values, strict=True):
@@ -113,7 +113,7 @@ def _statements(t: Tracer, program: Structured, values: Sequence[Any]) -> Any:
     return map_objects(made.__getitem__, program.tree, as_traced)
 
 
-def _sizes(t: Tracer, program: Program | Structured, values: Sequence[Any]) -> dict[Expr, Expr]:
+def _sizes(t: Tracer, program: Program | LoopProgram, values: Sequence[Any]) -> dict[Expr, Expr]:
     """The sizes of arguments by their names in the program."""
     names = [p if isinstance(p, str) else p.name for p in program.params]
     given = dict(zip(names, values, strict=True))

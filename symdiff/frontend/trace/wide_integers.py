@@ -42,8 +42,8 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Update,
     defined,
     expressions,
@@ -75,7 +75,7 @@ MESSAGE = "an integer does not fit in 64 bits"
 _RING = frozenset((ADD, SUB, MUL, NEG, POW, WHERE))
 
 
-def checked(program: Structured) -> Structured:
+def checked(program: LoopProgram) -> LoopProgram:
     """The program with checks of what may not fit."""
     known: dict[str, Range] = {}
     for p in program.params:

@@ -17,8 +17,8 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Type,
     Update,
     defined,
@@ -31,7 +31,7 @@ from symdiff.ir.loop_program import (
 )
 
 
-def faults(program: Structured) -> list[str]:
+def faults(program: LoopProgram) -> list[str]:
     """Everything that is wrong with a program; an empty list if it is valid.
 
     In a valid program every name is defined once, and before it is used; arrays are
@@ -50,7 +50,7 @@ def faults(program: Structured) -> list[str]:
     ]
 
 
-def _repeated(program: Structured) -> Iterator[str]:
+def _repeated(program: LoopProgram) -> Iterator[str]:
     names = [p.name for p in program.params]
     for s in walk(program.block):
         names += [n for n, _ in (*defined(s), *inner(s))]

@@ -23,8 +23,8 @@ from symdiff.ir.loop_program import (
     Build,
     Carried,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Type,
     Update,
     array,
@@ -71,7 +71,7 @@ class Seeds:
     statements : that follow the program's own.
     """
 
-    def __init__(self, base: Structured, first: bool) -> None:
+    def __init__(self, base: LoopProgram, first: bool) -> None:
         self.base, self.first = base, first
         self.statements: list[Statement] = []
         self.context = Context(base, ())

@@ -25,8 +25,8 @@ from symdiff.ir.loop_program import (
     Build,
     Check,
     Loop,
+    LoopProgram,
     Names,
-    Structured,
     Type,
     Update,
     array,
@@ -57,8 +57,8 @@ class Entries:
 
 
 def sparse_jacobian(
-    program: Structured, wrt: Sequence[str]
-) -> tuple[Structured, tuple[Entries, ...]]:
+    program: LoopProgram, wrt: Sequence[str]
+) -> tuple[LoopProgram, tuple[Entries, ...]]:
     """A program that computes the entries of the Jacobian, and where they stand.
 
     Raises
@@ -176,7 +176,7 @@ def inlined(e: Expr, builds: dict[str, Build]) -> Expr:
         e = substitute((e,), mapping)[0]
 
 
-def _build_of(output: Expr, builds: dict[str, Build], program: Structured) -> Build:
+def _build_of(output: Expr, builds: dict[str, Build], program: LoopProgram) -> Build:
     """An output as a formula; a number is an array of one row."""
     if output.op is not ARRAY:
         return Build("", Type((), "f"), (), output)
@@ -190,7 +190,7 @@ def _build_of(output: Expr, builds: dict[str, Build], program: Structured) -> Bu
     raise _not_sparse(program)
 
 
-def _check_formula(value: Expr, program: Structured) -> None:
+def _check_formula(value: Expr, program: LoopProgram) -> None:
     """Refuse what is not a formula of the parameters alone."""
     inputs = {p.name for p in program.params} | set(program.data)
     for n in topological((value,)):
@@ -200,7 +200,7 @@ def _check_formula(value: Expr, program: Structured) -> None:
             raise _not_sparse(program)
 
 
-def _not_sparse(program: Structured) -> SymdiffError:
+def _not_sparse(program: LoopProgram) -> SymdiffError:
     return SymdiffError(
         f"the Jacobian of {program.name} is not sparse by its form: an output is not computed "
         "element by element from the parameters",

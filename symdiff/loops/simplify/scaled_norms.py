@@ -51,8 +51,8 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Update,
     array,
     defined,
@@ -72,7 +72,7 @@ the second."""
 TWO = const(2)
 
 
-def scaled(program: Structured, dtype: str) -> Structured:
+def scaled(program: LoopProgram, dtype: str) -> LoopProgram:
     """The program, itself if it has no such sums."""
     work = _Lengths(program, dtype)
     for s in walk(program.block):
@@ -95,7 +95,7 @@ class _Lengths:
     loops : the results of loops that are scaled, by the names of their iteration counts.
     """
 
-    def __init__(self, program: Structured, dtype: str) -> None:
+    def __init__(self, program: LoopProgram, dtype: str) -> None:
         self.names = names_of(program)
         self.level, self.scale = SCALES[dtype]
         self.roots: dict[Expr, Expr] = {}

@@ -24,8 +24,8 @@ from symdiff.ir.loop_program import (
     Build,
     Call,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Type,
     index,
     load,
@@ -42,7 +42,7 @@ ORIENTED = {
 TURNED = {name: turned for turned, name in ORIENTED.items()}
 
 
-def with_products(program: Structured) -> Structured:
+def with_products(program: LoopProgram) -> LoopProgram:
     """The program with products of matrices where it has them."""
     known = types(program)
     block = oriented(tuple(product(s, known) for s in program.block), known, {})

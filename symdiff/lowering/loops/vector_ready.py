@@ -24,9 +24,9 @@ from symdiff.ir.loop_program import (
     Build,
     Carried,
     Loop,
+    LoopProgram,
     Names,
     Statement,
-    Structured,
     Type,
     Update,
     array,
@@ -45,7 +45,7 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.loops.matmul import with_products
 
 
-def ready(program: Structured) -> Structured:
+def ready(program: LoopProgram) -> LoopProgram:
     """The program, rearranged."""
     loops = [s for s in walk(program.block) if isinstance(s, Loop)]
     tapes = [v.tape for s in loops for v in s.saves]

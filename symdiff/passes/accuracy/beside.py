@@ -32,11 +32,11 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
+    LoopProgram,
     Names,
     Restore,
     Save,
     Statement,
-    Structured,
     Type,
     Update,
     array,
@@ -56,7 +56,7 @@ Parts = tuple[Expr, ...]
 """The parts of a number: its value as far as one number holds it, and the others."""
 
 
-def with_loops(program: Structured, names: Names) -> Block:
+def with_loops(program: LoopProgram, names: Names) -> Block:
     """The statements with products of matrices as sums, and solvers as eliminations.
 
     Raises
@@ -108,7 +108,7 @@ class Beside(ABC):
 
     suffixes: tuple[str, ...]
 
-    def __init__(self, program: Structured) -> None:
+    def __init__(self, program: LoopProgram) -> None:
         self.program = program
         loops = [s for s in walk(program.block) if isinstance(s, Loop)]
         self.names = Names((*types(program), *(v.tape for s in loops for v in s.saves)))

@@ -35,8 +35,8 @@ from symdiff.ir.loop_program import (
     ARRAY,
     REAL_OF,
     Build,
+    LoopProgram,
     Statement,
-    Structured,
     array,
     index,
     kind_of,
@@ -57,7 +57,7 @@ FADES = -600
 """Exponentials below are so small that their errors, of a unit or two, are left out."""
 
 
-def corrected_program(program: Structured) -> Structured:
+def corrected_program(program: LoopProgram) -> LoopProgram:
     """The program with the rounding errors of all numbers.
 
     Raises
@@ -86,7 +86,7 @@ class _Correcting(Beside):
 
     suffixes = ("rest",)
 
-    def __init__(self, program: Structured) -> None:
+    def __init__(self, program: LoopProgram) -> None:
         super().__init__(program)
         self.functions = False
 

@@ -16,8 +16,8 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Type,
     Update,
     index,
@@ -27,7 +27,7 @@ from symdiff.ir.loop_program import (
 from symdiff.passes.accuracy.matrix_errors import Named
 
 
-def last_arrays(program: Structured) -> set[str]:
+def last_arrays(program: LoopProgram) -> set[str]:
     """The arrays whose elements are results, and those that they are made of element by element."""
     found = {name_of(e) for e in program.outputs if e.op is ARRAY}
     before = -1

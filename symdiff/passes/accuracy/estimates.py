@@ -44,11 +44,11 @@ from symdiff.ir.loop_program import (
     Carried,
     Check,
     Loop,
+    LoopProgram,
     Names,
     Restore,
     Save,
     Statement,
-    Structured,
     Type,
     Update,
     array,
@@ -105,13 +105,13 @@ class Estimated(NamedTuple):
     """A program with checks, the expressions that only they need, and those whose own
     roundings they count, so that these need no error tests."""
 
-    program: Structured
+    program: LoopProgram
     unwatched: frozenset[Expr]
     untested: frozenset[Expr]
 
 
 def estimated(
-    program: Structured,
+    program: LoopProgram,
     dtype: str = "float64",
     strict: bool = False,
     tests: bool = False,
@@ -148,7 +148,7 @@ class _Estimating(Propagation):
     """
 
     def __init__(
-        self, program: Structured, dtype: str, strict: bool, tests: bool, by_rows: bool
+        self, program: LoopProgram, dtype: str, strict: bool, tests: bool, by_rows: bool
     ) -> None:
         super().__init__(dtype, underflows=tests)
         self.program, self.strict, self.tests = program, strict, strict or by_rows

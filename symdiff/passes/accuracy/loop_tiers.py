@@ -47,8 +47,8 @@ from symdiff.ir.loop_program import (
     Build,
     Carried,
     Loop,
+    LoopProgram,
     Statement,
-    Structured,
     Update,
     expressions,
     index,
@@ -101,13 +101,13 @@ class Settled(NamedTuple):
         to be computed with tests for it.
     """
 
-    program: Structured
+    program: LoopProgram
     references: tuple[Reference, ...]
     flags: int
 
 
 def settle(
-    program: Structured, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
+    program: LoopProgram, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
     estimates: bool = False, by_rows: bool = False,
 ) -> Settled:  # fmt: skip
     """The program with its doubts.
@@ -178,7 +178,7 @@ class _Settling:
     counts : integers that are not negative.
     """
 
-    program: Structured
+    program: LoopProgram
     dtype: str
     accuracy: str
     tests: int

@@ -18,7 +18,7 @@ from symdiff.ir.loop_program import (
     Build,
     Call,
     Loop,
-    Structured,
+    LoopProgram,
     Update,
     defined,
     inner,
@@ -29,7 +29,7 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.loops.collected import reduction
 
 
-def passes_on_losses(program: Structured) -> bool:
+def passes_on_losses(program: LoopProgram) -> bool:
     """Whether numbers that are computed, and may have lost digits to underflow or overflowed, are
     operands of others, so that `estimated` is to be asked with tests if something did."""
     made = {

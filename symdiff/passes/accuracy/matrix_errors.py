@@ -24,9 +24,9 @@ from symdiff.ir.loop_program import (
     Call,
     Carried,
     Loop,
+    LoopProgram,
     Names,
     Statement,
-    Structured,
     Type,
     array,
     index,
@@ -52,7 +52,7 @@ class Named(Protocol):
     sums : the sums of squares that they make, by parameter and the axis that is left.
     """
 
-    program: Structured
+    program: LoopProgram
     names: Names
     errors: dict[str, Error]
     first: list[Statement]

@@ -22,8 +22,8 @@ from symdiff.ir import FALSE, INF, ONE, ZERO, Expr, const, raw
 from symdiff.ir.loop_program import (
     ARRAY,
     REAL_OF,
+    LoopProgram,
     Statement,
-    Structured,
     array,
     index,
     kind_of,
@@ -42,7 +42,7 @@ ACCEPTED = Fraction(1, 2**50)
 """Relative error of a result that is accepted."""
 
 
-def widened(program: Structured) -> Structured:
+def widened(program: LoopProgram) -> LoopProgram:
     """The program in double-double arithmetic.
 
     Raises

@@ -10,7 +10,7 @@ import numpy as np
 
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import Shapes
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Emission
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.lowered.loops import LoweredProgram
@@ -34,7 +34,7 @@ class CudaKernels:
     source: Source
     options: Options
     made: dict[Any, tuple[Emission, OnDevice]] = field(default_factory=dict)
-    arrays: dict[Any, tuple[Structured, ArraysOnDevice]] = field(default_factory=dict)
+    arrays: dict[Any, tuple[LoopProgram, ArraysOnDevice]] = field(default_factory=dict)
 
     def stream(self, kwargs: dict[str, Any]) -> Any:
         """Take `stream=` out of the arguments of a call, if it does not name a parameter."""
@@ -85,8 +85,8 @@ class CudaKernels:
         """Compute on the device."""
         shapes = self.source.shapes(static, values)
         raw = self.source.raw(static, shapes)
-        if isinstance(raw, Structured):
-            found = self.structured(raw, static, shapes)
+        if isinstance(raw, LoopProgram):
+            found = self.loop_program(raw, static, shapes)
             mapped = [bool(np.shape(v)) for v in values]
             if found.of_numbers and any(mapped):
                 return self.rows(raw, static, shapes, mapped).each(values, out, stream)
@@ -95,7 +95,7 @@ class CudaKernels:
 
     def map(
         self,
-        raw: Structured,
+        raw: LoopProgram,
         values: Sequence[Any],
         mapped: Sequence[bool],
         static: Mapping[str, Any],
@@ -109,7 +109,7 @@ class CudaKernels:
         return self.compiled(static, shapes)[1].run(values, by_rows=True)
 
     def rows(
-        self, raw: Structured, static: Mapping[str, Any], shapes: Shapes, mapped: Sequence[bool]
+        self, raw: LoopProgram, static: Mapping[str, Any], shapes: Shapes, mapped: Sequence[bool]
     ) -> ArraysOnDevice:
         """What computes a captured program for all rows of some arguments."""
         key = id(raw), tuple(mapped)
@@ -123,8 +123,8 @@ class CudaKernels:
             self.arrays[key] = raw, self._on_device(program)
         return self.arrays[key][1]
 
-    def structured(
-        self, raw: Structured, static: Mapping[str, Any], shapes: Shapes | None = None
+    def loop_program(
+        self, raw: LoopProgram, static: Mapping[str, Any], shapes: Shapes | None = None
     ) -> ArraysOnDevice:
         """What computes a captured program with arrays or loops on the device."""
         key = id(raw), ()
@@ -132,7 +132,7 @@ class CudaKernels:
             self.arrays[key] = raw, self._on_device(self.source.shown(static, shapes))
         return self.arrays[key][1]
 
-    def _on_device(self, program: Structured) -> ArraysOnDevice:
+    def _on_device(self, program: LoopProgram) -> ArraysOnDevice:
         """What computes a program whose completed operations are not written out."""
         from symdiff.pipeline.loops import final
         from symdiff.runtime.cuda.loops.call import ArraysOnDevice
@@ -147,7 +147,7 @@ class CudaKernels:
 
     def text(self, static: Mapping[str, Any]) -> str:
         """The CUDA C++ of a function with arrays or loops, and its steps."""
-        found = self.structured(self.source.raw(static), static).program
+        found = self.loop_program(self.source.raw(static), static).program
         return found.text(self._dtype() or "float64")
 
     def ptx(self, static: Mapping[str, Any], cc: tuple[int, int], dtype: Any) -> str:
@@ -156,8 +156,8 @@ class CudaKernels:
         if name not in ("float64", "float32"):
             raise TargetError(f"there are no kernels in {name}", hint="float64 or float32")
         raw = self.source.raw(static)
-        if isinstance(raw, Structured):
-            return self.structured(raw, static).program.ptx(name, cc)
+        if isinstance(raw, LoopProgram):
+            return self.loop_program(raw, static).program.ptx(name, cc)
         return self.compiled(static)[1].kernel.ptx(name, cc)
 
     def compiled(

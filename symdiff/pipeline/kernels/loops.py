@@ -12,7 +12,7 @@ import numpy as np
 from symdiff.errors import SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
-from symdiff.ir.loop_program import ARRAY, Structured, kind_of
+from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of
 from symdiff.ir.program import Program, Tree, flatten_like, holding, in_python, map_tree
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested
@@ -26,7 +26,7 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 
 if TYPE_CHECKING:
     from symdiff.loops.diff.sparse import Entries
-    from symdiff.runtime.loops.kernel import StructuredKernel
+    from symdiff.runtime.loops.kernel import LoopKernel
 
 
 class ArrayKernels:
@@ -34,14 +34,14 @@ class ArrayKernels:
 
     def __init__(self, source: Source, options: Options) -> None:
         self._source, self._options = source, options
-        self._raws: dict[int, Structured] = {}  # they live as long as their identities count
-        self._kernels: dict[int, tuple[Structured, StructuredKernel]] = {}
-        self._sparse: dict[int, tuple[StructuredKernel, tuple[Entries, ...]]] = {}
-        self._by_row: dict[Any, StructuredKernel | None] = {}
+        self._raws: dict[int, LoopProgram] = {}  # they live as long as their identities count
+        self._kernels: dict[int, tuple[LoopProgram, LoopKernel]] = {}
+        self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...]]] = {}
+        self._by_row: dict[Any, LoopKernel | None] = {}
 
     def __call__(
         self,
-        raw: Structured,
+        raw: LoopProgram,
         values: Sequence[Any],
         static: Mapping[str, Any],
         shapes: Shapes,
@@ -56,7 +56,7 @@ class ArrayKernels:
         kernel(values, flatten_like(program.tree, out, len(program.outputs), "out"))
         return out
 
-    def route(self, raw: Structured) -> Callable[[Sequence[Any], Any], Any] | None:
+    def route(self, raw: LoopProgram) -> Callable[[Sequence[Any], Any], Any] | None:
         """A shorter way to the kernel of a captured program that has been called, for plain
         arguments: it returns NotImplemented for others."""
         found = self._kernels.get(id(raw))
@@ -87,19 +87,19 @@ class ArrayKernels:
 
         return call
 
-    def _reals(self, values: list[Any], raw: Structured) -> list[Any]:
+    def _reals(self, values: list[Any], raw: LoopProgram) -> list[Any]:
         """The results as Python has them; derivatives are real numbers, also where they are
         known to be whole."""
         if not self._source.path:
             return in_python(values, raw.kinds)
         return [float(v) if type(v) is int else v for v in values]
 
-    def in_doubles(self, raw: Structured) -> bool:
+    def in_doubles(self, raw: LoopProgram) -> bool:
         """Whether a captured program has been called with doubles."""
         found = self._kernels.get(id(raw))
         return found is not None and found[1].is_compiled("float64")
 
-    def entry(self, raw: Structured, integers: bool) -> Way | None:
+    def entry(self, raw: LoopProgram, integers: bool) -> Way | None:
         """A builtin for plain arguments of a captured program that has been called with doubles,
         and how its results nest; None if there is none. `integers`: whether it takes integers
         as real numbers."""
@@ -124,8 +124,8 @@ class ArrayKernels:
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def compiled(
-        self, raw: Structured, static: Mapping[str, Any], shapes: Shapes | None
-    ) -> tuple[Structured, StructuredKernel]:
+        self, raw: LoopProgram, static: Mapping[str, Any], shapes: Shapes | None
+    ) -> tuple[LoopProgram, LoopKernel]:
         """The program of a captured one that is emitted, and its kernel."""
         found = self._kernels.get(id(raw))
         if found is None:
@@ -136,24 +136,24 @@ class ArrayKernels:
                     found = self._kernels.setdefault(id(raw), (kernel.program, kernel))
         return found
 
-    def _once(self, raw: Structured) -> Once:
+    def _once(self, raw: LoopProgram) -> Once:
         """What is held while a kernel of a captured program is made."""
         self._raws[id(raw)] = raw
         return self._source.once
 
     def _kernel(
-        self, program: Structured, parallel: bool | str | None = None, by_rows: bool = False
-    ) -> StructuredKernel:
+        self, program: LoopProgram, parallel: bool | str | None = None, by_rows: bool = False
+    ) -> LoopKernel:
         """The kernel of a program whose completed operations are not written out."""
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
-        from symdiff.runtime.loops.kernel import StructuredKernel
+        from symdiff.runtime.loops.kernel import LoopKernel
 
         o = self._options
         tiers = None
         if o.accuracy != "fast":
             tiers = LoweredProgram(program, o.accuracy, by_rows=by_rows)
-        return StructuredKernel(
+        return LoopKernel(
             loop_pipeline.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,
             accuracy=o.accuracy, tiers=tiers,
@@ -161,7 +161,7 @@ class ArrayKernels:
 
     def map(
         self,
-        raw: Structured,
+        raw: LoopProgram,
         values: Sequence[Any],
         mapped: Sequence[bool],
         static: Mapping[str, Any],
@@ -176,8 +176,8 @@ class ArrayKernels:
 
     def _each(
         self,
-        raw: Structured,
-        program: Structured,
+        raw: LoopProgram,
+        program: LoopProgram,
         values: Sequence[Any],
         static: Mapping[str, Any],
         shapes: Shapes,
@@ -211,7 +211,7 @@ class ArrayKernels:
 
     def _by_rows(
         self,
-        raw: Structured,
+        raw: LoopProgram,
         values: Sequence[Any],
         mapped: Sequence[bool],
         static: Mapping[str, Any],
@@ -231,13 +231,13 @@ class ArrayKernels:
         single, one = self.compiled(raw, static, shapes)
         return single.tree, rows.one_by_one(one, values, mapped)
 
-    def llvm(self, program: Structured) -> str:
+    def llvm(self, program: LoopProgram) -> str:
         """The LLVM IR of a program that is written out."""
-        from symdiff.runtime.loops.kernel import StructuredKernel
+        from symdiff.runtime.loops.kernel import LoopKernel
 
-        return StructuredKernel(program, dtype=self._options.dtype).llvm()
+        return LoopKernel(program, dtype=self._options.dtype).llvm()
 
-    def sparse(self, raw: Structured, values: Sequence[Any], wrt: Sequence[str]) -> Any:
+    def sparse(self, raw: LoopProgram, values: Sequence[Any], wrt: Sequence[str]) -> Any:
         """The Jacobian as SciPy CSR matrices: a row for each element of an output, a
         column for each element of a parameter; nested as the Jacobian is."""
         kernel, entries = self._sparse_kernel(raw, wrt)
@@ -250,8 +250,8 @@ class ArrayKernels:
         return _joined_rows(raw.tree, made, one)
 
     def _sparse_kernel(
-        self, raw: Structured, wrt: Sequence[str]
-    ) -> tuple[StructuredKernel, tuple[Entries, ...]]:
+        self, raw: LoopProgram, wrt: Sequence[str]
+    ) -> tuple[LoopKernel, tuple[Entries, ...]]:
         found = self._sparse.get(id(raw))
         if found is None:
             from symdiff.loops.diff.sparse import sparse_jacobian
@@ -267,9 +267,9 @@ class ArrayKernels:
         return found
 
 
-def of_numbers(program: Program | Structured) -> bool:
+def of_numbers(program: Program | LoopProgram) -> bool:
     """Whether it takes and gives numbers only."""
-    return not isinstance(program, Structured) or (
+    return not isinstance(program, LoopProgram) or (
         not any(p.type.shape for p in program.params)
         and not any(e.op is ARRAY for e in program.outputs)
     )

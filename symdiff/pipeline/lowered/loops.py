@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline import loops as pipeline
 from symdiff.pipeline.lowered.scalar import LoweredFunction
 from symdiff.runtime.protocols import Reference, Settled
@@ -32,18 +32,18 @@ class LoweredProgram:
     by_rows : whether it computes rows that do not depend on each other.
     """
 
-    source: Structured
+    source: LoopProgram
     accuracy: str = "high"
     reads_flags: bool = True
     by_rows: bool = False
 
     @cached_property
-    def closed(self) -> Structured:
+    def closed(self) -> LoopProgram:
         """The program in closed forms; with `source` it names what is compiled."""
         return pipeline.closed(self.source)
 
     @cached_property
-    def exact(self) -> Structured:
+    def exact(self) -> LoopProgram:
         """The program in closed forms with the values at completed points, for balls."""
         return pipeline.exact(self.source)
 
@@ -69,14 +69,14 @@ class LoweredProgram:
         name, params = self.source.name, tuple(reference.params)
         return LoweredFunction(name, params, (reference.written,), (reference.output,))
 
-    def double_double(self) -> Structured:
+    def double_double(self) -> LoopProgram:
         """The whole program in double-double arithmetic, with a count of what that may have
         wrong as its last output."""
         from symdiff.passes.accuracy.whole_program import widened
 
         return widened(self.exact)
 
-    def corrected(self) -> Structured:
+    def corrected(self) -> LoopProgram:
         """The whole program with its rounding errors, and such a count."""
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.passes.accuracy.corrected_program import corrected_program

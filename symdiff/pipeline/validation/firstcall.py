@@ -30,7 +30,7 @@ from symdiff.errors import UnsupportedError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import Call, Structured, walk
+from symdiff.ir.loop_program import Call, LoopProgram, walk
 from symdiff.ir.program import Program, flatten_like
 
 STEPS = 100_000
@@ -151,7 +151,7 @@ def _is_composite(op: ir.Op) -> bool:
 
 def verify(
     name: str,
-    captured: Callable[[Sequence[Any]], Program | Structured],
+    captured: Callable[[Sequence[Any]], Program | LoopProgram],
     values: Sequence[Any],
     call: Callable[[Sequence[Any]], Any],
     again: Callable[[Sequence[Any]], Any] | None,
@@ -190,7 +190,7 @@ def verify(
     return False
 
 
-def _stand(constants: set[ir.Expr], program: Program | Structured) -> bool:
+def _stand(constants: set[ir.Expr], program: Program | LoopProgram) -> bool:
     """Whether constants occur in a formula as they were found, so that it is seen in it what
     rounding makes of them."""
     return isinstance(program, Program) and constants <= set(ir.topological(program.outputs))
@@ -257,7 +257,7 @@ def _plainly(call: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tup
         return None, error
 
 
-def _ours(program: Program | Structured, values: Sequence[Any], unit: float) -> Ours:
+def _ours(program: Program | LoopProgram, values: Sequence[Any], unit: float) -> Ours:
     """The captured program in balls; `unit` is that of the format that is computed in."""
     numbers = Range.of(unit)
     if isinstance(program, Program):
@@ -294,7 +294,7 @@ def _ours(program: Program | Structured, values: Sequence[Any], unit: float) -> 
         raise _Open from None
 
 
-def rounding(program: Structured, values: Sequence[Any]) -> list[Any] | None:
+def rounding(program: LoopProgram, values: Sequence[Any]) -> list[Any] | None:
     """By how much rounding may move each element of the outputs of a program; infinite where
     that is not known, None if it is nowhere."""
     unit = _unit(values, None)
@@ -317,7 +317,7 @@ def _radius(value: Any) -> float:
     return float(value.rad()) if value.is_finite() else math.inf
 
 
-def _disturbed(program: Structured, values: Sequence[Any]) -> list[Any]:
+def _disturbed(program: LoopProgram, values: Sequence[Any]) -> list[Any]:
     """Balls of the outputs of a program that calls routines of linear algebra: those are right
     for matrices that differ by rounding from the given ones, each norm as a whole (Higham,
     Accuracy and Stability of Numerical Algorithms, 2002, chapter 9)."""
@@ -357,7 +357,7 @@ def _widened(values: Any, radius: float) -> Any:
 
 def _compare(
     name: str,
-    program: Program | Structured,
+    program: Program | LoopProgram,
     values: Sequence[Any],
     call: Callable[[Sequence[Any]], Any],
     again: Callable[[Sequence[Any]], Any] | None,
@@ -437,7 +437,7 @@ def _raises(error: Exception) -> bool:
     return isinstance(error, ArithmeticError | ValueError | IndexError)
 
 
-def _fits(plain: Any, program: Program | Structured, shape: tuple[int, ...]) -> bool:
+def _fits(plain: Any, program: Program | LoopProgram, shape: tuple[int, ...]) -> bool:
     """Whether each leaf of a result has the broadcast shape; or that of no argument, as
     constants do."""
     try:
@@ -452,7 +452,7 @@ def _fits(plain: Any, program: Program | Structured, shape: tuple[int, ...]) -> 
     return True
 
 
-def _element(result: Any, program: Program | Structured, place: Any) -> Any:
+def _element(result: Any, program: Program | LoopProgram, place: Any) -> Any:
     """One element of each leaf of an elementwise result, as a flat list."""
     leaves = flatten_like(program.tree, result, len(program.outputs), "result")
     return _Flat(

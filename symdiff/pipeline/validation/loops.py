@@ -21,7 +21,7 @@ from symdiff import ir
 from symdiff.errors import SymdiffError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline.validation.firstcall import SLACK, rounding
 from symdiff.runtime.scalar.fallback import unproven
 
@@ -61,11 +61,11 @@ class _Counting(Precise):
 
 def compare(
     name: str,
-    raw: Structured,
+    raw: LoopProgram,
     path: Sequence[tuple[str, tuple[str, ...]]],
     values: Sequence[Any],
     kernel: Callable[[Sequence[Any]], Sequence[Any]],
-    derived: Structured,
+    derived: LoopProgram,
     full: bool = False,
 ) -> bool:
     """Compare a kernel with differences of the captured program; whether that was possible.
@@ -111,7 +111,7 @@ def compare(
     return done
 
 
-def _samples(raw: Structured, values: Sequence[Any]) -> Iterator[list[Any]]:
+def _samples(raw: LoopProgram, values: Sequence[Any]) -> Iterator[list[Any]]:
     """Small arguments: random numbers for real ones, what was given for the others."""
     arrays = [np.asarray(v) for v in values]
     sizes = sorted({n for a in arrays for n in a.shape})
@@ -133,11 +133,11 @@ def _samples(raw: Structured, values: Sequence[Any]) -> Iterator[list[Any]]:
 
 def _agree(
     name: str,
-    raw: Structured,
+    raw: LoopProgram,
     path: Sequence[tuple[str, tuple[str, ...]]],
     given: Sequence[Any],
     kernel: Callable[[Sequence[Any]], Sequence[Any]],
-    derived: Structured,
+    derived: LoopProgram,
     numbers: _Counting,
     seed: int,
 ) -> bool:
@@ -192,7 +192,7 @@ def _agree(
 class _Errors:
     """By how much rounding may move the outputs of a program, found when it is asked for."""
 
-    def __init__(self, derived: Structured, given: Sequence[Any]) -> None:
+    def __init__(self, derived: LoopProgram, given: Sequence[Any]) -> None:
         self.derived, self.given = derived, given
         self.radii: list[Any] | None = None
 
@@ -222,7 +222,7 @@ def _direction(rng: np.random.Generator, at: np.ndarray[Any, Any]) -> np.ndarray
 
 
 def _slopes(
-    raw: Structured,
+    raw: LoopProgram,
     given: Sequence[Any],
     names: Sequence[str],
     ways: dict[str, Any],

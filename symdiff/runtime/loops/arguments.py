@@ -18,8 +18,8 @@ from symdiff.ir.loop_program import (
     LARGEST,
     MOD,
     REAL_OF,
+    LoopProgram,
     Parameter,
-    Structured,
     name_of,
 )
 from symdiff.runtime import builtin
@@ -72,7 +72,7 @@ def laid_out(value: Any, dtype: np.dtype[Any]) -> Array:
     return made if made.flags.aligned else made.copy()
 
 
-def mismatch(p: Parameter, axis: int, size: int, known: int, program: Structured) -> ShapeError:
+def mismatch(p: Parameter, axis: int, size: int, known: int, program: LoopProgram) -> ShapeError:
     """The error about the size of an axis that others contradict."""
     n = p.type.shape[axis]
     if n.op is ir.CONST:

@@ -13,7 +13,7 @@ import numpy as np
 
 from symdiff.errors import SymdiffError
 from symdiff.interpret.loops import Doubles, Numbers, Precise, run
-from symdiff.ir.loop_program import ARRAY, Structured, Type, kind_of, name_of, types
+from symdiff.ir.loop_program import ARRAY, LoopProgram, Type, kind_of, name_of, types
 from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.scalar.elementwise import Array
 
@@ -22,7 +22,7 @@ BITS = 256
 
 
 def exactly(
-    program: Structured,
+    program: LoopProgram,
     args: Sequence[Any],
     out: Sequence[Array | None] | None,
     result: np.dtype[Any],

@@ -1,4 +1,4 @@
-"""`StructuredKernel`: outputs of a program with arrays and loops, compiled when first called."""
+"""`LoopKernel`: outputs of a program with arrays and loops, compiled when first called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symdiff.codegen.llvm.printer import Lanes
 from symdiff.errors import Location
 from symdiff.ir import Expr, encode, topological
 from symdiff.ir.functions import BUILTIN
-from symdiff.ir.loop_program import Structured, expressions, walk
+from symdiff.ir.loop_program import LoopProgram, expressions, walk
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
 from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
@@ -36,7 +36,7 @@ ALL = 2
 """Tests for all that the processor's flags tell."""
 
 
-class StructuredKernel:
+class LoopKernel:
     """Arrays and numbers computed from arrays and numbers.
 
     Parameters
@@ -51,7 +51,7 @@ class StructuredKernel:
 
     def __init__(
         self,
-        program: Structured,
+        program: LoopProgram,
         dtype: Any = None,
         parallel: bool | str = "auto",
         cache: bool = True,
@@ -75,7 +75,7 @@ class StructuredKernel:
         return f"<kernel {self.program.name}({names}), {len(self.program.outputs)} outputs>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StructuredKernel, (
+        return LoopKernel, (
             self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers,
         )  # fmt: skip
 
@@ -186,8 +186,8 @@ class StructuredKernel:
                 self._again = Recomputed(self, self._wide)
             return self._again(dtype, values, error.results, out, result)
 
-    def _wide(self, program: Structured) -> WideKernel:
-        return WideKernel(program, parallel=self.parallel, cache=self.cache)
+    def _wide(self, program: LoopProgram) -> WideLoopKernel:
+        return WideLoopKernel(program, parallel=self.parallel, cache=self.cache)
 
     def plainly(
         self, args: Sequence[Any], out: Sequence[Array | None] | None = None
@@ -213,7 +213,7 @@ class StructuredKernel:
         return True
 
 
-class WideKernel(StructuredKernel):
+class WideLoopKernel(LoopKernel):
     """A program whose operations are those of processors (`passes.accuracy.whole_program`,
     `passes.accuracy.corrected_program`)."""
 
@@ -230,7 +230,7 @@ class WideKernel(StructuredKernel):
 
 
 # ---------------------------------------------------------------------- caching
-def fingerprint(program: Structured) -> tuple[Any, ...]:
+def fingerprint(program: LoopProgram) -> tuple[Any, ...]:
     """All about a program that its code depends on."""
     own = (e for s in walk(program.block) for e in topological(expressions(s)))
     if any(e.op.expand is not None and e.op not in BUILTIN for e in own):
@@ -254,4 +254,4 @@ def fingerprint(program: Structured) -> tuple[Any, ...]:
     return shape, encode(roots), data
 
 
-__all__ = ["ComputationError", "ElementError", "StructuredKernel", "fingerprint"]
+__all__ = ["ComputationError", "ElementError", "LoopKernel", "fingerprint"]

@@ -22,7 +22,7 @@ import numpy as np
 
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.ir import Expr
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 from symdiff.process.locks import Lock
 from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.scalar.elementwise import Array
@@ -52,11 +52,11 @@ class Recomputed:
 
     Parameters
     ----------
-    kernel : a `StructuredKernel` with tiers.
+    kernel : a `LoopKernel` with tiers.
     wide : makes the kernel of a program in double-double arithmetic.
     """
 
-    def __init__(self, kernel: Any, wide: Callable[[Structured], Any]) -> None:
+    def __init__(self, kernel: Any, wide: Callable[[LoopProgram], Any]) -> None:
         self.kernel, self.make = kernel, wide
         self._lock = Lock()
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
@@ -71,7 +71,7 @@ class Recomputed:
         out: Sequence[Array | None] | None,
         result: np.dtype[Any],
     ) -> list[Any]:
-        """The outputs, as `StructuredKernel` gives them; `plain` are those in doubles."""
+        """The outputs, as `LoopKernel` gives them; `plain` are those in doubles."""
         if not self._is_finite(values):
             return _placed(plain, out)
         found: list[Any] = [None] * len(self.kernel.program.outputs)
@@ -165,8 +165,8 @@ class Recomputed:
         except UnsupportedError:
             return None
 
-    def _closed(self) -> Structured:
-        found: Structured = self.kernel.tiers.exact
+    def _closed(self) -> LoopProgram:
+        found: LoopProgram = self.kernel.tiers.exact
         return found
 
     def _reals(self, values: Sequence[Any]) -> list[tuple[str, Any]]:

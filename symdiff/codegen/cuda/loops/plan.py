@@ -1,6 +1,6 @@
 """Divide a program with arrays into kernels for a device, and what the host does between them.
 
-Before : a lowered `Structured` program.
+Before : a lowered `LoopProgram` program.
 After  : a `Plan`: CUDA C++ of its kernels, and the steps that launch them.
 
 A build is a kernel with a thread for each element. A loop at the top is one of these, the
@@ -53,9 +53,9 @@ from symdiff.ir.loop_program import (
     Call,
     Check,
     Loop,
+    LoopProgram,
     Names,
     Statement,
-    Structured,
     Type,
     Update,
     defined,
@@ -73,7 +73,7 @@ from symdiff.ir.loop_program import (
 HINT = 'target="cpu" computes it'
 
 
-def plan(program: Structured, language: Language, name: str = "symdiff") -> Plan:
+def plan(program: LoopProgram, language: Language, name: str = "symdiff") -> Plan:
     """The plan of a lowered program, with kernels in a language, named after a name.
 
     Raises
@@ -84,7 +84,7 @@ def plan(program: Structured, language: Language, name: str = "symdiff") -> Plan
 
 
 class _Planner:
-    def __init__(self, program: Structured, language: Language, name: str) -> None:
+    def __init__(self, program: LoopProgram, language: Language, name: str) -> None:
         self.language, self.name = language, name
         loops = [s for s in walk(program.block) if isinstance(s, Loop)]
         tapes = [v.tape for s in loops for v in s.saves]

@@ -34,10 +34,10 @@ from symdiff.ir.loop_program import (
     Call,
     Check,
     Loop,
+    LoopProgram,
     Names,
     Parameter,
     Statement,
-    Structured,
     Type,
     expressions,
     index,
@@ -89,7 +89,7 @@ class Layout:
     calls: tuple[Call, ...]
 
 
-def lowered(program: Structured, accuracy: str = "high", settled: bool = False) -> Structured:
+def lowered(program: LoopProgram, accuracy: str = "high", settled: bool = False) -> LoopProgram:
     """The program in operations that every CPU has, rearranged for vectors; a program with
     settled values is already."""
     program = program if settled else ready(program)
@@ -107,13 +107,13 @@ def lowered(program: Structured, accuracy: str = "high", settled: bool = False) 
     def go(block: Block) -> Block:
         return tuple(_whole(mapped(s, one, go)) for s in block)
 
-    return Structured(
+    return LoopProgram(
         program.name, program.params, go(program.block), tuple(map(one, program.outputs)),
         program.tree, program.data, program.locations,
     )  # fmt: skip
 
 
-def as_it_stands(program: Structured) -> Structured:
+def as_it_stands(program: LoopProgram) -> LoopProgram:
     """A program whose operations are those of processors already."""
 
     def go(block: Block) -> Block:
@@ -140,7 +140,7 @@ def _whole(s: Statement) -> Statement:
     )  # fmt: skip
 
 
-def layout_of(program: Structured) -> Layout:
+def layout_of(program: LoopProgram) -> Layout:
     """The cells of a program's kernel."""
     held = tuple(
         Parameter(n, Type(tuple(const(k) for k in a.shape), "i" if a.dtype.kind in "iu" else "f"))
@@ -174,7 +174,7 @@ def layout_of(program: Structured) -> Layout:
     )
 
 
-def output_types(program: Structured) -> tuple[Type, ...]:
+def output_types(program: LoopProgram) -> tuple[Type, ...]:
     """The type of each output."""
     known = types(program)
     return tuple(
@@ -186,7 +186,7 @@ class Kernel(Products):
     """Prints the function of one program."""
 
     def __init__(
-        self, program: Structured, dtype: str, lanes: Lanes, settled: int = 0, flags: int = 0
+        self, program: LoopProgram, dtype: str, lanes: Lanes, settled: int = 0, flags: int = 0
     ) -> None:
         super().__init__(dtype, lanes)
         self.settled, self.flags = settled, flags
@@ -366,7 +366,7 @@ def _watched(flags: int) -> list[str]:
 
 
 def print_nests(
-    program: Structured, dtype: str, lanes: Lanes, accuracy: str = "high", settled: int = 0,
+    program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", settled: int = 0,
     flags: int = 0, wide: bool = False,
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.

@@ -19,7 +19,7 @@ from symdiff import ir
 from symdiff.codegen.common.liveness import wishes
 from symdiff.codegen.cuda.thread_loop import ELEMENTS
 from symdiff.ir import Expr
-from symdiff.ir.loop_program import ARRAY, INDEX, Parameter, Structured, Type, name_of
+from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, Parameter, Type, name_of
 from symdiff.ir.program import Tree, flatten_like, holding
 from symdiff.runtime.cuda import driver
 from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, stream_handle
@@ -48,7 +48,7 @@ class ArraysOnDevice:
         self._wanted: dict[str, dict[str, Any]] = {}
 
     @property
-    def source(self) -> Structured:
+    def source(self) -> LoopProgram:
         return self.program.program
 
     def wanted(self, dtype: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from symdiff.codegen.cuda.loops.steps import Kernel, Launch, Plan, Repeat, Step
 from symdiff.codegen.cuda.printer import Again, print_settled
 from symdiff.codegen.cuda.thread_loop import THREADS
 from symdiff.codegen.llvm.loops.kernel import lowered, output_types
-from symdiff.ir.loop_program import Structured, Type
+from symdiff.ir.loop_program import LoopProgram, Type
 from symdiff.lowering.lower import lower
 from symdiff.process.locks import Lock
 from symdiff.runtime.cuda import nvrtc
@@ -36,20 +36,20 @@ class CudaProgram:
     ----------
     program : in the form that is emitted; see `symdiff.pipeline.loops`.
     cache : whether compiled code is kept on disk.
-    accuracy : as for `symdiff.runtime.loops.kernel.StructuredKernel`.
+    accuracy : as for `symdiff.runtime.loops.kernel.LoopKernel`.
     tiers : how flagged values are computed again, in double precision; None if none is flagged.
     """
 
     def __init__(
         self,
-        program: Structured,
+        program: LoopProgram,
         cache: bool = True,
         accuracy: str = "high",
         tiers: LoopFunction | None = None,
     ) -> None:
         self.program, self.cache, self.accuracy, self.tiers = program, cache, accuracy, tiers
         self.outputs: tuple[Type, ...] = output_types(program)
-        self._planned: dict[tuple[str, bool], tuple[Structured, Plan]] = {}
+        self._planned: dict[tuple[str, bool], tuple[LoopProgram, Plan]] = {}
         self._loaded: dict[Any, Loaded] = {}
         self._lock = Lock()
 
@@ -62,7 +62,7 @@ class CudaProgram:
         """
         return self.planned(dtype, tested)[1]
 
-    def planned(self, dtype: str, tested: bool = True) -> tuple[Structured, Plan]:
+    def planned(self, dtype: str, tested: bool = True) -> tuple[LoopProgram, Plan]:
         """What is planned, and its plan. Nothing is tested in single precision, in which
         there is no double-precision instruction."""
         key = dtype, tested and self.tiers is not None and dtype == "float64"
@@ -72,7 +72,7 @@ class CudaProgram:
                 self._planned[key] = made, plan(made, Cplusplus(dtype, text))
             return self._planned[key]
 
-    def _tested(self) -> tuple[Structured, str]:
+    def _tested(self) -> tuple[LoopProgram, str]:
         """The program with its tests, and the functions for values in doubt."""
         assert self.tiers is not None
         found = self.tiers.double("float64", ALL)

@@ -34,7 +34,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.ir import AND, CONST, EQ, LE, LT, NOT, OR, WHERE, ZERO, Expr, integer, lt, topological
 from symdiff.ir.integers import nonnegative
 from symdiff.ir.linalg.routines import ROUTINES
-from symdiff.ir.loop_program import INDEX, REAL_OF, Structured, Type, kind_of, name_of, types
+from symdiff.ir.loop_program import INDEX, REAL_OF, LoopProgram, Type, kind_of, name_of, types
 
 LONG = 40
 """Longer integers have names."""
@@ -57,7 +57,7 @@ class Host:
 
     def __init__(
         self,
-        program: Structured,
+        program: LoopProgram,
         plan: Plan,
         language: NumbaPython,
         taken: Sequence[str] = (),

@@ -14,11 +14,11 @@ from symdiff.codegen.llvm.loops.kernel import lowered
 from symdiff.codegen.source.modules.cuda.host import Host, tapes
 from symdiff.codegen.source.modules.cuda.kernels import NumbaPython
 from symdiff.codegen.source.modules.cuda.scalar import cuda_header, cuda_name
-from symdiff.ir.loop_program import Structured
+from symdiff.ir.loop_program import LoopProgram
 
 
 def cuda_array_parts(
-    functions: Sequence[tuple[str, Structured, str, str]], dtype: str, taken: Sequence[str]
+    functions: Sequence[tuple[str, LoopProgram, str, str]], dtype: str, taken: Sequence[str]
 ) -> list[str]:
     """The texts of the part.
 

@@ -11,7 +11,7 @@ from symdiff.errors import Location
 from symdiff.ir import ONE, ZERO, and_, gt, le, lt, sqrt, sub, var, where
 from symdiff.ir.loop_program import Check, Type, array, index
 from symdiff.runtime import threads
-from symdiff.runtime.loops.kernel import StructuredKernel
+from symdiff.runtime.loops.kernel import LoopKernel
 from symdiff.runtime.scalar.elementwise import ArgumentError, ShapeError
 from tests.loops.programs import INTEGER, MATRIX, REAL, VECTOR, N, at, build, function, loop, update
 
@@ -32,15 +32,15 @@ def total():
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_sizes_and_dtypes(n: int, dtype: str) -> None:
     x, y = np.arange(n, dtype=dtype), np.linspace(0, 1, n).astype(dtype)
-    (z,) = StructuredKernel(scaled())([x, y, 0.5])
+    (z,) = LoopKernel(scaled())([x, y, 0.5])
     assert z.dtype == dtype
     np.testing.assert_allclose(z, np.asarray(0.5, dtype) * x + y, rtol=1e-6)
-    (s,) = StructuredKernel(total())([x])
+    (s,) = LoopKernel(total())([x])
     assert s == x.sum()
 
 
 def test_strides() -> None:
-    kernel = StructuredKernel(scaled())
+    kernel = LoopKernel(scaled())
     base = np.random.default_rng(0).normal(size=(40, 5))
     cases = [
         (base[:, 0], base[::-1, 1]),
@@ -57,20 +57,20 @@ def test_strides() -> None:
         {"a": MATRIX}, [build("b", "ij", 2 * at("a", i, j), MATRIX)], array("b")
     )  # fmt: skip
     for a in (base, base.T, base[::2, ::-1], np.asfortranarray(base), base[:, :0]):
-        np.testing.assert_array_equal(StructuredKernel(matrix)([a])[0], 2 * a)
+        np.testing.assert_array_equal(LoopKernel(matrix)([a])[0], 2 * a)
 
 
 def test_one_wide_and_one_narrow_array() -> None:
-    (z,) = StructuredKernel(scaled())([np.ones(3, "f4"), np.ones(3), 1.0])
+    (z,) = LoopKernel(scaled())([np.ones(3, "f4"), np.ones(3), 1.0])
     assert z.dtype == np.float64
-    (z,) = StructuredKernel(scaled(), dtype="float32")([np.ones(3), np.ones(3), 1.0])
+    (z,) = LoopKernel(scaled(), dtype="float32")([np.ones(3), np.ones(3), 1.0])
     assert z.dtype == np.float32
-    (z,) = StructuredKernel(scaled())([np.ones(3, "f2"), np.ones(3, "f2"), 1.0])
+    (z,) = LoopKernel(scaled())([np.ones(3, "f2"), np.ones(3, "f2"), 1.0])
     assert z.dtype == np.float16
 
 
 def test_out() -> None:
-    kernel = StructuredKernel(scaled())
+    kernel = LoopKernel(scaled())
     x, y = np.arange(6.0), np.ones(6)
     out = np.empty(6)
     assert kernel([x, y, 2.0], [out])[0] is out
@@ -84,7 +84,7 @@ def test_out() -> None:
 
 
 def test_errors_name_the_parameter() -> None:
-    kernel = StructuredKernel(scaled())
+    kernel = LoopKernel(scaled())
     x = np.ones(3)
     with pytest.raises(ShapeError, match="axis 0 of y has the size 4, axis 0 of x has the size 3"):
         kernel([x, np.ones(4), 1.0])
@@ -104,7 +104,7 @@ def test_integer_parameters() -> None:
         [build("y", "i", at("x", load_of("k")) + index("n0"), Type((index("m"),)))],
         array("y"),
     )
-    kernel = StructuredKernel(picked)
+    kernel = LoopKernel(picked)
     x, k = np.arange(5.0), np.array([3, 0, 4], np.int32)
     np.testing.assert_array_equal(kernel([x, k, 7])[0], x[k] + 7)
     with pytest.raises(ArgumentError, match="argument k is of dtype float64, not of integers"):
@@ -132,7 +132,7 @@ def test_checks_raise_and_free() -> None:
         ],
         at("y", which) + var("s_end"),
     )  # fmt: skip
-    kernel = StructuredKernel(checked)
+    kernel = LoopKernel(checked)
     assert kernel([np.array([4.0, 9.0]), 1]) == [8.0]
     with pytest.raises(IndexError, match=r"model.py:3:5: index out of range"):
         kernel([np.ones(2), 2])
@@ -150,7 +150,7 @@ def test_no_memory() -> None:
         at("y", 0, 0),
     )
     with pytest.raises(MemoryError):
-        StructuredKernel(huge)([10**6])
+        LoopKernel(huge)([10**6])
 
 
 def test_a_shape_known_when_computed() -> None:
@@ -159,9 +159,7 @@ def test_a_shape_known_when_computed() -> None:
     )
     count = index("c_end")
     ones = build("y", "j", var("z") + j, Type((count,)))
-    kernel = StructuredKernel(
-        function({"x": VECTOR, "z": REAL}, [counting, ones], array("y"), count)
-    )
+    kernel = LoopKernel(function({"x": VECTOR, "z": REAL}, [counting, ones], array("y"), count))
     y, c = kernel([np.array([1.0, -1.0, 2.0]), 5.0])
     np.testing.assert_array_equal(y, [5.0, 6.0])
     assert c == 2
@@ -172,7 +170,7 @@ def test_outputs_that_are_parameters_or_each_other() -> None:
     both = function({"x": VECTOR}, [build("y", "i", -at("x", i))],
                     array("y"), array("x"), array("y"))  # fmt: skip
     x = np.arange(3.0)
-    a, b, c = StructuredKernel(both)([x])
+    a, b, c = LoopKernel(both)([x])
     np.testing.assert_array_equal([a, b, c], [-x, x, -x])
     assert not any(np.may_share_memory(p, q) for p, q in ((a, c), (b, x), (a, x)))
 
@@ -180,20 +178,18 @@ def test_outputs_that_are_parameters_or_each_other() -> None:
 def test_pickled_and_kept_on_disk(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("SYMDIFF_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr("symdiff.runtime.scalar.compiled._linked", {})
-    kernel = pickle.loads(pickle.dumps(StructuredKernel(scaled())))
+    kernel = pickle.loads(pickle.dumps(LoopKernel(scaled())))
     kernel([np.ones(3), np.ones(3), 1.0])
     assert len(list(tmp_path.glob("*.kernel"))) == 1
     monkeypatch.setattr("symdiff.runtime.scalar.compiled._linked", {})
     monkeypatch.setattr("symdiff.codegen.llvm.jit.compile_object", None)
-    np.testing.assert_array_equal(
-        StructuredKernel(scaled())([np.ones(3), np.ones(3), 1.0])[0], [2.0] * 3
-    )
+    np.testing.assert_array_equal(LoopKernel(scaled())([np.ones(3), np.ones(3), 1.0])[0], [2.0] * 3)
 
 
 def test_arguments_are_never_written() -> None:
     changed = function({"x": VECTOR}, [update("y", "x", 0, sub(at("x", 0), ONE))], array("y"))
     x = np.arange(3.0)
-    np.testing.assert_array_equal(StructuredKernel(changed)([x])[0], [-1, 1, 2])
+    np.testing.assert_array_equal(LoopKernel(changed)([x])[0], [-1, 1, 2])
     np.testing.assert_array_equal(x, [0, 1, 2])
 
 
@@ -212,16 +208,16 @@ def test_threads_share_large_builds(monkeypatch) -> None:
     value = where(and_(le(ONE, i), lt(at("x", i), ONE)), sqrt(at("x", i - 1)) / (i + 1), ZERO)
     program = function({"x": VECTOR}, [build("y", "i", value)], array("y"))
     x = np.linspace(0, 2, 2_000_003)
-    alone = StructuredKernel(program, parallel=False)([x])[0]
+    alone = LoopKernel(program, parallel=False)([x])[0]
     assert not shares
-    np.testing.assert_array_equal(StructuredKernel(program)([x])[0], alone)
+    np.testing.assert_array_equal(LoopKernel(program)([x])[0], alone)
     assert shares == [3]
     body = [loop("j", index("m"), {"s": (var("c"), var("s") + at("a", i, j) * at("a", i, j))})]
     rows = function(
         {"a": MATRIX, "c": REAL}, [build("y", "i", var("s_end"), VECTOR, body)], array("y")
     )
     a = np.ones((5, 1_000_000))
-    np.testing.assert_array_equal(StructuredKernel(rows)([a, 0.5])[0], [1_000_000.5] * 5)
+    np.testing.assert_array_equal(LoopKernel(rows)([a, 0.5])[0], [1_000_000.5] * 5)
     assert shares == [3, 3]
-    StructuredKernel(rows)([a[:, :10], 0.5])
+    LoopKernel(rows)([a[:, :10], 0.5])
     assert shares == [3, 3]

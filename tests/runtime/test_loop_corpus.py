@@ -9,21 +9,21 @@ import pytest
 
 from symdiff.frontend import capture
 from symdiff.interpret.loops import Precise, run
-from symdiff.ir.loop_program import ARRAY, Structured
+from symdiff.ir.loop_program import ARRAY, LoopProgram
 from symdiff.pipeline import loops as loop_pipeline
-from symdiff.runtime.loops.kernel import StructuredKernel
+from symdiff.runtime.loops.kernel import LoopKernel
 from tests.array_corpus import CASES, Case, passed
 
 
-def traced(case: Case) -> Structured:
+def traced(case: Case) -> LoopProgram:
     program = capture(case.fun, case.static, case.kinds())
-    if not isinstance(program, Structured):
+    if not isinstance(program, LoopProgram):
         pytest.skip("elementwise: a scalar program")
     return program
 
 
-def check(program: Structured, case: Case, choices: tuple[int, ...] = (0, 1, 2, 7)) -> None:
-    kernel = StructuredKernel(program)
+def check(program: LoopProgram, case: Case, choices: tuple[int, ...] = (0, 1, 2, 7)) -> None:
+    kernel = LoopKernel(program)
     for seed, sizes in enumerate(case.sizes(choices)):
         for args in passed(program, case.arguments(sizes, seed)):
             held = [np.copy(a) for a in args]
