@@ -14,6 +14,7 @@ their left side is defined (over the reals).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,6 +28,9 @@ Number = int | float | Fraction
 
 OPS: dict[str, Op] = {}
 """Every operation by its name, but those that are made for a program."""
+_homes: dict[str, dict[str, Any]] = {}
+"""The modules that made them, by their names: one whose import was interrupted (Ctrl-C) is made
+again, and so are its operations."""
 _made: WeakValueDictionary[str, Op] = WeakValueDictionary()
 _making = Lock()
 
@@ -110,8 +114,11 @@ class Op:
     def __post_init__(self) -> None:
         if self.means is not None:
             return
-        if OPS.setdefault(self.name, self) is not self:
+        here = sys._getframe(2).f_globals  # behind the constructor of the dataclass
+        there = _homes.get(self.name)
+        if there is not None and (there is here or there["__name__"] != here["__name__"]):
             raise ValueError(f"an operation named {self.name} exists already")
+        OPS[self.name], _homes[self.name] = self, here
 
     def __repr__(self) -> str:
         return self.name

@@ -18,40 +18,34 @@ from types import TracebackType
 from typing import Any
 from weakref import WeakSet
 
+_RLock: Any = type(threading.RLock())
 PATIENCE = 60.0
 """Seconds that a fork waits for another thread to leave what is `whole`. One that takes longer
 is cut off, rather than never to fork."""
 
 
-class Lock:
+class Lock(_RLock):  # type: ignore[misc]
     """A lock that its thread may take again.
+
+    It is taken and released in C, so that the exception of a signal (Ctrl-C) never comes between
+    taking it and the statement that releases it.
 
     Parameters
     ----------
     whole : whether processes are not forked while other threads hold it.
     """
 
-    __slots__ = ("__weakref__", "_inner")
+    def __new__(cls, whole: bool = False) -> Lock:
+        made: Lock = super().__new__(cls)
+        return made
 
     def __init__(self, whole: bool = False) -> None:
-        self._inner = threading.RLock()
         (_whole if whole else _locks).add(self)
-
-    def __enter__(self) -> None:
-        self._inner.acquire()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._inner.release()
 
     def _renew(self) -> None:
         """In a forked child: free, unless the thread that forked holds it itself."""
-        if not self._inner._is_owned():  # type: ignore[attr-defined]
-            self._inner = threading.RLock()
+        if not self._is_owned():
+            self._at_fork_reinit()
 
 
 class Once:
@@ -73,7 +67,7 @@ class Once:
 
     def __enter__(self) -> None:
         me = threading.get_ident()
-        with self._free:
+        with _mutex:
             while self._owner not in (None, me) and not self._is_circle(me):
                 _waits[me] = self
                 try:
@@ -90,7 +84,7 @@ class Once:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with self._free:
+        with _mutex:
             if self._owner == threading.get_ident():
                 self._depth -= 1
                 if not self._depth:
@@ -139,7 +133,7 @@ def _before() -> None:
     module that was imported halfway stays so in the child, and locked."""
     until = time.monotonic() + PATIENCE
     while True:
-        for lock in [*(lock._inner for lock in list(_whole)), *_foreign]:
+        for lock in [*list(_whole), *_foreign]:
             if lock.acquire(timeout=max(0.0, until - time.monotonic())):
                 _taken.append(lock)
         _imp.acquire_lock()  # no import begins any more

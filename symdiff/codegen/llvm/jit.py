@@ -6,11 +6,12 @@ kept on disk and linked in another process of the same machine.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,21 @@ _lock = Lock(whole=True)
 """Of LLVM, which must not be forked in the middle of anything."""
 if (_own := getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)) is not None:
     whole_at_forks(_own)  # what llvmlite holds for each call
+
+
+@contextlib.contextmanager
+def _llvm() -> Iterator[None]:
+    """While LLVM is used. llvmlite takes its own lock in Python, where the exception of a signal
+    (Ctrl-C) may come between taking it and the statement that releases it: then it is released
+    here, as no other thread could compile any more."""
+    with _lock:
+        owned = _own is not None and _own._is_owned()
+        try:
+            yield
+        except BaseException:
+            while _own is not None and not owned and _own._is_owned():
+                _own.release()
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +152,7 @@ def _machine(opt: int) -> Any:
 
 def compile_object(text: str, opt: int = 2, tidy: bool = False) -> bytes:
     """Object code of a module; `tidy` is for code that has variables in memory and loops."""
-    with _lock:
+    with _llvm():
         machine = _machine(opt)
         module = llvm.parse_assembly(text)
         module.triple = llvm.get_process_triple()
@@ -157,7 +173,7 @@ def _tidy(module: Any, machine: Any) -> None:
 
 def assembly(text: str, opt: int = 2, tidy: bool = False) -> str:
     """The assembly of a module, for people and tests."""
-    with _lock:
+    with _llvm():
         machine = _machine(opt)
         module = llvm.parse_assembly(text)
         if tidy:
@@ -177,7 +193,7 @@ class Linked:
 
     def __init__(self, code: bytes, externals: Iterable[str]) -> None:
         self.helpers: list[Linked] = []
-        with _lock:
+        with _llvm():
             for name in externals:
                 address = symbol(name.removeprefix("?"))
                 if address is None and name.startswith("?"):
@@ -192,5 +208,6 @@ class Linked:
 
     def address(self, name: str) -> int:
         """The address of a function or global variable."""
-        found = self._engine.get_function_address(name)
-        return int(found or self._engine.get_global_value_address(name))
+        with _llvm():
+            found = self._engine.get_function_address(name)
+            return int(found or self._engine.get_global_value_address(name))
