@@ -83,7 +83,8 @@ def test_elements_do_not_depend_on_others(case: Case, what: str) -> None:
             assert "an array of one element has a truth" in str(refused)
             numbers = [a[k] for a in args]
             for w, v in zip(whole, flat(g(*numbers, **case.static)), strict=True):
-                assert same_bits(w[k], v), k
+                # numbers go through the C library, arrays through SIMD functions
+                assert same_bits(w[k], v) or abs(w[k] - v) <= 2 * np.spacing(abs(v)), k
     check(slice(0, n), unaligned)
     check(np.arange(3 * n) % n)
 
