@@ -520,11 +520,11 @@ class SymbolicFunction:
     def __symdiff_plain__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The Python function that stands for this one where it is called with numbers; None
         if there is none."""
-        self._source.parameters.bind(args, kwargs)
         o, plain = self._options, not self._source.path and self._expression is None
-        if plain and not (o.domain or o.dtype or self._source.parameters.arrays):
-            return firstcalls.unwrapped(self)
-        return None
+        if not plain or o.domain or o.dtype or self._source.parameters.arrays:
+            return None
+        self._source.parameters.bind(args, kwargs)
+        return firstcalls.unwrapped(self)
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Inline this callable into a function that is being traced."""

@@ -307,7 +307,7 @@ def _edits() -> Iterator[Mutant]:
         ("differentiate", diff, "total = total + ir.where(gate, tangent[child] * partial, ZERO)", "total = total - ir.where(gate, tangent[child] * partial, ZERO)"),
         ("differentiate", diff, "weight * n / 2", "weight * n / 4"),
         ("cancel", "passes.cancel.rational", "return Factored(-a.unit, a.factors)", "return Factored(a.unit, a.factors)"),
-        ("cancel", "passes.cancel.rational", "unit = a.unit * b.unit", "unit = a.unit * b.unit * 3"),
+        ("cancel", "passes.cancel.rational", "else a.unit * b.unit", "else a.unit * b.unit * 3"),
         ("cancel", "passes.cancel.rational", "return self.mul(a, self.pow(b, -1))", "return self.mul(a, self.pow(b, 1))"),
         ("cancel", "passes.cancel.rational", "total = self._expanded(a, common) + self._expanded(b, common)", "total = self._expanded(a, common) - self._expanded(b, common)"),
         ("cancel", "passes.cancel.rational", "reduced, n + 1", "reduced, n + 2"),

@@ -197,14 +197,16 @@ def _on_each(f: Function) -> Function:
 
 
 def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
-    """Large numbers stand for infinities unless others are given."""
+    """Large numbers stand for infinities unless others are given. The choice for nan stands right
+    around the value, where it is seen to be a guard of a removable point."""
     high = number(sys.float_info.max) if posinf is None else posinf
     low = number(-sys.float_info.max) if neginf is None else neginf
 
     def replaced(value: Any, lost: Any, above: Any, below: Any) -> Any:
+        infinite = finiteness.infinite(value)
         ends = arrays.choose(scalars.compare(ast.Lt, 0, value), above, below)
-        found = arrays.choose(finiteness.infinite(value), ends, value)
-        return arrays.choose(finiteness.undefined(value), lost, found)
+        filled = arrays.choose(finiteness.undefined(value), lost, value)
+        return arrays.choose(infinite, ends, filled)
 
     return elementwise(replaced, x, nan, high, low)
 
