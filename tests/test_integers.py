@@ -422,8 +422,8 @@ def test_a_signal_interrupts(f: Callable[..., Any], args: tuple[Any, ...]) -> No
     s = symgrad(f)
     before = signal.signal(signal.SIGALRM, handler)
     try:
-        for _ in range(2):
-            signal.setitimer(signal.ITIMER_REAL, 0.2, 0.5)
+        for seconds in (1.5, 0.2):  # it is compiled before the first
+            signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
             with pytest.raises(Alarm):
                 s(*args)
     finally:

@@ -21,7 +21,7 @@ from weakref import WeakSet
 _RLock: Any = type(threading.RLock())
 PATIENCE = 60.0
 """Seconds that a fork waits for another thread to leave what is `whole`. One that takes longer
-is cut off, rather than never to fork."""
+is cut off, rather than never to fork. A thread waits as long for another one's work."""
 
 
 class Lock(_RLock):  # type: ignore[misc]
@@ -53,8 +53,9 @@ class Once:
 
     Threads that meet work which is not done yet wait for the one that does it. They do not
     wait in a circle: where functions use each other, a thread that would wait for one which
-    waits for it does the work itself. So what is protected is published in one step, and
-    the first to be done is kept (`dict.setdefault`).
+    waits for it does the work itself; so does one that has waited for `PATIENCE`, as a signal may
+    have ended the owner's work before it could say so. So what is protected is published in one
+    step, and the first to be done is kept (`dict.setdefault`).
     """
 
     __slots__ = ("__weakref__", "_depth", "_free", "_owner")
@@ -71,7 +72,8 @@ class Once:
             while self._owner not in (None, me) and not self._is_circle(me):
                 _waits[me] = self
                 try:
-                    self._free.wait()
+                    if not self._free.wait(PATIENCE):
+                        break
                 finally:
                     del _waits[me]
             if self._owner in (None, me):
