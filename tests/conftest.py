@@ -26,7 +26,7 @@ GOLDEN = Path(__file__).parent / "golden"
 DURATIONS = Path(__file__).parent / "durations.txt"
 """Seconds of processor time of tests, those of processes that they start included."""
 LONG = 0.25
-"""Seconds from which a test is slow: with the others, all take three minutes on two cores."""
+"""Seconds from which a test is slow."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
