@@ -8,12 +8,36 @@ from __future__ import annotations
 
 import itertools
 import linecache
+from collections.abc import Sequence
 from typing import Any
 
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
+from symdiff.errors import SymdiffError
+from symdiff.ir.program import Program
 
 _numbers = itertools.count()
+
+
+def results_of(f: SymbolicFunction, found: Any) -> list[Any]:
+    """The results of a call, in a row.
+
+    Raises
+    ------
+    SymdiffError : where they are nested.
+    """
+    results = list(found) if isinstance(found, (tuple, list)) else [found]
+    if any(isinstance(v, (tuple, list, dict)) for v in results):
+        raise SymdiffError(
+            f"the results of {f.__name__} are nested", hint="return a tuple of arrays"
+        )
+    return results
+
+
+def is_elementwise(f: SymbolicFunction, arrays: Sequence[Any]) -> bool:
+    """Whether results for such arrays are made element by element."""
+    shapes = f._source.shapes({}, [v if v.shape else v.item() for v in arrays])
+    return isinstance(f._source.raw({}, shapes), Program)
 
 
 def pullback(f: SymbolicFunction, results: int, single: bool) -> SymbolicFunction:

@@ -18,7 +18,6 @@ from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
 from symdiff.errors import SymdiffError
 from symdiff.interop import derived
-from symdiff.ir.program import Program
 
 
 def function(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,12 +100,7 @@ class _Called:
     def _evaluate(self, values: Sequence[Any]) -> Sequence[Any]:
         found = self.f(*(v if v.shape else v.item() for v in values))
         self.single = not isinstance(found, (tuple, list))
-        results = (found,) if self.single else tuple(found)
-        if any(isinstance(v, (tuple, list, dict)) for v in results):
-            raise SymdiffError(
-                f"the results of {self.f.__name__} are nested", hint="return a tuple of arrays"
-            )
-        return results
+        return derived.results_of(self.f, found)
 
     def _found_shapes(
         self, kinds: tuple[tuple[tuple[int, ...], Any], ...]
@@ -116,10 +110,7 @@ class _Called:
         return [np.shape(v) for v in self._evaluate(values)]
 
     def _is_elementwise(self, args: Sequence[Any]) -> bool:
-        source = self.f._source
-        values = [np.zeros(a.shape, a.dtype) for a in args]
-        shapes = source.shapes({}, [v if v.shape else v.item() for v in values])
-        return isinstance(source.raw({}, shapes), Program)
+        return derived.is_elementwise(self.f, [np.zeros(a.shape, a.dtype) for a in args])
 
     # ------------------------------------------------------------------ derivatives
     def _forward(self, *args: Any) -> Any:

@@ -20,7 +20,6 @@ from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
 from symdiff.errors import SymdiffError
 from symdiff.interop import derived
-from symdiff.ir.program import Program
 
 _numbers = itertools.count()
 
@@ -140,25 +139,19 @@ class _Operator:
         else:
             found = self.f.map(*arguments, axes=self.axes)
         self.single = not isinstance(found, (tuple, list))
-        results = [found] if self.single else list(found)
-        if any(isinstance(v, (tuple, list, dict)) for v in results):
-            raise SymdiffError(
-                f"the results of {self.f.__name__} are nested", hint="return a tuple of arrays"
-            )
-        return results
+        return derived.results_of(self.f, found)
 
     @cached_property
     def broadcasts(self) -> Callable[[tuple[tuple[tuple[int, ...], bool], ...]], bool]:
         """Whether arguments of these shapes, real or integers, broadcast: some differ, and results
         are elementwise."""
-        source = self.f._source
+        f = self.f
 
         def broadcasts(kinds: tuple[tuple[tuple[int, ...], bool], ...]) -> bool:
             if len({shape for shape, _ in kinds}) < 2:
                 return False
             values = [np.zeros(s, float if real else int) for s, real in kinds]
-            found = source.shapes({}, [v if v.shape else v.item() for v in values])
-            return isinstance(source.raw({}, found), Program)
+            return derived.is_elementwise(f, values)
 
         return torch.compiler.assume_constant_result(broadcasts)  # type: ignore[no-any-return]
 
