@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import platform
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -29,16 +30,39 @@ if (_own := getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)) is not
 @contextlib.contextmanager
 def _llvm() -> Iterator[None]:
     """While LLVM is used. llvmlite takes its own lock in Python, where the exception of a signal
-    (Ctrl-C) may come between taking it and the statement that releases it: then it is released
-    here, as no other thread could compile any more."""
+    (Ctrl-C) may come between taking it and the statement that releases it: so it is held here
+    meanwhile, and released as often as it was taken."""
     with _lock:
-        owned = _own is not None and _own._is_owned()
+        if _own is None:
+            yield
+            return
+        nested = _own._is_owned()
+        while not _own.acquire(timeout=_CHECKED):
+            if _is_left(_own):
+                _own._at_fork_reinit()
         try:
             yield
-        except BaseException:
-            while _own is not None and not owned and _own._is_owned():
+        finally:
+            _own.release()
+            while not nested and _own._is_owned():
                 _own.release()
-            raise
+
+
+_CHECKED = 0.2
+"""Seconds after which one who waits for llvmlite looks whether its lock is used at all."""
+
+
+def _is_left(lock: Any) -> bool:
+    """Whether the thread that holds llvmlite's lock is not in llvmlite any more: a signal came
+    while it took or released it, so that it would hold it for ever. (It does not enter
+    llvmlite by this module meanwhile, as the one who asks holds `_lock`.)"""
+    holder = re.search(r"owner=(\d+)", repr(lock))
+    frame = sys._current_frames().get(int(holder[1])) if holder else None
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] == "llvmlite":
+            return False
+        frame = frame.f_back
+    return holder is not None and holder[1] != "0"
 
 
 @dataclass(frozen=True, slots=True)
