@@ -31,7 +31,9 @@ from symdiff.frontend import (
     runs_when_traced,
 )
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import Emission, Program, flatten_like, in_python, map_objects, map_tree
+from symdiff.ir.program import (
+    OptimizedProgram, Program, flatten_like, in_python, map_objects, map_tree,
+)  # fmt: skip
 from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demands
 from symdiff.pipeline.kernels.cuda import CudaKernels
@@ -113,7 +115,7 @@ class SymbolicFunction:
     def _begin(self) -> None:
         """Start without any kernel."""
         source, options = self._source, self._options
-        self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
+        self._emitted: dict[Any, tuple[OptimizedProgram, Tiered]] = {}
         self._compared: set[Any] = set()
         self._arrays = ArrayKernels(source, options)
         self._cuda = CudaKernels(source, options)
@@ -219,36 +221,36 @@ class SymbolicFunction:
                     self, raw, whole_arguments.always_floats(self, real, static)
                 )
             return result
-        emission, kernel = self._compiled(static, shapes)
+        optimized, kernel = self._compiled(static, shapes)
         if out is None:
             values = kernel.interpreted(real) if entries.may_be_used(self) else None
             if values is None:
-                values, emission, kernel = firstcalls.computed(self, real, static, shapes)
-                entries.note(self, raw, real, static, shapes, emission, kernel)
+                values, optimized, kernel = firstcalls.computed(self, real, static, shapes)
+                entries.note(self, raw, real, static, shapes, optimized, kernel)
             if raw.kinds and not self._source.path:
                 values = in_python(values, raw.kinds)
-            return map_tree(values.__getitem__, emission.tree)
-        places = flatten_like(emission.tree, out, len(emission.outputs), "out")
+            return map_tree(values.__getitem__, optimized.tree)
+        places = flatten_like(optimized.tree, out, len(optimized.outputs), "out")
         kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
         kernel(real, places)
         while firstcalls.replaced(self, static, shapes, kernel):
-            emission, kernel = self._compiled(static, shapes)
+            optimized, kernel = self._compiled(static, shapes)
             kernel(kept, places)
-        entries.note(self, raw, real, static, shapes, emission, kernel)
+        entries.note(self, raw, real, static, shapes, optimized, kernel)
         return out
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
-    ) -> tuple[Emission, Tiered]:
+    ) -> tuple[OptimizedProgram, Tiered]:
         raw = self._source.scalar(static, shapes)
         found = self._emitted.get(id(raw))
         if found is None:
             with self._source.once:
                 found = self._emitted.get(id(raw))
                 if found is None:
-                    emission = self._source.emission(static, shapes)
+                    optimized = self._source.optimized(static, shapes)
                     checked = self._demands(raw)
-                    made = emission, tiered(emission, self._options, demands=checked)
+                    made = optimized, tiered(optimized, self._options, demands=checked)
                     found = self._emitted.setdefault(id(raw), made)
         return found
 

@@ -141,7 +141,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Emission:
+class OptimizedProgram:
     """What a kernel is made of.
 
     Attributes
