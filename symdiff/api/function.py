@@ -31,9 +31,7 @@ from symdiff.frontend import (
     runs_when_traced,
 )
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import (
-    OptimizedProgram, Program, flatten_like, in_python, map_objects, map_tree,
-)  # fmt: skip
+from symdiff.ir.program import OptimizedProgram, Program, flatten_like, in_python, map_objects
 from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demands
 from symdiff.pipeline.kernels.cuda import CudaKernels
@@ -229,7 +227,7 @@ class SymbolicFunction:
                 entries.note(self, raw, real, static, shapes, optimized, kernel)
             if raw.kinds and not self._source.path:
                 values = in_python(values, raw.kinds)
-            return map_tree(values.__getitem__, optimized.tree)
+            return optimized.nested(values)
         places = flatten_like(optimized.tree, out, len(optimized.outputs), "out")
         kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
         kernel(real, places)

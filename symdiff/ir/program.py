@@ -157,6 +157,10 @@ class OptimizedProgram:
     outputs: tuple[Expr, ...]
     reference: tuple[Expr, ...]
 
+    def nested(self, values: Sequence[Any]) -> Any:
+        """The values of the outputs, as the function returns them."""
+        return map_tree(values.__getitem__, self.tree)
+
 
 def in_python(values: Sequence[Any], kinds: Sequence[str]) -> list[Any]:
     """Results as what plain Python gives: floats, ints or truth values, or arrays of them. What
