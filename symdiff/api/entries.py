@@ -75,8 +75,8 @@ def _use(f: Function, kind: Kind, optimized: OptimizedProgram, kernel: Kernel) -
         f._open(kind, nested(flat, tree, count))
         return
     flat = kernel.fast_arrays(*kind)
-    way = nested(flat, tree, count)
-    f._open(kind, way._replace(placed=placed(flat, optimized)))
+    entry = nested(flat, tree, count)
+    f._open(kind, entry._replace(placed=placed(flat, optimized)))
 
 
 def use_for_program(f: Function, raw: LoopProgram, whole: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from symdiff.ir.program import OptimizedProgram, Tree, nesting, unnesting
 from symdiff.pipeline.lowered.scalar import lowered
 from symdiff.pipeline.options import Options
-from symdiff.runtime.dispatch import Way
+from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.scalar.fallback import Demands, Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -65,12 +65,12 @@ def unsound(name: str, kernel: Tiered, trial: Callable[[], Any]) -> str | None:
     return None
 
 
-def nested(entry: Callable[..., Any], tree: Tree, count: int) -> Way:
+def nested(entry: Callable[..., Any], tree: Tree, count: int) -> CompiledEntry:
     """A compiled entry whose results nest as the tree has them."""
     if isinstance(tree, int) or is_flat(tree):
-        return Way(entry)
+        return CompiledEntry(entry)
     if is_pair(tree, count):
-        return Way(entry, pair=True)
+        return CompiledEntry(entry, pair=True)
     nest = nesting(tree, count)
 
     def call(*args: Any) -> Any:
@@ -79,7 +79,7 @@ def nested(entry: Callable[..., Any], tree: Tree, count: int) -> Way:
             return result
         return nest((result,) if count == 1 else result)
 
-    return Way(call)
+    return CompiledEntry(call)
 
 
 def placed(entry: Callable[..., Any], optimized: OptimizedProgram) -> Callable[..., Any]:

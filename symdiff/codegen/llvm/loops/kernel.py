@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symdiff.codegen.common.liveness import wishes
+from symdiff.codegen.common.liveness import destinations
 from symdiff.codegen.llvm.flags import DECLARED, PLACES, watched
 from symdiff.codegen.llvm.jit import has_flags
-from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_MEMORY, STEP, STEPS, Wish
+from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_MEMORY, STEP, STEPS, Destination
 from symdiff.codegen.llvm.loops.fallback import WEIGHTS, recompute_functions
 from symdiff.codegen.llvm.loops.interrupts import POLL
 from symdiff.codegen.llvm.loops.matmul import Products
@@ -193,7 +193,7 @@ class Kernel(Products):
         self.program, self.layout = program, layout_of(program)
         self.entry: list[str] = []
         self.root.entry = self.entry
-        self.tapes, self.wish, self.taken = {}, {}, set()
+        self.tapes, self.destination, self.taken = {}, {}, set()
         self.checks, self.calls = list(self.layout.checks), list(self.layout.calls)
         self.sizes = {index(n) for n in self.layout.sizes}
         self.failures: dict[int, str] = {}
@@ -239,8 +239,8 @@ class Kernel(Products):
         ):
             if e.op is ARRAY and known and name_of(e) not in targets:
                 targets[name_of(e)] = self.read(place, "ptr")
-        self.wish.update(wishes(
-            self.program.block, {n: Wish(address=p) for n, p in targets.items()}
+        self.destination.update(destinations(
+            self.program.block, {n: Destination(address=p) for n, p in targets.items()}
         ))  # fmt: skip
         block, late = _apart(self.program.block)
         self.block(block, (*self.program.outputs, *(s.condition for s in late)))
@@ -301,7 +301,7 @@ class Kernel(Products):
     def text(self) -> str:
         """The whole module."""
         tapes = [
-            f"call void @park(ptr @tape.{k}, ptr {record})"
+            f"call void @keep.tape(ptr @tape.{k}, ptr {record})"
             for k, record in enumerate(self.tapes.values())
         ]
         keep = not all(self.layout.known)
@@ -335,8 +335,8 @@ class Kernel(Products):
         if self.flags:
             lines += _watched(self.flags)
         text = self.scalars.module([*self.functions, *lines])
-        parked = [f"tape.{k}" for k in range(len(self.tapes))]
-        watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *parked))
+        kept_tapes = [f"tape.{k}" for k in range(len(self.tapes))]
+        watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *kept_tapes))
         likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
         own = recompute_functions(self.guarded) + (DECLARED if has_flags() else "")
         return PRELUDE + POLL + own + watched + text + likely + WEIGHTS
