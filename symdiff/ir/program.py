@@ -141,7 +141,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Emission:
+class OptimizedProgram:
     """What a kernel is made of.
 
     Attributes
@@ -156,6 +156,10 @@ class Emission:
     tree: Tree
     outputs: tuple[Expr, ...]
     reference: tuple[Expr, ...]
+
+    def nested(self, values: Sequence[Any]) -> Any:
+        """The values of the outputs, as the function returns them."""
+        return map_tree(values.__getitem__, self.tree)
 
 
 def in_python(values: Sequence[Any], kinds: Sequence[str]) -> list[Any]:

@@ -36,7 +36,7 @@ STAGES = (
     ("differentiate", ("symdiff.passes.differentiate", "symdiff.loops", "symdiff.pipeline.loops")),
     ("cancel", ("symdiff.passes.cancel.cancel",)),
     ("stabilise", ("symdiff.passes.stabilise",)),
-    ("doubt", ("symdiff.passes.accuracy.error_test", "symdiff.passes.accuracy.widen")),
+    ("flagged", ("symdiff.passes.accuracy.error_test", "symdiff.passes.accuracy.widen")),
     ("emit", ("symdiff.lowering", "symdiff.codegen", "symdiff.runtime")),
     ("certify", ("symdiff.diagnostics.certify", "symdiff.interpret")),
 )

@@ -227,7 +227,7 @@ def test_plain_chain_rule_is_plain() -> None:
     naive = Naive(function("sqrt(x*x + y*y)").raw_program, ["x", "y"])
     assert np.isnan(naive.at([0.0, 0.0])[1:]).all()
     assert naive.at([3.0, 4.0]) == [5, 0.6, 0.8]
-    flags = naive.doubtful(np.array([[0.0, 0.0], [3.0, 4.0], [1e200, 1.0]]))
+    flags = naive.flagged(np.array([[0.0, 0.0], [3.0, 4.0], [1e200, 1.0]]))
     assert flags.tolist() == [True, False, True]
 
 

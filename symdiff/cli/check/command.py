@@ -231,7 +231,7 @@ class _Search:
         xs, rows, flagged = xs[valid], rows[valid], roots[valid]
         if not len(xs):
             return
-        flagged |= self.examiner.naive.doubtful(rows) | self.guarded(rows)
+        flagged |= self.examiner.naive.flagged(rows) | self.guarded(rows)
         edges = np.nonzero(np.diff(np.concatenate(([0], flagged.astype(int), [0]))))[0]
         runs = list(zip(edges[::2], edges[1::2], strict=True))
         for first, end in sorted(runs, key=lambda r: min(map(_length, xs[slice(*r)]))):
