@@ -11,7 +11,7 @@ from symdiff.api import whole_arguments
 from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import Emission, Program
+from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.kernels.scalar import nested, placed
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
@@ -31,11 +31,11 @@ MOST_INPUTS = 60
 
 def note(
     f: Function, raw: Program, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes,
-    emission: Emission, kernel: Tiered,
+    optimized: OptimizedProgram, kernel: Tiered,
 ) -> None:  # fmt: skip
     """After a call: more of its kind may go straight to a compiled entry, if compiling
     pays."""
-    if not may_be_used(f) or f._emitted.get(id(raw)) != (emission, kernel):
+    if not may_be_used(f) or f._emitted.get(id(raw)) != (optimized, kernel):
         return
     if raw.kinds and not f._source.path:
         return  # which entries do not know of
@@ -45,7 +45,7 @@ def note(
     whole = whole_arguments.always_floats(f, real, static)
     if not any(given):
         if kernel.pays and all(isinstance(v, (float, int)) for v in real):
-            _use(f, "numbers" if whole else "floats", emission, kernel.kernel)
+            _use(f, "numbers" if whole else "floats", optimized, kernel.kernel)
         return
     dtypes = {a.dtype for a in real if type(a) is np.ndarray}
     ranks = {a.ndim for a in real if type(a) is np.ndarray}
@@ -55,7 +55,7 @@ def note(
         if dtype == "float64" or not kernel.kernel.wide:
             which = sum(1 << k for k, is_array in enumerate(given) if is_array)
             never = 1 if f._source.stretches(static, shapes).single else -1
-            _use(f, (dtype, rank, which, never, not whole), emission, kernel.kernel)
+            _use(f, (dtype, rank, which, never, not whole), optimized, kernel.kernel)
 
 
 def may_be_used(f: Function) -> bool:
@@ -64,19 +64,19 @@ def may_be_used(f: Function) -> bool:
     return not (f._source.parameters.static or f._options.dtype or always)
 
 
-def _use(f: Function, kind: Kind, emission: Emission, kernel: Kernel) -> None:
+def _use(f: Function, kind: Kind, optimized: OptimizedProgram, kernel: Kernel) -> None:
     """Calls with "numbers", or with small arrays of a kind, go straight to the compiled
     entry, once there was one."""
     if kind in f._fast or len(f._fast) >= MOST:
         return
-    tree, count = emission.tree, len(emission.outputs)
+    tree, count = optimized.tree, len(optimized.outputs)
     if isinstance(kind, str):
         flat = kernel.fast if kind == "numbers" else kernel.fast_floats
         f._open(kind, nested(flat, tree, count))
         return
     flat = kernel.fast_arrays(*kind)
-    way = nested(flat, tree, count)
-    f._open(kind, way._replace(placed=placed(flat, emission)))
+    entry = nested(flat, tree, count)
+    f._open(kind, entry._replace(placed=placed(flat, optimized)))
 
 
 def use_for_program(f: Function, raw: LoopProgram, whole: bool) -> None:

@@ -130,8 +130,8 @@ def test_steps_and_conditions(helpers):
     assert helpers["_less"](unsure, exactly(2.0)) == 0.5
     assert helpers["_choose"](0.5, exactly(1.0), exactly(2.0))[2] == math.inf
     assert helpers["_number"](math.nan)[2] < 0
-    assert helpers["_settled"](helpers["_log"](exactly(-1.0)))  # certainly nan
-    assert not helpers["_settled"](helpers["_div"](exactly(1.0), exactly(0.0)))
+    assert helpers["_decided"](helpers["_log"](exactly(-1.0)))  # certainly nan
+    assert not helpers["_decided"](helpers["_div"](exactly(1.0), exactly(0.0)))
 
 
 def test_constants_are_those_of_the_rules(helpers):

@@ -232,7 +232,7 @@ def test_threads() -> None:
     assert wrong == []
 
 
-def test_elements_in_doubt_are_computed_again_and_finished() -> None:
+def test_flagged_elements_are_computed_again_and_finished() -> None:
     """Callbacks into Python from the kernel work behind the builtin, too."""
 
     def cancelling(x: Vector) -> float:

@@ -4,7 +4,7 @@
 `first_tier`    double arithmetic with its error test
 `second_tier`   double-double arithmetic with error bounds
 `third_tier`    formulas on balls of python-flint
-`again`         what computes elements in doubt again
+`again`         what computes flagged elements again
 `face`          first lines and docstrings of public functions
 `helpers`       the functions that a module uses of `copied`
 `copied/`       plain Python of which modules contain copies
