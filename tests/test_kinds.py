@@ -11,6 +11,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.errors import SymdiffError
+from tests.fuzz.law import difference
 
 
 def counted(x: Any) -> Any:
@@ -160,3 +161,32 @@ def test_integers_that_no_double_holds_are_refused() -> None:
         with pytest.raises(SymdiffError, match="wraps around"):
             total(np.array([200, 3]).astype(dtype))
     assert total(np.array([3, 4])) == 3.5
+
+
+OF_TRUTH: list[Any] = [
+    lambda x: (np.max(x > 0, axis=0), np.min(x > 0), np.triu(x > 0), np.pad(x > 0, 1)),
+    lambda x: (np.outer(x > 0, x > 0), np.kron(x > 0, x > 0), np.abs(x > 0), np.maximum(x > 0, x < 5)),
+    lambda x: ((x > 0) @ (x.T > 0), np.einsum("ij,ij->i", x > 0, x > 0), np.inner(x > 0, x > 0)),
+    lambda x: (np.fmax(x > 0, np.sum(x > 0)), np.maximum(np.argmax(x), x > 0), np.nan_to_num(x > 0)),
+    lambda x: (np.max(np.cumsum(x > 0, axis=1), axis=0), np.min(np.argsort(x, axis=1), axis=1)),
+    lambda x: (np.add(x.size, 2), np.sign(np.square(np.size(x))), np.sum(np.size(x) > 0).max()),
+    lambda x: np.convolve(x[0] > 0, x[1] > 0),
+    lambda x: np.hypot(np.any(x > 0), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", OF_TRUTH)
+def test_truth_values_and_integers_stay_what_they_are(f: Any) -> None:
+    x = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])
+    assert not difference(symgrad(f, accuracy="fast")(x), f(x))
+
+
+def test_lists_that_are_computed_as_arrays_nest_as_in_python() -> None:
+    def f(x: Any) -> Any:
+        pairs = list(zip(x[0], x[1], strict=True))
+        return x.tolist(), [list(r) for r in x], [2 * r for r in x], tuple(x[0]), pairs, x.item(4)
+
+    x = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])
+    assert not difference(symgrad(f)(x), f(x))
+    g = symgrad(lambda x: [row[1] * 2 for row in x.tolist()])
+    assert g(x) == [-4.0, 10.0]

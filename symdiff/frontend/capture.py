@@ -52,7 +52,7 @@ from symdiff.frontend.trace.values import (
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, loop_program, prune
 from symdiff.ir.loop_program import LoopProgram, Stretches
-from symdiff.ir.program import Made, Program, Tree, fields_of
+from symdiff.ir.program import Made, Program, Tree, fields_of, nested
 from symdiff.process.recursion import deep_recursion
 
 ELEMENTWISE = "elementwise"
@@ -245,12 +245,12 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         outputs += [as_real(v) for v in value.items.ravel()]
         kinds += [value.kind] * value.items.size
         return np.arange(first, len(outputs)).reshape(value.items.shape)
-    listed = isinstance(value, Listed)
+    nest = value.nest if isinstance(value, Listed) else ""
     if isinstance(value, (Listed, Selected)):
         value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray):
         outputs.append(symbolic.leaf_of(t, value))
-        kinds.append("l" if listed else value.kind)
+        kinds.append(nest + value.kind if nest else value.kind)
         return len(outputs) - 1
     if value is None:
         raise Refused("nothing", "return a number, or a tuple, list, dict or array of numbers")
@@ -307,7 +307,7 @@ def _elements(
 
 def _of_elements(t: Tracer, found: LoopProgram) -> Program | LoopProgram:
     """The program of numbers that an elementwise one is; any other as it is."""
-    if _has_arrays(found.tree) or "l" in found.kinds or not per_element.only_stretches(t):
+    if _has_arrays(found.tree) or nested(found.kinds) or not per_element.only_stretches(t):
         return found
     numbers = scalarise(found)
     if numbers is None:

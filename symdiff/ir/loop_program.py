@@ -334,7 +334,7 @@ class LoopProgram:
     stretches : where axes of size 1 would be repeated.
     taken : how arrays are taken by it, in words.
     kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value,
-        "l" for a list that is an array here; empty if nothing is known.
+        "lf" for a list of floats that is an array here, and so on; empty if nothing is known.
     """
 
     name: str

@@ -162,6 +162,22 @@ class OptimizedProgram:
         return map_tree(values.__getitem__, self.tree)
 
 
+NESTS = {"l": list, "t": tuple}
+"""What lists and tuples that are computed as arrays are in kinds: "llf" is a list of lists."""
+
+
+def nested(kinds: Sequence[str]) -> bool:
+    """Whether a result is an array here and a list or tuple in Python."""
+    return any(kind[0] in NESTS for kind in kinds)
+
+
+def _nested(value: Any, nest: str) -> Any:
+    """The first axes of an array as lists or tuples."""
+    if not nest:
+        return value
+    return NESTS[nest[0]](_nested(v, nest[1:]) for v in value)
+
+
 def in_python(values: Sequence[Any], kinds: Sequence[str]) -> list[Any]:
     """Results as what plain Python gives: floats, ints or truth values, or arrays of them. What
     is not finite stays, as there is no such integer, and so do arrays beyond 64 bits."""
@@ -171,8 +187,8 @@ def in_python(values: Sequence[Any], kinds: Sequence[str]) -> list[Any]:
 
 
 def _in_python(value: Any, kind: str) -> Any:
-    if kind == "l":
-        return list(value)
+    if kind[0] in NESTS:
+        return _nested(_in_python(value, kind[-1]), kind[:-1])
     if not isinstance(value, np.ndarray):
         if kind == "f":
             return float(value) if type(value) is int else value

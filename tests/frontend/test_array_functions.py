@@ -597,3 +597,47 @@ def test_results_of_arithmetic_are_changed_in_place() -> None:
     s = symgrad(quotient_in_place)
     np.testing.assert_allclose(s(x), quotient_in_place(x), rtol=1e-15)
     assert SCALES.tolist() == [1.0, 2.0, 3.0]
+
+
+STACK = np.random.default_rng(5).normal(size=(2, 3, 3))
+HOLES = np.array([[1.0, np.nan, 3.0], [2.0, 5.0, np.nan], [4.0, 1.0, 0.5]])
+
+
+def test_stacks_and_holes_in_short() -> None:
+    def f(a: Any) -> Any:
+        return np.linalg.det(a), np.cross(a[0], a[1], axis=0), np.nanmean(a[0] * HOLES), np.angle(a)
+
+    for found, want in zip(symgrad(f, accuracy="fast")(STACK), f(STACK), strict=True):
+        np.testing.assert_allclose(found, want, rtol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: np.linalg.inv(a),
+        lambda a: np.linalg.det(a),
+        lambda a: np.linalg.slogdet(a)[1],
+        lambda a: np.linalg.solve(a, a[0, :, 0]),
+        lambda a: np.linalg.solve(a[0], a),
+        lambda a: np.linalg.cholesky(a @ np.swapaxes(a, -1, -2)),
+        lambda a: np.linalg.qr(a[0])[0],
+        lambda a: np.linalg.qr(a[1, :, :2], "complete")[1],
+        lambda a: np.linalg.qr(a[1, :2])[1],
+        lambda a: np.cross(a[0], a[1], axisa=0, axisb=1, axisc=0),
+        lambda a: np.cross(a[0], a[1], axis=0),
+        lambda a: np.nanmax(a * HOLES, axis=1) + np.nanmin(a * HOLES),
+        lambda a: np.nanmean(a * HOLES, axis=2, keepdims=True) * np.nanstd(a * HOLES, ddof=1),
+        lambda a: np.nanprod(a * HOLES, axis=0) + np.nancumsum(a[0, 0] * HOLES[0]),
+        lambda a: np.real(a) * 2 + np.imag(a) + np.angle(a),
+    ],
+)
+def test_stacks_and_holes(f: Any) -> None:
+    """Values are NumPy's; derivatives those of differences."""
+    s = symgrad(f, accuracy="fast")
+    np.testing.assert_allclose(s(STACK), f(STACK), rtol=1e-12, atol=1e-13)
+    way = np.random.default_rng(6).normal(size=STACK.shape)
+    _, slope = s.jvp((STACK,), (way,))
+    h = 1e-6
+    want = (f(STACK + h * way) - f(STACK - h * way)) / (2 * h)
+    np.testing.assert_allclose(slope, want, rtol=1e-6, atol=1e-7)

@@ -149,8 +149,21 @@ LARGE = 8
 library."""
 
 
+def counts(a: SymArray) -> SymArray:
+    """Truth values as 0 and 1."""
+    return symbolic.lazy(a.shape, "i", symbolic.as_kind(a, "i"), symbolic.needs(a))
+
+
+def any_of(t: Tracer, number: Any) -> Any:
+    """Whether counts are not 0."""
+    return symbolic.elementwise(t, lambda v: scalars.compare(ast.NotEq, v, 0), number)
+
+
 def matmul(t: Tracer, a: SymArray, b: SymArray) -> Any:
-    """`a @ b`; of more than two dimensions, of the matrices in the last two."""
+    """`a @ b`; of more than two dimensions, of the matrices in the last two. Of truth values, a
+    truth value: whether any product is true."""
+    if a.kind == b.kind == "b":
+        return any_of(t, matmul(t, *map(counts, (a, b))))
     if not a.shape or not b.shape:
         raise Refused("'@' of a number")
     same_size(t, a.shape[-1], b.shape[-2] if len(b.shape) > 1 else b.shape[0])

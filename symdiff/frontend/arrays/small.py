@@ -255,6 +255,8 @@ def add(a: Any, b: Any) -> Any:
 
 
 def multiply(a: Any, b: Any) -> Any:
+    if isinstance(a, (bool, Cond)) and isinstance(b, (bool, Cond)):
+        return scalars.conjunction(a, b)
     return scalars.binary(ast.Mult, a, b)
 
 
@@ -362,6 +364,8 @@ def dot(a: Any, b: Any) -> Any:
     cells = [
         total(multiply(u, v) for u, v in zip(r, c, strict=True)) for r in rows for c in columns.T
     ]
+    if asarray(a).kind == asarray(b).kind == "b":
+        cells = [scalars.compare(ast.NotEq, c, 0) for c in cells]
     shape = x.shape[:-1] + y.shape[1:]
     result = array_of(cells, shape)
     return result if shape else result.items.item()

@@ -183,6 +183,8 @@ minimum = _extreme(functions.MINIMUM, lambda a, b: a < b)
 def absolute(t: Tracer, value: Any) -> Any:
     if isinstance(value, int):
         return abs(value)
+    if isinstance(value, Cond):
+        value = scalars.integral(as_real(value))
     return arrays.elementwise(lambda v: scalars.apply(ir.ABS, v), value)
 
 
@@ -417,7 +419,8 @@ def _tuple(t: Tracer, values: Any = ()) -> Any:
         with t.attempt(transparent=True):
             return tuple(elements(t, values))
     except Unlisted:
-        return _listed(t, values)
+        found = _listed(t, values)
+        return Listed(found.items, "t" + found.nest[1:]) if isinstance(found, Listed) else found
 
 
 def _listed(t: Tracer, values: Any) -> Any:

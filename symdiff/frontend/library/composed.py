@@ -10,6 +10,7 @@ import numpy as np
 
 from symdiff.frontend.library import rearranged
 from symdiff.frontend.trace.scalars import is_whole
+from symdiff.frontend.trace.values import SymArray
 
 ArrayLike = Any
 
@@ -142,6 +143,42 @@ def argpartition(a: ArrayLike, kth: Any, axis: int = -1) -> Any:
     return np.argsort(a, axis=axis)
 
 
+# ---------------------------------------------------------- leaving out what is nan
+def nanmax(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
+    lost = np.isnan(a)
+    found = np.max(np.where(lost, -math.inf, a), axis=axis, keepdims=keepdims)
+    return np.where(np.all(lost, axis=axis, keepdims=keepdims), math.nan, found)
+
+
+def nanmin(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
+    return -nanmax(-np.asarray(a), axis, keepdims)
+
+
+def nanprod(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.prod(np.where(np.isnan(a), 1.0, a), axis=axis, keepdims=keepdims)
+
+
+def nancumsum(a: ArrayLike, axis: Any = None) -> Any:
+    return np.cumsum(np.where(np.isnan(a), 0.0, a), axis=axis)
+
+
+def nanmean(a: ArrayLike, axis: Any = None, keepdims: bool = False) -> Any:
+    there = ~np.isnan(a)
+    sums = np.sum(np.where(there, a, 0.0), axis=axis, keepdims=keepdims)
+    return sums / np.sum(there, axis=axis, keepdims=keepdims)
+
+
+def nanvar(a: ArrayLike, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    there = ~np.isnan(a)
+    rest = np.where(there, a - nanmean(a, axis, True), 0.0)
+    count = np.sum(there, axis=axis, keepdims=keepdims)
+    return np.sum(rest * rest, axis=axis, keepdims=keepdims) / (count - ddof)
+
+
+def nanstd(a: ArrayLike, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    return np.sqrt(nanvar(a, axis, ddof, keepdims))
+
+
 # ------------------------------------------------------------------- polynomials
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
     n = len(x) if N is None else N
@@ -182,6 +219,16 @@ def polynomial_value(x: Any, c: ArrayLike) -> Any:
 
 
 # ---------------------------------------------------------------- linear algebra
+def cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1,
+    axis: int | None = None,
+) -> Any:  # fmt: skip
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    found = np.cross(np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1))
+    return np.moveaxis(found, -1, axisc)
+
+
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> Any:
     """The shortest solution; its derivative by the matrix is the one at constant rank."""
     x = np.linalg.pinv(a) @ b
@@ -189,6 +236,60 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: Any = None) -> Any:
     sizes = np.linalg.svd(a, compute_uv=False)
     least = 2.0**-52 * max(a.shape) if rcond is None else rcond
     return x, rest, np.sum(np.where(sizes > least * sizes[0], 1, 0)), sizes
+
+
+def qr(a: ArrayLike, mode: str = "reduced") -> Any:
+    """Reflections, with the signs of LAPACK."""
+    rows = np.arange(a.shape[0])
+    q, r = np.eye(a.shape[0]), a * 1.0
+    count = min(a.shape[0], a.shape[1])
+    for j in range(count):
+        below = np.sum(np.where(rows > j, r[:, j] ** 2, 0.0))
+        length = np.copysign(np.sqrt(below + r[j, j] ** 2), r[j, j])
+        v = np.where(rows >= j, r[:, j], 0.0) + np.where(rows == j, length, 0.0)
+        size = np.where(below == 0, 0.0, 2 / np.where(below == 0, 1.0, v @ v))
+        r = r - np.outer(v, size * (v @ r))
+        q = q - np.outer(q @ v, size * v)
+    if mode == "complete":
+        return q, np.triu(r)
+    return np.triu(r[:count]) if mode == "r" else (q[:, :count], np.triu(r[:count]))
+
+
+def _matrices(a: ArrayLike) -> Any:
+    """The matrices of a stack, one after the other."""
+    return np.reshape(a, (-1, a.shape[-2], a.shape[-1]))
+
+
+def inverses(a: ArrayLike) -> Any:
+    return np.reshape(np.array([np.linalg.inv(m) for m in _matrices(a)]), a.shape)
+
+
+def determinants(a: ArrayLike) -> Any:
+    return np.reshape(np.array([np.linalg.det(m) for m in _matrices(a)]), a.shape[:-2])
+
+
+def log_determinants(a: ArrayLike) -> Any:
+    signs = np.array([np.linalg.slogdet(m)[0] for m in _matrices(a)])
+    sizes = np.array([np.linalg.slogdet(m)[1] for m in _matrices(a)])
+    return np.reshape(signs, a.shape[:-2]), np.reshape(sizes, a.shape[:-2])
+
+
+def choleskys(a: ArrayLike) -> Any:
+    return np.reshape(np.array([np.linalg.cholesky(m) for m in _matrices(a)]), a.shape)
+
+
+def eigenvalues(a: ArrayLike) -> Any:
+    return np.reshape(np.array([np.linalg.eigvalsh(m) for m in _matrices(a)]), a.shape[:-1])
+
+
+def solutions(a: ArrayLike, b: ArrayLike) -> Any:
+    if np.ndim(b) == 1:
+        return solutions(a, b[:, None])[..., 0]
+    left = a * np.ones_like(b[..., :1, :1])
+    right = b * np.ones_like(a[..., :1, :1])
+    matrices, sides = _matrices(left), _matrices(right)
+    found = np.array([np.linalg.solve(matrices[k], sides[k]) for k in range(matrices.shape[0])])
+    return np.reshape(found, right.shape)
 
 
 def svdvals(x: ArrayLike) -> Any:
@@ -263,6 +364,13 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.partition": (partition, 1),
     "numpy.argpartition": (argpartition, 1),
     "numpy.median": (median, 1),
+    "numpy.nanmax": (nanmax, 1),
+    "numpy.nanmin": (nanmin, 1),
+    "numpy.nanprod": (nanprod, 1),
+    "numpy.nancumsum": (nancumsum, 1),
+    "numpy.nanmean": (nanmean, 1),
+    "numpy.nanvar": (nanvar, 1),
+    "numpy.nanstd": (nanstd, 1),
     "numpy.cov": (cov, 2),
     "numpy.corrcoef": (corrcoef, 2),
     "numpy.bincount": (bincount, 2, 0),
@@ -272,6 +380,7 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.polyfit": (polyfit, 2),
     "numpy.polynomial.polynomial.polyval": (polynomial_value, 0),
     "numpy.linalg.lstsq": (lstsq, 2),
+    "numpy.linalg.qr": (qr, 1),
     "numpy.linalg.svdvals": (svdvals, 1),
     "numpy.linalg.cond": (cond, 1),
     "scipy.linalg.solve_triangular": (solve_triangular, 2),
@@ -294,8 +403,21 @@ TABLE: dict[str, tuple[Any, ...]] = {
 """By the dotted name of what is implemented: the function, how many of its first arguments are
 arrays, and the number of one that is an array of integers."""
 
+
+def _stacked(*args: Any, **more: Any) -> bool:
+    """Whether matrices are a stack of them."""
+    return any(isinstance(a, SymArray) and len(a.shape) > 2 for a in args)
+
+
 EXTENDED: dict[str, tuple[Any, ...]] = {
+    "numpy.linalg.inv": (inverses, _stacked),
+    "numpy.linalg.det": (determinants, _stacked),
+    "numpy.linalg.slogdet": (log_determinants, _stacked),
+    "numpy.linalg.cholesky": (choleskys, _stacked),
+    "numpy.linalg.eigvalsh": (eigenvalues, _stacked),
+    "numpy.linalg.solve": (solutions, _stacked),
     "numpy.interp": (rearranged.interp, lambda *args, **more: len(args) > 3 or bool(more)),
+    "numpy.cross": (cross, lambda *args, **more: len(args) > 2 or not {"axis"} >= {*more}),
     "numpy.diff": (rearranged.diff, lambda *args, **more: "prepend" in more or "append" in more),
     "numpy.repeat": (rearranged.repeat, lambda *args, **more: not is_whole((*args[1:2], *more.values())[0]), 1),
 }  # fmt: skip

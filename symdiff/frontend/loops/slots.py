@@ -95,7 +95,7 @@ def tree_of(value: Any, what: str, deep: bool = True, top: bool = True) -> Any:
     if isinstance(value, SymArray):
         return Slot(Type(value.shape, value.kind), value)
     if isinstance(value, Listed):
-        return Listed(tree_of(value.items, what))
+        return Listed(tree_of(value.items, what), value.nest)
     if isinstance(value, tuple):
         return tuple_like(value, [tree_of(v, what, deep, False) for v in value])
     if isinstance(value, Record):
@@ -144,7 +144,7 @@ def filled(t: Tracer, tree: Any, value: Callable[[Slot], Any]) -> Any:
     if isinstance(tree, Same):
         return tree.value
     if isinstance(tree, Listed):
-        return Listed(filled(t, tree.items, value))
+        return Listed(filled(t, tree.items, value), tree.nest)
     if isinstance(tree, Record):
         return Record(tree.made_of, filled(t, tree.fields, value))
     if isinstance(tree, SmallArray):

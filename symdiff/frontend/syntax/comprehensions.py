@@ -31,6 +31,7 @@ from symdiff.frontend.trace.values import (
     Stream,
     SymArray,
     is_number,
+    nest_of,
 )
 from symdiff.ir import ZERO, Expr, loop_program
 
@@ -230,6 +231,7 @@ def array_of_elements(
 ) -> Any:
     """The list whose element at an index is a value that a block defines."""
     value, present = pair
+    nest = "l" + nest_of(value)
     if not is_number(value):
         value = symbolic.symbolic(t, value)
     if present is not True:
@@ -241,9 +243,9 @@ def array_of_elements(
         mask = _over(count, leaf, scalars.as_cond(present))
         return Selected(_over(count, leaf, value), mask)
     if not block:
-        return Listed(_over(count, leaf, value))
+        return Listed(_over(count, leaf, value), nest)
     if isinstance(value, SymArray):
-        return Listed(_rows(t, count, leaf, block, value))
+        return Listed(_rows(t, count, leaf, block, value), nest)
     kind = "b" if isinstance(value, (Cond, bool)) else "i" if scalars.is_whole(value) else "f"
     e = symbolic.stored(symbolic.from_formula((), value), kind)
     name = t.names.fresh("list")

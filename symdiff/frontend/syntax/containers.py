@@ -132,7 +132,9 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
         return selecting.subscript(t, symbolic.symbolic(t, owner), index)
     if isinstance(owner, Listed):
         found = selecting.subscript(t, owner.items, index)
-        return Listed(symbolic.snapshot(found)) if isinstance(index, slice) else found
+        if isinstance(index, slice):
+            return Listed(symbolic.snapshot(found), owner.nest)
+        return Listed(found, owner.nest[1:]) if owner.nest[1:] else found
     if isinstance(owner, SmallArray):
         used_as_array(owner, "it is indexed", rank_of(index))
         if selecting.is_symbolic(index):

@@ -35,7 +35,7 @@ from symdiff.frontend.trace.values import (
     python_kind,
 )
 from symdiff.ir import TRUE, ZERO, Expr, Op, functions
-from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD
+from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD, kind_of
 
 MAX_INTEGER_BITS = 1 << 16
 MAX_CONJUNCTS = 64
@@ -465,10 +465,20 @@ def _arguments(n: int) -> str:
 
 _WHOLE_FUNCTIONS: dict[Op, Callable[..., Expr]] = {
     ir.ABS: ir.abs_,
+    ir.SIGN: lambda a: ir.where(
+        ir.lt(ZERO, a), ir.ONE, ir.where(ir.lt(a, ZERO), ir.const(-1), ZERO)
+    ),
     functions.MAXIMUM: lambda a, b: ir.where(ir.lt(a, b), b, a),
     functions.MINIMUM: lambda a, b: ir.where(ir.lt(b, a), b, a),
 }
 """Functions of integers that are integers."""
+
+_OF_TRUTH: dict[Op, Callable[..., Any]] = {
+    functions.MAXIMUM: disjunction,
+    functions.MINIMUM: conjunction,
+    ir.ABS: lambda a: a,
+}
+"""Functions of truth values that are truth values."""
 
 _OF_INTEGERS = frozenset((
     *_WHOLE_FUNCTIONS, ir.SIGN, functions.FMOD, functions.FLOOR, functions.CEIL, functions.TRUNC,
@@ -478,7 +488,7 @@ _COMPOSED_OF_INTEGERS = frozenset(
     functions.COMPOSITES[f"numpy.{name}"]
     for name in (
         "square", "negative", "positive", "add", "subtract", "multiply", "power", "reciprocal",
-        "floor_divide", "mod", "remainder", "pow", "conj", "conjugate",
+        "floor_divide", "mod", "remainder", "pow", "conj", "conjugate", "real", "imag",
     )
 )  # fmt: skip
 """Those of which NumPy has a version for integers."""
@@ -488,8 +498,10 @@ def apply(op: Op, *values: Any) -> Any:
     """An operation of the table applied to scalars; its domain joins theirs."""
     if len(values) != op.arity:
         raise Refused(f"{op.name} takes {_arguments(op.arity)}, not {len(values)}")
+    if op in _OF_TRUTH and all(isinstance(v, (bool, Cond)) for v in values):
+        return _OF_TRUTH[op](*values)
     if op in _WHOLE_FUNCTIONS and any(isinstance(v, Whole) for v in values):
-        if all(map(is_whole, values)):
+        if all(is_whole(v) or isinstance(v, (bool, Cond)) for v in values):
             return whole(_WHOLE_FUNCTIONS[op](*(as_real(v).expr for v in values)))
     args, defined = [], TRUE
     for v in values:
@@ -499,7 +511,8 @@ def apply(op: Op, *values: Any) -> Any:
     if op.domain is not None:
         defined = join(defined, op.domain(*args))
     found = Real(ir.apply(op, *args), defined)
-    if op in _WHOLE_FUNCTIONS and all(python_kind(v) == "i" for v in values):
+    kinds = {python_kind(v) for v in values}
+    if op in _WHOLE_FUNCTIONS and "i" in kinds and "f" not in kinds:
         return integral(found)
     return _perhaps_integer(found, values) if op in _OF_INTEGERS else found
 
@@ -544,7 +557,10 @@ def compose(build: Callable[..., Expr], values: tuple[Any, ...]) -> Real:
 def _perhaps_integer(found: Real, values: tuple[Any, ...]) -> Any:
     """The value of a function that may be an int in Python where arguments are, if arguments are
     traced as integers."""
-    if of_integers.get() and any(python_kind(v) != "f" for v in values):
+    if all(map(is_whole, values)) and kind_of(found.expr) == "i":
+        return whole(found.expr)
+    kinds = {python_kind(v) for v in values}
+    if (of_integers.get() and kinds != {"f"}) or ("i" in kinds and "f" not in kinds):
         return integral(found)
     return found
 

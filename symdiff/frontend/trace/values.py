@@ -198,9 +198,25 @@ class Selected:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """A list whose length is not known when traced; it does not change."""
+    """A list whose length is not known when traced; it does not change.
+
+    Attributes
+    ----------
+    nest : of its first axes, whether each is a list ("l") or a tuple ("t").
+    """
 
     items: SymArray
+    nest: str = "l"
+
+
+def nest_of(value: Any) -> str:
+    """How a value nests that is traced as an array, as in `Listed.nest`."""
+    if isinstance(value, Listed):
+        return value.nest
+    if not isinstance(value, (list, tuple)):
+        return ""
+    inner = {nest_of(v) for v in value}
+    return ("l" if isinstance(value, list) else "t") + (inner.pop() if len(inner) == 1 else "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

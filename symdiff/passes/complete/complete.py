@@ -271,7 +271,7 @@ class _Search:
         lowest: list[tuple[Expr, Fraction]] = []
         above: list[tuple[Expr, Fraction]] = []
         for t in reversed(chain):
-            if lowest and t.op.kink is None and t.op is not ir.WHERE:
+            if t.op.boolean or (lowest and t.op.kink is None and t.op is not ir.WHERE):
                 continue
             roots = rational_roots(d, t, self.constants, self.below)
             found = [(t, r) for r in roots if self._possible(t, r)]

@@ -14,6 +14,7 @@ from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of
 from symdiff.ir.program import Program, Tree, flatten_like, holding, in_python, map_tree
+from symdiff.ir.program import nested as as_lists
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested
 from symdiff.pipeline.options import Options
@@ -109,7 +110,7 @@ class ArrayKernels:
         if found is None or any(n is ONE for p in raw.params for n in p.type.shape):
             return None
         program, kernel = found
-        if not self._source.path and "l" in raw.kinds:
+        if not self._source.path and as_lists(raw.kinds):
             return None
         wanted = raw.kinds if raw.kinds and not self._source.path else "f" * len(program.outputs)
         if any(

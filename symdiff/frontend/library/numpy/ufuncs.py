@@ -79,6 +79,8 @@ def _accumulate(t: Tracer, function: Any, value: Any, axis: Any = 0) -> Any:
         return t.call(running, (value,), {"axis": axis})
     if function in (np.maximum, np.minimum):
         array_in_call(value, "np.ufunc.accumulate()")
+        if getattr(value, "kind", "f") != "f":
+            raise Refused("the running extreme of integers or truth values", "make them floats")
         if function is np.maximum:
             return extreme_so_far(functions.MAXIMUM, ir.neg(ir.INF))(t, value, axis)
         return extreme_so_far(functions.MINIMUM, ir.INF)(t, value, axis)

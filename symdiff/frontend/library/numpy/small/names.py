@@ -44,6 +44,7 @@ from symdiff.frontend.trace.values import (
     from_outside,
     is_number,
     number,
+    python_kind,
 )
 from symdiff.ir import functions
 
@@ -202,6 +203,9 @@ def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0, posinf: Any =
     high = number(sys.float_info.max) if posinf is None else posinf
     low = number(-sys.float_info.max) if neginf is None else neginf
 
+    if getattr(x, "kind", "f") != "f":
+        return t.call(np.array, (x,), {})
+
     def replaced(value: Any, lost: Any, above: Any, below: Any) -> Any:
         infinite = finiteness.infinite(value)
         ends = arrays.choose(scalars.compare(ast.Lt, 0, value), above, below)
@@ -215,6 +219,8 @@ def _of_two_numbers(op: ir.Op) -> Function:
     """The larger or smaller one; where one is nan, the other."""
 
     def chosen(a: Any, b: Any) -> Any:
+        if "f" not in (python_kind(a), python_kind(b)):
+            return scalars.apply(op, a, b)
         found = arrays.choose(finiteness.undefined(b), a, scalars.apply(op, a, b))
         return arrays.choose(finiteness.undefined(a), b, found)
 
@@ -247,7 +253,7 @@ def _pick(op: ir.Op) -> Callable[[Any, Any], Any]:
 
 def _sum_of(values: Any) -> Any:
     if isinstance(values, list) and any(isinstance(v, (Cond, bool)) for v in values):
-        values = [int(v) if isinstance(v, bool) else as_real(v) for v in values]
+        values = [int(v) if isinstance(v, bool) else scalars.integral(as_real(v)) for v in values]
     return arrays.total(values, number(0) if values == [] else 0)
 
 

@@ -23,7 +23,7 @@ from symdiff.frontend.syntax.containers import elements
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.extents import extent, same_size, shape_of
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Listed, Refused, SymArray, as_real
+from symdiff.frontend.trace.values import Listed, Refused, Scalar, SymArray, as_real
 from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.integers import linear
 
@@ -170,7 +170,9 @@ def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_
     found = symbolic.gathered(a, shape, at)
     if mode != "constant":
         return found
-    fill = as_real(constant_values)
+    fill: Scalar = as_real(constant_values)
+    if found.kind == "b":
+        fill = scalars.as_cond(scalars.truth(constant_values))
     e = ir.where(inside, symbolic.as_kind(found, found.kind), fill.expr)
     return lazy(shape, found.kind, e, scalars.guarded(inside, needs(found), fill.defined))
 

@@ -102,6 +102,9 @@ def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) ->
     text = subscripts.replace(" ", "")
     if "." in text:
         text = _named_axes(text, [len(a.shape) for a in _arrays(t, *operands)])
+    given = _arrays(t, *operands)
+    if all(a.kind == "b" for a in given):
+        return folding.any_of(t, _einsum(t, text, folding.counts(given[0]), *given[1:]))
     left, arrow, output = text.partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
@@ -157,6 +160,8 @@ def _named_axes(text: str, ranks: Sequence[int]) -> str:
 
 def _tensordot(t: Tracer, a: Any, b: Any, axes: Any = 2) -> Any:
     x, y = _arrays(t, a, b)
+    if x.kind == y.kind == "b":
+        return folding.any_of(t, _tensordot(t, folding.counts(x), y, axes))
     if isinstance(axes, int):
         rank = len(x.shape)
         axes = tuple(range(rank - axes, rank)), tuple(range(axes))
@@ -206,6 +211,9 @@ def _row(a: SymArray, k: int) -> Any:
 
 def _convolve(t: Tracer, a: Any, v: Any, mode: Any = "full") -> Any:
     x, y = (symbolic.reused(t, s) for s in _arrays(t, a, v))
+    if x.kind == y.kind == "b":
+        return folding.any_of(t, _convolve(t, folding.counts(x), y, mode))
+    kind = "f" if "f" in (x.kind, y.kind) else "i"
     n, m = x.shape[0], y.shape[0]
     least, most = ir.where(ir.lt(n, m), n, m), ir.where(ir.lt(n, m), m, n)
     for size in (n, m):
@@ -219,8 +227,8 @@ def _convolve(t: Tracer, a: Any, v: Any, mode: Any = "full") -> Any:
     }[mode]
     k = ir.sub(ir.add(SLOTS[0], first), SLOTS[1])
     inside = ir.and_(ir.le(ZERO, k), ir.lt(k, n))
-    product = ir.mul(placed(as_kind(x, "f"), [k]), placed(as_kind(y, "f"), [SLOTS[1]]))
-    terms = lazy((linear(count), m), "f", ir.where(inside, product, ZERO))
+    product = ir.mul(placed(as_kind(x, kind), [k]), placed(as_kind(y, kind), [SLOTS[1]]))
+    terms = lazy((linear(count), m), kind, ir.where(inside, product, ZERO))
     return folding.fold(t, terms, (1,), ZERO, ir.add, "total")
 
 

@@ -141,7 +141,7 @@ def eye(t: Tracer, n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Any:
 
 
 def _meshgrid(t: Tracer, *values: Any, indexing: Any = "xy") -> Any:
-    parts = [symbolic.symbolic(t, v) for v in values]
+    parts = [ravel(t, v) for v in values]
     order = list(range(len(parts)))
     if indexing == "xy" and len(parts) > 1:
         order[:2] = [1, 0]

@@ -97,7 +97,14 @@ def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
 
 def _item(t: Tracer, value: Any, *index: Any) -> Any:
     a = symbolic.symbolic(t, value)
-    return subscript(t, large_shapes.ravel(t, a), 0) if not index else subscript(t, a, index)
+    if len(index) < 2 and not (index and isinstance(index[0], tuple)):
+        return subscript(t, large_shapes.ravel(t, a), index[0] if index else 0)
+    return subscript(t, a, index if len(index) > 1 else index[0])
+
+
+def _tolist(t: Tracer, value: Any) -> Any:
+    a = symbolic.symbolic(t, value)
+    return Listed(symbolic.snapshot(a), "l" * len(a.shape)) if a.shape else _item(t, a)
 
 
 def _fill(t: Tracer, value: Any, number: Any) -> None:
@@ -125,7 +132,7 @@ METHODS: dict[str, Function] = {
     )
 } | {
     "flatten": lambda t, a: symbolic.snapshot(large_shapes.ravel(t, a)),
-    "tolist": lambda t, a: Listed(symbolic.snapshot(a)), "astype": _astype, "item": _item, "fill": _fill, "copy": copied,
+    "tolist": _tolist, "astype": _astype, "item": _item, "fill": _fill, "copy": copied,
 }  # fmt: skip
 """Methods of an array."""
 

@@ -173,17 +173,20 @@ def extreme(op: ir.Op, start: Expr) -> Function:
 def _extreme_of(t: Tracer, a: SymArray, axes: Sequence[int], op: ir.Op, start: Expr) -> Any:
     """A comparison drops what is not a number: elements outside of their domain make the
     result undefined by their conditions."""
+    if a.kind == "b":
+        found = _extreme_of(t, folding.counts(a), axes, op, start)
+        return folding.any_of(t, found)
     value = folding.numbers(a)
     defined = join(needs(a), scalars.domain_of((value,))[value])
 
+    chosen = ir.lt if op is functions.MAXIMUM else lambda x, y: ir.lt(y, x)
+
+    def whole(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Any], list[Expr]]:
+        other = placed(value, at)
+        return [], [ir.where(chosen(now[0], other), other, now[0])]
+
     if a.kind == "i" and len(axes) == len(a.shape):  # it stays an integer
         start = placed(value, [ZERO] * len(a.shape))
-        chosen = ir.lt if op is functions.MAXIMUM else lambda x, y: ir.lt(y, x)
-
-        def whole(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Any], list[Expr]]:
-            other = placed(value, at)
-            return [], [ir.where(chosen(now[0], other), other, now[0])]
-
         (found,) = folding.reduce(t, a, axes, [(op.name, loop_program.INTEGER, start)], whole)
         return found
 
@@ -191,8 +194,12 @@ def _extreme_of(t: Tracer, a: SymArray, axes: Sequence[int], op: ir.Op, start: E
         better = ir.apply(op, now[0], placed(value, at))
         return [], [ir.where(placed(defined, at), better, ir.NAN)]
 
-    kind = "i" if a.kind == "i" and start in (ZERO, ONE) else "f"
-    (found,) = folding.reduce(t, a, axes, [(op.name, loop_program.Type((), kind), start)], step)
+    if a.kind == "i":
+        most = ir.const(2**63 - 1)
+        start = ir.neg(most) if op is functions.MAXIMUM else most
+        (found,) = folding.reduce(t, a, axes, [(op.name, loop_program.INTEGER, start)], whole)
+        return found
+    (found,) = folding.reduce(t, a, axes, [(op.name, loop_program.Type((), "f"), start)], step)
     return found
 
 

@@ -390,11 +390,13 @@ def _diag(t: Tracer, value: Any, k: Any = 0) -> Any:
 def _triangle(upper: bool) -> Function:
     def implementation(t: Tracer, value: Any, k: Any = 0) -> Any:
         a = symbolic.symbolic(t, value)
+        if len(a.shape) == 1:  # rows of a matrix
+            a = symbolic.broadcast(t, a, (a.shape[0], a.shape[0]))
         rank = len(a.shape)
         shift = ir.sub(SLOTS[rank - 1], SLOTS[rank - 2])
         edge = ir.const(_known(k, "the offset of a triangle"))
         stays = ir.le(edge, shift) if upper else ir.le(shift, edge)
-        e = ir.where(stays, symbolic.as_kind(a, a.kind), ZERO)
+        e = ir.where(stays, symbolic.as_kind(a, a.kind), ir.FALSE if a.kind == "b" else ZERO)
         return lazy(a.shape, a.kind, e, scalars.guarded(stays, needs(a), ir.TRUE))
 
     return implementation
