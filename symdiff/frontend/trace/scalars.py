@@ -274,14 +274,11 @@ def _of_defined(comparison: Expr, *values: Real) -> Expr:
     defined = TRUE
     for v in values:
         defined = join(defined, v.defined)
-    if defined is not TRUE and comparison.op is not ir.BOOL:
-        own = domain_of((comparison,))[comparison]
-        kept = set(conjuncts(own))
-        for c in conjuncts(defined):
-            if c not in kept:
-                comparison = ir.and_(c, comparison)
-    elif defined is not TRUE and comparison is TRUE:
-        return defined
+    if defined is TRUE or comparison.op is ir.BOOL:
+        return defined if comparison is TRUE else comparison
+    kept = set(conjuncts(domain_of((comparison,))[comparison]))
+    for c in conjuncts(defined):
+        comparison = comparison if c in kept else ir.and_(c, comparison)
     return comparison
 
 
@@ -474,10 +471,8 @@ _WHOLE_FUNCTIONS: dict[Op, Callable[..., Expr]] = {
 """Functions of integers that are integers."""
 
 _OF_TRUTH: dict[Op, Callable[..., Any]] = {
-    functions.MAXIMUM: disjunction,
-    functions.MINIMUM: conjunction,
-    ir.ABS: lambda a: a,
-}
+    functions.MAXIMUM: disjunction, functions.MINIMUM: conjunction, ir.ABS: lambda a: a,
+}  # fmt: skip
 """Functions of truth values that are truth values."""
 
 _OF_INTEGERS = frozenset((
