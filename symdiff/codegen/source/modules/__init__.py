@@ -3,7 +3,7 @@
 `scalar`        functions of numbers
 `first_tier`    double arithmetic with its error test
 `second_tier`   double-double arithmetic with error bounds
-`third_tier`    formulas on balls of python-flint
+`third_tier`    formulas on balls
 `again`         what computes elements in doubt again
 `face`          first lines and docstrings of public functions
 `helpers`       the functions that a module uses of `copied`

@@ -42,9 +42,9 @@ from numba import njit, prange
 from numba.extending import intrinsic
 
 try:
-    import flint  # python-flint: proves what double-double arithmetic leaves in doubt
+    import flint  # balls: what double-double arithmetic leaves in doubt
 except ImportError:
-    flint = None
+    flint = None  # then balls are of Python's integers
 """
 
 

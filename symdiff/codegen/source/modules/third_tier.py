@@ -1,4 +1,4 @@
-"""Formulas on balls of python-flint, as readable Python.
+"""Formulas on balls, as readable Python.
 
 Before:  sqrt(x) < 2*y
 After:   decide(_ball_less(_ball_sqrt(x), 2*y))
@@ -36,7 +36,7 @@ class NoBalls(Exception):  # noqa: N818
 
 
 class BallWriter(Writer):
-    """Expressions of numbers of the type `arb`."""
+    """Expressions of balls: python-flint's, or those of `integer_balls`."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
@@ -78,21 +78,20 @@ class BallWriter(Writer):
     def number(self, e: Expr) -> Text:
         value = e.value
         if not isinstance(value, Fraction):
-            return Text(f'flint.arb("{value!r}")', ATOM)
+            return self.call("_ball", [f'"{value!r}"'])
         if value.denominator == 1 and abs(value) < MAX_TERMS:
-            return Text(f"flint.arb({value.numerator})", ATOM)
+            return self.call("_ball", [str(value.numerator)])
         if _is_double(value):
-            return Text(f"flint.arb({float(value)!r})", ATOM)
+            return self.call("_ball", [repr(float(value))])
         return self.call("_ball_ratio", [str(value.numerator), str(value.denominator)])
 
     def function(self, op: Op, args: Sequence[str]) -> Text:
-        import flint
-
         name = f"_ball_{op.name}"
         if name in definitions():
             return self.call(name, args)
-        if op.ball is None or len(args) != 1 or not hasattr(flint.arb, op.name):
+        if not _is_method(op):
             raise NoBalls(op.name)
+        self.used.add(f"_integer_{op.name}")
         return Text(f"{_receiver(args[0])}.{op.name}()", ATOM)
 
     def sqrt(self, a: Text) -> Text:
@@ -109,6 +108,13 @@ class BallWriter(Writer):
 
     def truth(self, value: bool) -> Text:
         return Text(str(value), ATOM)
+
+
+def _is_method(op: Op) -> bool:
+    """Whether balls have a method of that name."""
+    import flint
+
+    return op.ball is not None and op.arity == 1 and hasattr(flint.arb, op.name)
 
 
 def _receiver(text: str) -> str:
@@ -141,7 +147,7 @@ def balls_source(
     known = definitions()
 
     def direct(op: Op) -> bool:
-        return op in _CALLS or op in _DIRECT or op.ball is not None or f"_ball_{op.name}" in known
+        return op in _CALLS or op in _DIRECT or f"_ball_{op.name}" in known or _is_method(op)
 
     roots = in_calls(rename(params, local, outputs), direct)
     try:

@@ -1,7 +1,8 @@
-"""Ball arithmetic of python-flint in plain Python, of which modules contain copies.
+"""What modules do with balls, those of python-flint or where that is missing `integer_balls`, of
+which modules contain copies.
 
-Before : x, an arb: a number that is only known to lie in an interval.
-After  : `_ball_power(x, 1, 3)`, an arb that holds its cube root.
+Before : x, a ball: a number that is only known to lie in an interval.
+After  : `_ball_power(x, 1, 3)`, a ball that holds its cube root.
 Ensures: as `interpret.flat` has it, everything is evaluated, what is undefined or not known is
          nan (a condition: None), and `_ball_where` drops the side that is not taken. So a
          finite ball is a proof.
@@ -14,9 +15,35 @@ Nothing here is called by symdiff: `codegen.source.modules.helpers` copies what 
 import math
 
 
+def _ball(x, radius=0):
+    """A ball around an integer, a double, or "nan"."""
+    if flint is not None:
+        return flint.arb(x, radius)
+    return _Ball(x, radius) if radius else _ball_of(x)
+
+
+def _power_of_2(k):
+    """2**k."""
+    return flint.arb(2) ** k if flint is not None else _Ball(1, 0, k)
+
+
+_SPENT = [0]
+"""Bits of the balls that were computed in this call."""
+
+
+def _precision(bits):
+    """Sets the precision of balls, and says what it was."""
+    _SPENT[0] += bits
+    if flint is not None:
+        flint.ctx.prec, bits = bits, flint.ctx.prec
+    else:
+        _BITS[0], bits = bits, _BITS[0]
+    return bits
+
+
 def _ball_ratio(n, d):
     """A fraction."""
-    return flint.arb(flint.fmpq(n, d))
+    return flint.arb(flint.fmpq(n, d)) if flint is not None else _Ball(n) / d
 
 
 def _ball_less(x, y):
@@ -51,7 +78,7 @@ def _ball_or(p, q):
 
 def _ball_where(p, x, y):
     """x where p holds, else y."""
-    return flint.arb("nan") if p is None else x if p else y
+    return _ball("nan") if p is None else x if p else y
 
 
 def _ball_sqrt(x):
@@ -62,7 +89,7 @@ def _ball_sqrt(x):
 def _ball_power(x, n, d):
     """x**(n/d)."""
     if x.is_zero() and n > 0:
-        return flint.arb(0)
+        return _ball(0)
     return x.root(d) ** n if x > 0 and d <= 64 else _ball_pow(x, _ball_ratio(n, d))
 
 
@@ -74,12 +101,12 @@ def _ball_pow(x, y):
             return x**n
     if x > 0:
         return (y * x.log()).exp()
-    return flint.arb(0) if x.is_zero() and y > 0 else flint.arb("nan")
+    return _ball(0) if x.is_zero() and y > 0 else _ball("nan")
 
 
 def _ball_near_0(x, value):
     """A function with |f(x)/x - 1| <= |x| near 0: of tiny arguments FLINT has few digits."""
-    if x.abs_upper() < flint.arb(2) ** (-4 * flint.ctx.prec):
+    if flint is not None and x.abs_upper() < flint.arb(2) ** (-4 * flint.ctx.prec):
         return x * (1 + x * flint.arb(0, 1))
     return value
 
@@ -97,27 +124,27 @@ def _ball_tanh(x):
 
 
 def _ball_exp2(x):
-    return (x * flint.arb.const_log2()).exp()
+    return (x * _ball_ln2()).exp()
 
 
 def _ball_log2(x):
-    return x.log() / flint.arb.const_log2()
+    return x.log() / _ball_ln2()
 
 
 def _ball_log10(x):
-    return x.log() / flint.arb.const_log10()
+    return x.log() / _ball_ln10()
 
 
 def _ball_pi():
-    return flint.arb.pi()
+    return flint.arb.pi() if flint is not None else _integer_pi()
 
 
 def _ball_ln2():
-    return flint.arb.const_log2()
+    return flint.arb.const_log2() if flint is not None else _integer_log2()
 
 
 def _ball_ln10():
-    return flint.arb.const_log10()
+    return _ball(10).log()
 
 
 def _ball_logaddexp(x, y):
@@ -138,7 +165,7 @@ def _ball_hypot(x, y):
 
 
 def _ball_atan2(y, x):
-    return flint.arb.atan2(y, x)
+    return y.atan2(x)
 
 
 def _ball_erfc(x):
@@ -153,6 +180,8 @@ def _ball_lgamma(x):
 
 
 def _ball_polygamma(n, x):
+    if flint is None:
+        return _ball("nan")
     order = int(n.unique_fmpz())
     if order == 0:
         return x.digamma()
@@ -160,7 +189,7 @@ def _ball_polygamma(n, x):
         value = flint.arb(order + 1).zeta(x) * flint.arb(math.factorial(order))
         return value if order % 2 else -value
     z = flint.acb(x).polygamma(flint.acb(order))
-    return z.real if z.imag.contains(0) else flint.arb("nan")
+    return z.real if z.imag.contains(0) else _ball("nan")
 
 
 def _ball_sinc(x):
@@ -177,7 +206,7 @@ def _ball_minimum(x, y):
 
 def _ball_whole(x):
     """A step function is known only where the ball holds one integer."""
-    return x if x.is_exact() else flint.arb("nan")
+    return x if x.is_exact() else _ball("nan")
 
 
 def _ball_floor(x):
@@ -197,7 +226,7 @@ def _ball_round(x):
     low, high = (x + 0.5).floor(), (x - 0.5).ceil()
     if low.is_exact() and high.is_exact():
         return low if low == high or int(low.unique_fmpz()) % 2 == 0 else high
-    return flint.arb("nan")
+    return _ball("nan")
 
 
 def _ball_fmod(x, y):
@@ -219,15 +248,15 @@ _PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 def _proven(balls, columns, point, values):
     """The values, correctly rounded by ball arithmetic, or the limits of those that are undefined
     at the point; what neither decides stays."""
-    if flint is None or not all(map(math.isfinite, point)):
+    if not all(map(math.isfinite, point)):
         return values
     found, left = list(values), dict(enumerate(columns))
-    before = flint.ctx.prec
+    before = _precision(_PRECISIONS[0])
     try:
         for precision in _PRECISIONS:
-            flint.ctx.prec = precision
+            _precision(precision)
             decisions = []
-            results = balls(lambda p: decisions.append(p) or p, *map(flint.arb, point))
+            results = balls(lambda p: decisions.append(p) or p, *map(_ball, point))
             for k, column in list(left.items()):
                 value = _rounded(results[column])
                 if value is not None:
@@ -241,7 +270,7 @@ def _proven(balls, columns, point, values):
                 limit = _limit(balls, decisions, column, point)
                 found[k] = found[k] if limit is None else limit
     finally:
-        flint.ctx.prec = before
+        _precision(before)
     return found
 
 
@@ -263,11 +292,11 @@ def _limit(balls, decisions, column, point):
 
 def _agree(x, y):
     """Whether two numbers are the same to 66 bits, or both vanish."""
-    return abs(x - y) <= abs(y) * flint.arb(2) ** -66 or (_vanished(x) and _vanished(y))
+    return abs(x - y) <= abs(y) * _power_of_2(-66) or (_vanished(x) and _vanished(y))
 
 
 def _vanished(x):
-    return x.abs_upper() < flint.arb(2) ** -1200
+    return x.abs_upper() < _power_of_2(-1200)
 
 
 def _tendency(balls, decisions, column, point, path, depth):
@@ -278,11 +307,18 @@ def _tendency(balls, decisions, column, point, path, depth):
     if x is None or y is None:
         return None
     if abs(y) * 65536 < abs(x) and not _vanished(y):
-        bits_x, bits_y = (int(float(v.abs_upper().log()) / math.log(2)) for v in (x, y))
+        bits_x, bits_y = (_magnitude(v) for v in (x, y))
         deep = nearer + (1250 + bits_y) * (nearer - near) // (bits_x - bits_y)
         y = _on_path(balls, decisions, column, point, path, max(deep, nearer + 1))
         x = y
     return None if y is None else (x, y)
+
+
+def _magnitude(x):
+    """About log2(|x|)."""
+    if flint is None:
+        return x.m.bit_length() + x.e
+    return int(float(x.abs_upper().log()) / math.log(2))
 
 
 def _paths(n):
@@ -302,13 +338,13 @@ def _on_path(balls, decisions, column, point, path, depth):
     domain."""
     precision = 3 * depth + 256
     while precision < 60000:
-        flint.ctx.prec = precision
-        step = flint.arb(2) ** -depth
-        place = [flint.arb(x) + flint.arb(c) * step**e for x, (c, e) in zip(point, path)]
+        _precision(precision)
+        step = _power_of_2(-depth)
+        place = [_ball(x) + _ball(c) * step**e for x, (c, e) in zip(point, path)]
         kept = iter(decisions)
         value = balls(lambda p: p if (q := next(kept)) is None else q, *place)[column]
         if value.is_finite() and (
-            value.rel_accuracy_bits() > 86 or value.abs_upper() < flint.arb(2) ** -1200
+            value.rel_accuracy_bits() > 86 or value.abs_upper() < _power_of_2(-1200)
         ):
             return value
         precision *= 2
