@@ -97,7 +97,7 @@ def run(text: str) -> dict[str, Any]:
     tree = ast.fix_missing_locations(doubles.visit(tree))
     scope: dict[str, Any] = doubles.names | {
         "math": math, "np": np, "warnings": warnings, "njit": _njit, "prange": range,
-        "intrinsic": lambda f: f, "flint": None, "__name__": "module",
+        "intrinsic": lambda f: f, "overload": lambda f: lambda g: g, "types": _Types, "flint": None, "__name__": "module",
     }  # fmt: skip
     exec(compile(tree, "module", "exec"), scope)
     scope["_fma"] = fma
@@ -137,6 +137,12 @@ class _Doubles(ast.NodeTransformer):
 def whole(x: Any) -> int:
     """An integer; of what is none or huge, some integer."""
     return int(x) if not isinstance(x, float) else int(np.clip(np.nan_to_num(x), -1e9, 1e9))
+
+
+class _Types:
+    """What a module names of Numba's types, without Numba."""
+
+    int32 = ExternalFunction = staticmethod(lambda *args: None)
 
 
 def _njit(function: Any = None, **options: Any) -> Any:

@@ -6,6 +6,7 @@
 `third_tier`    formulas on balls
 `again`         what computes elements in doubt again
 `face`          first lines and docstrings of public functions
+`inside`        public functions, called by what Numba compiles
 `helpers`       the functions that a module uses of `copied`
 `copied/`       plain Python of which modules contain copies
 `loops`         functions with arrays and loops

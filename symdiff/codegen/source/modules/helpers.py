@@ -16,9 +16,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 
-FILES = ("pair_functions", "error_function", "wide_numbers", "integer_balls", "ball_functions", "by_tiers")
+FILES = (
+    "pair_functions",
+    "error_function",
+    "wide_numbers",
+    "integer_balls",
+    "special_functions",
+    "ball_functions",
+    "by_tiers",
+)
 """In the order in which they are copied."""
-BALLS = frozenset(("integer_balls", "ball_functions"))
+BALLS = frozenset(("integer_balls", "special_functions", "ball_functions"))
 """Files where the method `sin` of a number is `_integer_sin`."""
 COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers"))
 """Files whose functions Numba compiles."""

@@ -27,6 +27,7 @@ _CALLS: dict[Op, str] = {
 }  # fmt: skip
 _PLAIN = (ir.ADD, ir.SUB, ir.MUL, ir.DIV)
 _DIRECT = (*_PLAIN, ir.NEG, ir.ABS, ir.POW, ir.VAR, ir.CONST, ir.BOOL)
+MOST_DIVISORS = 8
 MAX_TERMS = 2**53
 """Integers below this are written as they are."""
 
@@ -110,6 +111,18 @@ class BallWriter(Writer):
         return Text(str(value), ATOM)
 
 
+def _divisors(roots: Sequence[Expr]) -> list[Expr]:
+    """What is divided by, and bases of negative powers, where a formula may be undefined."""
+    found: dict[Expr, None] = {}
+    for e in ir.topological(roots):
+        q = rational(e.args[1]) if e.op is ir.POW else None
+        if e.op is ir.DIV or (q is not None and q < 0):
+            divisor = e.args[1] if e.op is ir.DIV else e.args[0]
+            if divisor.op not in (ir.CONST, ir.VAR):
+                found[divisor] = None
+    return list(found)[:MOST_DIVISORS]
+
+
 def _is_method(op: Op) -> bool:
     """Whether balls have a method of that name."""
     import flint
@@ -142,7 +155,8 @@ def balls_source(
     local: Sequence[str],
     outputs: Sequence[Expr],
 ) -> tuple[str, set[str]]:
-    """The function of balls that gives a list of balls, and what it uses; "" if there is none."""
+    """The function of balls that gives the outputs and what they divide by, and what it uses; ""
+    if there is none."""
     writer = BallWriter()
     known = definitions()
 
@@ -150,15 +164,19 @@ def balls_source(
         return op in _CALLS or op in _DIRECT or f"_ball_{op.name}" in known or _is_method(op)
 
     roots = in_calls(rename(params, local, outputs), direct)
+    taken = {*local, *known, "flint", "decide", "results", "divisors"}
     try:
-        made, results = statements(roots, writer, {*local, *known, "flint", "decide"})
+        made, results = statements((*roots, *_divisors(roots)), writer, taken)
     except NoBalls:
         return "", set()
     lines = [f"{a.name} = {a.text}" for a in made]
-    whole = f"return [{', '.join(results)}]"
-    if len(whole) > 90:
-        whole = "return [\n" + "".join(f"    {r},\n" for r in results) + "]"
-    lines.append(whole)
+    count = len(outputs)
+    for part, items in (("results", results[:count]), ("divisors", results[count:])):
+        whole = f"{part} = [{', '.join(items)}]"
+        if len(whole) > 90:
+            whole = f"{part} = [\n" + "".join(f"    {r},\n" for r in items) + "]"
+        lines.append(whole)
+    lines.append("return results, divisors")
     return f"def {name}({', '.join(['decide', *local])}):\n" + indent(
         "\n".join(lines), "    "
     ) + "\n", writer.used

@@ -23,7 +23,8 @@ _CONSTANTS = {}
 class _Ball:
     """The numbers from (m - r)*2**e to (m + r)*2**e, all integers; nan if r is negative."""
 
-    __slots__ = ("m", "r", "e")
+    __slots__ = ("e", "m", "r")
+    __hash__ = object.__hash__
 
     def __init__(self, m, r=0, e=0):
         self.m, self.r, self.e = m, r, e
@@ -459,7 +460,7 @@ def _integer_atan2(y, x):
 
 def _integer_asin(x):
     """The arc sine."""
-    if x == 1 or x == -1:
+    if abs(x) == 1:
         return _integer_pi() * x * _Ball(1, 0, -1)
     return (x / ((1 - x) * (1 + x)).sqrt()).atan()
 
@@ -519,53 +520,6 @@ def _integer_atanh(x):
 def _integer_root(x, n):
     """The root of degree n of a positive number."""
     return (x.log() / n).exp()
-
-
-def _integer_erf(x):
-    """The error function."""
-    a = x.mid()
-    square = a * a
-    if square > _BITS[0] + 8:
-        value = 1 - abs(a).erfc()
-        value = -value if a.m < 0 else value
-    else:
-        w = _BITS[0] + 40
-        y = _fixed(2 * a.m * a.m, 2 * a.e + w)
-        term = total = 1 << w
-        n = 0
-        while term:
-            n += 1
-            term = (term * y >> w) // (2 * n + 1)
-            total += term
-        error = (8 + 4 * n) * ((total >> w) + 1)
-        value = 2 * a * _integer(total, error, -w) * (-square).exp() / _integer_pi().sqrt()
-    if x.r == 0:
-        return value
-    near = _Ball(max(0, abs(x.m) - x.r), 0, x.e)
-    return _widened(value, _Ball(2 * x.r, 0, x.e) * (-near * near).exp())
-
-
-def _integer_erfc(x):
-    """1 - erf(x)."""
-    a = x.mid()
-    square = a * a
-    if a.m <= 0:
-        value = 1 + (-a).erf()
-    elif square * 10 > 7 * _BITS[0] + 300:  # its asymptotic series, which envelops it
-        w = _BITS[0] + 20
-        y = _fixed(square.m, square.e + w)
-        term, total, n = 1 << w, 0, 0
-        while term:
-            total += -term if n % 2 else term
-            n += 1
-            term = ((2 * n - 1) * term << (w - 1)) // y
-        value = _integer(total, 2 * n + 8, -w) * (-square).exp() / (a * _integer_pi().sqrt())
-    else:
-        value = _sharper(int(1.5 * float(square)) + 32, lambda a: 1 - a.erf(), a)
-    if x.r == 0:
-        return value
-    near = _Ball(max(0, x.m - x.r), 0, x.e)
-    return _widened(value, _Ball(2 * x.r, 0, x.e) * (-near * near).exp())
 
 
 def _integer_floor(x):
