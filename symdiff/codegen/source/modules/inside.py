@@ -59,7 +59,9 @@ def inside_source(
         used += [f"_{group.name}_wide", f"_{main}_broken"]
     local = public_names(params, used)
     shown = _parameters(params, local, face)
-    r, doubt, found, sure, broken = _fresh(("r", "doubt", "found", "sure", "broken"), local)
+    r, doubt, found, sure, broken, prove, in_balls = _fresh(
+        ("r", "doubt", "found", "sure", "broken", "prove", "balls"), local
+    )
     single = dtype == "float32"
     given = ", ".join(f"np.float32({p})" if single else f"float({p})" for p in local)
     again = ", ".join(f"float(np.float32({p}))" for p in local) if single else given
@@ -78,19 +80,28 @@ def inside_source(
                 lines.append(f"    if {sure}[{c}] or abs({found}[{c}]) < math.inf:")
                 lines.append(f"        {result} = {value}")
             if balls:
-                lines += _balls(group, group.columns[full], results, again, sure, dtype)
+                lines += _balls((sure, prove, in_balls), group.columns[full], results, again, dtype)
     lines.append(f"return {_nested(tree, results)}")
+    given_balls = ""
+    if group is not None and balls and group.checks.closed:  # not global names: Numba looks for
+        # those of Python code in `sys.modules`, where a module need not be
+        given_balls = f"    {prove}, {in_balls} = _proven, _{group.name}_balls\n"
     return (
         f"@overload({full})\ndef _{full}_inside({shown}):\n"
-        f"    _only_numbers({', '.join(local)})\n\n"
+        f"    _only_numbers({', '.join(local)})\n{given_balls}\n"
         f"    def call({shown}):\n" + indent("\n".join(lines), " " * 8) + "\n\n    return call\n"
     )
 
 
 def _balls(
-    group: Group, columns: Sequence[int], results: Sequence[str], point: str, sure: str, dtype: str
+    names: Sequence[str],
+    columns: Sequence[int],
+    results: Sequence[str],
+    point: str,
+    dtype: str,
 ) -> list[str]:
     """The lines that ask Python for what is not sure."""
+    sure, prove, named = names
     unsure = " and ".join(f"{sure}[{c}]" for c in columns)
     unsure = f"not ({unsure})" if len(columns) > 1 else f"not {unsure}"
     kinds = ", ".join(f'{r}="{dtype}"' for r in results)
@@ -99,8 +110,8 @@ def _balls(
     return [
         f"    if {unsure} and _holds_lock():",
         f"        with objmode({kinds}):",
-        f"            {targets} = _proven(",
-        f"                _{group.name}_balls, ({places}),",
+        f"            {targets} = {prove}(",
+        f"                {named}, ({places}),",
         f"                [{point}], [{', '.join(results)}],",
         "            )",
     ]

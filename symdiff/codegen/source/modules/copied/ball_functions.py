@@ -284,8 +284,7 @@ def _limit(balls, decisions, column, point, divisors):
     depth = 300 + 2 * max(0, largest - 64)
 
     def at(path, depth):
-        step = _power_of_2(-depth)
-        steps = [_ball(c) * step**e for c, e in path]
+        steps = [_ball(c) * _step_of_path(depth, e) for c, e in path]
         return _values_beside(balls, decisions, point, steps, 3 * depth + 256)[0][column]
 
     found = None
@@ -302,7 +301,7 @@ def _limit(balls, decisions, column, point, divisors):
         return None if found is None else float(found.mid())
     if found.abs_upper() < _power_of_2(2000):  # is it the limit on all other paths?
         near = 64 + largest
-        for path in _oblique_paths(len(point)):
+        for path in _oblique_paths(point):
             value = at(path, near)
             if value.is_finite() and abs(value - found) > (1 + abs(found)) * _ball(0.125):
                 return None
@@ -438,12 +437,25 @@ def _paths(n):
     return shapes + [[(-c, e) for c, e in shape] for shape in shapes]
 
 
-def _oblique_paths(n):
-    """Ways into a point with steps of different orders and of many signs."""
-    orders = (1, 2, 3, 4, 6)
-    for k in range(40):
+def _step_of_path(depth, e):
+    """t**e for t = 2**-depth; for e < 1 exp(-1/t**(1 - e)), which is less than all of these."""
+    if e > 0:
+        return _power_of_2(-depth * e)
+    return (-_power_of_2(depth * (1 - e))).exp()
+
+
+def _oblique_paths(point):
+    """Ways into a point with steps of different orders and of many signs, then with coordinates
+    that vanish faster than all powers."""
+    n, orders = len(point), (1, 2, 3, 4, 6)
+    zeros = [i for i, x in enumerate(point) if x == 0]
+    for k in range(40 + 24 * bool(zeros)):
         spread = _spread(n, 7 * k)
-        yield [
+        path = [
             (c if (k >> i) & 1 else -c, orders[(k // 2**i + k * i) % 5])
             for i, c in enumerate(spread)
         ]
+        if k >= 40:
+            i = zeros[k % len(zeros)]
+            path[i] = path[i][0], (0, -1, -3, -7)[k // 2 % 4]
+        yield path
