@@ -344,6 +344,7 @@ def test_limits(helpers, case, library):
     assert found == truth or (math.isnan(found) and math.isnan(truth))
 
 
+@pytest.mark.slow
 def test_functions_that_balls_lack_are_expanded(tmp_path):
     def several(x, y):
         return math.copysign(x, y) * np.sign(x - y) + scipy.special.xlogy(x, y) - y
