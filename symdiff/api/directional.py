@@ -11,7 +11,7 @@ import numpy as np
 from symdiff.api.entries import Kind
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.leaves import leaves_of, regrouped
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend import Shapes, SymArray, pytrees
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import LoopProgram
@@ -26,6 +26,7 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 class JacobianFunction(SymbolicFunction, step="jacobian"):
     """`f.jacobian(...)`, dense or sparse."""
 
+    @outermost
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         names = self._source.parameters.names
         if "sparse" in names or not kwargs.pop("sparse", False):
@@ -66,7 +67,7 @@ class Product(SymbolicFunction):
     ) -> tuple[tuple[Any, ...], bool]:
         """The arguments of the program, and whether it is applied to each of their elements."""
         shapes = self._source.shapes(static, real)
-        entries = self._entries(vector, static, shapes)
+        entries = [_real(v) for v in self._entries(vector, static, shapes)]
         each = of_numbers(self._source.raw(static, shapes))
         self._counts = len(real), len(entries)
         return (*real, *entries), each and any(map(_rank, (*real, *entries)))
@@ -240,6 +241,17 @@ class CotangentProduct(Product, step="vjp"):
         program = self._parent._source.program(static, shapes)
         self._in_order = isinstance(program.tree, int) or is_flat(program.tree)
         return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
+
+
+def _real(entry: Any) -> Any:
+    """An entry of a vector, whose small integers are real numbers; larger ones are looked at."""
+    if not isinstance(entry, (np.ndarray, np.generic)):
+        return entry
+    if entry.dtype.kind not in "biu" or entry.dtype.itemsize > 4:
+        return entry
+    if isinstance(entry, np.generic):
+        return float(entry)
+    return entry.astype(np.result_type(entry.dtype, np.float32))
 
 
 def _shape(value: Any) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from symdiff.api import entries, firstcalls, inspection, labelled, pickles, whol
 from symdiff.api.entries import Kind
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
 from symdiff.codegen.llvm.entry.dispatch import MOST
-from symdiff.errors import SymdiffError, VerificationError
+from symdiff.errors import SymdiffError, VerificationError, outermost_in
 from symdiff.frontend import (
     Inlined,
     Parameters,
@@ -43,7 +43,6 @@ from symdiff.process.locks import Lock
 from symdiff.process.progress import compiling
 from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
 from symdiff.runtime.scalar import elementwise
-from symdiff.runtime.scalar.elementwise import NUMERIC
 from symdiff.runtime.scalar.fallback import Demands, Tiered, _apart
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 `symdiff.api.directional`."""
 
 
+@outermost_in("_general", "expr", "program", "numba", "cse", "source", "ptx", "latex", "report", "save", "map", "diff")  # fmt: skip
 class SymbolicFunction:
     """A traced function, or one of its derivatives, compiled when first called.
 
@@ -274,7 +274,7 @@ class SymbolicFunction:
 
     def _plain(self, real: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, of which none would lose what it is more than an array."""
-        if all(type(v) in NUMERIC for v in real):
+        if all(type(v) in elementwise.NUMERIC for v in real):
             return real
         names = self._source.parameters.real
         return tuple([

@@ -11,7 +11,7 @@ from numbers import Real
 from types import FunctionType, MethodType
 from typing import Any
 
-from symdiff.errors import Location, UnsupportedError
+from symdiff.errors import CallError, Location, UnsupportedError
 from symdiff.frontend import source
 
 STATIC_TYPES = (int, bool, str)
@@ -190,7 +190,7 @@ class Parameters:
 
         Raises
         ------
-        TypeError : with Python's text, if the arguments do not fit the signature.
+        CallError : with Python's text, if the arguments do not fit the signature.
         """
         n = len(args)
         if not kwargs and self._least <= n <= self._most:
@@ -235,7 +235,7 @@ class Parameters:
 
     def _misfit(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any], usual: TypeError
-    ) -> TypeError:
+    ) -> CallError:
         """What Python says of such a call: a function of this signature is made and called."""
         parameters = [
             p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None)
@@ -251,8 +251,8 @@ class Parameters:
         try:
             function(*args, **kwargs)
         except TypeError as error:
-            return error.with_traceback(None)
-        return usual
+            return CallError(str(error))
+        return CallError(str(usual))
 
 
 _MISSING: Any = object()
