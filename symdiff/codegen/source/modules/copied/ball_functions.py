@@ -34,6 +34,15 @@ def _ball_equal(x, y):
     return True if x == y else False if x != y else None
 
 
+def _ball_double(x):
+    """x beside an infinity: what rounds to one is one."""
+    most = flint.arb(2) ** 1024 - flint.arb(2) ** 970
+    size = abs(x)
+    if not size.is_finite() or size < most:
+        return x
+    return x.sgn() * flint.arb("inf") if size >= most else flint.arb("nan")
+
+
 def _ball_not(p):
     """Not p."""
     return None if p is None else not p
