@@ -4,7 +4,7 @@
 `first_tier`    double arithmetic with its error test
 `second_tier`   double-double arithmetic with error bounds
 `third_tier`    formulas on balls
-`again`         what computes elements in doubt again
+`again`         what computes flagged elements again
 `face`          first lines and docstrings of public functions
 `inside`        public functions, called by what Numba compiles
 `helpers`       the functions that a module uses of `copied`

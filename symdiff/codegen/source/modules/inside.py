@@ -59,8 +59,8 @@ def inside_source(
         used += [f"_{group.name}_wide", f"_{main}_broken"]
     local = public_names(params, used)
     shown = _parameters(params, local, face)
-    r, doubt, found, sure, broken, prove, in_balls = _fresh(
-        ("r", "doubt", "found", "sure", "broken", "prove", "balls"), local
+    r, flagged, found, sure, broken, prove, in_balls = _fresh(
+        ("r", "flagged", "found", "sure", "broken", "prove", "balls"), local
     )
     single = dtype == "float32"
     given = ", ".join(f"np.float32({p})" if single else f"float({p})" for p in local)
@@ -68,7 +68,7 @@ def inside_source(
     results = [f"{r}{k}" for k in range(count)]
     lines = [f"{', '.join(results)} = _{full}({given})"]
     if group is not None:
-        lines = [f"{', '.join(results)}, {doubt} = _{full}({given})", f"if {doubt}:"]
+        lines = [f"{', '.join(results)}, {flagged} = _{full}({given})", f"if {flagged}:"]
         if demands:
             lines.append(f"    {broken} = _{main}_broken({again})")
             for k, (_, text) in enumerate(demands, 1):

@@ -48,7 +48,7 @@ import numpy as np
 from numba import njit, objmode, prange, types
 {INSIDE.format(names="intrinsic, overload")}
 try:
-    import flint  # balls: what double-double arithmetic leaves in doubt
+    import flint  # balls: what double-double arithmetic leaves flagged
 except ImportError:
     flint = None  # then balls are of Python's integers
 """
@@ -63,7 +63,7 @@ class Function(NamedTuple):
     outputs : its values, flattened.
     tree : how they nest in what it returns.
     summary : first line of its docstring.
-    checks : where it is in doubt, and what computes it again.
+    checks : where it is flagged, and what computes it again.
     """
 
     suffix: str
@@ -101,7 +101,7 @@ def module_source(
     dtype : "float64" or "float32".
     targets : "cpu", which is always there, and "cuda" for functions with `_cuda` at the
         end of their names, which compute on a device.
-    demands : what arguments must satisfy; functions are in doubt where they do not.
+    demands : what arguments must satisfy; functions are flagged where they do not.
     face : the signature and docstring of the user's function.
 
     Raises
@@ -237,12 +237,12 @@ def _module_docstring(
 
 
 def _tiers(found: Collection[Group]) -> list[str]:
-    """What is said of results in doubt, and of calls by compiled functions."""
+    """What is said of flagged results, and of calls by compiled functions."""
     lines = []
     computed = [g for g in found if g.checks.closed]
     if computed:
         then = ", then by balls" if all(g.balls for g in computed) else ""
-        lines.append(f"Results in doubt are computed again in double-double arithmetic{then}.")
+        lines.append(f"Flagged results are computed again in double-double arithmetic{then}.")
     lines.append("Functions that Numba compiles call those of this module with numbers.")
     if any(g.balls for g in computed):
         lines.append("There, balls need Python's lock: in the threads of prange there are none.")
@@ -254,8 +254,8 @@ def _kernel(
 ) -> str:
     if tested:
         local = local_names(params, definitions())
-        outputs, doubt = function.outputs, function.checks.doubt
-        text, writer = tested_source(f"_{full}", params, local, outputs, doubt, dtype)
+        outputs, flagged = function.outputs, function.checks.flagged
+        text, writer = tested_source(f"_{full}", params, local, outputs, flagged, dtype)
         used.helpers |= writer.used
         used.corrected |= writer.functions
         return text
@@ -264,7 +264,7 @@ def _kernel(
 
 def _loop(full: str, params: Sequence[str], count: int, dtype: str, tested: bool) -> str:
     """The loop over arrays, compiled for one core and for all."""
-    out = [f"out{k}" for k in range(count)] + ["doubt"] * tested
+    out = [f"out{k}" for k in range(count)] + ["flagged"] * tested
     local = local_names(params, {*out, "i", f"_{full}"})
     items = [f"np.{dtype}({p}[i])" for p in local]
     targets = ", ".join(f"{o}[i]" for o in out)
@@ -372,7 +372,7 @@ def _evaluate(kernel, loops, count, *args):
 _TESTED = '''
 def _evaluate(kernel, loops, count, *args, again=None):
     """The kernel's results for scalars, or element by element for arrays; `again` is what
-    computes those in doubt, and which of its results are wanted."""
+    computes those flagged, and which of its results are wanted."""
     if all(type(a) in (float, int) for a in args):
         return [float(v) for v in _at(kernel, again, count, [{scalar}(a) for a in args])]
     args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
@@ -387,10 +387,10 @@ def _evaluate(kernel, loops, count, *args, again=None):
     full = [a if np.shape(a) == shape else np.broadcast_to(a, shape).copy() for a in args]
     flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
     out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
-    doubt = [] if again is None else [np.empty(flat[0].size, np.bool_)]
-    loops[flat[0].size >= _PARALLEL](*flat, *out, *doubt)
-    if again is not None and doubt[0].any():
-        _repair(*again, flat, out, np.flatnonzero(doubt[0]))
+    flagged = [] if again is None else [np.empty(flat[0].size, np.bool_)]
+    loops[flat[0].size >= _PARALLEL](*flat, *out, *flagged)
+    if again is not None and flagged[0].any():
+        _repair(*again, flat, out, np.flatnonzero(flagged[0]))
     return [o.reshape(shape).astype(result, copy=False) for o in out]
 '''.lstrip("\n")
 

@@ -58,6 +58,8 @@ class BallWriter(Writer):
         if e.op is ir.ABS:
             return Text(f"abs({texts[0]})", ATOM)
         if e.op in ir.COMPARISONS:
+            if any(ir.is_infinite(a) for a in e.args):
+                texts = [self.call("_ball_double", [t]).text for t in texts]
             return Text(f"decide({self.call(_CALLS[e.op], texts).text})", ATOM)
         if e.op in _CALLS:
             return self.call(_CALLS[e.op], texts)

@@ -61,6 +61,19 @@ def _ball_equal(x, y):
     return True if x == y else False if x != y else None
 
 
+def _ball_double(x):
+    """x beside an infinity: what rounds to one is one."""
+    most = _power_of_2(1024) - _power_of_2(970)
+    size = abs(x)
+    if flint is None and x.r < 0 and x.m:
+        return _Ball(x.m, 0, 1 << 70)
+    if not size.is_finite() or size < most:
+        return x
+    if flint is None:
+        return _Ball(1 if x > 0 else -1, 0, 1 << 70) if size >= most else _Ball(0, -1)
+    return x.sgn() * flint.arb("inf") if size >= most else flint.arb("nan")
+
+
 def _ball_not(p):
     """Not p."""
     return None if p is None else not p

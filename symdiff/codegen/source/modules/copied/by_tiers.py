@@ -1,7 +1,7 @@
 """From a call of a module's function to its results, of which modules contain copies.
 
 Before : the kernel of double arithmetic with its error test, and what computes again.
-After  : the results for numbers, or element by element for arrays, of which those in doubt are
+After  : the results for numbers, or element by element for arrays, of which those flagged are
          computed again by double-double arithmetic and by balls.
 
 Nothing here is called by symdiff: `codegen.source.modules.helpers` copies what a module uses.
@@ -38,8 +38,8 @@ def _at(kernel, again, count, point):
     values = kernel(*point)
     if again is None:
         return values if count != 1 else (values,)
-    *values, doubt = values
-    if not doubt:
+    *values, flagged = values
+    if not flagged:
         return values
     (_, wide, _, balls, _, demand), columns = again
     point = [float(p) for p in point]
@@ -55,7 +55,7 @@ def _at(kernel, again, count, point):
 
 
 def _repair(again, columns, flat, out, at):
-    """Compute the elements of arrays that are in doubt, which are at these places, again."""
+    """Compute the elements of arrays that are flagged, which are at these places, again."""
     sharp, wide, loops, balls, count, demand = again
     part = [a[at].astype(np.float64) for a in flat]
     if demand is not None:
@@ -64,11 +64,11 @@ def _repair(again, columns, flat, out, at):
     if wide is None:
         return
     if sharp is not None:
-        found, doubt = np.empty((count, at.size)), np.empty(at.size, np.bool_)
-        sharp[at.size >= _PARALLEL](*part, found, doubt)
+        found, flagged = np.empty((count, at.size)), np.empty(at.size, np.bool_)
+        sharp[at.size >= _PARALLEL](*part, found, flagged)
         for o, c in zip(out, columns):
-            o[at] = np.where(doubt, o[at], found[c])
-        at, part = at[doubt], [p[doubt] for p in part]
+            o[at] = np.where(flagged, o[at], found[c])
+        at, part = at[flagged], [p[flagged] for p in part]
     found, sure = np.empty((count, at.size)), np.empty((count, at.size), np.bool_)
     loops[at.size >= _PARALLEL](*part, found, sure)
     for o, c in zip(out, columns):

@@ -37,7 +37,7 @@ class _Ball:
         return _Ball(-self.m, self.r, self.e)
 
     def __abs__(self):
-        if abs(self.m) >= self.r:
+        if self.r < 0 or abs(self.m) >= self.r:
             return _Ball(abs(self.m), self.r, self.e)
         return _integer(abs(self.m) + self.r, abs(self.m) + self.r, self.e - 1)
 
@@ -180,8 +180,8 @@ def _ball_of(x):
     if type(x) is int:
         return _Ball(x)
     x = float(x)
-    if not math.isfinite(x):
-        return _Ball(0, -1)
+    if not math.isfinite(x):  # an infinity is nan but beside comparisons
+        return _Ball((x > 0) - (x < 0), -1)
     n, e = math.frexp(x)
     return _Ball(int(n * 2.0**53), 0, e - 53)
 
