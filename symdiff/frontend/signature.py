@@ -80,12 +80,13 @@ class Parameters:
     real, static : names of the real and of the static parameters, in order.
     arrays : the annotated shapes of the parameters that are annotated as arrays.
     defaults : the values of the parameters that have one.
+    either_way : whether each may be given by its place and by its name.
     direct : whether these are the parameters of the Python function that runs itself,
         and not of something that calls it.
     """
 
     __slots__ = (
-        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct",
+        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct", "either_way",
         "name", "names", "real", "static",
     )  # fmt: skip
 
@@ -178,6 +179,7 @@ class Parameters:
         self._positions = {
             n: k for k, n in enumerate(positional) if ps[n].kind is ps[n].POSITIONAL_OR_KEYWORD
         }
+        self.either_way = len(self._positions) == len(ps)
         self._plan = (
             tuple(self.names.index(n) for n in real),
             tuple((n, self.names.index(n)) for n in fixed),

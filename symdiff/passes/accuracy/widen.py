@@ -247,7 +247,14 @@ def _distance(a: Pair, b: Pair) -> Expr:
 
 
 def _compare(op: Op, a: Wide, b: Wide) -> Choice:
-    """Unsure within the error, and where an operand overflowed."""
+    """False where an operand is certainly nan; else unsure within the error, and where an operand
+    overflowed."""
+    found = _compare_numbers(op, a, b)
+    numbers = ir.not_(ir.or_(a.invalid, b.invalid))
+    return Choice(ir.and_(numbers, found.holds), ir.and_(numbers, found.unsure))
+
+
+def _compare_numbers(op: Op, a: Wide, b: Wide) -> Choice:
     x, y = a.pair, b.pair
     if x.lo is ZERO and y.lo is ZERO:
         holds = ir.apply(op, x.hi, y.hi)
