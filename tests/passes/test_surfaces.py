@@ -174,7 +174,7 @@ def test_a_series_is_used_only_where_it_is_the_function(f, at, value, slope) -> 
 def test_what_a_series_leaves_out_is_known_where_its_terms_cancel(j) -> None:
     """The Brillouin function is completed across J = -1/2, with poles at x = 0 in its series."""
 
-    def brillouin(x, J):  # noqa: N803
+    def brillouin(x, J):
         a = (2 * J + 1) / (2 * J)
         b = 1 / (2 * J)
         return a / math.tanh(a * x) - b / math.tanh(b * x)
