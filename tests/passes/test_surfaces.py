@@ -181,3 +181,14 @@ def test_what_a_series_leaves_out_is_known_where_its_terms_cancel(j) -> None:
 
     slope = (j + 1) / (3 * j)
     assert symgrad(brillouin).grad(0.0, j)[0] == pytest.approx(slope, rel=1e-15)
+
+
+@pytest.mark.slow
+def test_series_with_large_coefficients_are_no_false_alarm() -> None:
+    def brillouin(x, J):
+        return (1 + 0.5 / J) / math.tanh((1 + 0.5 / J) * x) - 0.5 / J / math.tanh(0.5 / J * x)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ((by_x, _), _) = symgrad(brillouin).hessian(7.86e-8, 0.446)
+    assert by_x == pytest.approx(-1.9556837360376466e-07, rel=1e-14)
