@@ -134,8 +134,9 @@ class Skipped:
     reason: str
 
 
-def functions(target: str) -> list[SymbolicFunction | Skipped]:
-    """The functions that a target names: one, or all public ones of a file or module.
+def functions(target: str, several: bool = False) -> list[SymbolicFunction | Skipped]:
+    """The functions that a target names: one, or all public ones of a file or module; of one of
+    several files there may be none.
 
     Raises
     ------
@@ -163,7 +164,7 @@ def functions(target: str) -> list[SymbolicFunction | Skipped]:
                 found.append(_checked(symgrad(value)))
             except SymdiffError as error:
                 found.append(Skipped(name, str(error)))
-    if not found:
+    if not found and not several:
         raise SymdiffError(f"{match[1]} has no functions")
     return found
 

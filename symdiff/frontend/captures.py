@@ -32,7 +32,7 @@ VERSION : the word at a is b, or the next c rows must be looked at; b becomes wh
 """
 ROW = 4
 HEADER = ("rows", "count", "epoch")
-"""The words that a gate finds: the address of the table, how many rows it has, and how often the
+"""The words that a dispatch stub finds: the address of the table, how many rows it has, and how often the
 function was captured again."""
 CONTENTS, LIST_SIZE, LIST_ITEMS, TAG, DATA = 16, 16, 24, 24, 16
 """Where CPython keeps the value of a cell, the size and the items of a list, the version of a dict,

@@ -16,7 +16,7 @@ from typing import Any
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline import loops as pipeline
 from symdiff.pipeline.lowered.scalar import LoweredFunction
-from symdiff.runtime.protocols import Reference, Settled
+from symdiff.runtime.protocols import GuardedProgram, Reference
 
 
 @dataclass(frozen=True)
@@ -47,21 +47,21 @@ class LoweredProgram:
         """The program in closed forms with the values at completed points, for balls."""
         return pipeline.exact(self.source)
 
-    def double(self, dtype: str, tests: int, estimates: bool = False) -> Settled:
-        """The program with its error tests, as `symdiff.passes.accuracy.loop_tiers.settle` has
+    def double(self, dtype: str, tests: int, estimates: bool = False) -> GuardedProgram:
+        """The program with its error tests, as `symdiff.passes.accuracy.loop_tiers.guard_values` has
         them."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.loops.simplify.scaled_norms import scaled
         from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
-        from symdiff.passes.accuracy.loop_tiers import settle
+        from symdiff.passes.accuracy.loop_tiers import guard_values
 
         program = self.source
         flags = self.reads_flags and has_flags()
         if not flags or (other := scaled(program, dtype)) is program:
-            return settle(program, dtype, self.accuracy, tests, estimates, self.by_rows)
+            return guard_values(program, dtype, self.accuracy, tests, estimates, self.by_rows)
         if tests:
-            return settle(other, dtype, self.accuracy, tests, estimates, self.by_rows)
-        found: Any = settle(program, dtype, self.accuracy, tests, estimates, self.by_rows)
+            return guard_values(other, dtype, self.accuracy, tests, estimates, self.by_rows)
+        found: Any = guard_values(program, dtype, self.accuracy, tests, estimates, self.by_rows)
         return found._replace(flags=OVERFLOWS | UNDERFLOWS)  # type: ignore[no-any-return]
 
     def value(self, reference: Reference) -> LoweredFunction:

@@ -25,7 +25,7 @@ from symdiff.runtime.loops.call import (
     InaccurateError,
     WideIntegerError,
 )
-from symdiff.runtime.protocols import LoopFunction, Settled
+from symdiff.runtime.protocols import GuardedProgram, LoopFunction
 from symdiff.runtime.scalar import compiled, elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
@@ -46,7 +46,7 @@ class LoopKernel:
     parallel : True, False, or "auto" to use threads where it pays.
     cache : whether compiled code is kept on disk.
     accuracy : as for `symdiff.runtime.scalar.kernel.Kernel`.
-    tiers : how values in doubt are computed again; None if they are not.
+    tiers : how flagged values are computed again; None if they are not.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class LoopKernel:
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
         self._compiled: dict[tuple[str, int, bool], Code] = {}
-        self._settled: dict[tuple[str, int, bool], Settled] = {}
+        self._guarded: dict[tuple[str, int, bool], GuardedProgram] = {}
         self._again: Recomputed | None = None
         self._lock = Lock()
         self._ranks = [
@@ -87,25 +87,25 @@ class LoopKernel:
         """The assembly of the kernel, for people and tests."""
         return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
 
-    def settled(self, dtype: str, tests: int, estimates: bool = True) -> Settled:
-        """The program with its doubts, for a dtype, tests and estimates as of `settle`."""
+    def guarded(self, dtype: str, tests: int, estimates: bool = True) -> GuardedProgram:
+        """The program with its error tests, for a dtype, tests and estimates as of `guard_values`."""
         assert self.tiers is not None
         key = dtype, tests, estimates
         with self._lock:
-            if key not in self._settled:
+            if key not in self._guarded:
                 made = self.tiers.double(dtype, tests, estimates)
-                self._settled[key] = made
-            return self._settled[key]
+                self._guarded[key] = made
+            return self._guarded[key]
 
     def _text(self, dtype: str, tests: int = 0, estimates: bool = True) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         if self.tiers is None:
             return print_nests(self.program, dtype, lanes, self.accuracy)
-        s = self.settled(dtype, tests, estimates)
+        s = self.guarded(dtype, tests, estimates)
         return print_nests(s.program, dtype, lanes, self.accuracy, len(s.references), s.flags)
 
     def code(self, dtype: str, tests: int = 0, estimates: bool = True) -> Code:
-        """The compiled kernel of one dtype, with tests as of `settle`: what is not tested
+        """The compiled kernel of one dtype, with tests as of `guard_values`: what is not tested
         for, the processor's flags tell, if it has any."""
         tests = tests if jit.has_flags() else ALL
         which = dtype, tests, estimates
