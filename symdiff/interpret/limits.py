@@ -222,12 +222,10 @@ class Approach:
     def _flat_beside(self, d: int, used: Sequence[int], depth: int) -> Iterator[list[Value]]:
         """The values of all nodes where one that changes its sign close to the point is smaller
         than all powers of the distance, and the others are as where it is zero."""
-        way = None
-        for way, _ in self._towards_zero(d, used, depth, PRECISION * 3 // 5):
-            pass
-        if way is None:
+        ways = [way for way, _ in self._towards_zero(d, used, depth, PRECISION * 3 // 5)]
+        if not ways:
             return
-        inputs = self._inputs(way, used, depth)
+        inputs = self._inputs(ways[-1], used, depth)
         for e in FLAT[:3]:
             for flat in (_step(depth, e), -_step(depth, e)):
                 v = self.tape.run(inputs, PRECISION, self.fixed, partial(_instead, d, flat))
