@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import random
+from bisect import bisect
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,9 @@ hypothesis.settings.load_profile("symdiff")
 GOLDEN = Path(__file__).parent / "golden"
 DURATIONS = Path(__file__).parent / "durations.txt"
 """Seconds of processor time of tests, those of processes that they start included."""
-LONG = 0.25
-"""Seconds from which a test is slow."""
+DEFAULT = 300.0
+"""Seconds that all tests which are not slow take together, of one processor: those that take
+longest are slow, as many as it needs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -88,7 +91,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config: Any = session.config
     if config.getoption("--measure") and not hasattr(config, "workerinput"):
         kept = {k: v for k, v in durations().items() if k not in _measured} | _measured
-        rows = [f"{v:.2f} {k}\n" for k, v in sorted(kept.items()) if v >= LONG]
+        ordered = sorted(kept, key=lambda k: kept[k])
+        fast = bisect(list(accumulate(kept[k] for k in ordered)), DEFAULT)
+        rows = [f"{kept[k]:.2f} {k}\n" for k in sorted(ordered[fast:])]
         DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
 
 
