@@ -56,11 +56,14 @@ class Group:
     Attributes
     ----------
     name : of the largest one of them.
+    columns : for each function, which values of the largest one it returns.
+    balls : whether there is a function of balls; known once it was written.
     """
 
     name: str
     checks: Checks
     columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    balls: bool = False
 
 
 @dataclass(slots=True)
@@ -102,7 +105,7 @@ def again_parts(
     used = {"_at", "_repair"} | first.helpers
     parts: list[str] = []
     functions: dict[ir.Op, None] = {}
-    local = local_names(params, {*definitions(), "flint", "decide"})
+    local = local_names(params, {*definitions(), "flint", "decide", "results", "divisors"})
     broken = "None"
     if demands:
         broken = f"_{main}_demand"
@@ -114,6 +117,7 @@ def again_parts(
             continue
         wide, writer = wide_source(f"{name}_wide", params, local, group.checks.closed)
         balls, names = balls_source(f"{name}_balls", params, local, group.checks.reference)
+        group.balls = bool(balls)
         used |= writer.used | names | ({"_proven"} if balls else set())
         functions |= writer.functions
         sharp = "None"
