@@ -14,8 +14,8 @@ recurrences have no more of it than there is. Adjoints and tapes too.
 The errors are of first order: products take in those of both factors, arguments of functions are
 rounded to a double first, so that what is left out is of the size of the square of a rounding; and
 those of functions are known to 2**-63 of the value. So a result is accepted whose correction is not
-above `FUNCTIONS` of it, or `ARITHMETIC` if there are no functions; of an array, of the largest element, and of each
-`ARITHMETIC`. That measures what the roundings did; it is no proof: errors of corrections are not
+above `FUNCTIONS` of it, or `ARITHMETIC` if there are no functions; of an array, of the largest element, and
+`EACH` or `ARITHMETIC` of each. That measures what the roundings did; it is no proof: errors of corrections are not
 bounded.
 
 Reference: P. Langlois, Automatic linear correction of rounding errors, BIT 41 (2001).
@@ -35,11 +35,14 @@ from symdiff.ir.loop_program import (
     ARRAY,
     REAL_OF,
     Build,
+    Check,
     LoopProgram,
     Statement,
+    Type,
     array,
     index,
     kind_of,
+    leaves,
     load,
     name_of,
     types,
@@ -53,6 +56,11 @@ from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
 """Relative corrections of results that are accepted, with functions and without."""
+EACH, MANY = Fraction(1, 2**40), 1024
+"""With functions, those of each element of an array: their errors are 2**-63, which makes 8 ulp of it at
+most. Of an array of more elements, as many times that, up to `ARITHMETIC`."""
+SMALL = 1024
+"""Numbers that a call takes and gives at most to be corrected at once."""
 FADES = -600
 """Exponentials below are so small that their errors, of a unit or two, are left out."""
 
@@ -74,6 +82,33 @@ def corrected_program(program: LoopProgram) -> LoopProgram:
         total = n if total is ZERO else raw(ADD, (total, n))
     outputs.append(raw(REAL_OF, (total,)) if total is ZERO else total)
     return replace(program, block=pruned((*block, *checks), outputs), outputs=tuple(outputs))
+
+
+def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
+    """The program with its corrections and checks, as a first tier: a check "small" fails where arguments and
+    results are more than so many numbers, before anything is computed, and one "accuracy" where
+    a number may not be accurate.
+
+    Raises
+    ------
+    UnsupportedError : as `corrected_program` does.
+    """
+    known = types(program)
+    given = {e for p in program.params for e in p.type.shape}
+    shapes = [p.type.shape for p in program.params]
+    shapes += [known[name_of(e)].shape for e in program.outputs if e.op is ARRAY]
+    count: Expr = ZERO
+    for shape in shapes:
+        if shape and set(leaves(shape)) <= given:
+            size: Expr = ONE
+            for n in shape:
+                size = size * n
+            count = count + size
+    made = corrected_program(program)
+    *outputs, wrong = made.outputs
+    first = Check(ir.le(count, const(small)), "small", f"{program.name}: many numbers")
+    last = Check(raw(LE, (wrong, ZERO)), "accuracy", f"{program.name}: a result lost digits")
+    return replace(made, block=(first, *made.block, last), outputs=tuple(outputs))
 
 
 class _Correcting(Beside):
@@ -144,6 +179,16 @@ class _Correcting(Beside):
     def accepted(self) -> Fraction:
         return FUNCTIONS if self.functions else ARITHMETIC
 
+    def of_each(self, t: Type) -> Expr:
+        """The correction of an element of an array that is accepted."""
+        if not self.functions:
+            return const(ARITHMETIC)
+        low, high, part = const(EACH), const(ARITHMETIC), const(EACH / MANY)
+        for n in t.shape:
+            part = raw(ir.MUL, (part, raw(REAL_OF, (n,))))
+        part = raw(WHERE, (raw(LT, (part, low)), low, part))
+        return raw(WHERE, (raw(LT, (high, part)), high, part))
+
     def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
         """A result; what counts the numbers in it that may not be accurate is added."""
         if e.op is not ARRAY:
@@ -152,7 +197,7 @@ class _Correcting(Beside):
             ((value, rest),) = self.real(e)
             if rest is ZERO:
                 return value
-            wrong.append(_wrong(self.accepted, value, rest))
+            wrong.append(_wrong(const(self.accepted), value, rest))
             return _together(value, rest)
         t, name = types(self.program)[name_of(e)], name_of(e)
         if t.kind != "f" or name not in self.beside:
@@ -163,10 +208,10 @@ class _Correcting(Beside):
         value, rest = load(e, *at), load(array(rests), *at)
         size = [raw(ir.ABS, (v,)) for v in (value, rest)]
         (lost, biggest, most), block = self.over_elements(
-            t, places, [_wrong(ARITHMETIC, value, rest), *size], [False, True, True]
+            t, places, [_wrong(self.of_each(t), value, rest), *size], [False, True, True]
         )
         checks += block
-        wrong += [lost, _wrong(self.accepted, biggest, most)]
+        wrong += [lost, _wrong(const(self.accepted), biggest, most)]
         sums = self.names.fresh(name)
         checks.append(Build(sums, t, tuple(places), _together(value, rest)))
         return array(sums)
@@ -178,11 +223,11 @@ def _together(value: Expr, rest: Expr) -> Expr:
     return raw(WHERE, (raw(LT, (raw(ir.ABS, (total,)), INF)), total, value))
 
 
-def _wrong(accepted: Fraction, value: Expr, rest: Expr) -> Expr:
+def _wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
     """1 where a correction is too large, or unknown."""
     size, off = raw(ir.ABS, (value,)), raw(ir.ABS, (rest,))
-    fine = raw(LE, (off, raw(ir.MUL, (const(accepted), size))))
+    fine = raw(LE, (off, raw(ir.MUL, (accepted, size))))
     return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
 
 
-__all__ = ["corrected_program"]
+__all__ = ["corrected_at_once", "corrected_program"]

@@ -103,11 +103,13 @@ SUBNORMAL = 2**16
 
 class Estimated(NamedTuple):
     """A program with checks, the expressions that only they need, and those whose own
-    roundings they count, so that these need no error tests."""
+    roundings they count, so that these need no error tests; and whether the errors of all results
+    are bounded statically."""
 
     program: LoopProgram
     unwatched: frozenset[Expr]
     untested: frozenset[Expr]
+    bounded: bool = True
 
 
 def estimated(
@@ -133,8 +135,9 @@ def estimated(
         return Estimated(program, frozenset(), frozenset())
     made = pruned((*work.first, *block, *checks), program.outputs)
     return Estimated(
-        replace(program, block=made), frozenset(work.unwatched), frozenset(work.untested)
-    )
+        replace(program, block=made), frozenset(work.unwatched), frozenset(work.untested),
+        work.bounded,
+    )  # fmt: skip
 
 
 class _Estimating(Propagation):
@@ -145,6 +148,7 @@ class _Estimating(Propagation):
     tapes : errors of what is on a tape, and the tape of them.
     first, sums : see `matrix_errors.Named`.
     zeros : arrays whose elements are zero where something is added to them.
+    bounded : whether the errors of the results that were checked are bounded statically.
     """
 
     def __init__(
@@ -157,6 +161,7 @@ class _Estimating(Propagation):
         self.first: list[Statement] = []
         self.sums: dict[tuple[str, int], Expr] = {}
         self.zeros: set[str] = set()
+        self.bounded = True
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
         self.names = Names((*types(self.program), *(v.tape for s in loops for v in s.saves)))
         self.counts = {e for p in self.program.params for e in p.type.shape if e.op is INDEX}
@@ -485,6 +490,7 @@ class _Estimating(Propagation):
             found = self.error(e)
             if found.flat and found.k <= LIMIT:
                 return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if divides(e) else []
+            self.bounded = False
             fine = self._fine(self.units(e, found), const(LIMIT), self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
@@ -492,6 +498,7 @@ class _Estimating(Propagation):
         static = found.flat and found.k <= LIMIT
         if t.kind != "f" or (static and not self.has_quotients(name_of(e))):
             return []
+        self.bounded = self.bounded and static
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
         size = ir.abs_(load(e, *at))

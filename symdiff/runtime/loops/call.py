@@ -14,7 +14,7 @@ import numpy as np
 
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
-from symdiff.codegen.llvm.loops.kernel import FIXED
+from symdiff.codegen.llvm.loops.kernel import AT_ONCE, FIXED
 from symdiff.codegen.llvm.loops.parallel import PIECE, STOPPED
 from symdiff.errors import DomainError, SymdiffError
 from symdiff.ir import CONST, Expr
@@ -66,6 +66,10 @@ class InaccurateError(ComputationError, ArithmeticError):
     results: Sequence[Any] = ()
 
 
+class NotAtOnceError(SymdiffError):
+    """A call that the kernel of calls of few numbers leaves to the next."""
+
+
 ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError,
                                        "domain": DomainError, "accuracy": InaccurateError}  # fmt: skip
 """The errors of checks; of others, `ComputationError`."""
@@ -80,9 +84,10 @@ class Code:
     """The compiled code of a kernel for one dtype."""
 
     def __init__(
-        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, estimates: bool = True
+        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, first: bool = False
     ) -> None:
-        self.kernel, self.linked, self.estimates = kernel, linked, estimates
+        self.kernel, self.linked = kernel, linked
+        self.at_once = first and bool(linked.address(AT_ONCE))
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
         self.function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(linked.address("kernel"))
@@ -99,7 +104,7 @@ class Code:
         )(self.spread)
         self.again = None
         if kernel.tiers is not None:
-            settled = partial(kernel.settled, dtype, tests, estimates)
+            settled = partial(kernel.settled, dtype, tests, first)
             self.again = Again(
                 self.outcome, settled, kernel.tiers, linked, dtype, kernel.accuracy,
                 kernel.cache,
@@ -192,6 +197,9 @@ class Code:
         inaccurate = status - FIRST_CHECK >= len(self.layout.checks)
         if status and not inaccurate:
             self.fail(status)
+        if inaccurate and self.at_once:
+            self.finish(ctypes.addressof(buffer))
+            raise NotAtOnceError(f"{self.kernel.program.name}: for another kernel")
         results = [self.output(k, t, memory, result) for k, t in enumerate(targets)]
         if not self.all_known:
             self.finish(ctypes.addressof(buffer))
@@ -222,7 +230,7 @@ class Code:
             self.finish(at)
             _drop(self.linked)
             self.next = max(self.tests, 2 if flags & OVERFLOWS else 1)
-        other: Code = self.kernel.code(self.real.name, self.next, self.estimates)
+        other: Code = self.kernel.code(self.real.name, self.next)
         struct.pack_into("=q", memory, 8 * AGAIN, other.callbacks[AGAIN - 1])
         return other.invoke(memory, at)
 

@@ -23,6 +23,7 @@ from symdiff.runtime.loops.call import (
     ComputationError,
     ElementError,
     InaccurateError,
+    NotAtOnceError,
     WideIntegerError,
 )
 from symdiff.runtime.protocols import LoopFunction, Settled
@@ -87,28 +88,31 @@ class LoopKernel:
         """The assembly of the kernel, for people and tests."""
         return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
 
-    def settled(self, dtype: str, tests: int, estimates: bool = True) -> Settled:
-        """The program with its doubts, for a dtype, tests and estimates as of `settle`."""
+    def settled(self, dtype: str, tests: int, first: bool = False) -> Settled:
+        """The program with its doubts, for a dtype and tests as of `settle`; if it is the first to be
+        called, with its corrections where that has a use."""
         assert self.tiers is not None
-        key = dtype, tests, estimates
+        key = dtype, tests, first
         with self._lock:
             if key not in self._settled:
-                made = self.tiers.double(dtype, tests, estimates)
-                self._settled[key] = made
+                made = self.tiers.at_once(dtype) if first else None
+                self._settled[key] = made or self.tiers.double(dtype, tests, True)
             return self._settled[key]
 
-    def _text(self, dtype: str, tests: int = 0, estimates: bool = True) -> str:
+    def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         if self.tiers is None:
             return print_nests(self.program, dtype, lanes, self.accuracy)
-        s = self.settled(dtype, tests, estimates)
-        return print_nests(s.program, dtype, lanes, self.accuracy, len(s.references), s.flags)
+        s = self.settled(dtype, tests, first)
+        return print_nests(
+            s.program, dtype, lanes, self.accuracy, len(s.references), s.flags, s.corrected, s.corrected
+        )
 
-    def code(self, dtype: str, tests: int = 0, estimates: bool = True) -> Code:
+    def code(self, dtype: str, tests: int = 0, first: bool = False) -> Code:
         """The compiled kernel of one dtype, with tests as of `settle`: what is not tested
-        for, the processor's flags tell, if it has any."""
+        for, the processor's flags tell, if it has any. `first`: whether it is the first to be called."""
         tests = tests if jit.has_flags() else ALL
-        which = dtype, tests, estimates
+        which = dtype, tests, first
         found = self._compiled.get(which)
         if found is None:
             with self._lock:
@@ -174,7 +178,10 @@ class LoopKernel:
         """Call the kernel; where integers do not fit, compute with Python's, and where a result
         lost digits, more accurately."""
         try:
-            return self.code(dtype).run(values, out, result)
+            try:
+                return self.code(dtype, first=True).run(values, out, result)
+            except NotAtOnceError:
+                return self.code(dtype).run(values, out, result)
         except WideIntegerError as error:
             from symdiff.runtime.loops.exact_integers import exactly
 
@@ -217,7 +224,7 @@ class WideLoopKernel(LoopKernel):
     """A program whose operations are those of processors (`passes.accuracy.whole_program`,
     `passes.accuracy.corrected_program`)."""
 
-    def _text(self, dtype: str, tests: int = 0, estimates: bool = True) -> str:
+    def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
         return print_nests(self.program, dtype, compiled.registers(dtype), wide=True)
 
     def _run(
