@@ -12,7 +12,8 @@ its sign, not a bound: of what other operations make of it nothing is estimated,
 recurrences have no more of it than there is. Adjoints and tapes too.
 
 The errors are of first order: products take in those of both factors, arguments of functions are
-rounded to a double first, so that what is left out is of the size of the square of a rounding; and
+rounded to a double first, so that what is left out is of the size of the square of a rounding: so much
+is added to the error of each sum, as values and errors may both cancel; and
 those of functions are known to 2**-63 of the value. So a result is accepted whose correction is not
 above `FUNCTIONS` of it, or `ARITHMETIC` if there are no functions; of an array, of the largest element, and
 `EACH` or `ARITHMETIC` of each. That measures what the roundings did; it is no proof: errors of corrections are not
@@ -29,7 +30,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.ir import ADD, FALSE, INF, LE, LT, NAN, ONE, TRUE, WHERE, ZERO, Expr, const, raw
+from symdiff.ir import ADD, FALSE, INF, LE, LT, NAN, ONE, SUB, TRUE, VAR, WHERE, ZERO, Expr, const, raw
 from symdiff.ir.functions import EXP
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -50,6 +51,7 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.prune import pruned
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp
 from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.lowering.target import FMA
 from symdiff.passes.accuracy.beside import Beside, Parts, with_loops
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.stabilise import stabilise
@@ -59,6 +61,10 @@ FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
 EACH, MANY = Fraction(1, 2**40), 1024
 """With functions, those of each element of an array: their errors are 2**-63, which makes 8 ulp of it at
 most. Of an array of more elements, as many times that, up to `ARITHMETIC`."""
+DUST = Fraction(1, 2**105)
+"""Of the terms of a sum, as they may be off by errors of second order."""
+GOLDEN = Fraction(617, 1024)
+"""Multiples of it are spread evenly modulo 1."""
 SMALL = 1024
 """Numbers that a call takes and gives at most to be corrected at once."""
 FADES = -600
@@ -117,6 +123,7 @@ class _Correcting(Beside):
     Attributes
     ----------
     functions : whether there are any.
+    sums : how many have an error of second order.
     """
 
     suffixes = ("rest",)
@@ -124,6 +131,7 @@ class _Correcting(Beside):
     def __init__(self, program: LoopProgram) -> None:
         super().__init__(program)
         self.functions = False
+        self.sums = 0
 
     def pairs(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
         forms = elementary(stabilise(tuple(outputs)))
@@ -142,6 +150,8 @@ class _Correcting(Beside):
         inside: Expr = TRUE
         for n in nodes:
             value, rest = corrected(n, known)
+            if n.op in (ADD, SUB):
+                known[n] = self.dusted(known[n], *(known[a] for a in n.args))
             if n.op not in CORRECTED:
                 continue
             x = known[n.args[0]][0]
@@ -169,7 +179,18 @@ class _Correcting(Beside):
         known = Known()
         a, b = ir.var("left"), ir.var("right")
         known.update({a: (x[0], x[1]), b: (y[0], y[1])})
-        return corrected(raw(ADD, (a, b)), known)
+        return self.dusted(corrected(raw(ADD, (a, b)), known), x, y)
+
+    def dusted(self, total: Parts, x: Parts, y: Parts) -> Parts:
+        """A sum whose correction is not below `DUST` of its terms, of which one is inexact: where both
+        the terms and their corrections cancel, errors of second order are all that is left. Of no
+        two sums it is alike, so that these do not cancel."""
+        value, rest = total
+        if value.op not in (ADD, SUB) or (x[1] is ZERO and y[1] is ZERO):
+            return total
+        size = raw(ir.ABS, (x[0] if y[0].op is VAR else y[0],))
+        self.sums += 1
+        return value, raw(FMA, (const(DUST * (1 + self.sums * GOLDEN % 1)), size, rest))
 
     def unsure(self, x: Parts, where: Expr) -> Parts:
         return x
