@@ -30,7 +30,23 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.ir import ADD, FALSE, INF, LE, LT, NAN, ONE, SUB, TRUE, VAR, WHERE, ZERO, Expr, const, raw
+from symdiff.ir import (
+    ADD,
+    FALSE,
+    INF,
+    LE,
+    LT,
+    NAN,
+    ONE,
+    SUB,
+    TRUE,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    const,
+    raw,
+)
 from symdiff.ir.functions import EXP
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -54,6 +70,7 @@ from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.target import FMA
 from symdiff.passes.accuracy.beside import Beside, Parts, with_loops
 from symdiff.passes.accuracy.compensate import elementary
+from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
@@ -149,22 +166,32 @@ class _Correcting(Beside):
         known.update({v: (p[0], p[1]) for v, p in leaves.items()})
         inside: Expr = TRUE
         for n in nodes:
-            value, rest = corrected(n, known)
+            if n.op is EXP:
+                fine = self.exponential(n, known)
+                inside = ir.and_(inside, fine)
+                continue
+            corrected(n, known)
             if n.op in (ADD, SUB):
-                known[n] = self.dusted(known[n], *(known[a] for a in n.args))
+                value, rest = self.dusted(known[n], *(known[a] for a in n.args))
+                known[n] = value, rest
             if n.op not in CORRECTED:
                 continue
-            x = known[n.args[0]][0]
-            fine = CORRECTED[n.op].inside(x)
-            if n.op is EXP:
-                fades = ir.lt(x, const(FADES))
-                known[n] = ir.where(fades, raw(EXP, (x,)), value), ir.where(fades, ZERO, rest)
-                fine = ir.or_(fades, fine)
-            inside = ir.and_(inside, fine)
+            inside = ir.and_(inside, CORRECTED[n.op].inside(known[n.args[0]][0]))
         made = [known[e] for e in forms]
         if inside is TRUE:
             return list(made)
         return [(v, ir.where(inside, rest, NAN)) for v, rest in made]
+
+    def exponential(self, n: Expr, known: Known) -> Expr:
+        """Put an exponential into what is known; where its correction holds. Where it fades, that is not
+        computed of its argument, but of 0, so that nothing overflows."""
+        x, rest = known[n.args[0]]
+        fades, here = ir.lt(x, const(FADES)), ir.var("argument")
+        known[here] = ir.where(fades, ZERO, x), ir.where(fades, ZERO, rest)
+        value, error = corrected(raw(EXP, (here,)), known)
+        del known[here], known[raw(EXP, (here,))]
+        known[n] = ir.where(fades, raw(EXP, (x,)), value), ir.where(fades, ZERO, error)
+        return ir.or_(fades, CORRECTED[EXP].inside(x))
 
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
         made = zip(outputs, self.pairs(outputs, leaves), strict=True)
@@ -185,7 +212,7 @@ class _Correcting(Beside):
         """A sum whose correction is not below `DUST` of its terms, of which one is inexact: where both
         the terms and their corrections cancel, errors of second order are all that is left. Of no
         two sums it is alike, so that these do not cancel."""
-        value, rest = total
+        value, rest = total[0], total[1]
         if value.op not in (ADD, SUB) or (x[1] is ZERO and y[1] is ZERO):
             return total
         size = raw(ir.ABS, (x[0] if y[0].op is VAR else y[0],))
@@ -228,8 +255,12 @@ class _Correcting(Beside):
         (rests,) = self.beside[name]
         value, rest = load(e, *at), load(array(rests), *at)
         size = [raw(ir.ABS, (v,)) for v in (value, rest)]
-        (lost, biggest, most), block = self.over_elements(
-            t, places, [_wrong(self.of_each(t), value, rest), *size], [False, True, True]
+        (lost, biggest, most), block = over_elements(
+            self.names,
+            places,
+            t,
+            [_wrong(self.of_each(t), value, rest), *size],
+            [False, True, True],
         )
         checks += block
         wrong += [lost, _wrong(const(self.accepted), biggest, most)]

@@ -67,7 +67,14 @@ class InaccurateError(ComputationError, ArithmeticError):
 
 
 class NotAtOnceError(SymdiffError):
-    """A call that the kernel of calls of few numbers leaves to the next."""
+    """A call that the kernel of calls of few numbers leaves to the next.
+
+    Attributes
+    ----------
+    results : the outputs, of which some may not be accurate; None if nothing was computed.
+    """
+
+    results: Sequence[Any] | None = None
 
 
 ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError,
@@ -90,6 +97,7 @@ class Code:
         self.at_once = first and bool(linked.address(AT_ONCE))
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
+        self.many = FIRST_CHECK + len(kernel.layout.checks)
         self.function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(linked.address("kernel"))
         self.step, self.steps = (
             ctypes.c_int64.from_address(linked.address(name)) for name in (STEP, STEPS)
@@ -194,17 +202,18 @@ class Code:
                 status = self.invoke(memory, ctypes.addressof(buffer))
         else:
             status = self.invoke(memory, ctypes.addressof(buffer))
-        inaccurate = status - FIRST_CHECK >= len(self.layout.checks)
+        inaccurate = status >= self.many
         if status and not inaccurate:
             self.fail(status)
-        if inaccurate and self.at_once:
+        if self.at_once and status == self.many:
             self.finish(ctypes.addressof(buffer))
-            raise NotAtOnceError(f"{self.kernel.program.name}: for another kernel")
+            raise NotAtOnceError(f"{self.kernel.program.name}: many numbers")
         results = [self.output(k, t, memory, result) for k, t in enumerate(targets)]
         if not self.all_known:
             self.finish(ctypes.addressof(buffer))
         if inaccurate:
-            error = InaccurateError(f"{self.kernel.program.name}: a result lost digits")
+            made = NotAtOnceError if self.at_once else InaccurateError
+            error = made(f"{self.kernel.program.name}: a result lost digits")
             error.results = results
             raise error
         if out is not None:
@@ -232,7 +241,8 @@ class Code:
             self.next = max(self.tests, 2 if flags & OVERFLOWS else 1)
         other: Code = self.kernel.code(self.real.name, self.next)
         struct.pack_into("=q", memory, 8 * AGAIN, other.callbacks[AGAIN - 1])
-        return other.invoke(memory, at)
+        status = other.invoke(memory, at)
+        return status + 1 if self.at_once and status == self.many else status
 
     def settled(self, status: int) -> int:
         """The return code, once what went wrong with values in doubt is told."""
