@@ -157,7 +157,7 @@ def main() -> None:
         points = [rng.uniform(a, b, options.size) for a, b in ranges]
         compiled = kernels(fun)
         tests = compiled.pop("tests")
-        share = tests.evaluate(points).suspects / options.size
+        share = tests.evaluate(points).flagged / options.size
         for kernel in compiled.values():
             kernel.evaluate(points)
         out = {name: [np.empty(options.size) for _ in k.outputs] for name, k in compiled.items()}

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, TypeVar, cast
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Class = TypeVar("_Class", bound=type)
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,10 @@ class VerificationError(SymdiffError):
     every call. Please report it; `verify=False` switches the comparison off."""
 
 
+class CallError(SymdiffError, TypeError):
+    """Arguments that do not fit the signature of a function, in Python's words."""
+
+
 class DomainError(SymdiffError, ValueError):
     """Arguments for which an `assert` of the function, or its `domain=`, does not hold."""
 
@@ -70,3 +83,61 @@ class ParseError(SymdiffError):
 
 class TargetError(SymdiffError):
     """A target (CPU feature, CUDA device, optional package) that is not there."""
+
+
+def outermost(function: _Function) -> _Function:
+    """Mark a function that users call: errors about what they wrote leave it without the frames
+    below, as their text names the line. `SYMDIFF_TRACEBACK=full` keeps them."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **kwargs)
+        except SymdiffError as e:
+            if os.environ.get("SYMDIFF_TRACEBACK") == "full":
+                raise
+            _shorten(e)
+            raise  # SYMDIFF_TRACEBACK=full shows the frames inside of symdiff
+
+    return cast(_Function, called)
+
+
+def outermost_in(*names: str) -> Callable[[_Class], _Class]:
+    """Mark methods and properties of a class as `outermost`."""
+
+    def marked(owner: Any) -> Any:
+        for name in names:
+            found: Any = vars(owner)[name]
+            if isinstance(found, property):
+                getter: Any = found.fget
+                setattr(owner, name, property(outermost(getter), doc=found.__doc__))
+            else:
+                setattr(owner, name, outermost(found))
+        return owner
+
+    return marked
+
+
+def _shorten(error: BaseException) -> None:
+    """Take our frames out of an error's traceback, and of those that led to it; one that never
+    left our code is not shown."""
+    error.__traceback__ = _users(error.__traceback__)
+    if error.__cause__ is not None:
+        _shorten(error.__cause__)
+    elif error.__context__ is not None and not error.__suppress_context__:
+        _shorten(error.__context__)
+        error.__suppress_context__ = error.__context__.__traceback__ is None
+
+
+def _users(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without our frames."""
+    kept = []
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_OWN):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    made: TracebackType | None = None
+    for t in reversed(kept):
+        made = TracebackType(made, t.tb_frame, t.tb_lasti, t.tb_lineno)
+    return made

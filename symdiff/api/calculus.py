@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir.program import Program, map_objects
@@ -13,6 +13,7 @@ from symdiff.passes.simplify import Short
 from symdiff.pipeline import scalar as pipeline
 
 
+@outermost
 def simplify(expr: Any) -> Any:
     """The shortest form that is found for a formula.
 
@@ -40,6 +41,7 @@ def simplify(expr: Any) -> Any:
     return _expressions(program, pipeline.short_value(program, False), symbols)
 
 
+@outermost
 def diff(expr: Any, *wrt: Any) -> Any:
     """The derivative of a formula, simplified.
 

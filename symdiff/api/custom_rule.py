@@ -16,6 +16,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.codegen.llvm import jit
 from symdiff.errors import SymdiffError
+from symdiff.frontend import source
 from symdiff.frontend.capture import capture
 from symdiff.ir import OPS, Expr, Op
 from symdiff.ir.program import Program
@@ -133,8 +134,9 @@ def _traced(rule: Derivative, args: tuple[Expr, ...]) -> Expr:
 
 def _source(fun: Callable[..., Any]) -> str | None:
     try:
-        lines = textwrap.dedent(inspect.getsource(fun)).splitlines()
-    except OSError:
+        place, node = source.find(fun)  # type: ignore[arg-type]
+    except (SymdiffError, AttributeError):
         return None
+    lines = textwrap.dedent("".join(place.lines[node.lineno - 1 : node.end_lineno])).splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith("def ")), None)
     return None if start is None else "\n".join(lines[start:])

@@ -11,14 +11,14 @@ import numpy as np
 from symdiff.api.entries import Kind
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.leaves import leaves_of, regrouped
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend import Shapes, SymArray, pytrees
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import flatten_like
 from symdiff.pipeline.kernels.loops import of_numbers
 from symdiff.pipeline.kernels.scalar import is_flat
-from symdiff.runtime.dispatch import Way, refusing
+from symdiff.runtime.dispatch import CompiledEntry, refusing
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import ShapeError
 
@@ -26,6 +26,7 @@ from symdiff.runtime.scalar.elementwise import ShapeError
 class JacobianFunction(SymbolicFunction, step="jacobian"):
     """`f.jacobian(...)`, dense or sparse."""
 
+    @outermost
     def _general(self, /, *args: Any, **kwargs: Any) -> Any:
         names = self._source.parameters.names
         if "sparse" in names or not kwargs.pop("sparse", False):
@@ -47,6 +48,7 @@ class Product(SymbolicFunction):
     """A product with a vector; `primals` is the tuple of all arguments, or the one
     argument itself."""
 
+    _selects = False
     _counts = 0, 0  # arguments, and entries of the vector
     _in_order = True  # whether the vector's entries are those of the tuple, one after the other
 
@@ -66,7 +68,7 @@ class Product(SymbolicFunction):
     ) -> tuple[tuple[Any, ...], bool]:
         """The arguments of the program, and whether it is applied to each of their elements."""
         shapes = self._source.shapes(static, real)
-        entries = self._entries(vector, static, shapes)
+        entries = [_real(v) for v in self._entries(vector, static, shapes)]
         each = of_numbers(self._source.raw(static, shapes))
         self._counts = len(real), len(entries)
         return (*real, *entries), each and any(map(_rank, (*real, *entries)))
@@ -111,14 +113,13 @@ class Product(SymbolicFunction):
             flat += pytrees.leaves_of(nodes[real.index(name)], v, f"the vector by {name}")
         return tuple(flat)
 
-    def _open(self, kind: Kind, way: Way | None) -> None:
+    def _open(self, kind: Kind, entry: CompiledEntry | None, static: Mapping[str, Any]) -> None:
         """Compiled entries take all arguments in a row; `primals` and the vector are numbers or
         arrays where there is one, else tuples."""
         real, entries = self._counts
         if not self._in_order:
             return
-        if way is not None and (real, entries) != (1, 1):
-            entry = way.entry
+        if entry is not None and (real, entries) != (1, 1):
             first = "p" if real == 1 else "*p"
             then = "v" if entries == 1 else "*v"
             tuples = [
@@ -126,10 +127,10 @@ class Product(SymbolicFunction):
                 for n, k in (("p", real), ("v", entries)) if k != 1
             ]  # fmt: skip
             text = (
-                f"lambda p, v: entry({first}, {then}) if {' and '.join(tuples)} else NotImplemented"
+                f"lambda p, v: call({first}, {then}) if {' and '.join(tuples)} else NotImplemented"
             )
-            way = way._replace(entry=eval(text, {"entry": entry}))
-        super()._open(kind, None if way is None else way._replace(placed=refusing))
+            entry = entry._replace(call=eval(text, {"call": entry.call}))
+        super()._open(kind, None if entry is None else entry._replace(placed=refusing), static)
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if len(args) != 2:
@@ -230,17 +231,28 @@ class CotangentProduct(Product, step="vjp"):
         result = value, summed[0] if len(by) == 1 else summed
         return result if out is None else _stored(result, out)
 
-    def _open(self, kind: Kind, way: Way | None) -> None:
+    def _open(self, kind: Kind, entry: CompiledEntry | None, static: Mapping[str, Any]) -> None:
         arguments = (1 << len(self._source.parameters.real)) - 1
         if isinstance(kind, tuple) and kind[2] & arguments != arguments:
             return  # numbers beside arrays, which broadcast
-        super()._open(kind, way)
+        super()._open(kind, entry, static)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         assert self._parent is not None
         program = self._parent._source.program(static, shapes)
         self._in_order = isinstance(program.tree, int) or is_flat(program.tree)
         return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
+
+
+def _real(entry: Any) -> Any:
+    """An entry of a vector, whose small integers are real numbers; larger ones are looked at."""
+    if not isinstance(entry, (np.ndarray, np.generic)):
+        return entry
+    if entry.dtype.kind not in "biu" or entry.dtype.itemsize > 4:
+        return entry
+    if isinstance(entry, np.generic):
+        return float(entry)
+    return entry.astype(np.result_type(entry.dtype, np.float32))
 
 
 def _shape(value: Any) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import Emission, Program
+from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.kernels.scalar import tiered, unsound
 from symdiff.pipeline.validation.settings import mode
 from symdiff.runtime import cache
@@ -70,6 +70,8 @@ def compare_python(
     from symdiff.pipeline.validation.firstcall import verify
 
     source = self._source
+    if source.captures.foreign:  # it computes in another library's arithmetic
+        return
 
     def captured(values: Sequence[Any]) -> Program | LoopProgram:
         found: Program | LoopProgram = source.raw(static, source.shapes(static, values))
@@ -89,7 +91,7 @@ def compare_python(
         program = source.raw(static, shapes)
         if isinstance(program, LoopProgram):
             return None
-        trial = source.trial(static, shapes, source.emission(static, shapes))
+        trial = source.trial(static, shapes, source.optimized(static, shapes))
         if trial is None or trial.smooth is None:
             return None
         meant: Program = replace(program, outputs=trial.smooth)
@@ -126,14 +128,14 @@ def in_python(self: Function, real: Sequence[Any], static: Mapping[str, Any]) ->
 
 def computed(
     self: Function, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes | None
-) -> tuple[Sequence[Any], Emission, Tiered]:
+) -> tuple[Sequence[Any], OptimizedProgram, Tiered]:
     """The results of a function of numbers by code that has been compared, and that code."""
-    emission, kernel = self._compiled(static, shapes)
+    optimized, kernel = self._compiled(static, shapes)
     values = kernel(real)
     while replaced(self, static, shapes, kernel):
-        emission, kernel = self._compiled(static, shapes)
+        optimized, kernel = self._compiled(static, shapes)
         values = kernel(real)
-    return values, emission, kernel
+    return values, optimized, kernel
 
 
 def replaced(
@@ -148,12 +150,14 @@ def replaced(
         key = next((k for k, found in self._emitted.items() if found[1] is kernel), None)
         if key is None:  # another thread has replaced it
             return True
-        emission = self._emitted[key][0]
-        wrong = unsound(self.__name__, kernel, lambda: self._source.trial(static, shapes, emission))
+        optimized = self._emitted[key][0]
+        wrong = unsound(
+            self.__name__, kernel, lambda: self._source.trial(static, shapes, optimized)
+        )
         if wrong is None:
             kernel.validated = made
             return False
         demands = self._demands(self._source.scalar(static, shapes))
-        self._emitted[key] = emission, tiered(emission, self._options, wrong, demands)
+        self._emitted[key] = optimized, tiered(optimized, self._options, wrong, demands)
         self._emitted[key][1].without = wrong
         return True

@@ -17,8 +17,7 @@ from symdiff import ir
 from symdiff.api import entries, firstcalls, inspection, labelled, pickles, whole_arguments
 from symdiff.api.entries import Kind
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
-from symdiff.codegen.llvm.entry.dispatch import MOST
-from symdiff.errors import SymdiffError, VerificationError
+from symdiff.errors import SymdiffError, VerificationError, outermost_in
 from symdiff.frontend import (
     Inlined,
     Parameters,
@@ -31,7 +30,7 @@ from symdiff.frontend import (
     runs_when_traced,
 )
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import Emission, Program, flatten_like, in_python, map_objects, map_tree
+from symdiff.ir.program import OptimizedProgram, Program, flatten_like, in_python, map_objects
 from symdiff.pipeline.derivation import Source, Step, static_key
 from symdiff.pipeline.domain_checks import demands
 from symdiff.pipeline.kernels.cuda import CudaKernels
@@ -41,9 +40,8 @@ from symdiff.pipeline.options import Options
 from symdiff.pipeline.tracing import source_of
 from symdiff.process.locks import Lock
 from symdiff.process.progress import compiling
-from symdiff.runtime.dispatch import Gate, Way, refusing
+from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.scalar import elementwise
-from symdiff.runtime.scalar.elementwise import NUMERIC
 from symdiff.runtime.scalar.fallback import Demands, Tiered, _apart
 
 if TYPE_CHECKING:
@@ -55,6 +53,7 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 `symdiff.api.directional`."""
 
 
+@outermost_in("_general", "expr", "program", "numba", "cse", "source", "ptx", "latex", "report", "save", "map", "diff")  # fmt: skip
 class SymbolicFunction:
     """A traced function, or one of its derivatives, compiled when first called.
 
@@ -71,11 +70,12 @@ class SymbolicFunction:
     Notes
     -----
     `__call__` is a slot, which a call reads from C without a Python frame: it holds the general
-    path at first, and from the first compiled entry on the gate in front of all entries
+    path at first, and from the first compiled entry on the dispatch stub in front of all entries
     (`runtime.dispatch`).
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")
+    _selects = True  # whether its arguments are those of a plain call, in order
 
     if TYPE_CHECKING:
 
@@ -103,7 +103,7 @@ class SymbolicFunction:
         self._nested: tuple[Parameters, tuple[pytrees.Node, ...]] | None = None
         self._expression: tuple[Any, Any] | None = None
         self._epoch = source.epoch
-        self._gate: Gate | None = None
+        self._served = entries.Served(self._general, source, options.cache)
         self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
@@ -113,12 +113,11 @@ class SymbolicFunction:
     def _begin(self) -> None:
         """Start without any kernel."""
         source, options = self._source, self._options
-        self._emitted: dict[Any, tuple[Emission, Tiered]] = {}
+        self._emitted: dict[Any, tuple[OptimizedProgram, Tiered]] = {}
         self._compared: set[Any] = set()
         self._arrays = ArrayKernels(source, options)
         self._cuda = CudaKernels(source, options)
         self._called: set[Any] = set()
-        self._fast: dict[Kind, Callable[..., Any]] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._numba: Any = None
 
@@ -129,8 +128,7 @@ class SymbolicFunction:
         with self._opening:
             self._epoch = self._source.epoch
             self._begin()
-            if self._gate is not None:  # a call may be on its way through it
-                self._gate.begin()
+            self._served.begin()
 
     # ------------------------------------------------------------------ calling
     def _enter(self, entry: Callable[..., Any]) -> None:
@@ -192,8 +190,7 @@ class SymbolicFunction:
         self._source.verified.clear()
         with self._opening:
             self._begin()
-            if self._gate is not None:
-                self._gate.begin()
+            self._served.begin()
 
     def _run(
         self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None
@@ -214,67 +211,55 @@ class SymbolicFunction:
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self) and self._arrays.in_doubles(raw):
-                self._route = self._arrays.route(raw)
-                entries.use_for_program(
-                    self, raw, whole_arguments.always_floats(self, real, static)
-                )
+                self._route = None if static else self._arrays.route(raw)
+                whole = whole_arguments.always_floats(self, real, static)
+                entries.use_for_program(self, raw, whole, static)
             return result
-        emission, kernel = self._compiled(static, shapes)
+        optimized, kernel = self._compiled(static, shapes)
         if out is None:
             values = kernel.interpreted(real) if entries.may_be_used(self) else None
             if values is None:
-                values, emission, kernel = firstcalls.computed(self, real, static, shapes)
-                entries.note(self, raw, real, static, shapes, emission, kernel)
+                values, optimized, kernel = firstcalls.computed(self, real, static, shapes)
+                entries.note(self, raw, real, static, shapes, optimized, kernel)
             if raw.kinds and not self._source.path:
                 values = in_python(values, raw.kinds)
-            return map_tree(values.__getitem__, emission.tree)
-        places = flatten_like(emission.tree, out, len(emission.outputs), "out")
+            return optimized.nested(values)
+        places = flatten_like(optimized.tree, out, len(optimized.outputs), "out")
         kept = [_apart(v, places) for v in real] if kernel.kernel.made != kernel.validated else real
         kernel(real, places)
         while firstcalls.replaced(self, static, shapes, kernel):
-            emission, kernel = self._compiled(static, shapes)
+            optimized, kernel = self._compiled(static, shapes)
             kernel(kept, places)
-        entries.note(self, raw, real, static, shapes, emission, kernel)
+        entries.note(self, raw, real, static, shapes, optimized, kernel)
         return out
 
     def _compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
-    ) -> tuple[Emission, Tiered]:
+    ) -> tuple[OptimizedProgram, Tiered]:
         raw = self._source.scalar(static, shapes)
         found = self._emitted.get(id(raw))
         if found is None:
             with self._source.once:
                 found = self._emitted.get(id(raw))
                 if found is None:
-                    emission = self._source.emission(static, shapes)
+                    optimized = self._source.optimized(static, shapes)
                     checked = self._demands(raw)
-                    made = emission, tiered(emission, self._options, demands=checked)
+                    made = optimized, tiered(optimized, self._options, demands=checked)
                     found = self._emitted.setdefault(id(raw), made)
         return found
 
     def _demands(self, program: Program) -> Demands:
         return demands(program) if self._options.check_domain else ()
 
-    def _open(self, kind: Kind, way: Way | None) -> None:
-        """Offer calls to this way before they take the general path, if there is one."""
+    def _open(self, kind: Kind, entry: CompiledEntry | None, static: Mapping[str, Any]) -> None:
+        """Offer calls to this entry before they take the general path, if there is one."""
         with self._opening:
-            if kind in self._fast or len(self._fast) >= MOST:
-                return
-            if way is None:
-                self._fast[kind] = refusing
-                return
-            if "out" in self._source.parameters.names:
-                way = way._replace(placed=refusing)
-            if self._gate is None:
-                inputs, captures = len(self._source.parameters.real), self._source.captures
-                self._gate = Gate(self._general, inputs, self._options.cache, captures)
-            self._gate.add(way)
-            self._fast[kind] = way.entry
-            self._enter(self._gate.call)
+            self._served.open(kind, entry, static)
+            self._enter(self._served.call)
 
     def _plain(self, real: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, of which none would lose what it is more than an array."""
-        if all(type(v) in NUMERIC for v in real):
+        if all(type(v) in elementwise.NUMERIC for v in real):
             return real
         names = self._source.parameters.real
         return tuple([

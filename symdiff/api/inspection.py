@@ -94,13 +94,13 @@ def source(f: Any, target: str) -> str:
             )
         emitted = f._source.final(f._default_static())
         return loop_export.source(name, emitted, dtype)
-    emission, kernel = f._compiled(f._default_static())
+    optimized, kernel = f._compiled(f._default_static())
     if target == "cpu":
-        return function_source(name, emission.params, emission.outputs, dtype=dtype)
+        return function_source(name, optimized.params, optimized.outputs, dtype=dtype)
     if target == "cuda":
-        return cuda_source(name, emission.params, emission.outputs, dtype=dtype)
+        return cuda_source(name, optimized.params, optimized.outputs, dtype=dtype)
     if target == "c":
-        return c_source(name, emission.params, emission.outputs, dtype=dtype)
+        return c_source(name, optimized.params, optimized.outputs, dtype=dtype)
     if target == "llvm":
         return str(kernel.kernel.llvm())
     raise TargetError(f"no source for target {target!r}", hint='use "cpu", "cuda", "c" or "llvm"')
@@ -221,5 +221,5 @@ def map_elements(
     )
     if placed is not None:
         return f._cuda.map_elements(real, static, shapes)
-    values, emission, _ = firstcalls.computed(f, real, static, shapes)
-    return rows.nested(emission.tree, values)
+    values, optimized, _ = firstcalls.computed(f, real, static, shapes)
+    return rows.nested(optimized.tree, values)

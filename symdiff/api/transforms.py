@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, replace
 from typing import Any, TypedDict, Unpack, overload
 
 import symdiff.api.directional  # noqa: F401  (it adds to the derivatives that functions have)
 from symdiff.api.function import SymbolicFunction, of_expressions, symbolic
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend import is_sympy, runs_when_traced
 from symdiff.pipeline.options import Domain, Options
 
@@ -38,6 +39,7 @@ def symgrad(
 @overload
 def symgrad(fun: Any, **options: Unpack[Keywords]) -> SymbolicFunction: ...
 @runs_when_traced
+@outermost
 def symgrad(
     fun: Any = None,
     *,
@@ -59,7 +61,8 @@ def symgrad(
     Parameters
     ----------
     fun : a function of real scalars, written in plain Python, `math` and `numpy`; or a SymPy
-        expression, a matrix, or a list, tuple or dict of them.
+        expression, a matrix, or a list, tuple or dict of them; or a `SymbolicFunction`, whose
+        options are kept where none are given.
     params : of SymPy expressions the parameters, in order: symbols, `IndexedBase`s or their
         names; by default all that occur, sorted by name.
     wrt : names or positions of the parameters to differentiate by; default all real ones.
@@ -119,10 +122,24 @@ def symgrad(
             verify=verify, check_domain=check_domain,
         )  # fmt: skip
     if isinstance(fun, SymbolicFunction):
-        if options == Options():
-            return fun
-        return SymbolicFunction(fun._source, options, fun, fun._parent)
+        return _with_options(fun, options, static)
     return symbolic(fun, options, static)
+
+
+def _with_options(
+    fun: SymbolicFunction, options: Options, static: Iterable[str] | str | None
+) -> SymbolicFunction:
+    """A function with the options that are given, and its own where they are not."""
+    if static is not None or options.domain is not None:
+        which = "domain=" if static is None else "static="
+        raise SymdiffError(
+            f"{which} of {fun.__name__}, which is traced with its own",
+            hint="give it where the plain function is decorated",
+        )
+    given = {k.name: v for k in fields(Options) if (v := getattr(options, k.name)) != k.default}
+    if not given:
+        return fun
+    return SymbolicFunction(fun._source, replace(fun._options, **given), fun, fun._parent)
 
 
 @runs_when_traced

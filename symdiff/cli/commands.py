@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symdiff.errors import SymdiffError
-from symdiff.process.progress import progress
+from symdiff.process.progress import progress, turn_to
 from symdiff.version import __version__
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class _Command(click.Command):
     """TARGET may start with a minus: `symdiff diff "-x**2"`. What takes long has a bar."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        with progress(str(ctx.params.get("target", self.name))):
+        with progress(str(ctx.params.get("target") or self.name)):
             return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -268,55 +268,74 @@ def show(target: str, wrt: str | None, order: int, stage: str | None, timings: b
 
 
 @main.command()
-@_target
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @_wrt
 @click.option(
-    "--format", "style", type=click.Choice(("text", "json")), default="text", show_default=True
-)
+    "--format", "style", type=click.Choice(("text", "json", "sarif")), default="text",
+    show_default=True,
+)  # fmt: skip
 @click.option(
-    "--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True,
-    help="Time for each function.",
+    "--seconds", type=click.FloatRange(min=0), default=None,
+    help="Time for each function; default: 2, with --all 10.",
 )  # fmt: skip
 @click.option(
     "--all", "everything", is_flag=True,
-    help="Also digits lost by underflow, and where the arguments determine the result no better.",
+    help="Also notes: numbers of extreme size, other values of parameters than their defaults, "
+    "digits lost by underflow, and where the arguments determine the result no better.",
+)  # fmt: skip
+@click.option(
+    "--fail-on", type=click.Choice(("error", "warning", "note", "never")), default="warning",
+    show_default=True, help="The exit code is 1 if there is anything as bad as this.",
 )  # fmt: skip
 @click.pass_context
 def check(
-    ctx: click.Context, target: str, wrt: str | None, style: str, seconds: float, everything: bool
-) -> None:
-    """Find where the plain chain rule is wrong for TARGET, or all functions of a file.
+    ctx: click.Context, targets: tuple[str, ...], wrt: str | None, style: str,
+    seconds: float | None, everything: bool, fail_on: str,
+) -> None:  # fmt: skip
+    """Find where the plain chain rule is wrong for each TARGET, or all functions of a file.
 
-    Lists the points and ranges where the value or a derivative, computed as written, is
-    inf or nan or loses more than half its digits, with the right value and what symdiff
-    returns, at the line where the trouble starts. The exit code is 1 if there are any.
+    Lists the points and ranges where people compute and where the value or a derivative,
+    computed as written, is inf or nan (an error) or loses more than half its digits (a warning),
+    with the right value, what symdiff returns, and what it would write, at the line where the
+    trouble starts. Lines with the comment `# symdiff: ignore` are left out.
     """
     from symdiff.cli.check.command import check as search
-    from symdiff.cli.check.findings import lines
+    from symdiff.cli.check.findings import LEVELS, is_ignored, lines, merged
+    from symdiff.cli.check.sarif import document as sarif
     from symdiff.cli.targets import Skipped, functions, variables
 
-    found = functions(target)
+    found = [f for target in targets for f in functions(target, several=len(targets) > 1)]
     skipped = [f for f in found if isinstance(f, Skipped)]
     chosen = [f for f in found if not isinstance(f, Skipped)]
-    results = [search(f, variables(f, wrt), seconds=seconds, everything=everything) for f in chosen]
+    results = []
+    for k, f in enumerate(chosen):
+        turn_to(f"{f.__name__}, {k + 1} of {len(chosen)}")
+        results.append(search(f, variables(f, wrt), seconds=seconds, everything=everything))
+    ignored = sum(is_ignored(f) for r in results for f in r.findings)
+    for r in results:
+        r.findings = [f for f in r.findings if not is_ignored(f)]
     for s in skipped:
         click.echo(f"skipped {s.name}: {s.reason}", err=True)
     findings = [f for r in results for f in r.findings]
+    groups = [group for r in results for group in merged(r.findings)]
+    shown = [line for r in results for line in lines(r.findings)]
     if style == "json":
         document = {
             "functions": [r.to_dict() for r in results],
             "skipped": [{"name": s.name, "reason": s.reason} for s in skipped],
         }
         click.echo(json.dumps(document, indent=2))
+    elif style == "sarif":
+        click.echo(json.dumps(sarif(groups), indent=2))
     else:
-        shown = [line for r in results for line in lines(r.findings)]
         for line in shown:
             click.echo(line)
         late = [r.name for r in results if not r.complete]
         if late:
             click.echo(f"out of time (--seconds): {', '.join(late)}", err=True)
-        click.echo(_summary(len(shown), len(results)))
-    ctx.exit(1 if findings else 0)
+        click.echo(_summary([g[0].level for g in groups], len(results), ignored))
+    bad = LEVELS[: LEVELS.index(fail_on) + 1] if fail_on in LEVELS else ()
+    ctx.exit(1 if any(f.level in bad for f in findings) else 0)
 
 
 @main.command()
@@ -361,9 +380,13 @@ def cache_clear() -> None:
 
 
 # --------------------------------------------------------------------- printing
-def _summary(findings: int, functions: int) -> str:
-    found = f"{findings or 'no'} finding{'' if findings == 1 else 's'}"
-    return f"{found} in {functions} function{'' if functions == 1 else 's'}"
+def _summary(levels: Sequence[str], functions: int, ignored: int) -> str:
+    """`2 errors and 1 warning in 3 functions`."""
+    counts = {level: levels.count(level) for level in dict.fromkeys(levels)}
+    parts = [f"{n} {level}{'' if n == 1 else 's'}" for level, n in counts.items()]
+    found = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+    more = f" ({ignored} ignored)" if ignored else ""
+    return f"{found or 'no findings'} in {functions} function{'' if functions == 1 else 's'}{more}"
 
 
 def _derivative_label(by: Sequence[str]) -> str:

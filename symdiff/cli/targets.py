@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from symdiff.cli import stand_ins
 from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.errors import Location, SymdiffError
 from symdiff.export.faces import face_of
@@ -134,8 +135,9 @@ class Skipped:
     reason: str
 
 
-def functions(target: str) -> list[SymbolicFunction | Skipped]:
-    """The functions that a target names: one, or all public ones of a file or module.
+def functions(target: str, several: bool = False) -> list[SymbolicFunction | Skipped]:
+    """The functions that a target names: one, or all public ones of a file or module; of one of
+    several files there may be none.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def functions(target: str) -> list[SymbolicFunction | Skipped]:
                 found.append(_checked(symgrad(value)))
             except SymdiffError as error:
                 found.append(Skipped(name, str(error)))
-    if not found:
+    if not found and not several:
         raise SymdiffError(f"{match[1]} has no functions")
     return found
 
@@ -244,7 +246,12 @@ def _run(load: Any, what: str) -> None:
     """Import the user's code; what it prints goes to stderr."""
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            load()
+            try:
+                load()
+            except ModuleNotFoundError as error:
+                if not stand_ins.install(error.name or ""):
+                    raise
+                _run(load, what)
     except SymdiffError:
         raise
     except SyntaxError as error:

@@ -20,7 +20,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.interpret import Certified, ulp_error, work
 from symdiff.ir import Expr
-from symdiff.ir.program import Emission, Program
+from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.passes.complete.complete import closed_forms
 from symdiff.passes.differentiate import gradient
 from symdiff.passes.guards.guards import GuardNotes, guards
@@ -127,7 +127,7 @@ class Measurable(Protocol):
     def _options(self) -> Any: ...
     def _wrt(self) -> tuple[str, ...]: ...
     def _default_static(self) -> dict[str, Any]: ...
-    def _compiled(self, static: Mapping[str, Any]) -> tuple[Emission, Any]: ...
+    def _compiled(self, static: Mapping[str, Any]) -> tuple[OptimizedProgram, Any]: ...
 
 
 def accuracy(function: Measurable, budget: int = WORK) -> Accuracy:

@@ -24,7 +24,7 @@ from symdiff.interpret.flat import Tape
 from symdiff.ir import DIV, POW, WHERE, Expr
 from symdiff.ir.functions import UNIT
 from symdiff.ir.program import Program
-from symdiff.passes.accuracy.error_test import doubt
+from symdiff.passes.accuracy.error_test import flagged_where
 from symdiff.passes.differentiate import gradient, local_partials
 from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar.kernel import Kernel
@@ -57,7 +57,7 @@ class Naive:
         slopes = [d for o in program.outputs for d in gradient(o, variables)]
         self.outputs = ir.transform((*program.outputs, *slopes), _plain)
         self.kernel = self._compiled("naive")
-        self._doubt: Kernel | None = None
+        self._flagged: Kernel | None = None
         self._blame: _Blame | None = None
 
     def _compiled(self, name: str, test: Expr | None = None) -> Kernel:
@@ -68,12 +68,14 @@ class Naive:
         """All outputs at a point."""
         return [float(v) for v in self.kernel.point.evaluate(list(point))[0]]
 
-    def doubtful(self, points: Any) -> Any:
+    def flagged(self, points: Any) -> Any:
         """Which points, one a row, may lose half their digits or are not finite."""
-        if self._doubt is None:
-            self._doubt = self._compiled("doubt", doubt(self.outputs, int(HALF_THE_DIGITS)))
+        if self._flagged is None:
+            self._flagged = self._compiled(
+                "flagged", flagged_where(self.outputs, int(HALF_THE_DIGITS))
+            )
         with np.errstate(all="ignore"):
-            flags = self._doubt.evaluate(list(np.ascontiguousarray(points.T))).flags
+            flags = self._flagged.evaluate(list(np.ascontiguousarray(points.T))).flags
         return np.zeros(len(points), bool) if flags is None else flags.astype(bool)
 
     def blame(self, output: int, point: Sequence[float]) -> tuple[Expr, Location | None]:

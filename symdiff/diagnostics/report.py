@@ -126,9 +126,9 @@ def report(program: Program, wrt: Sequence[str]) -> Report:
         tuple(findings),
         {
             "value before": count(program.outputs),
-            "value": count(pipeline.emission(value).outputs),
+            "value": count(pipeline.optimized(value).outputs),
             "gradient before": count(plain),
-            "gradient": count(pipeline.emission(slopes).outputs),
+            "gradient": count(pipeline.optimized(slopes).outputs),
         },
     )
 

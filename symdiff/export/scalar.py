@@ -82,11 +82,11 @@ def module_text(
         facts[heading] = list(dict.fromkeys(f.text for f in findings if f.kind == kind))
     functions = []
     for suffix, p, summary in programs:
-        emission = pipeline.emission(p)
-        made = written(emission, real, accuracy, [c for c, _ in demands])
-        reference = emission.reference if made.closed else ()
+        optimized = pipeline.optimized(p)
+        made = written(optimized, real, accuracy, [c for c, _ in demands])
+        reference = optimized.reference if made.closed else ()
         checks = Checks(
-            made.doubt, made.corrected, made.still, made.closed, reference, emission.outputs
+            made.flagged, made.corrected, made.still, made.closed, reference, optimized.outputs
         )
         functions.append(Function(suffix, made.outputs, p.tree, summary, checks))
 
@@ -96,6 +96,8 @@ def module_text(
             targets=targets, demands=demands, face=face,
         )  # fmt: skip
 
+    if accuracy == "fast" and program.params:
+        facts["Accuracy"] = ["double arithmetic alone, without error tests"]
     if accuracy == "fast" or real != "float64" or not program.params:
         return text(face)
     from symdiff.export.measured import measured

@@ -3,6 +3,7 @@
 `signature`      parameters: which are real, which static
 `parameters`     which are arrays
 `source`         the syntax tree of a function, with exact places in the user's file
+`typed_in`       the text of functions that are in no file
 `capture`        a function is traced: the pipeline's first stage
 `interpreter`    the tracer that knows all of Python that can be traced
 `syntax/`        a handler for each node of Python's syntax

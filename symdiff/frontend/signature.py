@@ -11,7 +11,7 @@ from numbers import Real
 from types import FunctionType, MethodType
 from typing import Any
 
-from symdiff.errors import Location, UnsupportedError
+from symdiff.errors import CallError, Location, UnsupportedError
 from symdiff.frontend import source
 
 STATIC_TYPES = (int, bool, str)
@@ -80,12 +80,13 @@ class Parameters:
     real, static : names of the real and of the static parameters, in order.
     arrays : the annotated shapes of the parameters that are annotated as arrays.
     defaults : the values of the parameters that have one.
+    either_way : whether each may be given by its place and by its name.
     direct : whether these are the parameters of the Python function that runs itself,
         and not of something that calls it.
     """
 
     __slots__ = (
-        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct",
+        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct", "either_way",
         "name", "names", "real", "static",
     )  # fmt: skip
 
@@ -178,6 +179,7 @@ class Parameters:
         self._positions = {
             n: k for k, n in enumerate(positional) if ps[n].kind is ps[n].POSITIONAL_OR_KEYWORD
         }
+        self.either_way = len(self._positions) == len(ps)
         self._plan = (
             tuple(self.names.index(n) for n in real),
             tuple((n, self.names.index(n)) for n in fixed),
@@ -190,7 +192,7 @@ class Parameters:
 
         Raises
         ------
-        TypeError : with Python's text, if the arguments do not fit the signature.
+        CallError : with Python's text, if the arguments do not fit the signature.
         """
         n = len(args)
         if not kwargs and self._least <= n <= self._most:
@@ -235,7 +237,7 @@ class Parameters:
 
     def _misfit(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any], usual: TypeError
-    ) -> TypeError:
+    ) -> CallError:
         """What Python says of such a call: a function of this signature is made and called."""
         parameters = [
             p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None)
@@ -251,8 +253,8 @@ class Parameters:
         try:
             function(*args, **kwargs)
         except TypeError as error:
-            return error.with_traceback(None)
-        return usual
+            return CallError(str(error))
+        return CallError(str(usual))
 
 
 _MISSING: Any = object()

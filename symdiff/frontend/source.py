@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 
 from symdiff.errors import Location, UnsupportedError
+from symdiff.frontend import typed_in
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -82,12 +83,12 @@ def find(fun: FunctionType) -> tuple[Source, FunctionNode]:
     """
     code = fun.__code__
     linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, fun.__globals__)
+    lines = linecache.getlines(code.co_filename, fun.__globals__) or typed_in.lines_of(fun)
     if not lines:
         raise UnsupportedError(
             f"the source of '{fun.__name__}' is not available",
             no_source_location(fun),
-            "define the function in a file or a notebook cell; symdiff reads its source",
+            typed_in.why_not(fun),
         )
     try:
         source, tree = _parse(code.co_filename, tuple(lines))

@@ -11,6 +11,8 @@ import linecache
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
 from symdiff.errors import SymdiffError
@@ -61,16 +63,19 @@ def pushforward(f: SymbolicFunction) -> SymbolicFunction:
 
 def _around(f: SymbolicFunction, kind: str, more: list[str], given: str) -> SymbolicFunction:
     primals = [f"p{k}" for k in range(len(f._source.parameters.real))]
-    name = f"{f.__name__}_{kind}"
-    text = (
-        f"def {name}({', '.join([*primals, *more])}):\n"
-        f"    return f.{kind}(({', '.join(primals)},), {given})[1]\n"
-    )
+    product = f"f.{kind}(({', '.join(primals)},), {given})[1]"
+    return of_text(f"{f.__name__}_{kind}", ", ".join([*primals, *more]), product, f)
+
+
+def of_text(name: str, params: str, result: str, f: SymbolicFunction) -> SymbolicFunction:
+    """The function of these parameters with this result, in terms of `f` and NumPy's names."""
+    name = name if name.isidentifier() else "function"
+    text = f"def {name}({params}):\n    return {result}\n"
     file = f"<symdiff {name} {next(_numbers)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope: dict[str, Any] = {"f": f}
+    scope: dict[str, Any] = {"f": f, "ravel": np.ravel, "sum": np.sum}
     exec(compile(text, file, "exec"), scope)
-    traced: SymbolicFunction = symgrad(
+    made: SymbolicFunction = symgrad(
         scope[name], accuracy=f._options.accuracy, cache=f._options.cache
     )
-    return traced
+    return made

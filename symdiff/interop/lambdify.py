@@ -7,9 +7,10 @@ from typing import Any
 
 from symdiff.api.function import SymbolicFunction
 from symdiff.api.transforms import symgrad
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, outermost
 
 
+@outermost
 def lambdify(args: Any, expr: Any, derivatives: int = 0, **options: Any) -> Any:
     """A fast, accurate function of SymPy expressions; as `sympy.lambdify(args, expr)`.
 

@@ -128,6 +128,20 @@ CORE: Mapping[Op, Callable[..., Value]] = {
 }  # fmt: skip
 
 
+def as_doubles(op: Op) -> Callable[[Value, Value], bool | None]:
+    """A comparison with an infinity: numbers that round to it are as large."""
+    compare = CORE[op]
+
+    def double(a: Value) -> Value:
+        if not a.is_finite():
+            return a
+        most = arb(2) ** 1024 - arb(2) ** 970
+        size = abs(a)
+        return a if size < most else UNKNOWN if not size >= most else a.sgn() * arb("inf")
+
+    return lambda a, b: compare(double(a), double(b))
+
+
 def ball_of(op: Op) -> Callable[..., Value]:
     """The evaluation of an operation on balls."""
     function = CORE.get(op) or op.ball

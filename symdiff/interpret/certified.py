@@ -18,7 +18,7 @@ from symdiff.interpret.deep import Deep
 from symdiff.interpret.extended import extended_value
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.limits import Approach, Limit
-from symdiff.interpret.rounding import Format, format_of, settle
+from symdiff.interpret.rounding import Format, format_of, unique_rounding
 from symdiff.ir import Expr
 from symdiff.ir.functions import COS, SIN, TAN
 from symdiff.process.lazy_modules import Later
@@ -182,7 +182,7 @@ class _Search:
             for root in sorted(pending):
                 y = self.values[root]
                 if y.is_finite():
-                    value = settle(y, self.fmt)
+                    value = unique_rounding(y, self.fmt)
                     if value is not None:
                         self.found[root] = Answer(value, "exact", y)
                 elif (reason := self.tape.trouble(root, self.values)) == "domain":
@@ -213,13 +213,13 @@ class _Search:
         return singular | self.undecided
 
     def _look_deep(self, pending: set[int]) -> None:
-        """Settle what is in doubt only because functions are far from home."""
+        """Settle what is flagged only because functions are far from home."""
         deep, prec = self.program.deep, PRECISIONS[1]
         places = {root: k for k, root in enumerate(self.tape.roots)}
         balls = deep.plain(self.inputs, prec)
         for root in pending:
             y = balls[places[root]]
-            if y.is_finite() and (value := settle(y, self.fmt)) is not None:
+            if y.is_finite() and (value := unique_rounding(y, self.fmt)) is not None:
                 self.found[root] = Answer(value, "exact", y)
         left = pending - self.found.keys()
         if left and deep.factors:
@@ -229,7 +229,7 @@ class _Search:
         limits = self.program.deep.limits(self.inputs, PRECISIONS[1])
         for root in pending:
             if (y := limits[places[root]]) is not None:
-                value = settle(y, self.fmt)
+                value = unique_rounding(y, self.fmt)
                 if value is not None:
                     self.found[root] = Answer(value, "limit", y)
 
@@ -283,7 +283,7 @@ class _Search:
         self.values = tape.run(self.inputs, prec, known, assume)
         for root in pending:
             y = self.values[root]
-            if y.is_finite() and (value := settle(y, self.fmt)) is not None:
+            if y.is_finite() and (value := unique_rounding(y, self.fmt)) is not None:
                 self.found[root] = Answer(value, "budget", y)
 
     def _fill(self, approach: Approach, output: Expr, root: int) -> Answer:
@@ -340,7 +340,7 @@ class _Search:
                 for ranks in _orders(places) for far in (FAR, 3 * FAR)
             ]  # fmt: skip
             if all(y.is_finite() for y in found):
-                values = {settle(y, self.fmt) for y in found}
+                values = {unique_rounding(y, self.fmt) for y in found}
                 if len(values) == 1 and (value := next(iter(values))) is not None:
                     return value
                 tiny = arb(2) ** -(PRECISIONS[1] // 2 + beyond)

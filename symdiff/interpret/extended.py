@@ -17,7 +17,7 @@ from flint import arb
 from symdiff import ir
 from symdiff.interpret.balls import UNKNOWN, Value
 from symdiff.interpret.flat import Tape
-from symdiff.interpret.rounding import FLOAT64, settle
+from symdiff.interpret.rounding import FLOAT64, unique_rounding
 from symdiff.ir import Expr
 from symdiff.process.lazy_modules import Later
 
@@ -91,7 +91,7 @@ def _library_value(e: Expr, args: Sequence[Value], scope: Mapping[str, Any]) -> 
 def _float(a: Value) -> float:
     """A ball as a float, inf if it is beyond the floats, nan if that is not known."""
     if a.is_finite():
-        x = settle(a, FLOAT64)
+        x = unique_rounding(a, FLOAT64)
         return math.nan if x is None else x
     return math.inf if a > 0 else -math.inf if a < 0 else math.nan
 

@@ -9,7 +9,6 @@ reason.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
@@ -23,6 +22,7 @@ from symdiff.interpret.balls import (
     CORE,
     UNKNOWN,
     Value,
+    as_doubles,
     ball_of,
     constant_ball,
     constant_power,
@@ -76,6 +76,9 @@ class Tape:
                 self._code.append((i, *self._instruction(e)))
 
     def _instruction(self, e: Expr) -> tuple[Callable[..., Value], int, int, int]:
+        if e.op in ir.COMPARISONS and any(ir.is_infinite(a) for a in e.args):
+            a, b = (self.index[x] for x in e.args)
+            return as_doubles(e.op), a, b, -1
         if (q := self._exponent(e)) is not None:
             return constant_power(q), self.index[e.args[0]], -1, -1
         a, b, c = ([self.index[x] for x in e.args] + [-1, -1])[:3]
@@ -108,7 +111,8 @@ class Tape:
         fixed: Mapping[int, Value] | None = None,
         amend: Callable[[int, Value], Value] | None = None,
     ) -> list[Value]:
-        """Evaluate every node at a precision; the caller holds `exclusive`.
+        """Evaluate every node at a precision; the caller holds `exclusive`. Comparisons with what
+        is not defined are false.
 
         Parameters
         ----------
@@ -117,6 +121,19 @@ class Tape:
         fixed : values of nodes that are known otherwise (a `Fraction` or a bool).
         amend : `(node, value) -> value` to put in its place, of constants too.
         """
+        v = self._evaluated(inputs, prec, fixed, amend)
+        while undefined := self.undefined(v):
+            fixed = {**(fixed or {}), **dict.fromkeys(undefined, False)}
+            v = self._evaluated(inputs, prec, fixed, amend)
+        return v
+
+    def _evaluated(
+        self,
+        inputs: Sequence[Value],
+        prec: int,
+        fixed: Mapping[int, Value] | None,
+        amend: Callable[[int, Value], Value] | None,
+    ) -> list[Value]:
         ctx.prec = prec
         work.spend(work.cost(self._counts, prec))
         v = self._template(prec)
@@ -180,10 +197,8 @@ class Tape:
 
     def apply(self, i: int, v: Sequence[Value]) -> Value:
         """One operation again, on the values that its arguments have now."""
-        e = self.nodes[i]
-        function = constant_power(q) if (q := self._exponent(e)) is not None else ball_of(e.op)
-        args = e.args[:1] if q is not None else e.args
-        return function(*(v[self.index[a]] for a in args))
+        function, *places = self._instruction(self.nodes[i])
+        return function(*(v[k] for k in places if k >= 0))
 
     def parameters_below(self, root: int) -> list[int]:
         """The positions of the parameters that a node depends on."""
@@ -196,6 +211,15 @@ class Tape:
             if isinstance(value, arb) and (not value.is_finite() or value.rel_accuracy_bits() < 0):
                 return i
         return len(v)
+
+    def undefined(self, v: Sequence[Value]) -> list[int]:
+        """The comparisons with what is not defined, which are not decided yet."""
+        return [
+            i
+            for i in self.conditions
+            if v[i] is None
+            and any(self.trouble(self.index[a], v) == "domain" for a in self.nodes[i].args)
+        ]
 
     # -- reasons
     def trouble(self, root: int, v: Sequence[Value]) -> Trouble | None:
@@ -228,7 +252,7 @@ class Tape:
         if e.op.boolean or (e.args and not value.is_nan()):
             return "undecided"  # not nan but boundless: an overflow of flint's exponents
         if not e.args:
-            return "domain" if math.isnan(e.value) else "singular"
+            return "domain" if value.is_nan() else "singular"
         inside = self._condition(domain(e.op, e.args), v)
         if inside is None:
             return "undecided"

@@ -76,7 +76,7 @@ def format_of(dtype: Any) -> Format:
     raise ValueError(f"no floating-point format for dtype {name}")
 
 
-def settle(ball: Any, fmt: Format) -> float | None:
+def unique_rounding(ball: Any, fmt: Format) -> float | None:
     """The correctly rounded value of the number in a finite ball; None if open.
 
     The current precision must exceed the format's."""

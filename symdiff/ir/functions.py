@@ -16,6 +16,7 @@ from typing import Any
 from symdiff.ir import (
     ABS,
     CONST,
+    EQ,
     HALF,
     NAN,
     NEG,
@@ -41,6 +42,7 @@ from symdiff.ir import (
     or_,
     power,
     rational,
+    raw,
     scaled,
     sqrt,
     where,
@@ -585,11 +587,19 @@ def _polygamma_ball(n: Any, x: Any) -> Any:
     if order == 0:
         return x.digamma()
     flint = _flint()
-    if x > 0:  # (-1)**(n+1) n! zeta(n+1, x)
-        value = flint.arb(order + 1).zeta(x) * flint.arb(math.factorial(order))
+    if not (x > 0 or x < 0):
+        return flint.arb("nan")
+    far = x if x > 0 else 1 - x  # (-1)**(n+1) n! zeta(n+1, x)
+    value = flint.arb(order + 1).zeta(far) * math.factorial(order)
+    if x > 0:
         return value if order % 2 else -value
-    z = flint.acb(x).polygamma(flint.acb(order))
-    return z.real if z.imag.contains(0) else flint.arb("nan")
+    ctx = flint.ctx  # (-1)**n psi_n(1 - x) less the derivative of pi*cot(pi*x)
+    cap, ctx.cap = ctx.cap, order + 1
+    try:
+        waves = flint.arb_series([x, 1]).cot_pi()[order]
+    finally:
+        ctx.cap = cap
+    return -value - flint.arb.pi() * waves * math.factorial(order)
 
 
 def _sin_pi(x: Expr) -> Expr:
@@ -781,6 +791,16 @@ def _taken(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return where(tie, HALF, ONE), where(tie, HALF, ONE)
 
 
+def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
+    """The better of two numbers; nan if one of them is."""
+    if a.op is CONST:
+        a, b = b, a
+    if b is NAN:
+        return NAN
+    found = where(better(a, b), b, a)
+    return found if b.op is CONST else where(raw(EQ, (b, b)), found, b)
+
+
 MAXIMUM: Op = Op(
     "maximum", 2,
     partials=_taken,
@@ -790,7 +810,7 @@ MAXIMUM: Op = Op(
     names=("numpy.maximum", "numpy.fmax"),
     sympy=lambda sp, a, b: sp.Max(a, b),
     python="max({0}, {1})",
-    expand=lambda a, b: where(lt(a, b), b, a),
+    expand=lambda a, b: _extreme(lt, a, b),
     ball=lambda a, b: a.max(b),
     kink=lambda a, b: a - b,
     kink_rule="a tie gives the mean of the sides",
@@ -804,7 +824,7 @@ MINIMUM: Op = Op(
     names=("numpy.minimum", "numpy.fmin"),
     sympy=lambda sp, a, b: sp.Min(a, b),
     python="min({0}, {1})",
-    expand=lambda a, b: where(lt(b, a), b, a),
+    expand=lambda a, b: _extreme(lambda u, v: lt(v, u), a, b),
     ball=lambda a, b: a.min(b),
     kink=lambda a, b: a - b,
     kink_rule="a tie gives the mean of the sides",

@@ -282,6 +282,11 @@ def rational(e: Expr) -> Fraction | None:
 LARGEST, SMALLEST = Fraction(2) ** 1023, Fraction(1, 2**1022)
 
 
+def is_infinite(e: Expr) -> bool:
+    """Whether a node is the constant inf or -inf."""
+    return e.op is CONST and isinstance(e.value, float) and math.isinf(e.value)
+
+
 def is_far(e: Expr) -> bool:
     """Whether a node is a constant beyond the range of doubles."""
     q = rational(e)

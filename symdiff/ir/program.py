@@ -141,7 +141,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Emission:
+class OptimizedProgram:
     """What a kernel is made of.
 
     Attributes
@@ -156,6 +156,10 @@ class Emission:
     tree: Tree
     outputs: tuple[Expr, ...]
     reference: tuple[Expr, ...]
+
+    def nested(self, values: Sequence[Any]) -> Any:
+        """The values of the outputs, as the function returns them."""
+        return map_tree(values.__getitem__, self.tree)
 
 
 def in_python(values: Sequence[Any], kinds: Sequence[str]) -> list[Any]:
@@ -182,18 +186,19 @@ def map_objects(
     function: Callable[[int], Any],
     tree: Tree,
     make: Callable[[Tree, Iterable[Any]], Any] = holding,
+    array: Callable[[Any], Any] | None = None,
 ) -> Any:
     """`map_tree` for leaves that NumPy should keep as objects; `make` makes tuples, lists and
-    objects."""
+    objects, and `array` what stands for an array, of an array of objects."""
     if isinstance(tree, np.ndarray):
         result = np.empty(tree.shape, object)
         for index, i in np.ndenumerate(tree):
             result[index] = function(int(i))
-        return result
+        return result if array is None else array(result)
     if isinstance(tree, (tuple, list)):
-        return make(tree, (map_objects(function, t, make) for t in tree))
+        return make(tree, (map_objects(function, t, make, array) for t in tree))
     if isinstance(tree, dict):
-        return {k: map_objects(function, t, make) for k, t in tree.items()}
+        return {k: map_objects(function, t, make, array) for k, t in tree.items()}
     return function(int(tree))
 
 

@@ -30,7 +30,7 @@ LIGHT = Op("light", 1, intrinsic="-", ball=lambda x: x, sign="same")
 PLAIN = Op("plain", 1, intrinsic="-", ball=lambda x: x, sign="same")
 """The same, without those errors."""
 SHARP_OPS = (SHARP, LIGHT, SHARP_EXP, SHARP_EXPM1, PLAIN)
-SETTLED = Op("settled", -1)
+GUARDED = Op("guarded", -1)
 """See `codegen.llvm.loops.fallback`."""
 
 

@@ -1,4 +1,4 @@
-"""From a captured function to the programs and emissions of its derivatives.
+"""From a captured function to the programs and optimized programs of its derivatives.
 
 A callable is a captured function and a path of derivations, such as gradient,
 then Hessian. What each path emits is kept on disk under the captured program,
@@ -20,7 +20,7 @@ from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.ir.loop_program import LoopProgram, Stretches
-from symdiff.ir.program import Emission, Made, Program, Tree
+from symdiff.ir.program import Made, OptimizedProgram, Program, Tree
 from symdiff.pipeline import guard_messages
 from symdiff.pipeline.argument_shapes import shapes_of, stretched
 from symdiff.pipeline.protocol import Pipeline
@@ -34,12 +34,12 @@ Step = tuple[str, tuple[str, ...]]
 
 @dataclass(slots=True)
 class Sound:
-    """That an emission agrees with the captured program.
+    """That an optimized program agrees with the captured program.
 
     Attributes
     ----------
     without : the stages that are switched off, as they did not.
-    key : names the emission on disk; None if it is not kept.
+    key : names the optimized program on disk; None if it is not kept.
     trial : the truth, for machine code; None if it has to be made again, if there is none, or
         if nothing is validated.
     """
@@ -59,14 +59,14 @@ class Source:
     parameters : of the function.
     trace : captures the function for given static values, and dimensions of arguments.
     path : the derivations applied to it, in order; none is the value.
-    keep : whether emissions are kept on disk.
+    keep : whether programs are kept on disk.
     checkpoint : how reversed loops keep their states; see `symdiff.symgrad`.
     captured : the programs, by static values and what the arguments of the call are; one for
         which numbers and arrays make no difference is one object.
     met, taken : where axes of size 1 would be repeated in them, and how they take arrays.
     notes : what simplifying each captured program found, by its identity.
     once : held by the thread that traces, derives or compiles; one for all derivatives.
-    sound : what validating its emission found, by its identity.
+    sound : what validating its optimized program found, by its identity.
     captures : what the function was captured with, and `epoch`, how often it was when what is
         kept here was made.
     verified : the kinds of arguments for which the captured function was compared with
@@ -282,7 +282,9 @@ class Source:
         program: LoopProgram = self.program(static, shapes)
         return program if self.path else loop_pipeline.value(program)
 
-    def emission(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Emission:
+    def optimized(
+        self, static: Mapping[str, Any], shapes: Shapes | None = None
+    ) -> OptimizedProgram:
         """What to compile, from disk if this was emitted before; validated."""
         raw = self.scalar(static, shapes)
         roots = (*raw.outputs, *raw.domain, *raw.assumptions)
@@ -290,54 +292,56 @@ class Source:
         how = mode()
         key = None
         if not own and self.keep:
-            key = cache.key("emission", encode(roots), raw.params, _plain(raw.tree), self.path, how)  # fmt: skip
+            key = cache.key("optimized", encode(roots), raw.params, _plain(raw.tree), self.path, how)  # fmt: skip
             stored = cache.load(key)
             if stored is not None:
-                emission, known, off, fault = _unpacked(raw, stored[0])
+                optimized, known, off, fault = _unpacked(raw, stored[0])
                 self.sound[id(raw)] = Sound(off, key)
                 _warn(known, raw)
                 _warn_of(self.name, off, fault)
-                return emission
-        emission, known, off, fault = self._validated(raw, static, shapes, how)
+                return optimized
+        optimized, known, off, fault = self._validated(raw, static, shapes, how)
         self.sound[id(raw)].key = key
         if key is not None:
-            cache.store(key, _packed(emission, known, off, fault), ())
+            cache.store(key, _packed(optimized, known, off, fault), ())
         _warn(known, raw)
         _warn_of(self.name, off, fault)
-        return emission
+        return optimized
 
     def _validated(
         self, raw: Program, static: Mapping[str, Any], shapes: Shapes | None, how: str
-    ) -> tuple[Emission, list[tuple[str, Expr]], frozenset[str], Any]:
-        """An emission that agrees with the captured program, the guards to warn of, what had
+    ) -> tuple[OptimizedProgram, list[tuple[str, Expr]], frozenset[str], Any]:
+        """An optimized that agrees with the captured program, the guards to warn of, what had
         to be switched off and why."""
         from symdiff.pipeline import scalar as pipeline
 
-        def emit(without: frozenset[str]) -> tuple[Emission, pipeline.Notes]:
+        def emit(without: frozenset[str]) -> tuple[OptimizedProgram, pipeline.Notes]:
             if not without:
-                emission = pipeline.emission(self.final(static, shapes))
+                optimized = pipeline.optimized(self.final(static, shapes))
                 known = self.notes.get(id(raw))
-                return emission, pipeline.Notes() if known is None else known
+                return optimized, pipeline.Notes() if known is None else known
             fresh = pipeline.Notes(without=without)
             program = raw if self.path else pipeline.value(raw, fresh)
             for kind, by in self.path:
                 program = pipeline.derive(program, kind, by, fresh)
-            return pipeline.emission(program, fresh), fresh
+            return pipeline.optimized(program, fresh), fresh
 
         if how == "off":
-            emission, notes = emit(frozenset())
+            optimized, notes = emit(frozenset())
             self.sound[id(raw)] = Sound()
-            return emission, guard_messages.wrong(notes.guards), frozenset(), None
+            return optimized, guard_messages.wrong(notes.guards), frozenset(), None
         from symdiff.pipeline.validation.stages import checked
 
         found = checked(raw, self.path, emit, how == "full")
         self.sound[id(raw)] = Sound(found.without, None, found.trial)
         known = self.notes.get(id(raw))
         wrong = [] if known is None else guard_messages.wrong(known.guards)
-        return found.emission, wrong, found.without, found.fault
+        return found.optimized, wrong, found.without, found.fault
 
-    def trial(self, static: Mapping[str, Any], shapes: Shapes | None, emission: Emission) -> Any:
-        """The truth about an emission, for its machine code; None if there is none."""
+    def trial(
+        self, static: Mapping[str, Any], shapes: Shapes | None, optimized: OptimizedProgram
+    ) -> Any:
+        """The truth about an optimized program, for its machine code; None if there is none."""
         raw = self.scalar(static, shapes)
         sound = self.sound.get(id(raw))
         if sound is not None and sound.trial is not None:
@@ -349,7 +353,7 @@ class Source:
         notes = pipeline.Notes(without=off)
         if CAPTURED not in off:
             pipeline.simplified(raw, notes)  # for the guards
-        found = trial_of(raw, self.path, emission, notes, mode() == "full")
+        found = trial_of(raw, self.path, optimized, notes, mode() == "full")
         if sound is not None:
             sound.trial = found
         return found
@@ -382,32 +386,32 @@ def kept(
 
 
 def _packed(
-    emission: Emission,
+    optimized: OptimizedProgram,
     wrong: Sequence[tuple[str, Expr]],
     without: Iterable[str] = (),
     fault: Any = None,
 ) -> bytes:
-    count = len(emission.outputs)
-    rows = encode((*emission.outputs, *emission.reference, *(e for _, e in wrong)))
+    count = len(optimized.outputs)
+    rows = encode((*optimized.outputs, *optimized.reference, *(e for _, e in wrong)))
     texts = tuple(text for text, _ in wrong)
     seen = None if fault is None else (fault.point, fault.output, fault.got, fault.truth)
     off = tuple(sorted(without))
-    return marshal.dumps((emission.params, _plain(emission.tree), count, texts, rows, off, seen))
+    return marshal.dumps((optimized.params, _plain(optimized.tree), count, texts, rows, off, seen))
 
 
 def _unpacked(
     raw: Program, data: bytes
-) -> tuple[Emission, list[tuple[str, Expr]], frozenset[str], Any]:
+) -> tuple[OptimizedProgram, list[tuple[str, Expr]], frozenset[str], Any]:
     params, tree, count, texts, rows, off, seen = marshal.loads(data)
     roots = decode(rows)
     nested = _tree(tree, _classes(raw.tree, {}))
-    emission = Emission(raw.name, params, nested, roots[:count], roots[count : 2 * count])
+    optimized = OptimizedProgram(raw.name, params, nested, roots[:count], roots[count : 2 * count])
     fault = None
     if seen is not None:
         from symdiff.pipeline.validation.trial import Fault
 
         fault = Fault(*seen)
-    return emission, list(zip(texts, roots[2 * count :], strict=True)), frozenset(off), fault
+    return optimized, list(zip(texts, roots[2 * count :], strict=True)), frozenset(off), fault
 
 
 def _warn_of(name: str, without: frozenset[str], fault: Any) -> None:
@@ -493,8 +497,9 @@ def _shape_key(shapes: Shapes | None) -> Any:
 
 
 def static_key(static: Mapping[str, Any]) -> Any:
-    """A hashable stand-in for the static arguments of a call."""
-    return tuple((k, type(v), _hashable(v)) for k, v in static.items())
+    """A hashable stand-in for the static arguments of a call; those that differ in type, or in
+    the sign of a zero, are not the same."""
+    return tuple((k, _hashable(v)) for k, v in static.items())
 
 
 def _hashable(value: Any) -> Any:
@@ -503,11 +508,17 @@ def _hashable(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value), tuple(_hashable(v) for v in value)
     if isinstance(value, dict):
-        return tuple((k, _hashable(v)) for k, v in value.items())
+        return type(value), tuple((_hashable(k), _hashable(v)) for k, v in value.items())
+    if isinstance(value, (set, frozenset)):
+        return type(value), frozenset(_hashable(v) for v in value)
+    if isinstance(value, float):
+        return type(value), value.hex()
+    if isinstance(value, complex):
+        return type(value), value.real.hex(), value.imag.hex()
     try:
         hash(value)
     except TypeError as e:
         raise SymdiffError(
             f"a static argument of type {type(value).__name__} is not hashable"
         ) from e
-    return value
+    return type(value), value

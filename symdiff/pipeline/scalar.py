@@ -19,7 +19,7 @@ from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.formula_text import tree_sizes
 from symdiff.ir.functions import domain as domain_of
-from symdiff.ir.program import Emission, Program, Tree, like
+from symdiff.ir.program import OptimizedProgram, Program, Tree, like
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
@@ -78,14 +78,14 @@ class Notes:
         return run(self.log, name, lambda: replace(program, outputs=tuple(outputs())))
 
 
-def emission(program: Program, notes: Notes | None = None) -> Emission:
+def optimized(program: Program, notes: Notes | None = None) -> OptimizedProgram:
     """The last steps, when nothing is to be differentiated any more."""
     notes = notes or Notes()
     expand = closed_forms if "bands" in notes.without else expand_completed
     last = run(notes.log, "bands", lambda: replace(program, outputs=tuple(expand(program.outputs))))
     finish = without_far_constants if "stabilise" in notes.without else stabilise
     last = run(notes.log, "stabilise", lambda: replace(last, outputs=tuple(finish(last.outputs))))
-    return Emission(
+    return OptimizedProgram(
         program.name, program.params, program.tree, last.outputs, pinned_forms(program.outputs)
     )
 
@@ -359,11 +359,33 @@ def stages(program: Program, wrt: Sequence[str], order: int = 1) -> list[Stage[P
     else:
         for _ in range(order):
             found = jacobian(found, wrt, notes)
-    emission(found, notes)
+    optimized(found, notes)
     return log.stages
 
 
 __all__ = [
-    "Emission", "Notes", "Stage", "closed_for_people", "closed_forms", "derivative", "derive", "emission", "expand_completed", "gradient", "hessian", "hvp", "jacobian", "jvp", "masked",
-    "readable_forms", "short_derivative", "short_value", "simplified", "stages", "tangent_names", "value", "value_and_gradient", "vjp",
+    "Notes",
+    "OptimizedProgram",
+    "Stage",
+    "closed_for_people",
+    "closed_forms",
+    "derivative",
+    "derive",
+    "expand_completed",
+    "gradient",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "masked",
+    "optimized",
+    "readable_forms",
+    "short_derivative",
+    "short_value",
+    "simplified",
+    "stages",
+    "tangent_names",
+    "value",
+    "value_and_gradient",
+    "vjp",
 ]  # fmt: skip

@@ -36,7 +36,7 @@ STAGES = (
     ("differentiate", ("symdiff.passes.differentiate", "symdiff.loops", "symdiff.pipeline.loops")),
     ("cancel", ("symdiff.passes.cancel.cancel",)),
     ("stabilise", ("symdiff.passes.stabilise",)),
-    ("doubt", ("symdiff.passes.accuracy.error_test", "symdiff.passes.accuracy.widen")),
+    ("flagged", ("symdiff.passes.accuracy.error_test", "symdiff.passes.accuracy.widen")),
     ("emit", ("symdiff.lowering", "symdiff.codegen", "symdiff.runtime")),
     ("certify", ("symdiff.diagnostics.certify", "symdiff.interpret")),
 )
@@ -49,6 +49,7 @@ WATCHING = ctypes.c_int64(0)
 """How many watch, in whatever thread; compiled code looks."""
 _counting = Lock()
 _busy: ContextVar[bool] = ContextVar("busy", default=False)
+_shown: ContextVar[_Bar | None] = ContextVar("shown", default=None)
 
 
 @contextlib.contextmanager
@@ -59,12 +60,21 @@ def progress(what: str) -> Iterator[None]:
         return
     token = _busy.set(True)
     bar = _Bar(what, sys.stderr, threading.get_ident())
+    here = _shown.set(bar)
     try:
         with contextlib.redirect_stdout(_Last(sys.stdout, bar)):
             yield
     finally:
         bar.stop()
+        _shown.reset(here)
         _busy.reset(token)
+
+
+def turn_to(what: str) -> None:
+    """Say in the bar, if there is one, what is done now."""
+    bar = _shown.get()
+    if bar is not None:
+        bar.what, bar.at = what, 0
 
 
 @contextlib.contextmanager

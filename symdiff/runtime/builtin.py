@@ -158,13 +158,15 @@ def array_builtin(
     return _new(driver.address("call"), _capsule(memory), _Owner(driver, memory, *alive))
 
 
-def gate_builtin(
+def dispatch_builtin(
     linked: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
 ) -> Callable[..., Any]:
-    """The builtin that asks the entries of a record (`gate.RECORD`)."""
-    _fill(linked, "gate.api", *_addresses(dispatch.API))
+    """The builtin that asks the entries of a record (`dispatch.RECORD`)."""
+    _fill(linked, "dispatch.api", *_addresses(dispatch.API))
     owner = _Owner(linked, memory, *alive)
-    return _new(linked.address("gate"), _capsule(memory), owner, _METH_FASTCALL | _METH_KEYWORDS)
+    return _new(
+        linked.address("dispatch"), _capsule(memory), owner, _METH_FASTCALL | _METH_KEYWORDS
+    )
 
 
 def nest_builtin(

@@ -62,22 +62,22 @@ class Nothing:
         return True
 
 
-class Way(NamedTuple):
+class CompiledEntry(NamedTuple):
     """An entry that returns NotImplemented for calls that it does not serve.
 
     Attributes
     ----------
-    entry : called with the arguments of a call that has no keywords.
+    call : called with the arguments of a call that has no keywords.
     pair : whether its tuple of results becomes a pair: the first, and the tuple of the others.
     placed : called for a call with the keyword `out` alone, which follows the other arguments.
     """
 
-    entry: Entry
+    call: Entry
     pair: bool = False
     placed: Entry = refusing
 
 
-class Gate:
+class DispatchStub:
     """Asks a few entries, the one that served last first, and then the general path.
 
     Attributes
@@ -96,50 +96,50 @@ class Gate:
         self._general, self._inputs = general, inputs
         self._captures = captures or Nothing()
         self._epoch = self._captures.epoch
-        self._ways: list[Way] = []
-        self._past: deque[tuple[Way, ...]] = deque(maxlen=KEPT)
+        self._entries: list[CompiledEntry] = []
+        self._past: deque[tuple[CompiledEntry, ...]] = deque(maxlen=KEPT)
         self._record = (ctypes.c_int64 * len(dispatch.RECORD))()
         self.call: Entry = self._interpreted
         if builtin.float_layout() is not None:
-            key = cache.key("gate", jit.host())
-            linked = link(key, dispatch.print_gate, keep)
-            self.call = builtin.gate_builtin(
-                linked, self._record, self._ways, general, self._captures
+            key = cache.key("dispatch", jit.host())
+            linked = link(key, dispatch.print_dispatch, keep)
+            self.call = builtin.dispatch_builtin(
+                linked, self._record, self._entries, general, self._captures
             )
 
-    def add(self, way: Way) -> None:
-        """Ask this one too; requires that there are fewer than `gate.MOST`, and that no other
+    def add(self, entry: CompiledEntry) -> None:
+        """Ask this one too; requires that there are fewer than `dispatch.MOST`, and that no other
         thread adds one."""
-        if len(self._ways) >= dispatch.MOST:
-            raise ValueError(f"a gate asks {dispatch.MOST} entries at most")
-        self._ways.append(way)
+        if len(self._entries) >= dispatch.MOST:
+            raise ValueError(f"a dispatch stub asks {dispatch.MOST} entries at most")
+        self._entries.append(entry)
         self._captures.ready()
         self._write()
 
     def _write(self) -> None:
         """Put down what compiled calls look at."""
         fields: dict[str, Any] = {
-            "ways": len(self._ways), "general": id(self._general), "out": id(sys.intern("out")),
+            "entries": len(self._entries), "general": id(self._general), "out": id(sys.intern("out")),
             "inputs": self._inputs, "captures": self._captures.address, "epoch": self._epoch,
         }  # fmt: skip
-        for k, (entry, pair, placed) in enumerate(reversed(self._ways)):
-            fields |= {f"way{k}": id(entry), f"pair{k}": int(pair), f"placed{k}": id(placed)}
+        for k, (call, pair, placed) in enumerate(reversed(self._entries)):
+            fields |= {f"entry{k}": id(call), f"pair{k}": int(pair), f"placed{k}": id(placed)}
         self._record[:] = [fields.get(name, 0) for name in dispatch.RECORD]
 
     def begin(self) -> None:
         """Forget the entries, as what the function was captured with has changed. Calls in other
         threads may still run them, so the last ones are kept."""
-        self._past.append(tuple(self._ways))
-        self._ways.clear()
+        self._past.append(tuple(self._entries))
+        self._entries.clear()
         self._epoch = self._captures.epoch
         self._write()
 
     def _interpreted(self, *args: Any, **kwargs: Any) -> Any:
         """The same in Python, where we cannot make builtins."""
         same = self._captures.epoch == self._epoch and self._captures.hold()
-        for entry, pair, placed in self._ways if same else ():
+        for call, pair, placed in self._entries if same else ():
             if not kwargs:
-                result = entry(*args)
+                result = call(*args)
                 if result is not NotImplemented:
                     return (result[0], result[1:]) if pair else result
             elif list(kwargs) == ["out"] and len(args) == self._inputs:

@@ -26,7 +26,7 @@ import numpy as np
 
 from symdiff.codegen.llvm import jit
 from symdiff.errors import TargetError
-from symdiff.ir.program import Emission, Tree
+from symdiff.ir.program import OptimizedProgram, Tree
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -44,13 +44,15 @@ _alive: list[Any] = []
 process."""
 
 
-def dispatcher(name: str, params: Sequence[str], emission: Emission, tiered: Tiered) -> Any:
-    """A Numba dispatcher that computes the outputs of an emission, nested as it says.
+def dispatcher(
+    name: str, params: Sequence[str], optimized: OptimizedProgram, tiered: Tiered
+) -> Any:
+    """A Numba dispatcher that computes the outputs of an optimized program, nested as it says.
 
     Parameters
     ----------
     name, params : what the function and its parameters are called.
-    emission : what is computed.
+    optimized : what is computed.
     tiered : its compiled tiers.
 
     Returns
@@ -62,13 +64,13 @@ def dispatcher(name: str, params: Sequence[str], emission: Emission, tiered: Tie
     from numba import types
     from numba.extending import overload
 
-    flat = _intrinsic(emission, tiered)
-    count = len(emission.outputs)
-    names = [f"a{k}" for k in range(len(emission.params))]
+    flat = _intrinsic(optimized, tiered)
+    count = len(optimized.outputs)
+    names = [f"a{k}" for k in range(len(optimized.params))]
     inside: dict[str, Any] = {"flat": flat, "np": np}
     given = ", ".join(names)
     several = f"({given},)" if names else "()"
-    numbers = f"def numbers({given}):\n    v = flat({several})\n    return {_nested(emission.tree, 'v')}\n"
+    numbers = f"def numbers({given}):\n    v = flat({several})\n    return {_nested(optimized.tree, 'v')}\n"
     numpy_arrays = [
         f"def broadcast({given}):",
         f"    shape = np.broadcast_shapes({', '.join(f'np.shape({a})' for a in names)})",
@@ -78,7 +80,7 @@ def dispatcher(name: str, params: Sequence[str], emission: Emission, tiered: Tie
         f"        v = flat(({', '.join(f'b{k}[i]' for k in range(len(names)))},))",
         *(f"        r{k}[i] = v[{k}]" for k in range(count)),
         f"    v = ({', '.join(f'r{k}' for k in range(count))},)",
-        f"    return {_nested(emission.tree, 'v')}",
+        f"    return {_nested(optimized.tree, 'v')}",
     ]
     # The texts are made of numbers and the names above only.
     exec(numbers, inside)
@@ -177,7 +179,7 @@ def _nested(tree: Tree, values: str) -> str:
     return f"{values}[{int(tree)}]"
 
 
-def _intrinsic(emission: Emission, tiered: Tiered) -> Any:
+def _intrinsic(optimized: OptimizedProgram, tiered: Tiered) -> Any:
     """A function of a tuple of numbers, which gives the tuple of all outputs."""
     from llvmlite import binding, ir
     from numba import types
@@ -187,7 +189,7 @@ def _intrinsic(emission: Emission, tiered: Tiered) -> Any:
     prefix = f"symdiff_{next(_numbers)}_"
     text, entry = _linked(tiered.kernel, prefix)
     last = _callback(tiered)
-    inputs, outputs = len(emission.params), len(emission.outputs)
+    inputs, outputs = len(optimized.params), len(optimized.outputs)
 
     @intrinsic  # type: ignore[untyped-decorator]
     def flat(typingctx: Any, args: Any) -> Any:

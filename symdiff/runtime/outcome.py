@@ -14,7 +14,7 @@ from symdiff.runtime.threads import caller
 
 
 class Outcome:
-    """Errors of the calls of one kernel, and what they spent on values in doubt.
+    """Errors of the calls of one kernel, and what they spent on flagged values.
 
     Attributes
     ----------

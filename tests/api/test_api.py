@@ -209,6 +209,23 @@ class TestDerivatives:
 def root(x):
     return math.sqrt(x) ** 2 / x
 
+    @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int32, np.int64])
+    def test_a_direction_of_integers_is_one_of_reals(self, dtype):
+        x, v = np.array([1.0, 2.0]), np.array([1, 0], dtype)
+        for f in (symgrad(lambda x: np.sum(x**3)).hvp, symgrad(lambda x: 3 * x**2).jvp):
+            found, expected = f(x, v), f(x, v.astype(float))
+            np.testing.assert_array_equal(found[-1], expected[-1])
+            assert found[-1].dtype == np.float64
+
+    def test_options_that_are_not_given_are_those_of_the_function(self):
+        f = symgrad(only_x.__wrapped__, accuracy="strict", dtype=np.float32)
+        g = symdiff.grad(f, "y")
+        assert (g._options.accuracy, g._options.wrt) == ("strict", ("y",))
+        assert g(1.0, 2.0).dtype == np.float32
+        for given in ({"domain": "x > 0"}, {"static": "x"}):
+            with pytest.raises(SymdiffError, match="where the plain function is decorated"):
+                symgrad(f, **given)
+
 
 class TestMeaning:
     def test_outside_the_domain_stays_nan(self):

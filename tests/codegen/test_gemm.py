@@ -57,7 +57,7 @@ def text_of(f: Any, *args: Any) -> str:
     """The program that is compiled for the arguments."""
     f(*args)
     (kernel,) = [k for _, k in f._arrays._kernels.values()]
-    return "\n".join(nest_lines(kernel.settled("float64", 0).program)[0])
+    return "\n".join(nest_lines(kernel.guarded("float64", 0).program)[0])
 
 
 def test_what_is_a_product() -> None:

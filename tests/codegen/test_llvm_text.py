@@ -45,8 +45,8 @@ x, y, z = var("x"), var("y"), var("z")
 XY = ("x", "y")
 
 
-def spec(outputs, dtype="float64", accuracy="high", params=XY, suspect=None) -> Spec:
-    return Spec(params, tuple(outputs), suspect, dtype, accuracy, False)
+def spec(outputs, dtype="float64", accuracy="high", params=XY, flagged=None) -> Spec:
+    return Spec(params, tuple(outputs), flagged, dtype, accuracy, False)
 
 
 def body_text(s: Spec) -> str:

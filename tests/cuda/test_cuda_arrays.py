@@ -127,7 +127,7 @@ def test_gradient(fake_device: Any, case: Case, dtype: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_with_the_second_tier(fake_device: Any, case: Case) -> None:
-    """Values and gradients with tests for doubt, of which few elements have any."""
+    """Values and gradients with tests for flagged, of which few elements have any."""
     program = traced(case)
     found = [loop_pipeline.value(program)]
     if case.smooth and len(program.outputs) == 1 and program.outputs[0].op is not ARRAY:

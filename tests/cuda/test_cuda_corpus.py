@@ -20,7 +20,7 @@ from tests.corpus import CASES
 def test_values_and_gradients(fake_device, case, dtype):
     f = symgrad(case.fun, static=list(case.static))
     parts = [g._cuda.compiled(case.static) for g in (f, f.jacobian)]
-    emissions, kernels = [e for e, _ in parts], [d.kernel for _, d in parts]
+    programs, kernels = [e for e, _ in parts], [d.kernel for _, d in parts]
     outputs = [e for k in kernels for e in k.outputs]
     one = kernels[0]
     joined = CudaKernel(replace(one.function, outputs=tuple(outputs), reference=tuple(outputs)))
@@ -28,7 +28,7 @@ def test_values_and_gradients(fake_device, case, dtype):
     columns = [np.array(c, dtype) for c in zip(*case.samples, strict=True)]
     got = np.array(call.run(columns))
     assert got.dtype == dtype
-    exact = Certified(one.params, [r for e in emissions for r in e.reference])
+    exact = Certified(one.params, [r for e in programs for r in e.reference])
     for k, point in enumerate(zip(*columns, strict=True)):
         truth = np.array(exact.at([float(v) for v in point], "float64"))
         unit = np.spacing(np.abs(truth).astype(dtype)).astype(float)

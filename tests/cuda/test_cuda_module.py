@@ -156,11 +156,11 @@ def test_the_corpus_in_the_simulator(tmp_path, dtype):
     for case in CASES:
         f = symgrad(case.fun, static=list(case.static), dtype=dtype)
         for g in (f, f.jacobian):
-            emission = g._source.emission(case.static)
-            text = cuda_source("kernel", emission.params, emission.outputs, dtype=dtype)
+            optimized = g._source.optimized(case.static)
+            text = cuda_source("kernel", optimized.params, optimized.outputs, dtype=dtype)
             columns = list(zip(*case.samples, strict=True))
-            jobs.append((text, "kernel", columns, len(emission.outputs)))
-            kernel = make_kernel(emission.outputs, emission.params, dtype=dtype, cache=True)
+            jobs.append((text, "kernel", columns, len(optimized.outputs)))
+            kernel = make_kernel(optimized.outputs, optimized.params, dtype=dtype, cache=True)
             arrays = [np.array(c, dtype) for c in columns]
             truths.append([np.broadcast_to(v, len(arrays[0])) for v in kernel(arrays)])
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))

@@ -81,7 +81,7 @@ def test_values_and_gradients(put, dtype, n):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_doubtful_elements(put, dtype):
+def test_flagged_elements(put, dtype):
     x = np.geomspace(1e-4, 3, 4001).astype(dtype)
     got = get(symgrad(cancelling, target="cuda")(put(x)))
     expected = symgrad(cancelling)(x)
@@ -216,7 +216,7 @@ def remainders(x):
     return np.exp(x[1:]) - 1 - x[1:] - x[1:] ** 2 / 2
 
 
-def test_elements_of_arrays_in_doubt(put):
+def test_elements_of_flagged_arrays(put):
     x = np.array([1.0, 3e-3, -2e-4, 1e-3, 0.4, -1.5, 20.0])
     got = get(symgrad(remainders, target="cuda")(put(x)))
     np.testing.assert_allclose(got, symgrad(remainders)(x), rtol=1e-15)

@@ -259,3 +259,30 @@ def test_lambdas_on_one_line() -> None:
 def test_infinite_constants_are_those_of_ieee() -> None:
     assert math.isnan(symgrad(lambda x: x + float("inf") * 0)(1.0))
     assert symgrad(lambda x: x + np.float64("inf"))(1.0) == math.inf
+
+
+@symgrad
+def _pair(x):
+    return np.array([x[0] ** 2 + x[1], x[0] - x[1]])
+
+
+@symgrad
+def _powers(x):
+    return np.array([x, x**2])
+
+
+ARRAYS_OF_RESULTS = {
+    "matmul": lambda x: _pair(x) @ x,
+    "sum": lambda x: _pair(x).sum(),
+    "element": lambda x: _pair(x)[1] * x[0],
+    "shape": lambda x: _pair(x).reshape(2, 1) + 1,
+    "stack": lambda x: np.stack([_pair(x), x]),
+    "rows": lambda x: np.sum(_powers(x) * x, axis=0),
+    "jacobian": lambda x: _pair.jacobian(x) @ x,
+}
+
+
+@pytest.mark.parametrize("fun", ARRAYS_OF_RESULTS.values(), ids=ARRAYS_OF_RESULTS)
+def test_an_array_that_a_decorated_function_returns_is_an_array(fun):
+    x = np.array([1.5, 2.0])
+    np.testing.assert_allclose(symgrad(fun)(x), fun(x), rtol=1e-15)

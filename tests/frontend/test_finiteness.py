@@ -149,3 +149,57 @@ def test_constants_that_are_not_finite(f: Any) -> None:
     x = np.array([1.0, 2.0, 3.0, 4.0])
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(symgrad(f)(x), f(x))
+
+
+LOSSY = np.array([1.0, np.nan, 3.0])
+ASKED: list[Callable[[Any], Any]] = [
+    lambda x: np.where(np.isnan(x * LOSSY), 0.0, x * LOSSY),
+    lambda x: np.where(x * LOSSY < 5, 1.0, x),
+    lambda x: np.where(x * LOSSY != x * LOSSY, 1.0, x),
+    lambda x: np.where(np.log(x) < 1, 1.0, x),
+    lambda x: np.where(~(np.log(x) < 1), 1.0, x),
+    lambda x: np.where(np.log(x) > 1, 1.0, x),
+    lambda x: np.where(np.log(x) != np.log(x), 0.0, x),
+    lambda x: np.where(np.sqrt(x) ** 2 < 7, 1.0, x),
+    lambda x: np.where((np.sqrt(x) < 1) | (np.arccos(x) > 0), 1.0, 2.0),
+    lambda x: np.where(np.isfinite(np.exp(1000 * x)), 1.0, x),
+    lambda x: np.where(np.isinf(1e300 * x * x * 1e8), 1.0, x),
+    lambda x: np.where(np.exp(x * 1000) == math.inf, 1.0, x),
+    lambda x: np.maximum(1.0, x * LOSSY),
+    lambda x: np.minimum(x * LOSSY, np.sin(x)),
+    lambda x: np.max(x * LOSSY),
+    lambda x: np.min(np.concatenate([x, x * LOSSY] * 9)),
+    lambda x: np.maximum.accumulate(x * LOSSY),
+    lambda x: np.maximum(x, math.nan),
+    lambda x: np.isclose(x * LOSSY, x * LOSSY),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("accuracy", ["fast", "high", "certified"])
+def test_comparisons_are_those_of_doubles(accuracy: str) -> None:
+    """Those with nan do not hold, whether it is a constant, an argument or out of a domain; and
+    what overflowed is infinite."""
+    for f in ASKED:
+        s = symgrad(f, accuracy=accuracy)
+        for x in (np.array([1.0, 2.0, 3.0]), np.array([-1.0, 2.0, 0.5]), np.array([np.nan, 2.0, -3.0])):  # fmt: skip
+            with np.errstate(all="ignore"):
+                want = f(x)
+            np.testing.assert_allclose(s(x), want, rtol=1e-14)
+
+
+def test_nan_beside_a_number_in_max_of_python() -> None:
+    for f in (lambda x: max(x, math.nan), lambda x: max(math.nan, x), lambda x: min(x, math.nan)):
+        np.testing.assert_equal(symgrad(f)(2.0), f(2.0))
+
+
+@pytest.mark.parametrize("n", [1, 5, 64])
+def test_extremes_of_arrays_keep_nan(n: int) -> None:
+    x = np.arange(1.0, n + 1)
+    largest, smallest = symgrad(lambda x: np.max(x)), symgrad(lambda x: np.min(x, axis=0))
+    for k in range(0, n, 7):
+        assert largest(x) == n
+        assert smallest(x) == 1.0
+        y = x.copy()
+        y[k] = math.nan
+        assert math.isnan(largest(y))
+        assert math.isnan(smallest(y))

@@ -28,7 +28,7 @@ from numba import njit, prange
 from numba.extending import intrinsic
 
 try:
-    import flint  # python-flint: proves what double-double arithmetic leaves in doubt
+    import flint  # python-flint: proves what double-double arithmetic leaves flagged
 except ImportError:
     flint = None
 
@@ -48,13 +48,13 @@ def _f(x, y):
     t4 = abs(x)
     t5 = (t3 < 4.6816763546921983e-97) & (not y == 0.0)
     t6 = t5 | ((t4 < 4.6816763546921983e-97) & (not x == 0.0))
-    doubt = (not abs(t2) < math.inf) | t6 | (not t3 + t4 <= 2.13598703592091e+96)
-    return t2, doubt
+    flagged = (not abs(t2) < math.inf) | t6 | (not t3 + t4 <= 2.13598703592091e+96)
+    return t2, flagged
 
 
-def _f_loop(x, y, out0, doubt):
+def _f_loop(x, y, out0, flagged):
     for i in prange(x.size):
-        out0[i], doubt[i] = _f(np.float64(x[i]), np.float64(y[i]))
+        out0[i], flagged[i] = _f(np.float64(x[i]), np.float64(y[i]))
 
 
 _f_loops = (
@@ -78,13 +78,13 @@ def _f_grad(x, y):
     t4 = abs(x)
     t5 = (t3 < 2.409919865102884e-181) & (not y == 0.0)
     t6 = t5 | ((t4 < 2.409919865102884e-181) & (not x == 0.0))
-    doubt = (not abs(t1) + abs(t2) < math.inf) | t6 | (not t3 + t4 <= 4.149515568880993e+180)
-    return t1, t2, doubt
+    flagged = (not abs(t1) + abs(t2) < math.inf) | t6 | (not t3 + t4 <= 4.149515568880993e+180)
+    return t1, t2, flagged
 
 
-def _f_grad_loop(x, y, out0, out1, doubt):
+def _f_grad_loop(x, y, out0, out1, flagged):
     for i in prange(x.size):
-        out0[i], out1[i], doubt[i] = _f_grad(np.float64(x[i]), np.float64(y[i]))
+        out0[i], out1[i], flagged[i] = _f_grad(np.float64(x[i]), np.float64(y[i]))
 
 
 _f_grad_loops = (
@@ -113,13 +113,13 @@ def _f_value_and_grad(x, y):
     t8 = (t6 < 4.6816763546921983e-97) & (not y == 0.0)
     t9 = t8 | ((t7 < 4.6816763546921983e-97) & (not x == 0.0))
     t10 = not abs(t3) + abs(t4) + abs(t5) < math.inf
-    doubt = t10 | t9 | (not t6 + t7 <= 2.13598703592091e+96)
-    return t3, t4, t5, doubt
+    flagged = t10 | t9 | (not t6 + t7 <= 2.13598703592091e+96)
+    return t3, t4, t5, flagged
 
 
-def _f_value_and_grad_loop(x, y, out0, out1, out2, doubt):
+def _f_value_and_grad_loop(x, y, out0, out1, out2, flagged):
     for i in prange(x.size):
-        out0[i], out1[i], out2[i], doubt[i] = _f_value_and_grad(np.float64(x[i]), np.float64(y[i]))
+        out0[i], out1[i], out2[i], flagged[i] = _f_value_and_grad(np.float64(x[i]), np.float64(y[i]))
 
 
 _f_value_and_grad_loops = (
@@ -147,13 +147,13 @@ def _f_hessian(x, y):
     t5 = abs(x)
     t6 = (t4 < 2.409919865102884e-181) & (not y == 0.0)
     t7 = t6 | ((t5 < 2.409919865102884e-181) & (not x == 0.0))
-    doubt = (not abs(t2) + abs(t3) < math.inf) | t7 | (not t4 + t5 <= 4.149515568880993e+180)
-    return t2, 0.0, 0.0, t3, doubt
+    flagged = (not abs(t2) + abs(t3) < math.inf) | t7 | (not t4 + t5 <= 4.149515568880993e+180)
+    return t2, 0.0, 0.0, t3, flagged
 
 
-def _f_hessian_loop(x, y, out0, out1, out2, out3, doubt):
+def _f_hessian_loop(x, y, out0, out1, out2, out3, flagged):
     for i in prange(x.size):
-        out0[i], out1[i], out2[i], out3[i], doubt[i] = _f_hessian(np.float64(x[i]), np.float64(y[i]))
+        out0[i], out1[i], out2[i], out3[i], flagged[i] = _f_hessian(np.float64(x[i]), np.float64(y[i]))
 
 
 _f_hessian_loops = (
@@ -172,7 +172,7 @@ def f_hessian(x, y):
 
 def _evaluate(kernel, loops, count, *args, again=None):
     """The kernel's results for scalars, or element by element for arrays; `again` is what
-    computes those in doubt, and which of its results are wanted."""
+    computes those flagged, and which of its results are wanted."""
     if all(type(a) in (float, int) for a in args):
         return [float(v) for v in _at(kernel, again, count, [float(a) for a in args])]
     args = [a if type(a) in (float, int) else np.asarray(a) for a in args]
@@ -187,14 +187,14 @@ def _evaluate(kernel, loops, count, *args, again=None):
     full = [a if np.shape(a) == shape else np.broadcast_to(a, shape).copy() for a in args]
     flat = [np.ascontiguousarray(a, dtype=work).reshape(-1) for a in full]
     out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
-    doubt = [] if again is None else [np.empty(flat[0].size, np.bool_)]
-    loops[flat[0].size >= _PARALLEL](*flat, *out, *doubt)
-    if again is not None and doubt[0].any():
-        _repair(*again, flat, out, np.flatnonzero(doubt[0]))
+    flagged = [] if again is None else [np.empty(flat[0].size, np.bool_)]
+    loops[flat[0].size >= _PARALLEL](*flat, *out, *flagged)
+    if again is not None and flagged[0].any():
+        _repair(*again, flat, out, np.flatnonzero(flagged[0]))
     return [o.reshape(shape).astype(result, copy=False) for o in out]
 
 
-# ------------------------- What is in doubt is computed again: double-double arithmetic, then balls
+# ------------------------- What is flagged is computed again: double-double arithmetic, then balls
 
 
 @njit(error_model="numpy", cache=True, forceinline=True)
@@ -208,13 +208,13 @@ def _f_hessian_sharp(x, y):
     t5 = abs(x)
     t6 = (t4 < 2.409919865102884e-181) & (not y == 0.0)
     t7 = t6 | ((t5 < 2.409919865102884e-181) & (not x == 0.0))
-    doubt = (not abs(t2) + abs(t3) < math.inf) | t7 | (not t4 + t5 <= 4.149515568880993e+180)
-    return t2, 0.0, 0.0, t3, doubt
+    flagged = (not abs(t2) + abs(t3) < math.inf) | t7 | (not t4 + t5 <= 4.149515568880993e+180)
+    return t2, 0.0, 0.0, t3, flagged
 
 
-def _f_hessian_sharp_loop(x, y, found, doubt):
+def _f_hessian_sharp_loop(x, y, found, flagged):
     for i in prange(x.size):
-        found[0, i], found[1, i], found[2, i], found[3, i], doubt[i] = _f_hessian_sharp(x[i], y[i])
+        found[0, i], found[1, i], found[2, i], found[3, i], flagged[i] = _f_hessian_sharp(x[i], y[i])
 
 
 _f_hessian_sharp_loops = (
@@ -239,10 +239,10 @@ def _f_hessian_wide(x, y):
         _double(r2),
         _double(r3),
     ), (
-        _settled(r0),
-        _settled(r1),
-        _settled(r2),
-        _settled(r3),
+        _decided(r0),
+        _decided(r1),
+        _decided(r2),
+        _decided(r3),
     )
 
 
@@ -289,7 +289,7 @@ def _f_value_and_grad_wide(x, y):
     r0 = _choose(t4, _choose(t0, t2, _mul(_mul(y, y), t3)), _number(math.nan))
     r1 = _choose(t0, _div((0.5, 0.0, 0.0, 0.0), t2), (0.0, 0.0, 0.0, 0.0))
     r2 = _choose(t0, (0.0, 0.0, 0.0, 0.0), _mul((2.5, 0.0, 0.0, 0.0), _mul(y, t3)))
-    return (_double(r0), _double(r1), _double(r2)), (_settled(r0), _settled(r1), _settled(r2))
+    return (_double(r0), _double(r1), _double(r2)), (_decided(r0), _decided(r1), _decided(r2))
 
 
 def _f_value_and_grad_wide_loop(x, y, found, sure):
@@ -554,7 +554,7 @@ def _choose(condition, x, y):
 
 
 @_helper
-def _settled(x):
+def _decided(x):
     """Whether x is known to 2**-57 of itself, is below the normal doubles, or certainly nan."""
     if x[2] < 0.0:
         return True
@@ -568,7 +568,7 @@ def _settled(x):
 @_helper
 def _double(x):
     """The double nearest to x; nan if less than ten of its bits are known."""
-    if not x[2] * 1.262177448353619e-29 <= abs(x[0]) and not _settled(x):
+    if not x[2] * 1.262177448353619e-29 <= abs(x[0]) and not _decided(x):
         return math.nan
     return x[0] if x[3] == 0.0 else math.ldexp(x[0], int(min(max(x[3], -3000.0), 3000.0)))
 
@@ -765,8 +765,8 @@ def _at(kernel, again, count, point):
     values = kernel(*point)
     if again is None:
         return values if count != 1 else (values,)
-    *values, doubt = values
-    if not doubt:
+    *values, flagged = values
+    if not flagged:
         return values
     (_, wide, _, balls, _, demand), columns = again
     point = [float(p) for p in point]
@@ -782,7 +782,7 @@ def _at(kernel, again, count, point):
 
 
 def _repair(again, columns, flat, out, at):
-    """Compute the elements of arrays that are in doubt, which are at these places, again."""
+    """Compute the elements of arrays that are flagged, which are at these places, again."""
     sharp, wide, loops, balls, count, demand = again
     part = [a[at].astype(np.float64) for a in flat]
     if demand is not None:
@@ -791,11 +791,11 @@ def _repair(again, columns, flat, out, at):
     if wide is None:
         return
     if sharp is not None:
-        found, doubt = np.empty((count, at.size)), np.empty(at.size, np.bool_)
-        sharp[at.size >= _PARALLEL](*part, found, doubt)
+        found, flagged = np.empty((count, at.size)), np.empty(at.size, np.bool_)
+        sharp[at.size >= _PARALLEL](*part, found, flagged)
         for o, c in zip(out, columns):
-            o[at] = np.where(doubt, o[at], found[c])
-        at, part = at[doubt], [p[doubt] for p in part]
+            o[at] = np.where(flagged, o[at], found[c])
+        at, part = at[flagged], [p[flagged] for p in part]
     found, sure = np.empty((count, at.size)), np.empty((count, at.size), np.bool_)
     loops[at.size >= _PARALLEL](*part, found, sure)
     for o, c in zip(out, columns):

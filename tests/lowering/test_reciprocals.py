@@ -67,11 +67,11 @@ def test_special_denominators_raise_a_flag_or_are_right(special):
     """Then chunks are computed again with tests (see `codegen.llvm.tiers`)."""
     looked: list[str] = []
 
-    def suspect(outputs, dtype, kind):
+    def flagged(outputs, dtype, kind):
         looked.append(kind)
         return ir.lt(ir.abs_(X), ir.ZERO)
 
-    kernel = make_kernel((Y / X, Z / X), "xyz", test=suspect, parallel=False)
+    kernel = make_kernel((Y / X, Z / X), "xyz", test=flagged, parallel=False)
     x = np.full(SIZE, 2.0)
     x[17] = special
     y, z = np.full(SIZE, 3.0), np.full(SIZE, 7.0)

@@ -1,4 +1,4 @@
-"""Outputs with all their errors: right to the last bits, or in doubt."""
+"""Outputs with all their errors: right to the last bits, or flagged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.ir import functions as f
 from symdiff.lowering.target import LIGHT, PLAIN, SHARP
-from symdiff.passes.accuracy.compensate import compensate, first_tier, often_in_doubt
+from symdiff.passes.accuracy.compensate import compensate, first_tier, often_flagged
 from symdiff.passes.differentiate import gradient
 from symdiff.pipeline.lowered.scalar import error_test
 from symdiff.runtime.scalar.kernel import Kernel
@@ -38,7 +38,7 @@ def corrected(outputs: tuple[Expr, ...], light: bool = False) -> Kernel | None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, st.integers(0, 2**32 - 1), st.booleans())
-def test_what_is_not_in_doubt_is_right(e: Expr, seed: int, light: bool) -> None:
+def test_what_is_not_flagged_is_right(e: Expr, seed: int, light: bool) -> None:
     outputs = (e, *gradient(e, [X, Y]))
     kernel = corrected(outputs, light)
     if kernel is None:
@@ -75,14 +75,14 @@ CANCEL = {
 
 @pytest.mark.parametrize(("light", "most"), [(False, 100), (True, 700)], ids=["full", "light"])
 @pytest.mark.parametrize("name", CANCEL)
-def test_few_are_in_doubt(name: str, light: bool, most: int) -> None:
+def test_few_are_flagged(name: str, light: bool, most: int) -> None:
     outputs = (CANCEL[name], *gradient(CANCEL[name], [X, Y]))
     kernel = corrected(outputs, light)
     assert kernel is not None
     rng = np.random.default_rng(1)
     x, y = (2 ** rng.uniform(-2, 2, 2000) for _ in "xy")
     got = kernel.evaluate([x, y])
-    assert got.suspects < most
+    assert got.flagged < most
     reference = Certified(["x", "y"], outputs)
     flags = got.flags if got.flags is not None else np.zeros(2000)
     for k in np.flatnonzero(flags == 0)[:200]:
@@ -96,7 +96,7 @@ def test_what_needs_no_correction_has_none() -> None:
     assert compensate((f.GAMMA(X) - X,)) == ()
 
 
-def test_errors_beyond_the_first_order_are_in_doubt() -> None:
+def test_errors_beyond_the_first_order_are_flagged() -> None:
     difference = X - Y * Y
     kernel = corrected((1 / (f.LOG(X) - 2 * f.LOG(Y)) + 1 / difference,))
     assert kernel is not None
@@ -119,7 +119,7 @@ def amplified(x):
     return math.sin(math.cos(math.exp(math.sin(math.cos(math.exp(-x * x))))))
 
 
-def test_arrays_that_are_all_in_doubt() -> None:
+def test_arrays_that_are_all_flagged() -> None:
     g = symgrad(amplified).grad
     x = np.random.default_rng(0).uniform(-1.5, 1.5, SIZE)
     got = g(x)
@@ -139,19 +139,19 @@ def test_functions_have_fewer_bits_where_these_do() -> None:
     assert LIGHT not in {o.op for o in without}
 
 
-def test_numbers_that_are_all_in_doubt() -> None:
+def test_numbers_that_are_all_flagged() -> None:
     kernel = symgrad(amplified)._compiled({})[1].kernel
     assert kernel._spec("float64", "point").outputs[0].op is SHARP
     assert math.isclose(kernel.fast(0.7), amplified(0.7), rel_tol=1e-14)
 
 
-def test_what_is_seldom_in_doubt_is_computed_as_before() -> None:
-    assert not often_in_doubt((f.SIN(X) / X - Y,), strict=False)
-    assert often_in_doubt((CANCEL["chain"],), strict=False)
-    assert often_in_doubt((CANCEL["chain"],), strict=True)
+def test_what_is_seldom_flagged_is_computed_as_before() -> None:
+    assert not often_flagged((f.SIN(X) / X - Y,), strict=False)
+    assert often_flagged((CANCEL["chain"],), strict=False)
+    assert often_flagged((CANCEL["chain"],), strict=True)
 
 
-def test_elements_in_doubt_come_from_the_corrected_kernel() -> None:
+def test_flagged_elements_come_from_the_corrected_kernel() -> None:
     outputs = (f.SIN(X) - X / Y,)
     kernel = make_kernel(outputs, tiered=True, rearranged=False)
     x, y = np.full(SIZE, 1.0), np.full(SIZE, 1.5)
@@ -161,6 +161,6 @@ def test_elements_in_doubt_come_from_the_corrected_kernel() -> None:
     for k in (0, 7, SIZE - 1):
         (answer,) = reference.at_with_status([x[k], y[k]])
         assert ulp_error(got.values[0][k], answer.ball) <= 4
-    assert got.suspects <= 1  # balls tell best what is nearly zero
+    assert got.flagged <= 1  # balls tell best what is nearly zero
     assert kernel._compensated is not None
     assert kernel.second is not None and set(kernel.second._bodies) == {("float64", "array")}

@@ -1,4 +1,4 @@
-"""Running error analysis: what is not in doubt is right, and ordinary values are not."""
+"""Running error analysis: what is not flagged is right, and ordinary values are not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symdiff import ir
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import NAN, Expr, topological
 from symdiff.ir import functions as f
-from symdiff.passes.accuracy.error_test import Doubt, doubt
+from symdiff.passes.accuracy.error_test import ErrorTest, flagged_where
 from symdiff.passes.analysis.band_extent import series_in_bands
 from symdiff.passes.differentiate import gradient
 from tests.kernels import make_kernel
@@ -26,15 +26,15 @@ SMALLEST = 2.0**-1022
 
 
 def check(outputs: tuple[Expr, ...], points: list[tuple[float, float]], limit: int = LIMIT) -> int:
-    """Every output that is not in doubt is within the limit; how many were in doubt."""
-    suspect = doubt(outputs, limit)
-    kernel = make_kernel(outputs, ["x", "y"], test=suspect)
+    """Every output that is not flagged is within the limit; how many were flagged."""
+    test = flagged_where(outputs, limit)
+    kernel = make_kernel(outputs, ["x", "y"], test=test)
     reference = Certified(["x", "y"], outputs)
-    suspects = 0
+    count = 0
     for point in points:
-        values, doubted = kernel.point.evaluate(point)
-        suspects += doubted
-        if doubted:
+        values, flagged = kernel.point.evaluate(point)
+        count += flagged
+        if flagged:
             continue
         answers = reference.at_with_status(point)
         for value, answer in zip(values, answers, strict=True):
@@ -42,19 +42,19 @@ def check(outputs: tuple[Expr, ...], points: list[tuple[float, float]], limit: i
                 assert math.isnan(value), (outputs, point, value)
             elif answer.status == "exact" and abs(answer.value) > SMALLEST:
                 assert ulp_error(value, answer.ball) <= limit + 1, (outputs, point, value, answer)
-    return suspects
+    return count
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
-def test_right_unless_in_doubt(e: Expr, points: list[tuple[float, float]]) -> None:
+def test_right_unless_flagged(e: Expr, points: list[tuple[float, float]]) -> None:
     assume(all(n is not NAN for n in topological((e,))))  # comparing nan decides nothing
     check((e,), points)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
-def test_gradients_are_right_unless_in_doubt(e: Expr, points: list[tuple[float, float]]) -> None:
+def test_gradients_are_right_unless_flagged(e: Expr, points: list[tuple[float, float]]) -> None:
     check(gradient(e, [X, Y]), points)
 
 
@@ -66,7 +66,7 @@ def test_gradients_are_right_unless_in_doubt(e: Expr, points: list[tuple[float, 
      (1 / (1 / (X * X) + Y), (1e-200, 0.0)), (f.EXP(X) - f.EXP(Y), (1.0, 1.0 + 2**-50)),
      (f.FLOOR(X * Y), (0.1, 30.0)), (ir.where(ir.lt(X * Y, ir.const(3)), X, Y), (0.1, 30.0))],
 )  # fmt: skip
-def test_what_is_wrong_is_in_doubt(e: Expr, point: tuple[float, float]) -> None:
+def test_what_is_wrong_is_flagged(e: Expr, point: tuple[float, float]) -> None:
     assert check((e,), [point]) == 1
 
 
@@ -74,11 +74,11 @@ def test_what_is_wrong_is_in_doubt(e: Expr, point: tuple[float, float]) -> None:
     "e", [(1 - X) ** 2 + 100 * (Y - X**2) ** 2, f.LOG(1 + f.EXP(X)), (1 - f.EXP(1 - X)) ** 2,
           4 * (X**-12 - X**-6)],
 )  # fmt: skip
-def test_ordinary_points_are_rarely_in_doubt(e: Expr) -> None:
+def test_ordinary_points_are_rarely_flagged(e: Expr) -> None:
     outputs = (e, *gradient(e, [X, Y]))
     rng = np.random.default_rng(1)
-    kernel = make_kernel(outputs, ["x", "y"], test=doubt(outputs))
-    assert kernel.evaluate([rng.uniform(0.2, 9, 4000) for _ in "xy"]).suspects < 400
+    kernel = make_kernel(outputs, ["x", "y"], test=flagged_where(outputs))
+    assert kernel.evaluate([rng.uniform(0.2, 9, 4000) for _ in "xy"]).flagged < 400
 
 
 def test_series_that_count_in_their_bands_only_are_bounded_there():
@@ -90,6 +90,6 @@ def test_series_that_count_in_their_bands_only_are_bounded_there():
     found = series_in_bands((choice, other))
     assert found == {series: choice, other.args[1]: other}
     assert series_in_bands((choice, other + series)) == {other.args[1]: other}
-    alone = Doubt(series=series_in_bands((choice, other)))
-    assert alone.of(series).static and not Doubt().of(series).static
+    alone = ErrorTest(series=series_in_bands((choice, other)))
+    assert alone.of(series).static and not ErrorTest().of(series).static
     assert alone.of(choice).k >= alone.of(series).k

@@ -1,4 +1,4 @@
-"""Gathered sums: the same values, in forms that are in doubt less often."""
+"""Gathered sums: the same values, in forms that are flagged less often."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def divisions(e: Expr) -> int:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_forms_are_shorter_and_in_doubt_less_often(name: str) -> None:
+def test_forms_are_shorter_and_flagged_less_often(name: str) -> None:
     before = FORMS[name]
     (after,) = gather((before,))
     assert after is not before
     assert divisions(after) <= divisions(before)
-    doubts = shares((before, after))
-    assert doubts is not None and doubts[1] <= doubts[0]
+    flags = shares((before, after))
+    assert flags is not None and flags[1] <= flags[0]
 
 
 def test_a_derivative_is_one_quotient() -> None:
@@ -94,14 +94,14 @@ def test_a_sine_that_occurs_by_itself_stays() -> None:
     ],
     ids=["cosine quotient", "langevin", "sine quotient"],
 )
-def test_quotients_at_removable_points_are_right_and_seldom_in_doubt(
+def test_quotients_at_removable_points_are_right_and_seldom_flagged(
     fun: Callable[[float], float], most: float
 ) -> None:
     x = np.random.default_rng(2).uniform(-10, 10, 4000)
     both = symgrad(fun, parallel=False).value_and_grad
     kernel = both._compiled({})[1].kernel
     tests = Kernel(kernel.function, again=False)
-    assert tests.evaluate([x]).suspects < most * x.size
+    assert tests.evaluate([x]).flagged < most * x.size
     value, slope = both(x)
     true_value, true_slope = symgrad(fun, accuracy="certified").value_and_grad(x[:500])
     for got, true in ((value, true_value), (slope, true_slope)):

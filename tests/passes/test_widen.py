@@ -1,4 +1,4 @@
-"""Double-double kernels: right whenever they do not doubt, and rarely in doubt."""
+"""Double-double kernels: right whenever they flag nothing, and rarely flagged."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def wide(*outputs: Expr) -> Kernel:
 
 
 def check(outputs: tuple[Expr, ...], points: list[tuple[float, ...]], ulps: float) -> int:
-    """Every result that is not suspect is right; how many were suspect."""
+    """Every result that is not flagged is right; how many were flagged."""
     kernel = make_wide_kernel(outputs, ["x", "y"])
     reference = Certified(["x", "y"], outputs)
-    suspects = 0
+    count = 0
     for point in points:
-        values, suspect = kernel.point.evaluate(point)
-        if suspect:
-            suspects += 1
+        values, flagged = kernel.point.evaluate(point)
+        if flagged:
+            count += 1
             continue
         answers = reference.at_with_status(point)
         for value, answer in zip(values, answers, strict=True):
@@ -42,7 +42,7 @@ def check(outputs: tuple[Expr, ...], points: list[tuple[float, ...]], ulps: floa
             elif answer.status == "exact" and abs(answer.value) > SMALLEST:
                 error = ulp_error(value, answer.ball)
                 assert error <= ulps, (outputs, point, value, answer)
-    return suspects
+    return count
 
 
 @pytest.mark.parametrize("t", [10.0**-k for k in range(1, 7)])
@@ -52,7 +52,7 @@ def test_cancellation_of_40_bits(t: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("e", "points", "suspects"),
+    ("e", "points", "flagged"),
     [
         ((1 - f.COS(X)) / X**2, [10.0**-k for k in range(1, 13)], 6),
         (ir.sqrt(X + 1) - ir.sqrt(X), [10.0**k for k in range(16)], 4),
@@ -62,9 +62,9 @@ def test_cancellation_of_40_bits(t: float) -> None:
         (X**3 - 3 * X**2 + 3 * X - 1, [1 + 2.0**-k for k in range(1, 14)], 0),
     ],
 )
-def test_near_cancellation(e: Expr, points: list[float], suspects: int) -> None:
-    """The loss of 40 of 100 bits is settled here, correctly rounded but for 0.07 ulp."""
-    assert check((e,), [(x, 1.0) for x in points], 0.57) <= suspects
+def test_near_cancellation(e: Expr, points: list[float], flagged: int) -> None:
+    """The loss of 40 of 100 bits is guarded here, correctly rounded but for 0.07 ulp."""
+    assert check((e,), [(x, 1.0) for x in points], 0.57) <= flagged
 
 
 def test_differences_of_inputs_are_exact() -> None:
@@ -77,7 +77,7 @@ def test_differences_of_inputs_are_exact() -> None:
     [(X * X, 0.0), (f.EXP(X) - 1, 0.0), (f.SIN(X) * X, 0.0), (f.LOG(X), 1.0), (ir.sqrt(X) - 3, 9.0),
      (f.FLOOR(X / 3), 9.0), (f.FMOD(X, ir.const(3)), 9.0), (X * f.EXP(-X * X), 50.0)],
 )  # fmt: skip
-def test_exact_zeros_are_not_suspect(e: Expr, x: float) -> None:
+def test_exact_zeros_are_not_flagged(e: Expr, x: float) -> None:
     assert wide(e).point.evaluate([x])[1] is False
 
 
@@ -87,8 +87,8 @@ def test_exact_zeros_are_not_suspect(e: Expr, x: float) -> None:
      (X ** ir.const(ir.Fraction(1, 3)), [-8.0])],
 )  # fmt: skip
 def test_nan_outside_of_the_domain_is_certain(e: Expr, point: list[float]) -> None:
-    values, suspect = wide(e).point.evaluate(point)
-    assert math.isnan(values[0]) and not suspect
+    values, flagged = wide(e).point.evaluate(point)
+    assert math.isnan(values[0]) and not flagged
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_nan_outside_of_the_domain_is_certain(e: Expr, point: list[float]) -> No
     [(ir.sqrt(X * X + 1) - X, [1e200]), (1 / X, [0.0]), (f.SIN(X), [1e300]), (f.GAMMA(X), [0.5]),
      (X * 1e-200 * 1e200, [1e-200]), (f.EXP(X), [-705.0]), (f.FLOOR(f.CBRT(X * X * X)), [3.0])],
 )  # fmt: skip
-def test_what_cannot_be_settled_is_suspect(e: Expr, point: list[float]) -> None:
+def test_what_cannot_be_settled_is_flagged(e: Expr, point: list[float]) -> None:
     assert wide(e).point.evaluate(point)[1] is True
 
 
@@ -108,13 +108,13 @@ def test_only_the_branch_that_is_taken_counts() -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
-def test_right_whenever_not_suspect(e: Expr, points: list[tuple[float, float]]) -> None:
+def test_right_whenever_not_flagged(e: Expr, points: list[tuple[float, float]]) -> None:
     check((e,), points, 0.57)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, POINTS)
-def test_gradients_are_right_whenever_not_suspect(
+def test_gradients_are_right_whenever_not_flagged(
     e: Expr, points: list[tuple[float, float]]
 ) -> None:
     check(gradient(e, [X, Y]), points, 0.57)

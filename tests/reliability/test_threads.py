@@ -21,7 +21,8 @@ from symdiff.codegen.llvm.entry import dispatch
 from symdiff.interpret import exclusive
 from symdiff.process.locks import Lock, Once
 from symdiff.runtime import threads
-from symdiff.runtime.dispatch import Gate, Way
+from symdiff.runtime.dispatch import CompiledEntry, DispatchStub
+from tests.kernels import compiled_entries
 
 MANY = 16
 
@@ -165,15 +166,15 @@ def test_all_ways_to_call_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
                 np.testing.assert_allclose(gy, truth[1][1], rtol=rtol)
 
         at_once(call)
-        assert len(g._gate._ways) <= dispatch.MOST
+        assert len(compiled_entries(g)) <= dispatch.MOST
 
 
 def test_a_gate_takes_no_more_entries_than_it_has_room_for() -> None:
-    made = Gate(lambda *a: "general", 1, True)
+    made = DispatchStub(lambda *a: "general", 1, True)
     for k in range(dispatch.MOST):
-        made.add(Way(lambda *a, k=k: k))
+        made.add(CompiledEntry(lambda *a, k=k: k))
     with pytest.raises(ValueError, match="entries"):
-        made.add(Way(lambda *a: -1))
+        made.add(CompiledEntry(lambda *a: -1))
     assert made.call(1.0) == dispatch.MOST - 1
 
 
@@ -190,14 +191,14 @@ def test_entries_that_are_added_while_others_run() -> None:
         return (1, (2, 3)) if args[0] == "pairs" else (4, 5, 6)
 
     for _ in range(20):
-        made = Gate(general, 1, True)
-        made.add(Way(pairs, pair=True))
-        made.add(Way(plain))
+        made = DispatchStub(general, 1, True)
+        made.add(CompiledEntry(pairs, pair=True))
+        made.add(CompiledEntry(plain))
 
-        def call(k: int, made: Gate = made) -> None:
+        def call(k: int, made: DispatchStub = made) -> None:
             if k == 0:
-                made.add(Way(lambda *a: NotImplemented, pair=True))
-                made.add(Way(lambda *a: NotImplemented))
+                made.add(CompiledEntry(lambda *a: NotImplemented, pair=True))
+                made.add(CompiledEntry(lambda *a: NotImplemented))
             for j in range(50):
                 if (j + k) % 2:
                     assert made.call("pairs") == (1, (2, 3))

@@ -18,7 +18,7 @@ import pytest
 
 from symdiff import symgrad
 from symdiff.runtime import builtin
-from symdiff.runtime.dispatch import Gate, Way, refusing
+from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
 
 
 class Asked:
@@ -40,102 +40,102 @@ def general(*args: Any, **kwargs: Any) -> Any:
 
 
 @pytest.fixture(params=["builtin", "Python"])
-def gate(request: Any, monkeypatch: pytest.MonkeyPatch) -> Gate:
+def stub(request: Any, monkeypatch: pytest.MonkeyPatch) -> DispatchStub:
     """One of each kind; the second is for Pythons whose objects we do not know."""
     if request.param == "Python":
         monkeypatch.setattr(builtin, "float_layout", lambda: None)
     elif builtin.float_layout() is None:
         pytest.skip("another Python")
-    return Gate(general, 2, keep=False)
+    return DispatchStub(general, 2, keep=False)
 
 
-def test_the_other_and_then_the_general_path(gate: Gate) -> None:
+def test_the_other_and_then_the_general_path(stub: DispatchStub) -> None:
     asked = Asked()
-    gate.add(Way(asked.entry("texts", str, "t")))
-    gate.add(Way(asked.entry("floats", float, 1.0)))
-    assert gate.call(1.0, 2.0) == 1.0
-    assert gate.call("a") == "t"
-    assert gate.call(b"") == ("general", (b"",), {})
-    assert gate.call(1.0, k=2) == ("general", (1.0,), {"k": 2})
-    assert gate.call() == 1.0 or gate.call() == "t"
+    stub.add(CompiledEntry(asked.entry("texts", str, "t")))
+    stub.add(CompiledEntry(asked.entry("floats", float, 1.0)))
+    assert stub.call(1.0, 2.0) == 1.0
+    assert stub.call("a") == "t"
+    assert stub.call(b"") == ("general", (b"",), {})
+    assert stub.call(1.0, k=2) == ("general", (1.0,), {"k": 2})
+    assert stub.call() == 1.0 or stub.call() == "t"
     assert sorted(asked.names[1:3]) == ["floats", "texts"]
 
 
 def test_what_served_last_is_asked_first() -> None:
     if builtin.float_layout() is None:
         pytest.skip("another Python")
-    gate, asked = Gate(general, 1, keep=False), Asked()
+    stub, asked = DispatchStub(general, 1, keep=False), Asked()
     floats, texts = asked.entry("floats", float, (1, 2, 3)), asked.entry("texts", str, (4, 5, 6))
-    gate.add(Way(texts))
-    gate.add(Way(floats, True))
-    assert [gate.call(v) for v in (1.0, "a", "b", 2.0, 3.0)] == [
+    stub.add(CompiledEntry(texts))
+    stub.add(CompiledEntry(floats, True))
+    assert [stub.call(v) for v in (1.0, "a", "b", 2.0, 3.0)] == [
         (1, (2, 3)), (4, 5, 6), (4, 5, 6), (1, (2, 3)), (1, (2, 3)),
     ]  # fmt: skip
     assert asked.names == ["floats", "floats", "texts", "texts", "texts", "floats", "floats"]
 
 
-def test_pairs_and_places(gate: Gate) -> None:
+def test_pairs_and_places(stub: DispatchStub) -> None:
     places = []
 
     def placed(*given: Any) -> Any:
         places.append(given)
         return NotImplemented if given[-1] is None else 5
 
-    gate.add(Way(lambda *a: (1, 2, 3), True, placed))
+    stub.add(CompiledEntry(lambda *a: (1, 2, 3), True, placed))
     out = [0]
-    assert gate.call(1) == (1, (2, 3))
-    assert gate.call(7, 8, out=out) is out
+    assert stub.call(1) == (1, (2, 3))
+    assert stub.call(7, 8, out=out) is out
     assert places == [(7, 8, out)]
-    assert gate.call(7, out=out) == ("general", (7,), {"out": out})
-    assert gate.call(7, 8, out=None) == ("general", (7, 8), {"out": None})
-    assert gate.call(7, 8, out=out, k=1) == ("general", (7, 8), {"out": out, "k": 1})
+    assert stub.call(7, out=out) == ("general", (7,), {"out": out})
+    assert stub.call(7, 8, out=None) == ("general", (7, 8), {"out": None})
+    assert stub.call(7, 8, out=out, k=1) == ("general", (7, 8), {"out": out, "k": 1})
 
 
-def test_three_ways(gate: Gate) -> None:
+def test_three_ways(stub: DispatchStub) -> None:
     def served(kind: type) -> Callable[..., Any]:
         return lambda *a: (kind, 0) if type(a[-1]) is kind else NotImplemented
 
     for k, kind in enumerate((int, str, bytes)):
-        gate.add(Way(served(kind), k == 1, served(kind)))
+        stub.add(CompiledEntry(served(kind), k == 1, served(kind)))
     for value in (1, "a", b"", "a", 1, b"", b"", 2):
         pair = type(value) is str
-        assert gate.call(value) == (type(value), (0,) if pair else 0)
-        assert gate.call(0, 0, out=value) is value
-    assert gate.call(1.0) == ("general", (1.0,), {})
-    assert gate.call(0, 0, out=1.0) == ("general", (0, 0), {"out": 1.0})
+        assert stub.call(value) == (type(value), (0,) if pair else 0)
+        assert stub.call(0, 0, out=value) is value
+    assert stub.call(1.0) == ("general", (1.0,), {})
+    assert stub.call(0, 0, out=1.0) == ("general", (0, 0), {"out": 1.0})
 
 
-def test_a_pair_of_one(gate: Gate) -> None:
-    gate.add(Way(lambda *a: (1,), True))
-    assert gate.call() == (1, ())
+def test_a_pair_of_one(stub: DispatchStub) -> None:
+    stub.add(CompiledEntry(lambda *a: (1,), True))
+    assert stub.call() == (1, ())
 
 
 @pytest.mark.parametrize("keywords", [{}, {"out": 1}, {"k": 1}])
-def test_errors_go_through(gate: Gate, keywords: dict[str, int]) -> None:
+def test_errors_go_through(stub: DispatchStub, keywords: dict[str, int]) -> None:
     def wrong(*args: Any, **kwargs: Any) -> Any:
         raise ValueError("wrong")
 
-    gate.add(Way(wrong, True, wrong))
-    failing = Gate(wrong, 2, keep=False)
-    failing.add(Way(refusing))
-    for one in (gate if "k" not in keywords else failing, failing):
+    stub.add(CompiledEntry(wrong, True, wrong))
+    failing = DispatchStub(wrong, 2, keep=False)
+    failing.add(CompiledEntry(refusing))
+    for one in (stub if "k" not in keywords else failing, failing):
         with pytest.raises(ValueError, match="wrong"):
             one.call(1, 2, **keywords)
 
 
-def test_references_are_counted(gate: Gate) -> None:
+def test_references_are_counted(stub: DispatchStub) -> None:
     first, second, out = object(), object(), [object()]
     results = (first, second)
-    gate.add(Way(lambda *a: results, True, lambda *a: None))
+    stub.add(CompiledEntry(lambda *a: results, True, lambda *a: None))
 
     def count() -> list[int]:
         return [sys.getrefcount(v) for v in (first, second, results, out, NotImplemented, None)]
 
     def calls(n: int) -> None:
         for _ in range(n):
-            gate.call(1, 2)
-            gate.call(1, 2, out=out)
-            gate.call(1, k=2)
+            stub.call(1, 2)
+            stub.call(1, 2, out=out)
+            stub.call(1, k=2)
 
     calls(1)
     gc.collect()  # what other tests left holds None, too

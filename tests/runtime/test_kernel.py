@@ -387,21 +387,21 @@ def test_read_only_out(plain):
         plain((np.zeros(2), 1.0), [out, None])
 
 
-# ----------------------------------------------------------------------------- suspects
-def test_suspects_are_reported():
+# ----------------------------------------------------------------------------- flagged
+def test_flaggeds_are_reported():
     kernel = make(x + y, test=lt(x, y))
     assert kernel.fast(1.0, 2.0) is NotImplemented and kernel.fast(2.0, 1.0) == 3.0
     assert kernel.evaluate((1.0, 2.0)) == ([3.0], 1, None)
-    assert kernel.evaluate((np.float64(1), 2.0)).suspects == 1
+    assert kernel.evaluate((np.float64(1), 2.0)).flagged == 1
     for a in (np.arange(1000.0), np.arange(999.0)[::-3], np.arange(24.0).reshape(2, 3, 4).T):
         result = kernel.evaluate((a, 5.0))
         np.testing.assert_array_equal(result.flags, a < 5)
-        assert result.flags.dtype == np.uint8 and result.suspects == (a < 5).sum()
+        assert result.flags.dtype == np.uint8 and result.flagged == (a < 5).sum()
         np.testing.assert_array_equal(result.values[0], a + 5)
-    assert kernel.evaluate((np.arange(9, dtype=np.float32), 5.0)).suspects == 5
+    assert kernel.evaluate((np.arange(9, dtype=np.float32), 5.0)).flagged == 5
     for n in (3, 10**6):
         none = kernel.evaluate((np.full(n, 6.0), 5.0))
-        assert none.suspects == 0 and none.flags is None and (none.values[0] == 11).all()
+        assert none.flagged == 0 and none.flags is None and (none.values[0] == 11).all()
 
 
 # ------------------------------------------------------------- the builtin for arrays

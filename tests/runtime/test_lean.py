@@ -75,7 +75,7 @@ def test_in_place_and_strided_and_broadcast(points) -> None:
     )
 
 
-def test_elements_in_doubt_are_put_right() -> None:
+def test_flagged_elements_are_put_right() -> None:
     x = np.linspace(-3, 3, SIZE)
     near = np.array([1.0 + 2.0**-k for k in range(20, 52)])
     x[1000 : 1000 + len(near)] = near
@@ -126,7 +126,7 @@ def test_small_arrays_are_tested_where_the_processor_says_so() -> None:
     assert 0 < raised <= tried <= 8
 
 
-def test_elements_in_doubt_of_small_arrays_come_from_further_tiers() -> None:
+def test_flagged_elements_of_small_arrays_come_from_further_tiers() -> None:
     x = np.linspace(-3, 3, SMALL)
     x[100:132] = [1.0 + 2.0**-k for k in range(20, 52)]
     f = symgrad(rational, parallel=False)

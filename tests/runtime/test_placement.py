@@ -102,7 +102,7 @@ def test_the_ways_to_write(monkeypatch):
 
 
 @needs_streams
-def test_elements_in_doubt_are_mended_past_the_caches(monkeypatch):
+def test_flagged_elements_are_mended_past_the_caches(monkeypatch):
     monkeypatch.setattr(elementwise, "STREAMED", 0)
     f = symgrad(lambda a: (1 - np.cos(a)) / a**2, parallel=False).value_and_grad
     n = 50_000
@@ -181,7 +181,7 @@ def test_nested_out(accuracy, parallel):
 
 @needs_builtins
 def test_the_second_tier_serves_the_builtin():
-    """Once it is compiled, elements in doubt need no Python."""
+    """Once it is compiled, flagged elements need no Python."""
     kernel = make(x + y, parallel=False, test=lt(x, 0), second=[x - y])
     a, b = np.array([1.0, -1.0, 2.0]), np.array([4.0, 5.0, 6.0])
     assert kernel.fast_arrays()(a, b) is NotImplemented
@@ -193,10 +193,10 @@ def test_the_second_tier_serves_the_builtin():
 
 
 @needs_builtins
-def test_what_the_second_tier_leaves_in_doubt_is_refused():
+def test_what_the_second_tier_leaves_flagged_is_refused():
     kernel = make(x + y, parallel=False, test=lt(x, 0), second=[x - y], flagged=lt(x, -2))
     a, b = np.array([1.0, -3.0, 2.0]), np.array([4.0, 5.0, 6.0])
-    assert kernel.evaluate((a, b)).suspects == 1
+    assert kernel.evaluate((a, b)).flagged == 1
     assert kernel.fast_arrays()(a, b) is NotImplemented
     assert kernel.fast_arrays()(np.abs(a) - 1, b).tolist() == [4.0, 7.0, 7.0]
 

@@ -1,4 +1,4 @@
-"""What a kernel doubts is computed again in double-double arithmetic, and only that."""
+"""What a kernel flags is computed again in double-double arithmetic, and only that."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def test_scalars_are_settled_in_compiled_code() -> None:
     assert kernel.fast(1.0) == pytest.approx(1 - math.cos(1.0), rel=1e-15)
 
 
-def test_what_the_second_tier_doubts_stays_suspect() -> None:
+def test_what_the_second_tier_doubts_stays_flagged() -> None:
     kernel = tiered(CANCELS)
-    assert kernel.evaluate([1e-12]).suspects == 1
+    assert kernel.evaluate([1e-12]).flagged == 1
     assert kernel.fast(1e-12) is NotImplemented
     got = kernel.evaluate([np.array([1.0, NEAR, 1e-12, NEAR])])
-    assert got.suspects == 1
+    assert got.flagged == 1
     assert got.flags is not None and got.flags.tolist() == [0, 0, 1, 0]
     assert got.values[0][1] == got.values[0][3] == truth(NEAR)
 
 
-def test_only_suspect_elements_change() -> None:
+def test_only_flagged_elements_change() -> None:
     x = np.linspace(-2, 2, 10001).reshape(73, 137)
     plain = make_kernel([CANCELS], ["x"]).evaluate([x]).values[0]
     got = tiered(CANCELS).evaluate([x]).values[0]
@@ -69,7 +69,7 @@ def test_broadcasting_strides_and_out() -> None:
     kernel = tiered(CANCELS * Y, X - Y, names=("x", "y"))
     out = np.zeros((3, 2)).T
     got = kernel.evaluate([x, y], [out, None])
-    assert got.values[0] is out and got.suspects == 0
+    assert got.values[0] is out and got.flagged == 0
     assert out[0, 1] == pytest.approx(10 * truth(NEAR), rel=2e-16)
     assert out[1, 0] == pytest.approx(20 * truth(NEAR), rel=2e-16)
     assert np.array_equal(got.values[1], x - y)
@@ -83,7 +83,7 @@ def test_zero_dimensional_arrays() -> None:
 def test_float32_is_settled_in_double() -> None:
     x = np.array([0.25, 2e-3, 1.0], np.float32)
     got = tiered(CANCELS).evaluate([x])
-    assert got.values[0].dtype == np.float32 and got.suspects == 0
+    assert got.values[0].dtype == np.float32 and got.flagged == 0
     expected = truth(x[:2].astype(float)).astype(np.float32)
     assert np.array_equal(got.values[0][:2], expected)
 
@@ -100,7 +100,7 @@ def test_wide_alone_computes_every_element() -> None:
     x = np.geomspace(1e-12, 700, 1000)
     got = kernel.evaluate([x])
     np.testing.assert_array_max_ulp(got.values[0], np.expm1(x), 1)
-    assert got.suspects == 0
+    assert got.flagged == 0
     single = kernel.evaluate([x[:900].astype(np.float32)])
     assert single.values[0].dtype == np.float32
 
@@ -114,7 +114,7 @@ def test_many_threads_agree() -> None:
     x = np.linspace(1e-6, 1, 200_000)
     one = tiered(CANCELS, parallel=False).evaluate([x])
     two = tiered(CANCELS, parallel=True).evaluate([x])
-    assert np.array_equal(one.values[0], two.values[0]) and one.suspects == two.suspects
+    assert np.array_equal(one.values[0], two.values[0]) and one.flagged == two.flagged
 
 
 SHAPES = [(1,), (63,), (64,), (65,), (9000,), (3, 5000), (5000, 3), (7, 11, 130)]
@@ -123,7 +123,7 @@ SHAPES = [(1,), (63,), (64,), (65,), (9000,), (3, 5000), (5000, 3), (7, 11, 130)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("share", [0.002, 0.2, 1.0])
 @pytest.mark.parametrize("layout", ["straight", "turned", "spread", "one row"])
-def test_elements_in_doubt_wherever_they_lie(shape, share, layout) -> None:
+def test_flagged_elements_wherever_they_lie(shape, share, layout) -> None:
     rng = np.random.default_rng(len(shape))
     x = np.where(rng.random(shape) < share, rng.uniform(1e-6, 1e-3, shape), 1.5)
     y, out = rng.uniform(1, 2, shape), np.zeros(shape)
@@ -141,7 +141,7 @@ def test_elements_in_doubt_wherever_they_lie(shape, share, layout) -> None:
     assert np.array_equal(got.values[1], x - y)
 
 
-def test_large_results_are_the_same_as_small_ones_wherever_many_are_in_doubt() -> None:
+def test_large_results_are_the_same_as_small_ones_wherever_many_are_flagged() -> None:
     """Results are written past the caches where few are computed again, in turns here."""
     n = 2 * elementwise.STREAMED // 8
     x = np.full(n, 1.5)

@@ -133,7 +133,7 @@ def caught_by(m: Mutant) -> str:
                 program = raw if path else pipeline.value(raw, notes)
                 for kind, by in path:
                     program = pipeline.derive(program, kind, by, notes)
-                return pipeline.emission(program, notes), notes
+                return pipeline.optimized(program, notes), notes
 
             try:
                 outcome = checked(raw, path, emit)

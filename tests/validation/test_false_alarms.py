@@ -32,7 +32,7 @@ def quotient(x):
 @pytest.mark.parametrize("mode", ["quick", "full"])
 def test_terms_of_series_cancel(f: Callable[..., Any], mode: str) -> None:
     """In a Hessian the first terms of the series in a band cancel, and what it leaves out
-    shows: these elements are in doubt, and computed from the closed form."""
+    shows: these elements are flagged, and computed from the closed form."""
     sign = {"root": lambda x: mp.sqrt(x**2 + x**4) / x, "even_root": lambda x: mp.sqrt(x**2 + x**4)}
     true = sign.get(f.__name__, lambda x: x**2 / mp.sqrt(x**2 + x**4))
     with symdiff.options(validate=mode), mp.workdps(60):

@@ -148,7 +148,7 @@ def test_no_false_alarm(f):
             program = raw if path else pipeline.value(raw, notes)
             for kind, by in path:
                 program = getattr(pipeline, kind)(program, by, notes)
-            return pipeline.emission(program, notes), notes
+            return pipeline.optimized(program, notes), notes
 
         outcome = stages.checked(raw, path, emit)
         assert outcome.fault is None
@@ -188,8 +188,8 @@ def test_the_outcome_is_kept_on_disk(monkeypatch, tmp_path):
 
 def test_the_budget_counts_operations():
     f = symgrad(lambda x, y: math.exp(math.sin(x) * y) / (x - y))
-    emission = f._source.emission({})
-    trials = [Trial(f.raw_program, (), emission.outputs) for _ in range(2)]
+    optimized = f._source.optimized({})
+    trials = [Trial(f.raw_program, (), optimized.outputs) for _ in range(2)]
     seen = [[(s.point, s.limit) for s in t.seen()] for t in trials]
     assert seen[0] == seen[1] and len(seen[0]) > 10
     assert trials[0].budget.spent <= 1.5 * trials[0].budget.most

@@ -22,6 +22,7 @@ from symdiff.api.transforms import symgrad
 from symdiff.cli.check.examine import Examiner, Fault
 from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE, WRONG_GUARD, Finding
 from symdiff.cli.check.formulas import Formula, formulas
+from symdiff.cli.check.ranks import ERROR, Fixes, Reach, level
 from symdiff.cli.targets import of_formula
 from symdiff.diagnostics.certify import defaults_of
 from symdiff.errors import Location
@@ -31,8 +32,10 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.passes.guards.guards import Guard
 from symdiff.pipeline.samples import Lines, Point, bases, breaks, halfway, inside, spread
 
-SECONDS = 10.0
+SECONDS = 2.0
 """Time for one function."""
+ALL_SECONDS = 10.0
+"""Time for one function where numbers of all sizes are looked at."""
 PER_RUN = 64
 """Points measured of each stretch that may be bad."""
 SHOWN = 3
@@ -40,7 +43,7 @@ SHOWN = 3
 BETWEEN = 12
 """Points tried to see whether two bad ones belong together."""
 STEPS = 14
-"""Bisections for the end of a range."""
+"""Bisections for the end of a range. Where people compute, fewer points and bisections do."""
 MAX_INTEGER = 2.0**40
 """Integers of functions with arrays are not larger."""
 ORDINARY_INTEGER = 3.0
@@ -77,7 +80,8 @@ def check(
     function: SymbolicFunction | Callable[..., Any],
     wrt: Sequence[str] | None = None,
     *,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
+    extreme: bool = False,
     everything: bool = False,
 ) -> Checked:
     """The points and ranges where the plain chain rule is bad for a function.
@@ -87,17 +91,22 @@ def check(
     function : what is checked, value and derivatives; decorated or not.
     wrt : the variables to differentiate by; None: as the function has it.
     seconds : when to stop searching: so many times the operations that take a second, about
-        (`symdiff.interpret.work`), so that findings do not depend on the machine.
-    everything : also report digits lost where the arguments determine the result
+        (`symdiff.interpret.work`), so that findings do not depend on the machine. None: 2, and
+        10 with `extreme`.
+    extreme : also look at numbers of extreme size, and at other values of parameters than their
+        defaults.
+    everything : that, and also report digits lost where the arguments determine the result
         no better, and by underflow, and faults at sizes beyond 1e300 or below 1e-300.
     """
+    extreme = extreme or everything
+    seconds = (ALL_SECONDS if extreme else SECONDS) if seconds is None else seconds
     checked = function if isinstance(function, SymbolicFunction) else symgrad(function)
     raw = checked._source.program(checked._default_static())
     if isinstance(raw, LoopProgram):
-        return _of_formulas(checked.__name__, raw, wrt, seconds, everything)
+        return _of_formulas(checked.__name__, raw, wrt, seconds, extreme, everything)
     start, until = time.perf_counter(), _until(seconds)
     examiner = Examiner(checked, wrt, everything)
-    search = _Search(examiner, until)
+    search = _Search(examiner, until, extreme)
     findings = [*_wrong_guards(examiner), *_few(search.findings(), len(examiner.params))]
     order = {label: i for i, label in enumerate(examiner.labels)}
     findings.sort(key=lambda f: (_line(f.location), order[f.output], f.low))
@@ -115,6 +124,7 @@ def _of_formulas(
     program: LoopProgram,
     wrt: Sequence[str] | None,
     seconds: float,
+    extreme: bool,
     everything: bool,
 ) -> Checked:
     """The same for a function with arrays or loops: of what it computes for one element or
@@ -126,7 +136,9 @@ def _of_formulas(
     for k, f in enumerate(todo):
         left = (until - work.spent()) / work.A_SECOND
         examined = of_formula(f.program, dict.fromkeys(f.whole, ORDINARY_INTEGER))
-        found = check(examined, f.wrt, seconds=left / (len(todo) - k), everything=everything)
+        found = check(
+            examined, f.wrt, seconds=left / (len(todo) - k), extreme=extreme, everything=everything
+        )
         complete = complete and found.complete
         findings += [_named(x, f, name) for x in found.findings if not _of_parts(x, f)]
     findings = list(dict.fromkeys(replace(f, at=_Point(f.at)) for f in findings))
@@ -193,7 +205,7 @@ def _wrong_guard(examiner: Examiner, guard: Guard) -> Finding:
     return Finding(
         name, name, WRONG_GUARD, variable, middle, middle,
         at or {variable: float(guard.where[0][1])}, guard.guarded, guard.limit,
-        values[0], guard.ulps, place, "the guard",
+        values[0], guard.ulps, place, "the guard", level=ERROR,
     )  # fmt: skip
 
 
@@ -205,8 +217,12 @@ def _line(place: Location | None) -> tuple[int, int]:
 class _Search:
     """Goes along the lines and gathers ranges."""
 
-    def __init__(self, examiner: Examiner, until: int) -> None:
-        self.examiner, self.until = examiner, until
+    def __init__(self, examiner: Examiner, until: int, extreme: bool) -> None:
+        self.examiner, self.until, self.extreme = examiner, until, extreme
+        self.per_run, self.steps = (PER_RUN, STEPS) if extreme else (PER_RUN // 8, STEPS // 2)
+        program = examiner.program
+        self.reach = Reach(examiner.params, (*program.domain, *program.assumptions))
+        self.fixes = Fixes(program, examiner.wrt)
         self.complete = True
         self.found: dict[Any, Finding] = {}
         places = breaks(examiner.naive.outputs, sums=True)
@@ -215,9 +231,11 @@ class _Search:
         self.guarded = inside(examiner.params, [reduce(or_, acts, FALSE)])
 
     def findings(self) -> list[Finding]:
-        defaults = defaults_of(self.examiner.function)
-        for base in bases(self.examiner.params, self.examiner.inside, defaults):
-            for axis in range(len(self.examiner.params)):
+        params, defaults = self.examiner.params, defaults_of(self.examiner.function)
+        held = {} if self.extreme else {params.index(n): float(x) for n, x in defaults.items()}
+        found = bases(params, self.examiner.inside, defaults)
+        for base in dict.fromkeys(tuple(held.get(k, x) for k, x in enumerate(b)) for b in found):
+            for axis in (k for k in range(len(params)) if k not in held):
                 if work.spent() >= self.until:
                     self.complete = False
                     return list(self.found.values())
@@ -228,10 +246,12 @@ class _Search:
         xs, roots = self.lines.grid(base, axis)
         rows = self.lines.points(base, axis, xs)
         valid = self.examiner.inside(rows)
+        if not self.extreme:
+            valid &= self.reach.along(axis, xs, roots)
         xs, rows, flagged = xs[valid], rows[valid], roots[valid]
         if not len(xs):
             return
-        flagged |= self.examiner.naive.doubtful(rows) | self.guarded(rows)
+        flagged |= self.examiner.naive.flagged(rows) | self.guarded(rows)
         edges = np.nonzero(np.diff(np.concatenate(([0], flagged.astype(int), [0]))))[0]
         runs = list(zip(edges[::2], edges[1::2], strict=True))
         for first, end in sorted(runs, key=lambda r: min(map(_length, xs[slice(*r)]))):
@@ -242,8 +262,8 @@ class _Search:
 
     def _run(self, base: Point, axis: int, xs: Any, first: int, end: int) -> None:
         """A stretch of flagged points xs[first:end]."""
-        chosen = {*np.linspace(first, end - 1, PER_RUN).astype(int).tolist()}
-        chosen |= set(sorted(range(first, end), key=lambda k: _length(xs[k]))[: PER_RUN // 2])
+        chosen = {*np.linspace(first, end - 1, self.per_run).astype(int).tolist()}
+        chosen |= set(sorted(range(first, end), key=lambda k: _length(xs[k]))[: self.per_run // 2])
         chosen |= {k for k in (first - 1, end) if 0 <= k < len(xs)}
         points = [float(xs[k]) for k in sorted(chosen)]
         faults = [self._faults(base, axis, x) for x in points]
@@ -253,7 +273,7 @@ class _Search:
                 good = [f[output] is None for f in faults]
 
                 def joined(a: float, b: float, i: int = output, kind: str = kind) -> bool:
-                    between = spread(a, b, BETWEEN)
+                    between = spread(a, b, BETWEEN if self.extreme else BETWEEN // 3)
                     return any(_is(self._faults(base, axis, x)[i], kind) for x in between)
 
                 if work.spent() >= self.until:
@@ -295,9 +315,9 @@ class _Search:
         if key in self.found:
             return
         low, high = marked[0], marked[-1]
-        if a > 0:
+        if a > 0 and self._between(low, points[a - 1]):
             low = self._end(base, axis, output, kind, low, points[a - 1])
-        if b + 1 < len(points):
+        if b + 1 < len(points) and self._between(high, points[b + 1]):
             high = self._end(base, axis, output, kind, high, points[b + 1])
         self.found[key] = Finding(
             self.examiner.function.__name__, self.examiner.labels[output], kind,
@@ -305,7 +325,17 @@ class _Search:
             dict(zip(self.examiner.params, point, strict=True)),
             fault.got, fault.truth, self.examiner.symdiff(point)[output], worst,
             place, format_expr(node, 120),
+            level=level(self._reached(point, axis), fault.excused, fault.got, fault.truth),
+            fix=self.fixes.of(node, place, point, output, fault.truth),
         )  # fmt: skip
+
+    def _between(self, bad: float, good: float) -> bool:
+        """Whether the end of a range, between two numbers of a line, is looked for."""
+        return self.extreme or (bad != 0 and good != 0)
+
+    def _reached(self, point: Point, axis: int) -> bool:
+        """Whether people get to a point of a line along this axis."""
+        return not self.extreme or self.reach.holds(point)
 
     def _is_apart(self, first: Finding, along: int, point: Point) -> bool:
         """Whether a point on a line along another axis than that of a range that was found
@@ -321,11 +351,13 @@ class _Search:
         self, base: Point, axis: int, output: int, kind: str, bad: float, good: float
     ) -> float:
         """The end of a range, between a bad point and a good one."""
-        for _ in range(STEPS):
+        for _ in range(self.steps):
             middle = halfway(bad, good)
             if middle in (bad, good):
                 break
-            around = (halfway(middle, good), middle, halfway(middle, bad))
+            around = (
+                (halfway(middle, good), middle, halfway(middle, bad)) if self.extreme else (middle,)
+            )
             for x in around:
                 if x not in (bad, good) and _is(self._faults(base, axis, x)[output], kind):
                     bad = x

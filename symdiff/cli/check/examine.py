@@ -21,11 +21,14 @@ from symdiff.api.function import SymbolicFunction
 from symdiff.cli.check.findings import DIGITS_LOST, NOT_FINITE
 from symdiff.diagnostics.certify import answers_of, derivatives, output_labels, reference
 from symdiff.diagnostics.naive import HALF_THE_DIGITS, Naive
-from symdiff.interpret import Answer, Certified, ulp_error
+from symdiff.interpret import Answer, Certified, ulp_error, work
 from symdiff.passes.guards.guards import GuardNotes
 from symdiff.pipeline.samples import Point, from_ordinal, inside, ordinal
 
 POINT_WORK = 400_000
+POINT_OVERHEAD, LIMIT_WORK, ANSWER_WORK = 1_500, 50_000, 200_000
+"""What a point, a limit (the search for paths along which it fails) and symdiff's own answer cost beside
+their operations on balls, about."""
 NUDGES = (4, 5, 7, 9, 2**9, 2**18, 2**26)
 """Ulps by which arguments are changed to see how sharply the result depends on them."""
 ALLOWANCE = 64
@@ -44,6 +47,7 @@ class Fault:
     got: float
     truth: float
     ulps: float
+    excused: bool = False
 
 
 class Examiner:
@@ -84,12 +88,16 @@ class Examiner:
 
     def symdiff(self, point: Sequence[float]) -> list[float]:
         """All outputs as symdiff computes them."""
+        work.spend(ANSWER_WORK)
         answers: list[float] = self._answers(point)
         return answers
 
     def truth(self, point: Sequence[float]) -> tuple[Answer, ...]:
         """All outputs, proven."""
-        return self.reference.at_with_status(point)
+        answers = self.reference.at_with_status(point)
+        limit = any(a.status == "limit" for a in answers)
+        work.spend(LIMIT_WORK if limit else POINT_OVERHEAD)
+        return answers
 
     def faults(self, point: Point) -> tuple[Fault | None, ...]:
         """What is bad at a point, for each output."""
@@ -109,8 +117,9 @@ class Examiner:
         ulps = ulp_error(got, right.ball)
         if ulps <= HALF_THE_DIGITS:
             return None
-        counts = self.everything or self._at_fault(i, point, got, right)
-        return Fault(DIGITS_LOST if counts else EXCUSED, got, right.value, ulps)
+        excused = not self._at_fault(i, point, got, right)
+        kind = EXCUSED if excused and not self.everything else DIGITS_LOST
+        return Fault(kind, got, right.value, ulps, excused)
 
     def _at_fault(self, i: int, point: Point, got: float, right: Answer) -> bool:
         """Whether the loss is the formula's, and not in the nature of the function."""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from symdiff.errors import Location
 
+LEVELS = ("error", "warning", "note")
+"""How bad a finding is; see `symdiff.cli.check.ranks`."""
+IGNORE = re.compile(r"#\s*symdiff:\s*ignore\b")
+"""The comment on lines whose findings are not wanted."""
 NOT_FINITE, DIGITS_LOST, WRONG_GUARD = "not finite", "digits lost", "wrong guard"
 """Kinds of findings."""
 
@@ -30,6 +35,8 @@ class Finding:
     location : the operation where the trouble starts.
     cause : that operation, as text.
     others : how many more such ranges there are, further from 0.
+    level : "error", "warning" or "note".
+    fix : what symdiff would write there, if that is one formula.
     """
 
     function: str
@@ -46,6 +53,8 @@ class Finding:
     location: Location | None
     cause: str
     others: int = 0
+    level: str = "warning"
+    fix: str = ""
 
     @property
     def digits_lost(self) -> int:
@@ -57,6 +66,8 @@ class Finding:
             "function": self.function,
             "output": self.output,
             "kind": self.kind,
+            "level": self.level,
+            "fix": self.fix,
             "variable": self.variable,
             "low": self.low,
             "high": self.high,
@@ -76,11 +87,17 @@ class Finding:
         return self.text()
 
     def text(self, also: Sequence[str] = ()) -> str:
-        """`path:line:col: function: message`; `also` names outputs with the same fault."""
+        """`path:line:col: level: function: message`; `also` names outputs with it."""
         place = self.location
         where = f"{shown_path(place.path)}:{place.line}:{place.column}: " if place else ""
-        more = f"; the same holds for {', '.join(also)}" if also else ""
-        return f"{where}{self.function}: {self._message()}{more}"
+        return f"{where}{self.level}: {self.said(also)}"
+
+    def said(self, also: Sequence[str] = ()) -> str:
+        """`function: message`."""
+        names = ["the value" if o == self.function else o for o in also]
+        more = f"; also {', '.join(names)}" if also else ""
+        fix = f"; {self.fix}" if self.fix else ""
+        return f"{self.function}: {self._message()}{more}{fix}"
 
     def _message(self) -> str:
         what = "the value" if self.output == self.function else self.output
@@ -118,15 +135,59 @@ class Finding:
 
 # -------------------------------------------------------------------- printing
 def lines(findings: Iterable[Finding]) -> list[str]:
-    """A line per fault; outputs that have the same one at the same place share it."""
-    groups: dict[Any, list[Finding]] = {}
-    for f in findings:
-        key = f.location, f.kind, f.variable, tuple(f.at.items())
-        groups.setdefault((*key, None if len(f.at) > 1 else f.output), []).append(f)
-    return [
-        group[0].text([o for o in dict.fromkeys(f.output for f in group) if o != group[0].output])
-        for group in groups.values()
-    ]
+    """A line per fault, the worst first: findings in one line of the source that have a cause or an
+    example in common are one fault."""
+    return [group[0].text(others(group)) for group in merged(findings)]
+
+
+def others(group: Sequence[Finding]) -> list[str]:
+    """The further outputs of the findings of a fault."""
+    return [o for o in dict.fromkeys(f.output for f in group) if o != group[0].output]
+
+
+def is_ignored(f: Finding) -> bool:
+    """Whether the line of a finding says `# symdiff: ignore`."""
+    return f.location is not None and IGNORE.search(f.location.text) is not None
+
+
+def merged(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The findings of each fault, the one that says most first."""
+    groups: list[list[Finding]] = []
+    for f in sorted(findings, key=_telling):
+        for group in groups:
+            if _alike(f, group[0]) or any(_alike(f, g) for g in group[1:]):
+                group.append(f)
+                break
+        else:
+            groups.append([f])
+    places = {
+        id(g): (g[0].location.line, g[0].location.column) if g[0].location else (0, 0)
+        for g in groups
+    }
+    return sorted(groups, key=lambda g: (LEVELS.index(g[0].level), places[id(g)]))
+
+
+def _telling(f: Finding) -> tuple[Any, ...]:
+    """What says most: the worst level, values before derivatives, the simplest example."""
+    return (
+        LEVELS.index(f.level),
+        f.kind == DIGITS_LOST,
+        len(repr(dict(f.at))),
+        f.output != f.function,
+    )
+
+
+def _alike(f: Finding, g: Finding) -> bool:
+    """Whether two findings are of one fault."""
+    if f.function != g.function or (f.location is None) != (g.location is None):
+        return False
+    if (
+        f.location
+        and g.location
+        and (f.location.path, f.location.line) != (g.location.path, g.location.line)
+    ):
+        return False
+    return f.at == g.at or (f.cause == g.cause and f.kind == g.kind)
 
 
 def number(x: float) -> str:

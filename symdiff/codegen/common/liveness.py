@@ -74,18 +74,18 @@ def shares(s: Loop, which: int) -> bool:
     return name_of(start) not in uses(others)
 
 
-def wishes(block: Sequence[Statement], wanted: Mapping[str, object]) -> dict[str, object]:
+def destinations(block: Sequence[Statement], wanted: Mapping[str, object]) -> dict[str, object]:
     """Where arrays should be made so that in the end the wanted ones lie where they are
     wanted: through changes in place and loops that carry them on."""
-    wish = dict(wanted)
+    destination = dict(wanted)
     for s in reversed(block):
-        if isinstance(s, Update) and s.name in wish:
-            wish.setdefault(s.source, wish[s.name])
+        if isinstance(s, Update) and s.name in destination:
+            destination.setdefault(s.source, destination[s.name])
         elif isinstance(s, Loop):
             for c in s.carried:
-                if c.type.shape and c.result in wish:
-                    wish.setdefault(name_of(c.init), wish[c.result])
-    return wish
+                if c.type.shape and c.result in destination:
+                    destination.setdefault(name_of(c.init), destination[c.result])
+    return destination
 
 
 @dataclass(frozen=True, slots=True)

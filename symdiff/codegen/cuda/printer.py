@@ -7,7 +7,7 @@ CUDA's own library differ. A kernel runs over the elements in a grid-stride loop
     extern "C" __global__ void symdiff_0(const double2* in, ..., double2* out, ..., long long n)
 
 and takes `width` neighbouring elements at a time where operands are dense. In double
-precision an element in doubt is computed again in double-double arithmetic, in the same
+precision a flagged element is computed again in double-double arithmetic, in the same
 thread. In single precision there is no double anywhere: such elements are only marked,
 a byte for each group of `width`, and a second kernel, `repair`, computes those in double.
 """
@@ -66,9 +66,9 @@ class _Printer(Operations):
         return [*super().helpers(), *self.pairs.values()]
 
     def point(self, part: Part, params: Sequence[str]) -> str:
-        """The function of one element, which says whether it is in doubt."""
+        """The function of one element, which says whether it is flagged."""
         outputs = [f"{self.real} &r{k}" for k in range(len(part.first.outputs))]
-        lines, names = self.body((*part.first.outputs, part.first.suspect), params)
+        lines, names = self.body((*part.first.outputs, part.first.flagged), params)
         lines += [
             f"r{k} = {self.as_real(e, n)};"
             for k, (e, n) in enumerate(zip(part.first.outputs, names, strict=False))
@@ -83,7 +83,7 @@ class _Printer(Operations):
         """The function of one element in double-double arithmetic: it replaces what it
         can tell better."""
         assert part.second is not None
-        lines, names = self.body((*part.second.outputs, part.second.suspect), params)
+        lines, names = self.body((*part.second.outputs, part.second.flagged), params)
         better = "{v} - {v} == 0.0" if part.complete else "false"
         for k, (e, n) in enumerate(zip(part.second.outputs, names, strict=False)):
             lines.append(f"const double v{k} = {self.as_real(e, n)};")
@@ -146,28 +146,28 @@ class _Printer(Operations):
 
 
 class Again(NamedTuple):
-    """A value of a program with arrays that is computed again where it is in doubt.
+    """A value of a program with arrays that is computed again where it is flagged.
 
     Attributes
     ----------
     params : names of the numbers that it is computed from.
     plain : the value, lowered, without anything that is to make it more accurate: it is infinite
         where the truth is, for which there is no double-double arithmetic.
-    second, suspect : the value in double-double arithmetic, and whether that is in doubt as well.
+    second, flagged : the value in double-double arithmetic, and whether that is flagged as well.
     complete : whether such a value is still worth more than the first.
     """
 
     params: tuple[str, ...]
     plain: Expr
     second: Expr
-    suspect: Expr
+    flagged: Expr
     complete: bool
 
 
-def print_settled(values: Sequence[Again]) -> str:
-    """Functions that return each value, or a better one where it is in doubt: of number k
+def print_guarded(values: Sequence[Again]) -> str:
+    """Functions that return each value, or a better one where it is flagged: of number k
 
-    double symdiff_settled_k(double value, bool doubt, double leaf, ...)
+    double symdiff_guarded_k(double value, bool flagged, double leaf, ...)
     """
     if not values:
         return ""
@@ -176,7 +176,7 @@ def print_settled(values: Sequence[Again]) -> str:
     for k, v in enumerate(values):
         leaves = [f"x{i}" for i in range(len(v.params))]
         given = ["const double value", *(f"const double {x}" for x in leaves)]
-        lines, names = printer.body((v.second, v.suspect, v.plain), v.params)
+        lines, names = printer.body((v.second, v.flagged, v.plain), v.params)
         second, plain = (
             printer.as_real(e, n) for e, n in ((v.second, names[0]), (v.plain, names[2]))
         )
@@ -190,9 +190,9 @@ def print_settled(values: Sequence[Again]) -> str:
             define(f"static __device__ __noinline__ double symdiff_again_{k}", given, lines)
         )
         functions.append(define(
-            f"static __device__ __forceinline__ double symdiff_settled_{k}",
-            [given[0], "const bool doubt", *given[1:]],
-            [f"return doubt ? symdiff_again_{k}({', '.join(['value', *leaves])}) : value;"],
+            f"static __device__ __forceinline__ double symdiff_guarded_{k}",
+            [given[0], "const bool flagged", *given[1:]],
+            [f"return flagged ? symdiff_again_{k}({', '.join(['value', *leaves])}) : value;"],
         ))  # fmt: skip
     return "\n".join([_PRELUDE, *printer.helpers(), *functions])
 

@@ -66,7 +66,7 @@ class Tier:
     """Lowered outputs, and the condition under which they cannot be trusted."""
 
     outputs: tuple[Expr, ...]
-    suspect: Expr = FALSE
+    flagged: Expr = FALSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,10 @@ class Part:
     ----------
     name : of the kernel.
     first : in the kernel's own precision.
-    second : in double-double arithmetic, for elements where `first` is suspect; None
+    second : in double-double arithmetic, for elements where `first` is flagged; None
         to mark them only.
     complete : whether every function in `second` has a double-double version, so that
-        also its suspect results are worth more than those of `first`.
+        also its flagged results are worth more than those of `first`.
     """
 
     name: str
@@ -90,8 +90,8 @@ class Part:
 
     @property
     def tested(self) -> bool:
-        """Whether some elements may be suspect."""
-        return self.first.suspect is not FALSE
+        """Whether some elements may be flagged."""
+        return self.first.flagged is not FALSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,7 @@ class _Kernel:
         return f"*({const}{TYPES[operand.type]}*)(({const}char*){name} + ({offset}))"
 
     def compute(self, given: Sequence[str], lane: str) -> list[str]:
-        """Declare the results and compute them, again where they are in doubt."""
+        """Declare the results and compute them, again where they are flagged."""
         part = self.part
         results = [f"r{k}" for k in self.outputs]
         inputs = [f"({self.real}){text}" for text in given]

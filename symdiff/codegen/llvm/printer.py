@@ -10,12 +10,12 @@ Two shapes are printed. `print_point` computes one element; it defines
     i8 @point(ptr in, ptr out)
 
 with `in` the parameters' values and `out` the outputs'; it returns whether the
-`suspect` condition holds. `print_body` computes `steps` registers full; it defines
+`flagged` condition holds. `print_body` computes `steps` registers full; it defines
 
     void @body(i64 steps, ptr operands, i64 stream)
 
 with `operands` the addresses of the parameters', the outputs' and (if there is a
-`suspect` condition) the flags' contiguous elements, and `stream` how the outputs are written
+`flagged` condition) the flags' contiguous elements, and `stream` how the outputs are written
 (see `codegen.llvm.nontemporal`).
 """
 
@@ -103,13 +103,13 @@ def variant_name(isa: str, width: int, function: str, arity: int) -> str:
 def print_point(
     params: Sequence[str],
     outputs: Sequence[Expr],
-    suspect: Expr | None,
+    flagged: Expr | None,
     dtype: str,
     writer: Writer | None = None,
 ) -> str:
     """A module with `i8 @point(ptr in, ptr out)` for one element.
 
-    Where the `suspect` condition holds, the function whose address is in the global
+    Where the `flagged` condition holds, the function whose address is in the global
     `second`, if there is one, computes the element again and decides.
     """
     writer = writer or Writer(dtype, Lanes())
@@ -119,21 +119,21 @@ def print_point(
     stores = [
         _Store(e, f"getelementptr {real}, ptr %out, i64 {k}", real) for k, e in enumerate(outputs)
     ]
-    if suspect is not None:
-        stores.append(_Store(suspect, "getelementptr i8, ptr %flag, i64 0", "i8"))
+    if flagged is not None:
+        stores.append(_Store(flagged, "getelementptr i8, ptr %flag, i64 0", "i8"))
     signature = "ptr noalias %in, ptr noalias %out, ptr noalias %flag"
     parts = writer.chunks("point", signature, stores)
     calls = [f"call void @{part}({signature}, ptr %spill)" for part in parts]
     lines = [
-        *(("@second = global ptr null",) if suspect is not None else ()),
+        *(("@second = global ptr null",) if flagged is not None else ()),
         "define i8 @point(ptr noalias %in, ptr noalias %out) #0 {",
         "%flag = alloca i8",
         "store i8 0, ptr %flag",
         f"%spill = alloca {writer.value}, i64 {max(1, writer.spilled)}, align 64",
         *calls,
-        "%suspect = load i8, ptr %flag",
-        *(_SECOND if suspect is not None else ()),
-        "ret i8 %suspect",
+        "%flagged = load i8, ptr %flag",
+        *(_SECOND if flagged is not None else ()),
+        "ret i8 %flagged",
         "}",
     ]
     return writer.module(lines)
@@ -142,7 +142,7 @@ def print_point(
 _SECOND = (
     "%next = load ptr, ptr @second",
     "%alone = icmp eq ptr %next, null",
-    "%fine = icmp eq i8 %suspect, 0",
+    "%fine = icmp eq i8 %flagged, 0",
     "%enough = or i1 %alone, %fine",
     "br i1 %enough, label %done, label %again",
     "again:",
@@ -155,7 +155,7 @@ _SECOND = (
 def print_body(
     params: Sequence[str],
     outputs: Sequence[Expr],
-    suspect: Expr | None,
+    flagged: Expr | None,
     dtype: str,
     lanes: Lanes,
     writer: Writer | None = None,
@@ -164,15 +164,15 @@ def print_body(
     number of elements in a step as the global `width`."""
     writer = writer or Writer(dtype, lanes)
     real = writer.real
-    count = len(params) + len(outputs) + (suspect is not None)
+    count = len(params) + len(outputs) + (flagged is not None)
     for k, name in enumerate(params):
         writer.inputs[name] = f"getelementptr {real}, ptr %p{k}, i64 %i"
     stores = [
         _Store(e, f"getelementptr {real}, ptr %p{k}, i64 %i", real)
         for k, e in enumerate(outputs, len(params))
     ]
-    if suspect is not None:
-        stores.append(_Store(suspect, f"getelementptr i8, ptr %p{count - 1}, i64 %i", "i8"))
+    if flagged is not None:
+        stores.append(_Store(flagged, f"getelementptr i8, ptr %p{count - 1}, i64 %i", "i8"))
     pointers = [
         line
         for k in range(count)

@@ -5,7 +5,7 @@ A chunk goes through the first of the bodies that serves:
 1. lean: no test of its own for overflow, underflow or invalid operations. The processor
    keeps a flag for each (IEEE 754, section 7), which is read after the chunk; where one
    is set, the chunk is computed again by
-2. tested, which says of every element whether it is suspect.
+2. tested, which says of every element whether it is flagged.
 
 Suspect elements are then gathered, computed again by the bodies `between` and `second`,
 each of which takes what the one before it flags, whole registers at a time, and put back;
@@ -31,7 +31,7 @@ left : how many stay flagged after the second tier.
 tried, raised : chunks that the lean body computed, and those of them it failed.
 lead : elements before the first that lies at a multiple of a register's size; chunks
     begin there, and at multiples of CHUNK elements from there.
-sure : whether the lean body leaves the flags as they are: it has no element in doubt.
+sure : whether the lean body leaves the flags as they are: it has no flagged element.
 """
 JOBS = 4
 """So many entries of a record are jobs."""
@@ -103,17 +103,17 @@ run:
   store i64 0, ptr %picks
   br label %repair
 repair:
-  br i1 %has.between, label %better, label %settle
+  br i1 %has.between, label %better, label %last.tier
 better:
-  %unsettled = call i64 @repair(ptr %between, i64 %k, i64 %end, ptr %picks)
-  %lacks = icmp slt i64 %unsettled, 0
+  %remaining = call i64 @repair(ptr %between, i64 %k, i64 %end, ptr %picks)
+  %lacks = icmp slt i64 %remaining, 0
   br i1 %lacks, label %ask.between, label %looked
 ask.between:
   ret i64 {needs_between}
 looked:
-  %settled = icmp eq i64 %unsettled, 0
-  br i1 %settled, label %next, label %settle
-settle:
+  %finished = icmp eq i64 %remaining, 0
+  br i1 %finished, label %next, label %last.tier
+last.tier:
   br i1 %has.second, label %again, label %next
 again:
   %stays = call i64 @repair(ptr %second, i64 %k, i64 %end, ptr %picks)

@@ -290,7 +290,7 @@ def as_integers(t: Tracer, value: Any) -> None:
 # ------------------------------------------------------------------------- masks
 def places(t: Tracer, mask: SymArray) -> list[SymArray]:
     """The indices where a condition holds, by axis, as np.nonzero gives them."""
-    symbolic.settle(t, mask, "mask")
+    symbolic.write_down_costly(t, mask, "mask")
     count = t.names.fresh("count")
     total = nests.folded(
         t, mask.shape, ZERO, "i", count,

@@ -326,20 +326,20 @@ def leaf_of(t: Tracer, a: SymArray) -> Expr:
     return a.cell.leaf
 
 
-def settle(t: Tracer, a: SymArray, name: str) -> None:
+def write_down_costly(t: Tracer, a: SymArray, name: str) -> None:
     """A formula that is given a name is computed once, if it costs more than reading."""
     if t.lazy:
         return
     if a.sides is not None:
         for side in a.sides[1:]:
-            settle(t, side, name)
+            write_down_costly(t, side, name)
     elif a.cell.leaf is None and a.cell.shape and _costly(a.cell.element):
         write_down(t, a.cell, name)
 
 
 def reused(t: Tracer, a: SymArray) -> SymArray:
     """The array for a use that reads its elements many times."""
-    settle(t, a, "array")
+    write_down_costly(t, a, "array")
     return a
 
 

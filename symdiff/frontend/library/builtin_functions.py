@@ -85,6 +85,8 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
     def pick(a: Any, b: Any) -> Any:
         if isinstance(a, int) and isinstance(b, int):
             return b if better(b, a) else a
+        if any(is_number(v) and as_real(v).expr is ir.NAN for v in (a, b)):
+            return a  # nothing is larger or smaller than nan
         return scalars.apply(op, a, b)
 
     def implementation(t: Tracer, *args: Any, key: Any = None, default: Any = missing) -> Any:

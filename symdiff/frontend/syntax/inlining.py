@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.arrays import symbolic
-from symdiff.frontend.arrays.small import elementwise
+from symdiff.frontend.arrays.small import asarray, elementwise
 from symdiff.frontend.pytrees import as_traced
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.extents import same_size
@@ -51,10 +52,10 @@ def inline(t: Tracer, placed: Placed) -> Any:
     sizes = _sizes(t, placed.program, placed.values)
     for n in ir.substitute(placed.program.stretches.single, sizes):
         t.single(n)
-    return _elements(placed.program, placed.values)
+    return _elements(t, placed.program, placed.values)
 
 
-def _elements(program: Program, values: Sequence[Any]) -> Any:
+def _elements(t: Tracer, program: Program, values: Sequence[Any]) -> Any:
     """A program of numbers for each element of its arguments."""
     names = [ir.var(n) for n in program.params]
     traced = [Real(v) if isinstance(v, Expr) else v for v in values]
@@ -73,7 +74,7 @@ def _elements(program: Program, values: Sequence[Any]) -> Any:
 
         return elementwise(apply, *traced)
 
-    return map_objects(output, program.tree, as_traced)
+    return map_objects(output, program.tree, as_traced, partial(_array, t))
 
 
 def _statements(t: Tracer, program: LoopProgram, values: Sequence[Any]) -> Any:
@@ -110,7 +111,14 @@ def _statements(t: Tracer, program: LoopProgram, values: Sequence[Any]) -> Any:
     outputs = ir.substitute(ir.substitute(program.outputs, names), mapping)
     count = iter(zip(program.outputs, outputs, strict=True))
     made = [_output(before, after, types, {**names, **mapping}) for before, after in count]
-    return map_objects(made.__getitem__, program.tree, as_traced)
+    return map_objects(made.__getitem__, program.tree, as_traced, partial(_array, t))
+
+
+def _array(t: Tracer, items: np.ndarray[Any, Any]) -> Any:
+    """The array of these traced values; of arrays the one that `np.array` makes of them."""
+    if any(isinstance(v, SymArray) for v in items.ravel()):
+        return symbolic.symbolic(t, items.tolist())
+    return asarray(items.tolist())
 
 
 def _sizes(t: Tracer, program: Program | LoopProgram, values: Sequence[Any]) -> dict[Expr, Expr]:

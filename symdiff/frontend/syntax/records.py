@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
-from symdiff.frontend.arrays.symbolic import settle
+from symdiff.frontend.arrays.symbolic import write_down_costly
 from symdiff.frontend.loops.slots import arrays
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Record, Refused
@@ -140,7 +140,7 @@ def assign(t: Tracer, owner: Record, name: str, value: Any) -> None:
         )
     t.mutate(owner.fields)
     for a in arrays(value):
-        settle(t, a, name)
+        write_down_costly(t, a, name)
     owner.fields[name] = value
 
 

@@ -84,7 +84,7 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
             if isinstance(value, SymArray):
                 value.cell.name = value.cell.name or target.id.strip("_")
             for a in slots.arrays(value):
-                symbolic.settle(t, a, target.id)
+                symbolic.write_down_costly(t, a, target.id)
             t.frame.env[target.id] = value
         case ast.Tuple() | ast.List():
             _unpack(t, target, value)

@@ -1,8 +1,8 @@
 """What `isfinite`, `isnan` and `isinf` say of numbers, as plain Python computes them.
 
-What is computed from real numbers is finite wherever it is defined and has no pole. What is given,
-an argument or an element of an array, may be anything; where it is nan or infinite, the double
-that was computed from it is asked.
+What is computed from real numbers is finite wherever it is defined, has no pole and is not beyond
+the doubles. What is given, an argument or an element of an array, may be anything; where it is nan
+or infinite, the double that was computed from it is asked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def finite(value: Any) -> Any:
     x = as_real(value)
     if x.expr.op is ir.CONST:
         return scalars.conjunction(ir.rational(x.expr) is not None, scalars.cond(x.defined))
-    here = scalars.cond(ir.or_(scalars.all_given_real(x.expr), ir.lt(ir.abs_(x.expr), ir.INF)))
+    here = scalars.cond(ir.lt(ir.abs_(x.expr), ir.INF))
     return scalars.conjunction(here, _computed(x))
 
 
@@ -45,8 +45,8 @@ def infinite(value: Any) -> Any:
     x = as_real(value)
     if x.expr.op is ir.CONST:
         return x.expr in (ir.INF, ir.neg(ir.INF))
-    given = ir.and_(ir.not_(scalars.all_given_real(x.expr)), ir.eq(ir.abs_(x.expr), ir.INF))
-    there = scalars.conjunction(scalars.cond(given), _computed(x))
+    beyond = scalars.cond(ir.eq(ir.abs_(x.expr), ir.INF))
+    there = scalars.conjunction(beyond, _computed(x))
     return scalars.disjunction(there, _at_pole(x))
 
 

@@ -208,7 +208,7 @@ def truth(value: Any) -> Cond | bool:
     if isinstance(value, Cond):
         return value
     if isinstance(value, Real):
-        return cond(ir.ne(value.expr, ZERO), value.defined)
+        return compare(ast.NotEq, value, 0)
     if isinstance(value, (SymArray, SmallArray, Selected, Masked)):
         raise Refused(TRUTH_OF_ARRAY, "use np.any or np.all")
     return bool(value)
@@ -261,8 +261,28 @@ def compare(op: type[ast.cmpop], a: Any, b: Any) -> Cond | bool:
     x, y = as_real(a), as_real(b)
     if x.expr is y.expr and x.expr.op is not ir.CONST and op not in (ast.Lt, ast.Gt):  # is it nan?
         same = ir.or_(all_given_real(x.expr), ir.le(x.expr, ir.INF))
-        return cond(ir.not_(same) if op is ast.NotEq else same, join(x.defined, y.defined))
-    return cond(build(x.expr, y.expr), join(x.defined, y.defined))
+        same = ir.and_(join(x.defined, y.defined), same)
+        return cond(ir.not_(same) if op is ast.NotEq else same)
+    unlike = op is ast.NotEq
+    found = _of_defined(ir.eq(x.expr, y.expr) if unlike else build(x.expr, y.expr), x, y)
+    return cond(ir.not_(found) if unlike else found)
+
+
+def _of_defined(comparison: Expr, *values: Real) -> Expr:
+    """A comparison that does not hold where a number is not defined: nan is neither more nor less
+    nor equal. The functions that are left in it are nan there by themselves."""
+    defined = TRUE
+    for v in values:
+        defined = join(defined, v.defined)
+    if defined is not TRUE and comparison.op is not ir.BOOL:
+        own = domain_of((comparison,))[comparison]
+        kept = set(conjuncts(own))
+        for c in conjuncts(defined):
+            if c not in kept:
+                comparison = ir.and_(c, comparison)
+    elif defined is not TRUE and comparison is TRUE:
+        return defined
+    return comparison
 
 
 def all_given_real(e: Expr) -> Expr:

@@ -6,12 +6,12 @@ After:   for i in range(n): m = |x[i]| if m < |x[i]| else m
 
 with u a power of two that is 1 unless m is large or small.
 
-Requires: a program that is ready to be settled: `loops.simplify.running_norms` has marked the sums.
+Requires: a program that is ready to be guarded: `loops.simplify.running_norms` has marked the sums.
 Ensures: equal values, of which none overflows or vanishes before the norm does. Sums that
 are saved on tapes, or are the elements of an array, are saved as their roots.
 
 It takes a second loop over what is added up. So the kernel that is called first does without,
-and the processor's flags tell whether it has to be called again; see `derivation.settled`. The
+and the processor's flags tell whether it has to be called again; see `derivation.guarded`. The
 constants are those of a simple form of Blue's algorithm (ACM Transactions on Mathematical
 Software 4, 1978): what is too small beside the largest term does not count.
 """

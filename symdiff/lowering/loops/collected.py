@@ -6,18 +6,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symdiff import ir
-from symdiff.ir import ADD, LE, LT, MUL, ONE, SUB, WHERE, Expr, topological
+from symdiff.ir import ADD, EQ, LE, LT, MUL, ONE, SUB, WHERE, Expr, topological
 from symdiff.ir.loop_program import Carried, scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
     """A carried value that collects terms: `next = carried + term`, or `*`, or the larger
-    or smaller."""
+    or smaller; of those `nan` says whether a term that is nan stays, or is passed over."""
 
     carried: Carried
     kind: str
     term: Expr
+    nan: bool = False
 
 
 def reduction(c: Carried) -> Reduction | None:
@@ -26,7 +27,7 @@ def reduction(c: Carried) -> Reduction | None:
     for kind, collect in (("add", _sum), ("mul", _product), ("max", _extreme), ("min", _extreme)):
         term = collect(c.next, leaf, kind)
         if term is not None and leaf not in set(topological((term,))):
-            return Reduction(c, kind, term)
+            return Reduction(c, kind, term, kind in ("max", "min") and c.next.args[0].op is EQ)
     return None
 
 
@@ -68,7 +69,9 @@ def _product(e: Expr, leaf: Expr, kind: str) -> Expr | None:
 
 
 def _extreme(e: Expr, leaf: Expr, kind: str) -> Expr | None:
-    """`y` of `where(x < y, y, x)` and the like, with x the leaf."""
+    """`y` of `where(x < y, y, x)` and the like, with x the leaf; or `where(y == y, where(x < y, y, x), y)`."""
+    if e.op is WHERE and e.args[0] is ir.raw(EQ, (e.args[2], e.args[2])):
+        e = e.args[1]
     if e.op is not WHERE or e.args[0].op not in (LT, LE):
         return None
     low, high = e.args[0].args

@@ -109,7 +109,7 @@ class Bounds:
         for node in ir.topological((e,), self.bounds):
             self.bounds[node] = self._local(node)
             if node in self.series:
-                self.bounds[node] = self._settled(self.series[node], self.bounds[node])
+                self.bounds[node] = self._over_band(self.series[node], self.bounds[node])
             bound, inherent = self.bounds[node], self._inherent(node)
             self.inherent[node] = min(inherent, bound.k) if bound.static else inherent
         return self.bounds[e]
@@ -179,7 +179,7 @@ class Bounds:
                 relative = ir.const(abs(q)) * bounds[0].relative
             return Bound(k, more, relative)
         if op is WHERE:
-            return self._join(args[0], self._settled(e, bounds[1]), bounds[2])
+            return self._join(args[0], self._over_band(e, bounds[1]), bounds[2])
         if op in (MAXIMUM, MINIMUM):
             self._decide(args[0] - args[1], args)
             return self._join(ir.lt(*args) if op is MINIMUM else ir.lt(args[1], args[0]), *bounds)
@@ -283,7 +283,7 @@ class Bounds:
         self.sharp.update(ir.topological((e,), self.sharp))
         return bound
 
-    def _settled(self, e: Expr, bound: Bound) -> Bound:
+    def _over_band(self, e: Expr, bound: Bound) -> Bound:
         """The error of a series in a band, where it is bounded over the whole band."""
         if bound.static:
             return bound
@@ -335,7 +335,7 @@ class Bounds:
 
     # --------------------------------------------------------------- decisions
     def _decide(self, difference: Expr, args: Sequence[Expr]) -> None:
-        """The sign of a difference is in doubt within the error of its terms; that of a
+        """The sign of a difference is flagged within the error of its terms; that of a
         term alone is not, if its relative error is known."""
         if any(a is ZERO for a in args) and all(self.bounds[a].static for a in args):
             return

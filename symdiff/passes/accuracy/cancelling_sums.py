@@ -5,7 +5,7 @@ After:   sharp(x*(x*x - 2) + 1)/(x*x + 1)
 
 Requires: outputs to be lowered with `fuse`.
 Ensures: the same values. `sharp` stands at sums without functions and quotients (see
-`lowering.compensated.evaluate`), if that takes less time than computing the elements in doubt again.
+`lowering.compensated.evaluate`), if that takes less time than computing the flagged elements again.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from symdiff.ir.functions import EXP, EXPM1
 from symdiff.lowering.compensated.evaluate import is_plain_sum
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import ARRAY_CHAIN, PLAIN, SHARP, SHARP_EXP, SHARP_EXPM1
-from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.flagged import shares
 
 AGAIN = 600
-"""Operations that take as long as an element in doubt."""
+"""Operations that take as long as a flagged element."""
 TESTS = 12
 """Operations that the tests of an exponential take."""
 MAX_PRICE, MAX_NODES = 32, 200
@@ -43,18 +43,18 @@ def sharpen(
 
     Parameters
     ----------
-    again : operations that take as long as an element in doubt.
+    again : operations that take as long as a flagged element.
     longest : operations that a sum may cost in addition.
     """
     outputs = tuple(outputs)
     if len(ir.topological(outputs)) > MAX_PROGRAM:
         return outputs
-    work = Doubt(fuses=True, chain=ARRAY_CHAIN)
+    work = ErrorTest(fuses=True, chain=ARRAY_CHAIN)
     new: dict[Expr, Expr] = {}
-    doubts = shares(outputs)
-    if doubts is None:
+    flags = shares(outputs)
+    if flags is None:
         return outputs
-    below = [(d, set(ir.topological((o,)))) for o, d in zip(outputs, doubts, strict=True)]
+    below = [(d, set(ir.topological((o,)))) for o, d in zip(outputs, flags, strict=True)]
     for e in _outermost(outputs, work):
         op = _EXPONENTIALS.get(e.op)
         users = (d for d, nodes in below if e in nodes)
@@ -68,7 +68,7 @@ def sharpen(
     return _replaced(outputs, new) if new else outputs
 
 
-def _outermost(outputs: tuple[Expr, ...], work: Doubt) -> list[Expr]:
+def _outermost(outputs: tuple[Expr, ...], work: ErrorTest) -> list[Expr]:
     """Sums that may cancel, and whose errors can be computed, above all others."""
     found: dict[Expr, None] = {}
     seen: set[Expr] = set()
@@ -95,7 +95,7 @@ def _is_first_order(e: Expr, roots: bool) -> bool:
     nodes = ir.topological((e,))
     if len(nodes) > MAX_NODES:
         return False
-    work = Doubt(chain=ARRAY_CHAIN)
+    work = ErrorTest(chain=ARRAY_CHAIN)
     work.of(e)
 
     def loose(n: Expr) -> bool:

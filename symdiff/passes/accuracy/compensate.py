@@ -22,7 +22,7 @@ from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.lower import is_native, lower
 from symdiff.lowering.target import ARRAY_CHAIN, LIGHT, PLAIN, SHARP
 from symdiff.passes.accuracy.cancelling_sums import sharpen
-from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import worst_share
 from symdiff.passes.accuracy.gather_fractions import gather
@@ -31,9 +31,9 @@ FUNCTION, OPERATION = 100, 8
 """Operations that a function takes with its error, and any other operation."""
 MAX_OPERATIONS = 6000
 OFTEN = 0.25
-"""Share of elements in doubt from which it takes longer to compute them again."""
+"""Share of flagged elements from which it takes longer to compute them again."""
 MAX_REFINED, MOSTLY = 80, 0.5
-"""In larger programs, other forms are not tried where so many elements are in doubt."""
+"""In larger programs, other forms are not tried where so many elements are flagged."""
 MOST_OF = 0.9
 """Functions to fewer bits must save more operations than this leaves."""
 MAX_SAMPLED = 600
@@ -48,7 +48,7 @@ def compensate(outputs: Iterable[Expr], light: bool = False) -> tuple[Expr, ...]
     price = sum(FUNCTION if e.op in CORRECTED else OPERATION for e in nodes if e.args)
     if price > MAX_OPERATIONS or not all(is_sharp(o) for o in outputs):
         return ()
-    work = Doubt(chain=ARRAY_CHAIN)
+    work = ErrorTest(chain=ARRAY_CHAIN)
     return tuple(_marked(o, work, LIGHT if light else SHARP) for o in outputs)
 
 
@@ -59,7 +59,7 @@ def first_tier(
     strict: bool,
 ) -> tuple[Expr, ...]:
     """The outputs as they are computed for all elements: as they stand with `strict`, for
-    numbers, or as cancels least; corrected where they are often in doubt even so.
+    numbers, or as cancels least; corrected where they are often flagged even so.
     `corrected` makes them so, with functions to fewer bits if it is told to."""
     first = tuple(outputs)
 
@@ -70,11 +70,11 @@ def first_tier(
         return light if light and full and _pays(light, full) else full or first
 
     large = len(ir.topological(first)) > MAX_REFINED and not strict
-    if corrected is not None and large and often_in_doubt(first, MOSTLY, strict=strict):
+    if corrected is not None and large and often_flagged(first, MOSTLY, strict=strict):
         return best()
     if not strict:
         first = sharpen(without_far_constants(gather(first)))
-    if corrected is not None and often_in_doubt(first, strict=strict):
+    if corrected is not None and often_flagged(first, strict=strict):
         return best()
     return first
 
@@ -88,15 +88,15 @@ def _pays(light: Sequence[Expr], full: Sequence[Expr]) -> bool:
     return share is None or share * many < many - few
 
 
-def often_in_doubt(outputs: Sequence[Expr], often: float = OFTEN, *, strict: bool) -> bool:
-    """Whether some output is in doubt so often that all had better be compensated."""
+def often_flagged(outputs: Sequence[Expr], often: float = OFTEN, *, strict: bool) -> bool:
+    """Whether some output is flagged so often that all had better be compensated."""
     if len(ir.topological(outputs)) > MAX_SAMPLED:
         return False
     share = worst_share(outputs, strict=strict)
     return share is not None and share > often
 
 
-def _marked(e: Expr, work: Doubt, op: Op) -> Expr:
+def _marked(e: Expr, work: ErrorTest, op: Op) -> Expr:
     if not e.args or e.op.boolean:
         return e
     return ir.raw(PLAIN if work.of(e).static else op, (e,))

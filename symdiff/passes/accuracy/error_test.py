@@ -4,9 +4,9 @@ Before:  (1 - cos(t))/t**2
 After:   and the condition 2*|cos(t)| > 7*|1 - cos(t)|, or t outside [2**-480, 2**480]
 
 Requires: any DAG, to be computed operation by operation.
-Ensures: where `doubt` is false, every output is finite and its error is at most
+Ensures: where `flagged` is false, every output is finite and its error is at most
 `SLACK` units of rounding beyond what rounding alone would make of the same operations
-without any cancellation (`Doubt.inherent`); and no branch was taken on the strength of
+without any cancellation (`ErrorTest.inherent`); and no branch was taken on the strength of
 rounded values.
 
 Errors are bounded by `passes.accuracy.bounds`. Underflow and overflow are excluded by
@@ -49,7 +49,7 @@ SLACK = 10
 and arguments of functions: a worst case, of which half is rare."""
 
 
-class Doubt(Bounds):
+class ErrorTest(Bounds):
     """Error bounds of the nodes of a DAG, and what must hold for them."""
 
     def within(self, tests: Iterable[tuple[Expr, Fraction]]) -> Expr:
@@ -86,7 +86,7 @@ class Doubt(Bounds):
 
     def margin(self, e: Expr) -> Expr:
         """The part of a node's error that is not known statically, over what is allowed
-        of it: an element is in doubt above 1."""
+        of it: an element is flagged above 1."""
         bound = self.of(e)
         left = ir.const(max(self.allowed(e) - bound.k, Fraction(1)))
         return (bound.relative + bound.more / ir.abs_(e)) / left
@@ -101,7 +101,7 @@ class Doubt(Bounds):
         return max(self.of(e).k, self.inherent[e])
 
 
-def doubt(
+def flagged_where(
     outputs: Iterable[Expr],
     limit: int | None = None,
     dtype: str = "float64",
@@ -124,7 +124,7 @@ def doubt(
     lean : leave overflow, underflow and invalid operations to the processor's flags.
     """
     outputs = tuple(dict.fromkeys(outputs))
-    work = Doubt(
+    work = ErrorTest(
         dtype, Signs(facts), fuses=fuses, lean=lean, chain=chain, strict=strict,
         series=series_in_bands(outputs),
     )  # fmt: skip
@@ -156,7 +156,7 @@ def doubt(
 
 
 def overflow(outputs: Sequence[Expr], dtype: str) -> Expr:
-    """What `doubt` leaves out if it is `lean`: where some output is not finite, or something in
+    """What `flagged` leaves out if it is `lean`: where some output is not finite, or something in
     it may over- or underflow."""
     large: Expr = ZERO
     unbounded: set[Expr] = set()

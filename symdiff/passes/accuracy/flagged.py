@@ -1,4 +1,4 @@
-"""How many elements are in doubt, for one form of a formula and for another?
+"""How many elements are flagged, for one form of a formula and for another?
 
 Before:  x**3 - 2*x + 1 and x*(x**2 - 2) + 1
 After:   0.07, 0.05
@@ -22,7 +22,7 @@ from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr
 from symdiff.lowering.target import ARRAY_CHAIN, MAX_CHAIN
-from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.differentiate import gradient
 
 POINTS, REACH = 32, 3
@@ -32,13 +32,13 @@ EVENLY = 0.3
 
 STEPS, WORSE, FEW = 256, 16.0, 0.25
 """Samples of a step of a recurrence; how much more it must lose than its carried numbers
-have lost, at which part of the samples in doubt."""
+have lost, at which part of the samples flagged."""
 
 
 def shares(forms: Sequence[Expr]) -> list[float] | None:
-    """The estimated share of elements in doubt of each form; None if it
+    """The estimated share of flagged elements of each form; None if it
     is not known."""
-    found = _margins(forms, Doubt(fuses=True, chain=ARRAY_CHAIN))
+    found = _margins(forms, ErrorTest(fuses=True, chain=ARRAY_CHAIN))
     if not found:
         return None
     sums = (
@@ -48,14 +48,14 @@ def shares(forms: Sequence[Expr]) -> list[float] | None:
 
 
 def worst_share(outputs: Sequence[Expr], *, strict: bool = False) -> float | None:
-    """The share of sample points at which some output is in doubt; None if it is not
+    """The share of sample points at which some output is flagged; None if it is not
     known. With `strict`, as numbers are."""
     chain = MAX_CHAIN if strict else ARRAY_CHAIN
-    found = _margins(outputs, Doubt(fuses=True, chain=chain, strict=strict))
+    found = _margins(outputs, ErrorTest(fuses=True, chain=chain, strict=strict))
     return sum(max(row, default=0) > 1 for row in found) / len(found) if found else None
 
 
-def _margins(forms: Sequence[Expr], work: Doubt) -> list[list[float]]:
+def _margins(forms: Sequence[Expr], work: ErrorTest) -> list[list[float]]:
     """How much of what is allowed is used up by each form at the points where all are
     finite."""
     margins = [work.margin(e) for e in forms]
@@ -77,9 +77,9 @@ def _margins(forms: Sequence[Expr], work: Doubt) -> list[list[float]]:
 
 def inherits(form: Expr, carried: Sequence[Expr]) -> bool:
     """Whether a step of a recurrence loses no digits that its carried numbers still have:
-    at the sample points where it is in doubt, rounding them costs about as much as the
+    at the sample points where it is flagged, rounding them costs about as much as the
     step does."""
-    work = Doubt(fuses=True, chain=ARRAY_CHAIN)
+    work = ErrorTest(fuses=True, chain=ARRAY_CHAIN)
     bound = work.of(form)
     own = bound.relative + bound.more / ir.abs_(form)
     given = ir.ZERO
@@ -87,7 +87,7 @@ def inherits(form: Expr, carried: Sequence[Expr]) -> bool:
         given = given + ir.abs_(x * slope / form)
     inputs = ir.variables((own, given, form))
     rng = random.Random(len(inputs))
-    doubtful = worse = 0
+    flagged = worse = 0
     with exclusive():
         try:
             tape = Tape(inputs, (own, given))
@@ -99,9 +99,9 @@ def inherits(form: Expr, carried: Sequence[Expr]) -> bool:
             if not all(isinstance(v, arb) and v.is_finite() for v in found):
                 continue
             lost, had = (abs(float(v.mid())) for v in found)
-            doubtful += lost > float(work.allowed(form) - bound.k)
+            flagged += lost > float(work.allowed(form) - bound.k)
             worse += lost > float(work.allowed(form) - bound.k) and lost > WORSE * had
-    return worse <= FEW * doubtful
+    return worse <= FEW * flagged
 
 
 def _point(rng: random.Random, count: int, *, close: bool) -> list[arb]:

@@ -5,7 +5,7 @@ After:   (x*(x*(x**2 + 5) - 2) - 2)/(x**2 + 1)**2
 
 Requires: any DAG, to be computed operation by operation.
 Ensures: the same values, but for poles, where either is infinite or nan. Of the ways
-to write a sum that is taken which is fastest, counting what elements in doubt (see
+to write a sum that is taken which is fastest, counting what flagged elements (see
 `passes.accuracy.error_test`) cost at sample points.
 
 What all terms of a sum have in common is a factor of it, and what is left is written
@@ -31,7 +31,7 @@ from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SUB, ZERO, Expr
 from symdiff.ir.functions import COS, SIN
 from symdiff.lowering.target import ARRAY_CHAIN
 from symdiff.passes.accuracy.bounds import is_exact
-from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.flagged import shares
 from symdiff.passes.analysis.band_extent import center, near
 from symdiff.passes.guards.enclosing import Contexts
@@ -44,7 +44,7 @@ COSTS = {DIV: 6, POW: 6}
 """Operations of one element that take as long; see `_cost`."""
 FUNCTION = 20
 AGAIN = 15
-"""How often an element in doubt could be computed instead of once more."""
+"""How often a flagged element could be computed instead of once more."""
 LOOSER, FEW = Fraction(3, 2), 10
 """No form is taken whose inherent error is so much larger, or than so many units."""
 MAX_NODES, MAX_SUMS = 1000, 60
@@ -87,14 +87,14 @@ def gather(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def _best(e: Expr, away: Away) -> Expr:
     forms = list(dict.fromkeys((e, *_forms(e, away))))
-    work = Doubt(fuses=True, chain=ARRAY_CHAIN)
+    work = ErrorTest(fuses=True, chain=ARRAY_CHAIN)
     most = max(work.rounding(e) * LOOSER, Fraction(FEW))
     forms = [f for f in forms if f is e or work.rounding(f) <= most]
-    doubts = shares(forms) if len(forms) > 1 else None
-    if doubts is None:
+    flags = shares(forms) if len(forms) > 1 else None
+    if flags is None:
         return e
     again = AGAIN * _cost(e)
-    times = [_cost(f) + again * share for f, share in zip(forms, doubts, strict=True)]
+    times = [_cost(f) + again * share for f, share in zip(forms, flags, strict=True)]
     return forms[times.index(min(times))]
 
 

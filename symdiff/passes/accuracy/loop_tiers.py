@@ -1,11 +1,11 @@
 """Make the values of a program with arrays and loops as accurate as functions of numbers.
 
 Before:  s = s + (exp(x[i]) - 1 - x[i])
-After:   s = s + settled(0, exp(x[i]) - 1 - x[i], suspect, doubt, x[i])
+After:   s = s + guarded(0, exp(x[i]) - 1 - x[i], screen, flagged, x[i])
 
 Requires: a program whose completed operations are not written out yet.
 Ensures: the same program, ready to be emitted. A real expression of one block is a function
-of numbers of what it loads: elements of arrays, carried numbers, integers. Where its doubt
+of numbers of what it loads: elements of arrays, carried numbers, integers. Where its error test
 (see `passes.accuracy.error_test`) holds it is to be computed again, from its closed form, by the second
 and third tier. What is collected, as in `s = s + term`, is not watched, its terms are. What
 was loaded counts as exact.
@@ -60,10 +60,10 @@ from symdiff.ir.loop_program import (
 from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import fused, lower
-from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, SETTLED, UNDERFLOWS
+from symdiff.lowering.target import ARRAY_CHAIN, GUARDED, OVERFLOWS, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
 from symdiff.passes.accuracy.cancelling_sums import sharpen
-from symdiff.passes.accuracy.error_test import Doubt, doubt
+from symdiff.passes.accuracy.error_test import ErrorTest, flagged_where
 from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import inherits
@@ -77,11 +77,11 @@ from symdiff.passes.stabilise import stabilise
 
 UNDERFLOW, OVERFLOW = 1, 2
 AGAIN, LONGEST = 2400, 100
-"""As of `passes.accuracy.cancelling_sums`: values in doubt are computed one by one."""
+"""As of `passes.accuracy.cancelling_sums`: flagged values are computed one by one."""
 
 
 class Reference(NamedTuple):
-    """A settled value in closed form, over variables that stand for its leaves."""
+    """A guarded value in closed form, over variables that stand for its leaves."""
 
     params: tuple[str, ...]
     output: Expr
@@ -92,8 +92,8 @@ class Reference(NamedTuple):
         return _written((self.output,))[0]
 
 
-class Settled(NamedTuple):
-    """A program to be emitted, and the references of its settled values by their number.
+class GuardedProgram(NamedTuple):
+    """A program to be emitted, and the references of its guarded values by their number.
 
     Attributes
     ----------
@@ -108,16 +108,16 @@ class Settled(NamedTuple):
     corrected: bool = False
 
 
-def settle(
+def guard_values(
     program: LoopProgram, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
     estimates: bool = False, by_rows: bool = False,
-) -> Settled:  # fmt: skip
-    """The program with its doubts.
+) -> GuardedProgram:  # fmt: skip
+    """The program with its error tests.
 
     Parameters
     ----------
     dtype : "float64" or "float32", what it is computed in.
-    accuracy : "high" or "strict"; with "certified" every value is in doubt.
+    accuracy : "high" or "strict"; with "certified" every value is flagged.
     tests : what is tested for besides cancellation: 0 for nothing, 1 for underflow, 2 for
         overflow and invalid operations as well. The others are left to the flags.
     estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
@@ -133,7 +133,7 @@ def settle(
         program, unwatched, untested, _ = estimated(
             program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows
         )
-    work = _Settling(program, dtype, accuracy, tests, unwatched, untested)
+    work = _Guarding(program, dtype, accuracy, tests, unwatched, untested)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
         work.group(group)
     found = work.finished()
@@ -150,26 +150,26 @@ class _Value:
     whole : the same, with its parts as they are computed.
     closed : in closed form.
     step : whether it is a step of a recurrence that loses no more than its numbers have.
-    doubt : when it is in doubt,
-    suspect : and a shorter condition, without which it is not.
+    flagged : when it is flagged,
+    screen : and a shorter condition, without which it is not.
     """
 
     form: Expr
     whole: Expr
     closed: Expr
     step: bool
-    doubt: Expr = FALSE
-    suspect: Expr = FALSE
+    flagged: Expr = FALSE
+    screen: Expr = FALSE
 
 
 @dataclass(slots=True)
-class _Settling:
+class _Guarding:
     """What becomes of the expressions of a program.
 
     Attributes
     ----------
     names : variables for what the expressions load.
-    parts : variables for parts of expressions that are settled by themselves.
+    parts : variables for parts of expressions that are guarded by themselves.
     values : the watched expressions; parts stand before what they are parts of.
     new : the others, and in the end all.
     sums : what collects terms, by the expression of its next value.
@@ -267,7 +267,7 @@ class _Settling:
 
     # ------------------------------------------------------------------- watching
     def _watch(self, watched: Mapping[Expr, tuple[Expr, ...]]) -> None:
-        """Say how expressions are computed, and when they are in doubt; of steps of a
+        """Say how expressions are computed, and when they are flagged; of steps of a
         recurrence with the numbers that are carried along."""
         keys: list[Expr] = []
         wholes: list[Expr] = []
@@ -308,19 +308,19 @@ class _Settling:
             value = _Value(form, substitute((form,), inside)[0], closed, step)
             if key in self.parts:
                 inside[self.parts[key]] = value.whole
-            wrong = FALSE if step else self._doubt(value.form)
+            wrong = FALSE if step else self._flagged(value.form)
             some, counts = self._spoilt(value.whole, self.tests)
-            value.suspect = ir.or_(wrong, some)
-            value.doubt = value.suspect
+            value.screen = ir.or_(wrong, some)
+            value.flagged = value.screen
             if some is not counts:
-                value.doubt = ir.or_(wrong, ir.and_(some, counts))
+                value.flagged = ir.or_(wrong, ir.and_(some, counts))
             self.values[key] = value
 
     def _is_untested(self, e: Expr) -> bool:
         return self.accuracy == "high" and e in self.untested
 
     def _factor(self, e: Expr) -> list[Expr]:
-        """The one factor of a product that may be in doubt, unless it is all of it."""
+        """The one factor of a product that may be flagged, unless it is all of it."""
         whole = e
         while e.op in (MUL, DIV, NEG, ABS):
             loose = [a for a in e.args if a.args and self._may_be_wrong(a)]
@@ -338,13 +338,13 @@ class _Settling:
                 and self._may_be_wrong(a)]  # fmt: skip
 
     def _may_be_wrong(self, e: Expr) -> bool:
-        return self._doubt(_written((e,))[0]) is not FALSE
+        return self._flagged(_written((e,))[0]) is not FALSE
 
-    def _doubt(self, form: Expr) -> Expr:
+    def _flagged(self, form: Expr) -> Expr:
         """Where rounding may have cost too much."""
         if self.accuracy == "certified":
             return ir.boolean(bool(form.args))
-        return doubt(
+        return flagged_where(
             (form,), None, self.dtype, self._facts, fuses=True, lean=True, chain=self._chain,
             strict=self.accuracy == "strict",
         )  # fmt: skip
@@ -353,7 +353,7 @@ class _Settling:
         """Where underflow, and overflow, may have."""
         found = Underflow(FALSE, FALSE)
         if self.accuracy != "certified" and not self._is_one_operation(form):
-            work = Doubt(self.dtype, Signs(self._facts), fuses=True, chain=self._chain)
+            work = ErrorTest(self.dtype, Signs(self._facts), fuses=True, chain=self._chain)
             if tests >= UNDERFLOW:
                 found = underflow(form, work)
             if tests >= OVERFLOW:
@@ -383,19 +383,19 @@ class _Settling:
         return 4 if self.accuracy == "strict" else ARRAY_CHAIN
 
     # ------------------------------------------------------------------- replacing
-    def finished(self) -> Settled:
+    def finished(self) -> GuardedProgram:
         """The program with all expressions replaced."""
-        roots = [e for v in self.values.values() for e in (v.form, v.suspect, v.doubt)]
+        roots = [e for v in self.values.values() for e in (v.form, v.screen, v.flagged)]
         lowered = lower(roots, chain=self._chain, fuse=True, single=self.dtype == "float32")
         references: list[Reference] = []
         found = zip(lowered[::3], lowered[1::3], lowered[2::3], strict=True)
         for (key, v), three in zip(self.values.items(), found, strict=True):
-            form, suspect, condition = self._back(three)
-            if v.doubt is not FALSE:
+            form, screen, condition = self._back(three)
+            if v.flagged is not FALSE:
                 leaves = ir.variables((v.closed,))
                 which = const(len(references))
                 references.append(Reference(tuple(x.value for x in leaves), v.closed))
-                form = raw(SETTLED, (which, form, suspect, condition, *self._back(leaves)))
+                form = raw(GUARDED, (which, form, screen, condition, *self._back(leaves)))
             if key in self.parts:
                 self.over[self.parts[key]] = form
             self.new[key] = form
@@ -413,7 +413,7 @@ class _Settling:
                      for v in self.values.values())  # fmt: skip
             if self.tests < tests and any(later):
                 flags |= raised
-        return Settled(program, tuple(references), flags)
+        return GuardedProgram(program, tuple(references), flags)
 
     def _estimate(self) -> None:
         """Estimates of errors over the values that are computed."""
@@ -488,4 +488,4 @@ def _outside(s: Statement) -> list[_Found]:
     return [_Found(e) for e in expressions(s)]
 
 
-__all__ = ["Reference", "Settled", "settle"]
+__all__ = ["GuardedProgram", "Reference", "guard_values"]

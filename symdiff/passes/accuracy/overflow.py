@@ -10,7 +10,7 @@ result is below the normal numbers.
 
 An operation that underflows loses at most half of the smallest number; how much of that is in
 the result is followed through the DAG as a number of smallest numbers, which is a constant
-for most products and sums. So a product of small numbers that is small itself is not in doubt,
+for most products and sums. So a product of small numbers that is small itself is not flagged,
 other than in `passes.analysis.magnitude`, which bounds the inputs instead. A result shows what
 overflowed in sums and products; for others the inputs are bounded as there.
 
@@ -45,7 +45,7 @@ from symdiff.ir import (
 from symdiff.ir.functions import MAXIMUM, MINIMUM, UNIT
 from symdiff.lowering.target import PLAIN, SHARP, SHARP_EXP, SHARP_EXPM1
 from symdiff.passes.accuracy.bounds import STEPS
-from symdiff.passes.accuracy.error_test import Doubt
+from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.analysis.magnitude import Magnitudes
 
 ALLOWED = 4
@@ -74,7 +74,7 @@ class Underflow(NamedTuple):
     counts: Expr
 
 
-def overflow(form: Expr, work: Doubt) -> Expr:
+def overflow(form: Expr, work: ErrorTest) -> Expr:
     """The condition for overflow, division by zero and invalid operations; `work` has the
     signs, and the way powers are lowered."""
     result = ir.not_(ir.lt(work.size(form), INF))
@@ -83,7 +83,7 @@ def overflow(form: Expr, work: Doubt) -> Expr:
     return result
 
 
-def underflow(form: Expr, work: Doubt) -> Underflow:
+def underflow(form: Expr, work: ErrorTest) -> Underflow:
     """The conditions for underflow; both are one where no shorter one is known."""
     losses = _Losses(work)
     loss = losses.of(form)
@@ -116,7 +116,7 @@ class _Losses:
     errors : whether errors are computed somewhere: they may underflow where nothing else does.
     """
 
-    def __init__(self, work: Doubt, sharp: bool = False) -> None:
+    def __init__(self, work: ErrorTest, sharp: bool = False) -> None:
         self.work, self.sharp = work, sharp
         self.magnitudes = Magnitudes(work.dtype, work.signs)
         self.known: dict[Expr, Expr] = {}
@@ -210,7 +210,7 @@ class _Losses:
         return loss
 
     def _decide(self, args: Sequence[Expr], losses: Sequence[Expr]) -> None:
-        """A comparison is in doubt within what its sides lost."""
+        """A comparison is flagged within what its sides lost."""
         loss = losses[0] + losses[1]
         if loss is not ZERO:
             unit = ir.const(Fraction(1, 2 ** SMALLEST[self.work.dtype][0]))

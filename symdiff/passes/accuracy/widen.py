@@ -5,8 +5,8 @@ After:   its value as the high part of a pair computed to about 2**-100, and a
          condition: its error may be above 2**-57 of the value
 
 Requires: any DAG in closed form; a function without a double-double version
-makes what depends on it suspect.
-Ensures: where `suspect` is false, every output is the true value rounded to
+makes what depends on it flagged.
+Ensures: where `flagged` is false, every output is the true value rounded to
 double with an error below 0.57 ulp; or the true value is below the normal
 doubles; or it is nan as an input is nan or outside the domain of a function.
 
@@ -73,7 +73,7 @@ class Choice:
 
 
 def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
-    """The outputs from double-double arithmetic, and where they are suspect.
+    """The outputs from double-double arithmetic, and where they are flagged.
 
     Parameters
     ----------
@@ -87,10 +87,10 @@ def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
     """
     widening = _Widening()
     values = [widening.of(o) for o in shared(without_far_constants(outputs))]
-    suspect = FALSE
+    flagged = FALSE
     for value in dict.fromkeys(values):
         if isinstance(value, Choice):
-            suspect = ir.or_(suspect, value.unsure)
+            flagged = ir.or_(flagged, value.unsure)
             continue
         fine = ir.and_(
             ir.le(ir.mul(const(UNIT / ACCEPTED), value.error), value.size),
@@ -98,9 +98,9 @@ def widen(outputs: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr]:
         )
         tiny = ir.lt(value.error * _UNIT + value.size, const(_SMALLEST))
         fine = ir.or_(ir.or_(fine, tiny), value.invalid)
-        suspect = ir.or_(suspect, ir.not_(fine))
+        flagged = ir.or_(flagged, ir.not_(fine))
     results = tuple(v.holds if isinstance(v, Choice) else v.hi for v in values)
-    return results, suspect
+    return results, flagged
 
 
 def widen_over(outputs: Sequence[Expr], leaves: Mapping[Expr, Wide]) -> list[Wide | Choice]:
@@ -247,7 +247,14 @@ def _distance(a: Pair, b: Pair) -> Expr:
 
 
 def _compare(op: Op, a: Wide, b: Wide) -> Choice:
-    """Unsure within the error, and where an operand overflowed."""
+    """False where an operand is certainly nan; else unsure within the error, and where an operand
+    overflowed."""
+    found = _compare_numbers(op, a, b)
+    numbers = ir.not_(ir.or_(a.invalid, b.invalid))
+    return Choice(ir.and_(numbers, found.holds), ir.and_(numbers, found.unsure))
+
+
+def _compare_numbers(op: Op, a: Wide, b: Wide) -> Choice:
     x, y = a.pair, b.pair
     if x.lo is ZERO and y.lo is ZERO:
         holds = ir.apply(op, x.hi, y.hi)

@@ -7,14 +7,14 @@ Requires: the coefficients of the expansion, and the closed form.
 Ensures: inside the band the polynomial is within 2**-(bits+FURTHER) of the function, so
 that computed with its rounding errors it is right beyond that arithmetic; without them
 its error is within `SERIES_ERROR` units of roundoff; at the point it is the limit, rounded once. The band reaches as far as the closed form is in
-doubt, if a polynomial of `MAX_TERMS` terms does.
+flagged, if a polynomial of `MAX_TERMS` terms does.
 
 Polynomials are Taylor's, with as few terms as needed: their truncation is
 estimated from the coefficients that follow. Where the nearest singularity stops
 them short, they interpolate the closed form, evaluated in balls, at Chebyshev's
 points. Rounding is bounded by running error analysis (Higham, Accuracy and
 Stability of Numerical Algorithms, 2002, section 5.1); where the closed form is
-in doubt, `passes.accuracy.error_test` says.
+flagged, `passes.accuracy.error_test` says.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from symdiff.interpret.balls import Undecided
 from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr
 from symdiff.passes.accuracy.bounds import is_exact
-from symdiff.passes.accuracy.error_test import doubt
+from symdiff.passes.accuracy.error_test import flagged_where
 from symdiff.passes.analysis.band_extent import FURTHER
 from symdiff.series.coefficients import Coefficient, is_zero, to_ball, to_fraction
 
@@ -287,7 +287,7 @@ def _value(coefficients: Sequence[Fraction], z: arb) -> arb:
 
 # -------------------------------------------------------------------- closed forms
 class Closed:
-    """A closed form near a point: its values, and where it is in doubt.
+    """A closed form near a point: its values, and where it is flagged.
 
     Parameters
     ----------
@@ -301,8 +301,8 @@ class Closed:
         self, closed: Expr, plain: Expr, whole: Expr, t: Expr, point: Fraction, side: int
     ) -> None:
         self.point, self.side = point, side
-        self.tape = Tape([t], [plain, doubt((closed,), CLOSED_ERROR)])
-        self.edges = Tape([t], list(_edges(whole)))
+        self.tape = Tape([t], [plain, flagged_where((closed,), CLOSED_ERROR)])
+        self.edges = Tape([t], list(edges(whole)))
 
     def confirmed(
         self, coefficients: tuple[Fraction, ...], i: int, lead: int, step: int, bits: int
@@ -387,7 +387,7 @@ class Closed:
         return low
 
 
-def _edges(e: Expr) -> Iterator[Expr]:
+def edges(e: Expr) -> Iterator[Expr]:
     """What vanishes where a branch changes or a function jumps or has a kink."""
     for n in ir.topological((e,)):
         if n.op in ir.COMPARISONS:
@@ -396,4 +396,4 @@ def _edges(e: Expr) -> Iterator[Expr]:
             yield n.op.kink(*n.args)
 
 
-__all__ = ["Band", "Closed", "band"]
+__all__ = ["Band", "Closed", "band", "edges"]

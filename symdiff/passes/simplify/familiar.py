@@ -48,7 +48,7 @@ def readable(e: Expr) -> Expr:
         if made.op is VAR or made.op.boolean or any(a not in closed for a in made.args):
             return _without_infinities(made)
         if made.op is not ir.CONST and made.args:
-            made = _settled(made)
+            made = _evaluated(made)
         closed.add(made)
         return made
 
@@ -121,7 +121,7 @@ _TOTAL = frozenset(
 """Operations that are defined and finite for all numbers."""
 
 
-def _settled(e: Expr) -> Expr:
+def _evaluated(e: Expr) -> Expr:
     """A number, as inf or nan if it is no real number."""
     if any(a.op is ir.CONST and ir.rational(a) is None for a in e.args):
         return _at_infinity(e)

@@ -11,7 +11,7 @@ import numpy as np
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import LoopProgram
-from symdiff.ir.program import Emission
+from symdiff.ir.program import OptimizedProgram
 from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.lowered.loops import LoweredProgram
 from symdiff.pipeline.lowered.scalar import on_device
@@ -33,7 +33,7 @@ class CudaKernels:
 
     source: Source
     options: Options
-    made: dict[Any, tuple[Emission, OnDevice]] = field(default_factory=dict)
+    made: dict[Any, tuple[OptimizedProgram, OnDevice]] = field(default_factory=dict)
     arrays: dict[Any, tuple[LoopProgram, ArraysOnDevice]] = field(default_factory=dict)
 
     def stream(self, kwargs: dict[str, Any]) -> Any:
@@ -162,10 +162,10 @@ class CudaKernels:
 
     def compiled(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
-    ) -> tuple[Emission, OnDevice]:
+    ) -> tuple[OptimizedProgram, OnDevice]:
         key = id(self.source.scalar(static, shapes))
         if key not in self.made:
-            self.made[key] = self._make(self.source.emission(static, shapes))
+            self.made[key] = self._make(self.source.optimized(static, shapes))
         return self.made[key]
 
     def _refuse_certified(self) -> None:
@@ -178,12 +178,12 @@ class CudaKernels:
     def _dtype(self) -> str | None:
         return None if self.options.dtype is None else np.dtype(self.options.dtype).name
 
-    def _make(self, emission: Emission) -> tuple[Emission, OnDevice]:
+    def _make(self, optimized: OptimizedProgram) -> tuple[OptimizedProgram, OnDevice]:
         from symdiff.runtime.cuda.call import OnDevice
         from symdiff.runtime.cuda.kernel import CudaKernel
 
         options = self.options
         self._refuse_certified()
-        function = on_device(emission, options)
+        function = on_device(optimized, options)
         kernel = CudaKernel(function, accuracy=options.accuracy, cache=options.cache)
-        return emission, OnDevice(kernel, emission.tree, self._dtype())
+        return optimized, OnDevice(kernel, optimized.tree, self._dtype())

@@ -18,7 +18,7 @@ from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested
 from symdiff.pipeline.options import Options
 from symdiff.process.locks import Once
-from symdiff.runtime.dispatch import Way
+from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.loops import rows
 from symdiff.runtime.loops.call import ComputationError
 from symdiff.runtime.scalar import elementwise
@@ -99,7 +99,7 @@ class ArrayKernels:
         found = self._kernels.get(id(raw))
         return found is not None and found[1].is_compiled("float64")
 
-    def entry(self, raw: LoopProgram, integers: bool) -> Way | None:
+    def entry(self, raw: LoopProgram, integers: bool) -> CompiledEntry | None:
         """A builtin for plain arguments of a captured program that has been called with doubles,
         and how its results nest; None if there is none. `integers`: whether it takes integers
         as real numbers."""

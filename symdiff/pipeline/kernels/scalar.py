@@ -1,14 +1,14 @@
-"""From an emission to its kernel: the tiers of run time, and what calls go straight to."""
+"""From an optimized program to its kernel: the tiers of run time, and what calls go straight to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from symdiff.ir.program import Emission, Tree, nesting, unnesting
+from symdiff.ir.program import OptimizedProgram, Tree, nesting, unnesting
 from symdiff.pipeline.lowered.scalar import lowered
 from symdiff.pipeline.options import Options
-from symdiff.runtime.dispatch import Way
+from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.scalar.fallback import Demands, Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -19,7 +19,7 @@ arithmetic, and compiled code at all."""
 
 
 def tiered(
-    emission: Emission, options: Options, without: str = "", demands: Demands = ()
+    optimized: OptimizedProgram, options: Options, without: str = "", demands: Demands = ()
 ) -> Tiered:
     """The tiers of run time: double arithmetic with tests, double-double, balls. Elements that do
     not satisfy the demands are flagged in all of them, so that the last refuses them.
@@ -28,7 +28,7 @@ def tiered(
     ----------
     without : one of `REMEDIES`, or nothing.
     """
-    function = lowered(emission, options, [c for c, _ in demands], without)
+    function = lowered(optimized, options, [c for c, _ in demands], without)
     wide = without in ("first", "compiled")
     wide = wide or (options.accuracy == "strict" and function.has_double_double)
     kernel = Kernel(
@@ -36,7 +36,7 @@ def tiered(
         parallel=options.parallel, cache=options.cache,
     )  # fmt: skip
     always = options.accuracy == "certified" or without == "compiled"
-    return Tiered(kernel, emission.reference, always, demands)
+    return Tiered(kernel, optimized.reference, always, demands)
 
 
 def unsound(name: str, kernel: Tiered, trial: Callable[[], Any]) -> str | None:
@@ -65,12 +65,12 @@ def unsound(name: str, kernel: Tiered, trial: Callable[[], Any]) -> str | None:
     return None
 
 
-def nested(entry: Callable[..., Any], tree: Tree, count: int) -> Way:
+def nested(entry: Callable[..., Any], tree: Tree, count: int) -> CompiledEntry:
     """A compiled entry whose results nest as the tree has them."""
     if isinstance(tree, int) or is_flat(tree):
-        return Way(entry)
+        return CompiledEntry(entry)
     if is_pair(tree, count):
-        return Way(entry, pair=True)
+        return CompiledEntry(entry, pair=True)
     nest = nesting(tree, count)
 
     def call(*args: Any) -> Any:
@@ -79,15 +79,15 @@ def nested(entry: Callable[..., Any], tree: Tree, count: int) -> Way:
             return result
         return nest((result,) if count == 1 else result)
 
-    return Way(call)
+    return CompiledEntry(call)
 
 
-def placed(entry: Callable[..., Any], emission: Emission) -> Callable[..., Any]:
-    """A compiled entry that writes its results to arrays nested as the emission has them,
+def placed(entry: Callable[..., Any], optimized: OptimizedProgram) -> Callable[..., Any]:
+    """A compiled entry that writes its results to arrays nested as the optimized program has them,
     which are its last argument."""
-    if isinstance(emission.tree, int):
+    if isinstance(optimized.tree, int):
         return entry
-    return unnesting(entry, len(emission.params), emission.tree, len(emission.outputs))
+    return unnesting(entry, len(optimized.params), optimized.tree, len(optimized.outputs))
 
 
 def is_flat(tree: Tree) -> bool:

@@ -18,7 +18,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline import loops as pipeline
 from symdiff.pipeline.lowered.scalar import LoweredFunction
-from symdiff.runtime.protocols import Reference, Settled
+from symdiff.runtime.protocols import GuardedProgram, Reference
 
 
 @dataclass(frozen=True)
@@ -49,24 +49,24 @@ class LoweredProgram:
         """The program in closed forms with the values at completed points, for balls."""
         return pipeline.exact(self.source)
 
-    def double(self, dtype: str, tests: int, estimates: bool = False) -> Settled:
-        """The program with its error tests, as `symdiff.passes.accuracy.loop_tiers.settle` has
+    def double(self, dtype: str, tests: int, estimates: bool = False) -> GuardedProgram:
+        """The program with its error tests, as `symdiff.passes.accuracy.loop_tiers.guard_values` has
         them."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.loops.simplify.scaled_norms import scaled
         from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
-        from symdiff.passes.accuracy.loop_tiers import settle
+        from symdiff.passes.accuracy.loop_tiers import guard_values
 
         program = self.source
         flags = self.reads_flags and has_flags()
         if not flags or (other := scaled(program, dtype)) is program:
-            return settle(program, dtype, self.accuracy, tests, estimates, self.by_rows)
+            return guard_values(program, dtype, self.accuracy, tests, estimates, self.by_rows)
         if tests:
-            return settle(other, dtype, self.accuracy, tests, estimates, self.by_rows)
-        found: Any = settle(program, dtype, self.accuracy, tests, estimates, self.by_rows)
+            return guard_values(other, dtype, self.accuracy, tests, estimates, self.by_rows)
+        found: Any = guard_values(program, dtype, self.accuracy, tests, estimates, self.by_rows)
         return found._replace(flags=OVERFLOWS | UNDERFLOWS)  # type: ignore[no-any-return]
 
-    def at_once(self, dtype: str) -> Settled | None:
+    def at_once(self, dtype: str) -> GuardedProgram | None:
         """The program with its rounding errors, as the first tier of calls of few numbers; None where it
         has no use: if the errors of results are bounded statically, or functions have no
         corrections, or removable singularities need their bands."""
@@ -75,7 +75,7 @@ class LoweredProgram:
         from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
         from symdiff.passes.accuracy.corrected_program import corrected_at_once
         from symdiff.passes.accuracy.estimates import estimated
-        from symdiff.passes.accuracy.loop_tiers import Settled as Made
+        from symdiff.passes.accuracy.loop_tiers import GuardedProgram as Made
 
         known = self.accuracy in ("high", "strict") and dtype == "float64" and not self.by_rows
         if not (known and self.reads_flags and has_flags()):

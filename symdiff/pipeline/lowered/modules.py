@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from symdiff import ir
 from symdiff.ir import FALSE, POW, Expr, rational
-from symdiff.ir.program import Emission
+from symdiff.ir.program import OptimizedProgram
 from symdiff.pipeline.lowered.scalar import LoweredFunction, error_test, violated
 
 LARGE_TIER = 200
@@ -15,37 +15,39 @@ LARGE_TIER = 200
 
 
 class Written(NamedTuple):
-    """What a module needs of an emission.
+    """What a module needs of an optimized program.
 
     Attributes
     ----------
     outputs : as arrays are computed first.
-    doubt : where they may be wrong; at the level "fast", where demands are not met.
+    flagged : where they may be wrong; at the level "fast", where demands are not met.
     corrected : the compensated outputs; nothing if there are none, or where nothing is flagged.
     still : where these may be wrong.
     closed : as double-double arithmetic takes them; nothing as above.
     """
 
     outputs: tuple[Expr, ...]
-    doubt: Expr
+    flagged: Expr
     corrected: tuple[Expr, ...] = ()
     still: Expr = ir.TRUE
     closed: tuple[Expr, ...] = ()
 
 
-def written(emission: Emission, dtype: str, accuracy: str, demands: Sequence[Expr] = ()) -> Written:
-    """The tiers of an emission as source code has them."""
+def written(
+    optimized: OptimizedProgram, dtype: str, accuracy: str, demands: Sequence[Expr] = ()
+) -> Written:
+    """The tiers of an optimized program as source code has them."""
     refused = violated(demands)
-    if accuracy == "fast" or all(map(_rounds_once, emission.outputs)):
-        return Written(emission.outputs, refused)
+    if accuracy == "fast" or all(map(_rounds_once, optimized.outputs)):
+        return Written(optimized.outputs, refused)
     function = LoweredFunction(
-        emission.name, emission.params, emission.outputs, emission.reference,
+        optimized.name, optimized.params, optimized.outputs, optimized.reference,
         corrected=dtype == "float64",
     )  # fmt: skip
     outputs = function.double(dtype, "array").outputs
     found = _without_flags(outputs, dtype)
     if found is FALSE:
-        return Written(emission.outputs, refused)
+        return Written(optimized.outputs, refused)
     from symdiff.passes.accuracy.far_constants import without_far_constants
     from symdiff.passes.accuracy.softmax import shared
 
@@ -56,7 +58,7 @@ def written(emission: Emission, dtype: str, accuracy: str, demands: Sequence[Exp
     return Written(
         outputs, ir.or_(refused, found),
         between, _without_flags(between, dtype) if between else ir.TRUE,
-        shared(without_far_constants(emission.reference)),
+        shared(without_far_constants(optimized.reference)),
     )  # fmt: skip
 
 

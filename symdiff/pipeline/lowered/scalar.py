@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from symdiff import ir
 from symdiff.ir import FALSE, Expr
-from symdiff.ir.program import Emission
+from symdiff.ir.program import OptimizedProgram
 from symdiff.pipeline.derivation import kept
 from symdiff.pipeline.options import Options
 from symdiff.runtime.protocols import Tier
@@ -126,13 +126,15 @@ def error_test(outputs: Sequence[Expr], dtype: str, kind: str, keep: bool = True
 
     def compute() -> tuple[Expr]:
         from symdiff.lowering.target import ARRAY_CHAIN, MAX_CHAIN
-        from symdiff.passes.accuracy.error_test import doubt
+        from symdiff.passes.accuracy.error_test import flagged_where
 
         scalar, lean = kind == "point", kind == "lean"
         chain = MAX_CHAIN if scalar else ARRAY_CHAIN
-        return (doubt(outputs, None, dtype, fuses=True, strict=scalar, lean=lean, chain=chain),)
+        return (
+            flagged_where(outputs, None, dtype, fuses=True, strict=scalar, lean=lean, chain=chain),
+        )
 
-    return kept(f"doubt-{dtype}-{kind}", outputs, keep, compute)[0]
+    return kept(f"flagged-{dtype}-{kind}", outputs, keep, compute)[0]
 
 
 def violated(demands: Sequence[Expr]) -> Expr:
@@ -144,7 +146,7 @@ def violated(demands: Sequence[Expr]) -> Expr:
 
 
 def lowered(
-    emission: Emission, options: Options, demands: Sequence[Expr] = (), without: str = ""
+    optimized: OptimizedProgram, options: Options, demands: Sequence[Expr] = (), without: str = ""
 ) -> LoweredFunction:
     """The tiers of a program on the CPU.
 
@@ -153,13 +155,13 @@ def lowered(
     demands : conditions on the arguments.
     without : one of `symdiff.pipeline.kernels.scalar.REMEDIES`, or nothing.
     """
-    outputs = emission.outputs
+    outputs = optimized.outputs
     if options.accuracy == "fast":
         from symdiff.lowering.fast import hasten
 
         outputs = hasten(outputs)
     return LoweredFunction(
-        emission.name, emission.params, outputs, emission.reference, violated(demands),
+        optimized.name, optimized.params, outputs, optimized.reference, violated(demands),
         tested=options.accuracy in ("high", "strict"),
         rearranged=without != "refine",
         corrected=without != "correct" and options.dtype != "float32",
@@ -167,10 +169,10 @@ def lowered(
     )  # fmt: skip
 
 
-def on_device(emission: Emission, options: Options) -> LoweredFunction:
+def on_device(optimized: OptimizedProgram, options: Options) -> LoweredFunction:
     """The tiers of a program on a CUDA device: double-double arithmetic takes what double
     arithmetic takes, series around completed points included, as no third tier finds a limit."""
     return LoweredFunction(
-        emission.name, emission.params, emission.outputs, emission.outputs,
+        optimized.name, optimized.params, optimized.outputs, optimized.outputs,
         tested=options.accuracy != "fast", rearranged=False, corrected=False, keep=options.cache,
     )  # fmt: skip

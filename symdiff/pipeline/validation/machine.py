@@ -2,7 +2,7 @@
 
 The formulas of a kernel are validated already (`stages.checked`); what is left to go wrong is
 rounding, the bound of it that decides what is computed again, double-double arithmetic, and
-code generation. So the numbers that a piece of code does not itself doubt are compared with
+code generation. So the numbers that a piece of code does not itself flagged are compared with
 the proven ones.
 """
 
@@ -74,7 +74,7 @@ def fault_in(code: Point | Body, trial: Trial, accuracy: str) -> Fault | None:
 
 
 def _over_arrays(body: Body, points: Sequence[Sequence[float]]) -> list[tuple[list[float], bool]]:
-    """The outputs of a body at points, and which are in doubt."""
+    """The outputs of a body at points, and which are flagged."""
     if not points:
         return []
     spec = body.spec
@@ -84,5 +84,5 @@ def _over_arrays(body: Body, points: Sequence[Sequence[float]]) -> list[tuple[li
     outputs: list[None] = [None] * len(spec.outputs)
     with np.errstate(all="ignore"):
         results, flags = call.run(columns, (len(points),), outputs, spec.flagged)
-    doubt = np.zeros(len(points), bool) if flags is None else flags.astype(bool)
-    return [([float(r[k]) for r in results], bool(doubt[k])) for k in range(len(points))]
+    flagged = np.zeros(len(points), bool) if flags is None else flags.astype(bool)
+    return [([float(r[k]) for r in results], bool(flagged[k])) for k in range(len(points))]

@@ -1,6 +1,6 @@
 """Which stage is at fault: switch one off after the other until what is left is right.
 
-`checked` does so for the formulas of an emission, from guards to bands; `sound_tiers` for
+`checked` does so for the formulas of an optimized program, from guards to bands; `sound_tiers` for
 the compiled code of its tiers, from first-order compensation to double-double arithmetic.
 The answer is right in either case: at the end stands the chain rule of the captured program,
 evaluated in balls.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from symdiff.errors import UnsupportedError, ValidationWarning, VerificationError
-from symdiff.ir.program import Emission, Program
+from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.scalar import STAGES, Notes
 from symdiff.pipeline.validation.chain import Chain, Step
 from symdiff.pipeline.validation.trial import Fault, Trial
@@ -22,36 +22,36 @@ REPORT = "please report it at the project's issue tracker, with the function"
 CAPTURED = "captured"
 """Stands for all stages: the chain rule of the captured program is compiled as it is."""
 
-Emit = Callable[[frozenset[str]], tuple[Emission, Notes]]
+Emit = Callable[[frozenset[str]], tuple[OptimizedProgram, Notes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What validating an emission found.
+    """What validating an optimized program found.
 
     Attributes
     ----------
-    emission : what to compile.
+    optimized : what to compile.
     without : the stages that are switched off.
     fault : the first difference, if there was one.
-    trial : the truth, for what is compiled from the emission; None if there is none.
+    trial : the truth, for what is compiled from the optimized program; None if there is none.
     """
 
-    emission: Emission
+    optimized: OptimizedProgram
     without: frozenset[str]
     fault: Fault | None
     trial: Trial | None
 
 
 def trial_of(
-    captured: Program, path: Sequence[Step], emission: Emission, notes: Notes, full: bool
+    captured: Program, path: Sequence[Step], optimized: OptimizedProgram, notes: Notes, full: bool
 ) -> Trial | None:
-    """The truth about an emission; None for functions that balls cannot evaluate."""
+    """The truth about an optimized program; None for functions that balls cannot evaluate."""
     smooth = None
     repaired = any(g.kind == "repaired" for g in notes.guards.guards)
     if notes.guarded is not None and (repaired or notes.guards.literals):
         smooth = notes.guarded
-    compiled = (*emission.outputs, *emission.reference)
+    compiled = (*optimized.outputs, *optimized.reference)
     try:
         return Trial(
             captured, path, compiled, smooth=smooth, loose=bool(notes.guards.literals), full=full
@@ -61,17 +61,17 @@ def trial_of(
 
 
 def checked(captured: Program, path: Sequence[Step], emit: Emit, full: bool = False) -> Outcome:
-    """An emission that agrees with the captured program at every point that was tried.
+    """An optimized that agrees with the captured program at every point that was tried.
 
     Parameters
     ----------
     captured : as the frontend has it.
     path : the derivations.
-    emit : makes the emission without some stages.
+    emit : makes the optimized program without some stages.
     full : whether to look thoroughly.
     """
-    emission, notes = emit(frozenset())
-    first, trial = _fault(captured, path, emission, notes, full)
+    optimized, notes = emit(frozenset())
+    first, trial = _fault(captured, path, optimized, notes, full)
     wrong = None if trial is None else trial.rule_fault()
     if wrong is not None:
         raise VerificationError(
@@ -80,42 +80,42 @@ def checked(captured: Program, path: Sequence[Step], emit: Emit, full: bool = Fa
             hint=f"this is a fault of symdiff: {REPORT}",
         )
     if first is None:
-        return Outcome(emission, frozenset(), None, trial)
+        return Outcome(optimized, frozenset(), None, trial)
     candidates = [frozenset({s}) for s in STAGES]
     candidates += [frozenset(STAGES[:k]) for k in range(2, len(STAGES) + 1)]
     for off in candidates:
         try:
-            emission, notes = emit(off)
-            fault, trial = _fault(captured, path, emission, notes, True, likely=first)
+            optimized, notes = emit(off)
+            fault, trial = _fault(captured, path, optimized, notes, True, likely=first)
         except (ArithmeticError, RecursionError, TypeError, KeyError, AssertionError):
             continue
         if fault is None:
-            return Outcome(emission, off, first, trial)
-    emission = plain(captured, path, emission)
-    return Outcome(emission, frozenset({CAPTURED}), first, None)
+            return Outcome(optimized, off, first, trial)
+    optimized = plain(captured, path, optimized)
+    return Outcome(optimized, frozenset({CAPTURED}), first, None)
 
 
-def plain(captured: Program, path: Sequence[Step], like: Emission) -> Emission:
+def plain(captured: Program, path: Sequence[Step], like: OptimizedProgram) -> OptimizedProgram:
     """The chain rule of the captured program, compiled as it is."""
     derived = Chain(captured).derived(path)
     outputs = tuple(e() for e in derived.entries)
-    return Emission(like.name, derived.params, like.tree, outputs, outputs)
+    return OptimizedProgram(like.name, derived.params, like.tree, outputs, outputs)
 
 
 def _fault(
     captured: Program,
     path: Sequence[Step],
-    emission: Emission,
+    optimized: OptimizedProgram,
     notes: Notes,
     full: bool,
     likely: Fault | None = None,
 ) -> tuple[Fault | None, Trial | None]:
-    trial = trial_of(captured, path, emission, notes, full)
+    trial = trial_of(captured, path, optimized, notes, full)
     if trial is None:
         return None, None
     if likely is not None:
         trial.first(likely.point)
-    found = trial.repaired() or trial.faults_of(emission.outputs, emission.reference)
+    found = trial.repaired() or trial.faults_of(optimized.outputs, optimized.reference)
     return (found[0] if found else None), trial
 
 

@@ -483,18 +483,18 @@ class Trial:
         return None
 
     def numbers_faults(self, computed: Any, dtype: str, ulps: float, most: int = 1) -> list[Fault]:
-        """Where computed numbers, that are not in doubt, miss the proven ones.
+        """Where computed numbers, that are not flagged, miss the proven ones.
 
         Parameters
         ----------
-        computed : points -> for each the outputs, and whether they are in doubt.
+        computed : points -> for each the outputs, and whether they are flagged.
         ulps : the error that is allowed.
         """
         fmt = format_of(dtype)
         seen = list(self.seen(dtype))
         found: list[Fault] = []
-        for s, (values, doubt) in zip(seen, computed([s.point for s in seen]), strict=True):
-            if doubt or s.on_cut:
+        for s, (values, flagged) in zip(seen, computed([s.point for s in seen]), strict=True):
+            if flagged or s.on_cut:
                 continue
             with exclusive(256):
                 for i, truth in enumerate(s.truth):

@@ -15,7 +15,7 @@ import numpy as np
 
 from symdiff.ir.program import Tree, flatten_like, holding, map_tree
 from symdiff.runtime.cuda import driver
-from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, settle, stream_handle
+from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, stream_handle, wait_for
 from symdiff.runtime.cuda.driver import Device
 from symdiff.runtime.cuda.kernel import CudaKernel, copy, scratch
 from symdiff.runtime.loops.rows import nested
@@ -233,7 +233,7 @@ def located(values: Sequence[Any]) -> tuple[Any, ...]:
     for v in values:
         at = None if elementwise.is_scalar(v) or isinstance(v, np.ndarray) else region(v)
         if at is not None:
-            settle(v)
+            wait_for(v)
         found.append(v if at is None else at)
     return tuple(found)
 

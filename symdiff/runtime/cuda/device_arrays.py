@@ -231,7 +231,7 @@ class Home:
         return self.library.stream(self.module, self.device)
 
 
-def settle(value: Any) -> None:
+def wait_for(value: Any) -> None:
     """Wait for an array that is still being computed, as JAX's are."""
     wait = getattr(value, "block_until_ready", None)
     if wait is not None:

@@ -112,9 +112,9 @@ class Code:
         )(self.spread)
         self.again = None
         if kernel.tiers is not None:
-            settled = partial(kernel.settled, dtype, tests, first)
+            guarded = partial(kernel.guarded, dtype, tests, first)
             self.again = Again(
-                self.outcome, settled, kernel.tiers, linked, dtype, kernel.accuracy,
+                self.outcome, guarded, kernel.tiers, linked, dtype, kernel.accuracy,
                 kernel.cache,
             )  # fmt: skip
         entries = [self.routine, self.parallel, *([self.again.entry] if self.again else [])]
@@ -228,10 +228,10 @@ class Code:
         some was raised, it is called again with tests of its own; at once, if that keeps
         happening."""
         if self.watched is None:
-            return self.settled(self.function(at))
+            return self.guarded(self.function(at))
         if self.tried < MOST_RAISED or self.raised * MOST_RAISED <= self.tried:
             self.tried += 1
-            status = self.settled(self.watched(at))
+            status = self.guarded(self.watched(at))
             flags = struct.unpack_from("=q", memory, 8 * RAISED)[0]
             if not flags:
                 return status
@@ -244,8 +244,8 @@ class Code:
         status = other.invoke(memory, at)
         return status + 1 if self.at_once and status == self.many else status
 
-    def settled(self, status: int) -> int:
-        """The return code, once what went wrong with values in doubt is told."""
+    def guarded(self, status: int) -> int:
+        """The return code, once what went wrong with flagged values is told."""
         if self.outcome.used.value:
             self.outcome.finish()
         return status

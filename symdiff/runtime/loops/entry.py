@@ -65,14 +65,14 @@ def entry_of(
         return None
     template = _table([-1 if v is None else v for v in code.cells])
     template[AGAIN] = code.callbacks[AGAIN - 1]
-    settle = code.outcome.finish
+    account = code.outcome.finish
     fields = {
         "function": _address(code.watched or code.function), "finish": _address(code.finish),
         "count": cells.count, "template": ctypes.addressof(template),
         "inputs": len(takes), "outputs": len(makes),
         "watching": ctypes.addressof(WATCHING),
         "used": ctypes.addressof(code.outcome.used),
-        "settle": id(settle), "no_ones": int(not ones),
+        "account": id(account), "no_ones": int(not ones),
     }  # fmt: skip
     for name, rows in (("takes", takes), ("makes", makes)):
         table = _table([v for row in rows for v in row or ()])
@@ -81,7 +81,7 @@ def entry_of(
     record = _table([fields.get(name, 0) for name in loop_entry.RECORD])
     key = cache.key("nest entry", jit.host(), layout)
     linked = link(key, lambda: loop_entry.print_entry(*layout), keep)
-    return builtin.nest_builtin(linked, record, template, settle, *alive)
+    return builtin.nest_builtin(linked, record, template, account, *alive)
 
 
 def _row(place: int, t: Type, array: int, sizes: Any, alive: list[Any]) -> list[int] | None:

@@ -1,8 +1,8 @@
 """The second and third tier of programs with arrays and loops.
 
-A kernel calls `Again` for a value in doubt. It compiles the value in double-double
+A kernel calls `Again` for a flagged value. It compiles the value in double-double
 arithmetic and puts that into the table of the kernel (see `codegen.llvm.loops.fallback`), which from
-then on calls it without Python; what double-double arithmetic leaves in doubt goes to ball
+then on calls it without Python; what double-double arithmetic leaves flagged goes to ball
 arithmetic.
 """
 
@@ -19,7 +19,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret import work
 from symdiff.process.locks import Lock
 from symdiff.runtime.outcome import Outcome
-from symdiff.runtime.protocols import LoopFunction, Reference, Settled
+from symdiff.runtime.protocols import GuardedProgram, LoopFunction, Reference
 from symdiff.runtime.scalar.fallback import WORK
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -28,12 +28,12 @@ REMEMBERED = 4096
 
 
 class Again:
-    """Computes the values in doubt of one kernel.
+    """Computes the flagged values of one kernel.
 
     Parameters
     ----------
     outcome : where errors, and what is spent, are told.
-    settled : gives the program with its references, when it is needed first.
+    guarded : gives the program with its references, when it is needed first.
     tiers : of the kernel.
     linked : the kernel's code.
     dtype : what it computes in.
@@ -41,11 +41,11 @@ class Again:
     """
 
     def __init__(
-        self, outcome: Outcome, settled: Callable[[], Settled], tiers: LoopFunction, linked: jit.Linked,
+        self, outcome: Outcome, guarded: Callable[[], GuardedProgram], tiers: LoopFunction, linked: jit.Linked,
         dtype: str, accuracy: str, cache: bool,
     ) -> None:  # fmt: skip
         self.outcome, self.name = outcome, outcome.name
-        self.settled, self.tiers, self.linked = settled, tiers, linked
+        self.guarded, self.tiers, self.linked = guarded, tiers, linked
         self.dtype, self.cache, self.certified = dtype, cache, accuracy == "certified"
         self._lock = Lock()
         self._balls: dict[int, Any] = {}
@@ -64,7 +64,7 @@ class Again:
             self.outcome.fail(error)
 
     def _again(self, which: int, stage: int, leaves: int, result: int) -> None:
-        reference = self.settled().references[which]
+        reference = self.guarded().references[which]
         if stage == 0 and not self.certified:
             function = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)
             if not function(self._compiled(which, reference))(leaves, result):

@@ -26,7 +26,7 @@ from symdiff.runtime.loops.call import (
     NotAtOnceError,
     WideIntegerError,
 )
-from symdiff.runtime.protocols import LoopFunction, Settled
+from symdiff.runtime.protocols import GuardedProgram, LoopFunction
 from symdiff.runtime.scalar import compiled, elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
@@ -47,7 +47,7 @@ class LoopKernel:
     parallel : True, False, or "auto" to use threads where it pays.
     cache : whether compiled code is kept on disk.
     accuracy : as for `symdiff.runtime.scalar.kernel.Kernel`.
-    tiers : how values in doubt are computed again; None if they are not.
+    tiers : how flagged values are computed again; None if they are not.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class LoopKernel:
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
         self._compiled: dict[tuple[str, int, bool], Code] = {}
-        self._settled: dict[tuple[str, int, bool], Settled] = {}
+        self._guarded: dict[tuple[str, int, bool], GuardedProgram] = {}
         self._again: Recomputed | None = None
         self._lock = Lock()
         self._ranks = [
@@ -88,22 +88,22 @@ class LoopKernel:
         """The assembly of the kernel, for people and tests."""
         return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
 
-    def settled(self, dtype: str, tests: int, first: bool = False) -> Settled:
-        """The program with its doubts, for a dtype and tests as of `settle`; if it is the first to be
+    def guarded(self, dtype: str, tests: int, first: bool = False) -> GuardedProgram:
+        """The program with its error tests, for a dtype and tests as of `guard_values`; if it is the first to be
         called, with its corrections where that has a use."""
         assert self.tiers is not None
         key = dtype, tests, first
         with self._lock:
-            if key not in self._settled:
+            if key not in self._guarded:
                 made = self.tiers.at_once(dtype) if first else None
-                self._settled[key] = made or self.tiers.double(dtype, tests, True)
-            return self._settled[key]
+                self._guarded[key] = made or self.tiers.double(dtype, tests, True)
+            return self._guarded[key]
 
     def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         if self.tiers is None:
             return print_nests(self.program, dtype, lanes, self.accuracy)
-        s = self.settled(dtype, tests, first)
+        s = self.guarded(dtype, tests, first)
         return print_nests(
             s.program,
             dtype,
@@ -116,7 +116,7 @@ class LoopKernel:
         )
 
     def code(self, dtype: str, tests: int = 0, first: bool = False) -> Code:
-        """The compiled kernel of one dtype, with tests as of `settle`: what is not tested
+        """The compiled kernel of one dtype, with tests as of `guard_values`: what is not tested
         for, the processor's flags tell, if it has any. `first`: whether it is the first to be called."""
         tests = tests if jit.has_flags() else ALL
         which = dtype, tests, first

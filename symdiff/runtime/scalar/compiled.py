@@ -74,7 +74,7 @@ class Spec:
 
     @property
     def sure(self) -> bool:
-        """Whether no element is in doubt where the processor raised no flag."""
+        """Whether no element is flagged where the processor raised no flag."""
         return self.lean and self.test is FALSE
 
     @property
@@ -162,9 +162,9 @@ def _external(name: str) -> str:
 def point_text(spec: Spec) -> str:
     """The LLVM IR of a kernel for one element; see `codegen.llvm.printer.print_point`."""
     roots, outputs = spec.lowered(), len(spec.outputs)
-    suspect = roots[outputs] if spec.flagged else None
+    flagged = roots[outputs] if spec.flagged else None
     writer = _pair_writer(llvm.Lanes()) if spec.wide else None
-    return llvm.print_point(spec.params, roots[:outputs], suspect, spec.dtype, writer)
+    return llvm.print_point(spec.params, roots[:outputs], flagged, spec.dtype, writer)
 
 
 class Point:
@@ -244,14 +244,14 @@ class Body:
         def text() -> str:
             roots = spec.lowered()
             outputs = roots[: len(spec.outputs)]
-            suspect = roots[len(spec.outputs)] if spec.flagged else None
+            flagged = roots[len(spec.outputs)] if spec.flagged else None
             shares = spec.accuracy in ("fast", "high")
             if spec.wide:
                 used, writer = lanes, _pair_writer(lanes)
             else:
                 used = lanes.doubled if jit.host().bits == 512 and latency.waits(roots) else lanes
                 writer = llvm.Writer(spec.dtype, used, shares)
-            return llvm.print_body(spec.params, outputs, suspect, spec.dtype, used, writer)
+            return llvm.print_body(spec.params, outputs, flagged, spec.dtype, used, writer)
 
         self.spec, self.key = spec, spec.key("body", lanes.isa, sorted(lanes.library))
         self.linked = link(self.key, text, spec.cache)

@@ -213,7 +213,7 @@ class Call:
     Attributes
     ----------
     left : how many elements stay flagged; counted only where there is a second tier.
-    sure : whether no flag has been written, as no element was in doubt.
+    sure : whether no flag has been written, as no element was flagged.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""The last tier: elements that a kernel could not settle, in ball arithmetic.
+"""The last tier: elements that a kernel leaves flagged, in ball arithmetic.
 
 It is the first as well, for numbers that are given to a large function: compiling that
 takes seconds, so at first its values are interpreted, until the work of this would have
-compiled it; numbers in doubt likewise, before the second tier is compiled. Whatever is
+compiled it; flagged numbers likewise, before the second tier is compiled. Whatever is
 called how often, at most twice the better choice is spent.
 """
 
@@ -26,7 +26,7 @@ from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.kernel import Kernel
 
 WORK = 80_000_000
-"""Operations that one call may spend on the elements its kernel could not settle; see
+"""Operations that one call may spend on the elements its kernel leaves flagged; see
 `symdiff.interpret.work`."""
 
 LARGE = 300
@@ -70,14 +70,14 @@ def tell(count: int, text: str, level: int) -> None:
 
 
 class Tiered:
-    """A kernel whose suspect elements are recomputed with proven accuracy.
+    """A kernel whose flagged elements are recomputed with proven accuracy.
 
     Parameters
     ----------
     kernel : the compiled tiers.
     reference : the outputs in closed form, one per output of the kernel.
-    always : whether every element is recomputed, not only suspect ones.
-    demands : what arguments must satisfy; the kernel is in doubt where they do not.
+    always : whether every element is recomputed, not only flagged ones.
+    demands : what arguments must satisfy; the kernel is flagged where they do not.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Tiered:
         if out is not None:  # an argument may be written before its elements are repaired
             args = [_apart(a, out) for a in args]
         result = self.kernel.evaluate(args, out)
-        if not self.always and not result.suspects:
+        if not self.always and not result.flagged:
             return result.values
         if not any(isinstance(v, np.ndarray) for v in result.values):
             self.demand([float(a) for a in args])
@@ -213,16 +213,16 @@ class Tiered:
         """The outputs at a point by the last tier."""
         return self._at(point, "float64")
 
-    def _doubtful(self, shape: tuple[int, ...], flags: Any) -> Iterable[tuple[Any, ...]]:
+    def _flagged(self, shape: tuple[int, ...], flags: Any) -> Iterable[tuple[Any, ...]]:
         """Where elements are computed again."""
         return np.ndindex(shape) if flags is None else zip(*np.nonzero(flags), strict=True)
 
     def _repair(self, args: Sequence[Any], values: list[Any], flags: Any) -> None:
         shape = values[0].shape
         grids = [np.broadcast_to(np.asarray(a), shape) for a in args]
-        for index in self._doubtful(shape, flags) if self.demands else ():
+        for index in self._flagged(shape, flags) if self.demands else ():
             self.demand([float(g[index]) for g in grids])
-        where = self._doubtful(shape, flags)
+        where = self._flagged(shape, flags)
         until, left = work.spent() + WORK, []
         for index in where:
             if work.spent() > until:
@@ -243,7 +243,7 @@ class Tiered:
             )
 
     def _plainly(self, grids: Sequence[Any], at: Any) -> list[Any]:
-        """Elements as the kernel computes them first: what its other tiers left in doubt may
+        """Elements as the kernel computes them first: what its other tiers left flagged may
         be anything."""
         return self._first()([g[at] for g in grids])
 

@@ -38,13 +38,13 @@ class Result(NamedTuple):
     Attributes
     ----------
     values : one per output; floats, NumPy scalars or arrays.
-    suspects : how many elements are flagged.
+    flagged : how many elements are flagged.
     flags : a uint8 array, 1 for flagged elements; None for scalars, or if there
         is none.
     """
 
     values: list[Any]
-    suspects: int
+    flagged: int
     flags: Array | None
 
 
@@ -347,17 +347,17 @@ class Kernel:
         bodies = self._tiers(compute.name, math.prod(shape))
         call = elementwise.Call(bodies, compute, result, self.cost, self.parallel)
         results, flags = call.run(values, shape, places, self._flagged)
-        suspects = call.left
+        flagged = call.left
         if self._entries:
             self._attach()
         if flags is not None and bodies.second is None:
-            suspects = int(np.count_nonzero(flags))
-            if suspects and self.second is not None:
-                suspects = self._again(values, results, flags)
-        flags = flags if suspects else None
+            flagged = int(np.count_nonzero(flags))
+            if flagged and self.second is not None:
+                flagged = self._again(values, results, flags)
+        flags = flags if flagged else None
         if shape == ():
             results = [r if p is not None else r[()] for r, p in zip(results, places, strict=True)]
-        return Result(results, suspects, flags)
+        return Result(results, flagged, flags)
 
     def _at(self, values: Sequence[float]) -> tuple[list[float], bool]:
         """One element; the second tier is compiled when it is needed first, or later if
@@ -392,8 +392,8 @@ class Kernel:
         with np.errstate(over="ignore"):  # of what is still flagged
             for target, values_again in zip(results, found.values, strict=True):
                 target[where] = values_again
-        flags[where] = found.suspects if found.flags is None else found.flags
-        return found.suspects
+        flags[where] = found.flagged if found.flags is None else found.flags
+        return found.flagged
 
     def _small_arrays(
         self, args: Sequence[Any], out: Sequence[Array | None] | None

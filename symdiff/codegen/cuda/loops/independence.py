@@ -204,7 +204,7 @@ def _unchained(s: Loop) -> Loop:
             if leaf in leaves(rest) or c.next in leaves(rest):
                 continue
             d = found[0]
-            start, joined = _start(r.kind, c.type.kind), _join(r.kind, leaf, c.next)
+            start, joined = _start(r.kind, c.type.kind), _join(r.kind, leaf, c.next, r.nan)
             body[at] = replace(b, carried=tuple(
                 replace(o, init=start) if o is d else o for o in b.carried
             ))  # fmt: skip
@@ -221,11 +221,12 @@ def _start(kind: str, of: str) -> Expr:
     return least if kind == "max" else most
 
 
-def _join(kind: str, a: Expr, b: Expr) -> Expr:
+def _join(kind: str, a: Expr, b: Expr, nan: bool = False) -> Expr:
     if kind in _NOTHING:
         return ir.raw(ir.ADD if kind == "add" else ir.MUL, (a, b))
     test = ir.raw(LT, (a, b) if kind == "max" else (b, a))
-    return ir.raw(WHERE, (test, b, a))
+    best = ir.raw(WHERE, (test, b, a))
+    return ir.raw(WHERE, (ir.raw(EQ, (b, b)), best, b)) if nan else best
 
 
 def _collected(c: Carried, s: Loop) -> Collected | None:
@@ -233,7 +234,7 @@ def _collected(c: Carried, s: Loop) -> Collected | None:
     first, second = (scalar(f"{c.name} of {part}", c.type.kind) for part in ("one", "another"))
     found = reduction(c)
     if found is not None:
-        joined = _join(found.kind, first, second)
+        joined = _join(found.kind, first, second, found.nan)
         return Collected(c, _start(found.kind, c.type.kind), first, second, joined)
     if c.next.op is not WHERE or c.type.kind != "i":
         return None

@@ -17,7 +17,7 @@ from symdiff.codegen.cuda.operations import Operations
 from symdiff.codegen.cuda.thread_loop import define
 from symdiff.ir import ABS, ADD, EQ, LE, LT, MUL, NEG, POW, SUB, WHERE, Expr, Op
 from symdiff.ir.loop_program import FLOORDIV, MOD
-from symdiff.lowering.target import SETTLED
+from symdiff.lowering.target import GUARDED
 
 HELPERS = """\
 static __device__ __forceinline__ long long symdiff_at(const long long i, const long long n)
@@ -234,8 +234,8 @@ class Cplusplus(Operations, Language):
 
     Parameters
     ----------
-    settled : the text of functions that compute values in doubt again; see
-        `symdiff.codegen.cuda.printer.print_settled`.
+    guarded : the text of functions that compute flagged values again; see
+        `symdiff.codegen.cuda.printer.print_guarded`.
     """
 
     rank, block = "threadIdx.x", "blockIdx.x"
@@ -256,14 +256,14 @@ class Cplusplus(Operations, Language):
         WHERE: "{0} ? {1} : {2}",
     }
 
-    def __init__(self, dtype: str, settled: str = "") -> None:
+    def __init__(self, dtype: str, guarded: str = "") -> None:
         super().__init__(dtype)
-        self.settled = settled
+        self.guarded = guarded
 
     def operation(self, e: Expr, args: Sequence[str]) -> str:
-        if e.op is SETTLED:
-            given = ", ".join((args[1], *args[3:]))  # the doubt as it is, without the suspicion
-            return f"symdiff_settled_{int(e.args[0].value)}({given})"
+        if e.op is GUARDED:
+            given = ", ".join((args[1], *args[3:]))  # the error test itself, without its screen
+            return f"symdiff_guarded_{int(e.args[0].value)}({given})"
         return super().operation(e, args)
 
     def type(self, kind: str) -> str:
@@ -377,7 +377,7 @@ class Cplusplus(Operations, Language):
         return define(head, list(arguments), list(lines))
 
     def unit(self, kernels: Sequence[str]) -> str:
-        functions = [self.settled] if self.settled else []
+        functions = [self.guarded] if self.guarded else []
         return "\n".join([HELPERS, *self.helpers(), *functions, *kernels])
 
 

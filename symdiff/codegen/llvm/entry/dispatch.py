@@ -1,7 +1,7 @@
 """LLVM IR of the builtin that a call of a function goes to.
 
 A few builtins serve most calls, one those with Python floats, others those with arrays of one
-dtype, and return NotImplemented for others. The gate asks the one that served last, then the
+dtype, and return NotImplemented for others. The dispatch stub asks the one that served last, then the
 others, and then the general path, which takes keywords as well. It is a
 METH_FASTCALL | METH_KEYWORDS function for CPython.
 """
@@ -14,16 +14,16 @@ API = ("PyCapsule_GetPointer", "PyObject_Vectorcall", "PyTuple_Size", "PyTuple_G
        "PyTuple_GetSlice", "PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef",
        "NotImplemented", "PyDict_GetItem", "PyObject_GetAttr", "PyObject_CallNoArgs", "PyErr_Clear",
        "True")  # fmt: skip
-"""The addresses in the global `gate.api`, which must be filled before the first call."""
+"""The addresses in the global `dispatch.api`, which must be filled before the first call."""
 
 MOST = 8
-"""Builtins that a gate asks."""
+"""Builtins that a dispatch stub asks."""
 
-RECORD = (*(f"way{k}" for k in range(MOST)), *(f"pair{k}" for k in range(MOST)),
-          *(f"placed{k}" for k in range(MOST)), "ways", "general", "out", "inputs", "captures", "epoch")  # fmt: skip
-"""What the capsule behind a gate points to, each an address or i64.
+RECORD = (*(f"entry{k}" for k in range(MOST)), *(f"pair{k}" for k in range(MOST)),
+          *(f"placed{k}" for k in range(MOST)), "entries", "general", "out", "inputs", "captures", "epoch")  # fmt: skip
+"""What the capsule behind a dispatch stub points to, each an address or i64.
 
-way0 ... : the builtins, in the order in which they are asked. ways : how many.
+entry0 ... : the builtins, in the order in which they are asked. entries : how many.
 pair0 ... : 1 if the tuple of results is to become its first and the tuple of the others.
 placed0 ... : what is asked instead if the only keyword is `out`; it takes that as its last
     argument, after `inputs` others, and the result of the call is that argument.
@@ -34,7 +34,7 @@ captures : what the function was captured with, the header of `symdiff.frontend.
 """
 
 _TEXT = """
-@gate.api = global [{size} x ptr] zeroinitializer
+@dispatch.api = global [{size} x ptr] zeroinitializer
 declare i32 @memcmp(ptr, ptr, i64)
 define internal i1 @unchanged(ptr %record) {{
 entry:
@@ -121,12 +121,12 @@ no:
 yes:
   ret i1 true
 }}
-define ptr @gate(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
+define ptr @dispatch(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 entry:
   {loads}
   %record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)
-  %ways.p = getelementptr i64, ptr %record, i64 {ways}
-  %ways = load i64, ptr %ways.p
+  %entries.p = getelementptr i64, ptr %record, i64 {entries}
+  %entries = load i64, ptr %entries.p
   %is.fresh = call i1 @unchanged(ptr %record)
   br i1 %is.fresh, label %fresh, label %otherwise
 fresh:
@@ -148,7 +148,7 @@ which:
   br i1 %is.out, label %place, label %otherwise
 place:
   %j = phi i64 [ 0, %which ], [ %j1, %drop.done ]
-  %no.place = icmp eq i64 %j, %ways
+  %no.place = icmp eq i64 %j, %entries
   br i1 %no.place, label %otherwise, label %write
 write:
   %placed.at = add i64 %j, {placed}
@@ -172,14 +172,14 @@ give:
   ret ptr %given
 ask:
   %k = phi i64 [ 0, %fresh ], [ %k1, %drop ]
-  %none = icmp eq i64 %k, %ways
+  %none = icmp eq i64 %k, %entries
   br i1 %none, label %otherwise, label %try
 try:
-  %way.p = getelementptr ptr, ptr %record, i64 %k
-  %way = load ptr, ptr %way.p
-  %pair.p = getelementptr i64, ptr %way.p, i64 {most}
+  %entry.p = getelementptr ptr, ptr %record, i64 %k
+  %asked = load ptr, ptr %entry.p
+  %pair.p = getelementptr i64, ptr %entry.p, i64 {most}
   %pair = load i64, ptr %pair.p
-  %result = call ptr %PyObject_Vectorcall(ptr %way, ptr %args, i64 %nargs, ptr null)
+  %result = call ptr %PyObject_Vectorcall(ptr %asked, ptr %args, i64 %nargs, ptr null)
   %refused = icmp eq ptr %result, %NotImplemented
   br i1 %refused, label %drop, label %served
 drop:
@@ -188,16 +188,16 @@ drop:
   br label %ask
 served:
   %was.first = icmp eq i64 %k, 0
-  %ways.now = load i64, ptr %ways.p
-  %forgotten = icmp uge i64 %k, %ways.now
+  %entries.now = load i64, ptr %entries.p
+  %forgotten = icmp uge i64 %k, %entries.now
   %stays = or i1 %was.first, %forgotten
   br i1 %stays, label %shape, label %swap
 swap:
   %pair0.p = getelementptr i64, ptr %record, i64 {most}
   %a = load ptr, ptr %record
-  %b = load ptr, ptr %way.p
+  %b = load ptr, ptr %entry.p
   store ptr %b, ptr %record
-  store ptr %a, ptr %way.p
+  store ptr %a, ptr %entry.p
   %c = load i64, ptr %pair0.p
   %d = load i64, ptr %pair.p
   store i64 %d, ptr %pair0.p
@@ -241,17 +241,17 @@ otherwise:
 """
 
 
-def print_gate() -> str:
-    """A module with the builtin `gate(*args, **kwargs)`.
+def print_dispatch() -> str:
+    """A module with the builtin `dispatch(*args, **kwargs)`.
 
     Its `__self__` is a capsule without a name that points to a record (`RECORD`).
     """
-    fields = ("ways", "general", "out", "inputs", "captures", "epoch")
+    fields = ("entries", "general", "out", "inputs", "captures", "epoch")
     places = {name: RECORD.index(name) for name in fields}
-    watched = loads("@gate.api", API, "ptr")
+    watched = loads("@dispatch.api", API, "ptr")
     return _TEXT.format(
         size=len(API),
-        loads=loads("@gate.api", API, "ptr"),
+        loads=loads("@dispatch.api", API, "ptr"),
         watch_loads=watched,
         most=MOST,
         placed=2 * MOST,

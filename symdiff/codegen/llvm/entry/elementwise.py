@@ -29,7 +29,7 @@ tested, lean : the kernel's bodies, or 0; a call that needs one which is not the
 tested_width, lean_width : elements that they compute at a time.
 few : elements from which the lean body comes first.
 sure, tried, raised : what `codegen.llvm.tiers` knows of it. inputs, outputs : how many.
-flagged : 1 if a body also writes suspect flags; a call in which one stays set is refused.
+flagged : 1 if a body also writes flags; a call in which one stays set is refused.
 width, item : elements in a register, bytes in an element.
 limit : most elements; more are refused, so that the caller may use threads.
 descr : address of the dtype.

@@ -22,7 +22,7 @@ API = ("PyCapsule_GetPointer", "float", "int", "numpy.float64", "NotImplemented"
 """The addresses in the global `nest.api`, which must be filled before the first call."""
 
 RECORD = ("function", "finish", "count", "template", "inputs", "takes", "outputs", "makes",
-          "watching", "used", "settle", "no_ones", "tried", "refused")  # fmt: skip
+          "watching", "used", "account", "no_ones", "tried", "refused")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 function, finish : addresses of the kernel, and of what frees the results of one that is given up.
@@ -30,7 +30,7 @@ count, template : how many cells, and the address of what they are at first; -1 
 inputs, takes : how many arguments, and a table with a row for each: `TAKE`.
 outputs, makes : how many results, and a table with a row for each: `MAKE`.
 watching : address of a number; if it is not 0, somebody watches loops, and calls are refused.
-used, settle : address of a number, and what to call without arguments after a call that left
+used, account : address of a number, and what to call without arguments after a call that left
     something else than 0 there.
 no_ones : 1 if arrays with axes of one element are refused.
 tried, refused : calls of the kernel, and those of them that were refused afterwards.
@@ -252,14 +252,14 @@ launch:
   %used.p = inttoptr i64 %used to ptr
   %was.used = load i64, ptr %used.p
   %nothing.used = icmp eq i64 %was.used, 0
-  br i1 %nothing.used, label %inspect, label %settle.it
-settle.it:
-  %settle.p = inttoptr i64 %settle to ptr
-  %settled = call ptr %PyObject_CallNoArgs(ptr %settle.p)
-  %unsettled = icmp eq ptr %settled, null
-  br i1 %unsettled, label %error, label %settled.well
-settled.well:
-  call void %Py_DecRef(ptr %settled)
+  br i1 %nothing.used, label %inspect, label %account.it
+account.it:
+  %account.p = inttoptr i64 %account to ptr
+  %accounted = call ptr %PyObject_CallNoArgs(ptr %account.p)
+  %unaccounted = icmp eq ptr %accounted, null
+  br i1 %unaccounted, label %error, label %accounted.well
+accounted.well:
+  call void %Py_DecRef(ptr %accounted)
   br label %inspect
 inspect:
   %well = icmp eq i32 %status, 0
@@ -339,7 +339,7 @@ done:
   ret ptr %tuple
 
 error:
-  %filled = phi i64 [ %c, %create ], [ %outputs, %settle.it ], [ %outputs, %box.put ],
+  %filled = phi i64 [ %c, %create ], [ %outputs, %account.it ], [ %outputs, %box.put ],
                     [ %outputs, %pack ]
   br label %drop
 drop:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from symdiff.codegen.common.liveness import Point, moves, shares, wishes
+from symdiff.codegen.common.liveness import Point, destinations, moves, shares
 from symdiff.codegen.common.scopes import Blocks
 from symdiff.codegen.llvm.flags import unwatched
 from symdiff.codegen.llvm.loops.interrupts import PATIENCE, period, weight
@@ -44,7 +44,7 @@ not known. They are for people who watch a long run, and may be of any of severa
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Destination:
     """Where an array should be made: of a shape known further out, or at an address."""
 
     shape: tuple[Expr, ...] | None = None
@@ -70,7 +70,7 @@ class Statements(Tapes, Blocks[Scope, Stored]):
 
     checks: list[Check]
     calls: list[Call]
-    wish: dict[str, object]
+    destination: dict[str, object]
     part: int = 0
     taken: set[str]
     flags: int
@@ -86,15 +86,15 @@ class Statements(Tapes, Blocks[Scope, Stored]):
     # ------------------------------------------------------------------- arrays
     def made(self, name: str, t: Type) -> Stored:
         """A new array under a name."""
-        wish = self.wish.get(name)
+        destination = self.destination.get(name)
         shape = t.shape
-        if isinstance(wish, Wish):
-            if wish.address is not None and wish.address not in self.taken:
-                self.taken.add(wish.address)
+        if isinstance(destination, Destination):
+            if destination.address is not None and destination.address not in self.taken:
+                self.taken.add(destination.address)
                 slot = Slot(self.variable("ptr"), 0)
-                self.scope.lines.append(f"store ptr {wish.address}, ptr {slot.pointer}")
-                return Stored(wish.address, shape, t.kind, slot)
-            shape = wish.shape or shape
+                self.scope.lines.append(f"store ptr {destination.address}, ptr {slot.pointer}")
+                return Stored(destination.address, shape, t.kind, slot)
+            shape = destination.shape or shape
         made = self.new(shape, t.kind)
         return Stored(made.address, t.shape, t.kind, made.slot)
 
@@ -298,9 +298,9 @@ class Statements(Tapes, Blocks[Scope, Stored]):
     ) -> None:
         """Print the body of a loop, and what is carried on and saved after it."""
         shapes = {
-            name_of(v.next): Wish(v.type.shape) for v in s.carried if v.type.shape
+            name_of(v.next): Destination(v.type.shape) for v in s.carried if v.type.shape
         }  # the outer scope knows the shape of what is carried
-        self.wish.update(wishes(s.body, shapes))
+        self.destination.update(destinations(s.body, shapes))
         self.body_of(s, lambda v: self.save(v, tapes[v.tape], c.order))
         values = [None if x.type.shape else self.typed(x.next, x.type.kind) for x in s.carried]
         for x, place, value in zip(s.carried, places, values, strict=True):
@@ -417,4 +417,4 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         return self.emit("float", f"fptrunc double {value} to float")
 
 
-__all__ = ["FIRST_CHECK", "NO_MEMORY", "NO_ROUTINE", "Statements", "Wish"]
+__all__ = ["FIRST_CHECK", "NO_MEMORY", "NO_ROUTINE", "Destination", "Statements"]

@@ -1,23 +1,23 @@
-"""Values that are computed again where they are in doubt, in LLVM IR.
+"""Values that are computed again where they are flagged, in LLVM IR.
 
-    settled(which, value, suspect, doubt, leaf, ...)    the value, or a better one where in doubt
+    guarded(which, value, screen, flagged, leaf, ...)    the value, or a better one where flagged
 
-`which` is a constant that numbers such values. `suspect` is a condition without which there is
-no doubt; a doubt that is another one is only computed where that holds.
+`which` is a constant that numbers such values, `flagged` the error test. `screen` is a condition
+that holds wherever the test does; a test that is another one is only computed where it holds.
 
-The doubt is one branch that is predicted well: whether any lane is in doubt. The way out of
+The test is one branch that is predicted well: whether any lane is flagged. The way out of
 it is a function of its own, so that nothing of it stands in the loop: lane by lane, it calls
 the function that stands in the table `again.table` under the number of the value, or, where
-there is none yet or where that has doubts as well, `%again`: a function of the runtime, the
+there is none yet or where that flags it as well, `%again`: a function of the runtime, the
 last of the kernel's fixed cells, which puts one there when it is asked first.
 
-    i8 table[which](ptr leaves, ptr result)                     whether it has doubts itself
-    void again(i64 which, i64 stage, ptr leaves, ptr result)    0: none was there; 1: it had
+    i8 table[which](ptr leaves, ptr result)                     whether it flags it itself
+    void again(i64 which, i64 stage, ptr leaves, ptr result)    0: none was there; 1: it did
 
 Leaves and result are doubles whatever the kernel computes in. Behind the result stands the
 value as the kernel computed it, for those that nothing better is found for.
 
-Overflow, underflow and invalid operations need no doubt where the processor tells of them: it
+Overflow, underflow and invalid operations need no test where the processor tells of them: it
 keeps a flag for each (IEEE 754, section 7). A kernel that leaves them to it is called through
 `i32 @watched(ptr cells)`, which puts the flags that were raised, by threads that shared the
 work as well, into the cell `raised`.
@@ -31,13 +31,13 @@ from symdiff.codegen.llvm.flags import unwatched
 from symdiff.codegen.llvm.jit import has_flags
 from symdiff.codegen.llvm.printer import Writer
 from symdiff.ir import Expr, raw, topological
-from symdiff.lowering.target import SETTLED
+from symdiff.lowering.target import GUARDED
 
 TABLE = "again.table"
 
 _ONE = """
 @{table} = internal global [{count} x ptr] zeroinitializer
-define internal void @settle(ptr %again, i64 %which, ptr %in, ptr %out) noinline #0 {{
+define internal void @recompute(ptr %again, i64 %which, ptr %in, ptr %out) noinline #0 {{
   %mode = alloca i32
   {save}
   %first = load double, ptr %out
@@ -70,7 +70,7 @@ define ptr @place(i64 %which) #0 {{
 
 _LANES = """
 declare i64 @llvm.cttz.i64(i64, i1)
-define internal void @settle.lanes(ptr %again, i64 %which, i64 %bits, i64 %leaves, i64 %width, ptr %in, ptr %out) noinline #0 {{
+define internal void @recompute.lanes(ptr %again, i64 %which, i64 %bits, i64 %leaves, i64 %width, ptr %in, ptr %out) noinline #0 {{
 entry:
   %point = alloca double, i64 %leaves
   %result = alloca [2 x double]
@@ -98,7 +98,7 @@ ready:
   %old = load {real}, ptr %place
   %first = {widen_old}
   store double %first, ptr %result
-  call void @settle(ptr %again, i64 %which, ptr %point, ptr %result)
+  call void @recompute(ptr %again, i64 %which, ptr %point, ptr %result)
   br label %put
 put:
   %y = load double, ptr %result
@@ -114,21 +114,21 @@ done:
 """
 
 _VALUE = """
-define internal {value} @unsettled.{name}(ptr %again, {value} %v, {mask} %doubt{params}) noinline cold #0 {{
+define internal {value} @recomputed.{name}(ptr %again, {value} %v, {mask} %flagged{params}) noinline cold #0 {{
   %in = alloca [{room} x {value}], align 64
   %out = alloca {value}, align 64
   store {value} %v, ptr %out
 {stores}
   %bits = {bits}
-  call void @settle.lanes(ptr %again, i64 {which}, i64 %bits, i64 {leaves}, i64 {width}, ptr %in, ptr %out)
+  call void @recompute.lanes(ptr %again, i64 {which}, i64 %bits, i64 {leaves}, i64 {width}, ptr %in, ptr %out)
   %r = load {value}, ptr %out
   ret {value} %r
 }}
-define internal {value} @settled.{name}(ptr %again, {value} %v, {mask} %doubt{params}) alwaysinline #0 {{
+define internal {value} @guarded.{name}(ptr %again, {value} %v, {mask} %flagged{params}) alwaysinline #0 {{
   %any = {any}
   br i1 %any, label %cold, label %done, !prof !2
 cold:
-  %w = call {value} @unsettled.{name}(ptr %again, {value} %v, {mask} %doubt{names})
+  %w = call {value} @recomputed.{name}(ptr %again, {value} %v, {mask} %flagged{names})
   br label %done
 done:
   %r = phi {value} [ %v, %0 ], [ %w, %cold ]
@@ -141,20 +141,20 @@ WEIGHTS = '!2 = !{!"branch_weights", i32 1, i32 1000000}\n'
 
 
 def usually(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """Expressions as they are where nothing is suspect."""
+    """Expressions as they are where no screen holds."""
     new: dict[Expr, Expr] = {}
     exprs = tuple(exprs)
     for e in topological(exprs):
         args = tuple(new[a] for a in e.args)
-        if e.op is SETTLED:
+        if e.op is GUARDED:
             args = (*args[:3], args[2], *args[4:])
         new[e] = e if args == e.args else raw(e.op, args, e.value)
     return tuple(new[e] for e in exprs)
 
 
-def settled_call(w: Writer, which: int, args: Sequence[str]) -> str:
-    """The call that computes a settled value from the names of what it is now, its doubt and
-    its leaves.
+def guarded_call(w: Writer, which: int, args: Sequence[str]) -> str:
+    """The call that computes a guarded value from the names of what it is now, its error
+    test and its leaves.
 
     `w` writes numbers or vectors; the functions that are called are declared with it.
     """
@@ -163,10 +163,10 @@ def settled_call(w: Writer, which: int, args: Sequence[str]) -> str:
     name = f"{which}" if width == 1 else f"{which}.v{width}"
     if name not in w.declared:
         w.declared[name] = _value(w, name, which, leaves)
-        w.declared.setdefault("settle.lanes", _lanes(w.single))
+        w.declared.setdefault("recompute.lanes", _lanes(w.single))
     kinds = [w.value, w.condition, *[w.value] * leaves]
     typed = ", ".join(f"{k} {a}" for k, a in zip(kinds, args, strict=True))
-    return f"call {w.value} @settled.{name}(ptr %again, {typed})"
+    return f"call {w.value} @guarded.{name}(ptr %again, {typed})"
 
 
 def any_lane(w: Writer, condition: str) -> str:
@@ -187,13 +187,13 @@ def _value(w: Writer, name: str, which: int, leaves: int) -> str:
         for k in range(leaves)
     )
     if width == 1:
-        bits = "zext i1 %doubt to i64"
+        bits = "zext i1 %flagged to i64"
     else:
         bits = f"zext i{width} %m to i64"
-        stores += f"\n  %m = bitcast {mask} %doubt to i{width}"
+        stores += f"\n  %m = bitcast {mask} %flagged to i{width}"
     return _VALUE.format(
         value=w.value, mask=mask, name=name, which=which, leaves=leaves, params=params,
-        room=max(1, leaves), stores=stores, bits=bits, width=width, any=any_lane(w, "%doubt"),
+        room=max(1, leaves), stores=stores, bits=bits, width=width, any=any_lane(w, "%flagged"),
         names=params,
     )  # fmt: skip
 
@@ -211,12 +211,12 @@ def _lanes(single: bool) -> str:
     )  # fmt: skip
 
 
-def settle_functions(count: int) -> str:
-    """What every kernel with settled values defines; nothing without."""
+def recompute_functions(count: int) -> str:
+    """What every kernel with guarded values defines; nothing without."""
     if not count:
         return ""
     save, restore = unwatched((), "%mode") if has_flags() else ("", "")
     return _ONE.format(table=TABLE, count=count, save=save, restore=restore)
 
 
-__all__ = ["SETTLED", "WEIGHTS", "any_lane", "settle_functions", "settled_call", "usually"]
+__all__ = ["GUARDED", "WEIGHTS", "any_lane", "guarded_call", "recompute_functions", "usually"]

@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symdiff.codegen.common.liveness import wishes
+from symdiff.codegen.common.liveness import destinations
 from symdiff.codegen.llvm.flags import DECLARED, PLACES, watched
 from symdiff.codegen.llvm.jit import has_flags
-from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_MEMORY, STEP, STEPS, Wish
-from symdiff.codegen.llvm.loops.fallback import WEIGHTS, settle_functions
+from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_MEMORY, STEP, STEPS, Destination
+from symdiff.codegen.llvm.loops.fallback import WEIGHTS, recompute_functions
 from symdiff.codegen.llvm.loops.interrupts import POLL
 from symdiff.codegen.llvm.loops.matmul import Products
 from symdiff.codegen.llvm.loops.memory import PRELUDE
@@ -56,7 +56,7 @@ from symdiff.lowering.target import MAX_CHAIN
 FIXED = ("allocations", "routine", "parallel", "again", "signals", "raised")
 """The first cells: the list of allocations; functions that the kernel may call, `i32
 routine(i64 call, ptr record)`, `void parallel(ptr part, ptr frame, i64 count, double work)` of
-`nestparts`, which may be null, and `again` of `nestsettle`; the table of `nestpatience`; and the
+`parallel`, which may be null, and `again` of `fallback`; the table of `interrupts`; and the
 flags that were raised."""
 TOLD = ("accuracy", "small")
 """Checks that are no errors of the program: they come last among its checks."""
@@ -93,10 +93,10 @@ class Layout:
     calls: tuple[Call, ...]
 
 
-def lowered(program: LoopProgram, accuracy: str = "high", settled: bool = False) -> LoopProgram:
+def lowered(program: LoopProgram, accuracy: str = "high", guarded: bool = False) -> LoopProgram:
     """The program in operations that every CPU has, rearranged for vectors; a program with
-    settled values is already."""
-    program = program if settled else ready(program)
+    guarded values is already."""
+    program = program if guarded else ready(program)
     found: dict[Expr, None] = {}
     for s in walk(program.block):
         found.update((e, None) for e in expressions(s) if e.op is not ARRAY)
@@ -192,14 +192,14 @@ class Kernel(Products):
     """Prints the function of one program."""
 
     def __init__(
-        self, program: LoopProgram, dtype: str, lanes: Lanes, settled: int = 0, flags: int = 0
+        self, program: LoopProgram, dtype: str, lanes: Lanes, guarded: int = 0, flags: int = 0
     ) -> None:
         super().__init__(dtype, lanes)
-        self.settled, self.flags = settled, flags
+        self.guarded, self.flags = guarded, flags
         self.program, self.layout = program, layout_of(program)
         self.entry: list[str] = []
         self.root.entry = self.entry
-        self.tapes, self.wish, self.taken = {}, {}, set()
+        self.tapes, self.destination, self.taken = {}, {}, set()
         self.checks, self.calls = list(self.layout.checks), list(self.layout.calls)
         self.sizes = {index(n) for n in self.layout.sizes}
         self.failures: dict[int, str] = {}
@@ -245,8 +245,8 @@ class Kernel(Products):
         ):
             if e.op is ARRAY and known and name_of(e) not in targets:
                 targets[name_of(e)] = self.read(place, "ptr")
-        self.wish.update(wishes(
-            self.program.block, {n: Wish(address=p) for n, p in targets.items()}
+        self.destination.update(destinations(
+            self.program.block, {n: Destination(address=p) for n, p in targets.items()}
         ))  # fmt: skip
         block, late = _apart(self.program.block)
         self.block(block, (*self.program.outputs, *(s.condition for s in late)))
@@ -307,7 +307,7 @@ class Kernel(Products):
     def text(self) -> str:
         """The whole module."""
         tapes = [
-            f"call void @park(ptr @tape.{k}, ptr {record})"
+            f"call void @keep.tape(ptr @tape.{k}, ptr {record})"
             for k, record in enumerate(self.tapes.values())
         ]
         keep = not all(self.layout.known)
@@ -341,10 +341,10 @@ class Kernel(Products):
         if self.flags:
             lines += _watched(self.flags)
         text = self.scalars.module([*self.functions, *lines])
-        parked = [f"tape.{k}" for k in range(len(self.tapes))]
-        watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *parked))
+        kept_tapes = [f"tape.{k}" for k in range(len(self.tapes))]
+        watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *kept_tapes))
         likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
-        own = settle_functions(self.settled) + (DECLARED if has_flags() else "")
+        own = recompute_functions(self.guarded) + (DECLARED if has_flags() else "")
         return PRELUDE + POLL + own + watched + text + likely + WEIGHTS
 
 
@@ -372,7 +372,7 @@ def _watched(flags: int) -> list[str]:
 
 
 def print_nests(
-    program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", settled: int = 0,
+    program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", guarded: int = 0,
     flags: int = 0, wide: bool = False, at_once: bool = False,
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.
@@ -380,17 +380,17 @@ def print_nests(
     Parameters
     ----------
     program : what is computed; its completed operations are written out already. It is
-        rearranged for vectors, unless it has settled values, of which that has been done.
+        rearranged for vectors, unless it has guarded values, of which that has been done.
     dtype : "float64" or "float32".
     lanes : the registers and their functions; of width 1 for scalar code.
     accuracy : as for `Kernel` of scalar programs.
-    settled : how many settled values it has.
+    guarded : how many guarded values it has.
     flags : those of the processor's flags that are to be looked at.
     wide : whether it is one in double-double arithmetic, to be computed as it stands.
     at_once : whether its checks send some calls to another kernel; then it has a mark `AT_ONCE`.
     """
-    made = as_it_stands(program) if wide else lowered(program, accuracy, settled > 0)
-    text = Kernel(made, dtype, lanes, settled, flags).print()
+    made = as_it_stands(program) if wide else lowered(program, accuracy, guarded > 0)
+    text = Kernel(made, dtype, lanes, guarded, flags).print()
     return text + f"@{AT_ONCE} = global i64 1\n" if at_once else text
 
 

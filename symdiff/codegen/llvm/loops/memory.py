@@ -18,12 +18,12 @@ from symdiff.ir.loop_program import name_of
 NO_MEMORY = 1
 """What a kernel returns if there is no memory."""
 
-PARKED = 32 * 2**20
+POOLED = 32 * 2**20
 """Bytes of a tape up to which its memory is kept from one call to the next, as fresh pages
 cost more than what is saved on them."""
 
 LARGE, SLOTS = 2**16, 12
-"""Bytes of arrays that are kept likewise, and how many of them; together at most PARKED."""
+"""Bytes of arrays that are kept likewise, and how many of them; together at most POOLED."""
 
 PRELUDE = """
 @pool = internal global [SLOTS x i64] zeroinitializer
@@ -141,17 +141,17 @@ drop:
   %size.p = getelementptr i64, ptr %p, i64 1
   %size = load i64, ptr %size.p
   %big = icmp uge i64 %size, LARGE
-  %small = icmp ule i64 %size, PARKED
+  %small = icmp ule i64 %size, POOLED
   %worth = and i1 %big, %small
-  br i1 %worth, label %park, label %free
-park:
+  br i1 %worth, label %keep, label %free
+keep:
   %had = atomicrmw add ptr @pooled, i64 %size acq_rel
   %has = add i64 %had, %size
-  %room = icmp ule i64 %has, PARKED
+  %room = icmp ule i64 %has, POOLED
   %new = ptrtoint ptr %p to i64
   br i1 %room, label %seek, label %full
 seek:
-  %k = phi i64 [ 0, %park ], [ %k.n, %taken ]
+  %k = phi i64 [ 0, %keep ], [ %k.n, %taken ]
   %slot = getelementptr i64, ptr @pool, i64 %k
   %swap = cmpxchg ptr %slot, i64 0, i64 %new acq_rel acquire
   %put = extractvalue {i64, i1} %swap, 1
@@ -206,12 +206,12 @@ found:
 end:
   ret void
 }
-define internal void @park(ptr %slot, ptr %tape) noinline #0 {
+define internal void @keep.tape(ptr %slot, ptr %tape) noinline #0 {
   %data = load ptr, ptr %tape
   %room.p = getelementptr i64, ptr %tape, i64 2
   %room = load i64, ptr %room.p
   %some = icmp ugt i64 %room, 7
-  %small = icmp ule i64 %room, PARKED
+  %small = icmp ule i64 %room, POOLED
   %keep = and i1 %some, %small
   br i1 %keep, label %swap, label %drop
 swap:
@@ -253,7 +253,7 @@ bad:
   ret i1 false
 }
 """
-for _name, _value in (("PARKED", PARKED), ("LARGE", LARGE), ("SLOTS", SLOTS)):
+for _name, _value in (("POOLED", POOLED), ("LARGE", LARGE), ("SLOTS", SLOTS)):
     PRELUDE = PRELUDE.replace(_name, str(_value))
 """Functions of every kernel: whole division rounded down; memory that is in a list, of which
 `unpool` frees what was kept; and tapes of (data, bytes used, bytes there are)."""

@@ -458,7 +458,11 @@ class Spans(Vectors):
             test = f"icmp {'sgt' if greater else 'slt'} {of} {new}, {old}"
         mask = f"<{self.width} x i1>" if of.startswith("<") else "i1"
         better = self.emit(mask, test)
-        return self.emit(of, f"select {mask} {better}, {of} {new}, {of} {old}")
+        best = self.emit(of, f"select {mask} {better}, {of} {new}, {of} {old}")
+        if not r.nan:
+            return best
+        lost = self.emit(mask, f"fcmp uno {of} {new}, {new}")
+        return self.emit(of, f"select {mask} {lost}, {of} {new}, {of} {best}")
 
     def together(self, r: Reduction, lanes: Sequence[str], place: str) -> None:
         """Put what the lanes collected into the carried value."""

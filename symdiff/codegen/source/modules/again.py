@@ -1,6 +1,6 @@
-"""What computes elements in doubt again: the part of a module with its second and third tiers.
+"""What computes flagged elements again: the part of a module with its second and third tiers.
 
-Before:  functions with their doubts and closed forms
+Before:  functions with their flags and closed forms
 After:   `_f_wide` and `_f_balls` for the values of several functions at once, `_f_again` with
          both, and copies of the helpers that they use
 
@@ -29,7 +29,7 @@ class Checks:
 
     Attributes
     ----------
-    doubt : where double arithmetic may be wrong.
+    flagged : where double arithmetic may be wrong.
     corrected : the outputs with the errors of all operations, if there is such a form.
     still : where that may be wrong.
     closed : the outputs in closed form, as double-double arithmetic takes them.
@@ -37,7 +37,7 @@ class Checks:
     plain : the outputs for devices, in double arithmetic alone; nothing for the same.
     """
 
-    doubt: Expr = FALSE
+    flagged: Expr = FALSE
     corrected: tuple[Expr, ...] = ()
     still: Expr = FALSE
     closed: tuple[Expr, ...] = ()
@@ -56,11 +56,14 @@ class Group:
     Attributes
     ----------
     name : of the largest one of them.
+    columns : for each function, which values of the largest one it returns.
+    balls : whether there is a function of balls; known once it was written.
     """
 
     name: str
     checks: Checks
     columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    balls: bool = False
 
 
 @dataclass(slots=True)
@@ -72,12 +75,12 @@ class Used:
 
 
 def groups(functions: Sequence[tuple[str, Checks]]) -> dict[str, Group]:
-    """For the name of each function that is ever in doubt, what computes it again."""
+    """For the name of each function that is ever flagged, what computes it again."""
     found: list[Group] = []
     ordered = sorted(functions, key=lambda item: -len(item[1].reference))
     of: dict[str, Group] = {}
     for name, checks in ordered:
-        if checks.doubt is FALSE:
+        if checks.flagged is FALSE:
             continue
         for group in found:
             if set(checks.reference) <= set(group.checks.reference):
@@ -102,7 +105,7 @@ def again_parts(
     used = {"_at", "_repair"} | first.helpers
     parts: list[str] = []
     functions: dict[ir.Op, None] = {}
-    local = local_names(params, {*definitions(), "flint", "decide"})
+    local = local_names(params, {*definitions(), "flint", "decide", "results", "divisors"})
     broken = "None"
     if demands:
         broken = f"_{main}_demand"
@@ -114,6 +117,7 @@ def again_parts(
             continue
         wide, writer = wide_source(f"{name}_wide", params, local, group.checks.closed)
         balls, names = balls_source(f"{name}_balls", params, local, group.checks.reference)
+        group.balls = bool(balls)
         used |= writer.used | names | ({"_proven"} if balls else set())
         functions |= writer.functions
         sharp = "None"
@@ -141,7 +145,7 @@ def again_parts(
         tables.append(text)
         used |= names
     helpers = copies(used, ["_PARALLEL"])
-    title = "What is in doubt is computed again: double-double arithmetic, then balls"
+    title = "What is flagged is computed again: double-double arithmetic, then balls"
     head = f"# {'-' * max(3, 97 - len(title))} {title}\n"
     return [head, *parts, _FMA, HELPER, helpers, *tables]
 
@@ -158,7 +162,7 @@ def _fma(typing, a, b, c):
 
 
 def _wide_loop(name: str, params: Sequence[str], count: int) -> str:
-    """The loop of double-double arithmetic over elements in doubt."""
+    """The loop of double-double arithmetic over flagged elements."""
     return _loops(
         f"{name}_wide", params, "sure",
         ["values, flags = @", *(f"found[{k}, i], sure[{k}, i] = values[{k}], flags[{k}]" for k in range(count))],
@@ -166,9 +170,9 @@ def _wide_loop(name: str, params: Sequence[str], count: int) -> str:
 
 
 def _sharp_loop(name: str, params: Sequence[str], count: int) -> str:
-    """The loop of arithmetic with errors over elements in doubt."""
+    """The loop of arithmetic with errors over flagged elements."""
     targets = ", ".join(f"found[{k}, i]" for k in range(count))
-    return _loops(f"{name}_sharp", params, "doubt", [f"{targets}, doubt[i] = @"])
+    return _loops(f"{name}_sharp", params, "flagged", [f"{targets}, flagged[i] = @"])
 
 
 def _loops(kernel: str, params: Sequence[str], flags: str, body: Sequence[str]) -> str:

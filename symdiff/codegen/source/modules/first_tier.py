@@ -4,7 +4,7 @@ Before:  rounded sums and products, and what gives their errors
 After:   t0 = _fma(x, y, 1.0)
          t1 = _sum_error(a, b)
 
-Requires: outputs and a doubt about them, as arrays are computed first.
+Requires: outputs and an error test of them, as arrays are computed first.
 Ensures: the same lowered DAG as the kernels of the decorator have, bit by bit; three operations
 or more that give the error of one are one call.
 """
@@ -130,22 +130,22 @@ def tested_source(
     params: Sequence[str],
     local: Sequence[str],
     outputs: Sequence[Expr],
-    doubt: Expr,
+    flagged: Expr,
     dtype: str,
 ) -> tuple[str, TestedWriter]:
-    """The function that returns outputs and whether they are in doubt, and what it uses."""
+    """The function that returns outputs and whether they are flagged, and what it uses."""
     writer = TestedWriter(dtype)
-    given = rename(params, local, (*outputs, doubt))
+    given = rename(params, local, (*outputs, flagged))
     roots = with_errors(
         lower(given, fuse=True, calls=True, chain=ARRAY_CHAIN, single=dtype == "float32")
     )
-    taken = {*local, *definitions(), "doubt", *_TAKEN}
+    taken = {*local, *definitions(), "flagged", *_TAKEN}
     made, results = statements(roots, writer, taken)
     values = set(topological(roots[:-1]))
     lines = [f"{a.name} = {a.text}" for a in made]
     first = [a.node in values for a in made]
     at = first.index(False) if False in first else len(lines)
-    if doubt is not FALSE:
+    if flagged is not FALSE:
         lines.insert(at, DOUBTED)
     names = {*taken, *(a.name for a in made)}
     for k, result in enumerate(results[:-1]):
@@ -157,10 +157,10 @@ def tested_source(
             lines.insert(at, f"{short} = {result}")
             at += 1
             results[k] = short
-    lines.append(f"doubt = {results[-1]}")
-    whole = f"return {', '.join([*results[:-1], 'doubt'])}"
+    lines.append(f"flagged = {results[-1]}")
+    whole = f"return {', '.join([*results[:-1], 'flagged'])}"
     if len(whole) > WIDTH:
-        whole = "return (\n" + "".join(f"    {r},\n" for r in [*results[:-1], "doubt"]) + ")"
+        whole = "return (\n" + "".join(f"    {r},\n" for r in [*results[:-1], "flagged"]) + ")"
     lines.append(whole)
     head = f"{INLINED if len(lines) < LONG else CACHED}\ndef {name}({', '.join(local)}):\n"
     return head + indent("\n".join(lines), "    ") + "\n", writer

@@ -3,10 +3,10 @@
 Before:  x*y - 1
 After:   x, y = _number(x), _number(y)
          t0 = _sub(_mul(x, y), (1.0, 0.0, 0.0, 0.0))
-         return (_double(t0),), (_settled(t0),)
+         return (_double(t0),), (_decided(t0),)
 
 Requires: outputs in closed form.
-Ensures: the values and doubts of `passes.accuracy.widen`, by the functions of
+Ensures: the values and flags of `passes.accuracy.widen`, by the functions of
 `codegen.source.modules.copied.wide_numbers`; a function of the table is the one of
 `pair_functions` with the slope, room and domain that the tables say.
 """
@@ -150,9 +150,9 @@ def wide_source(
             values.append(f"float({result} == 1.0)")
             sure.append(f"{result} != 0.5")
         else:
-            writer.used |= {"_settled", "_double"}
+            writer.used |= {"_decided", "_double"}
             values.append(f"_double({result})")
-            sure.append(f"_settled({result})")
+            sure.append(f"_decided({result})")
     lines.append("return " + _tuples(values, sure))
     head = f"{CACHED}\ndef {name}({', '.join(local)}):\n"
     return head + indent("\n".join(lines), "    ") + "\n", writer

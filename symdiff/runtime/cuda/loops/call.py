@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.codegen.common.liveness import wishes
+from symdiff.codegen.common.liveness import destinations
 from symdiff.codegen.cuda.thread_loop import ELEMENTS
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, Parameter, Type, name_of
@@ -56,7 +56,7 @@ class ArraysOnDevice:
         if dtype not in self._wanted:
             made = self.program.planned(dtype)[0]
             targets = {name_of(e): k for k, e in enumerate(made.outputs) if e.op is ARRAY}
-            self._wanted[dtype] = wishes(made.block, targets)
+            self._wanted[dtype] = destinations(made.block, targets)
         return self._wanted[dtype]
 
     @property

@@ -11,7 +11,7 @@ from symdiff.codegen.cuda.loops.language import Cplusplus
 from symdiff.codegen.cuda.loops.listing import written
 from symdiff.codegen.cuda.loops.plan import plan
 from symdiff.codegen.cuda.loops.steps import Kernel, Launch, Plan, Repeat, Step
-from symdiff.codegen.cuda.printer import Again, print_settled
+from symdiff.codegen.cuda.printer import Again, print_guarded
 from symdiff.codegen.cuda.thread_loop import THREADS
 from symdiff.codegen.llvm.loops.kernel import lowered, output_types
 from symdiff.ir.loop_program import LoopProgram, Type
@@ -24,7 +24,7 @@ from symdiff.runtime.protocols import LoopFunction
 from symdiff.runtime.scalar.elementwise import _coalesce
 
 ALL = 2
-"""All tests of `settle`: a device has no flags to read."""
+"""All tests of `guard_values`: a device has no flags to read."""
 Loaded = dict[str, tuple[Any, int]]
 """The kernels by their names, and how many blocks of each fit at once."""
 
@@ -54,7 +54,7 @@ class CudaProgram:
         self._lock = Lock()
 
     def plan(self, dtype: str, tested: bool = True) -> Plan:
-        """The kernels and steps in a dtype; `tested` for elements in doubt or not.
+        """The kernels and steps in a dtype; `tested` for flagged elements or not.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class CudaProgram:
             return self._planned[key]
 
     def _tested(self) -> tuple[LoopProgram, str]:
-        """The program with its tests, and the functions for values in doubt."""
+        """The program with its tests, and the functions for flagged values."""
         assert self.tiers is not None
         found = self.tiers.double("float64", ALL)
         values = []
@@ -83,8 +83,8 @@ class CudaProgram:
             assert test is not None
             (plain,) = lower(value.outputs)
             values.append(Again(value.params, plain, better, test, value.has_double_double))
-        text = print_settled(values)
-        return lowered(found.program, self.accuracy, settled=bool(values)), text
+        text = print_guarded(values)
+        return lowered(found.program, self.accuracy, guarded=bool(values)), text
 
     def text(self, dtype: str) -> str:
         """The CUDA C++ of the kernels without tests, after the steps that launch them."""

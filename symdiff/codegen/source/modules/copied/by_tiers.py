@@ -1,8 +1,8 @@
 """From a call of a module's function to its results, of which modules contain copies.
 
 Before : the kernel of double arithmetic with its error test, and what computes again.
-After  : the results for numbers, or element by element for arrays, of which those in doubt are
-         computed again by double-double arithmetic and, where python-flint is installed, by balls.
+After  : the results for numbers, or element by element for arrays, of which those flagged are
+         computed again by double-double arithmetic and by balls.
 
 Nothing here is called by symdiff: `codegen.source.modules.helpers` copies what a module uses.
 """
@@ -14,8 +14,9 @@ import warnings
 
 import numpy as np
 
-_MOST = 10_000
-"""So many elements of one call are computed by ball arithmetic."""
+_MOST = 4_000_000
+"""Bits of balls, summed over evaluations, that one call may take; with python-flint ten times as
+many."""
 
 
 def _demand(demand, point):
@@ -37,8 +38,8 @@ def _at(kernel, again, count, point):
     values = kernel(*point)
     if again is None:
         return values if count != 1 else (values,)
-    *values, doubt = values
-    if not doubt:
+    *values, flagged = values
+    if not flagged:
         return values
     (_, wide, _, balls, _, demand), columns = again
     point = [float(p) for p in point]
@@ -54,7 +55,7 @@ def _at(kernel, again, count, point):
 
 
 def _repair(again, columns, flat, out, at):
-    """Compute the elements of arrays that are in doubt, which are at these places, again."""
+    """Compute the elements of arrays that are flagged, which are at these places, again."""
     sharp, wide, loops, balls, count, demand = again
     part = [a[at].astype(np.float64) for a in flat]
     if demand is not None:
@@ -63,11 +64,11 @@ def _repair(again, columns, flat, out, at):
     if wide is None:
         return
     if sharp is not None:
-        found, doubt = np.empty((count, at.size)), np.empty(at.size, np.bool_)
-        sharp[at.size >= _PARALLEL](*part, found, doubt)
+        found, flagged = np.empty((count, at.size)), np.empty(at.size, np.bool_)
+        sharp[at.size >= _PARALLEL](*part, found, flagged)
         for o, c in zip(out, columns):
-            o[at] = np.where(doubt, o[at], found[c])
-        at, part = at[doubt], [p[doubt] for p in part]
+            o[at] = np.where(flagged, o[at], found[c])
+        at, part = at[flagged], [p[flagged] for p in part]
     found, sure = np.empty((count, at.size)), np.empty((count, at.size), np.bool_)
     loops[at.size >= _PARALLEL](*part, found, sure)
     for o, c in zip(out, columns):
@@ -76,11 +77,13 @@ def _repair(again, columns, flat, out, at):
     left = np.flatnonzero(~sure[list(columns)].all(axis=0))
     if balls is None or not left.size:
         return
-    for k in left[:_MOST]:
+    _SPENT[0], most = 0, _MOST if flint is None else 10 * _MOST
+    for done, k in enumerate(left):
+        if _SPENT[0] > most:
+            text = f"{left.size - done} elements are not proven accurate"
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            break
         point = [float(p[k]) for p in part]
         values = _proven(balls, columns, point, [float(o[at[k]]) for o in out])
         for o, value in zip(out, values):
             o[at[k]] = value
-    if left.size > _MOST:
-        text = f"{left.size - _MOST} elements are not proven accurate"
-        warnings.warn(text, RuntimeWarning, stacklevel=4)

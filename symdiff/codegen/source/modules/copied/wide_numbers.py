@@ -312,7 +312,7 @@ def _unknown(x):
 
 
 # --------------------------------------------------------------------------- results
-def _settled(x):
+def _decided(x):
     """Whether x is known to 2**-57 of itself, is below the normal doubles, or certainly nan."""
     if x[2] < 0.0:
         return True
@@ -325,6 +325,6 @@ def _settled(x):
 
 def _double(x):
     """The double nearest to x; nan if less than ten of its bits are known."""
-    if not x[2] * 1.262177448353619e-29 <= abs(x[0]) and not _settled(x):
+    if not x[2] * 1.262177448353619e-29 <= abs(x[0]) and not _decided(x):
         return math.nan
     return x[0] if x[3] == 0.0 else math.ldexp(x[0], int(min(max(x[3], -3000.0), 3000.0)))

@@ -255,7 +255,7 @@ def nudged(x):
     return v
 
 
-def doubts(fun, **shapes: int) -> list[str]:
+def flags(fun, **shapes: int) -> list[str]:
     """The values of a function that are watched, in closed form."""
     program = loop_pipeline.value(capture(fun, {}, {n: (k, "f") for n, k in shapes.items()}))
     return [str(r.output) for r in LoweredProgram(program).double("float64", 0).references]
@@ -268,8 +268,8 @@ def test_steps_that_lose_digits_are_watched() -> None:
 
 
 def test_steps_that_lose_no_more_than_their_numbers_have_are_not() -> None:
-    assert doubts(swinging, x=1) == []
-    (part,) = doubts(nudged, x=1)  # what does not depend on what is carried
+    assert flags(swinging, x=1) == []
+    (part,) = flags(nudged, x=1)  # what does not depend on what is carried
     assert "state" not in part and "exp" in part
 
 
@@ -315,7 +315,7 @@ def test_what_cannot_cancel_is_not_tested(fun, shapes) -> None:
     found = LoweredProgram(program).double("float64", 0)
     assert not found.references
     text = tiered(program)._text("float64", 0)
-    assert not re.search(r"@settled|@settle\b|@unsettled", text)
+    assert not re.search(r"@guarded|@recompute\b|@recomputed", text)
 
 
 def test_products_of_two_need_no_flags() -> None:
@@ -392,7 +392,7 @@ def test_flags_are_given_up_where_they_keep_being_raised() -> None:
     assert kernel.code("float64").tried < 10
 
 
-def test_what_double_double_arithmetic_leaves_in_doubt_goes_to_balls() -> None:
+def test_what_double_double_arithmetic_leaves_flagged_goes_to_balls() -> None:
     x = np.array([1e-13, 1e-300, 0.0, 3e-17])
 
     def fifth(x):

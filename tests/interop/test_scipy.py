@@ -1,0 +1,153 @@
+"""SciPy's solvers with derivatives filled in; the truth is theirs, or known."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from symdiff import SymdiffError, symgrad
+from symdiff.interop.scipy import (
+    NonlinearConstraint,
+    curve_fit,
+    least_squares,
+    lowlevel,
+    minimize,
+    root,
+    root_scalar,
+    solve_ivp,
+)
+
+pytest.importorskip("scipy")
+
+from scipy import integrate, ndimage, optimize
+
+T = np.linspace(0.0, 4.0, 20)
+Y = 2.5 * np.exp(-1.3 * T) + 0.5
+TRUTH = [2.5, 1.3, 0.5]
+
+
+def residuals(p, t, y):
+    a, b, c = p
+    return a * np.exp(-b * t) + c - y
+
+
+def squares(p, t, y):
+    return np.sum((p[0] * np.exp(-p[1] * t) + p[2] - y) ** 2)
+
+
+SQUARES, RESIDUALS = symgrad(squares), symgrad(residuals)
+
+
+@pytest.mark.parametrize("method", [None, "CG", "L-BFGS-B", "TNC", "SLSQP", *(pytest.param(m, marks=pytest.mark.slow) for m in ("Newton-CG", "trust-ncg", "trust-krylov", "trust-exact", "trust-constr"))])  # fmt: skip
+def test_minimize_of_every_method(method):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # of derivatives that are not used
+        found = minimize(SQUARES, [2.4, 1.0, 0.4], args=(T, Y), method=method)
+    assert_allclose(found.x, TRUTH, rtol=2e-3)
+
+
+def test_a_method_without_derivatives_gets_none():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        minimize(SQUARES, TRUTH, args=(T, Y), method="Nelder-Mead")
+    assert minimize(SQUARES, TRUTH, args=(T, Y), jac="3-point").nfev > 3, "the caller's jac is kept"
+
+
+def test_least_squares():
+    assert_allclose(least_squares(RESIDUALS, np.ones(3), args=(T, Y)).x, TRUTH)
+
+
+@pytest.mark.slow
+def test_least_squares_with_a_sparse_jacobian():
+    chain = least_squares(lambda x: x[1:] ** 2 - 2 * x[:-1] + 1, np.full(20, 0.3), sparse=True)
+    assert chain.cost < 1e-16
+
+
+@pytest.mark.slow
+def test_roots():
+    def crossing(x, a):
+        return [x[0] + 0.5 * (x[0] - x[1]) ** 3 - a, 0.5 * (x[1] - x[0]) ** 3 + x[1]]
+
+    assert_allclose(root(crossing, [0.0, 0.0], args=1.0).x, [0.8411639, 0.1588361], rtol=1e-6)
+    for options in ({"x0": 1.0}, {"x0": 1.0, "method": "halley"}, {"bracket": (0.0, 2.0)}):
+        assert_allclose(
+            root_scalar(lambda x, a: x**3 - a, args=(2.0,), **options).root, 2 ** (1 / 3)
+        )
+
+
+@pytest.mark.parametrize("options", [{}, {"bounds": (0, 5)}, {"sigma": np.full(20, 0.1)}])
+def test_curve_fit(options):
+    def decay(t, a, b, c):
+        return a * np.exp(-b * t) + c
+
+    assert_allclose(curve_fit(decay, T, Y, **options)[0], TRUTH, rtol=1e-6)
+
+
+def test_curve_fit_of_one_parameter_and_of_rows():
+    def product(rows, a):
+        u, v = rows
+        return a * u * v
+
+    assert_allclose(curve_fit(product, np.stack([T, T**2]), 3 * T**3)[0], [3.0])
+
+
+@pytest.mark.parametrize("method", ["RK45", "Radau", "BDF", "LSODA", integrate.BDF])
+def test_solve_ivp(method):
+    def oscillator(t, y, mu):
+        a, b = y
+        return [b, mu * (1 - a**2) * b - a]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = solve_ivp(oscillator, [0, 2.0], [2.0, 0.0], method, args=(5.0,))
+    span = [0, 2.0], [2.0, 0.0]
+    exact = integrate.solve_ivp(oscillator, *span, "DOP853", args=(5.0,), rtol=1e-9)
+    assert_allclose(found.y[0, -1], exact.y[0, -1], rtol=5e-3)
+
+
+@pytest.mark.slow
+def test_solve_ivp_with_a_sparse_jacobian():
+    def heat(t, u):
+        return np.concatenate([u[:1] * 0, u[2:] - 2 * u[1:-1] + u[:-2], u[-1:] * 0])
+
+    u = np.sin(np.linspace(0, np.pi, 12))
+    dense, sparse = (
+        solve_ivp(heat, [0, 9.0], u, "BDF", sparse=s, rtol=1e-8, atol=1e-10) for s in (False, True)
+    )
+    assert_allclose(sparse.y[:, -1], dense.y[:, -1], atol=1e-9)
+
+
+@pytest.mark.slow
+def test_constraints():
+    single = NonlinearConstraint(lambda x: x[0] ** 2 + x[1], -np.inf, 1)
+    several = NonlinearConstraint(lambda x: [x[0] ** 2 - x[1], x[0] * x[1]], -np.inf, [1, 0.3])
+    assert_allclose(several.hess(np.array([0.5, 1.0]), np.array([2.0, 3.0])), [[4, 3], [3, 0]])
+    found = minimize(lambda x: np.sum((x - 1) ** 2), [0.5, 0.0], method="trust-constr", constraints=[single, several])  # fmt: skip
+    assert_allclose(found.x, optimize.minimize(lambda x: np.sum((x - 1) ** 2), [0.5, 0.0], constraints=[single, several]).x, atol=1e-3)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_lowlevel_callables():
+    f = symgrad(lambda x, a: np.sin(a * x) / x)
+    exact = 1.6054129768026948  # Si(2)
+    assert_allclose(integrate.quad(lowlevel(f), 0, 1, args=(2.0,))[0], exact, rtol=1e-14)
+    assert_allclose(integrate.quad(lowlevel(f.diff("a")), 0, 1, args=(2.0,))[0], np.sin(2) / 2)
+    assert np.isnan(integrate.quad(lowlevel(f), 0, 1)[0]), "an argument is missing"
+    image = np.random.default_rng(0).normal(size=(9, 8))
+    mean = lowlevel(lambda a, b, c, d: (a + b + c + d) / 4, "filter")
+    found = ndimage.generic_filter(image, mean, size=2)
+    assert_allclose(found, ndimage.uniform_filter(image, 2), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "message"),
+    [
+        (lambda x: np.sum(x[1:]), "integrand", "arrays or loops"),
+        (symgrad(lambda x, y: x * y).grad, "integrand", "several results"),
+        (lambda x: x, "mapping", "unknown kind"),
+    ],
+)
+def test_what_is_no_lowlevel_callable(function, kind, message):
+    with pytest.raises(SymdiffError, match=message):
+        lowlevel(function, kind)
