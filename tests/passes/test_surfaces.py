@@ -153,16 +153,21 @@ def mixed(x, y):
     return (abs(x) * math.exp(y) - abs(y) * math.exp(x)) / (x - y)
 
 
+def planck(x, y):
+    return (x / math.expm1(x) - y / math.expm1(y)) / (x - y)
+
+
 @pytest.mark.parametrize(
     ("f", "at", "value", "slope"),
     [
+        (planck, (300.0, -300.0), -0.5, 1 / 1200),
         (gapped, (0.719, 0.446), 0.4736683024299195, 0.1601646763368134),
         (harmonic, (0.719, 0.446), 0.5505133047210301, 0.29312162684890125),
         (mixed, (-1e-3, 1e-3), -0.001000000166666675, 500.49975024993751),
     ],
 )
 def test_a_series_is_used_only_where_it_is_the_function(f, at, value, slope) -> None:
-    """Not where its last terms happen to be 0, nor beyond a kink."""
+    """Not where its last terms happen to be 0 or are flat, nor beyond a kink."""
     g = symgrad(f)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # validation finds nothing

@@ -9,8 +9,8 @@ are operations again, and are written out at the end.
 
 Requires: what `passes.complete.surfaces` has found: a series of the closed form in h.
 Ensures: whether h is small enough is decided where it is evaluated, from the last terms
-of the series of the derivative that is asked for; what is left out is below 2**-`MARGIN`
-of the first terms.
+of the series of the derivative that is asked for, which fall, and are below 2**-`MARGIN` of the
+first ones; and no kink lies between.
 """
 
 from __future__ import annotations
@@ -163,12 +163,17 @@ class Across:
             if len(there) <= TESTED or steps[-1] > max(steps[:-1]):
                 self._near[orders] = ir.eq(h, ir.ZERO), found[0]
                 return self._near[orders]
-            *_, last, after = there
+            *_, before, last, after = there
+            sizes = {k: ir.abs_(found[k]) for k in (before, last, after)}
             size = ir.abs_(found[0]) + ir.abs_(h * found[1])
             close = self._same_side()
             for k in (last, after):
-                term = ir.abs_(found[k]) * ir.power(ir.abs_(h), k)
+                term = sizes[k] * ir.power(ir.abs_(h), k)
                 close = ir.and_(close, ir.le(term, size * Fraction(1, 2**MARGIN)))
+            # far beyond where it converges, a series may begin with terms that are all negligible
+            rise = 2 * sizes[after] * ir.power(ir.abs_(h), after - before)
+            fall = sizes[last] * ir.power(ir.abs_(h), last - before) + sizes[before]
+            close = ir.and_(close, ir.or_(ir.eq(h, ir.ZERO), ir.lt(rise, fall)))
             self._near[orders] = close, horner(found[:last], h)
         return self._near[orders]
 
