@@ -554,7 +554,8 @@ class SymbolicFunction:
         if name is not None:
             return pickles.found, name
         wrapped = getattr(self, "__wrapped__", None)
-        return symbolic, (wrapped, self._options, self._source.parameters.static)
+        given = wrapped, self._options, self._source.parameters.static
+        return pickles.made, (symbolic, pickles.text_of(wrapped), *given)
 
     def __repr__(self) -> str:
         return f"<symdiff function {self.__name__}({', '.join(self._source.parameters.names)})>"
