@@ -168,7 +168,10 @@ def save(f: Any, path: Any, *, hessian: bool) -> None:
         from symdiff.export.loops import array_module
 
         dtype = f._options.dtype
-        text = array_module(raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets)
+        text = array_module(
+            raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets,
+            accuracy=f._options.accuracy,
+        )  # fmt: skip
         write_text(path, text)
         return
     save_module(

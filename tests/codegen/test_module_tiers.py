@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import math
 import random
+import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,13 +15,14 @@ import pytest
 import scipy.special
 from flint import arb, ctx, fmpq
 
-from symdiff import symgrad
+from symdiff import Array, symgrad
+from symdiff.codegen.source.loops import _below_loads
 from symdiff.codegen.source.modules import copied
 from symdiff.codegen.source.modules.first_tier import corrected_helper
 from symdiff.codegen.source.modules.helpers import FILES, copies, definitions
 from symdiff.codegen.source.modules.second_tier import function_helper
 from symdiff.export.measured import run
-from symdiff.ir import POW, Op
+from symdiff.ir import POW, Op, lt, var
 from symdiff.lowering.compensated.functions import BITS, CORRECTED
 from symdiff.lowering.double_double import functions as rules
 
@@ -386,3 +388,35 @@ def test_calls_by_compiled_functions(tmp_path):
     np.testing.assert_array_equal(every(x), slopes(x)[0])
     with pytest.raises(TypingError, match="call it in a loop"):
         njit(lambda x: quadratic(x, x, x))(x)
+
+
+def spread(x: Array["n"]):  # noqa: F821, UP037
+    return np.sum((x - np.mean(x)) ** 2)
+
+
+def test_arrays_are_corrected(tmp_path):
+    """Programs with arrays have their rounding errors beside them, and say what is in doubt."""
+    x = 1e8 + np.arange(5.0) / 7
+    with ctx.workprec(300):
+        exactly = [arb(v) for v in x]
+        mean = sum(exactly, arb(0)) / 5
+        truth = float(sum(((v - mean) ** 2 for v in exactly), arb(0)))
+    f = symgrad(spread)
+    f.save(tmp_path / "k.py")
+    scope = run((tmp_path / "k.py").read_text())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert abs(scope["spread"](x) - truth) <= 2 * math.ulp(truth)
+    with pytest.warns(RuntimeWarning, match="spread: .* may have lost digits"):
+        scope["spread"](np.full(2, 1e200) * [1, 2])
+    symgrad(spread, accuracy="fast").save(tmp_path / "k.py")
+    text = (tmp_path / "k.py").read_text()
+    assert "_corrected" not in text and "without error tests" in text
+
+
+def test_long_shared_programs_are_printed():
+    """Walks over integers and conditions visit shared parts once."""
+    e = x = var("x")
+    for _ in range(60):
+        e = e * e + x
+    assert len(_below_loads(lt(e, x))) == 0

@@ -15,7 +15,7 @@ from textwrap import indent
 
 from symdiff import ir
 from symdiff.codegen.source.modules.first_tier import corrected_helper, tested_source
-from symdiff.codegen.source.modules.helpers import CACHED, HELPER, copies, definitions
+from symdiff.codegen.source.modules.helpers import CACHED, FUSED, HELPER, copies, definitions
 from symdiff.codegen.source.modules.second_tier import function_helper, wide_source
 from symdiff.codegen.source.modules.third_tier import balls_source
 from symdiff.codegen.source.python import PythonWriter, function_body, local_names, rename
@@ -147,18 +147,7 @@ def again_parts(
     helpers = copies(used, ["_PARALLEL"])
     title = "What is flagged is computed again: double-double arithmetic, then balls"
     head = f"# {'-' * max(3, 97 - len(title))} {title}\n"
-    return [head, *parts, _FMA, HELPER, helpers, *tables]
-
-
-_FMA = '''@intrinsic
-def _fma(typing, a, b, c):
-    """a*b + c, rounded once: an instruction of the processor."""
-
-    def code(context, builder, signature, args):
-        return builder.fma(*args)
-
-    return a(a, b, c), code
-'''
+    return [head, *parts, FUSED, HELPER, helpers, *tables]
 
 
 def _wide_loop(name: str, params: Sequence[str], count: int) -> str:

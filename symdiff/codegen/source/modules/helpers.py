@@ -33,6 +33,15 @@ COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers"))
 CACHED = '@njit(error_model="numpy", cache=True)'
 INLINED = CACHED[:-1] + ", forceinline=True)"
 DECORATOR = "@_helper"
+FUSED = '''@intrinsic
+def _fma(typing, a, b, c):
+    """a*b + c, rounded once: an instruction of the processor."""
+
+    def code(context, builder, signature, args):
+        return builder.fma(*args)
+
+    return a(a, b, c), code
+'''
 HELPER = (
     "_helper = njit(\n"
     '    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True\n'
