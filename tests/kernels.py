@@ -1,4 +1,4 @@
-"""Kernels of functions of numbers as tests make them: one door to how they are made."""
+"""Kernels and compiled entries as tests make and see them: one door to how they are made."""
 
 from __future__ import annotations
 
@@ -73,3 +73,9 @@ def make_wide_kernel(outputs: Iterable[Expr], params: Iterable[str] = ("x", "y")
     outputs = tuple(outputs)
     function = LoweredFunction("f", tuple(params), outputs, outputs, keep=False)
     return Kernel(function, wide=True, cache=False)
+
+
+def compiled_entries(f: Any, **static: Any) -> dict[Any, Callable[..., Any]]:
+    """The compiled entries of a function, by what they serve; for values of its static
+    parameters, if it has some."""
+    return dict(f._served.entries(static))

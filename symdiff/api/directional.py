@@ -48,6 +48,7 @@ class Product(SymbolicFunction):
     """A product with a vector; `primals` is the tuple of all arguments, or the one
     argument itself."""
 
+    _selects = False
     _counts = 0, 0  # arguments, and entries of the vector
     _in_order = True  # whether the vector's entries are those of the tuple, one after the other
 
@@ -112,7 +113,7 @@ class Product(SymbolicFunction):
             flat += pytrees.leaves_of(nodes[real.index(name)], v, f"the vector by {name}")
         return tuple(flat)
 
-    def _open(self, kind: Kind, entry: CompiledEntry | None) -> None:
+    def _open(self, kind: Kind, entry: CompiledEntry | None, static: Mapping[str, Any]) -> None:
         """Compiled entries take all arguments in a row; `primals` and the vector are numbers or
         arrays where there is one, else tuples."""
         real, entries = self._counts
@@ -129,7 +130,7 @@ class Product(SymbolicFunction):
                 f"lambda p, v: call({first}, {then}) if {' and '.join(tuples)} else NotImplemented"
             )
             entry = entry._replace(call=eval(text, {"call": entry.call}))
-        super()._open(kind, None if entry is None else entry._replace(placed=refusing))
+        super()._open(kind, None if entry is None else entry._replace(placed=refusing), static)
 
     def __symdiff_trace__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if len(args) != 2:
@@ -230,11 +231,11 @@ class CotangentProduct(Product, step="vjp"):
         result = value, summed[0] if len(by) == 1 else summed
         return result if out is None else _stored(result, out)
 
-    def _open(self, kind: Kind, entry: CompiledEntry | None) -> None:
+    def _open(self, kind: Kind, entry: CompiledEntry | None, static: Mapping[str, Any]) -> None:
         arguments = (1 << len(self._source.parameters.real)) - 1
         if isinstance(kind, tuple) and kind[2] & arguments != arguments:
             return  # numbers beside arrays, which broadcast
-        super()._open(kind, entry)
+        super()._open(kind, entry, static)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
         assert self._parent is not None

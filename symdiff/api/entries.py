@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.frontend import Shapes
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program
+from symdiff.pipeline.derivation import Source
 from symdiff.pipeline.kernels.scalar import nested, placed
+from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -45,7 +48,7 @@ def note(
     whole = whole_arguments.always_floats(f, real, static)
     if not any(given):
         if kernel.pays and all(isinstance(v, (float, int)) for v in real):
-            _use(f, "numbers" if whole else "floats", optimized, kernel.kernel)
+            _use(f, "numbers" if whole else "floats", optimized, kernel.kernel, static)
         return
     dtypes = {a.dtype for a in real if type(a) is np.ndarray}
     ranks = {a.ndim for a in real if type(a) is np.ndarray}
@@ -55,35 +58,145 @@ def note(
         if dtype == "float64" or not kernel.kernel.wide:
             which = sum(1 << k for k, is_array in enumerate(given) if is_array)
             never = 1 if f._source.stretches(static, shapes).single else -1
-            _use(f, (dtype, rank, which, never, not whole), optimized, kernel.kernel)
+            kind = dtype, rank, which, never, not whole
+            _use(f, kind, optimized, kernel.kernel, static)
 
 
 def may_be_used(f: Function) -> bool:
     """Whether calls with Python floats may go straight to a compiled entry."""
     always = f._options.accuracy == "certified" or f._options.target == "cuda"
-    return not (f._source.parameters.static or f._options.dtype or always)
+    return not (f._options.dtype or always) and (f._selects or not f._source.parameters.static)
 
 
-def _use(f: Function, kind: Kind, optimized: OptimizedProgram, kernel: Kernel) -> None:
+def _use(
+    f: Function, kind: Kind, optimized: OptimizedProgram, kernel: Kernel, static: Mapping[str, Any]
+) -> None:
     """Calls with "numbers", or with small arrays of a kind, go straight to the compiled
     entry, once there was one."""
-    if kind in f._fast or len(f._fast) >= MOST:
+    if not f._served.takes(kind, static):
         return
     tree, count = optimized.tree, len(optimized.outputs)
     if isinstance(kind, str):
         flat = kernel.fast if kind == "numbers" else kernel.fast_floats
-        f._open(kind, nested(flat, tree, count))
+        f._open(kind, nested(flat, tree, count), static)
         return
     flat = kernel.fast_arrays(*kind)
     entry = nested(flat, tree, count)
-    f._open(kind, entry._replace(placed=placed(flat, optimized)))
+    f._open(kind, entry._replace(placed=placed(flat, optimized)), static)
 
 
-def use_for_program(f: Function, raw: LoopProgram, whole: bool) -> None:
+def use_for_program(f: Function, raw: LoopProgram, whole: bool, static: Mapping[str, Any]) -> None:
     """Calls of a program with arrays or loops as well, once there was one with doubles; with
     integers for numbers too, if `whole`."""
     whole = whole or all(p.type.shape for p in raw.params)
     kind = f"program {id(raw)} {whole}"
-    if kind in f._fast or len(f._fast) >= MOST:
-        return
-    f._open(kind, f._arrays.entry(raw, whole))
+    if f._served.takes(kind, static):
+        f._open(kind, f._arrays.entry(raw, whole), static)
+
+
+class Served:
+    """The calls of a function that compiled entries serve.
+
+    In front of the entries there is one dispatch stub; of a function with static parameters, one
+    for each of the values that these had.
+
+    Attributes
+    ----------
+    call : what a call goes to.
+    """
+
+    def __init__(self, general: Callable[..., Any], source: Source, keep: bool) -> None:
+        self.call = self._general = general
+        self._source, self._keep = source, keep
+        self._calls: dict[Selection, Callable[..., Any]] = {}
+        self._stubs: dict[Selection, DispatchStub] = {}
+        self._entries: dict[Selection, dict[Kind, Callable[..., Any]]] = {}
+        self._epoch = source.epoch
+        p = source.parameters
+        leading = p.names == (*p.real, *p.static) and p.either_way
+        self._leading = (len(p.real), p.static) if leading else (-1, ())
+        """How many real parameters come first, and the names of those that follow."""
+
+    def begin(self) -> None:
+        """Forget the entries; a call may be on its way through them."""
+        self._entries, self._epoch = {}, self._source.epoch
+        for stub in self._stubs.values():
+            stub.begin()
+
+    def entries(self, static: Mapping[str, Any]) -> Mapping[Kind, Callable[..., Any]]:
+        """The compiled entries for values of the static parameters, by what they serve."""
+        return self._entries.get(_selection(static.values()), {})
+
+    def takes(self, kind: Kind, static: Mapping[str, Any]) -> bool:
+        """Whether there is room for an entry of a kind that is not there."""
+        key = _selection(static.values())
+        if any(t not in _SELECTING for t, _ in key):
+            return False
+        if key not in self._entries:
+            return len(self._entries) < MOST_SELECTIONS
+        return kind not in self._entries[key] and len(self._entries[key]) < MOST
+
+    def open(self, kind: Kind, entry: CompiledEntry | None, static: Mapping[str, Any]) -> None:
+        """Add an entry, if it is taken; None if there is none for the kind."""
+        if not self.takes(kind, static):
+            return
+        key = _selection(static.values())
+        self._entries.setdefault(key, {})[kind] = refusing if entry is None else entry.call
+        if entry is None:
+            return
+        parameters = self._source.parameters
+        if "out" in parameters.names:
+            entry = entry._replace(placed=refusing)
+        if key not in self._stubs:
+            general = partial(self._with, dict(static)) if static else self._general
+            inputs, captures = len(parameters.real), self._source.captures
+            self._stubs[key] = DispatchStub(general, inputs, self._keep, captures)
+        self._stubs[key].add(entry)
+        self._calls[key] = self._stubs[key].call
+        self.call = self._select if static else self._calls[key]
+
+    def _select(self, /, *args: Any, **kwargs: Any) -> Any:
+        """A call of a function with static parameters."""
+        reals, names = self._leading
+        try:
+            if len(args) == reals and len(kwargs) == len(names):
+                chosen: Iterable[Any] = [kwargs[n] for n in names]
+                real = args
+            elif not kwargs and len(args) == reals + len(names):
+                chosen, real = args[reals:], args[:reals]
+            else:
+                return self._sorted(args, kwargs)
+            call = self._calls[tuple([(type(v), v) for v in chosen])]
+        except (KeyError, TypeError):  # another name, or a value that is new or without a hash
+            return self._general(*args, **kwargs)
+        return call(*real)
+
+    def _sorted(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """A call of which some arguments are left out, or in another order."""
+        source = self._source
+        if "out" in kwargs or source.fresh() != self._epoch:  # a default may have changed
+            return self._general(*args, **kwargs)
+        real, static = source.parameters.bind(args, kwargs)
+        try:
+            call = self._calls[_selection(static.values())]
+        except (KeyError, TypeError):
+            return self._general(*args, **kwargs)
+        return call(*real)
+
+    def _with(self, static: Mapping[str, Any], /, *real: Any, **kwargs: Any) -> Any:
+        """The general path, for values of the static parameters."""
+        parameters = self._source.parameters
+        values = {**dict(zip(parameters.real, real, strict=True)), **static}
+        args, named = parameters.arguments(values)
+        return self._general(*args, **named, **kwargs)
+
+
+Selection = tuple[tuple[type, Any], ...]
+_SELECTING = (bool, int, str, type(None))
+"""Types of static arguments that are the same if they are equal."""
+MOST_SELECTIONS = 64
+"""Values of static parameters up to which calls go straight to compiled entries."""
+
+
+def _selection(values: Iterable[Any]) -> Selection:
+    return tuple([(type(v), v) for v in values])

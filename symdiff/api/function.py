@@ -17,7 +17,6 @@ from symdiff import ir
 from symdiff.api import entries, firstcalls, inspection, labelled, pickles, whole_arguments
 from symdiff.api.entries import Kind
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
-from symdiff.codegen.llvm.entry.dispatch import MOST
 from symdiff.errors import SymdiffError, VerificationError, outermost_in
 from symdiff.frontend import (
     Inlined,
@@ -41,7 +40,7 @@ from symdiff.pipeline.options import Options
 from symdiff.pipeline.tracing import source_of
 from symdiff.process.locks import Lock
 from symdiff.process.progress import compiling
-from symdiff.runtime.dispatch import CompiledEntry, DispatchStub, refusing
+from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.fallback import Demands, Tiered, _apart
 
@@ -76,6 +75,7 @@ class SymbolicFunction:
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")
+    _selects = True  # whether its arguments are those of a plain call, in order
 
     if TYPE_CHECKING:
 
@@ -103,7 +103,7 @@ class SymbolicFunction:
         self._nested: tuple[Parameters, tuple[pytrees.Node, ...]] | None = None
         self._expression: tuple[Any, Any] | None = None
         self._epoch = source.epoch
-        self._stub: DispatchStub | None = None
+        self._served = entries.Served(self._general, source, options.cache)
         self._symbols: Mapping[str, Any] = {} if parent is None else parent._symbols
         if wrapped is not None:
             functools.update_wrapper(self, wrapped, updated=())
@@ -118,7 +118,6 @@ class SymbolicFunction:
         self._arrays = ArrayKernels(source, options)
         self._cuda = CudaKernels(source, options)
         self._called: set[Any] = set()
-        self._fast: dict[Kind, Callable[..., Any]] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._numba: Any = None
 
@@ -129,8 +128,7 @@ class SymbolicFunction:
         with self._opening:
             self._epoch = self._source.epoch
             self._begin()
-            if self._stub is not None:  # a call may be on its way through it
-                self._stub.begin()
+            self._served.begin()
 
     # ------------------------------------------------------------------ calling
     def _enter(self, entry: Callable[..., Any]) -> None:
@@ -192,8 +190,7 @@ class SymbolicFunction:
         self._source.verified.clear()
         with self._opening:
             self._begin()
-            if self._stub is not None:
-                self._stub.begin()
+            self._served.begin()
 
     def _run(
         self, real: tuple[Any, ...], static: Mapping[str, Any], out: Any, stream: Any = None
@@ -214,10 +211,9 @@ class SymbolicFunction:
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self) and self._arrays.in_doubles(raw):
-                self._route = self._arrays.route(raw)
-                entries.use_for_program(
-                    self, raw, whole_arguments.always_floats(self, real, static)
-                )
+                self._route = None if static else self._arrays.route(raw)
+                whole = whole_arguments.always_floats(self, real, static)
+                entries.use_for_program(self, raw, whole, static)
             return result
         optimized, kernel = self._compiled(static, shapes)
         if out is None:
@@ -255,22 +251,11 @@ class SymbolicFunction:
     def _demands(self, program: Program) -> Demands:
         return demands(program) if self._options.check_domain else ()
 
-    def _open(self, kind: Kind, entry: CompiledEntry | None) -> None:
+    def _open(self, kind: Kind, entry: CompiledEntry | None, static: Mapping[str, Any]) -> None:
         """Offer calls to this entry before they take the general path, if there is one."""
         with self._opening:
-            if kind in self._fast or len(self._fast) >= MOST:
-                return
-            if entry is None:
-                self._fast[kind] = refusing
-                return
-            if "out" in self._source.parameters.names:
-                entry = entry._replace(placed=refusing)
-            if self._stub is None:
-                inputs, captures = len(self._source.parameters.real), self._source.captures
-                self._stub = DispatchStub(self._general, inputs, self._options.cache, captures)
-            self._stub.add(entry)
-            self._fast[kind] = entry.call
-            self._enter(self._stub.call)
+            self._served.open(kind, entry, static)
+            self._enter(self._served.call)
 
     def _plain(self, real: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, of which none would lose what it is more than an array."""
@@ -460,6 +445,9 @@ class SymbolicFunction:
         """The simplified expression in LaTeX."""
         return inspection.latex(self)
 
+    def _repr_latex_(self) -> str | None:
+        return inspection.shown(self)
+
     def report(self) -> Report:
         """What was traced, cancelled and found, and the measured accuracy: see
         `symdiff.diagnostics.report.Report`."""
@@ -569,7 +557,8 @@ class SymbolicFunction:
         if name is not None:
             return pickles.found, name
         wrapped = getattr(self, "__wrapped__", None)
-        return symbolic, (wrapped, self._options, self._source.parameters.static)
+        given = wrapped, self._options, self._source.parameters.static
+        return pickles.made, (symbolic, pickles.text_of(wrapped), *given)
 
     def __repr__(self) -> str:
         return f"<symdiff function {self.__name__}({', '.join(self._source.parameters.names)})>"

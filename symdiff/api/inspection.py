@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from symdiff.diagnostics.report import Report
 import numpy as np
 
+from symdiff import ir
 from symdiff.api import firstcalls
 from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError, TargetError
@@ -121,6 +122,24 @@ def latex(f: Any) -> str:
     return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
 
 
+MOST_SHOWN = 60
+"""Operations of a formula that a notebook shows for a function; a longer one takes seconds to write."""
+
+
+def shown(f: Any) -> str | None:
+    """What a notebook shows for a function: its formula, if that is short and known so far; else
+    None, for its name."""
+    f = twin_of(f)
+    try:
+        if not f._source.captured or f._loop_program() is not None:
+            return None
+        if len(ir.topological(f.program.outputs)) > MOST_SHOWN:
+            return None
+        return f"$\\displaystyle {latex(f)}$"
+    except SymdiffError:
+        return None
+
+
 def measured_report(f: Any) -> Report:
     """What was traced, cancelled and found, and the measured accuracy."""
     f = twin_of(f)
@@ -149,7 +168,10 @@ def save(f: Any, path: Any, *, hessian: bool) -> None:
         from symdiff.export.loops import array_module
 
         dtype = f._options.dtype
-        text = array_module(raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets)
+        text = array_module(
+            raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets,
+            accuracy=f._options.accuracy,
+        )  # fmt: skip
         write_text(path, text)
         return
     save_module(

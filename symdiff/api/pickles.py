@@ -6,6 +6,9 @@ import importlib
 import sys
 from typing import Any
 
+from symdiff.errors import SymdiffError
+from symdiff.frontend import source, typed_in
+from symdiff.frontend.signature import python_function as source_function
 from symdiff.pipeline.derivation import Step
 
 Function = Any
@@ -33,6 +36,22 @@ def found(module: str, name: str) -> Any:
     for part in name.split("."):
         there = getattr(there, part)
     return there
+
+
+def text_of(fun: Any) -> str:
+    """The text that a function is read from, to go with it to where its file is not."""
+    try:
+        place, _ = source.find(source_function(fun))
+    except SymdiffError:
+        return ""
+    return "".join(place.lines)
+
+
+def made(make: Any, text: str, fun: Any, *arguments: Any) -> Function:
+    """A function that was sent by value, with its text."""
+    if text:
+        typed_in.keep(text)
+    return make(fun, *arguments)
 
 
 def derived(parent: Function, step: Step) -> Function:

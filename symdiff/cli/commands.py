@@ -215,7 +215,10 @@ def compile_module(
     else:
         from symdiff.export.loops import array_module
 
-        text = array_module(subject.program, by, hessian=more, dtype=real, targets=wanted)
+        text = array_module(
+            subject.program, by, hessian=more, dtype=real, targets=wanted,
+            accuracy=accuracy or subject.accuracy,
+        )  # fmt: skip
     if output in (None, "-"):
         click.echo(text, nl=False)
     else:

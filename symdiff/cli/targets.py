@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from symdiff.cli import stand_ins
 from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.errors import Location, SymdiffError
 from symdiff.export.faces import face_of
@@ -245,7 +246,12 @@ def _run(load: Any, what: str) -> None:
     """Import the user's code; what it prints goes to stderr."""
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            load()
+            try:
+                load()
+            except ModuleNotFoundError as error:
+                if not stand_ins.install(error.name or ""):
+                    raise
+                _run(load, what)
     except SymdiffError:
         raise
     except SyntaxError as error:

@@ -15,7 +15,7 @@ from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_sou
 from symdiff.codegen.sympy.loops import loops_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
 from symdiff.diagnostics.report import Finding, Report
-from symdiff.errors import TargetError
+from symdiff.errors import TargetError, UnsupportedError
 from symdiff.ir import Expr, format_expr, substitute, var
 from symdiff.ir.functions import BUILTIN, MARKS
 from symdiff.ir.loop_program import (
@@ -132,8 +132,10 @@ def array_module(
     hessian: bool = False,
     dtype: Any = None,
     targets: Sequence[str] = ("cpu",),
+    accuracy: str = "high",
 ) -> str:
-    """The source of a standalone module of a captured program."""
+    """The source of a standalone module of a captured program; at the level "fast" it is double
+    arithmetic alone."""
     from symdiff.version import __version__
 
     wrt, name = loop_pipeline.real_names(program, wrt), program.name
@@ -156,17 +158,33 @@ def array_module(
     else:
         slopes = loop_pipeline.jacobian(program, wrt)
         parts.append(ArrayFunction("jacobian", slopes, f"The derivatives of {name} by {by}."))
+    real = np.dtype(dtype or np.float64).name
+    sharp = accuracy != "fast" and real == "float64"
     parts = [
-        p._replace(program=readable(p.program), emitted=loop_pipeline.final(p.program))
+        p._replace(
+            program=readable(p.program),
+            emitted=loop_pipeline.final(p.program),
+            corrected=_corrected(p.program) if sharp else None,
+        )
         for p in parts
     ]
     return array_module_source(
         name,
         parts,
         version=__version__,
-        dtype=np.dtype(dtype or np.float64).name,
+        dtype=real,
         targets=targets,
     )
+
+
+def _corrected(program: LoopProgram) -> LoopProgram | None:
+    """The program with its rounding errors; None if it uses what has none."""
+    from symdiff.pipeline.lowered.loops import LoweredProgram
+
+    try:
+        return LoweredProgram(program).corrected()
+    except UnsupportedError:
+        return None
 
 
 def array_report(program: LoopProgram, wrt: Sequence[str]) -> Report:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff.codegen.source.modules.helpers import definitions
 from symdiff.diagnostics.certify import (
     Accuracy,
     derivatives,
@@ -95,8 +96,8 @@ def run(text: str) -> dict[str, Any]:
     doubles = _Doubles()
     tree = ast.fix_missing_locations(doubles.visit(tree))
     scope: dict[str, Any] = doubles.names | {
-        "math": _Math(), "np": np, "warnings": warnings, "njit": _njit, "prange": range,
-        "intrinsic": lambda f: f, "float": np.float64, "int": whole, "flint": None, "__name__": "module",
+        "math": math, "np": np, "warnings": warnings, "njit": _njit, "prange": range,
+        "intrinsic": lambda f: f, "overload": lambda f: lambda g: g, "types": _Types, "flint": None, "__name__": "module",
     }  # fmt: skip
     exec(compile(tree, "module", "exec"), scope)
     scope["_fma"] = fma
@@ -104,10 +105,26 @@ def run(text: str) -> dict[str, Any]:
 
 
 class _Doubles(ast.NodeTransformer):
-    """Numbers of a text as NumPy's doubles, which divide by zero as IEEE has it."""
+    """Numbers of a text as NumPy's doubles, which divide by zero as IEEE has it; balls are Python's
+    integers."""
 
     def __init__(self) -> None:
-        self.names: dict[str, Any] = {}
+        self.names: dict[str, Any] = {
+            "math of doubles": _Math(),
+            "float of doubles": np.float64,
+            "int of doubles": whole,
+        }
+        self.balls = {name for name, d in definitions().items() if d.balls}
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node if node.name in self.balls else self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node if node.name in self.balls else self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        other = f"{node.id} of doubles"
+        return ast.Name(other, node.ctx) if other in self.names else node
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         if not isinstance(node.value, float):
@@ -120,6 +137,12 @@ class _Doubles(ast.NodeTransformer):
 def whole(x: Any) -> int:
     """An integer; of what is none or huge, some integer."""
     return int(x) if not isinstance(x, float) else int(np.clip(np.nan_to_num(x), -1e9, 1e9))
+
+
+class _Types:
+    """What a module names of Numba's types, without Numba."""
+
+    int32 = ExternalFunction = staticmethod(lambda *args: None)
 
 
 def _njit(function: Any = None, **options: Any) -> Any:

@@ -96,6 +96,8 @@ def module_text(
             targets=targets, demands=demands, face=face,
         )  # fmt: skip
 
+    if accuracy == "fast" and program.params:
+        facts["Accuracy"] = ["double arithmetic alone, without error tests"]
     if accuracy == "fast" or real != "float64" or not program.params:
         return text(face)
     from symdiff.export.measured import measured

@@ -57,10 +57,13 @@ class Captures:
     Attributes
     ----------
     epoch : how often they were captured again.
+    foreign : names of other libraries that the function calls, whose arithmetic it is not compared
+        with.
     """
 
     def __init__(self) -> None:
         self.notes: dict[tuple[str, int, Any], tuple[Note, Any]] = {}
+        self.foreign: set[str] = set()
         self.header = (ctypes.c_int64 * len(HEADER))()
         self._alive: deque[Any] = deque(maxlen=KEPT)
         self._built = 0
@@ -107,6 +110,7 @@ class Captures:
     def include(self, other: Captures) -> None:
         """What another function was captured with, which is part of this one."""
         self.notes.update(other.notes)
+        self.foreign |= other.foreign
 
     # ----------------------------------------------------------------- looking
     def hold(self) -> bool:
@@ -290,7 +294,13 @@ def include(captures: Captures) -> None:
         found.include(captures)
 
 
+def foreign(name: str) -> None:
+    """A function of another library was called."""
+    if (found := _active.get()) is not None:
+        found.foreign.add(name)
+
+
 MISSING = _MISSING
 __all__ = [
-    "HEADER", "MISSING", "Captures", "attribute", "cell", "defaults", "include", "item", "noting", "of_function",
+    "HEADER", "MISSING", "Captures", "attribute", "cell", "defaults", "foreign", "include", "item", "noting", "of_function",
 ]  # fmt: skip

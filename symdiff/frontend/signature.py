@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 from symdiff.errors import CallError, Location, UnsupportedError
 from symdiff.frontend import source
@@ -20,7 +20,8 @@ _STATIC_NAMES = {t.__name__ for t in STATIC_TYPES}
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Annotation of an array parameter: `Array["n"]`, `Array["n", 3]`."""
+    """Annotation of an array parameter: `Array["n"]`, `Array["n", 3]`; for type checkers, which take
+    what stands in brackets for types, `Annotated[np.ndarray, Array["n", 3]]`."""
 
     shape: tuple[str | int, ...] = ()
 
@@ -29,9 +30,21 @@ class Array:
 
 
 def is_array(annotation: Any) -> bool:
+    """Whether an annotation, or the text of one, is of an array."""
     if isinstance(annotation, str):
-        return re.match(r"[\"']?(\w+\.)*Array\b", annotation) is not None
+        return _OF_ARRAY.match(annotation) is not None
     return annotation is Array or isinstance(annotation, Array)
+
+
+_OF_ARRAY = re.compile(r"[\"']?(\w+\.)*(Annotated\[.*,\s*(\w+\.)*)?Array\b")
+"""The text of an annotation of an array."""
+
+
+def _bare(annotation: Any) -> Any:
+    """What an annotation says to symdiff: of `Annotated[T, Array["n"]]` the `Array` in it."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    return next((m for m in get_args(annotation)[1:] if is_array(m)), annotation)
 
 
 def _named(annotation: Any, names: Mapping[str, Any]) -> Any:
@@ -43,7 +56,8 @@ def _named(annotation: Any, names: Mapping[str, Any]) -> Any:
     found = names.get(first, annotation)
     for part in rest:
         found = getattr(found, part, annotation)
-    return found if found is Array or isinstance(found, (Array, type)) else annotation
+    known = found is Array or isinstance(found, (Array, type)) or get_origin(found) is Annotated
+    return found if known else annotation
 
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -52,7 +66,8 @@ _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 def _shape(annotation: Any) -> tuple[str | int, ...]:
     """The shape of an annotation; () if it does not say."""
     if isinstance(annotation, str):
-        found = re.search(r"\[(.*)\]", annotation)
+        _, _, after = annotation.rpartition("Array")
+        found = re.match(r"\s*\[([^\]]*)\]", after)
         parts = [p.strip() for p in found.group(1).split(",")] if found else []
         return tuple(int(p) if p.isdigit() else p.strip("\"'") for p in parts if p)
     return annotation.shape if isinstance(annotation, Array) else ()
@@ -80,12 +95,13 @@ class Parameters:
     real, static : names of the real and of the static parameters, in order.
     arrays : the annotated shapes of the parameters that are annotated as arrays.
     defaults : the values of the parameters that have one.
+    either_way : whether each may be given by its place and by its name.
     direct : whether these are the parameters of the Python function that runs itself,
         and not of something that calls it.
     """
 
     __slots__ = (
-        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct",
+        "_least", "_made_of", "_most", "_plan", "_positions", "_signature", "_tail", "arrays", "defaults", "direct", "either_way",
         "name", "names", "real", "static",
     )  # fmt: skip
 
@@ -111,7 +127,7 @@ class Parameters:
         real, fixed = [], []
         shapes: dict[str, tuple[str | int, ...]] = {}
         for name, p in signature.parameters.items():
-            p = p.replace(annotation=_named(p.annotation, inner.__globals__))
+            p = p.replace(annotation=_bare(_named(p.annotation, inner.__globals__)))
             if p.kind in _STARRED:
                 stars = "*" if p.kind is p.VAR_POSITIONAL else "**"
                 raise UnsupportedError(
@@ -178,6 +194,7 @@ class Parameters:
         self._positions = {
             n: k for k, n in enumerate(positional) if ps[n].kind is ps[n].POSITIONAL_OR_KEYWORD
         }
+        self.either_way = len(self._positions) == len(ps)
         self._plan = (
             tuple(self.names.index(n) for n in real),
             tuple((n, self.names.index(n)) for n in fixed),

@@ -1,4 +1,5 @@
-"""The text of functions that are in no file: `python -c`, `python < file`, the interactive prompt.
+"""The text of functions that are in no file here: `python -c`, `python < file`, the interactive prompt,
+and functions that came from another process.
 
 Before 3.13 Python keeps no text of these. It is looked for where it still may be, and taken only if
 compiling it makes the very code object of the function, so that a wrong text is never read.
@@ -22,6 +23,9 @@ AFTER = 8
 STDIN = "<stdin>"
 COMMAND = "<string>"
 
+KEPT = 256
+"""Texts from other processes that are remembered."""
+_kept: dict[str, None] = {}
 _FUTURE = 0x1FE0000
 """The flags of code objects that `from __future__` sets."""
 
@@ -36,6 +40,14 @@ def lines_of(fun: FunctionType) -> list[str]:
     return []
 
 
+def keep(text: str) -> None:
+    """Remember a text that came with a function from another process."""
+    _kept.pop(text, None)
+    _kept[text] = None
+    while len(_kept) > KEPT:
+        del _kept[next(iter(_kept))]
+
+
 def why_not(fun: FunctionType) -> str:
     """What to do about a function without a text."""
     if fun.__code__.co_filename == STDIN:
@@ -47,6 +59,7 @@ def why_not(fun: FunctionType) -> str:
 
 def _texts(code: CodeType) -> Iterator[str]:
     """Texts that may hold the code, the likeliest first."""
+    yield from reversed(list(_kept))
     if code.co_filename == COMMAND:
         words = sys.orig_argv[1:]
         yield from (after for word, after in itertools.pairwise(words) if _commands(word))

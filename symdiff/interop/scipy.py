@@ -242,7 +242,7 @@ def lowlevel(fun: Any, kind: str = "integrand") -> Any:
     f = symgrad(fun)
     names = f._source.parameters.real
     kernel = {"kernel": f.numba, "nan": np.nan}
-    if f._source.emission(f._default_static()).tree != 0:
+    if f._compiled(f._default_static())[0].tree != 0:
         raise SymdiffError(
             f"{f.__name__} has several results", hint="SciPy's callbacks return one number"
         )

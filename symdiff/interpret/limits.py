@@ -6,8 +6,8 @@ in balls that are wide enough to resolve any cancellation. A limit counts only
 if it is seen on every path that stays in the function's domain, to more digits
 than a double has: poles, jumps and oscillations do not pass. In several variables
 values beside it are looked for, too, that are far from it: on paths of other shapes,
-as x*y/s has on s = x*y, or x*log(y) on y = exp(-1/x), and beside zeros of divisors, as
-(x**3 + y**3)/(x - y) has.
+as x*y/s has on s = x*y, or x*log(y) on y = exp(-1/x), beside zeros of divisors, as
+(x**3 + y**3)/(x - y) has, and beside those of arguments of logarithms, as x*log(x + y) has.
 
 Conditions that are decided at the point keep that decision, so the branch taken
 there is the one that counts. An operation that jumps at the point (sign, floor,
@@ -91,6 +91,10 @@ _LOGARITHMS = frozenset(
 )
 
 
+_OF_FIRST = frozenset((LOG, LOG2, LOG10, LGAMMA))
+"""Logarithms of their first argument."""
+
+
 class _Stopped(Exception):  # noqa: N818
     """A point on a path has no value."""
 
@@ -170,7 +174,8 @@ class Approach:
                 yield self._at(path, root, False, depth), (1 + abs(value)) / 8
             except _Stopped:
                 if work.spent() > self.until:
-                    return
+                    break
+        self.until = work.spent() + REFUTING // 2
         for d in self._divisors(root)[:DIVISORS]:
             key = d, tuple(used)
             if key not in self._beside:
@@ -178,6 +183,10 @@ class Approach:
             for v in self._beside[key]:
                 if v[root].is_finite():
                     yield v[root], 1 + abs(value)
+        for d in self._arguments_of_logarithms(root)[:DIVISORS]:
+            for v in self._flat_beside(d, used, depth):
+                if v[root].is_finite():
+                    yield v[root], (1 + abs(value)) / 8
 
     def _divisors(self, root: int) -> list[int]:
         """The divisors below a node that are zero at the point."""
@@ -191,17 +200,59 @@ class Approach:
                     found.append(d)
         return found
 
+    def _arguments_of_logarithms(self, root: int) -> list[int]:
+        """What is zero at the point, and of which, or of an even power of it, a logarithm or a power
+        with a variable exponent is taken below a node."""
+        found: list[int] = []
+        for e in ir.topological((self.tape.nodes[root],)):
+            if e.op in _OF_FIRST or (e.op is ir.POW and ir.rational(e.args[1]) is None):
+                u = e.args[0]
+            elif e.op is XLOGY:
+                u = e.args[1]
+            else:
+                continue
+            while u.op is ir.ABS or (u.op is ir.POW and ir.rational(u.args[1]) is not None):
+                u = u.args[0]
+            d = self.tape.index[u]
+            value = self.values[d]
+            if u.args and d not in found and value.is_finite() and value.contains(0):
+                found.append(d)
+        return found
+
+    def _flat_beside(self, d: int, used: Sequence[int], depth: int) -> Iterator[list[Value]]:
+        """The values of all nodes where one that changes its sign close to the point is smaller
+        than all powers of the distance, and the others are as where it is zero."""
+        ways = [way for way, _ in self._towards_zero(d, used, depth, PRECISION * 3 // 5)]
+        if not ways:
+            return
+        inputs = self._inputs(ways[-1], used, depth)
+        for e in FLAT[:3]:
+            for flat in (_step(depth, e), -_step(depth, e)):
+                v = self.tape.run(inputs, PRECISION, self.fixed, partial(_instead, d, flat))
+                yield v
+
     def _beside_zero(self, divisor: int, used: Sequence[int], depth: int) -> Iterator[list[Value]]:
-        """The values of all nodes where a divisor is smaller and smaller, close to the point: by
-        regula falsi between directions in which its signs differ (Dowell and Jarratt, 1971)."""
+        """The values of all nodes where a divisor is smaller and smaller, close to the point."""
+        for _, v in self._towards_zero(divisor, used, depth, PRECISION // 5):
+            yield v
+
+    def _inputs(self, direction: Sequence[Value], used: Sequence[int], depth: int) -> list[Value]:
+        ctx.prec = PRECISION
+        inputs = [arb(x) for x in self.point]
+        for k, c in zip(used, direction, strict=True):
+            inputs[k] += c * arb(2) ** -depth
+        return inputs
+
+    def _towards_zero(
+        self, divisor: int, used: Sequence[int], depth: int, least: int
+    ) -> Iterator[tuple[list[Value], list[Value]]]:
+        """Directions in which a node is smaller and smaller, to 2**-least, and the values of all
+        nodes there: by regula falsi between those in which its signs differ (Dowell and Jarratt,
+        1971)."""
         rng = random.Random(30)
 
         def run(direction: Sequence[Value]) -> list[Value]:
-            ctx.prec = PRECISION
-            inputs = [arb(x) for x in self.point]
-            for k, c in zip(used, direction, strict=True):
-                inputs[k] += c * arb(2) ** -depth
-            return self.tape.run(inputs, PRECISION, self.fixed)
+            return self.tape.run(self._inputs(direction, used, depth), PRECISION, self.fixed)
 
         sides: dict[bool, tuple[list[Value], Value]] = {}
         for _ in range(DIRECTIONS):
@@ -221,13 +272,14 @@ class Approach:
             way = [(x + part * (y - x)).mid() for x, y in zip(a, b, strict=True)]
             v = run(way)
             if v[divisor].contains(0):  # exactly met, as zeros of linear divisors are
-                little = arb(2) ** (-PRECISION // 4)
-                v = run([(w + little * (y - w)).mid() for w, y in zip(way, b, strict=True)])
+                little = arb(2) ** -(least + PRECISION // 20)
+                way = [(w + little * (y - w)).mid() for w, y in zip(way, b, strict=True)]
+                v = run(way)
             y = v[divisor]
             if not y.is_finite() or y.contains(0):
                 return
-            yield v
-            if _size(y) < -PRECISION // 5:
+            yield way, v
+            if _size(y) < -least:
                 return
             if y > 0:
                 a, at_a, at_b = way, y, at_b * at_a / (at_a + y)
@@ -264,6 +316,11 @@ class Approach:
             return value
         jumped = abs(value - at_point) > arb(2) ** -32 * (1 + abs(at_point))
         return at_point if jumped else value
+
+
+def _instead(d: int, value: Value, i: int, computed: Value) -> Value:
+    """One value in place of that of a node."""
+    return value if i == d else computed
 
 
 def _tendency(at: Callable[[int], Value], k: int) -> Limit:

@@ -587,11 +587,19 @@ def _polygamma_ball(n: Any, x: Any) -> Any:
     if order == 0:
         return x.digamma()
     flint = _flint()
-    if x > 0:  # (-1)**(n+1) n! zeta(n+1, x)
-        value = flint.arb(order + 1).zeta(x) * flint.arb(math.factorial(order))
+    if not (x > 0 or x < 0):
+        return flint.arb("nan")
+    far = x if x > 0 else 1 - x  # (-1)**(n+1) n! zeta(n+1, x)
+    value = flint.arb(order + 1).zeta(far) * math.factorial(order)
+    if x > 0:
         return value if order % 2 else -value
-    z = flint.acb(x).polygamma(flint.acb(order))
-    return z.real if z.imag.contains(0) else flint.arb("nan")
+    ctx = flint.ctx  # (-1)**n psi_n(1 - x) less the derivative of pi*cot(pi*x)
+    cap, ctx.cap = ctx.cap, order + 1
+    try:
+        waves = flint.arb_series([x, 1]).cot_pi()[order]
+    finally:
+        ctx.cap = cap
+    return -value - flint.arb.pi() * waves * math.factorial(order)
 
 
 def _sin_pi(x: Expr) -> Expr:

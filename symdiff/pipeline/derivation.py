@@ -497,8 +497,9 @@ def _shape_key(shapes: Shapes | None) -> Any:
 
 
 def static_key(static: Mapping[str, Any]) -> Any:
-    """A hashable stand-in for the static arguments of a call."""
-    return tuple((k, type(v), _hashable(v)) for k, v in static.items())
+    """A hashable stand-in for the static arguments of a call; those that differ in type, or in
+    the sign of a zero, are not the same."""
+    return tuple((k, _hashable(v)) for k, v in static.items())
 
 
 def _hashable(value: Any) -> Any:
@@ -507,11 +508,17 @@ def _hashable(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value), tuple(_hashable(v) for v in value)
     if isinstance(value, dict):
-        return tuple((k, _hashable(v)) for k, v in value.items())
+        return type(value), tuple((_hashable(k), _hashable(v)) for k, v in value.items())
+    if isinstance(value, (set, frozenset)):
+        return type(value), frozenset(_hashable(v) for v in value)
+    if isinstance(value, float):
+        return type(value), value.hex()
+    if isinstance(value, complex):
+        return type(value), value.real.hex(), value.imag.hex()
     try:
         hash(value)
     except TypeError as e:
         raise SymdiffError(
             f"a static argument of type {type(value).__name__} is not hashable"
         ) from e
-    return value
+    return type(value), value

@@ -11,7 +11,12 @@ import symdiff
 from symdiff.api.transforms import Keywords
 
 USER = """
-from symdiff import SymbolicFunction, grad, symgrad
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdiff import Array, SymbolicFunction, grad, symgrad
 
 @symgrad
 def f(x: float, y: float) -> float:
@@ -23,6 +28,10 @@ def g(x: float) -> float:
 
 slope: SymbolicFunction = f.grad
 same: SymbolicFunction = grad(g)
+@symgrad
+def chain(x: Annotated[NDArray[np.float64], Array["n", 3]], k: float) -> float:
+    return k * float(np.sum(x**2))
+
 reveal_type(f)
 reveal_type(g.hessian)
 symgrad(accurcy="strict")
@@ -46,6 +55,6 @@ def test_a_file_of_user_code(tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "user.py"]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     lines = [line for line in found.stdout.splitlines() if line.startswith("user.py")]
-    assert [line.split(":")[1] for line in lines if "error:" in line] == ["16", "17"], found.stdout
+    assert [line.split(":")[1] for line in lines if "error:" in line] == ["25", "26"], found.stdout
     revealed = [line for line in lines if "Revealed" in line]
     assert len(revealed) == 2 and all("SymbolicFunction" in line for line in revealed)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import math
 import random
+import warnings
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.special
 from flint import arb, ctx, fmpq
 
-from symdiff import symgrad
+from symdiff import Array, symgrad
+from symdiff.codegen.source.loops import _below_loads
+from symdiff.codegen.source.modules import copied
 from symdiff.codegen.source.modules.first_tier import corrected_helper
-from symdiff.codegen.source.modules.helpers import copies, definitions
+from symdiff.codegen.source.modules.helpers import FILES, copies, definitions
 from symdiff.codegen.source.modules.second_tier import function_helper
 from symdiff.export.measured import run
-from symdiff.ir import POW, Op
+from symdiff.ir import POW, Op, lt, var
 from symdiff.lowering.compensated.functions import BITS, CORRECTED
 from symdiff.lowering.double_double import functions as rules
 
@@ -48,6 +53,16 @@ def exact(pair) -> arb:
 
 def bound(number) -> arb:
     return arb(float(number[2])) * UNIT * arb(2) ** int(number[3])
+
+
+def test_names_are_defined_once():
+    names = [
+        node.name
+        for file in FILES
+        for node in ast.parse(Path(copied.__path__[0], f"{file}.py").read_text()).body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    ]
+    assert len(names) == len(set(names)) > 100
 
 
 @pytest.mark.parametrize("op", [op for op in rules.RULES if op is not POW], ids=lambda op: op.name)
@@ -107,7 +122,7 @@ def test_functions_with_their_errors(helpers, op):
     for _ in range(40):
         (x,) = arguments(op, rng)
         value, error, _ = helpers[f"_corrected_{op.name}"](np.float64(x))
-        with ctx.workprec(300):
+        with ctx.workprec(3000):
             truth = op.ball(arb(x))
             if truth.is_finite() and abs(truth) > arb(2) ** -500:
                 assert abs(exact((value, error)) / truth - 1) < arb(2) ** -BITS * 2, x
@@ -173,7 +188,7 @@ def quad(a, b, c):
 @pytest.mark.slow
 def test_the_root_of_a_quadratic_equation(tmp_path):
     module = loaded(quad, tmp_path)
-    with ctx.workprec(300):
+    with ctx.workprec(3000):
         for b in (3.0, 1e9, 1e200):
             truth = float((-arb(b) + (arb(b) * b - 4).sqrt()) / 2)
             assert abs(module.quad(1.0, b, 1.0) - truth) <= 2 * math.ulp(truth)
@@ -292,9 +307,116 @@ def test_arrays_and_numbers_agree(tmp_path):
 def test_a_fraction_is_exact_for_balls(helpers):
     helpers["flint"] = __import__("flint")
     assert helpers["_ball_ratio"](1, 3).overlaps(arb(fmpq(1, 3)))
-    (value,) = helpers["_proven"](lambda decide, x: [x.sin() / x], (0,), [0.0], [math.nan])
+    (value,) = helpers["_proven"](lambda decide, x: ([x.sin() / x], []), (0,), [0.0], [math.nan])
     assert value == 1.0  # the limit
-    (value,) = helpers["_proven"](lambda decide, x: [1 / x], (0,), [0.0], [math.inf])
+    (value,) = helpers["_proven"](lambda decide, x: ([1 / x], []), (0,), [0.0], [math.inf])
     assert value == math.inf  # a pole stays
-    (value,) = helpers["_proven"](lambda decide, x: [abs(x) / x], (0,), [0.0], [math.nan])
+    (value,) = helpers["_proven"](lambda decide, x: ([abs(x) / x], []), (0,), [0.0], [math.nan])
     assert math.isnan(value)  # no limit
+
+
+LIMITS = {
+    "a pole of one sign": (lambda x: ([-1 / x**2], [x**2]), [0.0], -math.inf),
+    "a logarithm": (lambda x: ([_log(abs(x))], []), [0.0], -math.inf),
+    "a pole of two signs": (lambda x: ([1 / x], []), [0.0], math.nan),
+    "removable": (lambda x, y: ([(x * x - y * y) / (x - y)], [x - y]), [2.0, 2.0], 4.0),
+    "x**2*y/(x**4 + y**2)": (
+        lambda x, y: ([x * x * y / (x**4 + y * y)], [x**4 + y * y]), [0.0, 0.0], math.nan,
+    ),
+    "x**3*y/(x**6 + y**2)": (
+        lambda x, y: ([x**3 * y / (x**6 + y * y)], [x**6 + y * y]), [0.0, 0.0], math.nan,
+    ),
+    "x*log(y)": (lambda x, y: ([x * _log(abs(y))], []), [0.0, 0.0], math.nan),
+    "x*y/(x - y)": (lambda x, y: ([x * y / (x - y)], [x - y]), [0.0, 0.0], math.nan),
+    "x*y/(x - y**2)": (lambda x, y: ([x * y / (x - y * y)], [x - y * y]), [0.0, 0.0], math.nan),
+}  # fmt: skip
+"""Formulas with what they divide by, a point, and their limit there; nan for none."""
+
+
+def _log(x):
+    return x.log()
+
+
+@pytest.mark.parametrize("case", LIMITS)
+@pytest.mark.parametrize("library", [None, "flint"])
+def test_limits(helpers, case, library):
+    helpers["flint"] = library and __import__(library)
+    formula, point, truth = LIMITS[case]
+    (found,) = helpers["_proven"](lambda decide, *p: formula(*p), (0,), point, [math.nan])
+    assert found == truth or (math.isnan(found) and math.isnan(truth))
+
+
+@pytest.mark.slow
+def test_functions_that_balls_lack_are_expanded(tmp_path):
+    def several(x, y):
+        return math.copysign(x, y) * np.sign(x - y) + scipy.special.xlogy(x, y) - y
+
+    scope = played(several, tmp_path)
+    with np.errstate(all="ignore"):
+        found = scope["several"](np.float64(3.0), np.float64(1e-17))
+    assert abs(found - several(3.0, 1e-17)) <= 8 * math.ulp(found)
+    assert "_several_value_and_grad_balls" in scope
+
+
+@pytest.mark.slow
+def test_calls_by_compiled_functions(tmp_path):
+    """With defaults and keywords, in threads, refusals too."""
+    from numba import njit, prange
+    from numba.core.errors import TypingError
+
+    module = loaded(logarithm, tmp_path)
+    root = loaded(quad, tmp_path)
+    slopes, quadratic = module.logarithm_grad, root.quad
+
+    @njit
+    def call(x):
+        return slopes(x, k=0.5), quadratic(1, x, 1.0)
+
+    for x in (3.0, 1e9, 1e200):  # of the last one only balls know anything
+        assert call(x) == (slopes(x, k=0.5), quadratic(1.0, x, 1.0))
+    with pytest.raises(ValueError, match="this does not hold"):
+        call(-1.0)
+
+    @njit(parallel=True)
+    def every(x):
+        out = np.empty_like(x)
+        for i in prange(x.size):
+            out[i] = slopes(x[i])[0]
+        return out
+
+    x = np.linspace(0.1, 2.0, 300)
+    np.testing.assert_array_equal(every(x), slopes(x)[0])
+    with pytest.raises(TypingError, match="call it in a loop"):
+        njit(lambda x: quadratic(x, x, x))(x)
+
+
+def spread(x: Array["n"]):  # noqa: F821, UP037
+    return np.sum((x - np.mean(x)) ** 2)
+
+
+def test_arrays_are_corrected(tmp_path):
+    """Programs with arrays have their rounding errors beside them, and say what is in doubt."""
+    x = 1e8 + np.arange(5.0) / 7
+    with ctx.workprec(300):
+        exactly = [arb(v) for v in x]
+        mean = sum(exactly, arb(0)) / 5
+        truth = float(sum(((v - mean) ** 2 for v in exactly), arb(0)))
+    f = symgrad(spread)
+    f.save(tmp_path / "k.py")
+    scope = run((tmp_path / "k.py").read_text())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert abs(scope["spread"](x) - truth) <= 2 * math.ulp(truth)
+    with pytest.warns(RuntimeWarning, match="spread: .* may have lost digits"):
+        scope["spread"](np.full(2, 1e200) * [1, 2])
+    symgrad(spread, accuracy="fast").save(tmp_path / "k.py")
+    text = (tmp_path / "k.py").read_text()
+    assert "_corrected" not in text and "without error tests" in text
+
+
+def test_long_shared_programs_are_printed():
+    """Walks over integers and conditions visit shared parts once."""
+    e = x = var("x")
+    for _ in range(60):
+        e = e * e + x
+    assert len(_below_loads(lt(e, x))) == 0

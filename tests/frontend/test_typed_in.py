@@ -56,6 +56,20 @@ def test_the_history_is_read_to_a_limit(monkeypatch):
     assert not typed_in.lines_of(defined(CUBE, "<stdin>"))
 
 
+def test_a_function_from_another_process_brings_its_text(monkeypatch):
+    """As of cloudpickle, on a machine that does not have the file."""
+    monkeypatch.setattr(typed_in, "_kept", {})
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-c", CUBE])
+    sent = symgrad(defined(CUBE, "<string>")).__reduce__()
+    monkeypatch.setattr(sys, "orig_argv", ["python", "worker.py"])
+    make, (again, text, fun, *rest) = sent
+    assert text == CUBE
+    assert make(again, text, fun, *rest).grad(2.0) == 12.0
+    for k in range(typed_in.KEPT + 1):
+        typed_in.keep(f"{k}\n")
+    assert len(typed_in._kept) == typed_in.KEPT and CUBE not in typed_in._kept
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["-c", "<"])
 def test_programs_without_a_file(tmp_path, way):

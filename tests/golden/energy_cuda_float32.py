@@ -2,6 +2,7 @@
 
 Scalars or arrays; arrays broadcast and give arrays.
 Everything is computed and returned in single precision.
+Functions that Numba compiles call those of this module with numbers.
 Functions with _cuda at the end compute on a CUDA device, without error tests; they
 need numba-cuda.
 """
@@ -10,6 +11,8 @@ import math
 
 import numpy as np
 from numba import njit, prange
+from numba.core.errors import TypingError
+from numba.extending import overload
 
 __all__ = ["energy", "energy_grad", "energy_value_and_grad", "energy_cuda", "energy_grad_cuda", "energy_value_and_grad_cuda"]
 __version__ = "1.2.3"
@@ -103,6 +106,47 @@ def _evaluate(kernel, loops, count, *args):
     out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
     loops[flat[0].size >= _PARALLEL](*flat, *out)
     return [o.reshape(shape).astype(result, copy=False) for o in out]
+
+
+# ---------------------------------------------------------- Inside of functions that Numba compiles
+
+def _only_numbers(*args):
+    """Compiled functions call those of this module with numbers alone."""
+    if any(hasattr(a, "ndim") for a in args):
+        raise TypingError("arguments are numbers here: call it in a loop over the elements")
+
+
+@overload(energy)
+def _energy_inside(x, y):
+    _only_numbers(x, y)
+
+    def call(x, y):
+        r0 = _energy(np.float32(x), np.float32(y))
+        return r0
+
+    return call
+
+
+@overload(energy_grad)
+def _energy_grad_inside(x, y):
+    _only_numbers(x, y)
+
+    def call(x, y):
+        r0, r1 = _energy_grad(np.float32(x), np.float32(y))
+        return (r0, r1)
+
+    return call
+
+
+@overload(energy_value_and_grad)
+def _energy_value_and_grad_inside(x, y):
+    _only_numbers(x, y)
+
+    def call(x, y):
+        r0, r1, r2 = _energy_value_and_grad(np.float32(x), np.float32(y))
+        return (r0, (r1, r2))
+
+    return call
 
 
 try:

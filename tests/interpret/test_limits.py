@@ -10,7 +10,7 @@ import pytest
 from symdiff import symgrad
 from symdiff.interpret import Certified
 from symdiff.ir import Expr, sqrt, var
-from symdiff.ir.functions import COS, EXP, SIN
+from symdiff.ir.functions import COS, EXP, LOG, SIN
 
 x, y, z = var("x"), var("y"), var("z")
 ORIGIN = [0.0, 0.0, 0.0]
@@ -27,6 +27,9 @@ WITHOUT = {
     "y = -x**3 + x**6": x**2 / (y + x**3),
     "x = y + y**4": (EXP(x) - EXP(y) + x * y * z) / (x - y),
     "z = x + y + x*y": (SIN(x) * y) / (x + y - z),
+    "y = exp(-1/x**2) - x": x * LOG(x + y),
+    "log(x - exp(y) + 1) = -1/y**2": y * LOG(x - EXP(y) + 1),
+    "x = y + exp(-1/y**2)": x**2 * LOG((x - y) ** 2),
     "x = sqrt(y)": y * (1 - COS(x)) / (x**2 - y) ** 2,
 }
 WITH: dict[str, tuple[Expr, float]] = {
@@ -38,6 +41,9 @@ WITH: dict[str, tuple[Expr, float]] = {
     "of a norm": (SIN(sqrt(x**2 + y**2 + z**2)) / sqrt(x**2 + y**2 + z**2), 1.0),
     "orders 2 and 4": (x**2 * y**3 / (x**2 + y**4), 0.0),
     "a product of quotients": (SIN(x) / x * (EXP(y) - 1) / y * SIN(z) / z, 1.0),
+    "a logarithm of a sum": ((x + y) * LOG(2 * x + 2 * y), 0.0),
+    "a root of a sum": (sqrt(x + y) * LOG(2 * x + 2 * y), 0.0),
+    "a logarithm of a norm": (x * LOG(x**2 + y**2), 0.0),
     "of sums": ((1 - COS(x) + 1 - COS(y)) / (x**2 + y**2), 0.5),
 }
 

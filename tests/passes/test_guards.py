@@ -132,8 +132,8 @@ REPAIRED = {
     "one-sided": (where(zero(x), 1, sin(sqrt(x)) / sqrt(x)), sin(sqrt(x)) / sqrt(x)),
     "a singular derivative": (where(ir.eq(x, 1), 0, F.ACOS(x) ** 2), F.ACOS(x) ** 2),
     "relative band": (
-        where(ir.lt(abs_(x - y), 1e-9 * abs_(x)), x, (x - y) / F.ASINH(x - y) * x),
-        (x - y) / F.ASINH(x - y) * x,
+        where(ir.lt(abs_(x - y), 1e-9 * abs_(x)), x, (x - y) / F.ASINH((x - y) / x)),
+        (x - y) / F.ASINH((x - y) / x),
     ),
 }  # fmt: skip
 
@@ -203,6 +203,44 @@ def test_a_limit_that_stands_for_a_band_keeps_its_value_not_its_derivative(name)
     (guard,) = notes.guards
     assert guard.kind == "repaired" and guard.coarse
     assert "the derivatives are those of the smooth extension" in guard_messages.message(guard)
+
+
+def grown(t, k):
+    if abs(k) < 1e-10:
+        return t
+    return math.expm1(k * t) / k
+
+
+def log_mean(t, k):
+    if abs(t - k) < 1e-9:
+        return 0.5 * (t + k)
+    return (t - k) / math.log(t / k)
+
+
+def grown_safely(t, k):
+    safe = np.where(np.abs(k) < 1e-10, 1.0, k)
+    return np.where(np.abs(k) < 1e-10, t, np.expm1(safe * t) / safe)
+
+
+@pytest.mark.parametrize(
+    ("f", "smooth", "written", "slopes"),
+    [
+        (grown, (2.0, 1e-11), (1e12, 5e-11), (1.0, 0.0)),
+        (grown, (2.0, 0.0), (1e300, -1e-290), (1.0, 0.0)),
+        (grown_safely, (2.0, 1e-11), (1e12, 5e-11), (1.0, 0.0)),
+        pytest.param(
+            log_mean, (2.0, 2.0 + 1e-12), (1e-14, 1e-13), (0.5, 0.5), marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_band_is_no_guard_where_other_variables_carry_it_away(f, smooth, written, slopes):
+    """Near enough the derivatives are those of the smooth function, elsewhere what is written."""
+    g = symgrad(f)
+    with np.errstate(over="ignore"):
+        assert g(*written) == f(*written)
+    assert g.grad(*written) == slopes
+    by_last = g.grad(*smooth)[1]
+    assert by_last == pytest.approx(2.0 if f is not log_mean else 0.5, rel=1e-9)
 
 
 def test_coarse_guards_from_the_source_to_the_kernel():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import flint
 import pytest
 
-from symdiff import ir
+from symdiff import ir, symgrad
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ONE, Expr, abs_, const, lt, sqrt
@@ -138,3 +139,61 @@ def test_the_formula_stays_readable() -> None:
     (f,) = complete((e,))
     assert f is not e
     assert readable_forms((f,)) == (e,)
+
+
+def gapped(x, y):
+    return (math.exp(y * x**4) - 1) / x**4
+
+
+def harmonic(x, y):
+    return (x * abs(y) + abs(x) * y) / (x + y)
+
+
+def mixed(x, y):
+    return (abs(x) * math.exp(y) - abs(y) * math.exp(x)) / (x - y)
+
+
+def planck(x, y):
+    return (x / math.expm1(x) - y / math.expm1(y)) / (x - y)
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "value", "slope"),
+    [
+        (planck, (300.0, -300.0), -0.5, 1 / 1200),
+        (gapped, (0.719, 0.446), 0.4736683024299195, 0.1601646763368134),
+        (harmonic, (0.719, 0.446), 0.5505133047210301, 0.29312162684890125),
+        (mixed, (-1e-3, 1e-3), -0.001000000166666675, 500.49975024993751),
+    ],
+)
+def test_a_series_is_used_only_where_it_is_the_function(f, at, value, slope) -> None:
+    """Not where its last terms happen to be 0 or are flat, nor beyond a kink."""
+    g = symgrad(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # validation finds nothing
+        assert g(*at) == pytest.approx(value, rel=1e-15)
+        assert g.grad(*at)[0] == pytest.approx(slope, rel=1e-15)
+
+
+@pytest.mark.parametrize("j", [0.5, 1e-5])
+def test_what_a_series_leaves_out_is_known_where_its_terms_cancel(j) -> None:
+    """The Brillouin function is completed across J = -1/2, with poles at x = 0 in its series."""
+
+    def brillouin(x, J):
+        a = (2 * J + 1) / (2 * J)
+        b = 1 / (2 * J)
+        return a / math.tanh(a * x) - b / math.tanh(b * x)
+
+    slope = (j + 1) / (3 * j)
+    assert symgrad(brillouin).grad(0.0, j)[0] == pytest.approx(slope, rel=1e-15)
+
+
+@pytest.mark.slow
+def test_series_with_large_coefficients_are_no_false_alarm() -> None:
+    def brillouin(x, J):
+        return (1 + 0.5 / J) / math.tanh((1 + 0.5 / J) * x) - 0.5 / J / math.tanh(0.5 / J * x)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ((by_x, _), _) = symgrad(brillouin).hessian(7.86e-8, 0.446)
+    assert by_x == pytest.approx(-1.9556837360376466e-07, rel=1e-14)

@@ -506,13 +506,16 @@ _RELATIONS = {ir.LT: "<", ir.LE: "<=", ir.EQ: "=="}
 def _below_loads(e: Expr) -> set[Expr]:
     """What stands in indices, which an element writes itself."""
     found: set[Expr] = set()
-    stack = [e]
+    stack, seen = [e], {e}
     while stack:
         n = stack.pop()
         if n.op is LOAD:
             found.update(n.args)
-        else:
-            stack.extend(n.args)
+            continue
+        for a in n.args:
+            if a not in seen:
+                seen.add(a)
+                stack.append(a)
     return found - {e}
 
 

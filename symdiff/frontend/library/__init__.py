@@ -6,6 +6,7 @@
 `record_copies`       dataclasses and copy
 `methods`             methods of Python's containers and strings
 `numpy/`              NumPy
+`foreign`             other libraries' names of NumPy's and SciPy's
 `composed`            NumPy's and SciPy's in terms of others
 `rearranged`          those that rearrange arrays, in terms of others
 `distributions`       methods of `scipy.stats`

@@ -19,7 +19,7 @@ from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import captures, source
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library import distributions, rearranged, record_copies
+from symdiff.frontend.library import distributions, foreign, rearranged, record_copies
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.source import FunctionNode
@@ -109,6 +109,15 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         if getattr(function, "__module__", None) == "math":
             t.executed(result)  # it raises outside of its domain, whoever uses the result
         return result
+    if (alias := foreign.find(function)) is not None:
+        args, kwargs = alias.arguments(args, kwargs)
+        captures.foreign(alias.name)
+        if alias.own:
+            return t.inline(alias.target, args, kwargs)
+        return call(t, alias.target, args, kwargs)
+    if (inner := foreign.compiled_of(function)) is not None:
+        captures.foreign(inner.__name__)
+        return call(t, inner, args, kwargs)
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
         t.python_numbers = True

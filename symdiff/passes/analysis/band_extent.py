@@ -24,6 +24,8 @@ FURTHER = 9
 """Bits to which a series in a band is right beyond those of the arithmetic."""
 MARGIN = 76
 """The terms that a series across a surface leaves out are below 2**-MARGIN of its sum."""
+NEGLIGIBLE = Fraction(1, 2**40)
+"""What is compared with less than this share of something is negligible beside it."""
 PIECES = 128
 """Intervals into which a band is divided."""
 MAX_BANDS = 8
@@ -85,12 +87,13 @@ def with_truncation(outputs: Sequence[Expr], share: Expr) -> tuple[Expr, ...]:
 
 
 def _is_across(condition: Expr) -> bool:
-    """Whether terms of a series are compared with its sum."""
+    """Whether terms of a series are compared with its sum; the factor between them may have
+    gone into a coefficient."""
     if condition.op is AND:
         return any(map(_is_across, condition.args))
     if condition.op is not LE or condition.args[1].op is not MUL:
         return False
-    return any(ir.rational(a) == Fraction(1, 2**MARGIN) for a in condition.args[1].args)
+    return any(0 < (ir.rational(a) or 0) < NEGLIGIBLE for a in condition.args[1].args)
 
 
 def is_band(e: Expr) -> bool:

@@ -9,13 +9,14 @@ are operations again, and are written out at the end.
 
 Requires: what `passes.complete.surfaces` has found: a series of the closed form in h.
 Ensures: whether h is small enough is decided where it is evaluated, from the last terms
-of the series of the derivative that is asked for; what is left out is below 2**-`MARGIN`
-of the first terms.
+of the series of the derivative that is asked for, which fall, and are below 2**-`MARGIN` of the
+first ones; and no kink lies between.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -26,14 +27,17 @@ from flint import arb, ctx
 from symdiff import ir
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ONE, Expr, Op
+from symdiff.ir.functions import PINNED
 from symdiff.passes.analysis.band_extent import MARGIN
 from symdiff.passes.cancel.cancel import cancel
-from symdiff.passes.complete.removable import expand_completed
+from symdiff.passes.complete.bands import edges
+from symdiff.passes.complete.removable import closed_forms, expand_completed
 from symdiff.passes.differentiate import pushforward
 from symdiff.process.locks import Lock
 
 TESTED = 2
-"""Terms behind those that are added up, from which it is seen that they are enough."""
+"""Terms that are not 0, behind those that are added up, from which it is seen that they are
+enough."""
 
 Orders = tuple[int, ...]
 """How often a function is differentiated by each of its variables."""
@@ -135,28 +139,54 @@ class Across:
         return self._closed[orders]
 
     def plain_form(self, orders: Orders) -> Expr:
-        """A derivative near the surface and away from it."""
-        close, total = self.near(orders)
-        return ir.where(close, total, self.readable_form(orders))
+        """A derivative in closed form, with its limit on the surface itself. No series: what
+        that leaves out is small beside the function, but not beside what is left where other
+        terms cancel it, and neither double-double arithmetic nor balls would know."""
+        limit = self.coefficients(orders, self.terms + TESTED)[0]
+        return PINNED(self.v - self.rho, limit, self.readable_form(orders))
 
     def written(self, orders: Orders, args: Sequence[Expr], bits: int) -> Expr:
-        """A derivative at the arguments, as it is computed."""
-        (result,) = expand_completed((self.plain_form(orders),), bits)
+        """A derivative at the arguments, as doubles compute it: a series near the surface."""
+        close, total = self.near(orders)
+        form = ir.where(close, total, self.readable_form(orders))
+        (result,) = expand_completed((form,), bits)
         return ir.substitute((result,), dict(zip(self.variables, args, strict=True)))[0]
 
     def near(self, orders: Orders) -> tuple[Expr, Expr]:
-        """Where the last terms are negligible, and the sum of the others."""
+        """Where the last terms that are not 0 are negligible, and the sum of those before. Only
+        on the surface where a series ends: what is a polynomial here need not be one farther on."""
         if orders not in self._near:
             found = self.coefficients(orders, self.terms + TESTED)
             h = self.v - self.rho
+            there = [k for k, c in enumerate(found) if c is not ir.ZERO]
+            steps = [b - a for a, b in itertools.pairwise([*there, len(found)])]
+            if len(there) <= TESTED or steps[-1] > max(steps[:-1]):
+                self._near[orders] = ir.eq(h, ir.ZERO), found[0]
+                return self._near[orders]
+            *_, before, last, after = there
+            sizes = {k: ir.abs_(found[k]) for k in (before, last, after)}
             size = ir.abs_(found[0]) + ir.abs_(h * found[1])
-            close: Expr = ir.TRUE
-            last = len(found) - TESTED
-            for k in range(last, len(found)):
-                term = ir.abs_(found[k]) * ir.power(ir.abs_(h), k)
+            close = self._same_side()
+            for k in (last, after):
+                term = sizes[k] * ir.power(ir.abs_(h), k)
                 close = ir.and_(close, ir.le(term, size * Fraction(1, 2**MARGIN)))
+            # far beyond where it converges, a series may begin with terms that are all negligible
+            rise = 2 * sizes[after] * ir.power(ir.abs_(h), after - before)
+            fall = sizes[last] * ir.power(ir.abs_(h), last - before) + sizes[before]
+            close = ir.and_(close, ir.or_(ir.eq(h, ir.ZERO), ir.lt(rise, fall)))
             self._near[orders] = close, horner(found[:last], h)
         return self._near[orders]
+
+    def _same_side(self) -> Expr:
+        """Whether no kink, jump or change of a branch lies between a point and the surface."""
+        same: Expr = ir.TRUE
+        for here in dict.fromkeys(edges(*closed_forms((self.closed,)))):
+            (there,) = ir.substitute((here,), {self.v: self.rho})
+            if there is not here:
+                both = ir.and_(ir.lt(0, here), ir.lt(0, there))
+                none = ir.and_(ir.lt(here, 0), ir.lt(there, 0))
+                same = ir.and_(same, ir.or_(both, none))
+        return same
 
     def coefficients(self, orders: Orders, count: int) -> list[Expr]:
         """Of the powers of h in a derivative, at most so many: that of c*h**k by v is

@@ -302,7 +302,7 @@ class Closed:
     ) -> None:
         self.point, self.side = point, side
         self.tape = Tape([t], [plain, flagged_where((closed,), CLOSED_ERROR)])
-        self.edges = Tape([t], list(_edges(whole)))
+        self.edges = Tape([t], list(edges(whole)))
 
     def confirmed(
         self, coefficients: tuple[Fraction, ...], i: int, lead: int, step: int, bits: int
@@ -387,7 +387,7 @@ class Closed:
         return low
 
 
-def _edges(e: Expr) -> Iterator[Expr]:
+def edges(e: Expr) -> Iterator[Expr]:
     """What vanishes where a branch changes or a function jumps or has a kink."""
     for n in ir.topological((e,)):
         if n.op in ir.COMPARISONS:
@@ -396,4 +396,4 @@ def _edges(e: Expr) -> Iterator[Expr]:
             yield n.op.kink(*n.args)
 
 
-__all__ = ["Band", "Closed", "band"]
+__all__ = ["Band", "Closed", "band", "edges"]

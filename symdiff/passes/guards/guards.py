@@ -8,7 +8,8 @@ Ensures: a branch, a clamp or an epsilon is dropped only where `guardproof` find
 that it cuts out nothing but a removable singularity and that the value it puts
 there is the limit to rounding; so no value changes by more than rounding. Where it is
 the limit, but stands for a band in which the function differs from it visibly, values
-stay and derivatives are those of the smooth function (`functions.EXTENDED`).
+stay and derivatives are those of the smooth function (`functions.EXTENDED`). Where other
+variables decide how much it differs, both are as written where it is more than `CLOSE`.
 Everything else keeps the meaning it was written with. Where it is a guard whose
 value is not the limit, a note says so, with both numbers. Branches that an
 enclosing branch decides are dropped first (`contexts`), and zeros missed by the
@@ -20,6 +21,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import inf
 from typing import Literal
 
@@ -29,7 +31,7 @@ from symdiff.ir.functions import EXTENDED
 from symdiff.passes.analysis.roots import loci
 from symdiff.passes.cancel.literals import LiteralRepair, exact_literals
 from symdiff.passes.guards.enclosing import Contexts
-from symdiff.passes.guards.proof import Place, Prover, Solved, Verdict
+from symdiff.passes.guards.proof import CLOSE, Place, Prover, Solved, Verdict
 from symdiff.passes.guards.regions import Known
 from symdiff.passes.guards.shape import (
     clamp_of,
@@ -154,7 +156,7 @@ class _Repairs:
             plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
             if not parts or not self._may_be_singular(plain):
                 continue
-            rest, coarse = FALSE, False
+            rest, far, coarse = FALSE, FALSE, False
             repaired: list[dict[Expr, Expr]] = []
             for written in parts:
                 part = positive(written)
@@ -167,14 +169,16 @@ class _Repairs:
                 if v.kind == "wrong":
                     self.silent.update(ir.topological((small,)))
                     return None
-                coarse = coarse or v.coarse
+                coarse = coarse or v.coarse or v.local
+                if v.local:
+                    far = ir.or_(far, ir.and_(part, _far(small, plain)))
                 if v.outside or about is not part:
                     rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
             smooth = plain if rest is FALSE or len(parts) == 1 else other
             if repaired:  # the kinks at the points were cut out
                 at = functools.partial(_vanishes, repaired)
                 smooth = self.contexts.without_kinks(smooth, at)
-            smooth = ir.where(rest, small, smooth)
+            smooth = ir.where(rest, small, ir.where(far, small, smooth))
             if coarse:
                 self.silent.update(ir.topological((condition,)), (node,))
                 return EXTENDED(node, smooth)
@@ -206,7 +210,9 @@ class _Repairs:
             joined = ir.where(ir.or_(ir.not_(holds), inner), other, rest)
             outside = ir.and_(part, ir.not_(domain(other))) if v.outside else FALSE
             joined = ir.where(outside, value, joined)
-            return EXTENDED(node, joined) if coarse or v.coarse else joined
+            if v.local:
+                joined = ir.where(ir.and_(part, _far(value, other)), value, joined)
+            return EXTENDED(node, joined) if coarse or v.coarse or v.local else joined
         return None
 
     def _part(self, part: Expr, small: Expr, other: Expr) -> tuple[Expr | None, Verdict | None]:
@@ -280,7 +286,10 @@ class _Repairs:
             if verdict.kind == "right" or _is_reached(outputs, e, verdict.where):
                 self._note(e, condition, verdict)
             if verdict.kind == "right":
-                return ir.substitute(outputs, {e: EXTENDED(e, other) if verdict.coarse else other})
+                if verdict.local:
+                    other = ir.where(_far(e, other), e, other)
+                coarse = verdict.coarse or verdict.local
+                return ir.substitute(outputs, {e: EXTENDED(e, other) if coarse else other})
         return outputs
 
     def _may_be_singular(self, e: Expr) -> bool:
@@ -314,6 +323,12 @@ class _Repairs:
             if (low > -inf or signs.nonnegative(u)) and (high < inf or signs.nonnegative(-u)):
                 return True
         return False
+
+
+def _far(small: Expr, other: Expr) -> Expr:
+    """Whether a guarded value is far from the function, as it can be where it is the limit only
+    for some values of other variables; not where the function has no value."""
+    return ir.lt(Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other))
 
 
 def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:

@@ -66,6 +66,15 @@ MAX_QUANTITIES = 8
 ELSEWHERE = (0.6180339887, 1.7548776662, 2.5698402910)
 """What other variables are where it is seen whether a guard is even."""
 
+SIZES = tuple(s * 2.0**k for k in (10, -10, 30, -30, 100, -100, 400, -900) for s in (1, -1))
+"""How large other variables are where it is seen whether a guard is right there too,"""
+PARTS = (0.9, 1e-3)
+"""in which parts of its band,"""
+FEW = 10_000
+"""with so many operations for each,"""
+MAX_BANDS = 2
+"""and for so many singular sets."""
+
 QUANTITY = ir.var("the guarded quantity")
 Direction = tuple[float, ...]
 Place = tuple[tuple[Expr, Fraction], ...]
@@ -84,6 +93,8 @@ class Verdict:
     at_singular : whether that is a singular point.
     outside : whether the guard is also the value where the other side has none.
     coarse : whether it is right as the limit, but not as the value of the whole band.
+    local : whether it is right only for some values of the variables that do not lead away
+        from the singular points.
     """
 
     kind: Literal["right", "wrong"]
@@ -95,6 +106,7 @@ class Verdict:
     at_singular: bool
     outside: bool = False
     coarse: bool = False
+    local: bool = False
 
 
 class Prover:
@@ -198,6 +210,7 @@ class _Case:
     ) -> None:
         self.condition, self.small, self.other = condition, small, other
         self.prover, self.sides, self.band = prover, sides, band
+        self.bands: list[tuple[Solution, float]] = []  # singular sets, and how far a guard reaches
         self.params = ir.variables((condition, small, other))
 
     def verdict(self, t: Expr | None) -> Verdict | None:
@@ -223,7 +236,11 @@ class _Case:
         if not met:
             return None
         outside = outside or any(v.outside for v in met)
-        return replace(met[0], outside=outside, coarse=any(v.coarse for v in met))
+        local = False
+        for solved, size in self.bands:
+            differ, undefined = self._elsewhere(solved, size)
+            local, outside = local or differ, outside or undefined
+        return replace(met[0], outside=outside, coarse=any(v.coarse for v in met), local=local)
 
     # ------------------------------------------------------------- singular points
     def _centres(self) -> Iterator[Centre]:
@@ -309,6 +326,8 @@ class _Case:
                 return "unsuitable"
         if not inside and not any(reach.values()):
             return None
+        if all(s is not solved for s, _ in self.bands) and len(self.bands) < MAX_BANDS:
+            self.bands.append((solved, max(reach.values(), default=0.0)))
         kind = self._germ(other)
         if kind in HOPELESS:
             return "unsuitable"
@@ -369,6 +388,34 @@ class _Case:
         if wide and _far(got, truth, CLOSE):
             return "unsuitable"
         return replace(worst, kind="wrong")
+
+    def _elsewhere(self, solved: Solution, size: float) -> tuple[bool, bool]:
+        """Whether the sides differ visibly somewhere in a band of that size where other variables
+        are large or small, as d and expm1(k*d)/k do for abs(k) < 1e-9 and a large d; and whether
+        the other side is undefined somewhere there."""
+        others = [p for p in self.params if p not in solved]
+        if not others or not size:
+            return False, False
+        moved = {v: e + v for v, e in solved.items()}
+        condition, small, other = ir.substitute((self.condition, self.small, self.other), moved)
+        taken = Certified(self.params, [ir.where(condition, 1, 0)], (), FEW)
+        program = Certified(self.params, [other, small], (), FEW)
+        outside = False
+        for far, d, part in itertools.product(SIZES, self._directions(list(solved)), PARTS):
+            values = dict(zip(others, itertools.cycle(ELSEWHERE), strict=False))
+            for scale in (1.0, abs(far)):
+                at = [
+                    far * values[p] if p in values else part * size * scale * w
+                    for p, w in zip(self.params, d, strict=True)
+                ]
+                if taken.at(at) != (1.0,):
+                    continue
+                truth, got = program.at_with_status(at)
+                if got.status in ("exact", "limit"):
+                    outside = outside or truth.status == "domain"
+                    if truth.status in ("exact", "limit") and _far(got, truth, FINE):
+                        return True, outside
+        return False, outside
 
     def _directions(self, varied: Sequence[Expr]) -> Iterator[Direction]:
         """Ways away from the point: along each variable, and between them."""

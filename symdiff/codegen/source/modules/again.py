@@ -15,7 +15,7 @@ from textwrap import indent
 
 from symdiff import ir
 from symdiff.codegen.source.modules.first_tier import corrected_helper, tested_source
-from symdiff.codegen.source.modules.helpers import CACHED, HELPER, copies, definitions
+from symdiff.codegen.source.modules.helpers import CACHED, FUSED, HELPER, copies, definitions
 from symdiff.codegen.source.modules.second_tier import function_helper, wide_source
 from symdiff.codegen.source.modules.third_tier import balls_source
 from symdiff.codegen.source.python import PythonWriter, function_body, local_names, rename
@@ -56,11 +56,14 @@ class Group:
     Attributes
     ----------
     name : of the largest one of them.
+    columns : for each function, which values of the largest one it returns.
+    balls : whether there is a function of balls; known once it was written.
     """
 
     name: str
     checks: Checks
     columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    balls: bool = False
 
 
 @dataclass(slots=True)
@@ -102,7 +105,7 @@ def again_parts(
     used = {"_at", "_repair"} | first.helpers
     parts: list[str] = []
     functions: dict[ir.Op, None] = {}
-    local = local_names(params, {*definitions(), "flint", "decide"})
+    local = local_names(params, {*definitions(), "flint", "decide", "results", "divisors"})
     broken = "None"
     if demands:
         broken = f"_{main}_demand"
@@ -114,6 +117,7 @@ def again_parts(
             continue
         wide, writer = wide_source(f"{name}_wide", params, local, group.checks.closed)
         balls, names = balls_source(f"{name}_balls", params, local, group.checks.reference)
+        group.balls = bool(balls)
         used |= writer.used | names | ({"_proven"} if balls else set())
         functions |= writer.functions
         sharp = "None"
@@ -143,18 +147,7 @@ def again_parts(
     helpers = copies(used, ["_PARALLEL"])
     title = "What is flagged is computed again: double-double arithmetic, then balls"
     head = f"# {'-' * max(3, 97 - len(title))} {title}\n"
-    return [head, *parts, _FMA, HELPER, helpers, *tables]
-
-
-_FMA = '''@intrinsic
-def _fma(typing, a, b, c):
-    """a*b + c, rounded once: an instruction of the processor."""
-
-    def code(context, builder, signature, args):
-        return builder.fma(*args)
-
-    return a(a, b, c), code
-'''
+    return [head, *parts, FUSED, HELPER, helpers, *tables]
 
 
 def _wide_loop(name: str, params: Sequence[str], count: int) -> str:

@@ -16,13 +16,32 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 
-FILES = ("pair_functions", "error_function", "wide_numbers", "ball_functions", "by_tiers")
+FILES = (
+    "pair_functions",
+    "error_function",
+    "wide_numbers",
+    "integer_balls",
+    "special_functions",
+    "ball_functions",
+    "by_tiers",
+)
 """In the order in which they are copied."""
+BALLS = frozenset(("integer_balls", "special_functions", "ball_functions"))
+"""Files where the method `sin` of a number is `_integer_sin`."""
 COMPILED = frozenset(("pair_functions", "error_function", "wide_numbers"))
 """Files whose functions Numba compiles."""
 CACHED = '@njit(error_model="numpy", cache=True)'
 INLINED = CACHED[:-1] + ", forceinline=True)"
 DECORATOR = "@_helper"
+FUSED = '''@intrinsic
+def _fma(typing, a, b, c):
+    """a*b + c, rounded once: an instruction of the processor."""
+
+    def code(context, builder, signature, args):
+        return builder.fma(*args)
+
+    return a(a, b, c), code
+'''
 HELPER = (
     "_helper = njit(\n"
     '    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True\n'
@@ -39,24 +58,26 @@ class Definition:
     text : with the string below it, if it is a constant.
     uses : the names of other definitions.
     compiled : whether Numba compiles it.
+    balls : whether it is of balls.
     """
 
     text: str
     uses: frozenset[str]
     compiled: bool
+    balls: bool = False
 
 
 @functools.cache
 def definitions() -> dict[str, Definition]:
     """All that can be copied, by name, in order."""
-    found: dict[str, tuple[str, set[str], bool]] = {}
+    found: dict[str, tuple[str, set[str], bool, bool]] = {}
     for file in FILES:
         source = resources.files("symdiff.codegen.source.modules.copied").joinpath(f"{file}.py")
         text = source.read_text(encoding="utf-8")
         lines = text.splitlines()
         body = ast.parse(text).body
         for k, node in enumerate(body):
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 name = node.name
                 last: ast.stmt = node
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -67,12 +88,24 @@ def definitions() -> dict[str, Definition]:
             else:
                 continue
             used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - {name}
+            if file in BALLS:
+                used |= _methods(node)
             piece = "\n".join(lines[node.lineno - 1 : last.end_lineno])
             compiled = file in COMPILED and isinstance(node, ast.FunctionDef)
-            found[name] = (piece, used, compiled)
+            found[name] = (piece, used, compiled, file in BALLS)
     return {
-        name: Definition(text, frozenset(used & found.keys()), compiled)
-        for name, (text, used, compiled) in found.items()
+        name: Definition(text, frozenset(used & found.keys()), *kind)
+        for name, (text, used, *kind) in found.items()
+    }
+
+
+def _methods(node: ast.stmt) -> set[str]:
+    """The functions that the methods of balls may be which a definition calls."""
+    found = (n for n in ast.walk(node) if isinstance(n, ast.Attribute))
+    return {
+        f"_integer_{n.attr}"
+        for n in found
+        if not (isinstance(n.value, ast.Name) and n.value.id in ("math", "flint"))
     }
 
 
@@ -91,7 +124,7 @@ def copies(names: Iterable[str], without: Iterable[str] = ()) -> str:
     for name, definition in known.items():
         if name not in wanted:
             continue
-        function = definition.text.startswith("def ")
+        function = definition.text.startswith(("def ", "class "))
         if not function and before == "constant":
             parts[-1] += "\n" + definition.text
             continue

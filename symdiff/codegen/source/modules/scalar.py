@@ -6,7 +6,7 @@ The text depends on what it computes only: the same functions give the same byte
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from textwrap import indent
 from typing import NamedTuple
 
@@ -25,26 +25,32 @@ from symdiff.codegen.source.modules.cuda.scalar import (
 from symdiff.codegen.source.modules.face import PLAIN, Face, def_line, documented, public_names
 from symdiff.codegen.source.modules.first_tier import tested_source
 from symdiff.codegen.source.modules.helpers import CACHED, definitions
+from symdiff.codegen.source.modules.inside import IMPORTS as INSIDE
+from symdiff.codegen.source.modules.inside import LOCK, NUMBERS, inside_source, nests
 from symdiff.codegen.source.python import DTYPES, docstring, function_source, local_names
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr
 from symdiff.ir.program import Tree
 
-_IMPORTED = {"math", "np", "njit", "prange", "cuda", "libdevice", "config"}
+_IMPORTED = {
+    "math", "np", "njit", "prange", "cuda", "libdevice", "config", "flint", "warnings", "intrinsic",
+    "overload", "TypingError", "objmode", "types",
+}  # fmt: skip
 
 
-_IMPORTS = "import math\n\nimport numpy as np\nfrom numba import njit, prange\n"
-_TESTED_IMPORTS = """import math
+_IMPORTS = "import math\n\nimport numpy as np\nfrom numba import njit, prange\n" + INSIDE.format(
+    names="overload"
+)
+_TESTED_IMPORTS = f"""import math
 import warnings
 
 import numpy as np
-from numba import njit, prange
-from numba.extending import intrinsic
-
+from numba import njit, objmode, prange, types
+{INSIDE.format(names="intrinsic, overload")}
 try:
-    import flint  # python-flint: proves what double-double arithmetic leaves flagged
+    import flint  # balls: what double-double arithmetic leaves flagged
 except ImportError:
-    flint = None
+    flint = None  # then balls are of Python's integers
 """
 
 
@@ -114,7 +120,6 @@ def module_source(
     on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
     of = groups([(n, f.checks) for n, f in zip(names, functions, strict=True)]) if params else {}
     parts = [
-        _module_docstring(name, params, facts, version, dtype, bool(on_device)),
         _TESTED_IMPORTS if of else _IMPORTS,
         "__all__ = [" + ", ".join(f'"{n}"' for n in [*names, *on_device]) + "]\n"
         f'__version__ = "{version}"\n\n'
@@ -129,14 +134,55 @@ def module_source(
             parts.append("\n" + _loop(full, params, len(function.outputs), dtype, tested))
         parts.append("\n" + _wrapper(full, params, function, group, face))
     parts.append("\n" + _evaluate_source(dtype, bool(of)))
+    found = list({id(g): g for g in of.values()}.values())
     if of:
-        found = list({id(g): g for g in of.values()}.values())
         parts += ["\n" + p for p in again_parts(found, params, demands, name, used, dtype)]
     if any(_has_array(f.tree) for f in functions):
         parts.append("\n" + _STACK)
+    parts.append("\n" + _inside(names, params, functions, of, face, name, demands, dtype))
     if on_device:
         parts += _cuda_parts(names, params, functions, dtype)
+    head = _module_docstring(name, params, facts, version, dtype, bool(on_device), found)
+    parts.insert(0, head)
     return "\n".join(parts)
+
+
+def _inside(
+    names: Sequence[str],
+    params: Sequence[str],
+    functions: Sequence[Function],
+    of: Mapping[str, Group],
+    face: Face,
+    main: str,
+    demands: Demands,
+    dtype: str,
+) -> str:
+    """What functions that Numba compiles call."""
+    title = "Inside of functions that Numba compiles"
+    balls = any(g.balls for g in of.values())
+    parts = [
+        f"# {'-' * (97 - len(title))} {title}\n"
+        + (LOCK if balls else "")
+        + "\n" * (1 + balls)
+        + NUMBERS
+    ]
+    parts += [
+        inside_source(
+            n,
+            params,
+            len(f.outputs),
+            f.tree,
+            of.get(n),
+            face,
+            main,
+            demands,
+            dtype,
+            bool((g := of.get(n)) and g.balls),
+        )
+        for n, f in zip(names, functions, strict=True)
+        if nests(f.tree)
+    ]
+    return "\n\n".join(parts)
 
 
 def _cuda_parts(
@@ -166,6 +212,7 @@ def _module_docstring(
     version: str,
     dtype: str,
     cuda: bool,
+    found: Collection[Group],
 ) -> str:
     precision = (
         "Everything is computed and returned in single precision."
@@ -180,12 +227,26 @@ def _module_docstring(
         if items:
             lines += [f"{heading}:", *(f"    {item}" for item in items), ""]
     lines += ["Scalars or arrays; arrays broadcast and give arrays.", precision]
+    lines += _tiers(found)
     if cuda:
         lines += [
             "Functions with _cuda at the end compute on a CUDA device, without error tests; they",
             "need numba-cuda.",
         ]
     return docstring("\n".join(lines)) + "\n"
+
+
+def _tiers(found: Collection[Group]) -> list[str]:
+    """What is said of flagged results, and of calls by compiled functions."""
+    lines = []
+    computed = [g for g in found if g.checks.closed]
+    if computed:
+        then = ", then by balls" if all(g.balls for g in computed) else ""
+        lines.append(f"Flagged results are computed again in double-double arithmetic{then}.")
+    lines.append("Functions that Numba compiles call those of this module with numbers.")
+    if any(g.balls for g in computed):
+        lines.append("There, balls need Python's lock: in the threads of prange there are none.")
+    return lines
 
 
 def _kernel(

@@ -1,4 +1,4 @@
-"""Formulas on balls of python-flint, as readable Python.
+"""Formulas on balls, as readable Python.
 
 Before:  sqrt(x) < 2*y
 After:   decide(_ball_less(_ball_sqrt(x), 2*y))
@@ -27,6 +27,7 @@ _CALLS: dict[Op, str] = {
 }  # fmt: skip
 _PLAIN = (ir.ADD, ir.SUB, ir.MUL, ir.DIV)
 _DIRECT = (*_PLAIN, ir.NEG, ir.ABS, ir.POW, ir.VAR, ir.CONST, ir.BOOL)
+MOST_DIVISORS = 8
 MAX_TERMS = 2**53
 """Integers below this are written as they are."""
 
@@ -36,7 +37,7 @@ class NoBalls(Exception):  # noqa: N818
 
 
 class BallWriter(Writer):
-    """Expressions of numbers of the type `arb`."""
+    """Expressions of balls: python-flint's, or those of `integer_balls`."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
@@ -80,21 +81,20 @@ class BallWriter(Writer):
     def number(self, e: Expr) -> Text:
         value = e.value
         if not isinstance(value, Fraction):
-            return Text(f'flint.arb("{value!r}")', ATOM)
+            return self.call("_ball", [f'"{value!r}"'])
         if value.denominator == 1 and abs(value) < MAX_TERMS:
-            return Text(f"flint.arb({value.numerator})", ATOM)
+            return self.call("_ball", [str(value.numerator)])
         if _is_double(value):
-            return Text(f"flint.arb({float(value)!r})", ATOM)
+            return self.call("_ball", [repr(float(value))])
         return self.call("_ball_ratio", [str(value.numerator), str(value.denominator)])
 
     def function(self, op: Op, args: Sequence[str]) -> Text:
-        import flint
-
         name = f"_ball_{op.name}"
         if name in definitions():
             return self.call(name, args)
-        if op.ball is None or len(args) != 1 or not hasattr(flint.arb, op.name):
+        if not _is_method(op):
             raise NoBalls(op.name)
+        self.used.add(f"_integer_{op.name}")
         return Text(f"{_receiver(args[0])}.{op.name}()", ATOM)
 
     def sqrt(self, a: Text) -> Text:
@@ -111,6 +111,25 @@ class BallWriter(Writer):
 
     def truth(self, value: bool) -> Text:
         return Text(str(value), ATOM)
+
+
+def _divisors(roots: Sequence[Expr]) -> list[Expr]:
+    """What is divided by, and bases of negative powers, where a formula may be undefined."""
+    found: dict[Expr, None] = {}
+    for e in ir.topological(roots):
+        q = rational(e.args[1]) if e.op is ir.POW else None
+        if e.op is ir.DIV or (q is not None and q < 0):
+            divisor = e.args[1] if e.op is ir.DIV else e.args[0]
+            if divisor.op not in (ir.CONST, ir.VAR):
+                found[divisor] = None
+    return list(found)[:MOST_DIVISORS]
+
+
+def _is_method(op: Op) -> bool:
+    """Whether balls have a method of that name."""
+    import flint
+
+    return op.ball is not None and op.arity == 1 and hasattr(flint.arb, op.name)
 
 
 def _receiver(text: str) -> str:
@@ -138,23 +157,28 @@ def balls_source(
     local: Sequence[str],
     outputs: Sequence[Expr],
 ) -> tuple[str, set[str]]:
-    """The function of balls that gives a list of balls, and what it uses; "" if there is none."""
+    """The function of balls that gives the outputs and what they divide by, and what it uses; ""
+    if there is none."""
     writer = BallWriter()
     known = definitions()
 
     def direct(op: Op) -> bool:
-        return op in _CALLS or op in _DIRECT or op.ball is not None or f"_ball_{op.name}" in known
+        return op in _CALLS or op in _DIRECT or f"_ball_{op.name}" in known or _is_method(op)
 
     roots = in_calls(rename(params, local, outputs), direct)
+    taken = {*local, *known, "flint", "decide", "results", "divisors"}
     try:
-        made, results = statements(roots, writer, {*local, *known, "flint", "decide"})
+        made, results = statements((*roots, *_divisors(roots)), writer, taken)
     except NoBalls:
         return "", set()
     lines = [f"{a.name} = {a.text}" for a in made]
-    whole = f"return [{', '.join(results)}]"
-    if len(whole) > 90:
-        whole = "return [\n" + "".join(f"    {r},\n" for r in results) + "]"
-    lines.append(whole)
+    count = len(outputs)
+    for part, items in (("results", results[:count]), ("divisors", results[count:])):
+        whole = f"{part} = [{', '.join(items)}]"
+        if len(whole) > 90:
+            whole = f"{part} = [\n" + "".join(f"    {r},\n" for r in items) + "]"
+        lines.append(whole)
+    lines.append("return results, divisors")
     return f"def {name}({', '.join(['decide', *local])}):\n" + indent(
         "\n".join(lines), "    "
     ) + "\n", writer.used

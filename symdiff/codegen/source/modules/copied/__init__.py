@@ -3,6 +3,8 @@
 `pair_functions`   double-double arithmetic and elementary functions
 `error_function`   the error function of pairs
 `wide_numbers`     double-double numbers with error bounds
-`ball_functions`   what python-flint lacks of the elementary functions, and how balls are rounded
+`integer_balls`    ball arithmetic on Python's integers, for where there is no python-flint
+`special_functions`  special functions of these
+`ball_functions`   elementary functions of balls of either kind, and how these are rounded
 `by_tiers`         from a call of a module's function to its results, tier by tier
 """

@@ -1,7 +1,8 @@
-"""Ball arithmetic of python-flint in plain Python, of which modules contain copies.
+"""What modules do with balls, those of python-flint or where that is missing `integer_balls`, of
+which modules contain copies.
 
-Before : x, an arb: a number that is only known to lie in an interval.
-After  : `_ball_power(x, 1, 3)`, an arb that holds its cube root.
+Before : x, a ball: a number that is only known to lie in an interval.
+After  : `_ball_power(x, 1, 3)`, a ball that holds its cube root.
 Ensures: as `interpret.flat` has it, everything is evaluated, what is undefined or not known is
          nan (a condition: None), and `_ball_where` drops the side that is not taken. So a
          finite ball is a proof.
@@ -14,9 +15,35 @@ Nothing here is called by symdiff: `codegen.source.modules.helpers` copies what 
 import math
 
 
+def _ball(x, radius=0):
+    """A ball around an integer, a double, or "nan"."""
+    if flint is not None:
+        return flint.arb(x, radius)
+    return _Ball(x, radius) if radius else _ball_of(x)
+
+
+def _power_of_2(k):
+    """2**k."""
+    return flint.arb(2) ** k if flint is not None else _Ball(1, 0, k)
+
+
+_SPENT = [0]
+"""Bits of the balls that were computed in this call."""
+
+
+def _precision(bits):
+    """Sets the precision of balls, and says what it was."""
+    _SPENT[0] += bits
+    if flint is not None:
+        flint.ctx.prec, bits = bits, flint.ctx.prec
+    else:
+        _BITS[0], bits = bits, _BITS[0]
+    return bits
+
+
 def _ball_ratio(n, d):
     """A fraction."""
-    return flint.arb(flint.fmpq(n, d))
+    return flint.arb(flint.fmpq(n, d)) if flint is not None else _Ball(n) / d
 
 
 def _ball_less(x, y):
@@ -36,10 +63,14 @@ def _ball_equal(x, y):
 
 def _ball_double(x):
     """x beside an infinity: what rounds to one is one."""
-    most = flint.arb(2) ** 1024 - flint.arb(2) ** 970
+    most = _power_of_2(1024) - _power_of_2(970)
     size = abs(x)
+    if flint is None and x.r < 0 and x.m:
+        return _Ball(x.m, 0, 1 << 70)
     if not size.is_finite() or size < most:
         return x
+    if flint is None:
+        return _Ball(1 if x > 0 else -1, 0, 1 << 70) if size >= most else _Ball(0, -1)
     return x.sgn() * flint.arb("inf") if size >= most else flint.arb("nan")
 
 
@@ -60,7 +91,7 @@ def _ball_or(p, q):
 
 def _ball_where(p, x, y):
     """x where p holds, else y."""
-    return flint.arb("nan") if p is None else x if p else y
+    return _ball("nan") if p is None else x if p else y
 
 
 def _ball_sqrt(x):
@@ -71,7 +102,7 @@ def _ball_sqrt(x):
 def _ball_power(x, n, d):
     """x**(n/d)."""
     if x.is_zero() and n > 0:
-        return flint.arb(0)
+        return _ball(0)
     return x.root(d) ** n if x > 0 and d <= 64 else _ball_pow(x, _ball_ratio(n, d))
 
 
@@ -83,12 +114,12 @@ def _ball_pow(x, y):
             return x**n
     if x > 0:
         return (y * x.log()).exp()
-    return flint.arb(0) if x.is_zero() and y > 0 else flint.arb("nan")
+    return _ball(0) if x.is_zero() and y > 0 else _ball("nan")
 
 
 def _ball_near_0(x, value):
     """A function with |f(x)/x - 1| <= |x| near 0: of tiny arguments FLINT has few digits."""
-    if x.abs_upper() < flint.arb(2) ** (-4 * flint.ctx.prec):
+    if flint is not None and x.abs_upper() < flint.arb(2) ** (-4 * flint.ctx.prec):
         return x * (1 + x * flint.arb(0, 1))
     return value
 
@@ -106,27 +137,27 @@ def _ball_tanh(x):
 
 
 def _ball_exp2(x):
-    return (x * flint.arb.const_log2()).exp()
+    return (x * _ball_ln2()).exp()
 
 
 def _ball_log2(x):
-    return x.log() / flint.arb.const_log2()
+    return x.log() / _ball_ln2()
 
 
 def _ball_log10(x):
-    return x.log() / flint.arb.const_log10()
+    return x.log() / _ball_ln10()
 
 
 def _ball_pi():
-    return flint.arb.pi()
+    return flint.arb.pi() if flint is not None else _integer_pi()
 
 
 def _ball_ln2():
-    return flint.arb.const_log2()
+    return flint.arb.const_log2() if flint is not None else _integer_log2()
 
 
 def _ball_ln10():
-    return flint.arb.const_log10()
+    return _ball(10).log()
 
 
 def _ball_logaddexp(x, y):
@@ -147,7 +178,7 @@ def _ball_hypot(x, y):
 
 
 def _ball_atan2(y, x):
-    return flint.arb.atan2(y, x)
+    return flint.arb.atan2(y, x) if flint is not None else y.atan2(x)
 
 
 def _ball_erfc(x):
@@ -166,10 +197,15 @@ def _ball_polygamma(n, x):
     if order == 0:
         return x.digamma()
     if x > 0:  # (-1)**(n+1) n! zeta(n+1, x)
-        value = flint.arb(order + 1).zeta(x) * flint.arb(math.factorial(order))
+        if flint is None:
+            value = x.hurwitz(order + 1) * math.factorial(order)
+        else:
+            value = flint.arb(order + 1).zeta(x) * flint.arb(math.factorial(order))
         return value if order % 2 else -value
+    if flint is None:
+        return _ball("nan")
     z = flint.acb(x).polygamma(flint.acb(order))
-    return z.real if z.imag.contains(0) else flint.arb("nan")
+    return z.real if z.imag.contains(0) else _ball("nan")
 
 
 def _ball_sinc(x):
@@ -186,7 +222,7 @@ def _ball_minimum(x, y):
 
 def _ball_whole(x):
     """A step function is known only where the ball holds one integer."""
-    return x if x.is_exact() else flint.arb("nan")
+    return x if x.is_exact() else _ball("nan")
 
 
 def _ball_floor(x):
@@ -206,7 +242,7 @@ def _ball_round(x):
     low, high = (x + 0.5).floor(), (x - 0.5).ceil()
     if low.is_exact() and high.is_exact():
         return low if low == high or int(low.unique_fmpz()) % 2 == 0 else high
-    return flint.arb("nan")
+    return _ball("nan")
 
 
 def _ball_fmod(x, y):
@@ -228,15 +264,15 @@ _PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 def _proven(balls, columns, point, values):
     """The values, correctly rounded by ball arithmetic, or the limits of those that are undefined
     at the point; what neither decides stays."""
-    if flint is None or not all(map(math.isfinite, point)):
+    if not all(map(math.isfinite, point)):
         return values
     found, left = list(values), dict(enumerate(columns))
-    before = flint.ctx.prec
+    before = _precision(_PRECISIONS[0])
     try:
         for precision in _PRECISIONS:
-            flint.ctx.prec = precision
+            _precision(precision)
             decisions = []
-            results = balls(lambda p: decisions.append(p) or p, *map(flint.arb, point))
+            results, divisors = balls(lambda p: decisions.append(p) or p, *map(_ball, point))
             for k, column in list(left.items()):
                 value = _rounded(results[column])
                 if value is not None:
@@ -247,56 +283,164 @@ def _proven(balls, columns, point, values):
                 break
         for k, column in left.items():
             if not results[column].is_finite():
-                limit = _limit(balls, decisions, column, point)
+                limit = _limit(balls, decisions, column, point, divisors)
                 found[k] = found[k] if limit is None else limit
     finally:
-        flint.ctx.prec = before
+        _precision(before)
     return found
 
 
-def _limit(balls, decisions, column, point):
-    """The value that every path into the point tends to, if they agree to 66 bits; conditions
-    that are decided at the point keep that decision."""
-    exponents = [abs(math.frexp(x)[1]) for x in point]
-    depth = 300 + 2 * max(0, max(exponents) - 64)
+def _limit(balls, decisions, column, point, divisors):
+    """The number or the infinity that every path into the point tends to, if they agree to 66
+    bits; conditions that are decided at the point keep that decision."""
+    largest = max(abs(math.frexp(x)[1]) for x in point)
+    depth = 300 + 2 * max(0, largest - 64)
+
+    def at(path, depth):
+        steps = [_ball(c) * _step_of_path(depth, e) for c, e in path]
+        return _values_beside(balls, decisions, point, steps, 3 * depth + 256)[0][column]
+
     found = None
     for path in _paths(len(point)):
-        values = _tendency(balls, decisions, column, point, path, depth)
-        if values is None:
+        value = _tendency(lambda depth, path=path: at(path, depth), depth)
+        if value is None:
             continue  # outside of the domain
-        if not _agree(*values) or (found is not None and not _agree(found, values[1])):
+        if found is not None and not _agree(found, value):
             return None
-        found = values[1]
-    return None if found is None else float(found.mid())
+        if not value.is_finite():
+            return None
+        found = value
+    if found is None or len(point) == 1:
+        return None if found is None else float(found.mid())
+    if found.abs_upper() < _power_of_2(2000):  # is it the limit on all other paths?
+        near = 64 + largest
+        for path in _oblique_paths(point):
+            value = at(path, near)
+            if value.is_finite() and abs(value - found) > (1 + abs(found)) * _ball(0.125):
+                return None
+        for number, divisor in enumerate(divisors):
+            if not (divisor > 0 or divisor < 0):
+                for values in _near_zeros(balls, decisions, point, number, near):
+                    if abs(values[column] - found) > 1 + abs(found):
+                        return None
+    return float(found.mid())
+
+
+def _values_beside(balls, decisions, point, steps, precision):
+    """The values beside the point, and what they divide by: to 86 bits, or as well as can be."""
+    place = kept = None
+
+    def keep(p):
+        q = next(kept)
+        return p if q is None else q
+
+    for tries in range(7):
+        _precision(precision << tries)
+        place = [_ball(x) + step for x, step in zip(point, steps)]
+        kept = iter(decisions)
+        values, divisors = balls(keep, *place)
+        known = [v.rel_accuracy_bits() > 86 or _vanished(v) for v in values if v.is_finite()]
+        if all(known) and (len(known) == len(values) or tries > 1):
+            break
+        if precision << tries > 30000:
+            break
+    return values, divisors
+
+
+def _near_zeros(balls, decisions, point, number, near):
+    """Values where a divisor is smaller and smaller, close to the point: by regula falsi between
+    two directions in which its signs differ."""
+    n, sides = len(point), {}
+    for k in range(8):
+        way = [_ball(c if k >> i & 1 else -c) for i, c in enumerate(_spread(n, 3 * k))]
+        values, divisors = _around(balls, decisions, point, way, near)
+        y = divisors[number]
+        if y > 0 or y < 0:
+            sides.setdefault(bool(y > 0), (way, y))
+    if len(sides) < 2:
+        return
+    (a, at_a), (b, at_b) = sides[True], sides[False]
+    for _ in range(40):
+        part = (at_a / (at_a - at_b)).mid()
+        way = [(x + part * (y - x)).mid() for x, y in zip(a, b)]
+        values, divisors = _around(balls, decisions, point, way, near)
+        if not (divisors[number] > 0 or divisors[number] < 0):  # a zero: a little beside it
+            way = [(w + _power_of_2(-300) * (y - w)).mid() for w, y in zip(way, b)]
+            values, divisors = _around(balls, decisions, point, way, near)
+        y = divisors[number]
+        if not (y > 0 or y < 0):
+            return
+        yield values
+        if _magnitude(y) < -250:
+            return
+        if y > 0:
+            a, at_a, at_b = way, y, at_b * at_a / (at_a + y)
+        else:
+            b, at_b, at_a = way, y, at_a * at_b / (at_b + y)
+
+
+def _around(balls, decisions, point, way, near):
+    """The values at a distance of 2**-near."""
+    return _values_beside(
+        balls, decisions, point, [w * _power_of_2(-near) for w in way], 1200 + 4 * near
+    )
 
 
 def _agree(x, y):
-    """Whether two numbers are the same to 66 bits, or both vanish."""
-    return abs(x - y) <= abs(y) * flint.arb(2) ** -66 or (_vanished(x) and _vanished(y))
+    """Whether two numbers are the same to 66 bits, or both vanish, or are beyond all doubles."""
+    if abs(x) > _power_of_2(2000) and abs(y) > _power_of_2(2000):
+        return bool(x > 0) == bool(y > 0)
+    return abs(x - y) <= abs(y) * _power_of_2(-66) or (_vanished(x) and _vanished(y))
 
 
 def _vanished(x):
-    return x.abs_upper() < flint.arb(2) ** -1200
+    return x.abs_upper() < _power_of_2(-1200)
 
 
-def _tendency(balls, decisions, column, point, path, depth):
-    """Two values on a path, close to the point; closer still where they fall to 0."""
-    near, nearer = depth, depth * 4 // 3
-    x = _on_path(balls, decisions, column, point, path, near)
-    y = _on_path(balls, decisions, column, point, path, nearer)
-    if x is None or y is None:
+def _tendency(at, depth):
+    """What values close to the point tend to: None outside of the domain, nan if to nothing, a
+    number beyond all doubles where they grow."""
+    x, y = at(depth), at(depth * 4 // 3)
+    if not (x.is_finite() and y.is_finite()):
         return None
-    if abs(y) * 65536 < abs(x) and not _vanished(y):
-        bits_x, bits_y = (int(float(v.abs_upper().log()) / math.log(2)) for v in (x, y))
-        deep = nearer + (1250 + bits_y) * (nearer - near) // (bits_x - bits_y)
-        y = _on_path(balls, decisions, column, point, path, max(deep, nearer + 1))
-        x = y
-    return None if y is None else (x, y)
+    if _agree(x, y):
+        return y
+    fall = _magnitude(x) - _magnitude(y)
+    if fall >= 16 and not _vanished(y):  # to 0, or to what is left closer still
+        deep = depth * 4 // 3 + (1250 + _magnitude(y)) * (depth // 3) // fall
+        x = at(max(deep, depth * 4 // 3 + 1))
+        y = at(max(deep, depth * 4 // 3 + 1) * 4 // 3)
+        return y if _agree(x, y) else _ball("nan")
+    if _vanished(y):
+        return y
+    if fall <= -16:
+        grows = _magnitude(y) > 64 and bool(x > 0) == bool(y > 0)
+        return y * _power_of_2(4000) if grows else _ball("nan")
+    y, z = at(2 * depth), at(4 * depth)
+    first, second, third = y - x, z - y, at(8 * depth) - z
+    if abs(second) > abs(first) * _ball(1.4) and bool(first > 0) == bool(second > 0):
+        ratio = third * first / (second * second) - 1
+        if bool(third > 0) == bool(first > 0) and abs(ratio) < _ball(0.1):  # like a logarithm
+            return third * _power_of_2(4000)
+    return _ball("nan")
+
+
+def _magnitude(x):
+    """About log2(|x|)."""
+    if flint is None:
+        return x.m.bit_length() + x.e
+    mantissa, exponent = x.mid().man_exp()
+    return int(abs(mantissa)).bit_length() + int(exponent)
+
+
+def _spread(n, k):
+    """n different numbers from 0.5 to 1."""
+    return [0.5 + 0.5 * math.modf(0.618033988749895 * (k + i + 1))[0] for i in range(n)]
 
 
 def _paths(n):
     """Ways into a point, straight and curved: for each coordinate a factor and an exponent."""
-    spread = [(0.5 + 0.5 * math.modf(0.618033988749895 * (i + 1))[0], i % 2) for i in range(n)]
+    spread = [(c, i % 2) for i, c in enumerate(_spread(n, 0))]
     shapes = [[(c, 1) for c, _ in spread]]
     if n > 1:
         shapes.append([(-c if odd else c, 1) for c, odd in spread])
@@ -306,19 +450,25 @@ def _paths(n):
     return shapes + [[(-c, e) for c, e in shape] for shape in shapes]
 
 
-def _on_path(balls, decisions, column, point, path, depth):
-    """The value at the parameter 2**-depth of a path, to 86 bits at least; None outside of the
-    domain."""
-    precision = 3 * depth + 256
-    while precision < 60000:
-        flint.ctx.prec = precision
-        step = flint.arb(2) ** -depth
-        place = [flint.arb(x) + flint.arb(c) * step**e for x, (c, e) in zip(point, path)]
-        kept = iter(decisions)
-        value = balls(lambda p: p if (q := next(kept)) is None else q, *place)[column]
-        if value.is_finite() and (
-            value.rel_accuracy_bits() > 86 or value.abs_upper() < flint.arb(2) ** -1200
-        ):
-            return value
-        precision *= 2
-    return None
+def _step_of_path(depth, e):
+    """t**e for t = 2**-depth; for e < 1 exp(-1/t**(1 - e)), which is less than all of these."""
+    if e > 0:
+        return _power_of_2(-depth * e)
+    return (-_power_of_2(depth * (1 - e))).exp()
+
+
+def _oblique_paths(point):
+    """Ways into a point with steps of different orders and of many signs, then with coordinates
+    that vanish faster than all powers."""
+    n, orders = len(point), (1, 2, 3, 4, 6)
+    zeros = [i for i, x in enumerate(point) if x == 0]
+    for k in range(40 + 24 * bool(zeros)):
+        spread = _spread(n, 7 * k)
+        path = [
+            (c if (k >> i) & 1 else -c, orders[(k // 2**i + k * i) % 5])
+            for i, c in enumerate(spread)
+        ]
+        if k >= 40:
+            i = zeros[k % len(zeros)]
+            path[i] = path[i][0], (0, -1, -3, -7)[k // 2 % 4]
+        yield path

@@ -2,7 +2,7 @@
 
 Before : the kernel of double arithmetic with its error test, and what computes again.
 After  : the results for numbers, or element by element for arrays, of which those flagged are
-         computed again by double-double arithmetic and, where python-flint is installed, by balls.
+         computed again by double-double arithmetic and by balls.
 
 Nothing here is called by symdiff: `codegen.source.modules.helpers` copies what a module uses.
 """
@@ -14,8 +14,9 @@ import warnings
 
 import numpy as np
 
-_MOST = 10_000
-"""So many elements of one call are computed by ball arithmetic."""
+_MOST = 4_000_000
+"""Bits of balls, summed over evaluations, that one call may take; with python-flint ten times as
+many."""
 
 
 def _demand(demand, point):
@@ -76,11 +77,13 @@ def _repair(again, columns, flat, out, at):
     left = np.flatnonzero(~sure[list(columns)].all(axis=0))
     if balls is None or not left.size:
         return
-    for k in left[:_MOST]:
+    _SPENT[0], most = 0, _MOST if flint is None else 10 * _MOST
+    for done, k in enumerate(left):
+        if _SPENT[0] > most:
+            text = f"{left.size - done} elements are not proven accurate"
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            break
         point = [float(p[k]) for p in part]
         values = _proven(balls, columns, point, [float(o[at[k]]) for o in out])
         for o, value in zip(out, values):
             o[at[k]] = value
-    if left.size > _MOST:
-        text = f"{left.size - _MOST} elements are not proven accurate"
-        warnings.warn(text, RuntimeWarning, stacklevel=4)

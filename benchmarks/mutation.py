@@ -1,0 +1,172 @@
+"""Which faults do the tests find? Small changes of the source, one at a time, against them.
+
+    python benchmarks/mutation.py --under passes --count 40 --seed 1
+
+Each mutant is the package with one change: another comparison or sign, a constant that is one
+larger, `and` for `or`, a condition without its `not`, an `if` that takes its other side. It is
+killed if a default test fails, or if the tests take `--limit` seconds. Those that survive
+are printed with their line: code that no test pins, or a change that makes no difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TESTS = ("tests/passes", "tests/interpret", "tests/test_corpus.py", "tests/test_singular_points.py",
+         "tests/test_removable.py", "tests/test_wrong_numbers.py", "tests/validation", "tests/api")  # fmt: skip
+
+_COMPARISONS = {
+    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
+    ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
+}  # fmt: skip
+_OPERATORS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.Div: "*"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of one piece of one line.
+
+    Attributes
+    ----------
+    path : the file, below the package.
+    line, start, end : where the piece is; columns in characters.
+    text : what stands there instead.
+    """
+
+    path: Path
+    line: int
+    start: int
+    end: int
+    text: str
+
+    def applied(self, source: str) -> str:
+        """The text of the file with the change."""
+        lines = source.splitlines(keepends=True)
+        old = lines[self.line - 1]
+        lines[self.line - 1] = old[: self.start] + self.text + old[self.end :]
+        return "".join(lines)
+
+    def shown(self, source: str) -> str:
+        """The place, and what becomes what."""
+        line = source.splitlines()[self.line - 1]
+        return f"{self.path}:{self.line}: {line[self.start : self.end]!r} -> {self.text!r} in {line.strip()}"
+
+
+def mutants(path: Path, source: str) -> Iterator[Mutant]:
+    """All changes of a file, in its functions only."""
+    lines = source.splitlines()
+
+    def piece(node: ast.expr, text: str) -> Iterator[Mutant]:
+        if node.lineno == node.end_lineno and lines[node.lineno - 1].isascii():
+            assert node.end_col_offset is not None
+            yield Mutant(path, node.lineno, node.col_offset, node.end_col_offset, text)
+
+    def written(node: ast.expr) -> str:
+        return ast.get_source_segment(source, node) or ""
+
+    functions = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
+    inside = {id(n): n for f in functions for s in f.body for n in ast.walk(s)}
+    for node in inside.values():
+        match node:
+            case ast.Compare(left, [op], [right]) if type(op) in _COMPARISONS:
+                yield from piece(node, f"{written(left)} {_COMPARISONS[type(op)]} {written(right)}")
+            case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
+                yield from piece(
+                    node, f"({written(left)}) {_OPERATORS[type(op)]} ({written(right)})"
+                )
+            case ast.BoolOp(op, [left, right]):
+                word = "or" if isinstance(op, ast.And) else "and"
+                yield from piece(node, f"(({written(left)}) {word} ({written(right)}))")
+            case ast.UnaryOp(ast.Not(), operand):
+                yield from piece(node, f"({written(operand)})")
+            case ast.IfExp(test, body, other):
+                yield from piece(
+                    node, f"({written(other)} if {written(test)} else {written(body)})"
+                )
+            case ast.Constant(bool(value)):
+                yield from piece(node, str(not value))
+            case ast.Constant(int(value)):
+                yield from piece(node, str(value + 1))
+
+
+def killed(mutant: Mutant, work: Path, tests: list[str], limit: float) -> str:
+    """The test that fails with the change, "time" if they do not end, "" if none fails."""
+    target = work / mutant.path
+    source = target.read_text(encoding="utf-8")
+    target.write_text(mutant.applied(source), encoding="utf-8")
+    environment = os.environ | {
+        "PYTHONPATH": str(work), "SYMDIFF_CACHE_DIR": str(work / "cache"), "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-m",
+        "not slow",
+        "-p",
+        "no:cacheprovider",
+    ]
+    try:
+        done = subprocess.run(
+            [*command, *tests], cwd=work, env=environment, timeout=limit,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "time"
+    finally:
+        target.write_text(source, encoding="utf-8")
+        shutil.rmtree(work / "cache", ignore_errors=True)
+    if done.returncode == 0:
+        return ""
+    failed = [s for s in done.stdout.splitlines() if s.startswith(("FAILED", "ERROR"))]
+    return failed[0].partition(" - ")[0] if failed else "collection"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--under", default="passes", help="folder or file below symdiff/")
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--limit", type=float, default=900.0, help="seconds for the tests of one mutant"
+    )
+    parser.add_argument("tests", nargs="*", default=list(TESTS))
+    options = parser.parse_args()
+    base = ROOT / "symdiff" / options.under
+    files = sorted(base.rglob("*.py")) if base.is_dir() else [base]
+    found = [m for f in files for m in mutants(f.relative_to(ROOT), f.read_text(encoding="utf-8"))]
+    chosen = random.Random(options.seed).sample(found, min(options.count, len(found)))
+    alive = 0
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        for name in ("symdiff", "tests", "examples", "benchmarks", "docs"):
+            shutil.copytree(ROOT / name, work / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
+            shutil.copy(ROOT / name, work)
+        for k, mutant in enumerate(chosen, 1):
+            by = killed(mutant, work, options.tests, options.limit)
+            alive += not by
+            shown = mutant.shown((work / mutant.path).read_text(encoding="utf-8"))
+            print(
+                f"{k}/{len(chosen)} {'survives' if not by else 'killed'} {shown}  {by}", flush=True
+            )
+    print(f"{len(chosen) - alive} of {len(chosen)} killed, of {len(found)} possible")
+
+
+if __name__ == "__main__":
+    main()

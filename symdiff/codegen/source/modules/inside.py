@@ -1,0 +1,151 @@
+"""Public functions of modules, called inside of functions that Numba compiles.
+
+Before:  the kernel `_f_grad` with its error test, and `_f_wide`
+After:   an overload of `f_grad` for numbers: the first two tiers, and balls where the calling
+         thread holds Python's lock
+
+Requires: a function whose results nest in tuples and lists.
+Ensures: nothing is compiled before such a call is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import indent
+
+from symdiff.codegen.source.modules.again import Demands, Group
+from symdiff.codegen.source.modules.face import Face, public_names
+from symdiff.ir.program import Tree
+
+IMPORTS = "from numba.core.errors import TypingError\nfrom numba.extending import {names}\n"
+LOCK = '_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())\n'
+NUMBERS = '''
+def _only_numbers(*args):
+    """Compiled functions call those of this module with numbers alone."""
+    if any(hasattr(a, "ndim") for a in args):
+        raise TypingError("arguments are numbers here: call it in a loop over the elements")
+'''.lstrip("\n")
+
+
+def nests(tree: Tree) -> bool:
+    """Whether compiled functions can return such results."""
+    if isinstance(tree, (tuple, list)):
+        return bool(tree) and all(nests(t) for t in tree)
+    return isinstance(tree, int)
+
+
+def inside_source(
+    full: str,
+    params: Sequence[str],
+    count: int,
+    tree: Tree,
+    group: Group | None,
+    face: Face,
+    main: str,
+    demands: Demands,
+    dtype: str,
+    balls: bool,
+) -> str:
+    """The overload of a public function.
+
+    Parameters
+    ----------
+    count : how many values there are.
+    tree : how they nest.
+    balls : whether there is a function of balls.
+    """
+    used = [f"_{full}", "_only_numbers"]
+    if group is not None:
+        used += [f"_{group.name}_wide", f"_{main}_broken"]
+    local = public_names(params, used)
+    shown = _parameters(params, local, face)
+    r, flagged, found, sure, broken, prove, in_balls = _fresh(
+        ("r", "flagged", "found", "sure", "broken", "prove", "balls"), local
+    )
+    single = dtype == "float32"
+    given = ", ".join(f"np.float32({p})" if single else f"float({p})" for p in local)
+    again = ", ".join(f"float(np.float32({p}))" for p in local) if single else given
+    results = [f"{r}{k}" for k in range(count)]
+    lines = [f"{', '.join(results)} = _{full}({given})"]
+    if group is not None:
+        lines = [f"{', '.join(results)}, {flagged} = _{full}({given})", f"if {flagged}:"]
+        if demands:
+            lines.append(f"    {broken} = _{main}_broken({again})")
+            for k, (_, text) in enumerate(demands, 1):
+                lines += [f"    if {broken} == {k}:", f"        raise ValueError({text!r})"]
+        if group.checks.closed:
+            lines.append(f"    {found}, {sure} = _{group.name}_wide({again})")
+            for result, c in zip(results, group.columns[full], strict=True):
+                value = f"np.float32({found}[{c}])" if single else f"{found}[{c}]"
+                lines.append(f"    if {sure}[{c}] or abs({found}[{c}]) < math.inf:")
+                lines.append(f"        {result} = {value}")
+            if balls:
+                lines += _balls((sure, prove, in_balls), group.columns[full], results, again, dtype)
+    lines.append(f"return {_nested(tree, results)}")
+    given_balls = ""
+    if group is not None and balls and group.checks.closed:  # not global names: Numba looks for
+        # those of Python code in `sys.modules`, where a module need not be
+        given_balls = f"    {prove}, {in_balls} = _proven, _{group.name}_balls\n"
+    return (
+        f"@overload({full})\ndef _{full}_inside({shown}):\n"
+        f"    _only_numbers({', '.join(local)})\n{given_balls}\n"
+        f"    def call({shown}):\n" + indent("\n".join(lines), " " * 8) + "\n\n    return call\n"
+    )
+
+
+def _balls(
+    names: Sequence[str],
+    columns: Sequence[int],
+    results: Sequence[str],
+    point: str,
+    dtype: str,
+) -> list[str]:
+    """The lines that ask Python for what is not sure."""
+    sure, prove, named = names
+    unsure = " and ".join(f"{sure}[{c}]" for c in columns)
+    unsure = f"not ({unsure})" if len(columns) > 1 else f"not {unsure}"
+    kinds = ", ".join(f'{r}="{dtype}"' for r in results)
+    places = ", ".join(map(str, columns)) + ("," if len(columns) == 1 else "")
+    targets = ", ".join(results) if len(results) > 1 else f"({results[0]},)"
+    return [
+        f"    if {unsure} and _holds_lock():",
+        f"        with objmode({kinds}):",
+        f"            {targets} = {prove}(",
+        f"                {named}, ({places}),",
+        f"                [{point}], [{', '.join(results)}],",
+        "            )",
+    ]
+
+
+def _nested(tree: Tree, results: Sequence[str]) -> str:
+    """The results as they nest."""
+    if isinstance(tree, int):
+        return results[tree]
+    items = ", ".join(_nested(t, results) for t in tree)
+    if isinstance(tree, list):
+        return f"[{items}]"
+    return f"({items},)" if len(tree) == 1 else f"({items})"
+
+
+def _parameters(params: Sequence[str], local: Sequence[str], face: Face) -> str:
+    """Parameters with their defaults, in the order of the user's function."""
+    known = {p: (k, default) for k, (p, _, default) in enumerate(face.parameters)}
+    if any(p not in known for p in params):
+        return ", ".join(local)
+    ordered = sorted(zip(params, local, strict=True), key=lambda item: known[item[0]][0])
+    return ", ".join(
+        shown if known[p][1] is None else f"{shown}={known[p][1]!r}" for p, shown in ordered
+    )
+
+
+def _fresh(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Names that no parameter begins with."""
+    found = []
+    for name in names:
+        while any(t.startswith(name) for t in taken):
+            name += "_"
+        found.append(name)
+    return found
+
+
+__all__ = ["IMPORTS", "LOCK", "NUMBERS", "inside_source", "nests"]

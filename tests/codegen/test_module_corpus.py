@@ -1,0 +1,74 @@
+"""Modules of the corpus agree with the decorator, with python-flint and without.
+
+Their texts run as plain Python (`export.measured.run`), so nothing is compiled by Numba.
+"""
+
+from __future__ import annotations
+
+import math
+
+import flint
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.errors import SymdiffError
+from symdiff.export import measured
+from symdiff.export.measured import flat, run
+from symdiff.export.scalar import module_text
+from symdiff.ir.program import Program
+from tests.corpus import CASES
+
+ULPS = 8
+HARSH = (0.0, 1.0, -1.0, 1e-8, -3e-5, 1e-160, 1e160, 700.0)
+SAMPLED = ("rational_quotient", "exact_constants", "augmented", "rounding")
+"""Cases that are run by default."""
+
+
+def apart(a: float, b: float) -> float:
+    """How many units in the last place lie between two numbers; none at a pole, where a module may
+    have nan and IEEE arithmetic an infinity."""
+    if a == b or (math.isnan(a) and not math.isfinite(b)):
+        return 0.0
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return math.inf
+    return abs(a - b) / math.ulp(b)
+
+
+def points(case) -> list[tuple[float, ...]]:
+    found = [tuple(map(float, s)) for s in case.samples]
+    for k, x in enumerate(HARSH):
+        at = [found[0][i] if (k + i) % 3 == 2 else x for i in range(len(found[0]))]
+        found += [tuple(at), (x,) * len(found[0])]
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(c, marks=[] if c.name in SAMPLED else pytest.mark.slow, id=c.name)
+        for c in CASES
+    ],
+)
+def test_modules_agree_with_the_decorator(case, monkeypatch):
+    monkeypatch.setattr(measured, "measured", lambda *args: [])
+    f = symgrad(case.fun, static=list(case.static) or None, verify=False, check_domain=False)
+    try:
+        raw = f._source.raw(dict(case.static) or f._default_static())
+    except SymdiffError:
+        pytest.skip("has no module")
+    if not isinstance(raw, Program) or not raw.params or case.static:
+        pytest.skip("not a function of numbers")
+    scope = run(module_text(raw, raw.params, check_domain=False))
+    functions = [(raw.name, f)]
+    if isinstance(raw.tree, int):
+        functions.append((f"{raw.name}_grad", f.grad))
+    for at in points(case):
+        for name, function in functions:
+            want = flat(function(*at))
+            for library in (flint, None):
+                scope["flint"] = library
+                with np.errstate(all="ignore"):
+                    found = flat(scope[name](*map(np.float64, at)))
+                for a, b in zip(found, want, strict=True):
+                    assert apart(a, b) <= ULPS, (name, at, library is None, found, want)
