@@ -1,7 +1,7 @@
 """Fixtures for all tests: golden files and samples of the function table; and which are slow.
 
 Tests are slow that are marked so, or that `durations.txt` says took long when they were measured:
-`pytest -n auto --measure` writes that file anew. The measured ones run in CI, the marked ones
+`pytest -n auto -m "not slow" --measure` writes that file anew. The measured ones run in CI, the marked ones
 take too long for that.
 """
 
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import random
+from bisect import bisect
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,9 @@ hypothesis.settings.load_profile("symdiff")
 GOLDEN = Path(__file__).parent / "golden"
 DURATIONS = Path(__file__).parent / "durations.txt"
 """Seconds of processor time of tests, those of processes that they start included."""
-LONG = 0.25
-"""Seconds from which a test is slow."""
+DEFAULT = 300.0
+"""Seconds that all tests which are not slow take together, of one processor: those that take
+longest are slow, as many as it needs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,6 +46,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # --------------------------------------------------------------------------- durations
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--measure") and config.args != config.getini("testpaths"):
+        raise pytest.UsageError("--measure looks at all tests together: name none")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--measure"):
         return
@@ -87,8 +95,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     config: Any = session.config
     if config.getoption("--measure") and not hasattr(config, "workerinput"):
-        kept = {k: v for k, v in durations().items() if k not in _measured} | _measured
-        rows = [f"{v:.2f} {k}\n" for k, v in sorted(kept.items()) if v >= LONG]
+        ordered = sorted(_measured, key=lambda k: _measured[k])
+        fast = bisect(list(accumulate(_measured[k] for k in ordered)), DEFAULT)
+        rows = [f"{_measured[k]:.2f} {k}\n" for k in sorted(ordered[fast:])]
         DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
 
 

@@ -448,6 +448,9 @@ class SymbolicFunction:
         """The simplified expression in LaTeX."""
         return inspection.latex(self)
 
+    def _repr_latex_(self) -> str | None:
+        return inspection.shown(self)
+
     def report(self) -> Report:
         """What was traced, cancelled and found, and the measured accuracy: see
         `symdiff.diagnostics.report.Report`."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from symdiff.diagnostics.report import Report
 import numpy as np
 
+from symdiff import ir
 from symdiff.api import firstcalls
 from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError, TargetError
@@ -119,6 +120,24 @@ def latex(f: Any) -> str:
 
     texts = [format_latex(e) for e in to_sympy(readable_forms(f.program.outputs))]
     return texts[0] if len(texts) == 1 else r"\left(" + r",\ ".join(texts) + r"\right)"
+
+
+MOST_SHOWN = 60
+"""Operations of a formula that a notebook shows for a function; a longer one takes seconds to write."""
+
+
+def shown(f: Any) -> str | None:
+    """What a notebook shows for a function: its formula, if that is short and known so far; else
+    None, for its name."""
+    f = twin_of(f)
+    try:
+        if not f._source.captured or f._loop_program() is not None:
+            return None
+        if len(ir.topological(f.program.outputs)) > MOST_SHOWN:
+            return None
+        return f"$\\displaystyle {latex(f)}$"
+    except SymdiffError:
+        return None
 
 
 def measured_report(f: Any) -> Report:

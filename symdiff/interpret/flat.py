@@ -252,7 +252,8 @@ class Tape:
         if e.op.boolean or (e.args and not value.is_nan()):
             return "undecided"  # not nan but boundless: an overflow of flint's exponents
         if not e.args:
-            return "domain" if value.is_nan() else "singular"
+            undefined = e.value != e.value if e.op is ir.CONST else value.is_nan()
+            return "domain" if undefined else "singular"  # a constant may have been rounded
         inside = self._condition(domain(e.op, e.args), v)
         if inside is None:
             return "undecided"

@@ -332,6 +332,22 @@ class TestInspection:
         with pytest.raises(SymdiffError, match="is a method"):
             Model().f
 
+    def test_a_notebook_shows_short_formulas_that_are_known(self):
+        f = symgrad(lambda x: np.sin(x) / x)
+        assert f._repr_latex_() is None, "it was not called"
+        f(1.0)
+        assert f._repr_latex_() == r"$\displaystyle \frac{\sin{\left(x \right)}}{x}$"
+        for other in (deep, lambda x: np.sum(x**2)):
+            g = symgrad(other)
+            g(np.ones(2))
+            assert g._repr_latex_() is None
+
+
+def deep(v):
+    for _ in range(40):
+        v = np.sin(v) + np.cos(v) / 3
+    return v
+
 
 class TestProcesses:
     @pytest.mark.parametrize("f", [h, h.grad, h.hessian, energy.diff("x", "y")])

@@ -333,3 +333,81 @@ def test_values_in_loops_need_no_tests_of_their_own():
 def log_sum_exp(x):
     m = np.max(x)
     return m + np.log(np.sum(np.exp(x - m) - 0.3 * x))
+
+
+def recurrent(w, x):
+    h = np.zeros(w.shape[0])
+    for t in range(x.shape[0]):
+        h = np.tanh(w @ h + x[t])
+    return np.sum(h**2)
+
+
+def squares(w, a, y):
+    return np.sum((a @ w - y) ** 2)
+
+
+def test_each_element_of_a_gradient_keeps_its_digits():
+    """Small elements of gradients of short calls too: corrections are computed at once."""
+    rng = np.random.default_rng(1)
+    args = rng.standard_normal((2, 2)), rng.standard_normal((6, 2))
+    got = symgrad(recurrent).grad(*args)
+
+    def high(w, x):
+        h = [mpmath.mpf(0)] * len(w)
+        for row in x:
+            h = [mpmath.tanh(sum(p * q for p, q in zip(r, h, strict=True)) + v)
+                 for r, v in zip(w, row, strict=True)]  # fmt: skip
+        return sum(v * v for v in h)
+
+    with mpmath.workdps(80):
+        step = mpmath.mpf(10) ** -25
+        exact = [np.vectorize(mpmath.mpf, otypes=[object])(a) for a in args]
+        for which, slope in enumerate(got):
+            for place in np.ndindex(slope.shape):
+                ends = []
+                for sign in (1, -1):
+                    moved = [a.copy() for a in exact]
+                    moved[which][place] += sign * step
+                    ends.append(high(*moved))
+                want = (ends[0] - ends[1]) / (2 * step)
+                assert abs(slope[place] - want) <= math.ulp(float(want))
+
+
+def test_corrections_that_cancel_too_are_not_believed():
+    """Here values and their first-order errors agree, and what is left is of second order."""
+
+    def defect(x):
+        y = 1 + x**2
+        return np.exp(np.sum(np.log(y)) / x.shape[0]) - np.sum(y) / x.shape[0]
+
+    x = vector(1e-9, 5)
+    with mpmath.workdps(200):
+        y = [1 + mpmath.mpf(float(v)) ** 2 for v in x]
+        want = mpmath.exp(sum(map(mpmath.log, y)) / 5) - sum(y) / 5
+    assert abs(symgrad(defect)(x) / float(want) - 1) < 1e-14
+
+
+def test_calls_of_many_numbers_have_another_kernel():
+    """The same function at both sizes, and results of shapes that are only known afterwards."""
+    f = symgrad(squares)
+    rng = np.random.default_rng(2)
+    for n in (10, 600):
+        a, w, y = rng.standard_normal((n, 3)), rng.standard_normal(3), rng.standard_normal(n)
+        for _ in range(2):
+            np.testing.assert_allclose(f.grad(w, a, y)[0], 2 * a.T @ (a @ w - y), rtol=1e-11)
+
+
+def test_what_estimates_compute_again_is_not_tested(monkeypatch):
+    """Elements were computed again at every call, for values that no result is made of."""
+    from symdiff.runtime.loops.fallback import Again
+
+    def evidence(x, a):
+        s = a - (x[:, None] - a[None, :]) ** 2 / 2
+        m = np.max(s, axis=1)
+        return np.sum(m + np.log(np.sum(np.exp(s - m[:, None]), axis=1)))
+
+    seen = []
+    monkeypatch.setattr(Again, "_again", lambda self, *values: seen.append(values))
+    rng = np.random.default_rng(3)
+    symgrad(evidence)(rng.standard_normal(1100), rng.standard_normal(3))
+    assert len(seen) < 10

@@ -363,25 +363,6 @@ class Beside(ABC):
         )  # fmt: skip
         return [*before, made]
 
-    # ------------------------------------------------------------------------ results
-    def over_elements(
-        self, t: Type, places: Sequence[str], each: Sequence[Expr], largest: Sequence[bool]
-    ) -> tuple[list[Expr], Block]:
-        """Over all elements of an array: sums of values, or the largest of them."""
-        block: Block = ()
-        for i, count in zip(reversed(places), reversed(t.shape), strict=True):
-            carried = []
-            for e, most in zip(each, largest, strict=True):
-                name, result = self.names.fresh("wrong"), self.names.fresh("wrong")
-                now = ir.var(name)
-                end = raw(ir.ADD, (now, e))
-                if most:
-                    end = raw(ir.WHERE, (raw(ir.LT, (now, e)), e, now))
-                carried.append(Carried(name, REAL, ZERO, end, result))
-            block = (Loop(i, count, tuple(carried), block, self.names.fresh("trips")),)
-            each = [ir.var(c.result) for c in carried]
-        return list(each), block
-
 
 def _next(c: Carried) -> Expr:
     """The next value of a number; a maximum hangs on no decision."""

@@ -12,10 +12,11 @@ its sign, not a bound: of what other operations make of it nothing is estimated,
 recurrences have no more of it than there is. Adjoints and tapes too.
 
 The errors are of first order: products take in those of both factors, arguments of functions are
-rounded to a double first, so that what is left out is of the size of the square of a rounding; and
+rounded to a double first, so that what is left out is of the size of the square of a rounding: so much
+is added to the error of each sum, as values and errors may both cancel; and
 those of functions are known to 2**-63 of the value. So a result is accepted whose correction is not
-above `FUNCTIONS` of it, or `ARITHMETIC` if there are no functions; of an array, of the largest element, and of each
-`ARITHMETIC`. That measures what the roundings did; it is no proof: errors of corrections are not
+above `FUNCTIONS` of it, or `ARITHMETIC` if there are no functions; of an array, of the largest element, and
+`EACH` or `ARITHMETIC` of each. That measures what the roundings did; it is no proof: errors of corrections are not
 bounded.
 
 Reference: P. Langlois, Automatic linear correction of rounding errors, BIT 41 (2001).
@@ -29,17 +30,36 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.errors import UnsupportedError
-from symdiff.ir import ADD, FALSE, INF, LE, LT, NAN, ONE, TRUE, WHERE, ZERO, Expr, const, raw
+from symdiff.ir import (
+    ADD,
+    FALSE,
+    INF,
+    LE,
+    LT,
+    NAN,
+    ONE,
+    SUB,
+    TRUE,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    const,
+    raw,
+)
 from symdiff.ir.functions import EXP
 from symdiff.ir.loop_program import (
     ARRAY,
     REAL_OF,
     Build,
+    Check,
     LoopProgram,
     Statement,
+    Type,
     array,
     index,
     kind_of,
+    leaves,
     load,
     name_of,
     types,
@@ -47,12 +67,23 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.prune import pruned
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp
 from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.lowering.target import FMA
 from symdiff.passes.accuracy.beside import Beside, Parts, with_loops
 from symdiff.passes.accuracy.compensate import elementary
+from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.stabilise import stabilise
 
 FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
 """Relative corrections of results that are accepted, with functions and without."""
+EACH, MANY = Fraction(1, 2**40), 1024
+"""With functions, those of each element of an array: their errors are 2**-63, which makes 8 ulp of it at
+most. Of an array of more elements, as many times that, up to `ARITHMETIC`."""
+DUST = Fraction(1, 2**105)
+"""Of the terms of a sum, as they may be off by errors of second order."""
+GOLDEN = Fraction(617, 1024)
+"""Multiples of it are spread evenly modulo 1."""
+SMALL = 1024
+"""Numbers that a call takes and gives at most to be corrected at once."""
 FADES = -600
 """Exponentials below are so small that their errors, of a unit or two, are left out."""
 
@@ -76,12 +107,40 @@ def corrected_program(program: LoopProgram) -> LoopProgram:
     return replace(program, block=pruned((*block, *checks), outputs), outputs=tuple(outputs))
 
 
+def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
+    """The program with its corrections and checks, as a first tier: a check "small" fails where arguments and
+    results are more than so many numbers, before anything is computed, and one "accuracy" where
+    a number may not be accurate.
+
+    Raises
+    ------
+    UnsupportedError : as `corrected_program` does.
+    """
+    known = types(program)
+    given = {e for p in program.params for e in p.type.shape}
+    shapes = [p.type.shape for p in program.params]
+    shapes += [known[name_of(e)].shape for e in program.outputs if e.op is ARRAY]
+    count: Expr = ZERO
+    for shape in shapes:
+        if shape and set(leaves(shape)) <= given:
+            size: Expr = ONE
+            for n in shape:
+                size = size * n
+            count = count + size
+    made = corrected_program(program)
+    *outputs, wrong = made.outputs
+    first = Check(ir.le(count, const(small)), "small", f"{program.name}: many numbers")
+    last = Check(raw(LE, (wrong, ZERO)), "accuracy", f"{program.name}: a result lost digits")
+    return replace(made, block=(first, *made.block, last), outputs=tuple(outputs))
+
+
 class _Correcting(Beside):
     """Numbers are a double and its error.
 
     Attributes
     ----------
     functions : whether there are any.
+    sums : how many have an error of second order.
     """
 
     suffixes = ("rest",)
@@ -89,6 +148,7 @@ class _Correcting(Beside):
     def __init__(self, program: LoopProgram) -> None:
         super().__init__(program)
         self.functions = False
+        self.sums = 0
 
     def pairs(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
         forms = elementary(stabilise(tuple(outputs)))
@@ -106,20 +166,32 @@ class _Correcting(Beside):
         known.update({v: (p[0], p[1]) for v, p in leaves.items()})
         inside: Expr = TRUE
         for n in nodes:
-            value, rest = corrected(n, known)
+            if n.op is EXP:
+                fine = self.exponential(n, known)
+                inside = ir.and_(inside, fine)
+                continue
+            corrected(n, known)
+            if n.op in (ADD, SUB):
+                value, rest = self.dusted(known[n], *(known[a] for a in n.args))
+                known[n] = value, rest
             if n.op not in CORRECTED:
                 continue
-            x = known[n.args[0]][0]
-            fine = CORRECTED[n.op].inside(x)
-            if n.op is EXP:
-                fades = ir.lt(x, const(FADES))
-                known[n] = ir.where(fades, raw(EXP, (x,)), value), ir.where(fades, ZERO, rest)
-                fine = ir.or_(fades, fine)
-            inside = ir.and_(inside, fine)
+            inside = ir.and_(inside, CORRECTED[n.op].inside(known[n.args[0]][0]))
         made = [known[e] for e in forms]
         if inside is TRUE:
             return list(made)
         return [(v, ir.where(inside, rest, NAN)) for v, rest in made]
+
+    def exponential(self, n: Expr, known: Known) -> Expr:
+        """Put an exponential into what is known; where its correction holds. Where it fades, that is not
+        computed of its argument, but of 0, so that nothing overflows."""
+        x, rest = known[n.args[0]]
+        fades, here = ir.lt(x, const(FADES)), ir.var("argument")
+        known[here] = ir.where(fades, ZERO, x), ir.where(fades, ZERO, rest)
+        value, error = corrected(raw(EXP, (here,)), known)
+        del known[here], known[raw(EXP, (here,))]
+        known[n] = ir.where(fades, raw(EXP, (x,)), value), ir.where(fades, ZERO, error)
+        return ir.or_(fades, CORRECTED[EXP].inside(x))
 
     def parts_of(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
         made = zip(outputs, self.pairs(outputs, leaves), strict=True)
@@ -134,7 +206,18 @@ class _Correcting(Beside):
         known = Known()
         a, b = ir.var("left"), ir.var("right")
         known.update({a: (x[0], x[1]), b: (y[0], y[1])})
-        return corrected(raw(ADD, (a, b)), known)
+        return self.dusted(corrected(raw(ADD, (a, b)), known), x, y)
+
+    def dusted(self, total: Parts, x: Parts, y: Parts) -> Parts:
+        """A sum whose correction is not below `DUST` of its terms, of which one is inexact: where both
+        the terms and their corrections cancel, errors of second order are all that is left. Of no
+        two sums it is alike, so that these do not cancel."""
+        value, rest = total[0], total[1]
+        if value.op not in (ADD, SUB) or (x[1] is ZERO and y[1] is ZERO):
+            return total
+        size = raw(ir.ABS, (x[0] if y[0].op is VAR else y[0],))
+        self.sums += 1
+        return value, raw(FMA, (const(DUST * (1 + self.sums * GOLDEN % 1)), size, rest))
 
     def unsure(self, x: Parts, where: Expr) -> Parts:
         return x
@@ -144,6 +227,16 @@ class _Correcting(Beside):
     def accepted(self) -> Fraction:
         return FUNCTIONS if self.functions else ARITHMETIC
 
+    def of_each(self, t: Type) -> Expr:
+        """The correction of an element of an array that is accepted."""
+        if not self.functions:
+            return const(ARITHMETIC)
+        low, high, part = const(EACH), const(ARITHMETIC), const(EACH / MANY)
+        for n in t.shape:
+            part = raw(ir.MUL, (part, raw(REAL_OF, (n,))))
+        part = raw(WHERE, (raw(LT, (part, low)), low, part))
+        return raw(WHERE, (raw(LT, (high, part)), high, part))
+
     def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
         """A result; what counts the numbers in it that may not be accurate is added."""
         if e.op is not ARRAY:
@@ -152,7 +245,7 @@ class _Correcting(Beside):
             ((value, rest),) = self.real(e)
             if rest is ZERO:
                 return value
-            wrong.append(_wrong(self.accepted, value, rest))
+            wrong.append(_wrong(const(self.accepted), value, rest))
             return _together(value, rest)
         t, name = types(self.program)[name_of(e)], name_of(e)
         if t.kind != "f" or name not in self.beside:
@@ -162,11 +255,15 @@ class _Correcting(Beside):
         (rests,) = self.beside[name]
         value, rest = load(e, *at), load(array(rests), *at)
         size = [raw(ir.ABS, (v,)) for v in (value, rest)]
-        (lost, biggest, most), block = self.over_elements(
-            t, places, [_wrong(ARITHMETIC, value, rest), *size], [False, True, True]
+        (lost, biggest, most), block = over_elements(
+            self.names,
+            places,
+            t,
+            [_wrong(self.of_each(t), value, rest), *size],
+            [False, True, True],
         )
         checks += block
-        wrong += [lost, _wrong(self.accepted, biggest, most)]
+        wrong += [lost, _wrong(const(self.accepted), biggest, most)]
         sums = self.names.fresh(name)
         checks.append(Build(sums, t, tuple(places), _together(value, rest)))
         return array(sums)
@@ -178,11 +275,11 @@ def _together(value: Expr, rest: Expr) -> Expr:
     return raw(WHERE, (raw(LT, (raw(ir.ABS, (total,)), INF)), total, value))
 
 
-def _wrong(accepted: Fraction, value: Expr, rest: Expr) -> Expr:
+def _wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:
     """1 where a correction is too large, or unknown."""
     size, off = raw(ir.ABS, (value,)), raw(ir.ABS, (rest,))
-    fine = raw(LE, (off, raw(ir.MUL, (const(accepted), size))))
+    fine = raw(LE, (off, raw(ir.MUL, (accepted, size))))
     return raw(WHERE, (raw(ir.AND, (fine, raw(LT, (size, INF)))), ZERO, ONE))
 
 
-__all__ = ["corrected_program"]
+__all__ = ["corrected_at_once", "corrected_program"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from symdiff import ir
-from symdiff.ir import ZERO, Expr
+from symdiff.ir import ZERO, Expr, raw
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -17,6 +17,7 @@ from symdiff.ir.loop_program import (
     Check,
     Loop,
     LoopProgram,
+    Names,
     Statement,
     Type,
     Update,
@@ -24,7 +25,8 @@ from symdiff.ir.loop_program import (
     name_of,
     walk,
 )
-from symdiff.passes.accuracy.matrix_errors import Named
+from symdiff.lowering.loops.collected import reduction
+from symdiff.passes.accuracy.lossy import divides
 
 
 def last_arrays(program: LoopProgram) -> set[str]:
@@ -84,28 +86,37 @@ def values_of(s: Statement) -> Sequence[Expr]:
             return (s.value,)
         case Loop():
             ends = (e for c in s.carried for e in (c.init, c.next))
-            return (*ends, *(v.value for v in s.saves))
+            terms = (r.term for c in s.carried if (r := reduction(c)) is not None)
+            return (*ends, *(v.value for v in s.saves), *terms)
         case Check():
             return (s.condition,)
     return ()
 
 
+def has_quotients(program: LoopProgram, name: str) -> bool:
+    """Whether an array has quotients by sums, which may be 0/0."""
+    return any(isinstance(s, Build) and s.name == name and divides(s.value) for s in program.block)
+
+
 def over_elements(
-    work: Named, places: Sequence[str], t: Type, each: Sequence[Expr]
-) -> tuple[Sequence[Expr], Block]:
-    """Over all elements of an array: the sum of the first value, the largest of others."""
+    names: Names, places: Sequence[str], t: Type, each: Sequence[Expr], largest: Sequence[bool],
+    mark: Callable[[Expr], None] = lambda e: None,
+) -> tuple[list[Expr], Block]:  # fmt: skip
+    """Over all elements of an array: sums of values, or the largest of them."""
     block: Block = ()
     for place, count in zip(reversed(places), reversed(t.shape), strict=True):
         carried = []
-        for k, e in enumerate(each):
-            name, result = work.names.fresh("worst"), work.names.fresh("worst")
+        for e, most in zip(each, largest, strict=True):
+            name, result = names.fresh("worst"), names.fresh("worst")
             now = ir.var(name)
-            end = now + e if k == 0 else ir.where(ir.lt(now, e), e, now)
-            work.mark(end)
+            end = raw(ir.ADD, (now, e))
+            if most:
+                end = raw(ir.WHERE, (raw(ir.LT, (now, e)), e, now))
+            mark(end)
             carried.append(Carried(name, REAL, ZERO, end, result))
-        block = (Loop(place, count, tuple(carried), block, work.names.fresh("trips")),)
+        block = (Loop(place, count, tuple(carried), block, names.fresh("trips")),)
         each = [ir.var(c.result) for c in carried]
-    return each, block
+    return list(each), block
 
 
-__all__ = ["adds_once", "last_arrays", "over_elements", "unchecked", "values_of"]
+__all__ = ["adds_once", "has_quotients", "last_arrays", "over_elements", "unchecked", "values_of"]

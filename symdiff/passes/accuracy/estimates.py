@@ -32,7 +32,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import INF, ONE, TRUE, ZERO, Expr, const, raw
+from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const, raw
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -68,6 +68,7 @@ from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
 from symdiff.passes.accuracy.estimated_statements import (
     adds_once,
+    has_quotients,
     last_arrays,
     over_elements,
     unchecked,
@@ -83,6 +84,9 @@ from symdiff.passes.accuracy.propagation import (
     Error,
     Propagation,
     element,
+    larger,
+    over,
+    while_finite,
 )
 
 LIMIT, HALF = 32, 2**27
@@ -103,20 +107,19 @@ SUBNORMAL = 2**16
 
 class Estimated(NamedTuple):
     """A program with checks, the expressions that only they need, and those whose own
-    roundings they count, so that these need no error tests."""
+    roundings they count, so that these need no error tests; and whether the errors of all results
+    are bounded statically."""
 
     program: LoopProgram
     unwatched: frozenset[Expr]
     untested: frozenset[Expr]
+    bounded: bool = True
 
 
 def estimated(
-    program: LoopProgram,
-    dtype: str = "float64",
-    strict: bool = False,
-    tests: bool = False,
+    program: LoopProgram, dtype: str = "float64", strict: bool = False, tests: bool = False,
     by_rows: bool = False,
-) -> Estimated:
+) -> Estimated:  # fmt: skip
     """The program with a check for each result whose error is not known statically.
 
     Parameters
@@ -133,8 +136,9 @@ def estimated(
         return Estimated(program, frozenset(), frozenset())
     made = pruned((*work.first, *block, *checks), program.outputs)
     return Estimated(
-        replace(program, block=made), frozenset(work.unwatched), frozenset(work.untested)
-    )
+        replace(program, block=made), frozenset(work.unwatched), frozenset(work.untested),
+        work.bounded,
+    )  # fmt: skip
 
 
 class _Estimating(Propagation):
@@ -145,6 +149,8 @@ class _Estimating(Propagation):
     tapes : errors of what is on a tape, and the tape of them.
     first, sums : see `matrix_errors.Named`.
     zeros : arrays whose elements are zero where something is added to them.
+    rising : units of running maxima and minima, and of tapes of them.
+    bounded : whether the errors of the results that were checked are bounded statically.
     """
 
     def __init__(
@@ -157,6 +163,8 @@ class _Estimating(Propagation):
         self.first: list[Statement] = []
         self.sums: dict[tuple[str, int], Expr] = {}
         self.zeros: set[str] = set()
+        self.rising: dict[str, Fraction] = {}
+        self.bounded = True
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
         self.names = Names((*types(self.program), *(v.tape for s in loops for v in s.saves)))
         self.counts = {e for p in self.program.params for e in p.type.shape if e.op is INDEX}
@@ -220,6 +228,8 @@ class _Estimating(Propagation):
             for x, y in zip(values_of(a), values_of(b), strict=True):
                 if x in self.unwatched:
                     self.mark(y)
+                if x in self.untested:
+                    self.untested.setdefault(y, self.untested[x])
         return replace(new, name=s.name)
 
     def stored(self, name: str, t: Type, squared: bool) -> tuple[Expr, list[Statement]]:
@@ -230,9 +240,7 @@ class _Estimating(Propagation):
             return found.more, []
         indices = tuple(self.names.fresh("i") for _ in t.shape)
         places = [index(i) for i in indices]
-        value = self.units(
-            load(array(name), *places), Error(found.k, element(found, places))
-        )  # fmt: skip
+        value = self.units(load(array(name), *places), Error(found.k, element(found, places)))
         value = value**2 if squared else value
         self.mark(value)
         made = self.names.fresh(f"{name}_error")
@@ -248,7 +256,7 @@ class _Estimating(Propagation):
         found = found._replace(more=found.more + unsure)
         add = s.add and s.source not in self.zeros
         if source.flat and found.flat and not add:
-            both = Error(max(source.k, found.k), _larger(source.more, found.more))
+            both = Error(max(source.k, found.k), larger(source.more, found.more))
             if both != EXACT:
                 self.errors[s.name] = both
             return [s]
@@ -326,7 +334,8 @@ class _Estimating(Propagation):
                 more = array(name) if r.type.shape else ir.var(name)
                 self.errors[r.name] = Error(found.k, more, found.squared)
             elif found != EXACT:
-                self.errors[r.name] = found
+                rising = r.tape in self.rising
+                self.errors[r.name] = while_finite(r.name, found.k) if rising else found
         return made
 
     def _saved(self, s: Loop, ends: list[Statement]) -> list[Save]:
@@ -336,6 +345,9 @@ class _Estimating(Propagation):
                 continue
             if v.type.shape:
                 found = self.errors.get(name_of(v.value), EXACT)
+            elif v.value.op is VAR and name_of(v.value) in self.rising:
+                self.rising[v.tape] = self.rising[name_of(v.value)]
+                found = Error(self.rising[v.tape])
             else:
                 found = self.error(v.value)
             if not found.flat:
@@ -356,7 +368,10 @@ class _Estimating(Propagation):
         """The error of a carried value at the start of an iteration."""
         c = g.carried
         if g.static:
-            if g.k:
+            if g.k and c.init in (INF, -INF):
+                self.rising[c.name] = g.k
+                self.errors[c.name] = while_finite(c.name, g.k)
+            elif g.k:
                 self.errors[c.name] = Error(g.k)
             return
         if c.type.shape:
@@ -419,8 +434,8 @@ class _Estimating(Propagation):
             if g.static:
                 g.static, g.names = False, []
                 return True
-            squares = (const(each.k) + _over(each.more, self.size(term))) ** 2
-            common = const(shared.k) + _over(shared.more, self.size(term))
+            squares = (const(each.k) + over(each.more, self.size(term))) ** 2
+            common = const(shared.k) + over(shared.more, self.size(term))
         else:
             alike = self.never(NEGATIVE, term) or self.never(POSITIVE, term)
             start = c.init is ZERO or (self.never(NEGATIVE, term) and self.never(NEGATIVE, c.init))
@@ -456,7 +471,7 @@ class _Estimating(Propagation):
             self.mark(init, squares)
             return [Carried(g.names[0], REAL, init, squares, g.names[1])]
         if g.sum.kind == "mul":
-            init = _over(init, self.size(c.init))
+            init = over(init, self.size(c.init))
         self.mark(squares)
         made_ = [Carried(g.names[0], REAL, ZERO, squares, g.names[1])]
         if g.shared:
@@ -485,13 +500,15 @@ class _Estimating(Propagation):
             found = self.error(e)
             if found.flat and found.k <= LIMIT:
                 return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if divides(e) else []
+            self.bounded = False
             fine = self._fine(self.units(e, found), const(LIMIT), self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
         found = self.errors.get(name_of(e), EXACT)
         static = found.flat and found.k <= LIMIT
-        if t.kind != "f" or (static and not self.has_quotients(name_of(e))):
+        if t.kind != "f" or (static and not has_quotients(self.program, name_of(e))):
             return []
+        self.bounded = self.bounded and static
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
         size = ir.abs_(load(e, *at))
@@ -502,7 +519,10 @@ class _Estimating(Propagation):
                 each = each * raw(REAL_OF, (n,))
             each = ir.where(ir.lt(each, const(HALF)), each, const(HALF))
         one = ir.where(self._fine(off, each, size), ZERO, ONE)
-        (wrong, largest, most), block = over_elements(self, places, t, (one, size, off))
+        each_ = over_elements(
+            self.names, places, t, (one, size, off), (False, True, True), self.mark
+        )
+        (wrong, largest, most), block = each_
         fine = ir.le(wrong, ZERO)
         if not self.strict:
             fine = ir.and_(fine, self._fine(most, const(LIMIT), largest))
@@ -514,12 +534,6 @@ class _Estimating(Propagation):
             return ir.le(off, limit * size)
         tiny = ir.le(off, const(SUBNORMAL * FLOOR[self.dtype]))
         return ir.and_(ir.or_(ir.le(off, limit * size), tiny), ir.lt(off, INF))
-
-    def has_quotients(self, name: str) -> bool:
-        """Whether an array has quotients by sums, which may be 0/0."""
-        return any(
-            isinstance(s, Build) and s.name == name and divides(s.value) for s in self.program.block
-        )
 
     def _check(self, fine: Expr) -> Check:
         self.mark(fine)
@@ -580,15 +594,6 @@ class _Carrying:
         if self.sum.kind == "mul":
             total = total * work.size(value)
         return Error(self.common, total)
-
-
-def _larger(a: Expr, b: Expr) -> Expr:
-    """Of two constants."""
-    return a if (ir.rational(a) or 0) >= (ir.rational(b) or 0) else b
-
-
-def _over(a: Expr, b: Expr) -> Expr:
-    return ZERO if a is ZERO else a / b
 
 
 __all__ = ["Estimated", "estimated"]

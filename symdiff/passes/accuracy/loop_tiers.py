@@ -99,11 +99,13 @@ class GuardedProgram(NamedTuple):
     ----------
     flags : those of the processor that must be looked at; if any was raised the program is
         to be computed with tests for it.
+    corrected : whether its operations are those of processors, and it has no settled values.
     """
 
     program: LoopProgram
     references: tuple[Reference, ...]
     flags: int
+    corrected: bool = False
 
 
 def guard_values(
@@ -128,7 +130,7 @@ def guard_values(
     if estimates:
         if tests < UNDERFLOW and passes_on_losses(program):
             flags = UNDERFLOWS | OVERFLOWS
-        program, unwatched, untested = estimated(
+        program, unwatched, untested, _ = estimated(
             program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows
         )
     work = _Guarding(program, dtype, accuracy, tests, unwatched, untested)

@@ -97,6 +97,21 @@ def element(e: Error, places: Sequence[Expr]) -> Expr:
     return found**ir.HALF if e.squared else found
 
 
+def while_finite(name: str, k: Fraction) -> Error:
+    """Of a running maximum or minimum, which is infinite before the first element."""
+    size = ir.abs_(ir.var(name))
+    return Error(Fraction(0), ir.where(ir.lt(size, INF), const(k) * size, ZERO))
+
+
+def larger(a: Expr, b: Expr) -> Expr:
+    """Of two constants."""
+    return a if (ir.rational(a) or 0) >= (ir.rational(b) or 0) else b
+
+
+def over(a: Expr, b: Expr) -> Expr:
+    return ZERO if a is ZERO else a / b
+
+
 class Linear(Bounds):
     """Bounds of what becomes of the errors of leaves, with so much for each rounding."""
 

@@ -35,6 +35,7 @@ from symdiff.ir.prune import pruned
 from symdiff.lowering.double_double.arithmetic import Pair
 from symdiff.lowering.double_double.functions import UNIT
 from symdiff.passes.accuracy.beside import Beside, Parts, with_loops
+from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.accuracy.widen import Choice, Wide, add, has_rules, widen_over
 from symdiff.passes.stabilise import stabilise
 
@@ -113,7 +114,7 @@ class _Widening(Beside):
         places = [self.names.fresh("i") for _ in t.shape]
         at = [index(i) for i in places]
         off = load(array(self.beside[name_of(e)][1]), *at)
-        (value,), block = self.over_elements(t, places, [_wrong(load(e, *at), off)], [False])
+        (value,), block = over_elements(self.names, places, t, [_wrong(load(e, *at), off)], [False])
         checks += block
         wrong.append(value)
         return e

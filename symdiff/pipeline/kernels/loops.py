@@ -120,7 +120,7 @@ class ArrayKernels:
         if any(e.args for pair in raw.stretches.pairs for e in pair):
             return None  # which of those are 1 does not show in the arguments
         ones, keep = not raw.stretches.pairs, self._options.cache
-        entry = entry_of(kernel.code("float64"), ones, keep, integers)
+        entry = entry_of(kernel.code("float64", first=True), ones, keep, integers)
         return None if entry is None else nested(entry, program.tree, len(program.outputs))
 
     def compiled(

@@ -1,6 +1,7 @@
 """Lowered programs with arrays and loops: their error tests, and what computes flagged results.
 
 tier                     made by                             computes
+corrected, at once       `passes.accuracy.corrected_program` everything, in calls of few numbers
 double                   `passes.accuracy.loop_tiers`        everything
 double-double, a value   `passes.accuracy.widen`             one flagged value
 corrected, a call        `passes.accuracy.corrected_program` everything, where results lost digits
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from symdiff.errors import UnsupportedError
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.pipeline import loops as pipeline
 from symdiff.pipeline.lowered.scalar import LoweredFunction
@@ -63,6 +65,29 @@ class LoweredProgram:
             return guard_values(other, dtype, self.accuracy, tests, estimates, self.by_rows)
         found: Any = guard_values(program, dtype, self.accuracy, tests, estimates, self.by_rows)
         return found._replace(flags=OVERFLOWS | UNDERFLOWS)  # type: ignore[no-any-return]
+
+    def at_once(self, dtype: str) -> GuardedProgram | None:
+        """The program with its rounding errors, as the first tier of calls of few numbers; None where it
+        has no use: if the errors of results are bounded statically, or functions have no
+        corrections, or removable singularities need their bands."""
+        from symdiff.codegen.llvm.jit import has_flags
+        from symdiff.lowering.loops.vector_ready import ready
+        from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
+        from symdiff.passes.accuracy.corrected_program import corrected_at_once
+        from symdiff.passes.accuracy.estimates import estimated
+        from symdiff.passes.accuracy.loop_tiers import GuardedProgram as Made
+
+        known = self.accuracy in ("high", "strict") and dtype == "float64" and not self.by_rows
+        if not (known and self.reads_flags and has_flags()):
+            return None
+        if estimated(ready(self.source), dtype, self.accuracy == "strict").bounded:
+            return None
+        if pipeline.closed(self.source) != pipeline.final(self.source):
+            return None
+        try:
+            return Made(corrected_at_once(ready(self.exact)), (), OVERFLOWS | UNDERFLOWS, True)
+        except UnsupportedError:
+            return None
 
     def value(self, reference: Reference) -> LoweredFunction:
         """One flagged value, as a function of the names of its leaves."""

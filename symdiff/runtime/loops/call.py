@@ -14,7 +14,7 @@ import numpy as np
 
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_ROUTINE, STEP, STEPS
-from symdiff.codegen.llvm.loops.kernel import FIXED
+from symdiff.codegen.llvm.loops.kernel import AT_ONCE, FIXED
 from symdiff.codegen.llvm.loops.parallel import PIECE, STOPPED
 from symdiff.errors import DomainError, SymdiffError
 from symdiff.ir import CONST, Expr
@@ -66,6 +66,17 @@ class InaccurateError(ComputationError, ArithmeticError):
     results: Sequence[Any] = ()
 
 
+class NotAtOnceError(SymdiffError):
+    """A call that the kernel of calls of few numbers leaves to the next.
+
+    Attributes
+    ----------
+    results : the outputs, of which some may not be accurate; None if nothing was computed.
+    """
+
+    results: Sequence[Any] | None = None
+
+
 ERRORS: dict[str, type[SymdiffError]] = {"index": ElementError, "overflow": WideIntegerError,
                                        "domain": DomainError, "accuracy": InaccurateError}  # fmt: skip
 """The errors of checks; of others, `ComputationError`."""
@@ -80,11 +91,13 @@ class Code:
     """The compiled code of a kernel for one dtype."""
 
     def __init__(
-        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, estimates: bool = True
+        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, first: bool = False
     ) -> None:
-        self.kernel, self.linked, self.estimates = kernel, linked, estimates
+        self.kernel, self.linked = kernel, linked
+        self.at_once = first and bool(linked.address(AT_ONCE))
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
+        self.many = FIRST_CHECK + len(kernel.layout.checks)
         self.function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(linked.address("kernel"))
         self.step, self.steps = (
             ctypes.c_int64.from_address(linked.address(name)) for name in (STEP, STEPS)
@@ -99,7 +112,7 @@ class Code:
         )(self.spread)
         self.again = None
         if kernel.tiers is not None:
-            guarded = partial(kernel.guarded, dtype, tests, estimates)
+            guarded = partial(kernel.guarded, dtype, tests, first)
             self.again = Again(
                 self.outcome, guarded, kernel.tiers, linked, dtype, kernel.accuracy,
                 kernel.cache,
@@ -189,14 +202,18 @@ class Code:
                 status = self.invoke(memory, ctypes.addressof(buffer))
         else:
             status = self.invoke(memory, ctypes.addressof(buffer))
-        inaccurate = status - FIRST_CHECK >= len(self.layout.checks)
+        inaccurate = status >= self.many
         if status and not inaccurate:
             self.fail(status)
+        if self.at_once and status == self.many:
+            self.finish(ctypes.addressof(buffer))
+            raise NotAtOnceError(f"{self.kernel.program.name}: many numbers")
         results = [self.output(k, t, memory, result) for k, t in enumerate(targets)]
         if not self.all_known:
             self.finish(ctypes.addressof(buffer))
         if inaccurate:
-            error = InaccurateError(f"{self.kernel.program.name}: a result lost digits")
+            made = NotAtOnceError if self.at_once else InaccurateError
+            error = made(f"{self.kernel.program.name}: a result lost digits")
             error.results = results
             raise error
         if out is not None:
@@ -222,9 +239,10 @@ class Code:
             self.finish(at)
             _drop(self.linked)
             self.next = max(self.tests, 2 if flags & OVERFLOWS else 1)
-        other: Code = self.kernel.code(self.real.name, self.next, self.estimates)
+        other: Code = self.kernel.code(self.real.name, self.next)
         struct.pack_into("=q", memory, 8 * AGAIN, other.callbacks[AGAIN - 1])
-        return other.invoke(memory, at)
+        status = other.invoke(memory, at)
+        return status + 1 if self.at_once and status == self.many else status
 
     def guarded(self, status: int) -> int:
         """The return code, once what went wrong with flagged values is told."""

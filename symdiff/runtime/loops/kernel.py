@@ -23,6 +23,7 @@ from symdiff.runtime.loops.call import (
     ComputationError,
     ElementError,
     InaccurateError,
+    NotAtOnceError,
     WideIntegerError,
 )
 from symdiff.runtime.protocols import GuardedProgram, LoopFunction
@@ -87,28 +88,38 @@ class LoopKernel:
         """The assembly of the kernel, for people and tests."""
         return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
 
-    def guarded(self, dtype: str, tests: int, estimates: bool = True) -> GuardedProgram:
-        """The program with its error tests, for a dtype, tests and estimates as of `guard_values`."""
+    def guarded(self, dtype: str, tests: int, first: bool = False) -> GuardedProgram:
+        """The program with its error tests, for a dtype and tests as of `guard_values`; if it is the first to be
+        called, with its corrections where that has a use."""
         assert self.tiers is not None
-        key = dtype, tests, estimates
+        key = dtype, tests, first
         with self._lock:
             if key not in self._guarded:
-                made = self.tiers.double(dtype, tests, estimates)
-                self._guarded[key] = made
+                made = self.tiers.at_once(dtype) if first else None
+                self._guarded[key] = made or self.tiers.double(dtype, tests, True)
             return self._guarded[key]
 
-    def _text(self, dtype: str, tests: int = 0, estimates: bool = True) -> str:
+    def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         if self.tiers is None:
             return print_nests(self.program, dtype, lanes, self.accuracy)
-        s = self.guarded(dtype, tests, estimates)
-        return print_nests(s.program, dtype, lanes, self.accuracy, len(s.references), s.flags)
+        s = self.guarded(dtype, tests, first)
+        return print_nests(
+            s.program,
+            dtype,
+            lanes,
+            self.accuracy,
+            len(s.references),
+            s.flags,
+            s.corrected,
+            s.corrected,
+        )
 
-    def code(self, dtype: str, tests: int = 0, estimates: bool = True) -> Code:
+    def code(self, dtype: str, tests: int = 0, first: bool = False) -> Code:
         """The compiled kernel of one dtype, with tests as of `guard_values`: what is not tested
-        for, the processor's flags tell, if it has any."""
+        for, the processor's flags tell, if it has any. `first`: whether it is the first to be called."""
         tests = tests if jit.has_flags() else ALL
-        which = dtype, tests, estimates
+        which = dtype, tests, first
         found = self._compiled.get(which)
         if found is None:
             with self._lock:
@@ -174,17 +185,30 @@ class LoopKernel:
         """Call the kernel; where integers do not fit, compute with Python's, and where a result
         lost digits, more accurately."""
         try:
-            return self.code(dtype).run(values, out, result)
+            try:
+                return self.code(dtype, first=True).run(values, out, result)
+            except NotAtOnceError as error:
+                from symdiff.runtime.loops.recomputed import agree_all
+
+                results = self.code(dtype).run(values, out, result)
+                if error.results is None or agree_all(results, error.results, strict=True):
+                    return results
+                return self._more_accurately(dtype, values, results, out, result)
         except WideIntegerError as error:
             from symdiff.runtime.loops.exact_integers import exactly
 
             return exactly(self.program, values, out, np.dtype(result), error)
         except InaccurateError as error:
-            if self._again is None:
-                from symdiff.runtime.loops.recomputed import Recomputed
+            return self._more_accurately(dtype, values, error.results, out, result)
 
-                self._again = Recomputed(self, self._wide)
-            return self._again(dtype, values, error.results, out, result)
+    def _more_accurately(
+        self, dtype: str, values: Sequence[Any], plain: Sequence[Any], out: Any, result: Any
+    ) -> list[Any]:
+        if self._again is None:
+            from symdiff.runtime.loops.recomputed import Recomputed
+
+            self._again = Recomputed(self, self._wide)
+        return self._again(dtype, values, plain, out, result)
 
     def _wide(self, program: LoopProgram) -> WideLoopKernel:
         return WideLoopKernel(program, parallel=self.parallel, cache=self.cache)
@@ -217,7 +241,7 @@ class WideLoopKernel(LoopKernel):
     """A program whose operations are those of processors (`passes.accuracy.whole_program`,
     `passes.accuracy.corrected_program`)."""
 
-    def _text(self, dtype: str, tests: int = 0, estimates: bool = True) -> str:
+    def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
         return print_nests(self.program, dtype, compiled.registers(dtype), wide=True)
 
     def _run(

@@ -16,13 +16,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symdiff.errors import SymdiffError, UnsupportedError
-from symdiff.ir import Expr
-from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir import Expr, topological
+from symdiff.ir.loop_program import LoopProgram, expressions, walk
+from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.process.locks import Lock
 from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.scalar.elementwise import Array
@@ -40,8 +42,10 @@ FEW, PATIENCE = 3_000, 300_000
 such calls until it is."""
 ULPS = 16
 """Of a number, or of the largest element of an array: less is no loss."""
-CLOSE = 2.0**-18
-"""Relative difference of two arithmetics that are 35 bits apart, below which the finer is right."""
+CLOSE, ALIKE = 2.0**-30, 2.0**-48
+"""Relative difference of first-order corrections and double-double arithmetic below which the latter is
+right: with functions, which are known to 2**-63 and 2**-100, and without, where both
+have errors of the size of a rounding squared."""
 NEAR, PASSED = 4, 32
 """Ulps by which an element of double arithmetic may be off and stay; of rows that do not depend on
 each other, and with "strict", as many as estimates let pass, as a unit is half of an ulp."""
@@ -90,9 +94,12 @@ class Recomputed:
                     formula = self._formula(values)
                     if formula is not None:
                         wrong = self._proven(formula, dtype, values, found, result)
-                if formula is None and self._agree_all(plain, wide):
+                strict = self.kernel.accuracy == "strict"
+                if formula is None and agree_all(plain, wide, strict):
                     return _placed(plain, out)
-                if near is not None and all(map(_close, near, wide)):
+                if near is not None and all(
+                    _is_close(a, b, self._close) for a, b in zip(near, wide, strict=True)
+                ):
                     wrong = 0
                 left = wrong if left < 0 else min(left, wrong)
                 found = list(map(_filled, found, wide))
@@ -105,9 +112,11 @@ class Recomputed:
             tell(max(left, 1), f"{name} lost digits: {some} not proven accurate", level=5)
         return _placed(found, out)
 
-    def _agree_all(self, plain: Sequence[Any], other: Sequence[Any]) -> bool:
-        strict = self.kernel.accuracy == "strict"
-        return all(_agree(p, w, strict) for p, w in zip(plain, other, strict=True))
+    @cached_property
+    def _close(self) -> float:
+        every = (e for s in walk(self._closed().block) for e in expressions(s))
+        nodes = topological((*every, *self._closed().outputs))
+        return CLOSE if any(n.op in CORRECTED for n in nodes) else ALIKE
 
     def _short_formula(self, values: Sequence[Any]) -> tuple[Certified, list[Any]] | None:
         """The outputs as formulas, if to evaluate them is shorter than to compile."""
@@ -231,6 +240,11 @@ def _placed(found: Sequence[Any], out: Sequence[Array | None] | None) -> list[An
     return [v if o is None else put(o, v) for o, v in zip(out, found, strict=True)]
 
 
+def agree_all(plain: Sequence[Any], other: Sequence[Any], strict: bool) -> bool:
+    """Whether all outputs of plain arithmetic have lost little (see `_agree`)."""
+    return all(_agree(p, w, strict) for p, w in zip(plain, other, strict=True))
+
+
 def _agree(plain: Any, wide: Any, strict: bool) -> bool:
     """Whether an output of plain arithmetic has lost little: of its largest element ulps, of each
     element less than half of the digits; if it is strict, of each element ulps."""
@@ -246,15 +260,14 @@ def _agree(plain: Any, wide: Any, strict: bool) -> bool:
     return not bool(lost.any()) and bool(np.isfinite(off).all())
 
 
-def _close(near: Any, wide: Any) -> bool:
+def _is_close(near: Any, wide: Any, close: float) -> bool:
     """Whether an output with first-order corrections has found leading bits of that in double-double
-    arithmetic: then it is that what errors of the first have not reached, which has as many
-    bits more as the two arithmetics differ by."""
+    arithmetic."""
     a, b = np.asarray(near), np.asarray(wide)
     if b.dtype.kind != "f":
         return bool(np.array_equal(a, b))
     with np.errstate(all="ignore"):
-        return bool(np.all(np.abs(a - b) <= CLOSE * np.abs(b)))
+        return bool(np.all(np.abs(a - b) <= close * np.abs(b)))
 
 
 def _kept(value: Any, plain: Any, ulps: int = PASSED) -> Any:

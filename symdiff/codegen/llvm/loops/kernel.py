@@ -58,6 +58,10 @@ FIXED = ("allocations", "routine", "parallel", "again", "signals", "raised")
 routine(i64 call, ptr record)`, `void parallel(ptr part, ptr frame, i64 count, double work)` of
 `parallel`, which may be null, and `again` of `fallback`; the table of `interrupts`; and the
 flags that were raised."""
+TOLD = ("accuracy", "small")
+"""Checks that are no errors of the program: they come last among its checks."""
+AT_ONCE = "at_once"
+"""A mark of kernels that leave some calls to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,9 @@ def layout_of(program: LoopProgram) -> Layout:
         known.append(names <= set(sizes) - numbers)
         at += 1 if known[-1] else 1 + len(t.shape)
     statements = list(walk(program.block))
-    checks = tuple(s for s in statements if isinstance(s, Check))
+    checks = tuple(sorted(
+        (s for s in statements if isinstance(s, Check)), key=lambda s: s.error in TOLD
+    ))  # fmt: skip
     calls = tuple(s for s in statements if isinstance(s, Call) and s.routine not in TURNED)
     return Layout(
         params, tuple(places), sizes, outputs, tuple(known), tuple(results), at, checks, calls
@@ -367,7 +373,7 @@ def _watched(flags: int) -> list[str]:
 
 def print_nests(
     program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", guarded: int = 0,
-    flags: int = 0, wide: bool = False,
+    flags: int = 0, wide: bool = False, at_once: bool = False,
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.
 
@@ -381,9 +387,11 @@ def print_nests(
     guarded : how many guarded values it has.
     flags : those of the processor's flags that are to be looked at.
     wide : whether it is one in double-double arithmetic, to be computed as it stands.
+    at_once : whether its checks send some calls to another kernel; then it has a mark `AT_ONCE`.
     """
     made = as_it_stands(program) if wide else lowered(program, accuracy, guarded > 0)
-    return Kernel(made, dtype, lanes, guarded, flags).print()
+    text = Kernel(made, dtype, lanes, guarded, flags).print()
+    return text + f"@{AT_ONCE} = global i64 1\n" if at_once else text
 
 
-__all__ = ["FIXED", "Layout", "layout_of", "print_nests"]
+__all__ = ["AT_ONCE", "FIXED", "Layout", "layout_of", "print_nests"]
