@@ -432,7 +432,10 @@ class SymbolicFunction:
 
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays
-        CUDA C++ and what the host does), "c" or "llvm"."""
+        CUDA C++ and what the host does), "c" or "llvm".
+
+        But for "llvm" that is what is computed first, in double arithmetic without error tests:
+        what is as right as a call is the module that `save` writes."""
         return inspection.source(self, target)
 
     def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:
