@@ -40,7 +40,7 @@ class Sound:
     ----------
     without : the stages that are switched off, as they did not.
     key : names the optimized program on disk; None if it is not kept.
-    trial : the truth, for machine code; None if it has to be made again, if there is none, or
+    trial : the truth, for machine code; None if it has to be computed again, if there is none, or
         if nothing is validated.
     """
 

@@ -1,5 +1,5 @@
 """Reverse a long loop in bounded memory: states are kept here and there, and the steps
-between them are made again.
+between them are recomputed.
 
 Before:  for i in range(n): s = f(s, i), saved;   for i in reversed(range(n)): s restored, ...
 After:   for i in range(n): s = f(s, i);   for each chunk of steps, from the last one:

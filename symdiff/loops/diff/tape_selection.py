@@ -198,7 +198,7 @@ class _Search:
         return True
 
     def _copies(self) -> Block:
-        """The statements that are made again, under new names."""
+        """The statements that are recomputed, under new names."""
         copies, mapping = renamed(tuple(self.again), self.context.names)
         for s, old in zip(copies, self.again, strict=True):
             for (new, t), (name, _) in zip(defined(s), defined(old), strict=True):
