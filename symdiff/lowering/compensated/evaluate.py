@@ -31,6 +31,7 @@ from symdiff.ir import (
     INF,
     LT,
     MUL,
+    NAN,
     NEG,
     NOT,
     ONE,
@@ -254,9 +255,13 @@ def _product(x: Corrected, y: Corrected, second: bool = False) -> Corrected:
 
 
 def _ordered(x: Corrected) -> Corrected:
-    """A number whose error is that of one rounding."""
+    """A number whose error is that of one rounding. Where that is not known, the number stays."""
     a, da = x
-    return x if da is ZERO or rational(a) is not None else _sum((a, ZERO), (da, ZERO))
+    if da is ZERO or rational(a) is not None:
+        return x
+    is_known = raw(LT, (raw(ABS, (da,)), INF))
+    value, error = _sum((a, ZERO), (raw(WHERE, (is_known, da, ZERO)), ZERO))
+    return value, raw(WHERE, (is_known, error, NAN))
 
 
 def _quotient(x: Corrected, y: Corrected) -> Corrected:

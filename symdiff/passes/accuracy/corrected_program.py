@@ -12,9 +12,9 @@ its sign, not a bound: of what other operations make of it nothing is estimated,
 recurrences have no more of it than there is. Adjoints and tapes too.
 
 The errors are of first order: products take in those of both factors, arguments of functions are
-rounded to a double first, so that what is left out is of the size of the square of a rounding: so much
-is added to the error of each sum, as values and errors may both cancel; and
-those of functions are known to 2**-63 of the value. So a result is accepted whose correction is not
+rounded to a double first, so that what is left out is of the size of the square of a rounding. Where
+values and errors both cancel that would be all there is: so they are not known there (nan). Those
+of functions are known to 2**-63 of the value. So a result is accepted whose correction is not
 above `FUNCTIONS` of it, or `ARITHMETIC` if there are no functions; of an array, of the largest element, and
 `EACH` or `ARITHMETIC` of each. That measures what the roundings did; it is no proof: errors of corrections are not
 bounded.
@@ -67,7 +67,6 @@ from symdiff.ir.loop_program import (
 from symdiff.ir.prune import pruned
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp
 from symdiff.lowering.compensated.functions import CORRECTED
-from symdiff.lowering.target import FMA
 from symdiff.passes.accuracy.beside import Beside, Parts, with_loops
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
@@ -78,10 +77,9 @@ FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
 EACH, MANY = Fraction(1, 2**40), 1024
 """With functions, those of each element of an array: their errors are 2**-63, which makes 8 ulp of it at
 most. Of an array of more elements, as many times that, up to `ARITHMETIC`."""
-DUST = Fraction(1, 2**105)
-"""Of the terms of a sum, as they may be off by errors of second order."""
-GOLDEN = Fraction(617, 1024)
-"""Multiples of it are spread evenly modulo 1."""
+NOTHING = Fraction(1, 2**78)
+"""Of the terms of a sum: what is left below may be errors of second order, of up to 2**-105, to more
+than `ARITHMETIC`."""
 SMALL = 1024
 """Numbers that a call takes and gives at most to be corrected at once."""
 FADES = -600
@@ -140,7 +138,6 @@ class _Correcting(Beside):
     Attributes
     ----------
     functions : whether there are any.
-    sums : how many have an error of second order.
     """
 
     suffixes = ("rest",)
@@ -148,7 +145,6 @@ class _Correcting(Beside):
     def __init__(self, program: LoopProgram) -> None:
         super().__init__(program)
         self.functions = False
-        self.sums = 0
 
     def pairs(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
         forms = elementary(stabilise(tuple(outputs)))
@@ -172,7 +168,7 @@ class _Correcting(Beside):
                 continue
             corrected(n, known)
             if n.op in (ADD, SUB):
-                value, rest = self.dusted(known[n], *(known[a] for a in n.args))
+                value, rest = self.known_sum(known[n], *(known[a] for a in n.args))
                 known[n] = value, rest
             if n.op not in CORRECTED:
                 continue
@@ -206,18 +202,21 @@ class _Correcting(Beside):
         known = Known()
         a, b = ir.var("left"), ir.var("right")
         known.update({a: (x[0], x[1]), b: (y[0], y[1])})
-        return self.dusted(corrected(raw(ADD, (a, b)), known), x, y)
+        return self.known_sum(corrected(raw(ADD, (a, b)), known), x, y)
 
-    def dusted(self, total: Parts, x: Parts, y: Parts) -> Parts:
-        """A sum whose correction is not below `DUST` of its terms, of which one is inexact: where both
-        the terms and their corrections cancel, errors of second order are all that is left. Of no
-        two sums it is alike, so that these do not cancel."""
+    def known_sum(self, total: Parts, x: Parts, y: Parts) -> Parts:
+        """A sum: its correction is not known where both the terms and their corrections cancel, as
+        errors of second order are all that is left; unless no term has an error."""
         value, rest = total[0], total[1]
-        if value.op not in (ADD, SUB) or (x[1] is ZERO and y[1] is ZERO):
+        errors = [raw(ir.ABS, (d,)) for d in (x[1], y[1]) if d is not ZERO]
+        if value.op not in (ADD, SUB) or not errors:
             return total
+        off = errors[0] if len(errors) == 1 else raw(ADD, tuple(errors))
         size = raw(ir.ABS, (x[0] if y[0].op is VAR else y[0],))
-        self.sums += 1
-        return value, raw(FMA, (const(DUST * (1 + self.sums * GOLDEN % 1)), size, rest))
+        left = raw(ir.ABS, (value if rest is ZERO else raw(ADD, (value, rest)),))
+        nothing = raw(LT, (left, raw(ir.MUL, (const(NOTHING), size))))
+        nothing = raw(ir.AND, (nothing, raw(LT, (ZERO, off))))
+        return value, raw(WHERE, (nothing, NAN, rest))
 
     def unsure(self, x: Parts, where: Expr) -> Parts:
         return x

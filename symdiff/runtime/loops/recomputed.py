@@ -86,7 +86,7 @@ class Recomputed:
         if left:
             near, wrong = self._run("corrected", values, result)
             if near is not None and not wrong:
-                found, left = list(map(_filled, found, near)), 0
+                found, left = list(map(filled, found, near)), 0
         if left:
             wide, wrong = self._run("double_double", values, result)
             if wide is not None:
@@ -102,10 +102,10 @@ class Recomputed:
                 ):
                     wrong = 0
                 left = wrong if left < 0 else min(left, wrong)
-                found = list(map(_filled, found, wide))
+                found = list(map(filled, found, wide))
         tiers, strict = self.kernel.tiers, self.kernel.accuracy == "strict"
         ulps = PASSED if strict or tiers.by_rows else NEAR
-        found = [_kept(_filled(v, p), p, ulps) for v, p in zip(found, plain, strict=True)]
+        found = [_kept(filled(v, p), p, ulps) for v, p in zip(found, plain, strict=True)]
         if left:
             name = self.kernel.program.name
             some = "a result is" if left < 0 else f"{left} results are"
@@ -281,7 +281,7 @@ def _kept(value: Any, plain: Any, ulps: int = PASSED) -> Any:
     return np.where(near, plain, value)
 
 
-def _filled(value: Any, other: Any) -> Any:
+def filled(value: Any, other: Any) -> Any:
     """A value, and the other where it is not known or not a number."""
     if value is None:
         return other
