@@ -16,7 +16,6 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from symdiff.cli import stand_ins
 from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.errors import Location, SymdiffError
 from symdiff.export.faces import face_of
@@ -249,6 +248,8 @@ def _run(load: Any, what: str) -> None:
             try:
                 load()
             except ModuleNotFoundError as error:
+                from symdiff.cli import stand_ins  # which imports NumPy
+
                 if not stand_ins.install(error.name or ""):
                     raise
                 _run(load, what)
