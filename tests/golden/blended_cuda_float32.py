@@ -2,7 +2,8 @@
 
 x : array of shape (n,)
 Real numbers are float32, computed without error tests.
-Functions with _cuda at the end compute on a CUDA device; they need numba-cuda.
+Functions with _cuda at the end compute on a CUDA device, without error tests; they need
+numba-cuda.
 
 Formula:
     require 1 <= n

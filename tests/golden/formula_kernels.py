@@ -18,19 +18,23 @@ Measured error:
 
 Scalars or arrays; arrays broadcast and give arrays.
 float32 arrays are computed in double precision and returned as float32.
+Flagged results are computed again in double-double arithmetic, then by balls.
+Functions that Numba compiles call those of this module with numbers.
+There, balls need Python's lock: in the threads of prange there are none.
 """
 
 import math
 import warnings
 
 import numpy as np
-from numba import njit, prange
-from numba.extending import intrinsic
+from numba import njit, objmode, prange, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, overload
 
 try:
-    import flint  # python-flint: proves what double-double arithmetic leaves flagged
+    import flint  # balls: what double-double arithmetic leaves flagged
 except ImportError:
-    flint = None
+    flint = None  # then balls are of Python's integers
 
 __all__ = ["f", "f_grad", "f_value_and_grad", "f_hessian"]
 __version__ = "0.1.0"
@@ -194,7 +198,7 @@ def _evaluate(kernel, loops, count, *args, again=None):
     return [o.reshape(shape).astype(result, copy=False) for o in out]
 
 
-# ------------------------- What is flagged is computed again: double-double arithmetic, then balls
+# -------------------------- What is flagged is computed again: double-double arithmetic, then balls
 
 
 @njit(error_model="numpy", cache=True, forceinline=True)
@@ -264,12 +268,14 @@ _f_hessian_wide_loops = (
 def _f_hessian_balls(decide, x, y):
     t0 = decide(_ball_less(y, x))
     t1 = _ball_sqrt(x)
-    return [
-        _ball_where(t0, flint.arb(-0.5)*(flint.arb(0.5)/t1/t1/t1), flint.arb(0)),
-        flint.arb(0),
-        flint.arb(0),
-        _ball_where(t0, flint.arb(0), flint.arb(3.75)*_ball_sqrt(y)),
+    results = [
+        _ball_where(t0, _ball(-0.5)*(_ball(0.5)/t1/t1/t1), _ball(0)),
+        _ball(0),
+        _ball(0),
+        _ball_where(t0, _ball(0), _ball(3.75)*_ball_sqrt(y)),
     ]
+    divisors = [t1]
+    return results, divisors
 
 
 _f_hessian_again = (
@@ -308,14 +314,16 @@ _f_value_and_grad_wide_loops = (
 
 def _f_value_and_grad_balls(decide, x, y):
     t0 = decide(_ball_less(y, x))
-    t1 = _ball_or(_ball_not(t0), decide(_ball_at_most(flint.arb(0), x)))
+    t1 = _ball_or(_ball_not(t0), decide(_ball_at_most(_ball(0), x)))
     t2 = _ball_sqrt(x)
-    t3 = _ball_and(t1, _ball_or(t0, decide(_ball_at_most(flint.arb(0), y))))
-    return [
-        _ball_where(t3, _ball_where(t0, t2, _ball_power(y, 5, 2)), flint.arb("nan")),
-        _ball_where(t0, flint.arb(0.5)/t2, flint.arb(0)),
-        _ball_where(t0, flint.arb(0), flint.arb(2.5)*_ball_power(y, 3, 2)),
+    t3 = _ball_and(t1, _ball_or(t0, decide(_ball_at_most(_ball(0), y))))
+    results = [
+        _ball_where(t3, _ball_where(t0, t2, _ball_power(y, 5, 2)), _ball("nan")),
+        _ball_where(t0, _ball(0.5)/t2, _ball(0)),
+        _ball_where(t0, _ball(0), _ball(2.5)*_ball_power(y, 3, 2)),
     ]
+    divisors = [t2]
+    return results, divisors
 
 
 _f_value_and_grad_again = (
@@ -573,9 +581,334 @@ def _double(x):
     return x[0] if x[3] == 0.0 else math.ldexp(x[0], int(min(max(x[3], -3000.0), 3000.0)))
 
 
+_BITS = [128]
+"""The precision of `_Ball`."""
+_CONSTANTS = {}
+"""Of pi and log(2): how many bits are known, and these."""
+
+
+class _Ball:
+    """The numbers from (m - r)*2**e to (m + r)*2**e, all integers; nan if r is negative."""
+
+    __slots__ = ("e", "m", "r")
+    __hash__ = object.__hash__
+
+    def __init__(self, m, r=0, e=0):
+        self.m, self.r, self.e = m, r, e
+
+    def __getattr__(self, name):
+        function = globals().get("_integer_" + name)
+        return lambda *args: function(self, *args) if function and self.r >= 0 else _Ball(0, -1)
+
+    def __neg__(self):
+        return _Ball(-self.m, self.r, self.e)
+
+    def __abs__(self):
+        if self.r < 0 or abs(self.m) >= self.r:
+            return _Ball(abs(self.m), self.r, self.e)
+        return _integer(abs(self.m) + self.r, abs(self.m) + self.r, self.e - 1)
+
+    def __add__(self, other):
+        x, y = self, _ball_of(other)
+        if x.r < 0 or y.r < 0:
+            return _Ball(0, -1)
+        if x.e < y.e:
+            x, y = y, x
+        if x.m == x.r == 0:
+            return y
+        if y.m == y.r == 0:
+            return x
+        up = min(x.e - y.e, 2 * _BITS[0] + 64)
+        down = x.e - y.e - up
+        m, r = y.m, y.r
+        if down and (m or r):  # far below the last bit of x
+            m, r = m >> down, (r >> down) + 2
+        return _integer((x.m << up) + m, (x.r << up) + r, x.e - up)
+
+    def __sub__(self, other):
+        return self + -_ball_of(other)
+
+    def __mul__(self, other):
+        x, y = self, _ball_of(other)
+        if x.r < 0 or y.r < 0:
+            return _Ball(0, -1)
+        r = abs(x.m) * y.r + x.r * (abs(y.m) + y.r)
+        return _integer(x.m * y.m, r, x.e + y.e)
+
+    def __truediv__(self, other):
+        x, y = self, _ball_of(other)
+        room = abs(y.m) - y.r
+        if x.r < 0 or y.r < 0 or room <= 0:
+            return _Ball(0, -1)
+        up = max(0, _BITS[0] + 4 - x.m.bit_length() + y.m.bit_length())
+        m, rest = divmod(x.m << up, y.m)
+        r = abs(x.m) * y.r + abs(y.m) * x.r
+        if r or rest:
+            r = (r << up) // (abs(y.m) * room) + 2
+        return _integer(m, r, x.e - y.e - up)
+
+    def __pow__(self, n):
+        if n < 0:
+            return 1 / self**-n
+        value, square = _Ball(1), self
+        while n:
+            if n & 1:
+                value = value * square
+            n >>= 1
+            square = square * square if n else square
+        return value
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other):
+        return _ball_of(other) - self
+
+    def __rtruediv__(self, other):
+        return _ball_of(other) / self
+
+    def __lt__(self, other):
+        gap = _ball_of(other) - self
+        return gap.m > gap.r >= 0
+
+    def __le__(self, other):
+        gap = _ball_of(other) - self
+        return gap.m >= gap.r >= 0
+
+    def __gt__(self, other):
+        return _ball_of(other) < self
+
+    def __ge__(self, other):
+        return _ball_of(other) <= self
+
+    def __eq__(self, other):
+        gap = _ball_of(other) - self
+        return gap.m == gap.r == 0
+
+    def __ne__(self, other):
+        gap = _ball_of(other) - self
+        return abs(gap.m) > gap.r >= 0
+
+    def __float__(self):
+        """The double nearest to m*2**e."""
+        if self.m.bit_length() + self.e > 1100:
+            return math.inf if self.m > 0 else -math.inf
+        if self.m == 0 or self.m.bit_length() + self.e < -1100:
+            return 0.0
+        try:
+            return float(self.m << self.e) if self.e >= 0 else self.m / (1 << -self.e)
+        except OverflowError:
+            return math.inf if self.m > 0 else -math.inf
+
+    def is_finite(self):
+        return self.r >= 0
+
+    def is_exact(self):
+        return self.r == 0
+
+    def is_zero(self):
+        return self.m == self.r == 0
+
+    def is_integer(self):
+        return self.r == 0 and self == self.floor()
+
+    def unique_fmpz(self):
+        return self.m << self.e if self.e >= 0 else self.m >> -self.e
+
+    def mid(self):
+        return _Ball(self.m, 0, self.e)
+
+    def lower(self):
+        return _Ball(self.m - self.r, 0, self.e)
+
+    def upper(self):
+        return _Ball(self.m + self.r, 0, self.e)
+
+    def abs_upper(self):
+        return _Ball(abs(self.m) + self.r, 0, self.e)
+
+    def rel_accuracy_bits(self):
+        return self.m.bit_length() - self.r.bit_length()
+
+
+def _integer(m, r, e):
+    """A ball, rounded."""
+    extra = max(m.bit_length() - _BITS[0], r.bit_length() - 32)
+    if extra <= 0:
+        return _Ball(m, r, e)
+    if r == 0 and (m >> extra) << extra == m:
+        return _Ball(m >> extra, 0, e + extra)
+    return _Ball(m >> extra, (r >> extra) + 2, e + extra)
+
+
+def _ball_of(x):
+    """A ball of an integer, a double, or "nan"."""
+    if type(x) is _Ball:
+        return x
+    if type(x) is int:
+        return _Ball(x)
+    x = float(x)
+    if not math.isfinite(x):  # an infinity is nan but beside comparisons
+        return _Ball((x > 0) - (x < 0), -1)
+    n, e = math.frexp(x)
+    return _Ball(int(n * 2.0**53), 0, e - 53)
+
+
+def _between(low, high):
+    """The ball from one exact number to another."""
+    middle, half = (low + high) * _Ball(1, 0, -1), (high - low) * _Ball(1, 0, -1)
+    return _widened(middle, half)
+
+
+def _widened(x, by):
+    """x with more of a radius."""
+    return x + _Ball(0, abs(by.m) + by.r, by.e)
+
+
+def _fixed(m, k):
+    """m*2**k, rounded down."""
+    return m << k if k >= 0 else m >> -k
+
+
+def _inverse_series(n, w, sign):
+    """atan(1/n), or for the sign 1 atanh(1/n), times 2**w."""
+    power = total = (1 << w) // n
+    k = 1
+    while power:
+        power //= n * n
+        k += 2
+        total += power // k if sign == 1 or k % 4 == 1 else -(power // k)
+    return total
+
+
+def _known(name, w):
+    """A constant times 2**w, rounded down."""
+    bits, value = _CONSTANTS.get(name, (0, 0))
+    if bits < w:
+        bits = w + w // 4 + 64
+        if name == "pi":
+            value = 16 * _inverse_series(5, bits, -1) - 4 * _inverse_series(239, bits, -1)
+        else:
+            value = 18 * _inverse_series(26, bits, 1) - 2 * _inverse_series(4801, bits, 1)
+            value += 8 * _inverse_series(8749, bits, 1)
+        _CONSTANTS[name] = bits, value
+    return value >> (bits - w)
+
+
+def _integer_sqrt(x):
+    """The square root."""
+    if x.m < x.r:
+        return _Ball(0, -1)
+    if x.m == 0:
+        return x
+    up = max(0, 2 * _BITS[0] + 8 - x.m.bit_length())
+    up += (x.e - up) % 2
+    root = math.isqrt(x.m << up)
+    if x.r or root * root != x.m << up:
+        return _integer(root, (x.r << up) // root + 2, (x.e - up) // 2)
+    return _integer(root, 0, (x.e - up) // 2)
+
+
+def _integer_exp(x):
+    """exp(x)."""
+    if x.m == x.r == 0:
+        return _Ball(1)
+    if x.r and x.r.bit_length() + x.e > 0:  # wide
+        return _between(x.lower().exp().lower(), x.upper().exp().upper())
+    size = max(0, x.m.bit_length() + x.e)
+    if size > 4000:
+        return _Ball(0, -1) if x.m > 0 else _Ball(0, 1, -(1 << 4000))
+    w = _BITS[0] + 20 + size
+    n, t = divmod(_fixed(x.m, x.e + w), _known("log2", w))
+    s = math.isqrt(w)
+    wide = w + s + 16
+    t <<= 16  # over 2**s
+    term = total = 1 << wide
+    k = 0
+    while term:
+        k += 1
+        term = (term * t >> wide) // k
+        total += term
+    for _ in range(s):
+        total = total * total >> wide
+    total >>= s + 16
+    error = 4 * abs(n) + 32
+    if x.r:
+        error += 2 * (total * (_fixed(x.r, x.e + w) + 1) >> w) + 2
+    return _integer(total, error, n - w)
+
+
+def _integer_log(x):
+    """log(x)."""
+    if x.m <= x.r:
+        return _Ball(0, -1)
+    top = x.m.bit_length()
+    k = top + x.e
+    if 3 * x.m < 2 << top:  # x is u*2**k, for u from 2/3 to 4/3
+        top, k = top - 1, k - 1
+    distance = (x.m - (1 << top)).bit_length()
+    if distance == 0 and k == 0 and x.r == 0:
+        return _Ball(0)
+    w = _BITS[0] + 20 + (top - distance if k == 0 else 0)
+    j = math.isqrt(w) // 2
+    wide = w + j + 16
+    one = 1 << wide
+    v = _fixed(x.m, wide - top)
+    for _ in range(j):
+        v = math.isqrt(v << wide)
+    power = total = z = ((v - one) << wide) // (v + one)
+    square, n = z * z >> wide, 1
+    while power not in (0, -1):
+        power = power * square >> wide
+        n += 2
+        total += power // n
+    total = _fixed(total, j + 1 - (j + 16))
+    if k:
+        more = k.bit_length()
+        total += k * _known("log2", w + more) >> more
+    return _integer(total, 8 + (x.r << w) // (x.m - x.r) + 1, -w)
+
+
+def _integer_root(x, n):
+    """The root of degree n of a positive number."""
+    return (x.log() / n).exp()
+
+
+def _integer_floor(x):
+    """The largest integer up to x."""
+    if x.e >= 0:
+        return x
+    return _between(_Ball((x.m - x.r) >> -x.e), _Ball((x.m + x.r) >> -x.e))
+
+
+def _ball(x, radius=0):
+    """A ball around an integer, a double, or "nan"."""
+    if flint is not None:
+        return flint.arb(x, radius)
+    return _Ball(x, radius) if radius else _ball_of(x)
+
+
+def _power_of_2(k):
+    """2**k."""
+    return flint.arb(2) ** k if flint is not None else _Ball(1, 0, k)
+
+
+_SPENT = [0]
+"""Bits of the balls that were computed in this call."""
+
+
+def _precision(bits):
+    """Sets the precision of balls, and says what it was."""
+    _SPENT[0] += bits
+    if flint is not None:
+        flint.ctx.prec, bits = bits, flint.ctx.prec
+    else:
+        _BITS[0], bits = bits, _BITS[0]
+    return bits
+
+
 def _ball_ratio(n, d):
     """A fraction."""
-    return flint.arb(flint.fmpq(n, d))
+    return flint.arb(flint.fmpq(n, d)) if flint is not None else _Ball(n) / d
 
 
 def _ball_less(x, y):
@@ -605,7 +938,7 @@ def _ball_or(p, q):
 
 def _ball_where(p, x, y):
     """x where p holds, else y."""
-    return flint.arb("nan") if p is None else x if p else y
+    return _ball("nan") if p is None else x if p else y
 
 
 def _ball_sqrt(x):
@@ -616,7 +949,7 @@ def _ball_sqrt(x):
 def _ball_power(x, n, d):
     """x**(n/d)."""
     if x.is_zero() and n > 0:
-        return flint.arb(0)
+        return _ball(0)
     return x.root(d) ** n if x > 0 and d <= 64 else _ball_pow(x, _ball_ratio(n, d))
 
 
@@ -628,7 +961,7 @@ def _ball_pow(x, y):
             return x**n
     if x > 0:
         return (y * x.log()).exp()
-    return flint.arb(0) if x.is_zero() and y > 0 else flint.arb("nan")
+    return _ball(0) if x.is_zero() and y > 0 else _ball("nan")
 
 
 def _rounded(ball):
@@ -646,15 +979,15 @@ _PRECISIONS = (128, 320, 800, 2000, 5000, 16000)
 def _proven(balls, columns, point, values):
     """The values, correctly rounded by ball arithmetic, or the limits of those that are undefined
     at the point; what neither decides stays."""
-    if flint is None or not all(map(math.isfinite, point)):
+    if not all(map(math.isfinite, point)):
         return values
     found, left = list(values), dict(enumerate(columns))
-    before = flint.ctx.prec
+    before = _precision(_PRECISIONS[0])
     try:
         for precision in _PRECISIONS:
-            flint.ctx.prec = precision
+            _precision(precision)
             decisions = []
-            results = balls(lambda p: decisions.append(p) or p, *map(flint.arb, point))
+            results, divisors = balls(lambda p: decisions.append(p) or p, *map(_ball, point))
             for k, column in list(left.items()):
                 value = _rounded(results[column])
                 if value is not None:
@@ -665,56 +998,164 @@ def _proven(balls, columns, point, values):
                 break
         for k, column in left.items():
             if not results[column].is_finite():
-                limit = _limit(balls, decisions, column, point)
+                limit = _limit(balls, decisions, column, point, divisors)
                 found[k] = found[k] if limit is None else limit
     finally:
-        flint.ctx.prec = before
+        _precision(before)
     return found
 
 
-def _limit(balls, decisions, column, point):
-    """The value that every path into the point tends to, if they agree to 66 bits; conditions
-    that are decided at the point keep that decision."""
-    exponents = [abs(math.frexp(x)[1]) for x in point]
-    depth = 300 + 2 * max(0, max(exponents) - 64)
+def _limit(balls, decisions, column, point, divisors):
+    """The number or the infinity that every path into the point tends to, if they agree to 66
+    bits; conditions that are decided at the point keep that decision."""
+    largest = max(abs(math.frexp(x)[1]) for x in point)
+    depth = 300 + 2 * max(0, largest - 64)
+
+    def at(path, depth):
+        steps = [_ball(c) * _step_of_path(depth, e) for c, e in path]
+        return _values_beside(balls, decisions, point, steps, 3 * depth + 256)[0][column]
+
     found = None
     for path in _paths(len(point)):
-        values = _tendency(balls, decisions, column, point, path, depth)
-        if values is None:
+        value = _tendency(lambda depth, path=path: at(path, depth), depth)
+        if value is None:
             continue  # outside of the domain
-        if not _agree(*values) or (found is not None and not _agree(found, values[1])):
+        if found is not None and not _agree(found, value):
             return None
-        found = values[1]
-    return None if found is None else float(found.mid())
+        if not value.is_finite():
+            return None
+        found = value
+    if found is None or len(point) == 1:
+        return None if found is None else float(found.mid())
+    if found.abs_upper() < _power_of_2(2000):  # is it the limit on all other paths?
+        near = 64 + largest
+        for path in _oblique_paths(point):
+            value = at(path, near)
+            if value.is_finite() and abs(value - found) > (1 + abs(found)) * _ball(0.125):
+                return None
+        for number, divisor in enumerate(divisors):
+            if not (divisor > 0 or divisor < 0):
+                for values in _near_zeros(balls, decisions, point, number, near):
+                    if abs(values[column] - found) > 1 + abs(found):
+                        return None
+    return float(found.mid())
+
+
+def _values_beside(balls, decisions, point, steps, precision):
+    """The values beside the point, and what they divide by: to 86 bits, or as well as can be."""
+    place = kept = None
+
+    def keep(p):
+        q = next(kept)
+        return p if q is None else q
+
+    for tries in range(7):
+        _precision(precision << tries)
+        place = [_ball(x) + step for x, step in zip(point, steps)]
+        kept = iter(decisions)
+        values, divisors = balls(keep, *place)
+        known = [v.rel_accuracy_bits() > 86 or _vanished(v) for v in values if v.is_finite()]
+        if all(known) and (len(known) == len(values) or tries > 1):
+            break
+        if precision << tries > 30000:
+            break
+    return values, divisors
+
+
+def _near_zeros(balls, decisions, point, number, near):
+    """Values where a divisor is smaller and smaller, close to the point: by regula falsi between
+    two directions in which its signs differ."""
+    n, sides = len(point), {}
+    for k in range(8):
+        way = [_ball(c if k >> i & 1 else -c) for i, c in enumerate(_spread(n, 3 * k))]
+        values, divisors = _around(balls, decisions, point, way, near)
+        y = divisors[number]
+        if y > 0 or y < 0:
+            sides.setdefault(bool(y > 0), (way, y))
+    if len(sides) < 2:
+        return
+    (a, at_a), (b, at_b) = sides[True], sides[False]
+    for _ in range(40):
+        part = (at_a / (at_a - at_b)).mid()
+        way = [(x + part * (y - x)).mid() for x, y in zip(a, b)]
+        values, divisors = _around(balls, decisions, point, way, near)
+        if not (divisors[number] > 0 or divisors[number] < 0):  # a zero: a little beside it
+            way = [(w + _power_of_2(-300) * (y - w)).mid() for w, y in zip(way, b)]
+            values, divisors = _around(balls, decisions, point, way, near)
+        y = divisors[number]
+        if not (y > 0 or y < 0):
+            return
+        yield values
+        if _magnitude(y) < -250:
+            return
+        if y > 0:
+            a, at_a, at_b = way, y, at_b * at_a / (at_a + y)
+        else:
+            b, at_b, at_a = way, y, at_a * at_b / (at_b + y)
+
+
+def _around(balls, decisions, point, way, near):
+    """The values at a distance of 2**-near."""
+    return _values_beside(
+        balls, decisions, point, [w * _power_of_2(-near) for w in way], 1200 + 4 * near
+    )
 
 
 def _agree(x, y):
-    """Whether two numbers are the same to 66 bits, or both vanish."""
-    return abs(x - y) <= abs(y) * flint.arb(2) ** -66 or (_vanished(x) and _vanished(y))
+    """Whether two numbers are the same to 66 bits, or both vanish, or are beyond all doubles."""
+    if abs(x) > _power_of_2(2000) and abs(y) > _power_of_2(2000):
+        return bool(x > 0) == bool(y > 0)
+    return abs(x - y) <= abs(y) * _power_of_2(-66) or (_vanished(x) and _vanished(y))
 
 
 def _vanished(x):
-    return x.abs_upper() < flint.arb(2) ** -1200
+    return x.abs_upper() < _power_of_2(-1200)
 
 
-def _tendency(balls, decisions, column, point, path, depth):
-    """Two values on a path, close to the point; closer still where they fall to 0."""
-    near, nearer = depth, depth * 4 // 3
-    x = _on_path(balls, decisions, column, point, path, near)
-    y = _on_path(balls, decisions, column, point, path, nearer)
-    if x is None or y is None:
+def _tendency(at, depth):
+    """What values close to the point tend to: None outside of the domain, nan if to nothing, a
+    number beyond all doubles where they grow."""
+    x, y = at(depth), at(depth * 4 // 3)
+    if not (x.is_finite() and y.is_finite()):
         return None
-    if abs(y) * 65536 < abs(x) and not _vanished(y):
-        bits_x, bits_y = (int(float(v.abs_upper().log()) / math.log(2)) for v in (x, y))
-        deep = nearer + (1250 + bits_y) * (nearer - near) // (bits_x - bits_y)
-        y = _on_path(balls, decisions, column, point, path, max(deep, nearer + 1))
-        x = y
-    return None if y is None else (x, y)
+    if _agree(x, y):
+        return y
+    fall = _magnitude(x) - _magnitude(y)
+    if fall >= 16 and not _vanished(y):  # to 0, or to what is left closer still
+        deep = depth * 4 // 3 + (1250 + _magnitude(y)) * (depth // 3) // fall
+        x = at(max(deep, depth * 4 // 3 + 1))
+        y = at(max(deep, depth * 4 // 3 + 1) * 4 // 3)
+        return y if _agree(x, y) else _ball("nan")
+    if _vanished(y):
+        return y
+    if fall <= -16:
+        grows = _magnitude(y) > 64 and bool(x > 0) == bool(y > 0)
+        return y * _power_of_2(4000) if grows else _ball("nan")
+    y, z = at(2 * depth), at(4 * depth)
+    first, second, third = y - x, z - y, at(8 * depth) - z
+    if abs(second) > abs(first) * _ball(1.4) and bool(first > 0) == bool(second > 0):
+        ratio = third * first / (second * second) - 1
+        if bool(third > 0) == bool(first > 0) and abs(ratio) < _ball(0.1):  # like a logarithm
+            return third * _power_of_2(4000)
+    return _ball("nan")
+
+
+def _magnitude(x):
+    """About log2(|x|)."""
+    if flint is None:
+        return x.m.bit_length() + x.e
+    mantissa, exponent = x.mid().man_exp()
+    return int(abs(mantissa)).bit_length() + int(exponent)
+
+
+def _spread(n, k):
+    """n different numbers from 0.5 to 1."""
+    return [0.5 + 0.5 * math.modf(0.618033988749895 * (k + i + 1))[0] for i in range(n)]
 
 
 def _paths(n):
     """Ways into a point, straight and curved: for each coordinate a factor and an exponent."""
-    spread = [(0.5 + 0.5 * math.modf(0.618033988749895 * (i + 1))[0], i % 2) for i in range(n)]
+    spread = [(c, i % 2) for i, c in enumerate(_spread(n, 0))]
     shapes = [[(c, 1) for c, _ in spread]]
     if n > 1:
         shapes.append([(-c if odd else c, 1) for c, odd in spread])
@@ -724,26 +1165,33 @@ def _paths(n):
     return shapes + [[(-c, e) for c, e in shape] for shape in shapes]
 
 
-def _on_path(balls, decisions, column, point, path, depth):
-    """The value at the parameter 2**-depth of a path, to 86 bits at least; None outside of the
-    domain."""
-    precision = 3 * depth + 256
-    while precision < 60000:
-        flint.ctx.prec = precision
-        step = flint.arb(2) ** -depth
-        place = [flint.arb(x) + flint.arb(c) * step**e for x, (c, e) in zip(point, path)]
-        kept = iter(decisions)
-        value = balls(lambda p: p if (q := next(kept)) is None else q, *place)[column]
-        if value.is_finite() and (
-            value.rel_accuracy_bits() > 86 or value.abs_upper() < flint.arb(2) ** -1200
-        ):
-            return value
-        precision *= 2
-    return None
+def _step_of_path(depth, e):
+    """t**e for t = 2**-depth; for e < 1 exp(-1/t**(1 - e)), which is less than all of these."""
+    if e > 0:
+        return _power_of_2(-depth * e)
+    return (-_power_of_2(depth * (1 - e))).exp()
 
 
-_MOST = 10_000
-"""So many elements of one call are computed by ball arithmetic."""
+def _oblique_paths(point):
+    """Ways into a point with steps of different orders and of many signs, then with coordinates
+    that vanish faster than all powers."""
+    n, orders = len(point), (1, 2, 3, 4, 6)
+    zeros = [i for i, x in enumerate(point) if x == 0]
+    for k in range(40 + 24 * bool(zeros)):
+        spread = _spread(n, 7 * k)
+        path = [
+            (c if (k >> i) & 1 else -c, orders[(k // 2**i + k * i) % 5])
+            for i, c in enumerate(spread)
+        ]
+        if k >= 40:
+            i = zeros[k % len(zeros)]
+            path[i] = path[i][0], (0, -1, -3, -7)[k // 2 % 4]
+        yield path
+
+
+_MOST = 4_000_000
+"""Bits of balls, summed over evaluations, that one call may take; with python-flint ten times as
+many."""
 
 
 def _demand(demand, point):
@@ -804,11 +1252,123 @@ def _repair(again, columns, flat, out, at):
     left = np.flatnonzero(~sure[list(columns)].all(axis=0))
     if balls is None or not left.size:
         return
-    for k in left[:_MOST]:
+    _SPENT[0], most = 0, _MOST if flint is None else 10 * _MOST
+    for done, k in enumerate(left):
+        if _SPENT[0] > most:
+            text = f"{left.size - done} elements are not proven accurate"
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            break
         point = [float(p[k]) for p in part]
         values = _proven(balls, columns, point, [float(o[at[k]]) for o in out])
         for o, value in zip(out, values):
             o[at[k]] = value
-    if left.size > _MOST:
-        text = f"{left.size - _MOST} elements are not proven accurate"
-        warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+
+# ---------------------------------------------------------- Inside of functions that Numba compiles
+_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())
+
+
+def _only_numbers(*args):
+    """Compiled functions call those of this module with numbers alone."""
+    if any(hasattr(a, "ndim") for a in args):
+        raise TypingError("arguments are numbers here: call it in a loop over the elements")
+
+
+@overload(f)
+def _f_inside(x, y):
+    _only_numbers(x, y)
+    prove, balls = _proven, _f_value_and_grad_balls
+
+    def call(x, y):
+        r0, flagged = _f(float(x), float(y))
+        if flagged:
+            found, sure = _f_value_and_grad_wide(float(x), float(y))
+            if sure[0] or abs(found[0]) < math.inf:
+                r0 = found[0]
+            if not sure[0] and _holds_lock():
+                with objmode(r0="float64"):
+                    (r0,) = prove(
+                        balls, (0,),
+                        [float(x), float(y)], [r0],
+                    )
+        return r0
+
+    return call
+
+
+@overload(f_grad)
+def _f_grad_inside(x, y):
+    _only_numbers(x, y)
+    prove, balls = _proven, _f_value_and_grad_balls
+
+    def call(x, y):
+        r0, r1, flagged = _f_grad(float(x), float(y))
+        if flagged:
+            found, sure = _f_value_and_grad_wide(float(x), float(y))
+            if sure[1] or abs(found[1]) < math.inf:
+                r0 = found[1]
+            if sure[2] or abs(found[2]) < math.inf:
+                r1 = found[2]
+            if not (sure[1] and sure[2]) and _holds_lock():
+                with objmode(r0="float64", r1="float64"):
+                    r0, r1 = prove(
+                        balls, (1, 2),
+                        [float(x), float(y)], [r0, r1],
+                    )
+        return (r0, r1)
+
+    return call
+
+
+@overload(f_value_and_grad)
+def _f_value_and_grad_inside(x, y):
+    _only_numbers(x, y)
+    prove, balls = _proven, _f_value_and_grad_balls
+
+    def call(x, y):
+        r0, r1, r2, flagged = _f_value_and_grad(float(x), float(y))
+        if flagged:
+            found, sure = _f_value_and_grad_wide(float(x), float(y))
+            if sure[0] or abs(found[0]) < math.inf:
+                r0 = found[0]
+            if sure[1] or abs(found[1]) < math.inf:
+                r1 = found[1]
+            if sure[2] or abs(found[2]) < math.inf:
+                r2 = found[2]
+            if not (sure[0] and sure[1] and sure[2]) and _holds_lock():
+                with objmode(r0="float64", r1="float64", r2="float64"):
+                    r0, r1, r2 = prove(
+                        balls, (0, 1, 2),
+                        [float(x), float(y)], [r0, r1, r2],
+                    )
+        return (r0, (r1, r2))
+
+    return call
+
+
+@overload(f_hessian)
+def _f_hessian_inside(x, y):
+    _only_numbers(x, y)
+    prove, balls = _proven, _f_hessian_balls
+
+    def call(x, y):
+        r0, r1, r2, r3, flagged = _f_hessian(float(x), float(y))
+        if flagged:
+            found, sure = _f_hessian_wide(float(x), float(y))
+            if sure[0] or abs(found[0]) < math.inf:
+                r0 = found[0]
+            if sure[1] or abs(found[1]) < math.inf:
+                r1 = found[1]
+            if sure[1] or abs(found[1]) < math.inf:
+                r2 = found[1]
+            if sure[3] or abs(found[3]) < math.inf:
+                r3 = found[3]
+            if not (sure[0] and sure[1] and sure[1] and sure[3]) and _holds_lock():
+                with objmode(r0="float64", r1="float64", r2="float64", r3="float64"):
+                    r0, r1, r2, r3 = prove(
+                        balls, (0, 1, 1, 3),
+                        [float(x), float(y)], [r0, r1, r2, r3],
+                    )
+        return ((r0, r1), (r2, r3))
+
+    return call

@@ -16,12 +16,15 @@ Measured error:
 
 Scalars or arrays; arrays broadcast and give arrays.
 float32 arrays are computed in double precision and returned as float32.
+Functions that Numba compiles call those of this module with numbers.
 """
 
 import math
 
 import numpy as np
 from numba import njit, prange
+from numba.core.errors import TypingError
+from numba.extending import overload
 
 __all__ = ["h", "h_grad", "h_value_and_grad"]
 __version__ = "0.1.0"
@@ -113,3 +116,44 @@ def _evaluate(kernel, loops, count, *args):
     out = [np.empty(flat[0].size, dtype=work) for _ in range(count)]
     loops[flat[0].size >= _PARALLEL](*flat, *out)
     return [o.reshape(shape).astype(result, copy=False) for o in out]
+
+
+# ---------------------------------------------------------- Inside of functions that Numba compiles
+
+def _only_numbers(*args):
+    """Compiled functions call those of this module with numbers alone."""
+    if any(hasattr(a, "ndim") for a in args):
+        raise TypingError("arguments are numbers here: call it in a loop over the elements")
+
+
+@overload(h)
+def _h_inside(x):
+    _only_numbers(x)
+
+    def call(x):
+        r0 = _h(float(x))
+        return r0
+
+    return call
+
+
+@overload(h_grad)
+def _h_grad_inside(x):
+    _only_numbers(x)
+
+    def call(x):
+        r0 = _h_grad(float(x))
+        return r0
+
+    return call
+
+
+@overload(h_value_and_grad)
+def _h_value_and_grad_inside(x):
+    _only_numbers(x)
+
+    def call(x):
+        r0, r1 = _h_value_and_grad(float(x))
+        return (r0, r1)
+
+    return call

@@ -3,8 +3,11 @@
 X : array of shape (n, m)
 y : array of shape (n,)
 w : array of shape (m,)
-Real numbers are float64, computed without error tests.
-Functions with _cuda at the end compute on a CUDA device; they need numba-cuda.
+Real numbers are float64; their rounding errors, to first order, are computed beside
+them and added to the results. Where results may not be accurate all the same, or are
+not finite, there is a RuntimeWarning: nothing computes them again.
+Functions with _cuda at the end compute on a CUDA device, without error tests; they need
+numba-cuda.
 
 Formula:
     for i = 0..n - 1:
@@ -15,12 +18,41 @@ Formula:
 """
 
 import math
+import warnings
 
 import numpy as np
 from numba import njit
+from numba.extending import intrinsic
 
 __all__ = ["misfit", "misfit_grad", "misfit_value_and_grad", "misfit_cuda", "misfit_grad_cuda", "misfit_value_and_grad_cuda"]
 __version__ = "0.1.0"
+
+
+@njit(error_model="numpy", cache=True)
+def _at(i, n):
+    """An index moved into an axis of n elements; what is read there does not count."""
+    return max(0, min(i, n - 1))
+
+
+@intrinsic
+def _fma(typing, a, b, c):
+    """a*b + c, rounded once: an instruction of the processor."""
+
+    def code(context, builder, signature, args):
+        return builder.fma(*args)
+
+    return a(a, b, c), code
+
+
+def _best(name, wrong, corrected, plain):
+    """Results with their corrections, where these are finite; and a warning."""
+    text = f"{name}: {int(wrong)} results may have lost digits, or are not finite"
+    warnings.warn(text, RuntimeWarning, stacklevel=3)
+    plain = plain if isinstance(plain, tuple) else (plain,)
+    return [
+        np.where(np.isfinite(c), c, p) if np.ndim(c) else c if np.isfinite(c) else p
+        for c, p in zip(corrected, plain)
+    ]
 
 
 @njit(error_model="numpy", cache=True)
@@ -44,9 +76,64 @@ def _misfit(X, y, w):
     return total_3
 
 
+@njit(error_model="numpy", cache=True)
+def _misfit_corrected(X, y, w):
+    n = X.shape[0]
+    m = X.shape[1]
+    if y.shape[0] != n:
+        raise ValueError("axis 0 of y has another size")
+    if w.shape[0] != m:
+        raise ValueError("axis 0 of w has another size")
+    total_5 = np.empty(n, np.float64)
+    for i_3 in range(n):
+        total_5[i_3] = 0.0
+    total_2_rest_1 = np.empty(n, np.float64)
+    for i_4 in range(n):
+        total_2_rest_1[i_4] = 0.0
+    total_6 = total_5
+    total_2_rest_2 = total_2_rest_1
+    for i in range(n):
+        total = 0.0
+        total_rest = 0.0
+        for i_1 in range(m):
+            t0 = X[i, i_1]*w[i_1]
+            t1 = total + t0
+            t2 = t1 - total
+            t3 = _fma(X[i, i_1], w[i_1], -t0)
+            t4 = total - (t1 - t2) + (t0 - t2) + (total_rest + t3)
+            t5 = abs(t1 + t4) < 3.308722450212111e-24*abs(t0) and abs(total_rest) + abs(t3) > 0.0
+            total, total_rest = t1, math.nan if t5 else t4
+        total_6[i] = total
+        total_2_rest_2[i] = total_rest
+    total_3 = 0.0
+    total_3_rest = 0.0
+    for i_2 in range(n):
+        t6 = total_6[i_2] - y[i_2]
+        t7 = t6 - total_6[i_2]
+        t8 = total_6[i_2] - (t6 - t7) - (y[i_2] + t7) + total_2_rest_2[i_2]
+        t9 = abs(t6 + t8) < 3.308722450212111e-24*abs(y[i_2]) and abs(total_2_rest_2[i_2]) > 0.0
+        t10 = math.nan if t9 else t8
+        t11 = abs(t10) < math.inf
+        t12 = t10 if t11 else 0.0
+        t13 = t6 + t12
+        t14 = t13*t13
+        t15 = total_3 + t14
+        t16 = t15 - total_3
+        t17 = t13 - t6
+        t18 = _fma(2.0*t13, t6 - (t13 - t17) + (t12 - t17) if t11 else math.nan, _fma(t13, t13, -t14))
+        t19 = total_3 - (t15 - t16) + (t14 - t16) + (total_3_rest + t18)
+        t20 = abs(t15 + t19) < 3.308722450212111e-24*t14 and abs(total_3_rest) + abs(t18) > 0.0
+        total_3, total_3_rest = t15, math.nan if t20 else t19
+    t21 = total_3 + total_3_rest
+    t22 = abs(total_3)
+    return t21 if abs(t21) < math.inf else total_3, 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t22 and t22 < math.inf else 1.0
+
+
 def misfit(X, y, w):
     """The value of misfit."""
-    return _misfit(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))
+    *found, wrong = _misfit_corrected(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))
+    r = _best("misfit", wrong, found, _misfit(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))) if wrong else found
+    return r[0]
 
 
 @njit(error_model="numpy", cache=True)
@@ -91,9 +178,166 @@ def _misfit_grad(X, y, w):
     return X_bar_3, y_bar, w_bar_3
 
 
+@njit(error_model="numpy", cache=True)
+def _misfit_grad_corrected(X, y, w):
+    n = X.shape[0]
+    m = X.shape[1]
+    if y.shape[0] != n:
+        raise ValueError("axis 0 of y has another size")
+    if w.shape[0] != m:
+        raise ValueError("axis 0 of w has another size")
+    y_bar_3 = np.empty(n, np.float64)
+    for i_4 in range(n):
+        y_bar_3[i_4] = 0.0
+    total_2_bar_3 = np.empty(n, np.float64)
+    for i_5 in range(n):
+        total_2_bar_3[i_5] = 0.0
+    y_bar_3_rest = np.empty(n, np.float64)
+    for i in range(n):
+        y_bar_3_rest[i] = 0.0
+    total_2_bar_3_rest = np.empty(n, np.float64)
+    for i_2 in range(n):
+        total_2_bar_3_rest[i_2] = 0.0
+    y_bar = y_bar_3
+    y_bar_rest = y_bar_3_rest
+    total_2_bar = total_2_bar_3
+    total_2_bar_rest = total_2_bar_3_rest
+    for i_3 in range(n - 1, -1, -1):
+        total = 0.0
+        total_rest = 0.0
+        for i_1 in range(m):
+            t0 = X[i_3, i_1]*w[i_1]
+            t1 = total + t0
+            t2 = t1 - total
+            t3 = _fma(X[i_3, i_1], w[i_1], -t0)
+            t4 = total - (t1 - t2) + (t0 - t2) + (total_rest + t3)
+            t5 = abs(t1 + t4) < 3.308722450212111e-24*abs(t0) and abs(total_rest) + abs(t3) > 0.0
+            total, total_rest = t1, math.nan if t5 else t4
+        y_bar_before_0 = y_bar[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), y_bar.shape[0])]
+        y_bar[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = y_bar_before_0 - 2.0*(total - y[i_3])
+        t6 = total - y[i_3]
+        t7 = -2.0*t6
+        t8 = y_bar_before_0 + t7
+        t9 = t8 - y_bar_before_0
+        t10 = t6 - total
+        t11 = total - (t6 - t10) - (y[i_3] + t10) + total_rest
+        t12 = abs(t6 + t11) < 3.308722450212111e-24*abs(y[i_3]) and abs(total_rest) > 0.0
+        t13 = math.nan if t12 else t11
+        t14 = y_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), y_bar_rest.shape[0])]
+        t15 = y_bar_before_0 - (t8 - t9) + (t7 - t9) + (t14 - 2.0*t13)
+        t16 = abs(t8 + t15) < 6.617444900424222e-24*abs(t6) and abs(t14) + 2.0*abs(t13) > 0.0
+        y_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if t16 else t15
+        total_2_bar_before_1 = total_2_bar[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), total_2_bar.shape[0])]
+        total_2_bar[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = total_2_bar_before_1 + 2.0*(total - y[i_3])
+        t17 = total - y[i_3]
+        t18 = 2.0*t17
+        t19 = total_2_bar_before_1 + t18
+        t20 = t19 - total_2_bar_before_1
+        t21 = t17 - total
+        t22 = total - (t17 - t21) - (y[i_3] + t21) + total_rest
+        t23 = abs(t17 + t22) < 3.308722450212111e-24*abs(y[i_3]) and abs(total_rest) > 0.0
+        t24 = math.nan if t23 else t22
+        t25 = total_2_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), total_2_bar_rest.shape[0])]
+        t26 = total_2_bar_before_1 - (t19 - t20) + (t18 - t20) + (t25 + 2.0*t24)
+        t27 = abs(t19 + t26) < 6.617444900424222e-24*abs(t17) and abs(t25) + 2.0*abs(t24) > 0.0
+        total_2_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if t27 else t26
+    w_bar_7 = np.empty(m, np.float64)
+    for i_10 in range(m):
+        w_bar_7[i_10] = 0.0
+    X_bar_7 = np.empty((n, m), np.float64)
+    for i_11 in range(n):
+        for i_12 in range(m):
+            X_bar_7[i_11, i_12] = 0.0
+    w_bar_7_rest = np.empty(m, np.float64)
+    for i_6 in range(m):
+        w_bar_7_rest[i_6] = 0.0
+    X_bar_7_rest = np.empty((n, m), np.float64)
+    for i_8 in range(n):
+        for i_13 in range(m):
+            X_bar_7_rest[i_8, i_13] = 0.0
+    w_bar_3 = w_bar_7
+    w_bar_3_rest = w_bar_7_rest
+    X_bar_3 = X_bar_7
+    X_bar_3_rest = X_bar_7_rest
+    for i_7 in range(n):
+        w_bar_5 = w_bar_3
+        w_bar_5_rest = w_bar_3_rest
+        X_bar_5 = X_bar_3
+        X_bar_5_rest = X_bar_3_rest
+        for i_9 in range(m - 1, -1, -1):
+            w_bar_5_before_2 = w_bar_5[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5.shape[0])]
+            w_bar_5[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = w_bar_5_before_2 + total_2_bar[i_7]*X[i_7, i_9]
+            t28 = total_2_bar[i_7]*X[i_7, i_9]
+            t29 = w_bar_5_before_2 + t28
+            t30 = t29 - w_bar_5_before_2
+            t31 = _fma(X[i_7, i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], X[i_7, i_9], -t28))
+            t32 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
+            t33 = w_bar_5_before_2 - (t29 - t30) + (t28 - t30) + (t32 + t31)
+            t34 = abs(t29 + t33) < 3.308722450212111e-24*abs(t28) and abs(t32) + abs(t31) > 0.0
+            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if t34 else t33
+            X_bar_5_before_3 = X_bar_5[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5.shape[1])]
+            X_bar_5[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = X_bar_5_before_3 + total_2_bar[i_7]*w[i_9]
+            t35 = total_2_bar[i_7]*w[i_9]
+            t36 = X_bar_5_before_3 + t35
+            t37 = t36 - X_bar_5_before_3
+            t38 = _fma(w[i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], w[i_9], -t35))
+            t39 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
+            t40 = X_bar_5_before_3 - (t36 - t37) + (t35 - t37) + (t39 + t38)
+            t41 = abs(t36 + t40) < 3.308722450212111e-24*abs(t35) and abs(t39) + abs(t38) > 0.0
+            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if t41 else t40
+        w_bar_3, w_bar_3_rest, X_bar_3, X_bar_3_rest = w_bar_5, w_bar_5_rest, X_bar_5, X_bar_5_rest
+    worst_6 = 0.0
+    worst_8 = 0.0
+    worst_10 = 0.0
+    for i_14 in range(n):
+        worst = 0.0
+        worst_2 = 0.0
+        worst_4 = 0.0
+        for i_15 in range(m):
+            t42 = abs(X_bar_3_rest[i_14, i_15])
+            t43 = abs(X_bar_3[i_14, i_15])
+            worst, worst_2, worst_4 = worst + (0.0 if t42 <= 7.450580596923828e-09*t43 and t43 < math.inf else 1.0), t43 if worst_2 < t43 else worst_2, t42 if worst_4 < t42 else worst_4
+        worst_6, worst_8, worst_10 = worst_6 + worst, worst_2 if worst_8 < worst_2 else worst_8, worst_4 if worst_10 < worst_4 else worst_10
+    X_bar_1 = np.empty((n, m), np.float64)
+    for i_14 in range(n):
+        for i_15 in range(m):
+            t44 = X_bar_3[i_14, i_15] + X_bar_3_rest[i_14, i_15]
+            X_bar_1[i_14, i_15] = t44 if abs(t44) < math.inf else X_bar_3[i_14, i_15]
+    worst_12 = 0.0
+    worst_14 = 0.0
+    worst_16 = 0.0
+    for i_16 in range(n):
+        t45 = abs(y_bar_rest[i_16])
+        t46 = abs(y_bar[i_16])
+        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t45 <= 7.450580596923828e-09*t46 and t46 < math.inf else 1.0), t46 if worst_14 < t46 else worst_14, t45 if worst_16 < t45 else worst_16
+    y_bar_4 = np.empty(n, np.float64)
+    for i_16 in range(n):
+        t47 = y_bar[i_16] + y_bar_rest[i_16]
+        y_bar_4[i_16] = t47 if abs(t47) < math.inf else y_bar[i_16]
+    worst_18 = 0.0
+    worst_20 = 0.0
+    worst_22 = 0.0
+    for i_17 in range(m):
+        t48 = abs(w_bar_3_rest[i_17])
+        t49 = abs(w_bar_3[i_17])
+        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t48 <= 7.450580596923828e-09*t49 and t49 < math.inf else 1.0), t49 if worst_20 < t49 else worst_20, t48 if worst_22 < t48 else worst_22
+    w_bar_1 = np.empty(m, np.float64)
+    for i_17 in range(m):
+        t50 = w_bar_3[i_17] + w_bar_3_rest[i_17]
+        w_bar_1[i_17] = t50 if abs(t50) < math.inf else w_bar_3[i_17]
+    t51 = abs(worst_8)
+    t52 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t51 and t51 < math.inf else 1.0
+    t53 = abs(worst_14)
+    t54 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t53 and t53 < math.inf else 1.0
+    t55 = abs(worst_20)
+    t56 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t55 and t55 < math.inf else 1.0
+    return X_bar_1, y_bar_4, w_bar_1, worst_6 + t52 + worst_12 + t54 + worst_18 + t56
+
+
 def misfit_grad(X, y, w):
     """The gradient of misfit by X, y, w."""
-    r = _misfit_grad(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))
+    *found, wrong = _misfit_grad_corrected(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))
+    r = _best("misfit_grad", wrong, found, _misfit_grad(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))) if wrong else found
     return (r[0], r[1], r[2])
 
 
@@ -138,9 +382,174 @@ def _misfit_value_and_grad(X, y, w):
     return total_3, X_bar_3, y_bar_2, w_bar_3
 
 
+@njit(error_model="numpy", cache=True)
+def _misfit_value_and_grad_corrected(X, y, w):
+    n = X.shape[0]
+    m = X.shape[1]
+    if y.shape[0] != n:
+        raise ValueError("axis 0 of y has another size")
+    if w.shape[0] != m:
+        raise ValueError("axis 0 of w has another size")
+    total_5 = np.empty(n, np.float64)
+    for i_3 in range(n):
+        total_5[i_3] = 0.0
+    total_2_rest_1 = np.empty(n, np.float64)
+    for i_4 in range(n):
+        total_2_rest_1[i_4] = 0.0
+    total_6 = total_5
+    total_2_rest_2 = total_2_rest_1
+    for i in range(n):
+        total = 0.0
+        total_rest = 0.0
+        for i_1 in range(m):
+            t0 = X[i, i_1]*w[i_1]
+            t1 = total + t0
+            t2 = t1 - total
+            t3 = _fma(X[i, i_1], w[i_1], -t0)
+            t4 = total - (t1 - t2) + (t0 - t2) + (total_rest + t3)
+            t5 = abs(t1 + t4) < 3.308722450212111e-24*abs(t0) and abs(total_rest) + abs(t3) > 0.0
+            total, total_rest = t1, math.nan if t5 else t4
+        total_6[i] = total
+        total_2_rest_2[i] = total_rest
+    total_3 = 0.0
+    total_3_rest = 0.0
+    for i_2 in range(n):
+        t6 = total_6[i_2] - y[i_2]
+        t7 = t6 - total_6[i_2]
+        t8 = total_6[i_2] - (t6 - t7) - (y[i_2] + t7) + total_2_rest_2[i_2]
+        t9 = abs(t6 + t8) < 3.308722450212111e-24*abs(y[i_2]) and abs(total_2_rest_2[i_2]) > 0.0
+        t10 = math.nan if t9 else t8
+        t11 = abs(t10) < math.inf
+        t12 = t10 if t11 else 0.0
+        t13 = t6 + t12
+        t14 = t13*t13
+        t15 = total_3 + t14
+        t16 = t15 - total_3
+        t17 = t13 - t6
+        t18 = _fma(2.0*t13, t6 - (t13 - t17) + (t12 - t17) if t11 else math.nan, _fma(t13, t13, -t14))
+        t19 = total_3 - (t15 - t16) + (t14 - t16) + (total_3_rest + t18)
+        t20 = abs(t15 + t19) < 3.308722450212111e-24*t14 and abs(total_3_rest) + abs(t18) > 0.0
+        total_3, total_3_rest = t15, math.nan if t20 else t19
+    y_bar_2 = np.empty(n, np.float64)
+    for k in range(n):
+        y_bar_2[k] = -2.0*(total_6[k] - y[k])
+    y_bar_2_rest = np.empty(n, np.float64)
+    for k_1 in range(n):
+        t21 = total_6[k_1] - y[k_1]
+        t22 = t21 - total_6[k_1]
+        t23 = total_6[k_1] - (t21 - t22) - (y[k_1] + t22) + total_2_rest_2[k_1]
+        t24 = abs(t21 + t23) < 3.308722450212111e-24*abs(y[k_1]) and abs(total_2_rest_2[k_1]) > 0.0
+        y_bar_2_rest[k_1] = -2.0*(math.nan if t24 else t23)
+    w_bar_7 = np.empty(m, np.float64)
+    for i_10 in range(m):
+        w_bar_7[i_10] = 0.0
+    X_bar_7 = np.empty((n, m), np.float64)
+    for i_11 in range(n):
+        for i_12 in range(m):
+            X_bar_7[i_11, i_12] = 0.0
+    w_bar_7_rest = np.empty(m, np.float64)
+    for i_5 in range(m):
+        w_bar_7_rest[i_5] = 0.0
+    X_bar_7_rest = np.empty((n, m), np.float64)
+    for i_6 in range(n):
+        for i_8 in range(m):
+            X_bar_7_rest[i_6, i_8] = 0.0
+    w_bar_3 = w_bar_7
+    w_bar_3_rest = w_bar_7_rest
+    X_bar_3 = X_bar_7
+    X_bar_3_rest = X_bar_7_rest
+    for i_7 in range(n):
+        w_bar_5 = w_bar_3
+        w_bar_5_rest = w_bar_3_rest
+        X_bar_5 = X_bar_3
+        X_bar_5_rest = X_bar_3_rest
+        for i_9 in range(m - 1, -1, -1):
+            w_bar_5_before_0 = w_bar_5[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5.shape[0])]
+            w_bar_5[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = w_bar_5_before_0 + 2.0*((total_6[i_7] - y[i_7])*X[i_7, i_9])
+            t25 = total_6[i_7] - y[i_7]
+            t26 = t25*X[i_7, i_9]
+            t27 = 2.0*t26
+            t28 = w_bar_5_before_0 + t27
+            t29 = t28 - w_bar_5_before_0
+            t30 = t25 - total_6[i_7]
+            t31 = total_6[i_7] - (t25 - t30) - (y[i_7] + t30) + total_2_rest_2[i_7]
+            t32 = abs(t25 + t31) < 3.308722450212111e-24*abs(y[i_7]) and abs(total_2_rest_2[i_7]) > 0.0
+            t33 = _fma(X[i_7, i_9], math.nan if t32 else t31, _fma(t25, X[i_7, i_9], -t26))
+            t34 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
+            t35 = w_bar_5_before_0 - (t28 - t29) + (t27 - t29) + (t34 + 2.0*t33)
+            t36 = abs(t28 + t35) < 6.617444900424222e-24*abs(t26) and abs(t34) + 2.0*abs(t33) > 0.0
+            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if t36 else t35
+            X_bar_5_before_1 = X_bar_5[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5.shape[1])]
+            X_bar_5[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = X_bar_5_before_1 + 2.0*((total_6[i_7] - y[i_7])*w[i_9])
+            t37 = total_6[i_7] - y[i_7]
+            t38 = t37*w[i_9]
+            t39 = 2.0*t38
+            t40 = X_bar_5_before_1 + t39
+            t41 = t40 - X_bar_5_before_1
+            t42 = t37 - total_6[i_7]
+            t43 = total_6[i_7] - (t37 - t42) - (y[i_7] + t42) + total_2_rest_2[i_7]
+            t44 = abs(t37 + t43) < 3.308722450212111e-24*abs(y[i_7]) and abs(total_2_rest_2[i_7]) > 0.0
+            t45 = _fma(w[i_9], math.nan if t44 else t43, _fma(t37, w[i_9], -t38))
+            t46 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
+            t47 = X_bar_5_before_1 - (t40 - t41) + (t39 - t41) + (t46 + 2.0*t45)
+            t48 = abs(t40 + t47) < 6.617444900424222e-24*abs(t38) and abs(t46) + 2.0*abs(t45) > 0.0
+            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if t48 else t47
+        w_bar_3, w_bar_3_rest, X_bar_3, X_bar_3_rest = w_bar_5, w_bar_5_rest, X_bar_5, X_bar_5_rest
+    worst_6 = 0.0
+    worst_8 = 0.0
+    worst_10 = 0.0
+    for i_13 in range(n):
+        worst = 0.0
+        worst_2 = 0.0
+        worst_4 = 0.0
+        for i_14 in range(m):
+            t49 = abs(X_bar_3_rest[i_13, i_14])
+            t50 = abs(X_bar_3[i_13, i_14])
+            worst, worst_2, worst_4 = worst + (0.0 if t49 <= 7.450580596923828e-09*t50 and t50 < math.inf else 1.0), t50 if worst_2 < t50 else worst_2, t49 if worst_4 < t49 else worst_4
+        worst_6, worst_8, worst_10 = worst_6 + worst, worst_2 if worst_8 < worst_2 else worst_8, worst_4 if worst_10 < worst_4 else worst_10
+    X_bar_1 = np.empty((n, m), np.float64)
+    for i_13 in range(n):
+        for i_14 in range(m):
+            t51 = X_bar_3[i_13, i_14] + X_bar_3_rest[i_13, i_14]
+            X_bar_1[i_13, i_14] = t51 if abs(t51) < math.inf else X_bar_3[i_13, i_14]
+    worst_12 = 0.0
+    worst_14 = 0.0
+    worst_16 = 0.0
+    for i_15 in range(n):
+        t52 = abs(y_bar_2_rest[i_15])
+        t53 = abs(y_bar_2[i_15])
+        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t52 <= 7.450580596923828e-09*t53 and t53 < math.inf else 1.0), t53 if worst_14 < t53 else worst_14, t52 if worst_16 < t52 else worst_16
+    y_bar_1 = np.empty(n, np.float64)
+    for i_15 in range(n):
+        t54 = y_bar_2[i_15] + y_bar_2_rest[i_15]
+        y_bar_1[i_15] = t54 if abs(t54) < math.inf else y_bar_2[i_15]
+    worst_18 = 0.0
+    worst_20 = 0.0
+    worst_22 = 0.0
+    for i_16 in range(m):
+        t55 = abs(w_bar_3_rest[i_16])
+        t56 = abs(w_bar_3[i_16])
+        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t55 <= 7.450580596923828e-09*t56 and t56 < math.inf else 1.0), t56 if worst_20 < t56 else worst_20, t55 if worst_22 < t55 else worst_22
+    w_bar_1 = np.empty(m, np.float64)
+    for i_16 in range(m):
+        t57 = w_bar_3[i_16] + w_bar_3_rest[i_16]
+        w_bar_1[i_16] = t57 if abs(t57) < math.inf else w_bar_3[i_16]
+    t58 = total_3 + total_3_rest
+    t59 = abs(total_3)
+    t60 = 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t59 and t59 < math.inf else 1.0
+    t61 = abs(worst_8)
+    t62 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t61 and t61 < math.inf else 1.0
+    t63 = abs(worst_14)
+    t64 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t63 and t63 < math.inf else 1.0
+    t65 = abs(worst_20)
+    t66 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t65 and t65 < math.inf else 1.0
+    return t58 if abs(t58) < math.inf else total_3, X_bar_1, y_bar_1, w_bar_1, t60 + worst_6 + t62 + worst_12 + t64 + worst_18 + t66
+
+
 def misfit_value_and_grad(X, y, w):
     """(value, gradient by X, y, w) of misfit."""
-    r = _misfit_value_and_grad(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))
+    *found, wrong = _misfit_value_and_grad_corrected(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))
+    r = _best("misfit_value_and_grad", wrong, found, _misfit_value_and_grad(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))) if wrong else found
     return (r[0], (r[1], r[2], r[3]))
 
 
