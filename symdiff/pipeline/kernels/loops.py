@@ -133,7 +133,9 @@ class ArrayKernels:
             with self._once(raw):
                 found = self._kernels.get(id(raw))
                 if found is None:
-                    kernel = self._kernel(self._source.shown(static, shapes))
+                    kernel = self._kernel(
+                        self._source.shown(static, shapes), of_numbers=_gives_numbers(raw)
+                    )
                     found = self._kernels.setdefault(id(raw), (kernel.program, kernel))
         return found
 
@@ -143,9 +145,10 @@ class ArrayKernels:
         return self._source.once
 
     def _kernel(
-        self, program: LoopProgram, parallel: bool | str | None = None, by_rows: bool = False
+        self, program: LoopProgram, parallel: bool | str | None = None, **about: bool
     ) -> LoopKernel:
-        """The kernel of a program whose completed operations are not written out."""
+        """The kernel of a program whose completed operations are not written out; `about` as
+        `LoweredProgram` has it."""
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
         from symdiff.runtime.loops.kernel import LoopKernel
@@ -153,7 +156,7 @@ class ArrayKernels:
         o = self._options
         tiers = None
         if o.accuracy != "fast":
-            tiers = LoweredProgram(program, o.accuracy, by_rows=by_rows)
+            tiers = LoweredProgram(program, o.accuracy, **about)
         return LoopKernel(
             loop_pipeline.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,
@@ -305,3 +308,8 @@ def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
     if not columns:
         return csr_array((at[0].size, 0))
     return csr_array(entries, shape=(at[0].size, columns))
+
+
+def _gives_numbers(raw: LoopProgram) -> bool:
+    """Whether no result of a captured program is an array."""
+    return all(e.op is not ARRAY for e in raw.outputs)

@@ -32,12 +32,15 @@ class LoweredProgram:
     reads_flags : whether the processor tells of overflow and underflow. Then norms are only
         scaled (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
     by_rows : whether it computes rows that do not depend on each other.
+    of_numbers : whether it is a function that gives numbers alone, or a derivative of one: elements
+        of what it gives may depend on all arguments, also on how many these are.
     """
 
     source: LoopProgram
     accuracy: str = "high"
     reads_flags: bool = True
     by_rows: bool = False
+    of_numbers: bool = False
 
     @cached_property
     def closed(self) -> LoopProgram:
@@ -68,7 +71,7 @@ class LoweredProgram:
 
     def at_once(self, dtype: str) -> GuardedProgram | None:
         """The program with its rounding errors, as the first tier of calls of few numbers; None where it
-        has no use: if the errors of results are bounded statically, or functions have no
+        has no use: if elements must not depend on how many there are, if the errors of results are bounded statically, or functions have no
         corrections, or removable singularities need their bands."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.lowering.loops.vector_ready import ready
@@ -77,8 +80,8 @@ class LoweredProgram:
         from symdiff.passes.accuracy.estimates import estimated
         from symdiff.passes.accuracy.loop_tiers import GuardedProgram as Made
 
-        known = self.accuracy in ("high", "strict") and dtype == "float64" and not self.by_rows
-        if not (known and self.reads_flags and has_flags()):
+        known = self.accuracy in ("high", "strict") and dtype == "float64"
+        if not (known and self.of_numbers and self.reads_flags and has_flags()):
             return None
         if estimated(ready(self.source), dtype, self.accuracy == "strict").bounded:
             return None

@@ -141,7 +141,8 @@ class LoopKernel:
         own = fingerprint(self.program)
         if self.tiers is None:
             return own
-        return own, fingerprint(self.tiers.closed), self.tiers.by_rows
+        about = self.tiers.by_rows, self.tiers.of_numbers
+        return own, fingerprint(self.tiers.closed), about
 
     # ------------------------------------------------------------------ calling
     def __call__(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> list[Any]:
