@@ -395,7 +395,7 @@ def spread(x: Array["n"]):  # noqa: F821, UP037
 
 
 def test_arrays_are_corrected(tmp_path):
-    """Programs with arrays have their rounding errors beside them, and say what is in doubt."""
+    """Programs with arrays have their rounding errors beside them, and say what is flagged."""
     x = 1e8 + np.arange(5.0) / 7
     with ctx.workprec(300):
         exactly = [arb(v) for v in x]

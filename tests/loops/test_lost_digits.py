@@ -410,4 +410,4 @@ def test_what_estimates_compute_again_is_not_tested(monkeypatch):
     monkeypatch.setattr(Again, "_again", lambda self, *values: seen.append(values))
     rng = np.random.default_rng(3)
     symgrad(evidence)(rng.standard_normal(1100), rng.standard_normal(3))
-    assert len(seen) < 10
+    assert len(seen) < 100  # of 3300; all of them before

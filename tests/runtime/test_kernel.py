@@ -434,11 +434,11 @@ def test_fast_arrays_refuses_what_it_does_not_know(plain):
     single, line = a.astype("f4"), np.arange(9.0)
     assert plain.fast_arrays("float32")(single, np.float64(1)) is NotImplemented
     assert fast(line[::2], line[:5], np.empty(5), np.empty(5)) is NotImplemented
-    suspicious = make(x + y, test=lt(x, y)).fast_arrays()
-    assert suspicious(a, a + 1) is NotImplemented and (suspicious(a, a) == 2).all()
+    flagging = make(x + y, test=lt(x, y)).fast_arrays()
+    assert flagging(a, a + 1) is NotImplemented and (flagging(a, a) == 2).all()
     mixed = a.copy()
     mixed[-1, -1] = 0
-    assert suspicious(mixed, 1.0) is NotImplemented
+    assert flagging(mixed, 1.0) is NotImplemented
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -459,7 +459,7 @@ def test_fast_arrays_takes_numbers_and_strides(plain, dtype, size):
 
 
 def test_fast_arrays_leaks_nothing(plain):
-    suspicious = make(x + y, test=lt(x, y)).fast_arrays()
+    flagging = make(x + y, test=lt(x, y)).fast_arrays()
     a, out = np.ones(1000), np.empty(1000)
     held = sys.getrefcount(a), sys.getrefcount(a.dtype)
     tracemalloc.start()
@@ -468,9 +468,9 @@ def test_fast_arrays_leaks_nothing(plain):
     for _ in range(200):
         plain.fast_arrays()(a, a)
         plain.fast_arrays()(a, a, out, out)
-        suspicious(a, 2.0)
-        suspicious(a, 2.0, out)
-        suspicious(a, "2")
+        flagging(a, 2.0)
+        flagging(a, 2.0, out)
+        flagging(a, "2")
     assert tracemalloc.get_traced_memory()[0] - before < 20_000
     tracemalloc.stop()
     assert (sys.getrefcount(a), sys.getrefcount(a.dtype)) == held

@@ -7,7 +7,7 @@ A chunk goes through the first of the bodies that serves:
    is set, the chunk is computed again by
 2. tested, which says of every element whether it is flagged.
 
-Suspect elements are then gathered, computed again by the bodies `between` and `second`,
+Flagged elements are then gathered, computed again by the bodies `between` and `second`,
 each of which takes what the one before it flags, whole registers at a time, and put back;
 what the last body flags stays flagged. So an element's result does not depend on others.
 """

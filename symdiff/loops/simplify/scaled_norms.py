@@ -11,7 +11,7 @@ Ensures: equal values, of which none overflows or vanishes before the norm does.
 are saved on tapes, or are the elements of an array, are saved as their roots.
 
 It takes a second loop over what is added up. So the kernel that is called first does without,
-and the processor's flags tell whether it has to be called again; see `derivation.guarded`. The
+and the processor's flags tell whether it has to be called again; see `pipeline.lowered.loops`. The
 constants are those of a simple form of Blue's algorithm (ACM Transactions on Mathematical
 Software 4, 1978): what is too small beside the largest term does not count.
 """

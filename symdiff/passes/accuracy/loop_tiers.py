@@ -99,7 +99,7 @@ class GuardedProgram(NamedTuple):
     ----------
     flags : those of the processor that must be looked at; if any was raised the program is
         to be computed with tests for it.
-    corrected : whether its operations are those of processors, and it has no settled values.
+    corrected : whether its operations are those of processors, and it has no guarded values.
     """
 
     program: LoopProgram

@@ -6,8 +6,8 @@ After:   where(abs(t) < 1, -1/12 + t**2*(1/120 - ...), its closed form)
 Requires: the coefficients of the expansion, and the closed form.
 Ensures: inside the band the polynomial is within 2**-(bits+FURTHER) of the function, so
 that computed with its rounding errors it is right beyond that arithmetic; without them
-its error is within `SERIES_ERROR` units of roundoff; at the point it is the limit, rounded once. The band reaches as far as the closed form is in
-flagged, if a polynomial of `MAX_TERMS` terms does.
+its error is within `SERIES_ERROR` units of roundoff; at the point it is the limit, rounded once.
+The band reaches as far as the closed form is flagged, if a polynomial of `MAX_TERMS` terms does.
 
 Polynomials are Taylor's, with as few terms as needed: their truncation is
 estimated from the coefficients that follow. Where the nearest singularity stops

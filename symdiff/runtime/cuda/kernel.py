@@ -1,6 +1,6 @@
 """`CudaKernel`: outputs of real parameters, computed on a CUDA device.
 
-A kernel is compiled for each way in which operands can lie (`codegen.cuda.printer.Layout`), when it
+A kernel is compiled for each way in which operands can lie (`codegen.cuda.thread_loop.Layout`), when it
 is first needed. Outputs are divided among several kernels where one would need more
 registers than there are.
 """

@@ -43,7 +43,7 @@ from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.lower import lower
 from symdiff.lowering.target import ARRAY_CHAIN, FMA
 
-DOUBTED = "# where rounding, overflow or underflow may have spoilt this:"
+MAY_BE_WRONG = "# where rounding, overflow or underflow may have spoilt this:"
 LONG = 200
 """Statements up to which a kernel becomes part of the loops over arrays, so that these are SIMD."""
 SUM_ERROR = Op("sum_error", 2, python="_sum_error({0}, {1})")
@@ -146,7 +146,7 @@ def tested_source(
     first = [a.node in values for a in made]
     at = first.index(False) if False in first else len(lines)
     if flagged is not FALSE:
-        lines.insert(at, DOUBTED)
+        lines.insert(at, MAY_BE_WRONG)
     names = {*taken, *(a.name for a in made)}
     for k, result in enumerate(results[:-1]):
         if " if " in result:  # Numba refuses branches inside a long tuple
