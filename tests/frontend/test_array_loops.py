@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symdiff import symgrad
 from tests.frontend.tracing import agrees_on_sizes
 
 CASES: list[Any] = []
@@ -654,3 +656,39 @@ def inner_while(x):
 @pytest.mark.parametrize(("fun", "shapes"), CASES)
 def test_as_python(fun: Any, shapes: Any) -> None:
     agrees_on_sizes(fun, shapes)
+
+
+def _sum_of_logarithms(x, y):
+    s = 1.0
+    for v in x:
+        if v > 0:
+            s += y * math.log(v)
+            if s > 100:
+                return s
+    return s
+
+
+def _sum_of_quotients(x, y):
+    s = 0.0
+    for v in x:
+        if v != 0:
+            s += y / v
+            if s > 100:
+                return 2 * s
+    return s
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "slopes"),
+    [
+        (_sum_of_logarithms, [-2.0, 0.5, 1.0], ([0.0, 2.0, 1.0], math.log(0.5))),
+        (_sum_of_quotients, [0.0, 0.5, 1.0], ([0.0, -4.0, -1.0], 3.0)),
+        (_sum_of_quotients, [0.0, 2.0**-7, 1.0], ([0.0, -(2.0**15), 0.0], 2.0**8)),
+    ],
+)
+@pytest.mark.parametrize("accuracy", ["fast", "high"])
+def test_what_is_returned_from_a_loop_counts_where_it_is(f, x, slopes, accuracy) -> None:
+    """Elsewhere it may be undefined, and so may its slopes."""
+    by_x, by_y = symgrad(f, accuracy=accuracy).grad(np.array(x), 1.0)
+    np.testing.assert_array_equal(by_x, slopes[0])
+    assert by_y == pytest.approx(slopes[1], rel=1e-15)

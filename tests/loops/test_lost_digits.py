@@ -411,3 +411,17 @@ def test_what_estimates_compute_again_is_not_tested(monkeypatch):
     rng = np.random.default_rng(3)
     symgrad(evidence)(rng.standard_normal(1100), rng.standard_normal(3))
     assert len(seen) < 100  # of 3300; all of them before
+
+
+@pytest.mark.parametrize("small", [1e-7, 1e-12, 1e-15])
+def test_angles_near_zero(small):
+    """Rounding errors beside values are not made up where they cancel as well."""
+    f = symgrad(lambda u: np.arccos(u[0] / np.linalg.norm(u)))
+    np.testing.assert_allclose(f.grad(np.array([3.0, small])), [-small / 9, 1 / 3], rtol=1e-15)
+
+
+def test_exact_zeros_of_short_calls():
+    f = symgrad(lambda x: np.sum((x[1:] - x[:-1] ** 2) ** 2))
+    for x in (np.ones(3), np.array([2.0, 4.0, 16.0])):
+        assert f(x) == 0.0
+        np.testing.assert_array_equal(f.grad(x), np.zeros(3))

@@ -347,7 +347,10 @@ def _returned(
         init = _blank(t, slot, letter, outer)
         if init is None:
             raise Refused("an array whose size a loop decides is returned from within it")
-        carry(slot.name, slot.type, init, _expr(t, slot, value))
+        e = _expr(t, slot, value)
+        if not slot.type.shape and slot.type.kind == "f":
+            e = ir.where(flow.returned, e, ZERO)  # where nothing is returned it may be undefined
+        carry(slot.name, slot.type, init, e)
     return tree
 
 
