@@ -77,6 +77,8 @@ FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
 EACH, MANY = Fraction(1, 2**40), 1024
 """With functions, those of each element of an array: their errors are 2**-63, which makes 8 ulp of it at
 most. Of an array of more elements, as many times that, up to `ARITHMETIC`."""
+SECOND = Fraction(1, 2**105)
+"""Of the terms of a sum: errors of second order."""
 NOTHING = Fraction(1, 2**78)
 """Of the terms of a sum: what is left below may be errors of second order, of up to 2**-105, to more
 than `ARITHMETIC`."""
@@ -215,8 +217,11 @@ class _Correcting(Beside):
         size = raw(ir.ABS, (x[0] if y[0].op is VAR else y[0],))
         left = raw(ir.ABS, (value if rest is ZERO else raw(ADD, (value, rest)),))
         nothing = raw(LT, (left, raw(ir.MUL, (const(NOTHING), size))))
-        nothing = raw(ir.AND, (nothing, raw(LT, (ZERO, off))))
-        return value, raw(WHERE, (nothing, NAN, rest))
+        inexact = raw(LT, (ZERO, off))
+        vanished = raw(ir.AND, (raw(LE, (raw(ir.ABS, (rest,)), ZERO)), inexact))
+        some = raw(ir.MUL, (const(SECOND), size))
+        rest = raw(WHERE, (vanished, some, rest))  # so that it does not pass for exact
+        return value, raw(WHERE, (raw(ir.AND, (nothing, inexact)), NAN, rest))
 
     def unsure(self, x: Parts, where: Expr) -> Parts:
         return x
