@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
+import flint
 import mpmath
 import numpy as np
 import pytest
@@ -426,3 +427,18 @@ def test_exact_zeros_of_short_calls():
     for x in (np.ones(3), np.array([2.0, 4.0, 16.0])):
         assert f(x) == 0.0
         np.testing.assert_array_equal(f.grad(x), np.zeros(3))
+
+
+@pytest.mark.parametrize("small", [1e-12, 1e-9, 1e-6])
+def test_corrections_that_cancel_exactly(small):
+    """Of each term the value stays and its corrections cancel; then the values do."""
+
+    def pairs(x, y):
+        r2 = 1 + x**2 + y**2
+        return np.sum(1 / r2**6 - 2 / r2**3) + x.shape[0]
+
+    x, y = small * np.array([0.3, -0.7, 0.9]), small * np.array([0.5, 0.2, -0.4])
+    with flint.ctx.workprec(600):
+        r2 = [1 + flint.arb(a) ** 2 + flint.arb(b) ** 2 for a, b in zip(x, y, strict=True)]
+        want = float(sum((1 - 1 / r**3) ** 2 for r in r2))
+    assert symgrad(pairs)(x, y) == pytest.approx(want, rel=1e-15)
