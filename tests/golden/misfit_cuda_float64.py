@@ -101,32 +101,37 @@ def _misfit_corrected(X, y, w):
             t2 = t1 - total
             t3 = _fma(X[i, i_1], w[i_1], -t0)
             t4 = total - (t1 - t2) + (t0 - t2) + (total_rest + t3)
-            t5 = abs(t1 + t4) < 3.308722450212111e-24*abs(t0) and abs(total_rest) + abs(t3) > 0.0
-            total, total_rest = t1, math.nan if t5 else t4
+            t5 = abs(t0)
+            t6 = abs(total_rest) + abs(t3) > 0.0
+            t7 = 2.465190328815662e-32*t5 if abs(t4) <= 0.0 and t6 else t4
+            total, total_rest = t1, math.nan if abs(t1 + t4) < 3.308722450212111e-24*t5 and t6 else t7
         total_6[i] = total
         total_2_rest_2[i] = total_rest
     total_3 = 0.0
     total_3_rest = 0.0
     for i_2 in range(n):
-        t6 = total_6[i_2] - y[i_2]
-        t7 = t6 - total_6[i_2]
-        t8 = total_6[i_2] - (t6 - t7) - (y[i_2] + t7) + total_2_rest_2[i_2]
-        t9 = abs(t6 + t8) < 3.308722450212111e-24*abs(y[i_2]) and abs(total_2_rest_2[i_2]) > 0.0
-        t10 = math.nan if t9 else t8
-        t11 = abs(t10) < math.inf
-        t12 = t10 if t11 else 0.0
-        t13 = t6 + t12
-        t14 = t13*t13
-        t15 = total_3 + t14
-        t16 = t15 - total_3
-        t17 = t13 - t6
-        t18 = _fma(2.0*t13, t6 - (t13 - t17) + (t12 - t17) if t11 else math.nan, _fma(t13, t13, -t14))
-        t19 = total_3 - (t15 - t16) + (t14 - t16) + (total_3_rest + t18)
-        t20 = abs(t15 + t19) < 3.308722450212111e-24*t14 and abs(total_3_rest) + abs(t18) > 0.0
-        total_3, total_3_rest = t15, math.nan if t20 else t19
-    t21 = total_3 + total_3_rest
-    t22 = abs(total_3)
-    return t21 if abs(t21) < math.inf else total_3, 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t22 and t22 < math.inf else 1.0
+        t8 = total_6[i_2] - y[i_2]
+        t9 = t8 - total_6[i_2]
+        t10 = total_6[i_2] - (t8 - t9) - (y[i_2] + t9) + total_2_rest_2[i_2]
+        t11 = abs(y[i_2])
+        t12 = abs(total_2_rest_2[i_2]) > 0.0
+        t13 = 2.465190328815662e-32*t11 if abs(t10) <= 0.0 and t12 else t10
+        t14 = math.nan if abs(t8 + t10) < 3.308722450212111e-24*t11 and t12 else t13
+        t15 = abs(t14) < math.inf
+        t16 = t14 if t15 else 0.0
+        t17 = t8 + t16
+        t18 = t17*t17
+        t19 = total_3 + t18
+        t20 = t19 - total_3
+        t21 = t17 - t8
+        t22 = _fma(2.0*t17, t8 - (t17 - t21) + (t16 - t21) if t15 else math.nan, _fma(t17, t17, -t18))
+        t23 = total_3 - (t19 - t20) + (t18 - t20) + (total_3_rest + t22)
+        t24 = abs(total_3_rest) + abs(t22) > 0.0
+        t25 = 2.465190328815662e-32*t18 if abs(t23) <= 0.0 and t24 else t23
+        total_3, total_3_rest = t19, math.nan if abs(t19 + t23) < 3.308722450212111e-24*t18 and t24 else t25
+    t26 = total_3 + total_3_rest
+    t27 = abs(total_3)
+    return t26 if abs(t26) < math.inf else total_3, 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t27 and t27 < math.inf else 1.0
 
 
 def misfit(X, y, w):
@@ -211,36 +216,46 @@ def _misfit_grad_corrected(X, y, w):
             t2 = t1 - total
             t3 = _fma(X[i_3, i_1], w[i_1], -t0)
             t4 = total - (t1 - t2) + (t0 - t2) + (total_rest + t3)
-            t5 = abs(t1 + t4) < 3.308722450212111e-24*abs(t0) and abs(total_rest) + abs(t3) > 0.0
-            total, total_rest = t1, math.nan if t5 else t4
+            t5 = abs(t0)
+            t6 = abs(total_rest) + abs(t3) > 0.0
+            t7 = 2.465190328815662e-32*t5 if abs(t4) <= 0.0 and t6 else t4
+            total, total_rest = t1, math.nan if abs(t1 + t4) < 3.308722450212111e-24*t5 and t6 else t7
         y_bar_before_0 = y_bar[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), y_bar.shape[0])]
         y_bar[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = y_bar_before_0 - 2.0*(total - y[i_3])
-        t6 = total - y[i_3]
-        t7 = -2.0*t6
-        t8 = y_bar_before_0 + t7
-        t9 = t8 - y_bar_before_0
-        t10 = t6 - total
-        t11 = total - (t6 - t10) - (y[i_3] + t10) + total_rest
-        t12 = abs(t6 + t11) < 3.308722450212111e-24*abs(y[i_3]) and abs(total_rest) > 0.0
-        t13 = math.nan if t12 else t11
-        t14 = y_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), y_bar_rest.shape[0])]
-        t15 = y_bar_before_0 - (t8 - t9) + (t7 - t9) + (t14 - 2.0*t13)
-        t16 = abs(t8 + t15) < 6.617444900424222e-24*abs(t6) and abs(t14) + 2.0*abs(t13) > 0.0
-        y_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if t16 else t15
+        t8 = total - y[i_3]
+        t9 = -2.0*t8
+        t10 = y_bar_before_0 + t9
+        t11 = t10 - y_bar_before_0
+        t12 = t8 - total
+        t13 = total - (t8 - t12) - (y[i_3] + t12) + total_rest
+        t14 = abs(y[i_3])
+        t15 = abs(total_rest) > 0.0
+        t16 = 2.465190328815662e-32*t14 if abs(t13) <= 0.0 and t15 else t13
+        t17 = math.nan if abs(t8 + t13) < 3.308722450212111e-24*t14 and t15 else t16
+        t18 = y_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), y_bar_rest.shape[0])]
+        t19 = y_bar_before_0 - (t10 - t11) + (t9 - t11) + (t18 - 2.0*t17)
+        t20 = abs(t8)
+        t21 = abs(t18) + 2.0*abs(t17) > 0.0
+        t22 = 4.930380657631324e-32*t20 if abs(t19) <= 0.0 and t21 else t19
+        y_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if abs(t10 + t19) < 6.617444900424222e-24*t20 and t21 else t22
         total_2_bar_before_1 = total_2_bar[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), total_2_bar.shape[0])]
         total_2_bar[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = total_2_bar_before_1 + 2.0*(total - y[i_3])
-        t17 = total - y[i_3]
-        t18 = 2.0*t17
-        t19 = total_2_bar_before_1 + t18
-        t20 = t19 - total_2_bar_before_1
-        t21 = t17 - total
-        t22 = total - (t17 - t21) - (y[i_3] + t21) + total_rest
-        t23 = abs(t17 + t22) < 3.308722450212111e-24*abs(y[i_3]) and abs(total_rest) > 0.0
-        t24 = math.nan if t23 else t22
-        t25 = total_2_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), total_2_bar_rest.shape[0])]
-        t26 = total_2_bar_before_1 - (t19 - t20) + (t18 - t20) + (t25 + 2.0*t24)
-        t27 = abs(t19 + t26) < 6.617444900424222e-24*abs(t17) and abs(t25) + 2.0*abs(t24) > 0.0
-        total_2_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if t27 else t26
+        t23 = total - y[i_3]
+        t24 = 2.0*t23
+        t25 = total_2_bar_before_1 + t24
+        t26 = t25 - total_2_bar_before_1
+        t27 = t23 - total
+        t28 = total - (t23 - t27) - (y[i_3] + t27) + total_rest
+        t29 = abs(y[i_3])
+        t30 = abs(total_rest) > 0.0
+        t31 = 2.465190328815662e-32*t29 if abs(t28) <= 0.0 and t30 else t28
+        t32 = math.nan if abs(t23 + t28) < 3.308722450212111e-24*t29 and t30 else t31
+        t33 = total_2_bar_rest[_at((0 if i_3 < 0 else (i_3 if i_3 < n else n - 1)), total_2_bar_rest.shape[0])]
+        t34 = total_2_bar_before_1 - (t25 - t26) + (t24 - t26) + (t33 + 2.0*t32)
+        t35 = abs(t23)
+        t36 = abs(t33) + 2.0*abs(t32) > 0.0
+        t37 = 4.930380657631324e-32*t35 if abs(t34) <= 0.0 and t36 else t34
+        total_2_bar_rest[(0 if i_3 < 0 else (i_3 if i_3 < n else n - 1))] = math.nan if abs(t25 + t34) < 6.617444900424222e-24*t35 and t36 else t37
     w_bar_7 = np.empty(m, np.float64)
     for i_10 in range(m):
         w_bar_7[i_10] = 0.0
@@ -267,24 +282,28 @@ def _misfit_grad_corrected(X, y, w):
         for i_9 in range(m - 1, -1, -1):
             w_bar_5_before_2 = w_bar_5[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5.shape[0])]
             w_bar_5[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = w_bar_5_before_2 + total_2_bar[i_7]*X[i_7, i_9]
-            t28 = total_2_bar[i_7]*X[i_7, i_9]
-            t29 = w_bar_5_before_2 + t28
-            t30 = t29 - w_bar_5_before_2
-            t31 = _fma(X[i_7, i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], X[i_7, i_9], -t28))
-            t32 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
-            t33 = w_bar_5_before_2 - (t29 - t30) + (t28 - t30) + (t32 + t31)
-            t34 = abs(t29 + t33) < 3.308722450212111e-24*abs(t28) and abs(t32) + abs(t31) > 0.0
-            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if t34 else t33
+            t38 = total_2_bar[i_7]*X[i_7, i_9]
+            t39 = w_bar_5_before_2 + t38
+            t40 = t39 - w_bar_5_before_2
+            t41 = _fma(X[i_7, i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], X[i_7, i_9], -t38))
+            t42 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
+            t43 = w_bar_5_before_2 - (t39 - t40) + (t38 - t40) + (t42 + t41)
+            t44 = abs(t38)
+            t45 = abs(t42) + abs(t41) > 0.0
+            t46 = 2.465190328815662e-32*t44 if abs(t43) <= 0.0 and t45 else t43
+            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t39 + t43) < 3.308722450212111e-24*t44 and t45 else t46
             X_bar_5_before_3 = X_bar_5[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5.shape[1])]
             X_bar_5[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = X_bar_5_before_3 + total_2_bar[i_7]*w[i_9]
-            t35 = total_2_bar[i_7]*w[i_9]
-            t36 = X_bar_5_before_3 + t35
-            t37 = t36 - X_bar_5_before_3
-            t38 = _fma(w[i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], w[i_9], -t35))
-            t39 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
-            t40 = X_bar_5_before_3 - (t36 - t37) + (t35 - t37) + (t39 + t38)
-            t41 = abs(t36 + t40) < 3.308722450212111e-24*abs(t35) and abs(t39) + abs(t38) > 0.0
-            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if t41 else t40
+            t47 = total_2_bar[i_7]*w[i_9]
+            t48 = X_bar_5_before_3 + t47
+            t49 = t48 - X_bar_5_before_3
+            t50 = _fma(w[i_9], total_2_bar_rest[i_7], _fma(total_2_bar[i_7], w[i_9], -t47))
+            t51 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
+            t52 = X_bar_5_before_3 - (t48 - t49) + (t47 - t49) + (t51 + t50)
+            t53 = abs(t47)
+            t54 = abs(t51) + abs(t50) > 0.0
+            t55 = 2.465190328815662e-32*t53 if abs(t52) <= 0.0 and t54 else t52
+            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t48 + t52) < 3.308722450212111e-24*t53 and t54 else t55
         w_bar_3, w_bar_3_rest, X_bar_3, X_bar_3_rest = w_bar_5, w_bar_5_rest, X_bar_5, X_bar_5_rest
     worst_6 = 0.0
     worst_8 = 0.0
@@ -294,44 +313,44 @@ def _misfit_grad_corrected(X, y, w):
         worst_2 = 0.0
         worst_4 = 0.0
         for i_15 in range(m):
-            t42 = abs(X_bar_3_rest[i_14, i_15])
-            t43 = abs(X_bar_3[i_14, i_15])
-            worst, worst_2, worst_4 = worst + (0.0 if t42 <= 7.450580596923828e-09*t43 and t43 < math.inf else 1.0), t43 if worst_2 < t43 else worst_2, t42 if worst_4 < t42 else worst_4
+            t56 = abs(X_bar_3_rest[i_14, i_15])
+            t57 = abs(X_bar_3[i_14, i_15])
+            worst, worst_2, worst_4 = worst + (0.0 if t56 <= 7.450580596923828e-09*t57 and t57 < math.inf else 1.0), t57 if worst_2 < t57 else worst_2, t56 if worst_4 < t56 else worst_4
         worst_6, worst_8, worst_10 = worst_6 + worst, worst_2 if worst_8 < worst_2 else worst_8, worst_4 if worst_10 < worst_4 else worst_10
     X_bar_1 = np.empty((n, m), np.float64)
     for i_14 in range(n):
         for i_15 in range(m):
-            t44 = X_bar_3[i_14, i_15] + X_bar_3_rest[i_14, i_15]
-            X_bar_1[i_14, i_15] = t44 if abs(t44) < math.inf else X_bar_3[i_14, i_15]
+            t58 = X_bar_3[i_14, i_15] + X_bar_3_rest[i_14, i_15]
+            X_bar_1[i_14, i_15] = t58 if abs(t58) < math.inf else X_bar_3[i_14, i_15]
     worst_12 = 0.0
     worst_14 = 0.0
     worst_16 = 0.0
     for i_16 in range(n):
-        t45 = abs(y_bar_rest[i_16])
-        t46 = abs(y_bar[i_16])
-        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t45 <= 7.450580596923828e-09*t46 and t46 < math.inf else 1.0), t46 if worst_14 < t46 else worst_14, t45 if worst_16 < t45 else worst_16
+        t59 = abs(y_bar_rest[i_16])
+        t60 = abs(y_bar[i_16])
+        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t59 <= 7.450580596923828e-09*t60 and t60 < math.inf else 1.0), t60 if worst_14 < t60 else worst_14, t59 if worst_16 < t59 else worst_16
     y_bar_4 = np.empty(n, np.float64)
     for i_16 in range(n):
-        t47 = y_bar[i_16] + y_bar_rest[i_16]
-        y_bar_4[i_16] = t47 if abs(t47) < math.inf else y_bar[i_16]
+        t61 = y_bar[i_16] + y_bar_rest[i_16]
+        y_bar_4[i_16] = t61 if abs(t61) < math.inf else y_bar[i_16]
     worst_18 = 0.0
     worst_20 = 0.0
     worst_22 = 0.0
     for i_17 in range(m):
-        t48 = abs(w_bar_3_rest[i_17])
-        t49 = abs(w_bar_3[i_17])
-        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t48 <= 7.450580596923828e-09*t49 and t49 < math.inf else 1.0), t49 if worst_20 < t49 else worst_20, t48 if worst_22 < t48 else worst_22
+        t62 = abs(w_bar_3_rest[i_17])
+        t63 = abs(w_bar_3[i_17])
+        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t62 <= 7.450580596923828e-09*t63 and t63 < math.inf else 1.0), t63 if worst_20 < t63 else worst_20, t62 if worst_22 < t62 else worst_22
     w_bar_1 = np.empty(m, np.float64)
     for i_17 in range(m):
-        t50 = w_bar_3[i_17] + w_bar_3_rest[i_17]
-        w_bar_1[i_17] = t50 if abs(t50) < math.inf else w_bar_3[i_17]
-    t51 = abs(worst_8)
-    t52 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t51 and t51 < math.inf else 1.0
-    t53 = abs(worst_14)
-    t54 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t53 and t53 < math.inf else 1.0
-    t55 = abs(worst_20)
-    t56 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t55 and t55 < math.inf else 1.0
-    return X_bar_1, y_bar_4, w_bar_1, worst_6 + t52 + worst_12 + t54 + worst_18 + t56
+        t64 = w_bar_3[i_17] + w_bar_3_rest[i_17]
+        w_bar_1[i_17] = t64 if abs(t64) < math.inf else w_bar_3[i_17]
+    t65 = abs(worst_8)
+    t66 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t65 and t65 < math.inf else 1.0
+    t67 = abs(worst_14)
+    t68 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t67 and t67 < math.inf else 1.0
+    t69 = abs(worst_20)
+    t70 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t69 and t69 < math.inf else 1.0
+    return X_bar_1, y_bar_4, w_bar_1, worst_6 + t66 + worst_12 + t68 + worst_18 + t70
 
 
 def misfit_grad(X, y, w):
@@ -407,39 +426,46 @@ def _misfit_value_and_grad_corrected(X, y, w):
             t2 = t1 - total
             t3 = _fma(X[i, i_1], w[i_1], -t0)
             t4 = total - (t1 - t2) + (t0 - t2) + (total_rest + t3)
-            t5 = abs(t1 + t4) < 3.308722450212111e-24*abs(t0) and abs(total_rest) + abs(t3) > 0.0
-            total, total_rest = t1, math.nan if t5 else t4
+            t5 = abs(t0)
+            t6 = abs(total_rest) + abs(t3) > 0.0
+            t7 = 2.465190328815662e-32*t5 if abs(t4) <= 0.0 and t6 else t4
+            total, total_rest = t1, math.nan if abs(t1 + t4) < 3.308722450212111e-24*t5 and t6 else t7
         total_6[i] = total
         total_2_rest_2[i] = total_rest
     total_3 = 0.0
     total_3_rest = 0.0
     for i_2 in range(n):
-        t6 = total_6[i_2] - y[i_2]
-        t7 = t6 - total_6[i_2]
-        t8 = total_6[i_2] - (t6 - t7) - (y[i_2] + t7) + total_2_rest_2[i_2]
-        t9 = abs(t6 + t8) < 3.308722450212111e-24*abs(y[i_2]) and abs(total_2_rest_2[i_2]) > 0.0
-        t10 = math.nan if t9 else t8
-        t11 = abs(t10) < math.inf
-        t12 = t10 if t11 else 0.0
-        t13 = t6 + t12
-        t14 = t13*t13
-        t15 = total_3 + t14
-        t16 = t15 - total_3
-        t17 = t13 - t6
-        t18 = _fma(2.0*t13, t6 - (t13 - t17) + (t12 - t17) if t11 else math.nan, _fma(t13, t13, -t14))
-        t19 = total_3 - (t15 - t16) + (t14 - t16) + (total_3_rest + t18)
-        t20 = abs(t15 + t19) < 3.308722450212111e-24*t14 and abs(total_3_rest) + abs(t18) > 0.0
-        total_3, total_3_rest = t15, math.nan if t20 else t19
+        t8 = total_6[i_2] - y[i_2]
+        t9 = t8 - total_6[i_2]
+        t10 = total_6[i_2] - (t8 - t9) - (y[i_2] + t9) + total_2_rest_2[i_2]
+        t11 = abs(y[i_2])
+        t12 = abs(total_2_rest_2[i_2]) > 0.0
+        t13 = 2.465190328815662e-32*t11 if abs(t10) <= 0.0 and t12 else t10
+        t14 = math.nan if abs(t8 + t10) < 3.308722450212111e-24*t11 and t12 else t13
+        t15 = abs(t14) < math.inf
+        t16 = t14 if t15 else 0.0
+        t17 = t8 + t16
+        t18 = t17*t17
+        t19 = total_3 + t18
+        t20 = t19 - total_3
+        t21 = t17 - t8
+        t22 = _fma(2.0*t17, t8 - (t17 - t21) + (t16 - t21) if t15 else math.nan, _fma(t17, t17, -t18))
+        t23 = total_3 - (t19 - t20) + (t18 - t20) + (total_3_rest + t22)
+        t24 = abs(total_3_rest) + abs(t22) > 0.0
+        t25 = 2.465190328815662e-32*t18 if abs(t23) <= 0.0 and t24 else t23
+        total_3, total_3_rest = t19, math.nan if abs(t19 + t23) < 3.308722450212111e-24*t18 and t24 else t25
     y_bar_2 = np.empty(n, np.float64)
     for k in range(n):
         y_bar_2[k] = -2.0*(total_6[k] - y[k])
     y_bar_2_rest = np.empty(n, np.float64)
     for k_1 in range(n):
-        t21 = total_6[k_1] - y[k_1]
-        t22 = t21 - total_6[k_1]
-        t23 = total_6[k_1] - (t21 - t22) - (y[k_1] + t22) + total_2_rest_2[k_1]
-        t24 = abs(t21 + t23) < 3.308722450212111e-24*abs(y[k_1]) and abs(total_2_rest_2[k_1]) > 0.0
-        y_bar_2_rest[k_1] = -2.0*(math.nan if t24 else t23)
+        t26 = total_6[k_1] - y[k_1]
+        t27 = t26 - total_6[k_1]
+        t28 = total_6[k_1] - (t26 - t27) - (y[k_1] + t27) + total_2_rest_2[k_1]
+        t29 = abs(y[k_1])
+        t30 = abs(total_2_rest_2[k_1]) > 0.0
+        t31 = 2.465190328815662e-32*t29 if abs(t28) <= 0.0 and t30 else t28
+        y_bar_2_rest[k_1] = -2.0*(math.nan if abs(t26 + t28) < 3.308722450212111e-24*t29 and t30 else t31)
     w_bar_7 = np.empty(m, np.float64)
     for i_10 in range(m):
         w_bar_7[i_10] = 0.0
@@ -466,34 +492,44 @@ def _misfit_value_and_grad_corrected(X, y, w):
         for i_9 in range(m - 1, -1, -1):
             w_bar_5_before_0 = w_bar_5[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5.shape[0])]
             w_bar_5[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = w_bar_5_before_0 + 2.0*((total_6[i_7] - y[i_7])*X[i_7, i_9])
-            t25 = total_6[i_7] - y[i_7]
-            t26 = t25*X[i_7, i_9]
-            t27 = 2.0*t26
-            t28 = w_bar_5_before_0 + t27
-            t29 = t28 - w_bar_5_before_0
-            t30 = t25 - total_6[i_7]
-            t31 = total_6[i_7] - (t25 - t30) - (y[i_7] + t30) + total_2_rest_2[i_7]
-            t32 = abs(t25 + t31) < 3.308722450212111e-24*abs(y[i_7]) and abs(total_2_rest_2[i_7]) > 0.0
-            t33 = _fma(X[i_7, i_9], math.nan if t32 else t31, _fma(t25, X[i_7, i_9], -t26))
-            t34 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
-            t35 = w_bar_5_before_0 - (t28 - t29) + (t27 - t29) + (t34 + 2.0*t33)
-            t36 = abs(t28 + t35) < 6.617444900424222e-24*abs(t26) and abs(t34) + 2.0*abs(t33) > 0.0
-            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if t36 else t35
+            t32 = total_6[i_7] - y[i_7]
+            t33 = t32*X[i_7, i_9]
+            t34 = 2.0*t33
+            t35 = w_bar_5_before_0 + t34
+            t36 = t35 - w_bar_5_before_0
+            t37 = t32 - total_6[i_7]
+            t38 = total_6[i_7] - (t32 - t37) - (y[i_7] + t37) + total_2_rest_2[i_7]
+            t39 = abs(y[i_7])
+            t40 = abs(total_2_rest_2[i_7]) > 0.0
+            t41 = 2.465190328815662e-32*t39 if abs(t38) <= 0.0 and t40 else t38
+            t42 = math.nan if abs(t32 + t38) < 3.308722450212111e-24*t39 and t40 else t41
+            t43 = _fma(X[i_7, i_9], t42, _fma(t32, X[i_7, i_9], -t33))
+            t44 = w_bar_5_rest[_at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), w_bar_5_rest.shape[0])]
+            t45 = w_bar_5_before_0 - (t35 - t36) + (t34 - t36) + (t44 + 2.0*t43)
+            t46 = abs(t33)
+            t47 = abs(t44) + 2.0*abs(t43) > 0.0
+            t48 = 4.930380657631324e-32*t46 if abs(t45) <= 0.0 and t47 else t45
+            w_bar_5_rest[(0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t35 + t45) < 6.617444900424222e-24*t46 and t47 else t48
             X_bar_5_before_1 = X_bar_5[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5.shape[1])]
             X_bar_5[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = X_bar_5_before_1 + 2.0*((total_6[i_7] - y[i_7])*w[i_9])
-            t37 = total_6[i_7] - y[i_7]
-            t38 = t37*w[i_9]
-            t39 = 2.0*t38
-            t40 = X_bar_5_before_1 + t39
-            t41 = t40 - X_bar_5_before_1
-            t42 = t37 - total_6[i_7]
-            t43 = total_6[i_7] - (t37 - t42) - (y[i_7] + t42) + total_2_rest_2[i_7]
-            t44 = abs(t37 + t43) < 3.308722450212111e-24*abs(y[i_7]) and abs(total_2_rest_2[i_7]) > 0.0
-            t45 = _fma(w[i_9], math.nan if t44 else t43, _fma(t37, w[i_9], -t38))
-            t46 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
-            t47 = X_bar_5_before_1 - (t40 - t41) + (t39 - t41) + (t46 + 2.0*t45)
-            t48 = abs(t40 + t47) < 6.617444900424222e-24*abs(t38) and abs(t46) + 2.0*abs(t45) > 0.0
-            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if t48 else t47
+            t49 = total_6[i_7] - y[i_7]
+            t50 = t49*w[i_9]
+            t51 = 2.0*t50
+            t52 = X_bar_5_before_1 + t51
+            t53 = t52 - X_bar_5_before_1
+            t54 = t49 - total_6[i_7]
+            t55 = total_6[i_7] - (t49 - t54) - (y[i_7] + t54) + total_2_rest_2[i_7]
+            t56 = abs(y[i_7])
+            t57 = abs(total_2_rest_2[i_7]) > 0.0
+            t58 = 2.465190328815662e-32*t56 if abs(t55) <= 0.0 and t57 else t55
+            t59 = math.nan if abs(t49 + t55) < 3.308722450212111e-24*t56 and t57 else t58
+            t60 = _fma(w[i_9], t59, _fma(t49, w[i_9], -t50))
+            t61 = X_bar_5_rest[_at((0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), X_bar_5_rest.shape[0]), _at((0 if i_9 < 0 else (i_9 if i_9 < m else m - 1)), X_bar_5_rest.shape[1])]
+            t62 = X_bar_5_before_1 - (t52 - t53) + (t51 - t53) + (t61 + 2.0*t60)
+            t63 = abs(t50)
+            t64 = abs(t61) + 2.0*abs(t60) > 0.0
+            t65 = 4.930380657631324e-32*t63 if abs(t62) <= 0.0 and t64 else t62
+            X_bar_5_rest[(0 if i_7 < 0 else (i_7 if i_7 < n else n - 1)), (0 if i_9 < 0 else (i_9 if i_9 < m else m - 1))] = math.nan if abs(t52 + t62) < 6.617444900424222e-24*t63 and t64 else t65
         w_bar_3, w_bar_3_rest, X_bar_3, X_bar_3_rest = w_bar_5, w_bar_5_rest, X_bar_5, X_bar_5_rest
     worst_6 = 0.0
     worst_8 = 0.0
@@ -503,47 +539,47 @@ def _misfit_value_and_grad_corrected(X, y, w):
         worst_2 = 0.0
         worst_4 = 0.0
         for i_14 in range(m):
-            t49 = abs(X_bar_3_rest[i_13, i_14])
-            t50 = abs(X_bar_3[i_13, i_14])
-            worst, worst_2, worst_4 = worst + (0.0 if t49 <= 7.450580596923828e-09*t50 and t50 < math.inf else 1.0), t50 if worst_2 < t50 else worst_2, t49 if worst_4 < t49 else worst_4
+            t66 = abs(X_bar_3_rest[i_13, i_14])
+            t67 = abs(X_bar_3[i_13, i_14])
+            worst, worst_2, worst_4 = worst + (0.0 if t66 <= 7.450580596923828e-09*t67 and t67 < math.inf else 1.0), t67 if worst_2 < t67 else worst_2, t66 if worst_4 < t66 else worst_4
         worst_6, worst_8, worst_10 = worst_6 + worst, worst_2 if worst_8 < worst_2 else worst_8, worst_4 if worst_10 < worst_4 else worst_10
     X_bar_1 = np.empty((n, m), np.float64)
     for i_13 in range(n):
         for i_14 in range(m):
-            t51 = X_bar_3[i_13, i_14] + X_bar_3_rest[i_13, i_14]
-            X_bar_1[i_13, i_14] = t51 if abs(t51) < math.inf else X_bar_3[i_13, i_14]
+            t68 = X_bar_3[i_13, i_14] + X_bar_3_rest[i_13, i_14]
+            X_bar_1[i_13, i_14] = t68 if abs(t68) < math.inf else X_bar_3[i_13, i_14]
     worst_12 = 0.0
     worst_14 = 0.0
     worst_16 = 0.0
     for i_15 in range(n):
-        t52 = abs(y_bar_2_rest[i_15])
-        t53 = abs(y_bar_2[i_15])
-        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t52 <= 7.450580596923828e-09*t53 and t53 < math.inf else 1.0), t53 if worst_14 < t53 else worst_14, t52 if worst_16 < t52 else worst_16
+        t69 = abs(y_bar_2_rest[i_15])
+        t70 = abs(y_bar_2[i_15])
+        worst_12, worst_14, worst_16 = worst_12 + (0.0 if t69 <= 7.450580596923828e-09*t70 and t70 < math.inf else 1.0), t70 if worst_14 < t70 else worst_14, t69 if worst_16 < t69 else worst_16
     y_bar_1 = np.empty(n, np.float64)
     for i_15 in range(n):
-        t54 = y_bar_2[i_15] + y_bar_2_rest[i_15]
-        y_bar_1[i_15] = t54 if abs(t54) < math.inf else y_bar_2[i_15]
+        t71 = y_bar_2[i_15] + y_bar_2_rest[i_15]
+        y_bar_1[i_15] = t71 if abs(t71) < math.inf else y_bar_2[i_15]
     worst_18 = 0.0
     worst_20 = 0.0
     worst_22 = 0.0
     for i_16 in range(m):
-        t55 = abs(w_bar_3_rest[i_16])
-        t56 = abs(w_bar_3[i_16])
-        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t55 <= 7.450580596923828e-09*t56 and t56 < math.inf else 1.0), t56 if worst_20 < t56 else worst_20, t55 if worst_22 < t55 else worst_22
+        t72 = abs(w_bar_3_rest[i_16])
+        t73 = abs(w_bar_3[i_16])
+        worst_18, worst_20, worst_22 = worst_18 + (0.0 if t72 <= 7.450580596923828e-09*t73 and t73 < math.inf else 1.0), t73 if worst_20 < t73 else worst_20, t72 if worst_22 < t72 else worst_22
     w_bar_1 = np.empty(m, np.float64)
     for i_16 in range(m):
-        t57 = w_bar_3[i_16] + w_bar_3_rest[i_16]
-        w_bar_1[i_16] = t57 if abs(t57) < math.inf else w_bar_3[i_16]
-    t58 = total_3 + total_3_rest
-    t59 = abs(total_3)
-    t60 = 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t59 and t59 < math.inf else 1.0
-    t61 = abs(worst_8)
-    t62 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t61 and t61 < math.inf else 1.0
-    t63 = abs(worst_14)
-    t64 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t63 and t63 < math.inf else 1.0
-    t65 = abs(worst_20)
-    t66 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t65 and t65 < math.inf else 1.0
-    return t58 if abs(t58) < math.inf else total_3, X_bar_1, y_bar_1, w_bar_1, t60 + worst_6 + t62 + worst_12 + t64 + worst_18 + t66
+        t74 = w_bar_3[i_16] + w_bar_3_rest[i_16]
+        w_bar_1[i_16] = t74 if abs(t74) < math.inf else w_bar_3[i_16]
+    t75 = total_3 + total_3_rest
+    t76 = abs(total_3)
+    t77 = 0.0 if abs(total_3_rest) <= 7.450580596923828e-09*t76 and t76 < math.inf else 1.0
+    t78 = abs(worst_8)
+    t79 = 0.0 if abs(worst_10) <= 7.450580596923828e-09*t78 and t78 < math.inf else 1.0
+    t80 = abs(worst_14)
+    t81 = 0.0 if abs(worst_16) <= 7.450580596923828e-09*t80 and t80 < math.inf else 1.0
+    t82 = abs(worst_20)
+    t83 = 0.0 if abs(worst_22) <= 7.450580596923828e-09*t82 and t82 < math.inf else 1.0
+    return t75 if abs(t75) < math.inf else total_3, X_bar_1, y_bar_1, w_bar_1, t77 + worst_6 + t79 + worst_12 + t81 + worst_18 + t83
 
 
 def misfit_value_and_grad(X, y, w):
