@@ -208,7 +208,8 @@ class _Correcting(Beside):
 
     def known_sum(self, total: Parts, x: Parts, y: Parts) -> Parts:
         """A sum: its correction is not known where both the terms and their corrections cancel, as
-        errors of second order are all that is left; unless no term has an error."""
+        errors of second order are all that is left; unless no term has an error. Errors that cancel
+        alone leave a trace (`SECOND`), as the sum is not exact."""
         value, rest = total[0], total[1]
         errors = [raw(ir.ABS, (d,)) for d in (x[1], y[1]) if d is not ZERO]
         if value.op not in (ADD, SUB) or not errors:
