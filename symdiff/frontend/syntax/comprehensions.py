@@ -241,7 +241,7 @@ def array_of_elements(
                 "make an array before, and store its elements in a loop",
             )
         mask = _over(count, leaf, scalars.as_cond(present))
-        return Selected(_over(count, leaf, value), mask)
+        return Selected(_over(count, leaf, value), mask, nest)
     if not block:
         return Listed(_over(count, leaf, value), nest)
     if isinstance(value, SymArray):

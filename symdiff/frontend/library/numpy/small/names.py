@@ -28,7 +28,8 @@ from symdiff.frontend.library.numpy.small import shapes as numpy_shapes
 from symdiff.frontend.library.numpy.symbolic import making
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain
-from symdiff.frontend.trace import finiteness, scalars
+from symdiff.frontend.trace import closeness, finiteness, scalars
+from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.demands import used_as_array
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -136,7 +137,7 @@ def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
         used_as_array(condition, "its true elements are found")
     if len(sides) != 2:
         raise Refused("np.where() without its two values", "use np.where(condition, a, b)")
-    return elementwise(arrays.choose, _truth(condition), *sides)
+    return elementwise(arrays.chosen, _truth(condition), *sides)
 
 
 def _select(t: Tracer, conditions: Any, choices: Any, default: Any = 0) -> Any:
@@ -189,7 +190,7 @@ def _isclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> A
     relative = number(1e-5) if rtol is None else rtol
     absolute = number(1e-8) if atol is None else atol
     return elementwise(
-        lambda x, y, r, s: scalars.isclose(x, y, r, s, False), a, b, relative, absolute
+        lambda x, y, r, s: closeness.isclose(x, y, r, s, False), a, b, relative, absolute
     )
 
 
@@ -303,7 +304,10 @@ def _norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None) -> Any:
 
 def _cumulative(op: type[ast.operator]) -> Function:
     def implementation(t: Tracer, value: Any, axis: Any = None) -> Any:
-        items = asarray(value).items
+        array = asarray(value)
+        if array.kind == "b":
+            array = elementwise(of_truth, array)
+        items = array.items
         if axis is None:
             items, axis = items.ravel(), 0
         moved = np.moveaxis(items.copy(), axis, 0)

@@ -160,6 +160,7 @@ def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_
     shape, at, inside = [], [], ir.TRUE
     for k, ((before, after), n) in enumerate(zip(pairs, a.shape, strict=True)):
         first, last = shape_of((before, after))
+        n = extent(t, n)
         i = ir.sub(SLOTS[k], first)
         shape.append(linear(ir.add(n, ir.add(first, last))))
         if mode == "constant":

@@ -10,9 +10,18 @@ from symdiff import ir
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, lazy, needs, placed
 from symdiff.frontend.trace import scalars
-from symdiff.frontend.trace.extents import fits, nonnegative, product, shape_of
+from symdiff.frontend.trace.extents import extent, fits, nonnegative, product, shape_of
+from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, SymArray, as_real, describe, dimensions
+from symdiff.frontend.trace.values import (
+    Cell,
+    Refused,
+    SmallArray,
+    SymArray,
+    as_real,
+    describe,
+    dimensions,
+)
 from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.integers import linear
 
@@ -139,15 +148,29 @@ def _in_a_row(a: SymArray, i: int, p: int) -> bool:
     )
 
 
+def _as_arguments(t: Tracer, cell: Cell) -> bool:
+    """Whether memory lies row by row where arguments do: as of what is computed from elements of
+    arguments at the same indices."""
+    if cell.leaf is not None and cell.element is ZERO:
+        return False
+    for n in ir.topological((cell.element,)):
+        if n.op is loop_program.LOAD:
+            order = [SLOTS.index(m) for i in n.args[1:] for m in ir.topological((i,)) if m in SLOTS]
+            if loop_program.name_of(n.args[0]) not in t.array_parameters or order != sorted(order):
+                return False
+    return True
+
+
 def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
     """The same elements in the same order: a view where NumPy makes one, else a copy."""
     new = _new_shape(t, a, shape)
     at: list[Expr] = []
-    view = True
+    view, joins = True, False
     for (i, p), (j, q) in _groups(a.shape, new):
         if p == i:
             continue
         view = view and _in_a_row(a, i, p)
+        joins = joins or sum(n is not ONE for n in a.shape[i:p]) > 1
         place = ZERO
         for k in range(j, q):
             place = ir.add(ir.mul(place, new[k]), SLOTS[k])
@@ -158,7 +181,17 @@ def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
             )
             place = divided(place, a.shape[k])
         at += [place, *reversed(inner)]
-    return (symbolic.viewed if view else symbolic.gathered)(a, new, at)
+    if not view:
+        return symbolic.gathered(a, new, at)
+    if joins and not a.cell.by_rows and a.sides is None:  # a view or a copy, as the memory lies
+        if _as_arguments(t, a.cell):
+            a.cell.reshaped = True
+            return symbolic.viewed(a, new, at)
+        found = symbolic.gathered(a, new, at)
+        found.cell.origins.append(a.cell)
+        a.cell.shown.append(found.cell)
+        return found
+    return symbolic.viewed(a, new, at)
 
 
 def _reshape(t: Tracer, value: Any, *shape: Any, order: Any = "C") -> Any:
@@ -366,6 +399,8 @@ def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any 
 
 
 def _fill_diagonal(t: Tracer, value: Any, number: Any) -> None:
+    if isinstance(value, SmallArray):
+        raise Retrace(what="np.fill_diagonal() of an array whose elements are traced one by one")
     storing.store(t, diagonal(t, value), Ellipsis, number)
 
 
@@ -380,7 +415,7 @@ def _diag(t: Tracer, value: Any, k: Any = 0) -> Any:
     if len(a.shape) == 2:
         return symbolic.snapshot(diagonal(t, a, k))
     shift = _known(k, "the offset of a diagonal")
-    n = ir.add(a.shape[0], ir.const(abs(shift)))
+    n = ir.add(extent(t, a.shape[0]), ir.const(abs(shift)))
     row = ir.sub(SLOTS[0], ir.const(max(-shift, 0)))
     on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), ir.const(shift))
     e = ir.where(on, placed(symbolic.as_kind(a, a.kind), [row]), ZERO)
