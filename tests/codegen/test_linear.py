@@ -45,7 +45,13 @@ def compare(name: str, *args: Any) -> None:
 def shapes(rng: Any, n: int, dtype: Any) -> list[np.ndarray]:
     """A matrix of each kind that is treated apart."""
     full = rng.normal(size=(n, n)) + 3 * np.diag(np.sign(rng.normal(size=n)))
-    found = [full, np.tril(full), np.triu(full), np.diag(np.diag(full)), np.eye(n)[rng.permutation(n)]]
+    found = [
+        full,
+        np.tril(full),
+        np.triu(full),
+        np.diag(np.diag(full)),
+        np.eye(n)[rng.permutation(n)],
+    ]
     return [a.astype(dtype) for a in found]
 
 

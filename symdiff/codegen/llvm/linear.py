@@ -28,6 +28,7 @@ MINORS = 3
 FACTORED = 32
 """Rows of the matrices of which the Cholesky factor is computed here."""
 
+
 class _Printer:
     """Prints functions of loops over elements of arrays."""
 
@@ -365,7 +366,9 @@ def _solve(p: _Printer) -> str:
     p.copy("%x", "%b", count)
     _shape(p)
     _solved(p, "%width")
-    return p.text("solve", "ptr %a, i64 %rows, i64 %columns, ptr %b, i64 %height, i64 %width, ptr %x")
+    return p.text(
+        "solve", "ptr %a, i64 %rows, i64 %columns, ptr %b, i64 %height, i64 %width, ptr %x"
+    )
 
 
 def _inv(p: _Printer) -> str:
@@ -440,31 +443,29 @@ def _cholesky(p: _Printer) -> str:
     p.leave_if(p.compare("ne", "%rows", "%columns"))
     p.leave_if(p.compare("slt", "%rows", "1"))
     p.leave_if(p.compare("sgt", "%rows", str(FACTORED)))
-    with p.loop("0", "%rows") as i:
-        with p.loop("0", "%rows") as j:
-            kept = p.compare("sle", j, i)
-            value = p.load("%a", p.at(i, "%rows", j))
-            p.store(p.emit(f"select i1 {kept}, {p.real} {value}, {p.real} 0.0"), "%l",
-                    p.at(i, "%rows", j))  # fmt: skip
+    with p.loop("0", "%rows") as i, p.loop("0", "%rows") as j:
+        kept = p.compare("sle", j, i)
+        value = p.load("%a", p.at(i, "%rows", j))
+        p.store(p.emit(f"select i1 {kept}, {p.real} {value}, {p.real} 0.0"), "%l",
+                p.at(i, "%rows", j))  # fmt: skip
     total = p.variable(p.real, "0.0")
-    with p.loop("0", "%rows") as i:
-        with p.loop("0", p.whole("add", i, "1")) as j:
-            here = p.at(i, "%rows", j)
-            p.write(p.real, p.load("%l", here), total)
-            with p.loop("0", j) as k:
-                one, other = p.load("%l", p.at(i, "%rows", k)), p.load("%l", p.at(j, "%rows", k))
-                term = p.real_op("fmul", one, other)
-                p.write(p.real, p.real_op("fsub", p.read(p.real, total), term), total)
-            value, diagonal = p.read(p.real, total), p.compare("eq", i, j)
-            with p.when(diagonal):
-                positive = p.compare("ogt", value, "0.0")
-                below = p.compare("olt", value, "0x7FF0000000000000")
-                p.leave_if(p.emit(f"xor i1 {p.emit(f'and i1 {positive}, {below}')}, true"))
-                root = p.emit(f"call {p.real} @llvm.sqrt.{p.suffix}({p.real} {value})")
-                p.store(root, "%l", here)
-            with p.when(p.emit(f"xor i1 {diagonal}, true")):
-                pivot = p.load("%l", p.at(j, "%rows", j))
-                p.store(p.real_op("fdiv", value, pivot), "%l", here)
+    with p.loop("0", "%rows") as i, p.loop("0", p.whole("add", i, "1")) as j:
+        here = p.at(i, "%rows", j)
+        p.write(p.real, p.load("%l", here), total)
+        with p.loop("0", j) as k:
+            one, other = p.load("%l", p.at(i, "%rows", k)), p.load("%l", p.at(j, "%rows", k))
+            term = p.real_op("fmul", one, other)
+            p.write(p.real, p.real_op("fsub", p.read(p.real, total), term), total)
+        value, diagonal = p.read(p.real, total), p.compare("eq", i, j)
+        with p.when(diagonal):
+            positive = p.compare("ogt", value, "0.0")
+            below = p.compare("olt", value, "0x7FF0000000000000")
+            p.leave_if(p.emit(f"xor i1 {p.emit(f'and i1 {positive}, {below}')}, true"))
+            root = p.emit(f"call {p.real} @llvm.sqrt.{p.suffix}({p.real} {value})")
+            p.store(root, "%l", here)
+        with p.when(p.emit(f"xor i1 {diagonal}, true")):
+            pivot = p.load("%l", p.at(j, "%rows", j))
+            p.store(p.real_op("fdiv", value, pivot), "%l", here)
     return p.text("cholesky", "ptr %a, i64 %rows, i64 %columns, ptr %l")
 
 

@@ -62,7 +62,11 @@ def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Stateme
     starts, ends = [sign], [now[0] * pivot]
     if s.routine == "slogdet":
         starts = [sign, ZERO]
-        ends = [now[0] * ir.where(ir.lt(pivot, ZERO), const(-1), ir.where(ir.eq(pivot, ZERO), ZERO, ONE)), now[1] + LOG(ir.abs_(pivot))]
+        ends = [
+            now[0]
+            * ir.where(ir.lt(pivot, ZERO), const(-1), ir.where(ir.eq(pivot, ZERO), ZERO, ONE)),
+            now[1] + LOG(ir.abs_(pivot)),
+        ]
     carried = tuple(
         Carried(name_of(v), REAL, start, end, name)
         for v, start, end, (name, _) in zip(now, starts, ends, s.results, strict=True)
