@@ -7,7 +7,7 @@ The first line it prints is JAX's version. Requests, by `do`:
 - `vector`, with `size`: the value and gradient of Rosenbrock's function of a vector;
 - `scalar`, with `name`: the same for one number each, not mapped;
 - `program`, with `name`: the derivatives of one of `examples/programs`, of the arguments that
-  `programs.py` draws; the answer is their elements, by blocks of at most 1000;
+  `programs_benchmark.py` draws; the answer is their elements, by blocks of at most 1000;
 - `run`, with `repeat`: call what was prepared, the answer is the mean in seconds of the processor;
 - `compile`, with `module` and `point`: processor seconds from importing a file with a function of
   `math` named `f` to its first value and gradient.

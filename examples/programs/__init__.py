@@ -10,7 +10,7 @@ Each module has
                `jax.numpy` for NumPy is it
 `main`         prints what the derivatives are good for
 
-`python benchmarks/programs.py` checks and times them.
+`python benchmarks/programs_benchmark.py` checks and times them.
 """
 
 NAMES = (

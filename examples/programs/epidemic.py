@@ -15,7 +15,7 @@ STEP = 0.1
 
 
 def change(y, beta, gamma):
-    s, i, r = y
+    s, i, _ = y
     return np.array([-beta * s * i, beta * s * i - gamma * i, gamma * i])
 
 
@@ -39,7 +39,7 @@ def for_jax():
     from jax import lax
 
     def rate(y, beta, gamma):
-        s, i, r = y
+        s, i, _ = y
         return jnp.array([-beta * s * i, beta * s * i - gamma * i, gamma * i])
 
     def misfit(rates, observed):
@@ -63,7 +63,9 @@ def for_jax():
 
 def data(rng, n=100):
     days = np.arange(n)
-    return np.array([0.4, 0.1]), 0.2 * np.exp(-(((days - 25) / 12) ** 2)) + 0.005 * rng.normal(size=n)
+    return np.array([0.4, 0.1]), 0.2 * np.exp(-(((days - 25) / 12) ** 2)) + 0.005 * rng.normal(
+        size=n
+    )
 
 
 def main() -> None:

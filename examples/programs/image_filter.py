@@ -32,7 +32,9 @@ def main() -> None:
     misfit = symgrad(function, wrt=WRT)
     for _ in range(2000):
         kernel = kernel - 0.1 * misfit.grad(kernel, image, target)
-    print(f"misfit {misfit(kernel, image, target):.2e}; the centre of the filter: {kernel[2, 2]:.6f}")
+    print(
+        f"misfit {misfit(kernel, image, target):.2e}; the centre of the filter: {kernel[2, 2]:.6f}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Ten programs as people write them (examples/programs): derivatives beside NumPy and JAX.
 
-    python benchmarks/programs.py [NAME ...]
+    python benchmarks/programs_benchmark.py [NAME ...]
 
 NumPy's column is the function alone, without derivatives. Each tool runs on one thread, timed by
 its processor, in turns; the best of several rounds counts. `high` is what `symgrad` does unless told
@@ -79,7 +79,11 @@ def main() -> None:
     jax = Jax.start()
     print(f"microseconds; JAX {jax.version if jax else 'is not installed'}")
     columns = ("numpy", "jax", "high", "fast")
-    print(f"{'program':18}" + "".join(f"{c:>10}" for c in columns) + f"{'jax/high':>10}{'jax/fast':>10}{'differ':>10}")
+    print(
+        f"{'program':18}"
+        + "".join(f"{c:>10}" for c in columns)
+        + f"{'jax/high':>10}{'jax/fast':>10}{'differ':>10}"
+    )
     ratios: dict[str, list[float]] = {"high": [], "fast": []}
     for name in sys.argv[1:] or NAMES:
         t = times(name, jax)
@@ -89,8 +93,10 @@ def main() -> None:
             all_.append(ratio)
             line += f"{ratio:10.2f}"
         print(f"{line}{t.get('differ', np.nan):10.1e}", flush=True)
-    print("geometric mean of jax/high and jax/fast:",
-          *(f"{geometric_mean(r):.2f}" for r in ratios.values()))
+    print(
+        "geometric mean of jax/high and jax/fast:",
+        *(f"{geometric_mean(r):.2f}" for r in ratios.values()),
+    )
     if jax is not None:
         jax.stop()
 
