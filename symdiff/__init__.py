@@ -31,7 +31,9 @@ _HOMES = {
         ("grad", "hessian", "jacobian", "jvp", "symgrad", "value_and_grad", "vjp"),
         "symdiff.api.transforms",
     ),
-    **dict.fromkeys(("cancel", "complete", "diff", "series_at", "simplify"), "symdiff.api.calculus"),
+    **dict.fromkeys(
+        ("cancel", "complete", "diff", "series_at", "simplify"), "symdiff.api.calculus"
+    ),
     "AccuracyWarning": "symdiff.runtime.scalar.fallback",
     "Array": "symdiff.frontend",
     "SymbolicFunction": "symdiff.api.function",
