@@ -14,8 +14,8 @@ from symdiff.frontend.formula.parse import parse
 from symdiff.ir import Expr
 from symdiff.ir.program import Program, map_objects
 from symdiff.passes.simplify import Short
-from symdiff.pipeline import formulas
 from symdiff.pipeline import scalar as pipeline
+from symdiff.pipeline import single_passes
 
 
 @outermost
@@ -105,7 +105,7 @@ def cancel(expr: Any) -> Any:
     x + 2
     """
     program, symbols = _program(expr)
-    found = formulas.cancelled(program)
+    found = single_passes.cancelled(program)
     return _shown(program, found.outputs, symbols)
 
 
@@ -158,7 +158,7 @@ def complete(expr: Any) -> Completed:
     [(Eq(x, 0), 1)]
     """
     program, symbols = _program(expr)
-    found, places = formulas.completed(program)
+    found, places = single_passes.completed(program)
     parts = [e for p in places for e in (p.variable, p.root, p.node, p.limit)]
     made = iter(_sympy(parts, symbols))
     import sympy
@@ -209,7 +209,7 @@ def series_at(expr: Any, variable: Any, point: Any = 0, n: int = 6, side: int = 
         raise SymdiffError(f"side is {side!r}", hint="1, -1 or 0 for both")
     if isinstance(n, bool) or not isinstance(n, int):
         raise SymdiffError(f"n is {n!r}", hint="an integer: exponents are below it")
-    found = formulas.series_terms(program, name, _point(point), n, side)
+    found = single_passes.series_terms(program, name, _point(point), n, side)
     return _shown(program, found, symbols, exact=True)
 
 
