@@ -116,6 +116,7 @@ class Recorder(Interface):
         self.by_rows = False
         self.lazy = False
         self.python_numbers = False
+        self.compiled = 0
         self.numbers_only: tuple[str, str, bool] | None = None
         self.took_single = False
         self.singles: dict[Expr, None] = {}
