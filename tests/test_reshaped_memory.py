@@ -125,3 +125,64 @@ def _diagonal(x: Any) -> Any:
 
 def test_functions_that_store() -> None:
     np.testing.assert_allclose(symgrad(_diagonal)(ROWS), _diagonal(ROWS))
+
+
+BASES: list[Callable[..., Any]] = [
+    lambda x: np.zeros((3, 3)) + x, lambda x: x.copy(), lambda x: x * 1,
+]  # fmt: skip
+VIEWS: list[Callable[..., Any]] = [
+    lambda y: np.einsum("ij->ji", y), lambda y: np.einsum("ii->i", y), lambda y: np.einsum("ij", y),
+    lambda y: np.broadcast_to(y, (2, 3, 3)), np.real, lambda y: np.nan_to_num(y, copy=False), list,
+    lambda y: [+r for r in y], np.diag, lambda y: y[:, 1].ravel(), lambda y: y[0, ::2].ravel(),
+    lambda y: y[0, ::-1].ravel(), lambda y: y[1:2].reshape(-1), lambda y: y[0, ::-1].reshape(-1),
+    lambda y: y.T.ravel(), lambda y: y[:2].ravel(), lambda y: y[:, :2].ravel(), lambda y: y[1].ravel(),
+    lambda y: np.diagonal(y), lambda y: np.squeeze(y[None]), lambda y: np.rot90(y), lambda y: y.astype(float),
+    lambda y: np.positive(y), lambda y: np.asarray(y), lambda y: np.split(y, 3)[1], lambda y: np.flip(y, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_a_view_and_what_a_copy(base: Any, view: Any) -> None:
+    """What is stored is seen where NumPy shows it, or refused."""
+    x = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 10.0]])
+
+    def under(x: Any) -> Any:
+        y = base(x)
+        v = view(y)
+        y[0] = 100.0
+        y[1, 1] = -5.0
+        y[:, 2] *= 3
+        return v
+
+    def over(x: Any) -> Any:
+        y = base(x)
+        v = view(y)
+        v[...] = 77.0
+        return y
+
+    for f in (under, over):
+        try:
+            want = f(x)
+        except (TypeError, ValueError):  # a list, or memory that may not be changed
+            continue
+        try:
+            got = symgrad(f, verify=False, accuracy="fast")(x)
+        except SymdiffError as refusal:
+            assert "may have been changed" in str(refusal) or "copy=" in str(refusal)
+            continue
+        np.testing.assert_array_equal(got, want)
+
+
+def test_ravel_of_a_transpose_hangs_on_sizes_and_memory() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1
+        r = y.T.ravel()
+        r *= 2
+        return y
+
+    made = symgrad(f, verify=False)
+    for shape in ((2, 3), (1, 3), (3, 1), (1, 1), (2, 3)):
+        np.testing.assert_array_equal(made(np.ones(shape)), f(np.ones(shape)))
+    with pytest.raises(SymdiffError, match="does not lie row by row"):
+        made(np.asfortranarray(ROWS))

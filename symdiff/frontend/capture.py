@@ -205,7 +205,7 @@ def _capture(
             kinds=tuple(kinds),
             by_rows=t.by_rows,
         )
-        return found if plan.shapes is None else _of_elements(t, found)
+        return found if plan.shapes is None or t.by_rows else _of_elements(t, found)
     return _program(t, parameters.name, real, outputs, tree, kinds)
 
 

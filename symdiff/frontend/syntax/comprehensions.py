@@ -261,7 +261,11 @@ def _over(count: Expr, leaf: Expr, value: Any) -> SymArray:
     if any(leaf in set(ir.topological((n,))) for n in a.shape):
         raise Refused("the rows of an array have different lengths")
     e, d = ir.substitute((symbolic.formula(a), symbolic.needs(a)), mapping)
-    return symbolic.lazy((count, *a.shape), a.kind, e, d)
+    found = symbolic.lazy((count, *a.shape), a.kind, e, d)
+    if a.shape and a.sides is None:  # rows, which may be views of an array that is changed later
+        found.cell.origins.append(a.cell)
+        a.cell.shown.append(found.cell)
+    return found
 
 
 def _rows(t: Tracer, count: Expr, leaf: Expr, block: loop_program.Block, row: SymArray) -> SymArray:

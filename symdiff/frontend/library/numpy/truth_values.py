@@ -82,7 +82,7 @@ def _is_truth(value: Any) -> bool:
     if isinstance(value, Selected):
         value = value.items
     if isinstance(value, np.ndarray):
-        return value.dtype.kind == "b"
+        return bool(value.dtype.kind == "b")
     if isinstance(value, (list, tuple)):
         return bool(value) and all(map(_is_truth, value))
-    return getattr(value, "kind", "") == "b"
+    return bool(getattr(value, "kind", "") == "b")

@@ -39,6 +39,7 @@ from symdiff.frontend.trace.values import (
     Refused,
     Scalar,
     SmallArray,
+    SymArray,
     array_of,
     as_real,
     describe,
@@ -198,12 +199,19 @@ def _on_each(f: Function) -> Function:
     return lambda t, value: elementwise(f, value)
 
 
+def _real_part(t: Tracer, x: Any) -> Any:
+    """The array itself."""
+    return x if isinstance(x, (SymArray, SmallArray)) else elementwise(lambda v: v, x)
+
+
 def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
     """Large numbers stand for infinities unless others are given. The choice for nan stands right
     around the value, where it is seen to be a guard of a removable point."""
     high = number(sys.float_info.max) if posinf is None else posinf
     low = number(-sys.float_info.max) if neginf is None else neginf
 
+    if copy is not True and not is_number(x):
+        raise Refused("copy= of np.nan_to_num()", "it changes its argument; leave it out")
     if getattr(x, "kind", "f") != "f":
         return t.call(np.array, (x,), {})
 
@@ -408,7 +416,7 @@ TABLE: dict[str, Function] = {
     "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
     "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
     "numpy.fmax": _of_two_numbers(functions.MAXIMUM), "numpy.fmin": _of_two_numbers(functions.MINIMUM),
-    "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.real": _real_part, "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),
