@@ -8,7 +8,8 @@ has no value, `Undefined` is raised. `limits` looks at both sides of such a poin
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -16,9 +17,11 @@ from typing import Any
 import mpmath
 from mpmath import mp, mpf
 
-DIGITS = (60, 400, 3000)
+DIGITS = ((60, "d"), (400, "u"), (3000, "d"))
+"""Digits, and where they are rounded to, towards zero or away from it: what is lost altogether, as
+exp(-1e5) in 1 + exp(-1e5), is lost in one of the two only."""
 NEAR = (mpf(10) ** -60, mpf(10) ** -90)
-"""Distances at which limits are looked at."""
+"""Distances at which limits are looked at, as parts of the least coordinate."""
 CLOSE = mpf(10) ** -40
 
 
@@ -226,9 +229,9 @@ class Truth:
 def truths(f: Callable[..., Jet], point: Sequence[float], along: int) -> list[Truth]:
     """Value, first and second derivative by one variable."""
     before: list[Truth] | None = None
-    for digits in DIGITS:
+    for digits, rounding in DIGITS:
         try:
-            with mp.workdps(digits):
+            with mp.workdps(digits), _rounded(rounding):
                 found = _at(f, point, along)
         except TooFar:
             break
@@ -236,6 +239,16 @@ def truths(f: Callable[..., Jet], point: Sequence[float], along: int) -> list[Tr
             return found
         before = found
     return [Truth("open")] * 3
+
+
+@contextmanager
+def _rounded(to: str) -> Iterator[None]:
+    before = mp._prec_rounding[1]
+    mp._prec_rounding[1] = to
+    try:
+        yield
+    finally:
+        mp._prec_rounding[1] = before
 
 
 def _same(a: Truth, b: Truth) -> bool:
@@ -268,8 +281,10 @@ def _at(f: Callable[..., Jet], point: Sequence[float], along: int) -> list[Truth
         return result
     with mp.workdps(2 * mp.dps + 300):
         lines = _lines(len(point))
+        least = min((abs(mpf(x)) for x in point if x), default=mpf(1))
+        near = [h * min(least, mpf(1)) for h in NEAR]
         sides = [
-            [_run(f, [mpf(x) + h * c for x, c in zip(point, line, strict=True)], along) for h in NEAR]
+            [_run(f, [mpf(x) + h * c for x, c in zip(point, line, strict=True)], along) for h in near]
             for line in lines
         ]  # fmt: skip
         for k in range(3):

@@ -301,7 +301,8 @@ class Closed:
         self, closed: Expr, plain: Expr, whole: Expr, t: Expr, point: Fraction, side: int
     ) -> None:
         self.point, self.side = point, side
-        self.tape = Tape([t], [plain, flagged_where((closed,), CLOSED_ERROR)])
+        self.plain = Tape([t], [plain])
+        self.flag = Tape([t], [flagged_where((closed,), CLOSED_ERROR)])
         self.edges = Tape([t], list(edges(whole)))
 
     def confirmed(
@@ -358,14 +359,12 @@ class Closed:
         values = self.edges.run([x], ctx.prec)
         return {i: 1 if values[i] > 0 else -1 if values[i] < 0 else 0 for i in self.edges.roots}
 
-    def _run(self, h: Fraction, output: int) -> arb | bool | None:
-        x = self.point + h
-        values = self.tape.run([arb(fmpq(x.numerator, x.denominator))], ctx.prec)
-        return values[self.tape.roots[output]]
+    def _run(self, tape: Tape, h: Fraction) -> arb | bool | None:
+        return tape.run([_ball(self.point + h)], ctx.prec)[tape.roots[0]]
 
     def value(self, h: Fraction) -> arb:
         """The value at point + h."""
-        return self._run(h, 0)
+        return self._run(self.plain, h)
 
     def offsets(self, r: Fraction) -> list[Fraction]:
         """Where to look at distance r."""
@@ -373,7 +372,7 @@ class Closed:
 
     def trusted(self, i: int) -> bool:
         """Whether the closed form is accurate at the radius of index i."""
-        return all(self._run(h, 1) is False for h in self.offsets(_radius(i)))
+        return all(self._run(self.flag, h) is False for h in self.offsets(_radius(i)))
 
     def needed(self, reach: int) -> int:
         """The index of the radius from which on it is accurate, if it is at `reach`."""
