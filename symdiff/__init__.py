@@ -16,7 +16,7 @@ from symdiff.process.lazy_modules import public_names
 from symdiff.version import __version__
 
 if TYPE_CHECKING:
-    from symdiff.api.calculus import diff, simplify
+    from symdiff.api.calculus import cancel, complete, diff, series_at, simplify
     from symdiff.api.custom_rule import custom_rule
     from symdiff.api.function import SymbolicFunction
     from symdiff.api.transforms import grad, hessian, jacobian, jvp, symgrad, value_and_grad, vjp
@@ -31,7 +31,9 @@ _HOMES = {
         ("grad", "hessian", "jacobian", "jvp", "symgrad", "value_and_grad", "vjp"),
         "symdiff.api.transforms",
     ),
-    **dict.fromkeys(("diff", "simplify"), "symdiff.api.calculus"),
+    **dict.fromkeys(
+        ("cancel", "complete", "diff", "series_at", "simplify"), "symdiff.api.calculus"
+    ),
     "AccuracyWarning": "symdiff.runtime.scalar.fallback",
     "Array": "symdiff.frontend",
     "SymbolicFunction": "symdiff.api.function",
@@ -47,5 +49,5 @@ public_names(__name__, _HOMES)
 
 __all__ = [
     "AccuracyWarning", "Array", "DomainError", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",
-    "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
+    "cancel", "complete", "custom_rule", "diff", "grad", "hessian", "jacobian", "jvp", "lambdify", "options", "series_at", "show_progress", "simplify", "symgrad", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -19,7 +19,9 @@ import ctypes
 import functools
 import itertools
 import re
+import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -112,9 +114,31 @@ def type_of(function: Any) -> Any:
 
     Parameters
     ----------
-    function : has its dispatcher as `numba`, and the DERIVATIVES.
+    function : has its dispatcher as `numba`, its device function as `numba_cuda`, and the
+        DERIVATIVES.
     """
-    return _types()(function)
+    try:
+        if _asks_for_cuda():
+            from symdiff.runtime.cuda import numba_device
+
+            return numba_device.type_of(function, DERIVATIVES)
+        return _types()(function)
+    except AttributeError as error:  # for Numba it would mean that there is no type
+        raise TypeError(f"{function.__name__} has no type: {error}") from error
+
+
+def _asks_for_cuda() -> bool:
+    """Whether the one who asks is Numba's compiler for CUDA: both ask by the same attribute."""
+    if "numba.cuda" not in sys.modules:
+        return False
+    frame = sys._getframe(2)
+    while frame is not None and _module(frame).startswith("symdiff."):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None and _module(frame).startswith("numba.cuda.")
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
 
 
 @functools.cache

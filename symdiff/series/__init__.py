@@ -4,6 +4,7 @@
 `laurent`        lazy Laurent series in a local parameter
 `expansion`      the series of every node of a DAG on one side of a point
 `germs`          both sides joined: analytic, pole, branch point, jump, ...
+`one_variable`   the first terms of a formula's series, on one side or both
 
 The series of an elementary function comes from its derivative in the table of
 functions, as the solution of y' = f'(u) u'; no function has rules here.
@@ -14,6 +15,7 @@ from symdiff.series.coefficients import Coefficient, Number, is_zero, number, to
 from symdiff.series.expansion import Expansion, Failure
 from symdiff.series.germs import Germs
 from symdiff.series.laurent import OutOfBudget
+from symdiff.series.one_variable import first_terms
 
 __all__ = [
     "Coefficient",
@@ -23,6 +25,7 @@ __all__ = [
     "Number",
     "OutOfBudget",
     "Undecided",
+    "first_terms",
     "is_zero",
     "number",
     "to_expr",

@@ -8,6 +8,7 @@
 `nontemporal`      non-temporal stores of large results
 `flags`            the processor's floating-point exceptions
 `gemm`             products of matrices
+`linear`           small and triangular linear systems
 `jit`              compiling and linking
 `entry/`           builtins that Python calls
 `loops/`           programs with arrays and loops

@@ -61,7 +61,11 @@ _PRODUCT = (MUL, DIV)
 
 
 def to_sympy(
-    outputs: Sequence[Expr], *, named: bool = False, symbols: Mapping[str, Any] | None = None
+    outputs: Sequence[Expr],
+    *,
+    named: bool = False,
+    symbols: Mapping[str, Any] | None = None,
+    exact: bool = False,
 ) -> list[Any]:
     """The outputs as SymPy expressions.
 
@@ -72,6 +76,7 @@ def to_sympy(
         ...) as functions of that name; for printing.
     symbols : what variables become, by name, and plain symbols where it does not say; real
         symbols if it is None, which SymPy simplifies more.
+    exact : keep rationals of up to 40 digits that `number` would round.
 
     Returns
     -------
@@ -82,7 +87,7 @@ def to_sympy(
     """
     import sympy
 
-    builder = _Builder(sympy, outputs, named, symbols)
+    builder = _Builder(sympy, outputs, named, symbols, exact)
     order = topological(outputs)
     for e in order:
         if e not in builder.large:
@@ -158,9 +163,10 @@ class _Builder:
         outputs: Sequence[Expr],
         named: bool,
         symbols: Mapping[str, Any] | None = None,
+        exact: bool = False,
     ) -> None:
-        self.sympy, self.named, self.symbols = sympy, named, symbols
-        self.kept: Any = {} if symbols else _large_made[named, symbols is None]
+        self.sympy, self.named, self.symbols, self.exact = sympy, named, symbols, exact
+        self.kept: Any = {} if symbols or exact else _large_made[named, symbols is None]
         self.made: dict[Expr, Any] = {}
         order = topological(outputs)
         self.uses = Counter(a for e in order for a in e.args)
@@ -242,6 +248,8 @@ class _Builder:
         sympy, op = self.sympy, e.op
         if op is CONST:
             if isinstance(e.value, Fraction):
+                if self.exact and max(abs(e.value.numerator), e.value.denominator) < 10**40:
+                    return sympy.Rational(e.value.numerator, e.value.denominator)
                 return number(sympy, e.value)
             return sympy.nan if math.isnan(e.value) else sympy.oo if e.value > 0 else -sympy.oo
         if op is VAR:

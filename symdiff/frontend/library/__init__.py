@@ -7,6 +7,7 @@
 `methods`             methods of Python's containers and strings
 `numpy/`              NumPy
 `foreign`             other libraries' names of NumPy's and SciPy's
+`of_numba`            what Numba compiles, seen through to its Python
 `composed`            NumPy's and SciPy's in terms of others
 `rearranged`          those that rearrange arrays, in terms of others
 `distributions`       methods of `scipy.stats`

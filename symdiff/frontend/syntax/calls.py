@@ -19,7 +19,7 @@ from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import captures, source
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library import distributions, foreign, rearranged, record_copies
+from symdiff.frontend.library import distributions, foreign, of_numba, rearranged, record_copies
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.source import FunctionNode
@@ -118,6 +118,14 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if (inner := foreign.compiled_of(function)) is not None:
         captures.foreign(inner.__name__)
         return call(t, inner, args, kwargs)
+    if (seen := of_numba.find(function)) is not None:
+        t.compiled += seen.inside
+        try:
+            return call(t, seen.target, args, kwargs)
+        finally:
+            t.compiled -= seen.inside
+    if t.compiled and (chosen := of_numba.overloaded(function, args, kwargs)) is not None:
+        return call(t, chosen, args, kwargs)
     kind = type(function)
     if hasattr(kind, "__symdiff_trace__"):
         t.python_numbers = True
@@ -146,8 +154,6 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return call(t, function.func, every, {k: t.wrap(v) for k, v in function.keywords.items()} | kwargs)  # fmt: skip
     if kind is type(_cached) and isinstance(function.__wrapped__, FunctionType):
         return call(t, function.__wrapped__, args, kwargs)
-    if isinstance(compiled := getattr(function, "py_func", None), FunctionType):  # Numba's
-        return call(t, compiled, args, kwargs)
     if kind is BuiltinMethodType and isinstance(function.__self__, known.METHOD_OWNERS):
         return known.method(t, function, args, kwargs)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):

@@ -13,6 +13,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.library import of_numba
 from symdiff.frontend.loops import appended_lists, slots
 from symdiff.frontend.syntax import (
     containers,
@@ -353,8 +354,14 @@ def _pass(t: Tracer, node: ast.Pass) -> None:
     pass
 
 
+def _is_numbas(t: Tracer, decorator: ast.expr) -> bool:
+    """Whether a decorator is Numba's, which leaves a function what it is."""
+    maker = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(maker, (ast.Name, ast.Attribute)) and of_numba.leaves(evaluate(t, maker))
+
+
 def _function(t: Tracer, node: ast.FunctionDef) -> None:
-    if node.decorator_list:
+    if any(not _is_numbas(t, d) for d in node.decorator_list):
         t.refuse(
             f"the nested function '{node.name}' has a decorator",
             "decorate it outside of the function",

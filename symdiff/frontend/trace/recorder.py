@@ -115,6 +115,7 @@ class Recorder(Interface):
         self.array_parameters: frozenset[str] = frozenset()
         self.lazy = False
         self.python_numbers = False
+        self.compiled = 0
         self.numbers_only: tuple[str, str, bool] | None = None
         self.took_single = False
         self.singles: dict[Expr, None] = {}

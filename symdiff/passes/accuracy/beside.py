@@ -50,7 +50,7 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.lowering.loops.collected import reduction
 from symdiff.lowering.loops.matmul import TURNED
-from symdiff.passes.accuracy.eliminations import ROUTINES, eliminated
+from symdiff.passes.accuracy.eliminations import can_be_eliminated, eliminated
 
 Parts = tuple[Expr, ...]
 """The parts of a number: its value as far as one number holds it, and the others."""
@@ -70,7 +70,7 @@ def with_loops(program: LoopProgram, names: Names) -> Block:
             return [replace(s, body=go(s.body))]
         if not isinstance(s, Call):
             return [s]
-        if s.routine in ROUTINES:
+        if can_be_eliminated(s, known):
             return eliminated(s, known, names)
         if s.routine not in TURNED:
             raise UnsupportedError(f"{s.routine} has no version with more digits")

@@ -4,7 +4,7 @@ Before:  x = solve(a, b)
 After:   for k: the rows of [a b] with the largest a[i, k] first, and less than the others by as
          much as makes their a[i, k] zero;  x[i] = b[i]/a[i, i]
 
-Requires: one of `ROUTINES`; square matrices.
+Requires: `can_be_eliminated`; square matrices.
 Ensures: the same results. Gauss-Jordan elimination with partial pivoting: Higham, Accuracy and
 Stability of Numerical Algorithms (2002), section 14.4.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symdiff import ir
-from symdiff.ir import ONE, ZERO, Expr, const
+from symdiff.ir import CONST, ONE, ZERO, Expr, const
 from symdiff.ir.functions import LOG
 from symdiff.ir.loop_program import (
     REAL,
@@ -31,13 +31,23 @@ from symdiff.ir.loop_program import (
     name_of,
 )
 
-ROUTINES = frozenset(("solve", "inv", "det", "slogdet"))
-"""What can be written so."""
+MINORS = 3
+"""Rows up to which cofactors are written as minors."""
+
+
+def can_be_eliminated(s: Call, known: Mapping[str, Type]) -> bool:
+    """Whether a call can be written so."""
+    if s.routine != "cofactors":
+        return s.routine in ("solve", "inv", "det", "slogdet")
+    n = known[name_of(s.args[0])].shape[0]
+    return n.op is CONST and 1 <= n.value <= MINORS
 
 
 def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Statement]:
     """The statements of a solver."""
     n = known[name_of(s.args[0])].shape[0]
+    if s.routine == "cofactors":
+        return [_cofactors(s, int(n.value), names)]
     made, reduced, sign = _reduced(s, known, n, names)
     if s.routine in ("solve", "inv"):
         ((name, t),) = s.results
@@ -52,13 +62,37 @@ def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Stateme
     starts, ends = [sign], [now[0] * pivot]
     if s.routine == "slogdet":
         starts = [sign, ZERO]
-        ends = [now[0] * ir.where(ir.lt(pivot, ZERO), const(-1), ONE), now[1] + LOG(ir.abs_(pivot))]
+        ends = [
+            now[0]
+            * ir.where(ir.lt(pivot, ZERO), const(-1), ir.where(ir.eq(pivot, ZERO), ZERO, ONE)),
+            now[1] + LOG(ir.abs_(pivot)),
+        ]
     carried = tuple(
         Carried(name_of(v), REAL, start, end, name)
         for v, start, end, (name, _) in zip(now, starts, ends, s.results, strict=True)
     )
     made.append(Loop(name_of(i), n, carried, (), names.fresh("trips")))
     return made
+
+
+def _cofactors(s: Call, n: int, names: Names) -> Statement:
+    """Minors, of rows and columns that follow in a circle: so they have the signs of their places."""
+    ((name, t),), (a,) = s.results, s.args
+    i, j = (index(names.fresh(c)) for c in "ij")
+
+    def at(k: Expr, step: int) -> Expr:
+        past = k + const(step)
+        return ir.where(ir.lt(past, const(n)), past, past - const(n))
+
+    if n == 1:
+        value = ONE
+    elif n == 2:
+        sign = ir.where(ir.eq(i, j), ONE, const(-1))
+        value = sign * load(a, at(i, 1), at(j, 1))
+    else:
+        r, q, k, m = at(i, 1), at(i, 2), at(j, 1), at(j, 2)
+        value = load(a, r, k) * load(a, q, m) - load(a, r, m) * load(a, q, k)
+    return Build(name, t, (name_of(i), name_of(j)), value)
 
 
 def _reduced(
@@ -92,7 +126,7 @@ def _reduced(
         (
             Carried(name_of(best), REAL, const(-1), ir.where(better, size, best),
                     names.fresh("best")),
-            Carried(name_of(place), Type((), "i"), ZERO, ir.where(better, row, place),
+            Carried(name_of(place), Type((), "i"), k, ir.where(better, row, place),
                     name_of(found)),
         ),
         (), names.fresh("trips"),
@@ -102,7 +136,9 @@ def _reduced(
     exchange = Build(swapped, t, (name_of(p), name_of(q)), load(matrix, source, q))
     p, q, less = index(names.fresh("i")), index(names.fresh("j")), names.fresh("less")
     rows = array(swapped)
-    rest = load(rows, p, q) - load(rows, p, k) / load(rows, k, k) * load(rows, k, q)
+    pivot = load(rows, k, k)
+    factor = ir.where(ir.eq(pivot, ZERO), ZERO, load(rows, p, k) / pivot)
+    rest = load(rows, p, q) - factor * load(rows, k, q)
     value = ir.where(ir.eq(p, k), load(rows, p, q), rest)
     subtract = Build(less, t, (name_of(p), name_of(q)), value)
     sign, last = ir.var(names.fresh("sign")), ir.var(names.fresh("sign"))
@@ -120,4 +156,4 @@ def _reduced(
     return made, array(after), last
 
 
-__all__ = ["ROUTINES", "eliminated"]
+__all__ = ["can_be_eliminated", "eliminated"]

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
@@ -32,21 +33,36 @@ class OutOfBudgetError(Exception):
     """An exact computation grew beyond its budget."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Factored:
-    """`unit * prod(base**n)`; the factors map a key to (base, n), n != 0."""
+    """`unit * prod(base**n)`; the factors map a key to (base, n), n != 0. Never changed once it is
+    made, but not frozen: thousands are made, which takes twice as long for frozen ones."""
 
     unit: Fraction
     factors: dict[str, tuple[Any, int]]
 
 
 _ONE = Fraction(1)
+_SMALL = {n: _ONE if n == 1 else Fraction(n) for n in range(-32, 33)}
 
 
-def _fraction(q: Any) -> Fraction:
-    if q == 1:
-        return _ONE
-    return Fraction(int(q.p), int(q.q))
+def fraction(q: Any) -> Fraction:
+    """A coefficient as a number of Python."""
+    n, d = int(q.p), int(q.q)
+    if d == 1:
+        found = _SMALL.get(n)
+        if found is not None:
+            return found
+    return Fraction(n, d)
+
+
+@lru_cache(maxsize=64)
+def _symbols(names: tuple[str, ...]) -> tuple[Any, tuple[Any, ...], list[str], Any]:
+    """Polynomials in symbols of these names: their context, the symbols, their names as texts of
+    polynomials have them, and 1."""
+    context = fmpq_mpoly_ctx.get(list(names), Ordering.degrevlex)
+    gens = context.gens()
+    return context, gens, [str(g) for g in gens], context.constant(1)
 
 
 @dataclass(slots=True)
@@ -71,10 +87,8 @@ class Ring:
         names = [f"g{i}" for i in range(len(self.generators))]
         angles = [g for g in self.generators if g.kind == "angle"]
         names += [f"{f}{i}" for i in range(len(angles)) for f in "cs"]
-        self.context = fmpq_mpoly_ctx.get(names or ["unused"], Ordering.degrevlex)
-        gens = self.gens = self.context.gens()
-        self.names = [str(g) for g in gens]
-        self.one = self.context.constant(1)
+        self.context, gens, self.names, self.one = _symbols(tuple(names) or ("unused",))
+        self.gens = gens
         self.symbols = dict(zip(self.generators, gens, strict=False))
         rest = gens[len(self.generators) :]
         self.circle = {g: (rest[2 * i], rest[2 * i + 1]) for i, g in enumerate(angles)}
@@ -153,7 +167,7 @@ class Ring:
             return self.const(Fraction(0))
         lead = poly.leading_coefficient()
         if len(poly) == 1:
-            return Factored(_fraction(lead), self._powers(poly))
+            return Factored(fraction(lead), self._powers(poly))
         content = poly.term_content()
         factors: dict[str, tuple[Any, int]] = {}
         rest = poly
@@ -162,7 +176,7 @@ class Ring:
             rest = poly / content
         if lead != 1:
             rest = rest / rest.leading_coefficient()
-        result = Factored(_fraction(lead), factors)
+        result = Factored(fraction(lead), factors)
         self._insert(factors, rest, 1)
         return result
 
@@ -244,7 +258,7 @@ class Ring:
                     del factors[other_key]
                     if m > 1:
                         factors[other_key] = (other, m - 1)
-                    lead = _fraction(quotient.leading_coefficient())
+                    lead = fraction(quotient.leading_coefficient())
                     split = self.of(quotient)
                     return self.mul(Factored(a.unit * lead / lead, factors), split)
         return None
@@ -321,7 +335,7 @@ class Ring:
         found = self.known.get(str(base))
         if found is not None:
             return found[0], 1 / found[1]
-        terms = [(m, _fraction(c)) for m, c in base.terms()]
+        terms = [(m, fraction(c)) for m, c in base.terms()]
         scale = Fraction(
             math.gcd(*(c.numerator for _, c in terms)), math.lcm(*(c.denominator for _, c in terms))
         )

@@ -145,6 +145,11 @@ class Across:
         limit = self.coefficients(orders, self.terms + TESTED)[0]
         return PINNED(self.v - self.rho, limit, self.readable_form(orders))
 
+    def branches(self, orders: Orders, form: Expr) -> Expr:
+        """A form of a derivative, with its limit on the surface as a branch of its own."""
+        limit = self.coefficients(orders, self.terms + TESTED)[0]
+        return ir.where(ir.eq(self.v, self.rho), limit, form)
+
     def written(self, orders: Orders, args: Sequence[Expr], bits: int) -> Expr:
         """A derivative at the arguments, as doubles compute it: a series near the surface."""
         close, total = self.near(orders)

@@ -201,6 +201,12 @@ class Removable:
             self._readable += cancel((functools.reduce(ir.add, terms),))
         return self._readable[order]
 
+    def branches(self, order: int, form: Expr) -> Expr:
+        """A form of a derivative, with its values at the points as branches of their own."""
+        for c in reversed(self.centres):
+            form = ir.where(ir.eq(VARIABLE, ir.const(c.point)), to_expr(c.value(order)), form)
+        return form
+
     def bands(self, order: int, bits: int) -> list[Band]:
         """The bands around the points, for arithmetic with that many bits."""
         key = order, bits
@@ -317,6 +323,8 @@ class Completed(Protocol):
 
     def readable_form(self, order: Any) -> Expr: ...
 
+    def branches(self, order: Any, form: Expr) -> Expr: ...
+
 
 def meaning(op: Op) -> tuple[Completed, Any] | None:
     """Which derivative of which completed function an operation is, if it is one."""
@@ -360,6 +368,23 @@ def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     return _in_closed_form(outputs, "readable_form")
 
 
+def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The closed form in place of each completed function, for people to read, as a branch beside
+    those of its completed points."""
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op in MARKS:
+            return args[0]
+        completed = meaning(e.op)
+        if completed is None:
+            return ir.rebuild(e, args)
+        function, order = completed
+        found = function.branches(order, readable_forms((function.readable_form(order),))[0])
+        return ir.substitute((found,), dict(zip(function.variables, args, strict=True)))[0]
+
+    return ir.transform(outputs, rule)
+
+
 def _in_closed_form(outputs: Iterable[Expr], form: str, pinned: bool = False) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
         if e.op in MARKS:
@@ -388,6 +413,7 @@ __all__ = [
     "VARIABLE",
     "Centre",
     "Removable",
+    "branched_forms",
     "closed_forms",
     "expand_completed",
     "meaning",

@@ -47,7 +47,7 @@ from symdiff.ir.formula_text import terms, tree_sizes
 from symdiff.ir.functions import COS, COSH, SIN, SINH, TAN, TANH
 from symdiff.passes.cancel.rational import OutOfBudgetError
 from symdiff.passes.simplify import radicals
-from symdiff.passes.simplify.candidates import MARGIN, MAX_TERMS, Candidates
+from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.familiar import readable
@@ -60,7 +60,7 @@ CANDIDATES = 800
 """Candidates that are measured for one formula."""
 ALTOGETHER, LEAST = 2400, 60
 """For all formulas of a call, and for each of them even then."""
-WORSE = 3
+WORSE = 2
 """Operations by which an intermediate formula may be longer."""
 MOST_TRIED = 12
 """Formulas of a window that are compared with what they replace, the shortest first."""
@@ -335,7 +335,7 @@ class _Simplifier:
             return None
         parts = terms(e)
         least = min(map(self.costs.length, found))
-        if self.costs.length(e) > 2 * least + MARGIN and not cautious:
+        if self.costs.length(e) > 2 * (least + 1) and not cautious:
             pass  # its parts have nothing that short
         elif e.op in _SUMS and 2 <= len(parts) <= MAX_TERMS:
             found.append(work.sum_of(parts))

@@ -13,16 +13,17 @@ from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import absolute, one_angle, radicals, waves
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame
+from symdiff.passes.simplify.pieces import key_of
 from symdiff.passes.simplify.writer import Writer
 
 MAX_TERMS = 10
 """Sums with more terms are not taken apart."""
-MAX_POOL = 3
+MAX_POOL = 2
 """Values that are written, of those that functions of angles and roots give."""
 MAX_ANGLES = 3
 """Windows with more angles, or exponentials, are not written by other functions of them."""
-MARGIN = 2
-"""Values that look longer than twice the shortest formula found, and this, are not written."""
+RATIO, MARGIN = 1.5, 2
+"""Values that look longer than this times the shortest formula found, and this, are not written."""
 
 _SUMS = (ADD, SUB)
 
@@ -67,7 +68,7 @@ class Candidates:
         for rough, _, v in sorted(
             (self.writer.rough(v), i, v) for i, v in enumerate(self.pool(value))
         ):
-            if least is not None and rough > 2 * least + MARGIN:
+            if least is not None and rough > RATIO * least + MARGIN:
                 break
             e = self.writer.write(v)
             made[e] = None
@@ -159,7 +160,7 @@ class Candidates:
                     apart = self.costs.length(ir.add(made[j], made[i]))
                     try:
                         both = ring.add(values[i], values[j])
-                        if self.writer.rough(both) > 2 * apart + MARGIN:
+                        if self.writer.rough(both) > 2 * (apart + 1):
                             continue
                         joined = self.best(both)
                     except OutOfBudgetError:
@@ -196,6 +197,9 @@ class Candidates:
         whole = all(n > 0 for v in values for _, n in v.factors.values())
         return whole and len(columns) < 2
 
+    def _is_quotient(self, e: Expr) -> bool:
+        return any(n < 0 for _, n in self.frame.value(e).factors.values())
+
     def product_of(self, e: Expr) -> list[Expr]:
         """A product with one of its sums brought together in pairs."""
         ring, found = self.frame.ring, []
@@ -205,6 +209,8 @@ class Candidates:
             if base.op not in _SUMS or n is None or not 2 <= len(terms(base)) <= MAX_TERMS:
                 continue
             try:
+                if not (self.frame.angles or any(self._is_quotient(t) for _, t in terms(base))):
+                    continue  # polynomials are written as such
                 rest = ring.const(unit)
                 for i, (b, x) in enumerate(parts):
                     if i != k:
@@ -216,9 +222,4 @@ class Candidates:
         return found
 
 
-def key_of(value: Factored) -> object:
-    """What is equal for equal values of a frame."""
-    return value.unit, tuple(sorted((k, n) for k, (_, n) in value.factors.items()))
-
-
-__all__ = ["MARGIN", "MAX_TERMS", "Candidates", "key_of"]
+__all__ = ["MAX_TERMS", "Candidates"]

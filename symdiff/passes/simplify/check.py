@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal
 
 from flint import arb
@@ -24,7 +24,7 @@ from symdiff.ir.formula_text import factors
 
 ENOUGH, MOST = 6, 40
 """Ordinary points at which both must be known, and points tried for that."""
-EDGES = (Fraction(0), Fraction(1), Fraction(-1))
+EDGES = (0, 1, -1)
 """Each variable takes these values in turn, while the others are positive, and are anything."""
 MAX_DIVISORS = 4
 """Sums in denominators whose zeros are looked at."""
@@ -61,9 +61,7 @@ def compare(
             edge = k >= MOST
             if not edge and (seen >= ENOUGH or (k and not inputs)):
                 continue
-            point = [
-                arb(q.numerator) / q.denominator for q in _point(rng, len(params), k, len(inputs))
-            ]
+            point = list(_point(len(params), k, len(inputs)))
             verdict = _verdict(tape, point, edge, strict)
             if verdict == "undefined" and edge:
                 which, rest = divmod(k - MOST, 2 * len(EDGES))
@@ -169,17 +167,20 @@ def _verdict(
     return None
 
 
-def _point(rng: random.Random, count: int, k: int, edges: int) -> list[Fraction]:
-    """Values at which formulas differ if they do: ordinary ones, then edges."""
+@lru_cache(maxsize=4096)
+def _point(count: int, k: int, edges: int) -> tuple[arb, ...]:
+    """Values at which formulas differ if they do: ordinary ones, then edges. All of them are
+    doubles, so that they are exact at every precision."""
+    rng = random.Random(1000 * count + k)
     if k < MOST:
         if k < 4:  # positive, within (0, 1) for every other
             low, high = ((0.1, 0.9), (1.1, 3.0), (0.1, 3.0), (0.3, 0.7))[k]
-            return [Fraction(rng.uniform(low, high)) for _ in range(count)]
+            return tuple(arb(rng.uniform(low, high)) for _ in range(count))
         size = (1.0, 3.0, 0.9, 8.0)[k % 4]
-        return [Fraction(rng.uniform(-size, size)) for _ in range(count)]
+        return tuple(arb(rng.uniform(-size, size)) for _ in range(count))
     which, rest = divmod(k - MOST, 2 * len(EDGES))
     assert which < edges
     low = 1.1 if rest % 2 else -2.0
-    point = [Fraction(rng.uniform(low, 3.0)) for _ in range(count)]
-    point[which] = EDGES[rest // 2]
-    return point
+    point = [arb(rng.uniform(low, 3.0)) for _ in range(count)]
+    point[which] = arb(EDGES[rest // 2])
+    return tuple(point)

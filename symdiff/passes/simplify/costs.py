@@ -24,13 +24,14 @@ class Budget:
 
 class Costs:
     """How long formulas are: operations, kinds of functions that their user did not write, values
-    of functions that he did not, length."""
+    of functions that he did not, and differences that he wrote the other way round, length."""
 
     def __init__(self, given: Iterable[Expr] = ()) -> None:
         self.formulas = Formulas()
         nodes = set(given)
         self.given = {e.op for e in nodes}
         self.functions = {e for e in nodes if e.op not in ir.ARITHMETIC}
+        self.turned = {ir.raw(ir.SUB, e.args[::-1]) for e in nodes if e.op is ir.SUB} - nodes
         self._known: dict[Expr, tuple[Any, ...]] = {}
         self._ranks: dict[Expr, tuple[int, int, int]] = {}
 
@@ -54,7 +55,10 @@ class Costs:
             for n in ir.topological((e,)):
                 ops.add(n.op)
                 new += n.op is ir.POW and n.args[0].op is ir.CONST
-                others += bool(n.args) and n.op not in ir.ARITHMETIC and n not in self.functions
+                if n.op is ir.SUB:
+                    others += n in self.turned
+                elif n.args and n.op not in ir.ARITHMETIC:
+                    others += n not in self.functions
             found = self.length(e), new + len(ops - self.given), others
             self._ranks[e] = found
         return found

@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from symdiff import ir
@@ -77,6 +78,12 @@ class Root:
     n: int
     symbol: Any
     square: Factored
+
+
+@lru_cache(maxsize=64)
+def _anonymous(count: int) -> list[Generator]:
+    """Generators of a ring whose symbols get their meanings later."""
+    return [Generator("node", ir.var(f"#{i}")) for i in range(count)]
 
 
 def window(e: Expr) -> list[Expr]:
@@ -218,9 +225,9 @@ class Frame:
         plain, radicands = self._plain, self.radicands
         added = sum(base is None and m in self.added for base, m in self.units)
         count = len(plain) + len(self.units) + 8 * added + len(self.steps) * 8 + len(radicands)
-        self.ring = Ring([Generator("node", ir.var(f"#{i}")) for i in range(max(count, 1))])
-        self.gens = self.ring.context.gens()
-        self.index = {str(g): i for i, g in enumerate(self.gens)}
+        self.ring = Ring(_anonymous(max(count, 1)))
+        self.gens = self.ring.gens
+        self.index = {name: i for i, name in enumerate(self.ring.names)}
         self.plain = {e: self._symbol(e) for e in plain}
         self.exps: dict[tuple[Expr | None, Expr], Any] = {}
         for key, unit in self.units.items():

@@ -17,6 +17,7 @@ from typing import Any
 
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify.frame import CIRCULAR, Angle, Frame
+from symdiff.passes.simplify.pieces import key_of
 
 MAX_DEGREE = 12
 """Powers of sine and cosine, or of an exponential, that are looked at."""
@@ -36,7 +37,7 @@ def forms(frame: Frame, angle: Angle, value: Factored) -> Iterator[Factored]:
         return
     seen: set[Any] = set()
     for form in work.all_of(half):
-        key = form.unit, tuple(sorted((k, n) for k, (_, n) in form.factors.items()))
+        key = key_of(form)
         if key not in seen:
             seen.add(key)
             yield form

@@ -12,6 +12,7 @@ from symdiff import ir
 from symdiff.ir import ONE, ZERO, Expr
 from symdiff.ir.formula_text import terms
 from symdiff.ir.functions import PI
+from symdiff.passes.cancel.rational import Factored
 
 _HALF, _ONE = Fraction(1, 2), Fraction(1)
 _FOLDED = (ir.MUL, ir.DIV, ir.NEG, ir.CONST)
@@ -42,10 +43,12 @@ def primitive(p: Any) -> tuple[Any, Fraction]:
     return p / fmpq(over, under), Fraction(over, under)
 
 
-def fraction(q: Any) -> Fraction:
-    if q == 1:
-        return _ONE
-    return Fraction(int(q.p), int(q.q))
+def key_of(value: Factored) -> object:
+    """What is equal for equal values of a frame."""
+    unit, found = value.unit, value.factors
+    if len(found) < 2:
+        return unit.numerator, unit.denominator, *[(k, f[1]) for k, f in found.items()]
+    return unit.numerator, unit.denominator, *sorted([(k, f[1]) for k, f in found.items()])
 
 
 def negated(e: Expr) -> Expr:

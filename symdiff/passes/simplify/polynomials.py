@@ -14,15 +14,15 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ZERO, Expr
-from symdiff.passes.cancel.rational import Factored
+from symdiff.passes.cancel.rational import Factored, fraction
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import fraction, negated, primitive, turned
+from symdiff.passes.simplify.pieces import negated, primitive, turned
 from symdiff.passes.simplify.products import Products
 
 MAX_TERMS = 40
 """Longer polynomials are written as they stand."""
-MAX_SPLIT = 12
+MAX_SPLIT = 8
 """Longer ones are not taken apart by every generator."""
 
 
@@ -33,6 +33,7 @@ class Polynomials(Products):
         super().__init__(frame, costs, budget, cautious)
         self._polys: dict[str, Expr] = {}
         self._busy: set[str] = set()
+        self._factors_of: dict[str, Any] = {}
 
     def write(self, value: Factored) -> Expr:
         """The shortest formula found for a value."""
@@ -74,7 +75,7 @@ class Polynomials(Products):
             inner = self.poly(p / self._monomial(singles))
             candidates.append(self.assembled(Fraction(1), singles, [(inner, 1)]))
             return self.costs.best(candidates)
-        c, parts = p.factor()
+        c, parts = self.factors(p, key)
         if len(parts) > 1 or parts[0][1] > 1:
             others = [(self.poly(q), int(k)) for q, k in parts]
             candidates.append(self.assembled(fraction(c), {}, others))
@@ -84,11 +85,33 @@ class Polynomials(Products):
             candidates += self._by_known(p)
         return self.costs.best(candidates)
 
+    def factors(self, p: Any, key: str) -> tuple[Any, list[tuple[Any, int]]]:
+        """The irreducible factors of a polynomial that no symbol divides, with a number."""
+        found = self._factors_of.get(key)
+        if found is None:
+            found = (1, [(p, 1)]) if self._is_irreducible(p, key) else p.factor()
+            self._factors_of[key] = found
+        return found
+
+    def _is_irreducible(self, p: Any, key: str) -> bool:
+        """Whether that is seen at once: of degree one in a symbol that only one term has, or all
+        but one."""
+        rows = self.rows(p, key)
+        uses: dict[int, int] = {}
+        high: set[int] = set()
+        for powers, _ in rows:
+            for i, n in powers.items():
+                uses[i] = uses.get(i, 0) + 1
+                if n > 1:
+                    high.add(i)
+        if len(rows) in uses.values():
+            return False
+        return any(n in (1, len(rows) - 1) for i, n in uses.items() if i not in high)
+
     def _expanded(self, p: Any) -> Expr:
         total = ZERO
-        for monomial, c in p.terms():
-            singles = {i: int(n) for i, n in enumerate(monomial) if n}
-            total = ir.add(total, self.assembled(fraction(c), singles, []))
+        for singles, c in self.rows(p):
+            total = ir.add(total, self.assembled(c, singles, []))
         return total
 
     def _monomial(self, singles: dict[int, int]) -> Any:
@@ -175,10 +198,10 @@ class Polynomials(Products):
             quotient, remainder = divmod(p, base)
             if quotient.is_zero() or remainder.is_zero():
                 continue
-            if len(quotient) + len(remainder) > len(p) or not self.budget.spend():
+            if len(quotient) + len(remainder) >= len(p) or key in self._busy:
                 continue
-            if key in self._busy:
-                continue
+            if not self.budget.spend():
+                break
             self._busy.add(key)
             inner = self.ring.mul(self.ring.of(quotient), self.ring.of(base))
             found.append(ir.add(self.write(inner), self.poly(remainder)))

@@ -13,7 +13,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ZERO, Expr
 from symdiff.ir.functions import EXP, PI
-from symdiff.passes.cancel.rational import Factored
+from symdiff.passes.cancel.rational import Factored, fraction
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.directions import gathered, times
 from symdiff.passes.simplify.frame import Frame
@@ -22,6 +22,8 @@ from symdiff.passes.simplify.pieces import multiplied, negated, roots_of_numbers
 Around = tuple[int, int, int]
 """Operations of some factors, how many are above the line, how many below."""
 NOTHING: Around = (0, 0, 0)
+Rows = list[tuple[dict[int, int], Fraction]]
+"""The terms of a polynomial: the powers of its symbols, and their coefficients."""
 
 _ONE, _TWO = Fraction(1), Fraction(2)
 
@@ -37,24 +39,45 @@ class Products:
         self._sides: dict[tuple[int, int], tuple[int, bool]] = {}
         self._made: dict[Any, Expr] = {}
         self._sums: dict[Expr, Expr] = {}
+        self._rough: dict[str, tuple[int, dict[int, int]]] = {}
+        self._rows: dict[str, Rows] = {}
+
+    def rows(self, p: Any, key: str | None = None) -> Rows:
+        """The terms of a polynomial: powers of symbols, and coefficients."""
+        key = str(p) if key is None else key
+        found = self._rows.get(key)
+        if found is None:
+            found = self._rows[key] = [
+                ({i: int(n) for i, n in enumerate(m) if n}, fraction(c)) for m, c in p.terms()
+            ]
+        return found
 
     def rough(self, value: Factored) -> int:
         """About how many operations a value has, without writing it: its sums as they stand."""
         count = over = under = 0
         singles: dict[int, int] = {}
-        for base, n in value.factors.values():
-            if len(base) == 1:
-                for i, k in enumerate(next(iter(base.monoms()))):
-                    if k:
-                        singles[i] = int(k) * n
+        for key, (base, n) in value.factors.items():
+            known = self._rough.get(key)
+            if known is None:
+                known = self._rough[key] = self._rough_sum(base, key)
+            if known[1]:
+                for i, k in known[1].items():
+                    singles[i] = k * n
                 continue
-            count += len(base) - 1 + (n not in (1, -1))
-            for monomial, c in base.terms():
-                powers = {i: int(k) for i, k in enumerate(monomial) if k}
-                count += self.size(_ONE if c in (1, -1) else _TWO, powers)
+            count += known[0] + (n not in (1, -1))
             over += n > 0
             under += n < 0
         return self.size(value.unit, singles, (count, over, under)) + (value.unit < 0)
+
+    def _rough_sum(self, base: Any, key: str) -> tuple[int, dict[int, int]]:
+        """The operations of a sum as it stands; the powers of one term."""
+        rows = self.rows(base, key)
+        if len(rows) == 1:
+            return 0, rows[0][0]
+        count = len(rows) - 1
+        for powers, c in rows:
+            count += self.size(_ONE if c in (1, -1) else _TWO, powers)
+        return count, {}
 
     def size(self, unit: Fraction, singles: dict[int, int], around: Around = NOTHING) -> int:
         """The operations of a product without its sign, without writing it; powers of one base

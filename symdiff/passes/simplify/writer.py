@@ -22,7 +22,7 @@ from symdiff.ir.functions import PI
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame
-from symdiff.passes.simplify.pieces import fraction, negated, primitive
+from symdiff.passes.simplify.pieces import key_of, negated, primitive
 from symdiff.passes.simplify.polynomials import MAX_SPLIT, MAX_TERMS, Polynomials
 from symdiff.passes.simplify.products import Around
 
@@ -46,7 +46,7 @@ class Writer(Polynomials):
         """The shortest formula found for a value."""
         if value.unit == 0:
             return ZERO
-        key = value.unit, tuple(sorted((k, n) for k, (_, n) in value.factors.items()))
+        key = key_of(value)
         found = self._values.get(key)
         if found is None:
             found = self._values[key] = self._write(value)
@@ -108,7 +108,14 @@ class Writer(Polynomials):
                 factor = self.frame.value(base)
             except (KeyError, OutOfBudgetError):  # made of other generators
                 continue
+            shared = [
+                (m > 0) is (value.factors[key][1] > 0)
+                for key, (_, m) in factor.factors.items()
+                if key in value.factors
+            ]
             for k in (1, -1):
+                if (k > 0) not in shared:  # nothing cancels
+                    continue
                 if not self.budget.spend():
                     return
                 rest = self.ring.div(value, self.ring.pow(factor, k))
@@ -131,29 +138,27 @@ class Writer(Polynomials):
         singles: dict[int, int] = {}
         for key, (base, n) in value.factors.items():
             if len(base) == 1:
-                for i, k in enumerate(next(iter(base.monoms()))):
-                    if k:
-                        singles[i] = singles.get(i, 0) + int(k) * n
+                for i, k in self.rows(base, key)[0][0].items():
+                    singles[i] = singles.get(i, 0) + k * n
                 continue
             parts = self._factors.get(key)
             if parts is None:
-                parts = [(*primitive(part), k) for part, k in self._factored(base)]
+                parts = [(*primitive(part), k) for part, k in self._factored(base, key)]
                 self._factors[key] = parts
             for whole, scale, k in parts:
                 if scale != 1:
                     unit *= scale ** (k * n)
                 if len(whole) == 1:
-                    for i, d in enumerate(next(iter(whole.monoms()))):
-                        if d:
-                            singles[i] = singles.get(i, 0) + int(d) * k * n
+                    for i, d in self.rows(whole)[0][0].items():
+                        singles[i] = singles.get(i, 0) + d * k * n
                 else:
                     sums.append((whole, k * n))
         return unit, sums, {i: n for i, n in singles.items() if n}
 
-    def _factored(self, base: Any) -> list[tuple[Any, int]]:
-        if len(base) > MAX_TERMS or (str(base) in self.frame.known() and len(base) > 4):
+    def _factored(self, base: Any, key: str) -> list[tuple[Any, int]]:
+        if len(base) > MAX_TERMS or (len(base) > 4 and key in self.frame.known()):
             return [(base, 1)]
-        c, parts = base.factor()
+        c, parts = self.factors(base, key)
         if len(parts) == 1 and parts[0][1] == 1:
             return [(base, 1)]
         first, n = parts[0]
@@ -174,6 +179,9 @@ class Writer(Polynomials):
         made: list[tuple[Expr, Fraction | int]] = [*others]
         for p, n in sums:
             e = self.poly(p)
+            if n % 2 and unit > 0 and not (self._bases or self._is_turned(e)):
+                made.append((e, n))
+                continue
             turned = self.poly(-p)
             if turned in self._bases or e in self._bases:  # to join the power of that sum
                 if turned in self._bases:
@@ -187,6 +195,22 @@ class Writer(Polynomials):
                 e = turned
             made.append((e, n))
         return self.assembled(unit, singles, made)
+
+    def _as_given(
+        self, unit: Fraction, sums: list[tuple[Any, int]]
+    ) -> tuple[Fraction, list[tuple[Expr, int]]]:
+        """Sums beside one that takes the sign: differences as they were given."""
+        made: list[tuple[Expr, int]] = []
+        for p, n in sums:
+            e = self.poly(p)
+            if n % 2 and e in self.costs.turned:
+                e, unit = self.poly(-p), -unit
+            made.append((e, n))
+        return unit, made
+
+    def _is_turned(self, e: Expr) -> bool:
+        """Whether a sum may be shorter with the other sign."""
+        return e.op not in (ir.ADD, ir.SUB) or self.costs.formulas.starts_with_minus(e)
 
     def _sign_taken(self, e: Expr, turned: Expr, negative: bool) -> bool:
         """Whether a sum is better written as its negative, for a sign in front of it."""
@@ -209,11 +233,11 @@ class Writer(Polynomials):
         than the limit."""
         if len(p) > MAX_SPLIT or self.cautious or not (singles or abs(unit) != 1):
             return []
-        terms = {tuple(map(int, m)): fraction(c) for m, c in p.terms()}
+        rows = self.rows(p)
         options: list[tuple[int, int]] = []
         for i, n in singles.items():
             if n < 0:
-                degrees = sorted({m[i] for m in terms})
+                degrees = sorted({m.get(i, 0) for m, _ in rows})
                 options += [(i, k) for k in {*degrees[1:], -n} if 0 < k <= -n]
             elif i in self.frame.powers and n > 0:
                 options += [(i, -n)]
@@ -223,8 +247,7 @@ class Writer(Polynomials):
         if abs(unit.numerator) > 1:
             scales.append(Fraction(abs(unit.numerator)))
             scales.append(abs(unit))
-        rows = [({i: n for i, n in enumerate(m) if n}, c) for m, c in terms.items()]
-        others = [(self.poly(q), n) for q, n in rest]
+        unit, others = self._as_given(unit, rest)
         around = self.around(others)
         sizes: dict[Any, tuple[int, dict[int, int], Fraction]] = {}
 
@@ -312,19 +335,18 @@ class Writer(Polynomials):
         """Factors of the numerator moved into a sum below: `x/(a*x + x**2 + b)`."""
         if len(p) > MAX_SPLIT or self.cautious or not singles:
             return []
-        terms = {tuple(map(int, m)): fraction(c) for m, c in p.terms()}
+        terms = self.rows(p)
         found: list[Expr] = []
         others = [(self.poly(q), m) for q, m in rest]
         around = self.around(others)
         for i, n in singles.items():
             if n <= 0:
                 continue
-            k = min(n, max(m[i] for m in terms)) or n
+            k = min(n, max(m.get(i, 0) for m, _ in terms)) or n
             rows: list[tuple[Fraction, dict[int, int]]] = []
             count = len(terms) - 1
-            for monomial, c in terms.items():
-                powers = {j: d for j, d in enumerate(monomial) if d}
-                powers[i] = powers.get(i, 0) - k
+            for monomial, c in terms:
+                powers = {**monomial, i: monomial.get(i, 0) - k}
                 rows.append((c, powers))
                 count += self.size(c, powers)
             outside = {**singles, i: n - k}
@@ -353,10 +375,9 @@ class Writer(Polynomials):
                     rest.append((p, n))
                     continue
                 total = ZERO
-                for m, c in p.terms():
-                    powers = {j: int(k) for j, k in enumerate(m) if k}
-                    powers[i] = powers.get(i, 0) - d
-                    total = ir.add(total, self.assembled(fraction(c), powers, []))
+                for m, c in self.rows(p):
+                    powers = {**m, i: m.get(i, 0) - d}
+                    total = ir.add(total, self.assembled(c, powers, []))
                 turned = negated(total)
                 if n % 2 == 0:
                     total = self.costs.best((total, turned))

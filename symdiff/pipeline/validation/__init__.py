@@ -12,6 +12,7 @@ was found is kept on disk with the kernel. `settings` says how thoroughly.
     gives formulas another meaning than their letters (guards, literals, filled points,
     kinks), that is what they are compared with.
 
+`broken_off`    Plain Python that is broken off after so many steps, in the user's code alone
 `chain`         The chain rule as a textbook has it: the derivatives that kernels are co...
 `firstcall`     The first call of a function beside plain Python
 `kinds`         What a first call is named by

@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from symdiff.interpret.flat import Tape
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir.loop_program import Call, LoopProgram, walk
 from symdiff.ir.program import Program, flatten_like
+from symdiff.pipeline.validation.broken_off import TooLong, limited
 
 STEPS = 100_000
 """Lines of plain Python that are run, and operations of the captured program."""
@@ -88,10 +88,6 @@ class Range:
 Smooth = Callable[[Sequence[Any]], Program | None]
 
 
-class _TooLong(BaseException):
-    """The plain function takes too many steps."""
-
-
 class _Open(ArithmeticError):  # noqa: N818
     """Nothing can be concluded."""
 
@@ -118,7 +114,7 @@ class Enclosures(Precise):
     def apply(self, op: ir.Op, args: Sequence[Any]) -> Any:
         self.steps += 1
         if self.steps > STEPS:
-            raise _TooLong
+            raise TooLong
         from symdiff.interpret.balls import ball_of
 
         if op.ball is None and op.expand is not None:
@@ -183,7 +179,7 @@ def verify(
             return False  # where Python's constants were 0 or infinite, and went into others
         try:
             return _compare(name, program, given, call, again, dtype, smooth)
-        except _TooLong:
+        except TooLong:
             continue
         except (_Open, UnsupportedError, NotImplementedError):
             return False
@@ -224,7 +220,7 @@ def sampled(values: Sequence[Any], call: Callable[[Sequence[Any]], Any]) -> Any:
     for given in _smaller(values):
         try:
             return _plainly(call, given)[0]
-        except _TooLong:
+        except TooLong:
             continue
     return None
 
@@ -232,27 +228,11 @@ def sampled(values: Sequence[Any], call: Callable[[Sequence[Any]], Any]) -> Any:
 # ------------------------------------------------------------------- both sides
 def _plainly(call: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> tuple[Any, Any]:
     """What the plain function returns for copies of its arguments, or what it raises."""
-    left = STEPS
-    before = sys.gettrace()
-
-    def step(frame: FrameType, event: str, arg: Any) -> Any:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise _TooLong
-        return step
-
     given = [copy.deepcopy(v) for v in values]
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
-            sys.settrace(step)
-            try:
-                return call(given), None
-            finally:
-                sys.settrace(before)
-    except _TooLong:
-        raise
+            return limited(lambda: call(given), STEPS), None
     except Exception as error:
         return None, error
 
@@ -275,7 +255,7 @@ def _ours(program: Program | LoopProgram, values: Sequence[Any], unit: float) ->
             names = [*map(ir.var, program.params), rounded, signed]
             tape = Tape(names, (*outputs, *program.domain))
             if len(tape.nodes) > STEPS:
-                raise _TooLong
+                raise TooLong
             v = tape.run(
                 [*(arb(float(x)) for x in values), arb(1, UNIT), arb(0, NOUGHT)],
                 PRECISION,
@@ -301,7 +281,7 @@ def rounding(program: LoopProgram, values: Sequence[Any]) -> list[Any] | None:
     try:
         with np.errstate(all="ignore"):
             balls = _ours(program, values, unit).outputs
-    except (_Open, _TooLong):
+    except (_Open, TooLong):
         return None
     found = []
     for output in balls:

@@ -129,6 +129,7 @@ class Code:
         self.tests, self.next = tests, tests
         self.tried = self.raised = 0
         self.all_known = all(self.layout.known)
+        self.types = types(kernel.program)
         self.prepare()
 
     def prepare(self) -> None:
@@ -336,7 +337,7 @@ class Code:
             if kind_of(e) == "f":
                 return ctypes.c_double.from_address(at).value, at + 8
             return ctypes.c_int64.from_address(at).value, at + 8
-        t = types(self.kernel.program)[name_of(e)]
+        t = self.types[name_of(e)]
         shape = list((ctypes.c_int64 * len(t.shape)).from_address(at + 8))
         address = ctypes.c_void_p.from_address(at).value or 0
         return view(address, shape, self.element(t)), at + 8 + 8 * len(shape)

@@ -10,6 +10,7 @@
 `lanes`         vectors of array elements
 `row_blocks`    sums over several rows at once
 `matmul`        calls of products of matrices
+`systems`       linear systems, determinants and factors
 `parallel`      parallel regions: arrays that several threads fill
 `fallback`      guarded recomputation of flagged values
 `interrupts`    kernels that let themselves be interrupted

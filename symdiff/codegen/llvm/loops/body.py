@@ -382,10 +382,7 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         for k, (kind, value) in enumerate(cells):
             place = self.emit("ptr", f"getelementptr i64, ptr {record}, i64 {k}")
             self.scope.lines.append(f"store {kind} {value}, ptr {place}")
-        which = self.calls.index(s)
-        done = self.fresh("i32")
-        call = f"{done} = call i32 %routine(i64 {which}, ptr {record})"
-        self.scope.lines += self.aside_of_flags(call)
+        done = self.asked(s, record, arrays)
         self.require(f"icmp eq i32 {done}, 0", NO_ROUTINE)
         place_of = len(cells)
         for made, (name, t) in reversed(list(zip(arrays, s.results, strict=True))):
@@ -397,6 +394,13 @@ class Statements(Tapes, Blocks[Scope, Stored]):
             of = "i64" if t.kind != "f" else "double"
             value = self.emit(of, f"load {of}, ptr {place}")
             self.scope.names[name] = self.rounded(value) if t.kind == "f" else value
+
+    def asked(self, s: Call, record: str, results: Sequence[Stored | None]) -> str:
+        """Print the call of the library with a record; the name of its return code."""
+        done = self.fresh("i32")
+        call = f"{done} = call i32 %routine(i64 {self.calls.index(s)}, ptr {record})"
+        self.scope.lines += self.aside_of_flags(call)
+        return done
 
     def aside_of_flags(self, call: str) -> list[str]:
         """A call of something else, whose flags are of no concern."""

@@ -21,9 +21,9 @@ from symdiff.codegen.llvm.jit import has_flags
 from symdiff.codegen.llvm.loops.body import FIRST_CHECK, NO_MEMORY, STEP, STEPS, Destination
 from symdiff.codegen.llvm.loops.fallback import WEIGHTS, recompute_functions
 from symdiff.codegen.llvm.loops.interrupts import POLL
-from symdiff.codegen.llvm.loops.matmul import Products
 from symdiff.codegen.llvm.loops.memory import PRELUDE
 from symdiff.codegen.llvm.loops.scoped import Stored
+from symdiff.codegen.llvm.loops.systems import Systems
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.ir import Expr, const
 from symdiff.ir.loop_program import (
@@ -188,7 +188,7 @@ def output_types(program: LoopProgram) -> tuple[Type, ...]:
     )
 
 
-class Kernel(Products):
+class Kernel(Systems):
     """Prints the function of one program."""
 
     def __init__(
