@@ -59,6 +59,8 @@ MAX_TERMS = 12
 """A longer polynomial is kept as a ball."""
 MAX_GENERIC_TERMS = 40
 """A polynomial in parameters has no ball; a longer one is given up."""
+FAR = 1 << 16
+"""Exponents of constants, in bits, that are written out: exponentials of exponentials have any."""
 FACTOR_BITS = 96
 """Larger integers under a root or in a logarithm are not factored."""
 
@@ -268,6 +270,8 @@ def to_fraction(c: Coefficient) -> Fraction:
     if not x.is_finite():
         raise Undecided("a constant of which nothing is known")
     mantissa, exponent = x.mid().man_exp()
+    if abs(exponent) > FAR:
+        raise Undecided("a constant of no useful size")
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
