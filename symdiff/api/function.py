@@ -457,6 +457,17 @@ class SymbolicFunction:
         calls = self._source.calls(self._default_static())
         return replace(found, findings=(*found.findings, *(Finding("taken", c) for c in calls)))
 
+    @functools.cached_property
+    def ufunc(self) -> np.ufunc:
+        """An elementwise function as a ufunc of NumPy: with `where=`, `out=`, `dtype=`, `casting=`,
+        `outer`, and subclasses of arrays as NumPy's ufuncs treat them.
+
+        Raises
+        ------
+        UnsupportedError : for functions that are not elementwise, or check their arguments.
+        """
+        return labelled.ufunc(self)
+
     def save(self, path: Any, *, hessian: bool = False) -> None:
         """Write a standalone module with the value, gradient and both together."""
         inspection.save(self, path, hessian=hessian)
