@@ -183,12 +183,18 @@ def measured_report(f: Any) -> Report:
         from symdiff.export.loops import array_report
 
         told: Report = f._with_calls(array_report(raw, f._wrt()))
-        return told
+        return replace(told, page=lambda report: _page(f, report))
     from symdiff.diagnostics.certify import accuracy
     from symdiff.diagnostics.report import report
 
     found: Report = f._with_calls(replace(report(f.raw_program, f._wrt()), accuracy=accuracy(f)))
-    return found
+    return replace(found, page=lambda report: _page(f, report))
+
+
+def _page(f: Any, report: Report) -> str:
+    from symdiff.export.page.document import page
+
+    return page(f, report)
 
 
 def save(f: Any, path: Any, *, hessian: bool) -> None:
