@@ -9,7 +9,7 @@
 `inspection`      what it shows: expressions, sources, reports, modules
 `firstcalls`      the first call with each kind of arguments, beside Python and what was captured
 `labelled`        data frames and others that say how functions of elements are applied to them
-`ufuncs`          elementwise functions as ufuncs of NumPy
+`numpy_ufunc`     elementwise functions as ufuncs of NumPy
 `whole_arguments` calls with integers: those of Python in the results
 `directional`     derivatives that are called in a way of their own: Jacobians, products with vectors
 `custom_rule`     a user's own elementary function

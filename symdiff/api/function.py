@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +77,8 @@ class SymbolicFunction(Called[P, R_co]):
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(GenericAlias)
     _selects = True  # whether its arguments are those of a plain call, in order
 
     def __init_subclass__(cls, step: str | None = None) -> None:

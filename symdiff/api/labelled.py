@@ -83,7 +83,7 @@ def result(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> An
 
 def ufunc(self: Function) -> np.ufunc:
     """An elementwise function as a ufunc."""
-    from symdiff.api.ufuncs import made
+    from symdiff.api.numpy_ufunc import made
 
     name = self.__name__
     parameters = self._source.parameters

@@ -31,13 +31,16 @@ else:
     P, R_co = ParamSpec("P"), TypeVar("R_co", covariant=True)
     Q, S = ParamSpec("Q"), TypeVar("S")
 
-    class Called:
-        """When running, nothing."""
+    class _Nothing:
+        """When running, no base."""
 
-        __slots__ = ()
+        def __getitem__(self, types: Any) -> _Nothing:
+            return self
 
-        def __class_getitem__(cls, types: Any) -> type:
-            return cls
+        def __mro_entries__(self, bases: Any) -> tuple[()]:
+            return ()
+
+    Called = _Nothing()
 
 
 __all__ = ["Called", "P", "Q", "R_co", "S"]

@@ -57,6 +57,11 @@ def test_the_keywords_of_symgrad_are_all_typed():
     assert Keywords.__annotations__.keys() == named.keys() - {"fun"}
 
 
+def test_types_can_be_written_with_what_they_take():
+    kind = symdiff.SymbolicFunction[[float], float]
+    assert kind.__origin__ is symdiff.SymbolicFunction and kind.__args__ == ([float], float)
+
+
 def test_the_package_says_that_it_is_typed():
     assert (Path(symdiff.__file__).parent / "py.typed").is_file()
 
