@@ -204,6 +204,7 @@ class Candidates:
         """A product with one of its sums brought together in pairs."""
         ring, found = self.frame.ring, []
         unit, parts = factors(e)
+        written = dict[int, Expr]()
         for k, (base, exponent) in enumerate(parts):
             n = ir.integer(exponent)
             if base.op not in _SUMS or n is None or not 2 <= len(terms(base)) <= MAX_TERMS:
@@ -219,6 +220,13 @@ class Candidates:
                 continue
             inner = self.sum_of(terms(base))
             found.append(ir.mul(self.best(rest), ir.power(inner, n)))
+            if self.costs.length(inner) < self.costs.length(base):
+                written[k] = inner
+        if written:  # the rest as it is
+            local: Expr = ir.const(unit)
+            for k, (base, exponent) in enumerate(parts):
+                local = ir.mul(local, ir.power(written.get(k, base), exponent))
+            found.append(local)
         return found
 
 
