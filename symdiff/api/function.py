@@ -53,7 +53,7 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 `symdiff.api.directional`."""
 
 
-@outermost_in("_general", "expr", "program", "numba", "cse", "source", "ptx", "latex", "report", "save", "map", "diff")  # fmt: skip
+@outermost_in("_general", "expr", "program", "numba", "numba_cuda", "cse", "source", "ptx", "latex", "report", "save", "map", "diff")  # fmt: skip
 class SymbolicFunction:
     """A traced function, or one of its derivatives, compiled when first called.
 
@@ -119,7 +119,7 @@ class SymbolicFunction:
         self._cuda = CudaKernels(source, options)
         self._called: set[Any] = set()
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
-        self._numba: Any = None
+        self._numba: dict[str, Any] = {}
 
     def _fresh(self) -> None:
         """Forget kernels of values that have changed since the function was captured."""
@@ -389,20 +389,14 @@ class SymbolicFunction:
     @property
     def numba(self) -> Any:
         """The Numba dispatcher of this function of numbers: to be called in `@njit` functions,
-        where the function itself may be called, too. Numbers give numbers, arrays broadcast.
+        where the function itself may be called, too. Numbers give numbers, arrays broadcast."""
+        return inspection.numba_dispatcher(self)
 
-        Raises
-        ------
-        SymdiffError : for functions with arrays or loops.
-        """
-        if self._numba is None:
-            from symdiff.runtime.numba_bridge import dispatcher
-
-            static = self._default_static()
-            self._source.scalar(static)
-            made = self._compiled(static)
-            self._numba = dispatcher(self.__name__, self._source.parameters.real, *made)
-        return self._numba
+    @property
+    def numba_cuda(self) -> Any:
+        """The device function of Numba-CUDA: to be called with numbers in `@cuda.jit` kernels,
+        where the function itself may be called, too."""
+        return inspection.numba_device_function(self)
 
     @property
     def _numba_type_(self) -> Any:
@@ -432,10 +426,10 @@ class SymbolicFunction:
 
     def source(self, target: str = "cpu") -> str:
         """Readable source of the kernel: "cpu" (Numba), "cuda" (Numba; of functions with arrays
-        CUDA C++ and what the host does), "c" or "llvm".
+        CUDA C++ and what the host does), "c", "llvm", or "cuda-c": CUDA C++ for NVRTC or CuPy.
 
-        But for "llvm" that is what is computed first, in double arithmetic without error tests:
-        what is as right as a call is the module that `save` writes."""
+        But for "llvm" and "cuda-c" that is what is computed first, in double arithmetic without
+        error tests: what is as right as a call is the module that `save` writes."""
         return inspection.source(self, target)
 
     def ptx(self, cc: tuple[int, int] = (9, 0), dtype: Any = None) -> str:

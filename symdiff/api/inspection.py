@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -102,9 +103,43 @@ def source(f: Any, target: str) -> str:
         return cuda_source(name, optimized.params, optimized.outputs, dtype=dtype)
     if target == "c":
         return c_source(name, optimized.params, optimized.outputs, dtype=dtype)
+    if target == "cuda-c":
+        plain = re.sub(r"[^0-9A-Za-z_]", "_", name)
+        here = f._cuda.compiled(f._default_static())[1].kernel
+        return str(here.whole(f"{plain}_kernel", dtype))
     if target == "llvm":
         return str(kernel.kernel.llvm())
-    raise TargetError(f"no source for target {target!r}", hint='use "cpu", "cuda", "c" or "llvm"')
+    raise TargetError(
+        f"no source for target {target!r}", hint='use "cpu", "cuda", "cuda-c", "c" or "llvm"'
+    )
+
+
+def numba_dispatcher(f: Any) -> Any:
+    """The Numba dispatcher of a function of numbers."""
+    found = f._numba.get("cpu")
+    if found is None:
+        from symdiff.runtime.numba_bridge import dispatcher
+
+        static = f._default_static()
+        f._source.scalar(static)
+        made = f._compiled(static)
+        found = f._numba["cpu"] = dispatcher(f.__name__, f._source.parameters.real, *made)
+    return found
+
+
+def numba_device_function(f: Any) -> Any:
+    """The device function of Numba-CUDA of a function of numbers."""
+    found = f._numba.get("cuda")
+    if found is None:
+        from symdiff.runtime.cuda.numba_device import device_function
+
+        static = f._default_static()
+        f._source.scalar(static)
+        optimized, here = f._cuda.compiled(static)
+        names = f._source.parameters.real
+        found = device_function(f.__name__, names, optimized.tree, here.kernel, lambda *a: f(*a))
+        f._numba["cuda"] = found
+    return found
 
 
 def latex(f: Any) -> str:
@@ -148,12 +183,18 @@ def measured_report(f: Any) -> Report:
         from symdiff.export.loops import array_report
 
         told: Report = f._with_calls(array_report(raw, f._wrt()))
-        return told
+        return replace(told, page=lambda report: _page(f, report))
     from symdiff.diagnostics.certify import accuracy
     from symdiff.diagnostics.report import report
 
     found: Report = f._with_calls(replace(report(f.raw_program, f._wrt()), accuracy=accuracy(f)))
-    return found
+    return replace(found, page=lambda report: _page(f, report))
+
+
+def _page(f: Any, report: Report) -> str:
+    from symdiff.export.page.document import page
+
+    return page(f, report)
 
 
 def save(f: Any, path: Any, *, hessian: bool) -> None:

@@ -30,6 +30,7 @@ class Keywords(TypedDict, total=False):
     cache: bool
     verify: bool
     check_domain: bool
+    engine: str
 
 
 @overload
@@ -55,6 +56,7 @@ def symgrad(
     cache: bool = True,
     verify: bool = True,
     check_domain: bool = True,
+    engine: str = "llvm",
 ) -> Any:
     """Trace a plain Python function; use as `@symgrad`, `@symgrad(...)` or `symgrad(f)`.
 
@@ -83,6 +85,8 @@ def symgrad(
         for a source and a kind of arguments, also over processes.
     check_domain : whether calls raise a `DomainError` where an `assert` or `domain` does not hold;
         if not, they are believed.
+    engine : "llvm", or "numba" for kernels of generated source that Numba compiles, where LLVM is
+        not to be used directly; on the CPU, slower to compile and to call.
 
     Returns
     -------
@@ -105,7 +109,17 @@ def symgrad(
     """
     names = (wrt,) if isinstance(wrt, (str, int)) else None if wrt is None else tuple(wrt)
     options = Options(
-        names, domain, dtype, target, accuracy, parallel, checkpoint, cache, verify, check_domain
+        names,
+        domain,
+        dtype,
+        target,
+        accuracy,
+        parallel,
+        checkpoint,
+        cache,
+        verify,
+        check_domain,
+        engine,
     )
     if is_sympy(fun):
         if static is not None:
@@ -119,7 +133,7 @@ def symgrad(
         return lambda f: symgrad(
             f, wrt=wrt, static=static, domain=domain, dtype=dtype, target=target,
             accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache,
-            verify=verify, check_domain=check_domain,
+            verify=verify, check_domain=check_domain, engine=engine,
         )  # fmt: skip
     if isinstance(fun, SymbolicFunction):
         return _with_options(fun, options, static)

@@ -1,4 +1,4 @@
-"""The command line: `symdiff diff | simplify | compile | check | plot | show | cache`."""
+"""The command line: `symdiff diff | simplify | compile | check | plot | report | show | cache`."""
 
 from __future__ import annotations
 
@@ -359,6 +359,31 @@ def plot(target: str, wrt: str | None, output: str, at: str | None, seconds: flo
 
     subject = function(target)
     click.echo(draw(subject, output, variables(subject, wrt), at=at, seconds=seconds))
+
+
+@main.command()
+@_target
+@click.option("-o", "--output", type=click.Path(), help="An .html file; default: text.")
+def report(target: str, output: str | None) -> None:
+    """Print what is done with TARGET, or write it as a page.
+
+    The page needs no other file: formulas before and after, singular points, errors of the plain
+    chain rule and of symdiff, the graph of the computation, the generated code. It needs Jinja2
+    and Pygments.
+    """
+    from pathlib import Path
+
+    from symdiff.cli.targets import function
+    from symdiff.export.files import write_text
+
+    found = function(target).report()
+    if output is None:
+        click.echo(str(found))
+        return
+    if Path(output).suffix.lower() not in (".html", ".htm"):
+        raise SymdiffError(f"{output}: a report is written as HTML", hint="name it *.html")
+    write_text(output, found.html())
+    click.echo(f"{output}: {found.name}")
 
 
 @main.group()

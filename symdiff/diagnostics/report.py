@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from symdiff import ir
 from symdiff.codegen.sympy.text import formula_lines, short_text
 from symdiff.diagnostics.certify import Accuracy
-from symdiff.errors import Location
+from symdiff.errors import Location, TargetError
 from symdiff.ir import ADD, DIV, MUL, NEG, POW, SUB, WHERE, Expr
 from symdiff.ir.program import Program
 from symdiff.lowering.lower import lower
@@ -59,6 +59,7 @@ class Report:
     operations : counts of additions, multiplications, divisions and function calls
         of value and gradient, by the plain chain rule ("before") and as compiled.
     accuracy : the measured errors of value and gradient, see `symdiff.diagnostics.certify`.
+    page : makes the page of a report; see `html`.
     """
 
     name: str
@@ -68,6 +69,15 @@ class Report:
     findings: tuple[Finding, ...] = ()
     operations: dict[str, dict[str, int]] = field(default_factory=dict)
     accuracy: Accuracy | None = None
+    page: Callable[[Report], str] | None = field(default=None, repr=False, compare=False)
+
+    def html(self) -> str:
+        """The report as a page that needs nothing else: formulas before and after, errors beside
+        singular points, the graph of the computation, the generated code. It needs Jinja2 and
+        Pygments."""
+        if self.page is None:
+            raise TargetError(f"the report of {self.name} has no function to draw")
+        return self.page(self)
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -19,7 +19,9 @@ import ctypes
 import functools
 import itertools
 import re
+import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -64,7 +66,8 @@ def dispatcher(
     from numba import types
     from numba.extending import overload
 
-    flat = _intrinsic(optimized, tiered)
+    own = getattr(tiered.kernel, "inside", None)
+    flat = _intrinsic(optimized, tiered) if own is None else _flat(own())
     count = len(optimized.outputs)
     names = [f"a{k}" for k in range(len(optimized.params))]
     inside: dict[str, Any] = {"flat": flat, "np": np}
@@ -112,9 +115,31 @@ def type_of(function: Any) -> Any:
 
     Parameters
     ----------
-    function : has its dispatcher as `numba`, and the DERIVATIVES.
+    function : has its dispatcher as `numba`, its device function as `numba_cuda`, and the
+        DERIVATIVES.
     """
-    return _types()(function)
+    try:
+        if _asks_for_cuda():
+            from symdiff.runtime.cuda import numba_device
+
+            return numba_device.type_of(function, DERIVATIVES)
+        return _types()(function)
+    except AttributeError as error:  # for Numba it would mean that there is no type
+        raise TypeError(f"{function.__name__} has no type: {error}") from error
+
+
+def _asks_for_cuda() -> bool:
+    """Whether the one who asks is Numba's compiler for CUDA: both ask by the same attribute."""
+    if "numba.cuda" not in sys.modules:
+        return False
+    frame = sys._getframe(2)
+    while frame is not None and _module(frame).startswith("symdiff."):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None and _module(frame).startswith("numba.cuda.")
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
 
 
 @functools.cache
@@ -177,6 +202,16 @@ def _nested(tree: Tree, values: str) -> str:
             hint="return a tuple",
         )
     return f"{values}[{int(tree)}]"
+
+
+def _flat(function: Callable[..., Any]) -> Any:
+    """A function of a tuple of numbers, of one that compiled code may call with them."""
+    import numba
+
+    def flat(args: Any) -> Any:
+        return function(*args)
+
+    return numba.njit(flat)
 
 
 def _intrinsic(optimized: OptimizedProgram, tiered: Tiered) -> Any:

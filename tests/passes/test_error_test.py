@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from symdiff import ir
 from symdiff.interpret import Certified, ulp_error
@@ -23,6 +24,11 @@ from .expressions import EXPRESSIONS, POINTS, X, Y
 LIMIT = 16
 """Units of rounding, each at most an ulp."""
 SMALLEST = 2.0**-1022
+TINY = st.builds(
+    lambda m, k, s: s * math.ldexp(m, -k),
+    st.floats(1.0, 2.0), st.integers(0, 1000), st.sampled_from([-1.0, 1.0]),
+)  # fmt: skip
+"""Of all magnitudes below 2, each as likely."""
 
 
 def check(outputs: tuple[Expr, ...], points: list[tuple[float, float]], limit: int = LIMIT) -> int:
@@ -56,6 +62,37 @@ def test_right_unless_flagged(e: Expr, points: list[tuple[float, float]]) -> Non
 @given(EXPRESSIONS, POINTS)
 def test_gradients_are_right_unless_flagged(e: Expr, points: list[tuple[float, float]]) -> None:
     check(gradient(e, [X, Y]), points)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(EXPRESSIONS, st.integers(2, 30), st.lists(st.tuples(TINY, TINY), min_size=1, max_size=8))
+def test_what_underflows_is_negligible_unless_flagged(
+    e: Expr, degree: int, points: list[tuple[float, float]]
+) -> None:
+    assume(all(n is not NAN for n in topological((e,))))
+    tail = X**degree * e + (X * Y) ** (degree // 2)
+    near = ir.where(ir.le(X**degree, ir.abs_(Y) / 1000), 1 + Y + tail, f.SIN(Y) / X**degree)
+    check((Y * (1 + tail), near, *gradient(near, [X, Y])), points)
+
+
+@pytest.mark.parametrize(
+    ("e", "point"),
+    [(1 + X**9 / (X**9 + Y**9), (2e-36, 1.9e-36)), (f.LOG(X**9 + Y**9), (1e-40, 1e-40)),
+     (ir.where(ir.lt(2 * X**9, 3 * Y**9), X, Y), (1.25276e-36, 1.20104e-36)),
+     (ir.where(ir.lt(X, Y), 1 + Y * X**9, 2 + X**9 / (X**9 + Y**9)), (2e-36, 1.9e-36)),
+     (ir.sqrt(X**9 * Y**9) + X, (1e-36, 1e-36)), (ir.SIGN(X**20) + Y, (1e-20, 1.0)),
+     (ir.sqrt(X**18 + Y**18) * Y**-8, (2e-18, 1.9e-18)), (X**20 * Y**9, (7e-17, 2e8)),
+     (1 + X**20 * Y**9 * Y**9 * Y**9 * Y**9 * Y**3, (7.5e-17, 2e8))],
+)  # fmt: skip
+def test_underflow_that_counts_is_flagged(e: Expr, point: tuple[float, float]) -> None:
+    assert check((e,), [point]) == 1
+
+
+def test_underflow_beside_what_is_larger_is_not_flagged():
+    e = Y + X**2 * (Y**3 / 6 + X**2 * (Y**5 / 120 + X**12 * Y**15))
+    for y in (1.5, -2e-8):
+        assert check((e, X * e), [(x, y) for x in (1e-9, 1e-30, -1e-100)]) == 0
+    assert check((e,), [(1e-9, 1e-310)]) == 1
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,33 @@ def print_kernels(params: Sequence[str], entries: Sequence[Entry], dtype: str) -
     return "\n".join([_PRELUDE, *printer.helpers(), *functions.values(), *kernels])
 
 
+def print_device_function(name: str, params: Sequence[str], part: Part) -> str:
+    """One translation unit with a device function of one element, that others link to:
+
+        extern "C" __device__ int name(double* r, double x0, ...)
+
+    It writes the outputs, and returns 0. It computes in double precision, and flagged elements
+    again in double-double arithmetic.
+    """
+    printer = _Printer("float64")
+    functions = [printer.point(part, params)]
+    results = [f"r[{k}]" for k in range(len(part.first.outputs))]
+    given = [f"x{k}" for k in range(len(params))]
+    call = f"{part.name}_point({', '.join([*given, *results])})"
+    lines = [f"{call};"]
+    if part.tested and part.second is not None:
+        functions.append(printer.again(part, params))
+        lines = [f"if ({call}) {part.name}_again({', '.join([*given, 'r'])});"]
+    functions.append(
+        define(
+            f'extern "C" __device__ int {name}',
+            ["double* r", *(f"const double {x}" for x in given)],
+            [*lines, "return 0;"],
+        )
+    )
+    return "\n".join([_PRELUDE, *printer.helpers(), *functions])
+
+
 _PRELUDE = """\
 struct pair { double hi, lo; };
 """

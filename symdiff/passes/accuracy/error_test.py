@@ -38,8 +38,8 @@ from symdiff.lowering.target import LIGHT, MAX_CHAIN, PLAIN, SHARP
 from symdiff.passes.accuracy.bounds import STEPS, Bounds
 from symdiff.passes.accuracy.residual import plainly
 from symdiff.passes.analysis.band_extent import series_in_bands
-from symdiff.passes.analysis.magnitude import Magnitudes
 from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.analysis.underflow import outside
 
 TINY = {"float64": Fraction(1, 2**1010), "float32": Fraction(1, 2**120)}
 """An error of so many units is none, also of a value that is exactly zero."""
@@ -151,7 +151,7 @@ def flagged_where(
     if not lean:
         if sizes is not ZERO:
             total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))
-        total = ir.or_(total, Magnitudes(dtype, work.signs).outside(outputs))
+        total = ir.or_(total, outside(outputs, dtype, work.signs))
     return plainly(total, work.sharp) if work.sharp else total
 
 
@@ -166,7 +166,7 @@ def overflow(outputs: Sequence[Expr], dtype: str) -> Expr:
     for output in dict.fromkeys(outputs):
         if output in unbounded:
             large = large + ir.abs_(output)
-    total = Magnitudes(dtype, Signs(())).outside(outputs)
+    total = outside(outputs, dtype, Signs(()))
     return total if large is ZERO else ir.or_(ir.not_(ir.lt(large, INF)), total)
 
 

@@ -6,5 +6,6 @@
 `dependence`      which variables a node depends on
 `fingerprint`     where something can cancel: a test modulo a prime
 `magnitude`       within which inputs nothing overflows or underflows
+`underflow`       where what underflows does not count
 `band_extent`     how large a function of one variable becomes in a band
 """

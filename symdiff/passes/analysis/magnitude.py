@@ -4,8 +4,8 @@ Before:  x/(x*x + y*y)
 After:   |x| and |y| each 0 or within [2**-480, 2**480]
 
 Requires: any DAG.
-Ensures: where `Magnitudes.outside` is false, every intermediate value that is
-not zero has its exponent well inside of the range of the type, whatever
+Ensures: for sources within the bounds that `Magnitudes.bounded` finds, every intermediate value that
+is not zero has its exponent well inside of the range of the type, whatever
 cancels in sums. Magnitudes are followed statically through the DAG from those
 of the sources: the inputs, and functions such as exp whose range is not known.
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import (
@@ -22,7 +21,6 @@ from symdiff.ir import (
     ADD,
     CONST,
     DIV,
-    FALSE,
     MUL,
     NEG,
     POW,
@@ -79,29 +77,18 @@ class Magnitudes:
         self.levels, self.signs = LEVELS[dtype], signs
         self.spans: dict[Expr, Span] = {}
 
-    def outside(self, outputs: Sequence[Expr]) -> Expr:
-        """The condition under which something may overflow or underflow."""
-        level, sources = self._bounded(outputs)
-        below = FALSE
-        for e in sources:
-            size = e if self.signs.nonnegative(e) else ir.abs_(e)
-            small = ir.lt(size, ir.const(Fraction(1, 2**level)))
-            if _may_be_zero(e):
-                small = ir.and_(small, ir.not_(ir.eq(e, ir.ZERO)))
-            below = ir.or_(below, small)
-        return ir.or_(below, self._beyond(level, sources))
-
     def above(self, outputs: Sequence[Expr]) -> Expr:
         """The condition under which something may overflow."""
-        return self._beyond(*self._bounded(outputs))
+        return self.beyond(*self.bounded(outputs))
 
-    def _beyond(self, level: int, sources: Sequence[Expr]) -> Expr:
+    def beyond(self, level: int, sources: Sequence[Expr]) -> Expr:
+        """The condition under which sources are above a level; always if that is 0."""
         sizes = ir.ZERO
         for e in sources:
             sizes = sizes + (e if self.signs.nonnegative(e) else ir.abs_(e))
         return ir.not_(ir.le(sizes, ir.const(2**level))) if level else ir.TRUE
 
-    def _bounded(self, outputs: Sequence[Expr]) -> tuple[int, list[Expr]]:
+    def bounded(self, outputs: Sequence[Expr]) -> tuple[int, list[Expr]]:
         """The sources, and the level by which they are to be bounded; 0 if none is safe."""
         order = [e for e in ir.topological(outputs) if not e.op.boolean]
         for level in self.levels:
@@ -118,7 +105,7 @@ class Magnitudes:
                 self.spans[n] = (0, 0)
                 continue
             sharp = n.op in (SHARP, LIGHT)  # less than a unit of its terms may be left
-            span = None if sharp else self._span(n, [self.spans[a] for a in n.args])
+            span = None if sharp else self.span(n, [self.spans[a] for a in n.args])
             self.spans[n] = span if span is not None else (-ANY, ANY)
         return self.spans[e][0]
 
@@ -127,7 +114,7 @@ class Magnitudes:
         spans: dict[Expr, Span] = {}
         sources = []
         for e in order:
-            span = self._span(e, [spans.get(a, (0, 0)) for a in e.args])
+            span = self.span(e, [spans.get(a, (0, 0)) for a in e.args])
             if span is None:
                 span = (-level, level)
                 sources.append(e)
@@ -136,7 +123,7 @@ class Magnitudes:
                 return None
         return sources
 
-    def _span(self, e: Expr, spans: Sequence[Span]) -> Span | None:
+    def span(self, e: Expr, spans: Sequence[Span]) -> Span | None:
         """Of a node from those of its children; None for a source."""
         op = e.op
         if op is CONST:
@@ -192,12 +179,6 @@ class Magnitudes:
             return None
         ends = (math.floor(a * q), math.ceil(b * q), math.floor(b * q), math.ceil(a * q))
         return min(ends), max(ends)
-
-
-def _may_be_zero(e: Expr) -> bool:
-    """Whether a source that is zero is exactly that, and has not underflowed."""
-    fold = e.op.fold if e.op.arity == 1 else None
-    return e.op is VAR or (fold is not None and fold(Fraction(0)) == 0)
 
 
 def _constant(e: Expr) -> Span:

@@ -5,5 +5,6 @@
 `device_arrays`    arrays in device memory
 `kernel`           functions of numbers
 `call`             their arguments and results
+`numba_device`     device functions that kernels of Numba-CUDA call
 `loops/`           programs with arrays and loops
 """

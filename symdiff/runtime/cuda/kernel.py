@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.cuda.printer import operations, print_kernels
+from symdiff.codegen.cuda.printer import operations, print_device_function, print_kernels
 from symdiff.codegen.cuda.thread_loop import ELEMENTS, THREADS, Entry, Layout, Operand, Part, Tier
 from symdiff.ir import FALSE, var
 from symdiff.process.locks import Lock
@@ -116,6 +116,17 @@ class CudaKernel:
         """The PTX of the kernels for dense operands of this dtype."""
         return nvrtc.ptx(self.text(dtype, cc), cc, self.cache)
 
+    def whole(self, name: str, real: str) -> str:
+        """The CUDA C++ of one kernel for dense arrays of elements of type `real`, called `name`,
+        that computes all outputs in double precision; flagged elements again in its threads."""
+        part = replace(self._part(range(len(self.outputs)), "float64"), name=name)
+        return print_kernels(self.params, [Entry(part, self._layout_of(part, real))], "float64")
+
+    def device_function(self, name: str) -> str:
+        """The CUDA C++ of a device function of one element."""
+        part = self._part(range(len(self.outputs)), "float64")
+        return print_device_function(name, self.params, part)
+
     def groups(self, dtype: str, cc: tuple[int, int]) -> tuple[Group, ...]:
         """The outputs, divided so that no kernel spills if that can be."""
         key = dtype, cc
@@ -195,8 +206,11 @@ class CudaKernel:
         return [dense(0, (0,), np.dtype(dtype))] * count
 
     def _layout(self, group: Group, dtype: str, width: int) -> Layout:
+        return self._layout_of(group.part, dtype, width)
+
+    def _layout_of(self, part: Part, dtype: str, width: int = 1) -> Layout:
         operand = Operand(np.dtype(dtype).str[1:])
-        return Layout((operand,) * len(self.params), (operand,) * len(group.members), width)
+        return Layout((operand,) * len(self.params), (operand,) * len(part.first.outputs), width)
 
     def _repairing(self, groups: Sequence[Group], layouts: Sequence[Layout]) -> list[Entry]:
         """The kernels for what others mark, in double precision."""

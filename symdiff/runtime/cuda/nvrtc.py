@@ -65,6 +65,15 @@ def ptx(text: str, cc: tuple[int, int], keep: bool = True) -> str:
     return _compile(text, _architecture("compute", cc), keep)[0].rstrip(b"\0").decode()
 
 
+def linkable(text: str, keep: bool = True) -> str:
+    """The PTX of device functions that other code links to, for every device that the compiler
+    knows."""
+    oldest = divmod(min(compiler().nvrtcGetSupportedArchs()[1]), 10)
+    architecture = _architecture("compute", oldest)
+    made, _ = _compile(text, architecture, keep, more=("--relocatable-device-code=true",))
+    return made.rstrip(b"\0").decode()
+
+
 def machine_code(
     text: str, cc: tuple[int, int], keep: bool = True, *, contract: bool = False
 ) -> Code:
@@ -90,10 +99,13 @@ def _architecture(kind: str, cc: tuple[int, int]) -> str:
     return f"{kind}_{major}{minor}"
 
 
-def _compile(text: str, architecture: str, keep: bool, contract: bool = False) -> tuple[bytes, str]:
+def _compile(
+    text: str, architecture: str, keep: bool, contract: bool = False, more: Sequence[str] = ()
+) -> tuple[bytes, str]:
     """What is compiled and what the compiler says of it; from disk if it was before."""
     nvrtc = compiler()
     options = [f"--gpu-architecture={architecture}", f"--fmad={str(contract).lower()}", *OPTIONS]
+    options += more
     options += ["--ptxas-options=--verbose"] if architecture.startswith("sm_") else []
     key = cache.key("cuda", text, options, nvrtc.nvrtcVersion()[1:])
     stored = cache.load(key) if keep else None
