@@ -437,7 +437,7 @@ def _print_results(
     expanded: bool,
 ) -> None:
     from symdiff.codegen.sympy.text import formula_lines
-    from symdiff.pipeline.scalar import expand_completed, literals, shown
+    from symdiff.pipeline.scalar import decimals_of, expand_completed, shown
 
     params, dtype = subject.params, subject.dtype or "float64"
     if style in ("python", "c"):
@@ -467,7 +467,7 @@ def _print_results(
         texts = made[len(shared) :]
     else:
         program = subject.program
-        given = literals(program.outputs, shown(program).outputs, subject.text)
+        given = decimals_of(program.outputs, shown(program).outputs, subject.text)
         definitions, texts = formula_lines(outputs, expanded=expanded, literals=given)
     conditions = [" and ".join(f"{v.value} != 0" for v in short.nonzero) for short in shorts]
     if style == "json":

@@ -37,7 +37,7 @@ from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
 from symdiff.passes.simplify import MAX_OPERATIONS, Short, short_forms, simplify
-from symdiff.passes.simplify.literals import as_written, literals
+from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.pipeline.protocol import Log, Stage, run
 from symdiff.process.lazy_modules import Later
@@ -375,6 +375,7 @@ __all__ = [
     "Stage",
     "closed_for_people",
     "closed_forms",
+    "decimals_of",
     "derivative",
     "derive",
     "expand_completed",
@@ -383,7 +384,6 @@ __all__ = [
     "hvp",
     "jacobian",
     "jvp",
-    "literals",
     "masked",
     "optimized",
     "readable_forms",

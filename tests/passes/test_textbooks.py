@@ -20,8 +20,8 @@ from symdiff.ir import functions as fn
 from symdiff.ir.formula_text import Formulas
 from symdiff.passes.simplify import simplify as shorten
 from symdiff.passes.simplify.check import equal
+from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.simplify.familiar import readable
-from symdiff.passes.simplify.literals import as_written, literals
 from symdiff.pipeline import scalar as pipeline
 
 x, t = ir.var("x"), ir.var("t")
@@ -83,7 +83,7 @@ def test_literals_are_shown_as_they_were_written(text: str, expected: str) -> No
     given = (_doubles(text),)
     made = as_written(given)
     assert made == parse(text).outputs
-    shown = Formulas(literals(given, made)).text(shorten(made)[0])
+    shown = Formulas(decimals_of(given, made)).text(shorten(made)[0])
     assert equal(parse(shown).outputs[0], parse(expected).outputs[0])
     assert Formulas().length(parse(shown).outputs[0]) <= Formulas().length(made[0])
 

@@ -18,13 +18,13 @@ candidates.
     check    whether two formulas agree
 
 `absolute`      Absolute values and signs: `x*sign(x)` is `abs(x)`, `abs(x)*sign(x)` is ...
+`decimals`      Literals of programs as people wrote them
 `directions`    Exponents and angles that are multiples of one another, however they are...
 `candidates`    What is tried for one window: by other functions, sums apart and together
 `costs`         How long formulas are, and how many may be tried
 `check`         Is a shorter formula equal to what it replaces? Tried at points, in ball...
 `familiar`      Formulas in the functions that people know, before anything is shortened
 `frame`         A window of a formula as a quotient of polynomials in generators
-`literals`      Literals of programs as people wrote them
 `one_angle`     Functions of one angle, written by each of the others
 `pieces`        Small pieces of writing: products of powers, signs, numbers
 `polynomials`   Polynomials, written as short as is found

@@ -159,10 +159,10 @@ def _over(q: Fraction, u: Expr) -> Expr | None:
 def in_phase(e: Expr) -> Expr:
     """A sine, cosine or tangent without quarter turns in its angle, and without a sign."""
     if e.op in _TURNING and e.args[0].op in (MUL, DIV):
-        unit, found = factors(e.args[0])
+        unit, parts = factors(e.args[0])
         if unit < 0:
             u = ir.const(-unit)
-            for base, exponent in found:
+            for base, exponent in parts:
                 u = ir.mul(u, ir.power(base, exponent))
             return e.op(u) if e.op in (COS, COSH) else ir.neg(e.op(u))
     if e.op not in (SIN, COS, TAN) or e.args[0].op not in (ADD, SUB):

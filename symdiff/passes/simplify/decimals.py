@@ -59,7 +59,9 @@ def as_written(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     return found if _alike(outputs, found) else outputs
 
 
-def literals(before: Sequence[Expr], after: Sequence[Expr], text: str = "") -> tuple[Fraction, ...]:
+def decimals_of(
+    before: Sequence[Expr], after: Sequence[Expr], text: str = ""
+) -> tuple[Fraction, ...]:
     """The numbers that were written as decimals, the shortest first.
 
     Parameters
@@ -133,4 +135,4 @@ def _alike(before: Sequence[Expr], after: Sequence[Expr]) -> bool:
     return True
 
 
-__all__ = ["as_written", "literals"]
+__all__ = ["as_written", "decimals_of"]
