@@ -65,6 +65,7 @@ def note(
 def may_be_used(f: Function) -> bool:
     """Whether calls with Python floats may go straight to a compiled entry."""
     always = f._options.accuracy == "certified" or f._options.target == "cuda"
+    always = always or f._options.engine != "llvm"
     return not (f._options.dtype or always) and (f._selects or not f._source.parameters.static)
 
 
