@@ -68,6 +68,7 @@ def may_be_used(f: Function, shapes: Shapes) -> bool:
     if any(shape[1] == "b" for shape in shapes.values()):
         return False
     always = f._options.accuracy == "certified" or f._options.target == "cuda"
+    always = always or f._options.engine != "llvm"
     return not (f._options.dtype or always) and (f._selects or not f._source.parameters.static)
 
 

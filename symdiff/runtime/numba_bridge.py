@@ -66,7 +66,8 @@ def dispatcher(
     from numba import types
     from numba.extending import overload
 
-    flat = _intrinsic(optimized, tiered)
+    own = getattr(tiered.kernel, "inside", None)
+    flat = _intrinsic(optimized, tiered) if own is None else _flat(own())
     count = len(optimized.outputs)
     names = [f"a{k}" for k in range(len(optimized.params))]
     inside: dict[str, Any] = {"flat": flat, "np": np}
@@ -201,6 +202,16 @@ def _nested(tree: Tree, values: str) -> str:
             hint="return a tuple",
         )
     return f"{values}[{int(tree)}]"
+
+
+def _flat(function: Callable[..., Any]) -> Any:
+    """A function of a tuple of numbers, of one that compiled code may call with them."""
+    import numba
+
+    def flat(args: Any) -> Any:
+        return function(*args)
+
+    return numba.njit(flat)
 
 
 def _intrinsic(optimized: OptimizedProgram, tiered: Tiered) -> Any:

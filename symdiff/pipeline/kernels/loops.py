@@ -157,7 +157,12 @@ class ArrayKernels:
         tiers = None
         if o.accuracy != "fast":
             tiers = LoweredProgram(program, o.accuracy, **about)
-        return LoopKernel(
+        kind = LoopKernel
+        if o.engine == "numba":
+            from symdiff.pipeline.kernels.generated import GeneratedLoops
+
+            kind = GeneratedLoops
+        return kind(
             loop_pipeline.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,
             accuracy=o.accuracy, tiers=tiers,
