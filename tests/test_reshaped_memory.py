@@ -82,6 +82,7 @@ def test_what_hangs_on_the_memory_of_arguments(f: Callable[..., Any]) -> None:
     made = symgrad(f)
     for _ in range(3):
         np.testing.assert_array_equal(made(ROWS), f(ROWS))
+        np.testing.assert_array_equal(made.vjp((ROWS,), f(ROWS))[0], f(ROWS))
         for x in (np.asfortranarray(ROWS), ROWS[:, ::-1]):
             with pytest.raises(SymdiffError, match="does not lie row by row"):
                 made(x)

@@ -209,14 +209,8 @@ class SymbolicFunction(Called[P, R_co]):
         shapes = self._source.shapes(static, real)
         raw = self._source.raw(static, shapes)
         if isinstance(raw, LoopProgram):
-            if raw.by_rows:
-                elementwise.must_lie_by_rows(self._source.parameters.real, real)
             result = self._arrays(raw, real, static, shapes, out)
-            if (
-                entries.may_be_used(self, shapes)
-                and not raw.by_rows
-                and self._arrays.in_doubles(raw)
-            ):
+            if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
                 self._route = None if static else self._arrays.route(raw)
                 whole = whole_arguments.always_floats(self, real, static)
                 entries.use_for_program(self, raw, whole, static)
