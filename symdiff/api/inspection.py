@@ -115,7 +115,8 @@ def source(f: Any, target: str) -> str:
 
 
 def numba_dispatcher(f: Any) -> Any:
-    """The Numba dispatcher of a function of numbers."""
+    """The Numba dispatcher of a function of numbers, as it is now."""
+    f._fresh()
     found = f._numba.get("cpu")
     if found is None:
         from symdiff.runtime.numba_bridge import dispatcher
@@ -123,12 +124,14 @@ def numba_dispatcher(f: Any) -> Any:
         static = f._default_static()
         f._source.scalar(static)
         made = f._compiled(static)
-        found = f._numba["cpu"] = dispatcher(f.__name__, f._source.parameters.real, *made)
+        given = f._source.parameters
+        found = f._numba["cpu"] = dispatcher(f.__name__, given.real, *made, given.defaults)
     return found
 
 
 def numba_device_function(f: Any) -> Any:
-    """The device function of Numba-CUDA of a function of numbers."""
+    """The device function of Numba-CUDA of a function of numbers, as it is now."""
+    f._fresh()
     found = f._numba.get("cuda")
     if found is None:
         from symdiff.runtime.cuda.numba_device import device_function
