@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import subprocess
 import sys
@@ -191,7 +192,7 @@ def test_stencils_and_compiled_classes() -> None:
 
     x = np.linspace(1.0, 2.0, 4)
     np.testing.assert_array_equal(
-        around(x)[:3], [well.grad(float(a)) + b for a, b in zip(x[:3], x[1:], strict=True)]
+        around(x)[:3], [well.grad(float(a)) + b for a, b in itertools.pairwise(x)]
     )
 
     @jitclass([("scale", numba.float64)])

@@ -125,7 +125,7 @@ def numba_dispatcher(f: Any) -> Any:
         f._source.scalar(static)
         made = f._compiled(static)
         given = f._source.parameters
-        found = f._numba["cpu"] = dispatcher(f.__name__, given.real, *made, given.defaults)
+        found = f._numba["cpu"] = dispatcher(f.__name__, given.real, *made, defaults=given.defaults)
     return found
 
 

@@ -120,7 +120,8 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
     if style in ("python", "c"):
         outputs = [e for by in orders for e in pipeline.derivative(program, by).outputs]
     else:
-        shorts = [short for by in orders for short in pipeline.short_derivative(program, by)]
+        shown = pipeline.shown(program)
+        shorts = [short for by in orders for short in pipeline.short_derivative(shown, by)]
     count = len(program.outputs)
     labels = [
         _derivative_label(by) + (f" [{i}]" if count > 1 else "")
@@ -165,7 +166,7 @@ def simplify(target: str, style: str, expanded: bool) -> None:
     _print_results(
         subject,
         pipeline.value(program).outputs if printed_as_code else [],
-        [] if printed_as_code else pipeline.short_value(program),
+        [] if printed_as_code else pipeline.short_value(pipeline.shown(program)),
         name=program.name,
         labels=labels,
         entries=entries,
@@ -436,7 +437,7 @@ def _print_results(
     expanded: bool,
 ) -> None:
     from symdiff.codegen.sympy.text import formula_lines
-    from symdiff.pipeline.scalar import expand_completed
+    from symdiff.pipeline.scalar import decimals_of, expand_completed, shown
 
     params, dtype = subject.params, subject.dtype or "float64"
     if style in ("python", "c"):
@@ -465,7 +466,9 @@ def _print_results(
         definitions = [f"{n} = {t}" for (n, _), t in zip(shared, made, strict=False)]
         texts = made[len(shared) :]
     else:
-        definitions, texts = formula_lines(outputs, expanded=expanded)
+        program = subject.program
+        given = decimals_of(program.outputs, shown(program).outputs, subject.text)
+        definitions, texts = formula_lines(outputs, expanded=expanded, literals=given)
     conditions = [" and ".join(f"{v.value} != 0" for v in short.nonzero) for short in shorts]
     if style == "json":
         results = [

@@ -18,6 +18,7 @@ candidates.
     check    whether two formulas agree
 
 `absolute`      Absolute values and signs: `x*sign(x)` is `abs(x)`, `abs(x)*sign(x)` is ...
+`decimals`      Literals of programs as people wrote them
 `directions`    Exponents and angles that are multiples of one another, however they are...
 `candidates`    What is tried for one window: by other functions, sums apart and together
 `costs`         How long formulas are, and how many may be tried
@@ -132,15 +133,24 @@ def _short(
     if (fewer := shifted(start)) is not start:
         starts.append(fewer)
     best = Short(start)
+    if len(starts) > 1 and starts[1] is other and compare(other, start, False, domain):
+        best = Short(other)  # cancelled to what is undefined at zero
     windows: Windows = {}
     for first in starts:
         found = _from(first, start, costs, budget, domain, windows)
         if not conditional:
             found = [f for f in found if not f.nonzero]
         for short in found:
+            if other in starts and short.formula is not other and not short.nonzero:
+                assert other is not None
+                nonzero = compare(other, short.formula, False, domain)
+                if nonzero and (not conditional or not set(nonzero) <= _in_bases(other)):
+                    continue
+                short = Short(short.formula, nonzero or ())
             shorter = costs.shorter(short.formula, best.formula)
-            if short.nonzero and not best.nonzero:  # a condition is worth an operation
-                shorter = costs.length(short.formula) < costs.length(best.formula)
+            if bool(short.nonzero) is not bool(best.nonzero):  # a condition is worth an operation
+                gain = costs.length(best.formula) - costs.length(short.formula)
+                shorter = gain > 0 if short.nonzero else gain >= 0
             if shorter:
                 best = short
     return best
