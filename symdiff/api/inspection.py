@@ -123,9 +123,10 @@ def numba_dispatcher(f: Any) -> Any:
 
         static = f._default_static()
         f._source.scalar(static)
-        made = f._compiled(static)
+        optimized, kernel = f._compiled(static)
         given = f._source.parameters
-        found = f._numba["cpu"] = dispatcher(f.__name__, given.real, *made, defaults=given.defaults)
+        found = dispatcher(f.__name__, given.real, optimized, kernel, given.defaults)
+        f._numba["cpu"] = found
     return found
 
 
