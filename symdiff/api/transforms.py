@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Protocol, TypedDict, Unpack, overload
 
 import symdiff.api.directional  # noqa: F401  (it adds to the derivatives that functions have)
 from symdiff.api.function import SymbolicFunction, of_expressions, symbolic
+from symdiff.api.typed import Q, S
 from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend import is_sympy, runs_when_traced
 from symdiff.pipeline.options import Domain, Options
@@ -33,10 +34,16 @@ class Keywords(TypedDict, total=False):
     engine: str
 
 
+class Decorator(Protocol):
+    """What `symgrad(...)` is, for type checkers."""
+
+    def __call__(self, fun: Callable[Q, S], /) -> SymbolicFunction[Q, S]: ...
+
+
 @overload
-def symgrad(
-    fun: None = None, **options: Unpack[Keywords]
-) -> Callable[[Callable[..., Any]], SymbolicFunction]: ...
+def symgrad(fun: None = None, **options: Unpack[Keywords]) -> Decorator: ...
+@overload
+def symgrad(fun: Callable[Q, S], **options: Unpack[Keywords]) -> SymbolicFunction[Q, S]: ...
 @overload
 def symgrad(fun: Any, **options: Unpack[Keywords]) -> SymbolicFunction: ...
 @runs_when_traced
@@ -157,27 +164,31 @@ def _with_options(
 
 
 @runs_when_traced
-def grad(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+def grad(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]:
     """The gradient of a function, as `symgrad(fun, wrt=wrt).grad`."""
-    return _function(fun, wrt).grad
+    found: SymbolicFunction[Q, Any] = _function(fun, wrt).grad
+    return found
 
 
 @runs_when_traced
-def value_and_grad(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+def value_and_grad(fun: Callable[Q, S], wrt: Wrt = None) -> SymbolicFunction[Q, tuple[S, Any]]:
     """(value, gradient) of a function."""
-    return _function(fun, wrt).value_and_grad
+    found: SymbolicFunction[Q, tuple[S, Any]] = _function(fun, wrt).value_and_grad
+    return found
 
 
 @runs_when_traced
-def jacobian(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+def jacobian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]:
     """The Jacobian of a function that returns several values."""
-    return _function(fun, wrt).jacobian
+    found: SymbolicFunction[Q, Any] = _function(fun, wrt).jacobian
+    return found
 
 
 @runs_when_traced
-def hessian(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+def hessian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]:
     """The Hessian of a function."""
-    return _function(fun, wrt).hessian
+    found: SymbolicFunction[Q, Any] = _function(fun, wrt).hessian
+    return found
 
 
 def jvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
@@ -191,5 +202,5 @@ def vjp(fun: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
 
 
 @runs_when_traced
-def _function(fun: Callable[..., Any], wrt: Wrt) -> SymbolicFunction:
+def _function(fun: Callable[..., Any], wrt: Wrt) -> Any:
     return symgrad(fun, wrt=wrt)
