@@ -47,7 +47,7 @@ from symdiff.ir import ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr
 from symdiff.ir.formula_text import terms, tree_sizes
 from symdiff.ir.functions import COS, COSH, SIN, SINH, TAN, TANH
 from symdiff.passes.cancel.rational import OutOfBudgetError
-from symdiff.passes.simplify import radicals
+from symdiff.passes.simplify import radicals, waves
 from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
@@ -355,6 +355,8 @@ class _Simplifier:
         for wave in work.waves(value):
             if self.costs.length(wave) < self.costs.length(best) + WORSE:
                 found += wave, self._again(wave)
+        if (other := waves.apart(work.frame, e)) is not None:
+            found.append(self._again(other))
         return found
 
     def _candidates(self, e: Expr, cautious: bool) -> Candidates:
