@@ -26,6 +26,22 @@ def test_examples_run(page: Path, tmp_path: Path) -> None:
     assert pages.run(page, tmp_path) >= expected
 
 
+OPTIONAL = [
+    p for p in PAGES if re.search("```py\nimport (jax|numpy)", p.read_text(encoding="utf-8"))
+]
+"""Pages with examples of PyTorch and JAX, which need not be installed."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", OPTIONAL, ids=lambda p: p.stem)
+def test_examples_of_optional_libraries_run(page: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("jax").config.update("jax_enable_x64", False)
+    copy = tmp_path / page.name
+    copy.write_text(page.read_text(encoding="utf-8").replace("```py\n", "```python\n"))
+    assert pages.run(copy, tmp_path) > sum("  # -> " in b.body for b in pages.blocks(page))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
@@ -40,7 +56,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_page_is_in_the_navigation_once() -> None:
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
-    listed = re.findall(r"^  - .*: (\w+\.md)$", nav, flags=re.M)
+    listed = re.findall(r"^ +- .*: (\w+\.md)$", nav, flags=re.M)
     assert sorted(listed) == [p.name for p in PAGES]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCRIPTS = (
-    "black_scholes", "double_pendulum", "hodgkin_huxley", "inside_numba", "lennard_jones", "logistic",
+    "black_scholes", "double_pendulum", "hodgkin_huxley", "inside_cuda", "inside_numba", "lennard_jones", "logistic",
     "optimiser", "rotation",
 )  # fmt: skip
 
@@ -41,6 +41,9 @@ def test_it_runs(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", [name])
+    if name == "inside_cuda":
+        pytest.importorskip("numba.cuda.extending", reason="numba-cuda is not there")
+        pytest.importorskip("cuda.bindings", reason="NVRTC is not there")
     load(name).main()
     printed = capsys.readouterr().out
     assert printed and (name == "optimiser" or "nan" not in printed)

@@ -2,12 +2,14 @@
 
 `transforms`      `symgrad` and its functional twins: `grad`, `jacobian`, `hessian`, `jvp`, ...
 `function`        `SymbolicFunction`: calling, derivatives, inspection, composition
+`typed`           what type checkers know of a function's calls
 `entries`         which compiled entries serve calls, once calls of their kind were made
 `pickles`         how functions pickle
 `leaves`          arguments that are trees, in the names of their leaves
 `inspection`      what it shows: expressions, sources, reports, modules
 `firstcalls`      the first call with each kind of arguments, beside Python and what was captured
 `labelled`        data frames and others that say how functions of elements are applied to them
+`numpy_ufunc`     elementwise functions as ufuncs of NumPy
 `whole_arguments` calls with integers: those of Python in the results
 `directional`     derivatives that are called in a way of their own: Jacobians, products with vectors
 `custom_rule`     a user's own elementary function

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from symdiff import ir
 from symdiff.api import entries, firstcalls, inspection, labelled, pickles, whole_arguments
 from symdiff.api.entries import Kind
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
+from symdiff.api.typed import Called, P, Q, R_co, S
 from symdiff.errors import SymdiffError, VerificationError, outermost_in
 from symdiff.frontend import (
     Inlined,
@@ -54,7 +56,7 @@ _KINDS: dict[str, type[SymbolicFunction]] = {}
 
 
 @outermost_in("_general", "expr", "program", "numba", "numba_cuda", "cse", "source", "ptx", "latex", "report", "save", "map", "diff")  # fmt: skip
-class SymbolicFunction:
+class SymbolicFunction(Called[P, R_co]):
     """A traced function, or one of its derivatives, compiled when first called.
 
     Call it with Python numbers or NumPy arrays; scalar parameters broadcast like
@@ -75,11 +77,9 @@ class SymbolicFunction:
     """
 
     __slots__ = ("__call__", "__dict__", "__weakref__")
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(GenericAlias)
     _selects = True  # whether its arguments are those of a plain call, in order
-
-    if TYPE_CHECKING:
-
-        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     def __init_subclass__(cls, step: str | None = None) -> None:
         if step is not None:
@@ -210,14 +210,14 @@ class SymbolicFunction:
         raw = self._source.raw(static, shapes)
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
-            if entries.may_be_used(self) and self._arrays.in_doubles(raw):
+            if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
                 self._route = None if static else self._arrays.route(raw)
                 whole = whole_arguments.always_floats(self, real, static)
                 entries.use_for_program(self, raw, whole, static)
             return result
         optimized, kernel = self._compiled(static, shapes)
         if out is None:
-            values = kernel.interpreted(real) if entries.may_be_used(self) else None
+            values = kernel.interpreted(real) if entries.may_be_used(self, shapes) else None
             if values is None:
                 values, optimized, kernel = firstcalls.computed(self, real, static, shapes)
                 entries.note(self, raw, real, static, shapes, optimized, kernel)
@@ -290,56 +290,57 @@ class SymbolicFunction:
 
     # -------------------------------------------------------------- derivatives
     @property
-    def grad(self) -> SymbolicFunction:
+    def grad(self) -> SymbolicFunction[P, Any]:
         """The gradient: one result per parameter in `wrt`, a tuple if several."""
         return self._derive("grad", ("gradient", self._wrt()))
 
     @property
-    def value_and_grad(self) -> SymbolicFunction:
+    def value_and_grad(self) -> SymbolicFunction[P, tuple[R_co, Any]]:
         """(value, gradient), from one kernel."""
         return self._derive("value_and_grad", ("value_and_gradient", self._wrt()))
 
     @property
-    def jacobian(self) -> SymbolicFunction:
+    def jacobian(self) -> SymbolicFunction[P, Any]:
         """d output / d parameter, nested as the outputs, then as the parameters; called with
         `sparse=True`, as SciPy CSR matrices of the flattened outputs and parameters."""
         return self._derive("jacobian", ("jacobian", self._wrt()))
 
     @property
-    def hessian(self) -> SymbolicFunction:
+    def hessian(self) -> SymbolicFunction[P, Any]:
         """Second derivatives; `H[i][j]` if there are several parameters."""
         return self._derive("hessian", ("hessian", self._wrt()))
 
     @property
-    def jvp(self) -> SymbolicFunction:
+    def jvp(self) -> SymbolicFunction[..., Any]:
         """`jvp(primals, tangents)` -> (value, tangent)."""
         return self._derive("jvp", ("jvp", self._wrt()))
 
     @property
-    def vjp(self) -> SymbolicFunction:
+    def vjp(self) -> SymbolicFunction[..., Any]:
         """`vjp(primals, cotangents)` -> (value, one cotangent per parameter)."""
         return self._derive("vjp", ("vjp", self._wrt()))
 
     @property
-    def hvp(self) -> SymbolicFunction:
+    def hvp(self) -> SymbolicFunction[..., Any]:
         """`hvp(primals, v)` -> the Hessian times v."""
         return self._derive("hvp", ("hvp", self._wrt()))
 
     @runs_when_traced
-    def diff(self, *names: str | int) -> SymbolicFunction:
+    def diff(self, *names: str | int) -> SymbolicFunction[P, R_co]:
         """The mixed partial derivative by each name (or position) in turn."""
         by = tuple(self._parameter(n) for n in names)
         return self._derive("_".join(("diff", *by)), ("derivative", by))
 
-    def _derive(self, name: str, step: Step) -> SymbolicFunction:
-        found = self._derived.get(step)
+    def _derive(self, name: str, step: Step) -> SymbolicFunction[Q, S]:
+        found: Any = self._derived.get(step)
         if found is None:
             source = self._source.then(f"{self.__name__}_{name}", step)
             found = _KINDS.get(step[0], SymbolicFunction)(source, self._options, None, self)
             found.__doc__ = f"{name} of {self.__name__}."
-            found.__wrapped__ = getattr(self, "__wrapped__", None)  # type: ignore[attr-defined]
+            found.__wrapped__ = getattr(self, "__wrapped__", None)
             found = self._derived.setdefault(step, found)
-        return found
+        typed: SymbolicFunction[Q, S] = found
+        return typed
 
     def _wrt(self) -> tuple[str, ...]:
         real, chosen = self._source.parameters.real, self._options.wrt
@@ -456,6 +457,17 @@ class SymbolicFunction:
 
         calls = self._source.calls(self._default_static())
         return replace(found, findings=(*found.findings, *(Finding("taken", c) for c in calls)))
+
+    @functools.cached_property
+    def ufunc(self) -> np.ufunc:
+        """An elementwise function as a ufunc of NumPy: with `where=`, `out=`, `dtype=`, `casting=`,
+        `outer`, and subclasses of arrays as NumPy's ufuncs treat them.
+
+        Raises
+        ------
+        UnsupportedError : for functions that are not elementwise, or check their arguments.
+        """
+        return labelled.ufunc(self)
 
     def save(self, path: Any, *, hessian: bool = False) -> None:
         """Write a standalone module with the value, gradient and both together."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import SymdiffError
+from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.ir.program import Program
 from symdiff.pipeline.kernels.scalar import is_flat
 from symdiff.runtime.scalar.elementwise import ArgumentError
@@ -79,6 +79,45 @@ def result(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> An
         if found is not NotImplemented:
             return found
     return NotImplemented
+
+
+def ufunc(self: Function) -> np.ufunc:
+    """An elementwise function as a ufunc."""
+    from symdiff.api.numpy_ufunc import made
+
+    name = self.__name__
+    parameters = self._source.parameters
+    static = self._default_static()
+    count = len(parameters.real)
+    if self._options.target != "cpu" or self._options.dtype is not None:
+        raise UnsupportedError(
+            f"{name} has no ufunc: those compute on the CPU, in the dtype of the arguments"
+        )
+    outputs = _outputs(self, [np.ones(2)] * count, static)
+    if outputs is None:
+        raise UnsupportedError(
+            f"{name} has no ufunc, as it is not proved to be elementwise",
+            hint="call it itself; derivatives of several results are not elementwise",
+        )
+    raw = self._source.raw(static)
+    if self._options.check_domain and (raw.assumptions or self._options.domain):
+        raise UnsupportedError(
+            f"{name} has no ufunc, as it checks its arguments, and no error leaves a ufunc",
+            hint="call it itself, or use check_domain=False",
+        )
+
+    takes_out = "out" not in parameters.names
+
+    def call(values: Sequence[Any], targets: Sequence[Any]) -> None:
+        if takes_out and any(map(np.ndim, values)):
+            self(*values, **static, out=targets[0] if outputs == 1 else tuple(targets))
+            return
+        found = self(*values, **static)
+        for target, value in zip(targets, found if outputs > 1 else (found,), strict=True):
+            target[:] = value
+
+    self(*[np.ones(2)] * count, **static)  # refused here, if anywhere
+    return made(call, name, self.__doc__ or "", count, outputs)
 
 
 def _outputs(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> int | None:

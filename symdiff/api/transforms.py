@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Protocol, TypedDict, Unpack, overload
 
 import symdiff.api.directional  # noqa: F401  (it adds to the derivatives that functions have)
 from symdiff.api.function import SymbolicFunction, of_expressions, symbolic
+from symdiff.api.typed import Q, S
 from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend import is_sympy, runs_when_traced
 from symdiff.pipeline.options import Domain, Options
@@ -30,12 +31,19 @@ class Keywords(TypedDict, total=False):
     cache: bool
     verify: bool
     check_domain: bool
+    engine: str
+
+
+class Decorator(Protocol):
+    """What `symgrad(...)` is, for type checkers."""
+
+    def __call__(self, fun: Callable[Q, S], /) -> SymbolicFunction[Q, S]: ...
 
 
 @overload
-def symgrad(
-    fun: None = None, **options: Unpack[Keywords]
-) -> Callable[[Callable[..., Any]], SymbolicFunction]: ...
+def symgrad(fun: None = None, **options: Unpack[Keywords]) -> Decorator: ...
+@overload
+def symgrad(fun: Callable[Q, S], **options: Unpack[Keywords]) -> SymbolicFunction[Q, S]: ...
 @overload
 def symgrad(fun: Any, **options: Unpack[Keywords]) -> SymbolicFunction: ...
 @runs_when_traced
@@ -55,6 +63,7 @@ def symgrad(
     cache: bool = True,
     verify: bool = True,
     check_domain: bool = True,
+    engine: str = "llvm",
 ) -> Any:
     """Trace a plain Python function; use as `@symgrad`, `@symgrad(...)` or `symgrad(f)`.
 
@@ -83,6 +92,8 @@ def symgrad(
         for a source and a kind of arguments, also over processes.
     check_domain : whether calls raise a `DomainError` where an `assert` or `domain` does not hold;
         if not, they are believed.
+    engine : "llvm", or "numba" for kernels of generated source that Numba compiles, where LLVM is
+        not to be used directly; on the CPU, slower to compile and to call.
 
     Returns
     -------
@@ -105,7 +116,17 @@ def symgrad(
     """
     names = (wrt,) if isinstance(wrt, (str, int)) else None if wrt is None else tuple(wrt)
     options = Options(
-        names, domain, dtype, target, accuracy, parallel, checkpoint, cache, verify, check_domain
+        names,
+        domain,
+        dtype,
+        target,
+        accuracy,
+        parallel,
+        checkpoint,
+        cache,
+        verify,
+        check_domain,
+        engine,
     )
     if is_sympy(fun):
         if static is not None:
@@ -119,7 +140,7 @@ def symgrad(
         return lambda f: symgrad(
             f, wrt=wrt, static=static, domain=domain, dtype=dtype, target=target,
             accuracy=accuracy, parallel=parallel, checkpoint=checkpoint, cache=cache,
-            verify=verify, check_domain=check_domain,
+            verify=verify, check_domain=check_domain, engine=engine,
         )  # fmt: skip
     if isinstance(fun, SymbolicFunction):
         return _with_options(fun, options, static)
@@ -143,27 +164,31 @@ def _with_options(
 
 
 @runs_when_traced
-def grad(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+def grad(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]:
     """The gradient of a function, as `symgrad(fun, wrt=wrt).grad`."""
-    return _function(fun, wrt).grad
+    found: SymbolicFunction[Q, Any] = _function(fun, wrt).grad
+    return found
 
 
 @runs_when_traced
-def value_and_grad(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+def value_and_grad(fun: Callable[Q, S], wrt: Wrt = None) -> SymbolicFunction[Q, tuple[S, Any]]:
     """(value, gradient) of a function."""
-    return _function(fun, wrt).value_and_grad
+    found: SymbolicFunction[Q, tuple[S, Any]] = _function(fun, wrt).value_and_grad
+    return found
 
 
 @runs_when_traced
-def jacobian(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+def jacobian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]:
     """The Jacobian of a function that returns several values."""
-    return _function(fun, wrt).jacobian
+    found: SymbolicFunction[Q, Any] = _function(fun, wrt).jacobian
+    return found
 
 
 @runs_when_traced
-def hessian(fun: Callable[..., Any], wrt: Wrt = None) -> SymbolicFunction:
+def hessian(fun: Callable[Q, Any], wrt: Wrt = None) -> SymbolicFunction[Q, Any]:
     """The Hessian of a function."""
-    return _function(fun, wrt).hessian
+    found: SymbolicFunction[Q, Any] = _function(fun, wrt).hessian
+    return found
 
 
 def jvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> Any:
@@ -177,5 +202,5 @@ def vjp(fun: Callable[..., Any], primals: Any, cotangents: Any) -> Any:
 
 
 @runs_when_traced
-def _function(fun: Callable[..., Any], wrt: Wrt) -> SymbolicFunction:
+def _function(fun: Callable[..., Any], wrt: Wrt) -> Any:
     return symgrad(fun, wrt=wrt)

@@ -120,7 +120,8 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
     if style in ("python", "c"):
         outputs = [e for by in orders for e in pipeline.derivative(program, by).outputs]
     else:
-        shorts = [short for by in orders for short in pipeline.short_derivative(program, by)]
+        shown = pipeline.shown(program)
+        shorts = [short for by in orders for short in pipeline.short_derivative(shown, by)]
     count = len(program.outputs)
     labels = [
         _derivative_label(by) + (f" [{i}]" if count > 1 else "")
@@ -165,7 +166,7 @@ def simplify(target: str, style: str, expanded: bool) -> None:
     _print_results(
         subject,
         pipeline.value(program).outputs if printed_as_code else [],
-        [] if printed_as_code else pipeline.short_value(program),
+        [] if printed_as_code else pipeline.short_value(pipeline.shown(program)),
         name=program.name,
         labels=labels,
         entries=entries,
@@ -385,6 +386,20 @@ def report(target: str, output: str | None) -> None:
     click.echo(f"{output}: {found.name}")
 
 
+@main.command()
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+def completion(shell: str) -> None:
+    """Print what completes commands and options in a SHELL.
+
+    For bash: symdiff completion bash > ~/.local/share/bash-completion/completions/symdiff
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(main, {}, "symdiff", "_SYMDIFF_COMPLETE").source())
+
+
 @main.group()
 def cache() -> None:
     """Compiled kernels kept on disk."""
@@ -436,7 +451,7 @@ def _print_results(
     expanded: bool,
 ) -> None:
     from symdiff.codegen.sympy.text import formula_lines
-    from symdiff.pipeline.scalar import expand_completed
+    from symdiff.pipeline.scalar import decimals_of, expand_completed, shown
 
     params, dtype = subject.params, subject.dtype or "float64"
     if style in ("python", "c"):
@@ -465,7 +480,9 @@ def _print_results(
         definitions = [f"{n} = {t}" for (n, _), t in zip(shared, made, strict=False)]
         texts = made[len(shared) :]
     else:
-        definitions, texts = formula_lines(outputs, expanded=expanded)
+        program = subject.program
+        given = decimals_of(program.outputs, shown(program).outputs, subject.text)
+        definitions, texts = formula_lines(outputs, expanded=expanded, literals=given)
     conditions = [" and ".join(f"{v.value} != 0" for v in short.nonzero) for short in shorts]
     if style == "json":
         results = [

@@ -120,7 +120,7 @@ def _need_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise TargetError(
-            "plots need matplotlib, which is not installed", hint="pip install symdiff[plot]"
+            "plots need matplotlib, which is not installed", hint="pip install matplotlib"
         ) from None
 
 

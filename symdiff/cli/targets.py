@@ -42,6 +42,8 @@ class Subject:
     accuracy: str = "high"
     check_domain: bool = True
     face: Face = PLAIN
+    text: str = ""
+    """The formula, if it is one."""
 
     @property
     def _title(self) -> str:
@@ -108,7 +110,7 @@ def resolve(target: str, name: str | None = None) -> Subject:
     if not chosen.isidentifier() or keyword.iskeyword(chosen):
         raise SymdiffError(f"--name: '{chosen}' is not a name for a function")
     program = parse(target, chosen)
-    return Subject(program, program.params, None, True)
+    return Subject(program, program.params, None, True, text=target)
 
 
 def _subject(function: SymbolicFunction, name: str | None) -> Subject:

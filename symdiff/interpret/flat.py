@@ -35,6 +35,10 @@ Trouble = Literal["undecided", "domain", "singular"]
 edge or at a pole, where a limit may exist."""
 
 
+_REASONS: tuple[Trouble | None, ...] = ("undecided", "domain", "singular", None)
+"""The first one found counts."""
+
+
 def _with_rules(e: Expr, args: tuple[Expr, ...]) -> Expr:
     """Replace an operation that has no balls by the formula it stands for."""
     if e.op not in CORE and e.op.arity and e.op.ball is None and e.op.expand is not None:
@@ -214,38 +218,47 @@ class Tape:
 
     def undefined(self, v: Sequence[Value]) -> list[int]:
         """The comparisons with what is not defined, which are not decided yet."""
+        known: dict[int, Trouble | None] = {}
         return [
             i
             for i in self.conditions
             if v[i] is None
-            and any(self.trouble(self.index[a], v) == "domain" for a in self.nodes[i].args)
+            and any(self.trouble(self.index[a], v, known) == "domain" for a in self.nodes[i].args)
         ]
 
     # -- reasons
-    def trouble(self, root: int, v: Sequence[Value]) -> Trouble | None:
-        """Why the value of a node is not finite; None if it is."""
-        found: set[Trouble] = set()
-        seen: set[int] = set()
+    def trouble(
+        self, root: int, v: Sequence[Value], known: dict[int, Trouble | None] | None = None
+    ) -> Trouble | None:
+        """Why the value of a node is not finite; None if it is. `known` keeps the reasons of nodes
+        from one question to the next."""
+        known = known if known is not None else {}
         stack = [root]
         while stack:
-            i = stack.pop()
-            if i in seen or _is_known(v[i]):
+            i = stack[-1]
+            if i in known:
+                stack.pop()
                 continue
-            seen.add(i)
-            e = self.nodes[i]
-            if e.op is ir.WHERE:
-                c = self.index[e.args[0]]
-                stack.append(c if v[c] is None else self.index[e.args[1 if v[c] else 2]])
+            if _is_known(v[i]):
+                known[i] = None
                 continue
-            open_args = [j for a in e.args if not _is_known(v[j := self.index[a]])]
-            if open_args:
-                stack.extend(open_args)
+            causes = self._causes(i, v)
+            waiting = [j for j in causes if j not in known]
+            if waiting:
+                stack.extend(waiting)
+            elif causes:
+                known[i] = min((known[j] for j in causes), key=_REASONS.index)
             else:
-                found.add(self._culprit(e, v[i], v))
-        for reason in ("undecided", "domain", "singular"):
-            if reason in found:
-                return reason
-        return None
+                known[i] = self._culprit(self.nodes[i], v[i], v)
+        return known[root]
+
+    def _causes(self, i: int, v: Sequence[Value]) -> list[int]:
+        """The arguments for which a value is not known."""
+        e = self.nodes[i]
+        if e.op is ir.WHERE:
+            c = self.index[e.args[0]]
+            return [c if v[c] is None else self.index[e.args[1 if v[c] else 2]]]
+        return [j for a in e.args if not _is_known(v[j := self.index[a]])]
 
     def _culprit(self, e: Expr, value: Value, v: Sequence[Value]) -> Trouble:
         """Why an operation on known values gives none."""

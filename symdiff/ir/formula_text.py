@@ -15,7 +15,7 @@ next; in products numbers, symbols, sums, functions.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -56,6 +56,10 @@ _RELATIONS = {LT: ("<", ">", ">="), LE: ("<=", ">=", ">"), EQ: ("==", "==", "!="
 FEW, DECIMALS = 10, 10**9
 """Quotients with larger denominators, of which the second is a multiple, are written as decimals:
 nobody else has denominators such as 20 or 500."""
+LONG = 14
+"""Longer decimals are written as quotients of shorter ones, if they are given."""
+FRACTION = 12
+"""Digits of quotients that are written as such and are no doubles."""
 SHORT = 1000
 """Quotients with larger denominators are written as doubles, if they are doubles."""
 
@@ -140,7 +144,8 @@ class Formulas:
     """The texts of nodes, each made once. A text is as long as the node is as a tree, which may
     be exponential in the number of nodes: ask `tree_sizes` first where it is not known."""
 
-    def __init__(self) -> None:
+    def __init__(self, literals: Sequence[Fraction] = ()) -> None:
+        self.literals = literals  # decimals: with any, numbers are written as decimals
         self.known: dict[Expr, Form] = {}
         self._keys: dict[Expr, tuple[Any, ...]] = {}
         self._sizes: dict[Expr, Size] = {}
@@ -204,7 +209,7 @@ class Formulas:
     def _number(self, e: Expr) -> Form:
         if not isinstance(e.value, Fraction):
             return Form("nan" if math.isnan(e.value) else "inf", ATOM, 0, e.value < 0)
-        over, under = _quotient(abs(e.value))
+        over, under = self._quotient(abs(e.value))
         negative = e.value < 0
         if under == "1":
             return Form(over, ATOM, 0, negative)
@@ -279,7 +284,7 @@ class Formulas:
                 made = self._power(base, inverse)
                 under.append(made)
             negative ^= made.negative
-        top, bottom = _quotient(abs(unit))
+        top, bottom = self._quotient(abs(unit))
         if top != "1":
             over.insert(0, Form(top, ATOM, 0))
         if bottom != "1":
@@ -296,6 +301,20 @@ class Formulas:
             below = "*".join(f.text if f.level > PRODUCT else f"({f.text})" for f in under)
             text += f"/({below})" if len(under) > 1 else f"/{below}"
         return Form(text, PRODUCT, count, negative)
+
+    def _quotient(self, q: Fraction) -> tuple[str, str]:
+        """Numerator and denominator of a number: `96485/8.314` rather than 48242500/4157, and
+        `2.1` for 21/10 where there are decimals."""
+        if self.literals and q.denominator % 5 == 0 and DECIMALS % q.denominator == 0:
+            return f"{Decimal(q.numerator) / q.denominator:f}", "1"
+        over, under = _quotient(q)
+        if self.literals and q.denominator > FEW and (under != "1" or len(over) > LONG):
+            for literal in self.literals:
+                top, rest = _quotient(q * literal)
+                bottom = _quotient(literal)
+                if rest == bottom[1] == "1" and len(top) + len(bottom[0]) < len(over) + len(under):
+                    return top, bottom[0]
+        return over, under
 
     def _inverse(self, exponent: Expr) -> Expr | None:
         """The exponent of what is written below the line; None if it is above."""
@@ -381,7 +400,7 @@ class Formulas:
         if not found:
             form = self._number(ir.const(unit))
             return form.size, form.negative, False
-        top, bottom = _quotient(abs(unit))
+        top, bottom = self._quotient(abs(unit))
         over += top != "1"
         under += bottom != "1"
         if not under and over == 1:
@@ -470,8 +489,9 @@ def _quotient(q: Fraction) -> tuple[str, str]:
         double = math.inf
     if Fraction(double) == q if math.isfinite(double) else False:
         return repr(double), "1"
-    if q.denominator < 10**6 or not math.isfinite(double):
-        return str(q.numerator), str(q.denominator)
+    over, under = str(q.numerator), str(q.denominator)
+    if len(over) + len(under) <= FRACTION or not math.isfinite(double):
+        return over, under
     return f"{double!r}", "1"
 
 

@@ -5,6 +5,7 @@
 `cancel/`         common factors go before anything is evaluated
 `complete/`       removable singularities are filled, for all derivatives
 `differentiate`   the chain rule, forward and reverse
+`leibniz`         derivatives of high order, node by node
 `stabilise`       forms that keep their digits
 `accuracy/`       error bounds, error tests, and the tiers of arithmetic
 `simplify/`       the short form of a formula

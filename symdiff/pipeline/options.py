@@ -15,6 +15,7 @@ from symdiff.ir.program import Program
 Domain = Mapping[str, tuple[float | None, float | None]] | str | None
 
 ACCURACIES = ("fast", "high", "strict", "certified")
+ENGINES = ("llvm", "numba")
 CHECKPOINTS = ("auto", "none", "revolve")
 
 
@@ -32,12 +33,18 @@ class Options:
     cache: bool = True
     verify: bool = True
     check_domain: bool = True
+    engine: str = "llvm"
 
     def __post_init__(self) -> None:
         if self.target not in ("cpu", "auto", "cuda"):
             raise SymdiffError(
                 f"unknown target {self.target!r}", hint='use "cpu", "cuda" or "auto"'
             )
+        if self.engine not in ENGINES:
+            raise SymdiffError(f"unknown engine {self.engine!r}", hint='use "llvm" or "numba"')
+        if self.engine == "numba" and (self.target != "cpu" or self.accuracy == "certified"):
+            which = f'target="{self.target}"' if self.target != "cpu" else 'accuracy="certified"'
+            raise SymdiffError(f'engine="numba" with {which}', hint='use engine="llvm"')
         if self.accuracy not in ACCURACIES:
             raise SymdiffError(
                 f"unknown accuracy {self.accuracy!r}", hint=f"one of {', '.join(ACCURACIES)}"

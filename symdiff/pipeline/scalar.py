@@ -37,6 +37,7 @@ from symdiff.passes.differentiate import gradient as reverse
 from symdiff.passes.differentiate import pullback, pushforward
 from symdiff.passes.guards.guards import GuardNotes, guards
 from symdiff.passes.simplify import MAX_OPERATIONS, Short, short_forms, simplify
+from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.pipeline.protocol import Log, Stage, run
 from symdiff.process.lazy_modules import Later
@@ -94,6 +95,11 @@ def readable_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The outputs for people to read: completed functions in closed form, all as short as
     they get."""
     return simplify(closed_for_people(outputs))
+
+
+def shown(program: Program) -> Program:
+    """The program with its literals as they were written, for people to read."""
+    return replace(program, outputs=as_written(program.outputs))
 
 
 def short_derivative(
@@ -369,6 +375,7 @@ __all__ = [
     "Stage",
     "closed_for_people",
     "closed_forms",
+    "decimals_of",
     "derivative",
     "derive",
     "expand_completed",
@@ -382,6 +389,7 @@ __all__ = [
     "readable_forms",
     "short_derivative",
     "short_value",
+    "shown",
     "simplified",
     "stages",
     "tangent_names",

@@ -14,6 +14,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -29,6 +30,8 @@ LIMIT = 256 * 2**20
 
 _MAGIC = b"symdiff-object-2\n"
 _SUFFIX = ".kernel"
+MODULES = "modules"
+"""The folder of generated modules, which Numba compiles; see `symdiff.runtime.generated_modules`."""
 _PACKAGE = ".package"
 """Of files that hold the digest of the package whose files have a signature."""
 _SUFFIXES = (_SUFFIX, _PACKAGE, ".tmp")
@@ -176,7 +179,7 @@ def _write(name: str, suffix: str, payload: bytes) -> bool:
     """Whether the file is there now, whole."""
     temporary = None
     try:
-        directory = _private_folder()
+        directory = private_folder()
         descriptor, temporary = tempfile.mkstemp(suffix=".tmp", dir=directory)
         with os.fdopen(descriptor, "wb") as file:
             file.write(_MAGIC + _checksum(name, payload) + payload)
@@ -191,14 +194,14 @@ def _write(name: str, suffix: str, payload: bytes) -> bool:
     return True
 
 
-def _private_folder() -> Path:
-    """The folder of the cache, which only its user may read or write.
+def private_folder(*names: str) -> Path:
+    """The folder of the cache, or one in it, which only its user may read or write.
 
     Raises
     ------
     OSError : if it cannot be made, or is another user's.
     """
-    directory = folder()
+    directory = folder().joinpath(*names)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = os.stat(directory)
     if hasattr(os, "geteuid"):
@@ -271,5 +274,6 @@ def info() -> Info:
 
 def clear() -> int:
     """Remove every kernel that is kept; returns how many there were."""
+    shutil.rmtree(folder() / MODULES, ignore_errors=True)
     removed = [(entry.name, _remove(entry)) for entry, _ in list(_files(folder()))]
     return sum(done for name, done in removed if not name.endswith(_PACKAGE))

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from flint import arb, fmpq, fmpz
+from flint import arb, ctx, fmpq, fmpz
 
 from symdiff import ir
 from symdiff.interpret.balls import CORE, Undecided, ball_of, constant_ball
@@ -58,6 +59,8 @@ MAX_TERMS = 12
 """A longer polynomial is kept as a ball."""
 MAX_GENERIC_TERMS = 40
 """A polynomial in parameters has no ball; a longer one is given up."""
+FAR = 1 << 16
+"""Exponents of constants, in bits, that are written out: exponentials of exponentials have any."""
 FACTOR_BITS = 96
 """Larger integers under a root or in a logarithm are not factored."""
 
@@ -80,7 +83,7 @@ class Number:
     def generic(self) -> bool:
         """Whether it depends on parameters."""
         if self._generic is None:
-            self._generic = any(has_variables(g) for m in self.terms for g, _ in m)
+            self._generic = any(map(_of_parameters, self.terms))
         return self._generic
 
     @property
@@ -88,7 +91,8 @@ class Number:
         if self.generic:
             raise Undecided("a function of parameters")
         if self._ball is None:
-            self._ball = sum((arb(c) * _monomial_ball(m) for m, c in self.terms.items()), arb(0))
+            terms = (arb(c) * _monomial_ball(m, ctx.prec) for m, c in self.terms.items())
+            self._ball = sum(terms, arb(0))
         return self._ball
 
     def __add__(self, other: Coefficient) -> Coefficient:
@@ -154,7 +158,8 @@ def _normal(terms: dict[Monomial, fmpq]) -> Coefficient:
     return result.ball
 
 
-def _times(m: Monomial, n: Monomial) -> dict[Monomial, fmpq]:
+@lru_cache(maxsize=1 << 14)
+def _times(m: Monomial, n: Monomial) -> Mapping[Monomial, fmpq]:
     """The product of two monomials, reduced: a sum, as sin**2 = 1 - cos**2."""
     powers = dict(m)
     for g, e in n:
@@ -178,7 +183,7 @@ def _times(m: Monomial, n: Monomial) -> dict[Monomial, fmpq]:
     return result
 
 
-def _product(terms: dict[Monomial, fmpq], m: Monomial) -> dict[Monomial, fmpq]:
+def _product(terms: Mapping[Monomial, fmpq], m: Monomial) -> dict[Monomial, fmpq]:
     total: dict[Monomial, fmpq] = {}
     for k, c in terms.items():
         for n, d in _times(k, m).items():
@@ -186,7 +191,14 @@ def _product(terms: dict[Monomial, fmpq], m: Monomial) -> dict[Monomial, fmpq]:
     return total
 
 
-def _monomial_ball(m: Monomial) -> arb:
+@lru_cache(maxsize=1 << 12)
+def _of_parameters(m: Monomial) -> bool:
+    return any(has_variables(g) for g, _ in m)
+
+
+@lru_cache(maxsize=1 << 12)
+def _monomial_ball(m: Monomial, prec: int) -> arb:
+    """Its ball at the precision that is set, `prec`."""
     result = arb(1)
     for g, e in m:
         result *= _power_ball(constant_value(g), e)
@@ -251,10 +263,15 @@ def sign(c: Coefficient) -> int:
 
 
 def to_fraction(c: Coefficient) -> Fraction:
-    """The exact value, or that of a ball's midpoint."""
+    """The exact value, or that of a ball's midpoint; `Undecided` where nothing is known of it."""
     if isinstance(c, fmpq):
         return Fraction(int(c.p), int(c.q))
-    mantissa, exponent = to_ball(c).mid().man_exp()
+    x = to_ball(c)
+    if not x.is_finite():
+        raise Undecided("a constant of which nothing is known")
+    mantissa, exponent = x.mid().man_exp()
+    if abs(exponent) > FAR:
+        raise Undecided("a constant of no useful size")
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 

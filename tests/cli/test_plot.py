@@ -95,7 +95,7 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", without)
     result = run("x", "-o", "a.png")
     assert result.exit_code == 2
-    assert "pip install symdiff[plot]" in result.stderr
+    assert "pip install matplotlib" in result.stderr
 
 
 def test_what_is_drawn_is_what_is_computed() -> None:

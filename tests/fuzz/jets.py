@@ -8,7 +8,8 @@ has no value, `Undefined` is raised. `limits` looks at both sides of such a poin
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -16,10 +17,13 @@ from typing import Any
 import mpmath
 from mpmath import mp, mpf
 
-DIGITS = (60, 400, 3000)
+DIGITS = ((60, "d"), (400, "u"), (3000, "d"))
+"""Digits, and where they are rounded to, towards zero or away from it: what is lost altogether, as
+exp(-1e5) in 1 + exp(-1e5), is lost in one of the two only."""
 NEAR = (mpf(10) ** -60, mpf(10) ** -90)
-"""Distances at which limits are looked at."""
-CLOSE = mpf(10) ** -40
+"""Distances at which limits are looked at, as parts of the least coordinate."""
+CLOSE, SLOWLY = mpf(10) ** -40, mpf(10) ** -10
+"""How far apart values at two distances are that have one limit; as slowly as a root has it."""
 
 
 class Undefined(ArithmeticError):  # noqa: N818
@@ -43,7 +47,7 @@ class Jet:
     second: Any
 
     def _chain(self, f: Any, d: Any, dd: Any) -> Jet:
-        if self.first == 0 and self.second == 0:
+        if self.first == 0 and self.second == 0 and d is not None and dd is not None:
             return Jet(f, mpf(0), mpf(0))
         first = None if d is None or self.first is None else d * self.first
         if None in (d, dd, self.first, self.second):
@@ -81,8 +85,12 @@ class Jet:
         o = lift(other)
         if o.value == 0:
             raise Undefined("division")
-        r = 1 / o.value
-        return self * o._chain(r, -r * r, 2 * r * r * r)
+        q = self.value / o.value  # exact where it is a number: 3/3 is 1, 3*(1/3) may not be
+        if o.first == 0 and o.second == 0:
+            return Jet(q, _over(self.first, o.value), _over(self.second, o.value))
+        first = _over(_sum(self.first, _product(-q, o.first)), o.value)
+        rest = _sum(_product(-2, _product(first, o.first)), _product(-q, o.second))
+        return Jet(q, first, _over(_sum(self.second, rest), o.value))
 
     def __rtruediv__(self, other: Any) -> Jet:
         return lift(other) / self
@@ -137,6 +145,10 @@ def _sum(a: Any, b: Any) -> Any:
 def _product(a: Any, b: Any) -> Any:
     """None*0 is not known: the derivative may be anything."""
     return None if a is None or b is None else a * b
+
+
+def _over(a: Any, b: Any) -> Any:
+    return None if a is None else a / b
 
 
 def lift(x: Any) -> Jet:
@@ -226,9 +238,9 @@ class Truth:
 def truths(f: Callable[..., Jet], point: Sequence[float], along: int) -> list[Truth]:
     """Value, first and second derivative by one variable."""
     before: list[Truth] | None = None
-    for digits in DIGITS:
+    for digits, rounding in DIGITS:
         try:
-            with mp.workdps(digits):
+            with mp.workdps(digits), _rounded(rounding):
                 found = _at(f, point, along)
         except TooFar:
             break
@@ -236,6 +248,16 @@ def truths(f: Callable[..., Jet], point: Sequence[float], along: int) -> list[Tr
             return found
         before = found
     return [Truth("open")] * 3
+
+
+@contextmanager
+def _rounded(to: str) -> Iterator[None]:
+    before = mp._prec_rounding[1]
+    mp._prec_rounding[1] = to
+    try:
+        yield
+    finally:
+        mp._prec_rounding[1] = before
 
 
 def _same(a: Truth, b: Truth) -> bool:
@@ -268,8 +290,10 @@ def _at(f: Callable[..., Jet], point: Sequence[float], along: int) -> list[Truth
         return result
     with mp.workdps(2 * mp.dps + 300):
         lines = _lines(len(point))
+        least = min((abs(mpf(x)) for x in point if x), default=mpf(1))
+        near = [h * min(least, mpf(1)) for h in NEAR]
         sides = [
-            [_run(f, [mpf(x) + h * c for x, c in zip(point, line, strict=True)], along) for h in NEAR]
+            [_run(f, [mpf(x) + h * c for x, c in zip(point, line, strict=True)], along) for h in near]
             for line in lines
         ]  # fmt: skip
         for k in range(3):
@@ -303,6 +327,8 @@ def _limit(sides: list[list[Jet | None]], k: int, continuous: bool) -> Truth:
             ends.append(near)
         elif abs(near) < abs(far) * mpf(10) ** -12 and abs(near) < mpf(10) ** -30:
             ends.append(mpf(0))
+        elif _agree(far, near, SLOWLY):
+            ends.append(near)
         else:
             return Truth("none")
     if not ends:
@@ -312,4 +338,6 @@ def _limit(sides: list[list[Jet | None]], k: int, continuous: bool) -> Truth:
         return Truth("limit", low)
     if len(ends) < len(sides):
         return Truth("open")
+    if _agree(low, high, SLOWLY):
+        return Truth("limit", low)
     return Truth("none") if k == 0 else Truth("between", low, high)

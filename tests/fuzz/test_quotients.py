@@ -20,6 +20,8 @@ QUOTIENTS = (
     "(math.exp(x) - math.exp(y) - (x - y)*math.exp(y))/(x - y)**2",
     "(math.sin(x)*y - math.sin(y)*x)/(x - y)**3*(x + y)",
     "(x/math.expm1(x) - y/math.expm1(y))/(x - y)",
+    "(x/math.tanh(x) - y/math.tanh(y))/(x - y)",
+    "(math.tan(x)/x - math.tan(y)/y)/(x - y)",
     "(x*abs(y) + abs(x)*y)/(x + y)",
     "(abs(x)*math.exp(y) - abs(y)*math.exp(x))/(x - y)",
     "(math.exp(y*x**4) - 1.0)/x**4",

@@ -197,3 +197,15 @@ def test_series_with_large_coefficients_are_no_false_alarm() -> None:
         warnings.simplefilter("error")
         ((by_x, _), _) = symgrad(brillouin).hessian(7.86e-8, 0.446)
     assert by_x == pytest.approx(-1.9556837360376466e-07, rel=1e-14)
+
+
+def test_derivatives_of_high_order_of_a_completed_function() -> None:
+    """A series across the surface holds sixteen derivatives of x/tanh(x)."""
+
+    def f(x, y):
+        return (x / math.tanh(x) - y / math.tanh(y)) / (x - y)
+
+    g = symgrad(f)
+    assert g(1.0, 1.0) == pytest.approx(0.5889736245330207, rel=1e-15)
+    assert g(0.0, 0.0) == 0.0
+    assert g.grad(0.75, 0.75)[0] == pytest.approx(0.2674121407378174, rel=1e-15)

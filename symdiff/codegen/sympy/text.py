@@ -56,7 +56,7 @@ def format_latex(expression: Any) -> str:
 
 
 def formula_lines(
-    outputs: Sequence[Expr], *, expanded: bool = False
+    outputs: Sequence[Expr], *, expanded: bool = False, literals: Sequence[Fraction] = ()
 ) -> tuple[list[str], list[str]]:
     """The outputs as text a person can read.
 
@@ -64,6 +64,7 @@ def formula_lines(
     ----------
     outputs : the formulas.
     expanded : without names for what they share.
+    literals : what was written as decimals: numbers are shown as such, and as quotients of them.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def formula_lines(
         )
     if largest <= READABLE or expanded:
         definitions, outputs = ([], tuple(outputs)) if expanded else named(outputs)
-        formulas = Formulas()
+        formulas = Formulas(literals)
         lines = [f"{name} = {formulas.text(e)}" for name, e in definitions]
         return lines, [formulas.text(e) for e in outputs]
     assignments, texts = statements(outputs, TextWriter())

@@ -51,8 +51,9 @@ SAMPLED = tuple(Fraction(k, 16) for k in (16, 15, 13, 10, 6, 2))
 """Parts of the radius at which a polynomial is compared with the closed form."""
 PIECES = 24
 """Intervals, each half the last, on which what is next to a radius is to have a sign."""
-CLOSEST = -1000
-"""Kinks are looked for up to 2**CLOSEST from the point."""
+CLOSEST, CLOSE, AT_ONCE, LOOKED_AT = -1000, -64, 12, (-997, -601, -301, -65)
+"""Kinks are looked for up to 2**CLOSEST from the point; up to 2**CLOSE only those that have no
+sign on all of what is nearer, in as many octaves at once as they have one in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +279,12 @@ def _ball(q: Fraction) -> arb:
     return arb(fmpq(q.numerator, q.denominator))
 
 
+def _octaves(k: int, count: int) -> arb:
+    """From 2**k to 2**(k + count)."""
+    low, high = arb(2) ** k, arb(2) ** (k + count)
+    return arb((low + high) / 2, (high - low) / 2)
+
+
 def _value(coefficients: Sequence[Fraction], z: arb) -> arb:
     total = arb(0)
     for q in reversed(coefficients):
@@ -301,8 +308,9 @@ class Closed:
         self, closed: Expr, plain: Expr, whole: Expr, t: Expr, point: Fraction, side: int
     ) -> None:
         self.point, self.side = point, side
-        self.tape = Tape([t], [plain, flagged_where((closed,), CLOSED_ERROR)])
-        self.edges = Tape([t], list(edges(whole)))
+        self.plain = Tape([t], [plain])
+        self.flag = Tape([t], [flagged_where((closed,), CLOSED_ERROR)])
+        self.t, self.edges = t, Tape([t], list(edges(whole)))
 
     def confirmed(
         self, coefficients: tuple[Fraction, ...], i: int, lead: int, step: int, bits: int
@@ -336,36 +344,53 @@ class Closed:
     def _smooth_towards(self, side: int) -> int:
         """The same on one side, from the point outwards. What cancels too much to have a
         sign counts only next to the radius: nearer to the point it may do so without end."""
-        near: dict[int, int] = {}
         unknown: set[int] = set()
         most = LARGEST // FINENESS
-        for k in range(CLOSEST, most):
-            signs = self._signs(side, k)
-            if any(sign * near.get(i, 0) < 0 for i, sign in signs.items()):
+        inside = arb(0.5, 0.5) * arb(2) ** CLOSE
+        near = {e: s for e, s in self._signs(self.edges, side * inside).items() if s}
+        open_ = [e for i in self.edges.roots if (e := self.edges.nodes[i]) not in near]
+        low = Tape([self.t], open_)
+        seen = [self._signs(low, side * _octaves(k, 1)) for k in LOOKED_AT if open_]
+        few = Tape([self.t], [e for e in open_ if any(signs[e] for signs in seen)])
+        if len(few.roots) < len(open_):  # what has no sign in any of these octaves
+            unknown.update(range(CLOSEST, CLOSE))
+        for k, signs in self._scanned(few, side, most):
+            if any(sign * near.get(e, 0) < 0 for e, sign in signs.items()):
                 most = k
                 break
             if 0 in signs.values():
                 unknown.add(k)
-            near.update((i, sign) for i, sign in signs.items() if sign)
+            near.update((e, sign) for e, sign in signs.items() if sign)
         while most > CLOSEST and not unknown.isdisjoint(range(most - PIECES, most)):
             most -= 1
         return most * FINENESS
 
-    def _signs(self, side: int, k: int) -> dict[int, int]:
-        """The signs of the edges from 2**k to 2**(k+1) away from the point; 0 if open."""
-        h = Fraction(2) ** k
-        x = _ball(self.point + side * h * 3 / 2) + arb(0, 0.5) * _ball(h)
-        values = self.edges.run([x], ctx.prec)
-        return {i: 1 if values[i] > 0 else -1 if values[i] < 0 else 0 for i in self.edges.roots}
+    def _scanned(self, few: Tape, side: int, most: int) -> Iterator[tuple[int, dict[Expr, int]]]:
+        """k and the signs from 2**k to 2**(k+1) away from the point, outwards: of `few` edges up
+        to 2**CLOSE, where many octaves at a time may do, and then of all."""
+        for start in range(CLOSEST, CLOSE, AT_ONCE) if few.nodes else ():
+            signs = self._signs(few, side * _octaves(start, AT_ONCE))
+            if 0 not in signs.values():
+                yield start, signs
+                continue
+            for k in range(start, min(start + AT_ONCE, CLOSE)):
+                yield k, self._signs(few, side * _octaves(k, 1))
+        for k in range(CLOSE, most):
+            yield k, self._signs(self.edges, side * _octaves(k, 1))
 
-    def _run(self, h: Fraction, output: int) -> arb | bool | None:
-        x = self.point + h
-        values = self.tape.run([arb(fmpq(x.numerator, x.denominator))], ctx.prec)
-        return values[self.tape.roots[output]]
+    def _signs(self, edges: Tape, h: arb) -> dict[Expr, int]:
+        """The signs of edges that far from the point; 0 if open."""
+        values = edges.run([_ball(self.point) + h], ctx.prec)
+        return {
+            edges.nodes[i]: 1 if values[i] > 0 else -1 if values[i] < 0 else 0 for i in edges.roots
+        }
+
+    def _run(self, tape: Tape, h: Fraction) -> arb | bool | None:
+        return tape.run([_ball(self.point + h)], ctx.prec)[tape.roots[0]]
 
     def value(self, h: Fraction) -> arb:
         """The value at point + h."""
-        return self._run(h, 0)
+        return self._run(self.plain, h)
 
     def offsets(self, r: Fraction) -> list[Fraction]:
         """Where to look at distance r."""
@@ -373,7 +398,7 @@ class Closed:
 
     def trusted(self, i: int) -> bool:
         """Whether the closed form is accurate at the radius of index i."""
-        return all(self._run(h, 1) is False for h in self.offsets(_radius(i)))
+        return all(self._run(self.flag, h) is False for h in self.offsets(_radius(i)))
 
     def needed(self, reach: int) -> int:
         """The index of the radius from which on it is accurate, if it is at `reach`."""

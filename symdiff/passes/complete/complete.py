@@ -354,27 +354,33 @@ class _Search:
                 stack.extend((a, inner, named) for a in reversed(e.args))
                 continue
             if germ.kind == "analytic" and (germ.essential or small):
-                self._fill(e, germs, inner)
-                inner = named = True
-            elif germ.kind == "kink" and germ.own:
-                self._fill(e, germs, True)
+                filled = self._fill(e, germs, inner)
+            else:
+                filled = germ.kind == "kink" and germ.own and self._fill(e, germs, True)
+            if filled:
                 inner = named = True
             elif germ.kind not in ("analytic", "outside") and germ.essential and not named:
                 named = True
                 yield Completed(e, germs.t, germs.point, germ.kind, order=germ.order)
             stack.extend((a, inner, named) for a in reversed(e.args))
 
-    def _fill(self, e: Expr, germs: Germs, inner: bool) -> None:
-        fill = self.fills.setdefault(e, _Fill(germs.t, {}))
-        if fill.t is not germs.t:
-            return
-        fill.germs[germs.point] = germs
-        if not inner:
-            limits = [germs.coefficient(e, k) * fmpq(math.factorial(k)) for k in range(3)]
-            value, *slopes = (to_fraction(c) for c in limits)
-            self.notes.filled.append(
-                Completed(e, germs.t, germs.point, "removable", value, tuple(slopes))
-            )
+    def _fill(self, e: Expr, germs: Germs, inner: bool) -> bool:
+        """Whether it can be filled: where constants lost all of their digits, nothing is known."""
+        fill = self.fills.get(e, _Fill(germs.t, {}))
+        limits = [germs.coefficient(e, k) * fmpq(math.factorial(k)) for k in range(3)]
+        try:
+            value, *slopes = map(to_fraction, limits)
+        except Undecided:
+            self.notes.over_budget.append(e)
+            return False
+        if fill.t is germs.t:
+            self.fills[e] = fill
+            fill.germs[germs.point] = germs
+            if not inner:
+                self.notes.filled.append(
+                    Completed(e, germs.t, germs.point, "removable", value, tuple(slopes))
+                )
+        return True
 
 
 # ----------------------------------------------------------------------- filling

@@ -35,12 +35,16 @@ from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
 from symdiff.passes.complete.bands import Band, Closed, band
 from symdiff.passes.differentiate import pushforward
+from symdiff.passes.leibniz import Derivatives
 from symdiff.process.locks import Lock
 from symdiff.series import Coefficient, Germs
 from symdiff.series.coefficients import to_ball, to_expr
 
 PRECISION = 320
 """Bits of the balls that stand for constants without a name."""
+
+MAX_DIFFERENTIATED = 100
+"""Nodes of a derivative that is differentiated again; beyond, the next one is written anew."""
 
 VARIABLE = ir.var("completed variable")
 """The variable of closed forms."""
@@ -96,8 +100,9 @@ class Removable:
         self._closed = [closed]  # in terms of `_lower`: nothing here may hold its own operations
         self._plain = [closed]
         self._readable = [closed]
+        self._whole = _Slopes(closed)
         fraction = together(closed)
-        self._parts = None if fraction is None else ([fraction[0]], [fraction[1]])
+        self._parts = None if fraction is None else (_Slopes(fraction[0]), _Slopes(fraction[1]))
         self._bands: dict[tuple[int, int], list[Band]] = {}
         self._written: dict[tuple[int, int], Expr] = {}
         self._tapes: dict[int, Tape] = {}
@@ -154,14 +159,12 @@ class Removable:
     def _next(self) -> Expr:
         k = len(self._closed)
         if self._parts is None:
-            return _derivative(self._closed[-1])
-        numerators, denominators = self._parts
-        for part in self._parts:
-            part.append(_derivative(part[-1]))
-        total = numerators[k]
+            return self._whole.of(k)
+        numerator, denominator = self._parts
+        total = numerator.of(k)
         for j in reversed(range(k)):
-            total = total - ir.const(math.comb(k, j)) * (denominators[k - j] * _lower(j))
-        return total / denominators[0]
+            total = total - ir.const(math.comb(k, j)) * (denominator.of(k - j) * _lower(j))
+        return total / denominator.of(0)
 
     def plain_form(self, order: int) -> Expr:
         """A derivative in closed form, in terms of no lower ones."""
@@ -271,6 +274,24 @@ def _lower(order: int) -> Expr:
 def _derivative(e: Expr) -> Expr:
     (result,) = cancel(pushforward((e,), {VARIABLE: ir.ONE}))
     return result
+
+
+class _Slopes:
+    """The derivatives of a formula in `VARIABLE`."""
+
+    def __init__(self, e: Expr) -> None:
+        self._found = [e]
+        self._leibniz = Derivatives(VARIABLE)
+
+    def of(self, order: int) -> Expr:
+        """The derivative of an order: of the one before, while that is short."""
+        while len(self._found) <= order:
+            last = self._found[-1]
+            if len(ir.topological((last,))) <= MAX_DIFFERENTIATED:
+                self._found.append(_derivative(last))
+            else:
+                self._found.append(self._leibniz.of(self._found[0], len(self._found)))
+        return self._found[order]
 
 
 def _derivatives(e: Expr, order: int) -> list[Expr]:

@@ -18,7 +18,7 @@ from symdiff.passes.simplify.writer import Writer
 
 MAX_TERMS = 10
 """Sums with more terms are not taken apart."""
-MAX_POOL = 2
+MAX_POOL = 3
 """Values that are written, of those that functions of angles and roots give."""
 MAX_ANGLES = 3
 """Windows with more angles, or exponentials, are not written by other functions of them."""
@@ -106,7 +106,7 @@ class Candidates:
             return pool
         first = next(iter(pool))
         ranked = sorted(pool, key=lambda k: self.writer.rough(pool[k]))[:MAX_POOL]
-        worst = 2 * self.writer.rough(pool[ranked[0]]) + 6
+        worst = RATIO * self.writer.rough(pool[ranked[0]]) + 3
         kept = [k for k in ranked if self.writer.rough(pool[k]) <= worst]
         if first not in kept and self.writer.rough(pool[first]) <= 2 * worst:
             kept.append(first)
@@ -204,6 +204,7 @@ class Candidates:
         """A product with one of its sums brought together in pairs."""
         ring, found = self.frame.ring, []
         unit, parts = factors(e)
+        written = dict[int, Expr]()
         for k, (base, exponent) in enumerate(parts):
             n = ir.integer(exponent)
             if base.op not in _SUMS or n is None or not 2 <= len(terms(base)) <= MAX_TERMS:
@@ -219,6 +220,13 @@ class Candidates:
                 continue
             inner = self.sum_of(terms(base))
             found.append(ir.mul(self.best(rest), ir.power(inner, n)))
+            if self.costs.length(inner) < self.costs.length(base):
+                written[k] = inner
+        if written:  # the rest as it is
+            local: Expr = ir.const(unit)
+            for k, (base, exponent) in enumerate(parts):
+                local = ir.mul(local, ir.power(written.get(k, base), exponent))
+            found.append(local)
         return found
 
 

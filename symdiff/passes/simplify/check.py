@@ -167,6 +167,11 @@ def _verdict(
     return None
 
 
+def ordinary_points(count: int) -> list[list[arb]]:
+    """Points of all sizes and signs."""
+    return [list(_point(count, k, count)) for k in range(12)]
+
+
 @lru_cache(maxsize=4096)
 def _point(count: int, k: int, edges: int) -> tuple[arb, ...]:
     """Values at which formulas differ if they do: ordinary ones, then edges. All of them are

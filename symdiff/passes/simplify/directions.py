@@ -17,12 +17,14 @@ from typing import Any
 from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, ONE, SUB, VAR, ZERO, Expr
 from symdiff.ir.formula_text import Formulas, factors, terms
-from symdiff.ir.functions import COS, PI, SIN, TAN
+from symdiff.ir.functions import COS, COSH, PI, SIN, SINH, TAN, TANH
 from symdiff.passes.cancel.algebra import linear
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 
 Parts = dict[Expr, Fraction]
 """A combination of directions."""
+
+_TURNING = (SIN, COS, TAN, SINH, COSH, TANH)
 
 MAX_ARGUMENTS = 12
 MAX_NODES = 60
@@ -155,7 +157,14 @@ def _over(q: Fraction, u: Expr) -> Expr | None:
 
 
 def in_phase(e: Expr) -> Expr:
-    """A sine, cosine or tangent without quarter turns in its angle."""
+    """A sine, cosine or tangent without quarter turns in its angle, and without a sign."""
+    if e.op in _TURNING and e.args[0].op in (MUL, DIV):
+        unit, parts = factors(e.args[0])
+        if unit < 0:
+            u = ir.const(-unit)
+            for base, exponent in parts:
+                u = ir.mul(u, ir.power(base, exponent))
+            return e.op(u) if e.op in (COS, COSH) else ir.neg(e.op(u))
     if e.op not in (SIN, COS, TAN) or e.args[0].op not in (ADD, SUB):
         return e
     found = linear(e.args[0]) or {}

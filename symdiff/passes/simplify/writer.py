@@ -28,6 +28,8 @@ from symdiff.passes.simplify.products import Around
 
 MAX_PRODUCT = 10
 """Terms up to which products of sums are multiplied out."""
+MAX_SMALL = 100
+"""Coefficients that are larger, and that several terms of a sum have, are taken out of it."""
 MAX_TIED = 3
 """Sums of the same size that are written."""
 
@@ -247,6 +249,10 @@ class Writer(Polynomials):
         if abs(unit.numerator) > 1:
             scales.append(Fraction(abs(unit.numerator)))
             scales.append(abs(unit))
+        sizes_of = [abs(c) for _, c in rows]
+        common = max(sizes_of, key=sizes_of.count)
+        if common > MAX_SMALL and sizes_of.count(common) > 1:
+            scales.append(1 / common)
         unit, others = self._as_given(unit, rest)
         around = self.around(others)
         sizes: dict[Any, tuple[int, dict[int, int], Fraction]] = {}

@@ -2,5 +2,6 @@
 
 `scalar`     functions of numbers
 `loops`      functions with arrays and loops
+`generated`  both of generated source, which Numba compiles
 `cuda`       on CUDA devices
 """

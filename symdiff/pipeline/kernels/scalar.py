@@ -29,6 +29,11 @@ def tiered(
     without : one of `REMEDIES`, or nothing.
     """
     function = lowered(optimized, options, [c for c, _ in demands], without)
+    if options.engine == "numba":
+        from symdiff.pipeline.kernels.generated import GeneratedKernel
+
+        made = GeneratedKernel(function, optimized, options, [c for c, _ in demands])
+        return Tiered(made, optimized.reference, demands=demands)
     wide = without in ("first", "compiled")
     wide = wide or (options.accuracy == "strict" and function.has_double_double)
     kernel = Kernel(

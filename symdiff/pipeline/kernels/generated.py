@@ -1,0 +1,225 @@
+"""Kernels that Numba compiles of generated source: `engine="numba"`.
+
+They are called as the kernels of our own printer of LLVM IR are, and have the tiers of generated
+modules: of numbers, those of `codegen.source.modules`, balls included; of programs with arrays or
+loops rounding errors of first order, beside double-double arithmetic and balls for what is lost all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symdiff.codegen.source.loops import HELPERS, IMPORTS, nest_source
+from symdiff.codegen.source.modules.again import Checks
+from symdiff.codegen.source.modules.helpers import FUSED
+from symdiff.codegen.source.modules.scalar import Function, module_source
+from symdiff.errors import TargetError, UnsupportedError
+from symdiff.ir import Expr
+from symdiff.ir.loop_program import ARRAY, Check, LoopProgram, kind_of, walk
+from symdiff.ir.program import OptimizedProgram
+from symdiff.pipeline.lowered.modules import written
+from symdiff.pipeline.options import Options
+from symdiff.runtime.generated_modules import loaded
+from symdiff.runtime.loops.arguments import put
+from symdiff.runtime.loops.call import ERRORS, ComputationError, WideIntegerError
+from symdiff.runtime.loops.kernel import LoopKernel
+from symdiff.runtime.scalar import elementwise
+from symdiff.runtime.scalar.elementwise import ArgumentError, Array, ShapeError
+from symdiff.runtime.scalar.kernel import Kernel, Result
+from symdiff.version import __version__
+
+NAME = "computed"
+"""What functions of generated modules are called."""
+
+
+class GeneratedKernel(Kernel):
+    """Real outputs of real parameters, by a generated module."""
+
+    def __init__(
+        self, function: Any, optimized: OptimizedProgram, options: Options, demands: Sequence[Expr]
+    ) -> None:
+        super().__init__(
+            function, dtype=options.dtype, accuracy=options.accuracy, cache=options.cache
+        )
+        self.optimized, self.demanded = optimized, tuple(demands)
+
+    @cached_property
+    def module(self) -> Any:
+        """The module of the dtype that it is to compute in, or of doubles."""
+        real = np.dtype(self.dtype or np.float64).name
+        optimized = self.optimized
+        made = written(optimized, real, self.accuracy, self.demanded)
+        reference = optimized.reference if made.closed else ()
+        checks = Checks(
+            made.flagged, made.corrected, made.still, made.closed, reference, optimized.outputs
+        )
+        tree = tuple(range(len(optimized.outputs)))
+        text = module_source(
+            NAME, optimized.params, [Function("", made.outputs, tree, "The outputs.", checks)],
+            facts={}, version=__version__, dtype=real,
+            demands=[(c, f"demand {k}") for k, c in enumerate(self.demanded)],
+        )  # fmt: skip
+        return loaded(text, self.cache)
+
+    def evaluate(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> Result:
+        """The outputs, as `Kernel.evaluate` has them; where a demand is not met all are flagged."""
+        if len(args) != len(self.params):
+            raise ArgumentError(
+                f"{self.name} takes {len(self.params)} arguments, {len(args)} were given"
+            )
+        if out is not None and len(out) != len(self.outputs):
+            raise ArgumentError(f"out has {len(out)} entries for {len(self.outputs)} outputs")
+        values = [elementwise.prepare(n, a) for n, a in zip(self.params, args, strict=True)]
+        places = [None] * len(self.outputs) if out is None else list(out)
+        shape = elementwise.broadcast(values)
+        result = elementwise.result_dtype(values, self.dtype)
+        for place in places:
+            if place is not None:
+                elementwise.check_out(place, shape, result)
+        call = getattr(self.module, NAME)
+        numbers = all(isinstance(v, float) for v in values)
+        try:
+            with np.errstate(all="ignore"):
+                found = list(call(*values))
+        except ValueError:
+            if not self.demanded:
+                raise
+            count = int(np.prod(shape))
+            empty = [0.0 if numbers else np.full(shape, np.nan, result) for _ in self.outputs]
+            return Result(empty, count, None if numbers else np.ones(shape, np.uint8))
+        if not numbers or any(p is not None for p in places):
+            found = [np.broadcast_to(np.asarray(v, result), shape).copy() if shape else result.type(v) for v in found]  # fmt: skip
+        return Result([_put(p, v) for p, v in zip(places, found, strict=True)], 0, None)
+
+    def llvm(self) -> str:
+        raise TargetError("no LLVM IR: the engine is Numba", hint='source("cpu")')
+
+    def inside(self) -> Callable[..., Any]:
+        """The public function of the module, which compiled code may call."""
+        found: Callable[..., Any] = getattr(self.module, NAME)
+        return found
+
+
+def _put(place: Array | None, value: Any) -> Any:
+    if place is None:
+        return value
+    np.copyto(place, value, casting="same_kind")
+    return place
+
+
+# ------------------------------------------------------------------- arrays and loops
+class _Code:
+    """A program with arrays and loops that Numba compiles in double precision."""
+
+    def __init__(self, program: LoopProgram, keep: bool) -> None:
+        self.program = program
+        text, helpers = nest_source(NAME, program)
+        parts = [IMPORTS.rstrip("\n")]
+        if "_fma(" in text:
+            parts[0] += "\nfrom numba.extending import intrinsic"
+        parts += [f"{n} = np.array({v.tolist()!r})" for n, v in sorted(program.data.items())]
+        parts += [HELPERS[h] for h in helpers]
+        parts += [FUSED] if "_fma(" in text else []
+        self.function = getattr(loaded("\n\n".join([*parts, text]), keep), NAME)
+
+    def run(
+        self, values: Sequence[Any], out: Sequence[Array | None] | None, result: np.dtype[Any]
+    ) -> list[Any]:
+        """The outputs of arguments that have been looked at."""
+        try:
+            with np.errstate(all="ignore"):
+                found = self.function(*map(self._given, self.program.params, values))
+        except (IndexError, ValueError, OverflowError) as error:
+            raise self._error(error) from None
+        outputs = self.program.outputs
+        found = found if isinstance(found, tuple) and len(outputs) > 1 else (found,)
+        made = [_result(e, v, result) for e, v in zip(outputs, found, strict=True)]
+        if out is None:
+            return made
+        return [v if o is None else put(o, v) for o, v in zip(out, made, strict=True)]
+
+    def _given(self, p: Any, value: Any) -> Any:
+        if p.type.shape:
+            kind = {"f": np.float64, "b": np.bool_}.get(p.type.kind, np.int64)
+            return np.ascontiguousarray(value, kind)
+        return float(value) if p.type.kind == "f" else int(value)
+
+    def _error(self, error: Exception) -> Exception:
+        """The error of the check that failed."""
+        text = str(error)
+        for s in walk(self.program.block):
+            if isinstance(s, Check) and s.message == text:
+                return ERRORS.get(s.error, ComputationError)(s.message, s.location)
+        return ShapeError(text) if text.endswith("has another size") else error
+
+
+def _result(e: Expr, value: Any, result: np.dtype[Any]) -> Any:
+    """An output as our own kernels have it."""
+    kind = kind_of(e)
+    if e.op is ARRAY or isinstance(value, np.ndarray):
+        return np.asarray(value).astype(result) if kind == "f" else np.asarray(value)
+    if kind != "f":
+        return bool(value) if kind == "b" else int(value)
+    return float(value) if result == np.float64 else result.type(value)
+
+
+class GeneratedLoops(LoopKernel):
+    """A program with arrays and loops by generated source, computed in double precision."""
+
+    @cached_property
+    def _plainly(self) -> _Code:
+        return _Code(self.program, self.cache)
+
+    @cached_property
+    def _corrected(self) -> _Code | None:
+        """With rounding errors of first order, if it has them."""
+        if self.tiers is None:
+            return None
+        try:
+            return _Code(self.tiers.corrected(), self.cache)
+        except UnsupportedError:
+            return None
+
+    def _run(
+        self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
+    ) -> list[Any]:
+        try:
+            code = self._corrected
+            if code is not None:
+                *near, wrong = code.run(values, None, result)
+                if not wrong:
+                    return near if out is None else [v if o is None else put(o, v) for o, v in zip(out, near, strict=True)]  # fmt: skip
+            plain = self._plainly.run(values, None if code else out, result)
+            if code is None:
+                return plain
+            return self._more_accurately(dtype, values, plain, out, np.dtype(result))
+        except WideIntegerError as error:
+            from symdiff.runtime.loops.exact_integers import exactly
+
+            return exactly(self.program, values, out, np.dtype(result), error)
+
+    def _wide(self, program: LoopProgram) -> Any:
+        return _Wide(program, self.cache)
+
+    def is_compiled(self, dtype: str) -> bool:
+        return False  # no entry of machine code
+
+    def plainly(self, args: Sequence[Any], out: Any = None) -> None:
+        return None
+
+    def llvm(self) -> str:
+        raise TargetError("no LLVM IR: the engine is Numba", hint='source("cpu")')
+
+
+class _Wide:
+    """A program of double-double arithmetic, or of corrections, by generated source."""
+
+    def __init__(self, program: LoopProgram, keep: bool) -> None:
+        self._code = _Code(program, keep)
+
+    def code(self, dtype: str) -> _Code:
+        return self._code
