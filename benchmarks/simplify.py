@@ -2,7 +2,7 @@
 
     python benchmarks/simplify.py CASES [--seconds 10] [--best]
 
-CASES has a line `expression : variable` for each formula. Times are of processors, of one process,
+CASES has a line `expression : variable` for each formula, such as `tests/passes/textbooks.txt`. Times are of processors, of one process,
 formula by formula: `sympy.simplify` of SymPy's derivative, cut off after some seconds, with SymPy's
 cache cleared before it, and once more without that, before and after the simplifier of symdiff. Symbols are real. The
 ratio is that of the totals; that of the medians stands beside it. With --best, operations are
@@ -103,7 +103,7 @@ def main() -> None:
     times: dict[str, list[float]] = {"ours": [], "whole": [], "cleared": [], "kept": []}
     mine = theirs = longer = 0
     for k, line in enumerate(lines):
-        expression, name = (t.strip() for t in line.rsplit(" : ", 1))
+        expression, name = (t.strip() for t in line.split(" : ")[:2])
         program = parse(expression)
         d, x = slope(expression, name)
         made = pipeline.closed_for_people(pipeline.derivative(program, [name]).outputs)

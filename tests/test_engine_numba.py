@@ -173,14 +173,14 @@ def test_the_corpus(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
             np.testing.assert_allclose(_flat(g(*at, **static)), value, rtol=2e-15, atol=0)
 
 
-ARRAYS_SAMPLED = ("dot_by_sum", "softmax")
+ARRAYS_SAMPLED = (ARRAY_CASES[0].name,)
 
 
 @pytest.mark.parametrize(
     "case",
     [
         pytest.param(c, marks=[] if c.name in ARRAYS_SAMPLED else pytest.mark.slow, id=c.name)
-        for c in ARRAY_CASES
+        for c in ARRAY_CASES[::4]
     ],
 )
 def test_the_corpus_of_arrays(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -477,12 +477,19 @@ def test_kinds_of_arrays() -> None:
         np.empty(0),
         np.empty((0, 3)),
         np.arange(3),
-        V > 1,
     ):
         got, want = f(x), np.sin(x * 1.0) * x
         assert np.shape(got) == np.shape(want)
         np.testing.assert_allclose(got, want, rtol=1e-6)
         assert np.asarray(got).dtype == np.asarray(want).dtype or np.asarray(x).dtype.kind in "ib"
+
+
+def test_what_numpy_computes_in_short_formats_is_refused() -> None:
+    for f in (lambda x: np.sin(x > 0), lambda x: np.sqrt(x > 0), lambda x: np.square(x > 0),
+              lambda x: np.round(x > 0), lambda x: np.exp2(x > 0), lambda x: (x > 0) ** (x > 1),
+              lambda x: (x > 0) // (x > -9), lambda x: (x[0] > 0) + (x[1] > 0)):  # fmt: skip
+        with pytest.raises(SymdiffError, match="truth values"):
+            symgrad(f)(V)
 
 
 def test_the_report_says_how_arguments_were_taken() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import numba
 import numpy as np
 import pytest
 from numba import njit, prange
+from numba.experimental import jitclass
 
 from symdiff import SymdiffError, symgrad
 from symdiff.ir.loop_program import LoopProgram
@@ -143,6 +145,65 @@ def test_nested_results() -> None:
     matrix, (one, two) = njit(lambda x: several(x))(0.5)
     np.testing.assert_array_equal(matrix, [[0.5, 0.25], [1.0, math.sin(0.5)]])
     assert (one, list(two)) == (0.5, [1.5])
+
+
+def test_defaults_may_be_left_out() -> None:
+    @symgrad
+    def scaled(x, factor=2.0, power=3):
+        return factor * x**power
+
+    assert njit(lambda x: scaled(x))(3.0) == scaled(3.0) == 54.0
+    assert njit(lambda x: scaled.grad(x, power=2))(3.0) == scaled.grad(3.0, power=2)
+
+
+_factor = 2.0
+
+
+def test_what_was_captured_and_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Numba does it: what is compiled from now on has the new value."""
+
+    @symgrad
+    def scaled(x):
+        return _factor * x
+
+    before = njit(lambda x: scaled(x))
+    assert before(1.0) == scaled.numba(1.0) == 2.0
+    monkeypatch.setitem(globals(), "_factor", 3.0)
+    assert scaled.numba(1.0) == njit(lambda x: scaled.grad(x))(1.0) == 3.0
+    assert before(1.0) == 2.0
+
+
+def test_arguments_that_are_refused() -> None:
+    @symgrad
+    def positive(x):
+        assert x > 0
+        return x * x
+
+    call = njit(lambda x: positive(x) + positive.grad(x))
+    assert call(2.0) == 8.0
+    with pytest.raises(ValueError, match="not what the function asserts"):
+        call(-2.0)
+
+
+def test_stencils_and_compiled_classes() -> None:
+    @numba.stencil
+    def around(a):
+        return well.grad(a[0]) + a[1]
+
+    x = np.linspace(1.0, 2.0, 4)
+    np.testing.assert_array_equal(
+        around(x)[:3], [well.grad(float(a)) + b for a, b in itertools.pairwise(x)]
+    )
+
+    @jitclass([("scale", numba.float64)])
+    class Particle:
+        def __init__(self, scale):
+            self.scale = scale
+
+        def force(self, r):
+            return -self.scale * well.grad(r)
+
+    assert Particle(2.0).force(1.5) == -2.0 * well.grad(1.5)
 
 
 def test_refused() -> None:

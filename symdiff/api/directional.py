@@ -103,7 +103,12 @@ class Product(SymbolicFunction):
     def _flat(self, vector: Any, nodes: Sequence[pytrees.Node]) -> Any:
         """The vector for leaves of containers."""
         by, real = self._source.path[-1][1], self._source.parameters.real
+        single = len(by) == 1 and not pytrees.alike(nodes[real.index(by[0])], vector)
         entries = [vector] if len(by) == 1 else list(vector)
+        if single and isinstance(vector, tuple) and len(vector) == 1:
+            entries = list(
+                vector
+            )  # a tuple with an entry for each parameter, of which there is one
         if len(entries) != len(by):
             raise SymdiffError(
                 f"{self.__name__} takes a vector of {len(by)} entries, not {len(entries)}"

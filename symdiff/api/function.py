@@ -210,14 +210,14 @@ class SymbolicFunction(Called[P, R_co]):
         raw = self._source.raw(static, shapes)
         if isinstance(raw, LoopProgram):
             result = self._arrays(raw, real, static, shapes, out)
-            if entries.may_be_used(self) and self._arrays.in_doubles(raw):
+            if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
                 self._route = None if static else self._arrays.route(raw)
                 whole = whole_arguments.always_floats(self, real, static)
                 entries.use_for_program(self, raw, whole, static)
             return result
         optimized, kernel = self._compiled(static, shapes)
         if out is None:
-            values = kernel.interpreted(real) if entries.may_be_used(self) else None
+            values = kernel.interpreted(real) if entries.may_be_used(self, shapes) else None
             if values is None:
                 values, optimized, kernel = firstcalls.computed(self, real, static, shapes)
                 entries.note(self, raw, real, static, shapes, optimized, kernel)

@@ -115,20 +115,24 @@ def source(f: Any, target: str) -> str:
 
 
 def numba_dispatcher(f: Any) -> Any:
-    """The Numba dispatcher of a function of numbers."""
+    """The Numba dispatcher of a function of numbers, as it is now."""
+    f._fresh()
     found = f._numba.get("cpu")
     if found is None:
         from symdiff.runtime.numba_bridge import dispatcher
 
         static = f._default_static()
         f._source.scalar(static)
-        made = f._compiled(static)
-        found = f._numba["cpu"] = dispatcher(f.__name__, f._source.parameters.real, *made)
+        optimized, kernel = f._compiled(static)
+        given = f._source.parameters
+        found = dispatcher(f.__name__, given.real, optimized, kernel, given.defaults)
+        f._numba["cpu"] = found
     return found
 
 
 def numba_device_function(f: Any) -> Any:
-    """The device function of Numba-CUDA of a function of numbers."""
+    """The device function of Numba-CUDA of a function of numbers, as it is now."""
+    f._fresh()
     found = f._numba.get("cuda")
     if found is None:
         from symdiff.runtime.cuda.numba_device import device_function

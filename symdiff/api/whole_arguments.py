@@ -70,7 +70,7 @@ def result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> 
 def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes) -> str:
     """What results are for integers of these kinds; see `Source.of_integers`."""
     marked = {
-        n: (s[0], "n", *s[2:]) if is_whole(v) else s
+        n: (s[0], "t" if s[1] == "b" else "n", *s[2:]) if is_whole(v) else s
         for (n, s), v in zip(shapes.items(), real, strict=True)
     }
 

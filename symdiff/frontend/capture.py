@@ -201,9 +201,11 @@ def _capture(
         of_integers.reset(whole)
     if plan.arrays or not all(map(_asserts, t.block)):
         found = replace(
-            _loop_program(t, parameters.name, real, plan, outputs, tree), kinds=tuple(kinds)
+            _loop_program(t, parameters.name, real, plan, outputs, tree),
+            kinds=tuple(kinds),
+            by_rows=t.by_rows,
         )
-        return found if plan.shapes is None else _of_elements(t, found)
+        return found if plan.shapes is None or t.by_rows else _of_elements(t, found)
     return _program(t, parameters.name, real, outputs, tree, kinds)
 
 
@@ -245,9 +247,9 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         outputs += [as_real(v) for v in value.items.ravel()]
         kinds += [value.kind] * value.items.size
         return np.arange(first, len(outputs)).reshape(value.items.shape)
-    nest = value.nest if isinstance(value, Listed) else ""
+    nest = value.nest if isinstance(value, (Listed, Selected)) else ""
     if isinstance(value, (Listed, Selected)):
-        value = symbolic.symbolic(t, value)
+        value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)
     if isinstance(value, SymArray):
         outputs.append(symbolic.leaf_of(t, value))
         kinds.append(nest + value.kind if nest else value.kind)

@@ -13,6 +13,7 @@ begins again with that parameter an array.
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from symdiff import ir
 from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.signature import Parameters
+from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.recorder import MAX_UNROLL, Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import MAX_ARRAY, Real, Whole
@@ -32,9 +34,9 @@ from symdiff.ir.program import Program
 Sizes = tuple[tuple[int, int], ...]
 
 Shapes = Mapping[str, tuple[int, str] | tuple[int, str, Sizes]]
-"""The number of dimensions and the kind ("f", "i"; "n" for integers that are traced as such, to see
-what they make of the results; "0" for arrays without dimensions) of arguments, by their names; and
-the axes of which the size is known, with it."""
+"""The number of dimensions and the kind ("f", "i", "b"; "n" for integers and "t" for truth values
+that are traced as such, to see what they make of the results; "0" for arrays without dimensions) of
+arguments, by their names; and the axes of which the size is known, with it."""
 
 SMALL = 16
 """Elements of an array that is traced one by one where there are larger arrays."""
@@ -110,6 +112,10 @@ class Arrays:
         """Whether an argument is traced as the integers that it is."""
         return self.shapes is not None and self.shapes.get(name, (0, ""))[1] == "n"
 
+    def _true(self, name: str) -> bool:
+        """Whether an argument is an array of truth values."""
+        return self.shapes is not None and self.shapes.get(name, (0, ""))[1] in ("b", "t")
+
     def with_array(self, name: str, rank: int, shape: tuple[str | int, ...] = ()) -> Arrays:
         axes = shape or tuple(
             f"{name}_size{k}" if rank > 1 else f"{name}_size" for k in range(rank)
@@ -160,7 +166,7 @@ class Arrays:
     def of_integers(self) -> bool:
         """Whether arguments are traced as the integers that they are: only to see what is an integer
         then, as arithmetic on real numbers is what is compiled."""
-        return self.shapes is not None and any(map(self._whole, self.shapes))
+        return self.shapes is not None and any(s[1] in ("n", "t") for s in self.shapes.values())
 
     def prepare(self, t: Tracer, names: tuple[str, ...]) -> None:
         """Tell a tracer the names of the sizes, and what to trace one by one."""
@@ -181,8 +187,11 @@ class Arrays:
         type = self.arrays.get(name)
         if type is None:
             return Whole(loop_program.index(name)) if self._whole(name) else Real(ir.var(name))
-        leaf = loop_program.array(name, type.kind)
-        return symbolic.in_cell(leaf, type.shape, type.kind)
+        found = symbolic.in_cell(loop_program.array(name, type.kind), type.shape, type.kind)
+        if not self._true(name):
+            return found
+        there = symbolic.element(found, symbolic.SLOTS[: len(type.shape)])
+        return symbolic.from_formula(type.shape, scalars.compare(ast.NotEq, there, 0))
 
     def _guessed(self) -> frozenset[str]:
         """The arrays whose number of dimensions neither a call nor an annotation says."""

@@ -125,6 +125,15 @@ def leaves_of(node: Node, value: Any, what: str) -> list[Any]:
     return leaves
 
 
+def alike(node: Node, value: Any) -> bool:
+    """Whether a value nests as a node does."""
+    try:
+        leaves_of(node, value, "")
+    except SymdiffError:
+        return False
+    return True
+
+
 def count(node: Node) -> int:
     """The number of leaves."""
     return 1 if node.kind == "leaf" else sum(map(count, node.children))

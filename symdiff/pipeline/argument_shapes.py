@@ -34,8 +34,11 @@ def shapes_of(names: Sequence[str], values: Sequence[Any], mapped: Sequence[bool
             found[name] = 0, "0"  # another name of it sees what is stored
             continue
         rank = array.ndim - 1 if mapped and mapped[k] else array.ndim
-        found[name] = rank, "i" if array.dtype.kind in "iub" else "f"
+        found[name] = rank, _KINDS.get(array.dtype.kind, "f") if rank else "f"
     return found
+
+
+_KINDS = {"i": "i", "u": "i", "b": "b"}
 
 
 def stretched(

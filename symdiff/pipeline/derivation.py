@@ -480,7 +480,7 @@ def _described(shape: Any) -> str:
     if not rank:
         return "a number"
     what = {1: "a vector", 2: "a matrix"}.get(rank, f"an array of {rank} axes")
-    of = " of integers" if kind == "i" else ""
+    of = {"i": " of integers", "b": " of truth values"}.get(kind, "")
     ones = ", ".join(f"axis {axis} of size {n}" for axis, n in (sizes[0] if sizes else ()))
     return f"{what}{of}" + (f" with {ones}" if ones else "")
 

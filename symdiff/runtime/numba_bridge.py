@@ -20,14 +20,14 @@ import functools
 import itertools
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from symdiff.codegen.llvm import jit
-from symdiff.errors import TargetError
+from symdiff.errors import DomainError, TargetError
 from symdiff.ir.program import OptimizedProgram, Tree
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
@@ -47,7 +47,11 @@ process."""
 
 
 def dispatcher(
-    name: str, params: Sequence[str], optimized: OptimizedProgram, tiered: Tiered
+    name: str,
+    params: Sequence[str],
+    optimized: OptimizedProgram,
+    tiered: Tiered,
+    defaults: Mapping[str, Any] | None = None,
 ) -> Any:
     """A Numba dispatcher that computes the outputs of an optimized program, nested as it says.
 
@@ -56,6 +60,7 @@ def dispatcher(
     name, params : what the function and its parameters are called.
     optimized : what is computed.
     tiered : its compiled tiers.
+    defaults : values of parameters that may be left out; those that are numbers count.
 
     Returns
     -------
@@ -102,10 +107,12 @@ def dispatcher(
 
     exec(f"def chosen({given}): return choose({given})", {"choose": choose}, scope)
     overload(scope["stub"])(scope["chosen"])
+    usual = {n: v for n, v in (defaults or {}).items() if type(v) in (float, int)}
     called = ", ".join(params)
-    outer: dict[str, Any] = {"stub": scope["stub"]}
+    taken = ", ".join(f"{p}=usual[{p!r}]" if p in usual else p for p in params)
+    outer: dict[str, Any] = {"stub": scope["stub"], "usual": usual}
     safe = name if name.isidentifier() else "function"
-    exec(f"def {safe}({called}): return stub({called})", outer)
+    exec(f"def {safe}({taken}): return stub({called})", outer)
     return numba.njit(outer[safe])
 
 
@@ -225,6 +232,7 @@ def _intrinsic(optimized: OptimizedProgram, tiered: Tiered) -> Any:
     text, entry = _linked(tiered.kernel, prefix)
     last = _callback(tiered)
     inputs, outputs = len(optimized.params), len(optimized.outputs)
+    refusal = f"{optimized.name}: an argument is not what the function asserts"
 
     @intrinsic  # type: ignore[untyped-decorator]
     def flat(typingctx: Any, args: Any) -> Any:
@@ -256,7 +264,9 @@ def _intrinsic(optimized: OptimizedProgram, tiered: Tiered) -> Any:
                 with builder.if_else(builder.icmp_unsigned("!=", held, held.type(0))) as (yes, no):
                     with yes:
                         address = context.add_dynamic_addr(builder, last, info="symdiff")
-                        builder.call(builder.bitcast(address, point.as_pointer()), where)
+                        broken = builder.call(builder.bitcast(address, point.as_pointer()), where)
+                        with builder.if_then(builder.icmp_unsigned("!=", broken, flag.type(0))):
+                            context.call_conv.return_user_exc(builder, ValueError, (refusal,))
                     with no:  # nothing that is not known to be right
                         for k in range(outputs):
                             slot = builder.gep(found, [ir.IntType(64)(k)])
@@ -288,11 +298,16 @@ def _linked(kernel: Kernel, prefix: str) -> tuple[str, str]:
 
 
 def _callback(tiered: Tiered) -> int:
-    """The address of a C function that writes the proven outputs at a point."""
+    """The address of a C function that writes the proven outputs at a point, or returns 1 where
+    the point is not what it must be."""
     inputs, outputs = len(tiered.kernel.params), len(tiered.kernel.outputs)
 
     def prove(place: int, found: int) -> int:
         point = list((ctypes.c_double * inputs).from_address(place)) if inputs else []
+        try:
+            tiered.demand(point)
+        except DomainError:
+            return 1
         values = tiered.prove(point)
         (ctypes.c_double * outputs).from_address(found)[:] = [float(v) for v in values]
         return 0

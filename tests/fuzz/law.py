@@ -25,112 +25,24 @@ import numpy as np
 
 from symdiff import SymdiffError, symgrad
 from tests.fuzz.arrays import SlowError, limited, loaded
+from tests.fuzz.law_lines import (
+    CONSTANTS,
+    HELPERS,
+    HELPERS_OF_TWO,
+    KINDS,
+    SHAPES,
+    WEIGHTS,
+    Pair,
+    Point,
+)
 
 SECONDS = 60
 """For one program."""
 LARGEST, ELEMENTS = 50.0, 60
-SHAPES = ((), (3,), (4,), (2, 3), (3, 3), (1,), (1, 3), (2, 1), (2, 2, 3), (0,), (1, 1))
 STEPS = 1e-4, 5e-5
 """Of differences in long doubles."""
-
-# Lines by what they take: `a`, `b` are names of arrays or numbers, `v` a vector, `m` a matrix, `s` a
-# number, `i`, `j` small integers, `g` a helper, `c` a constant, `l` a list, `d` a dict.
-MAPS = (
-    "np.sin({a})", "np.cos({a})", "np.tanh({a})", "np.exp(-{a}*{a})", "-{a}", "abs({a})",
-    "{a}**2", "np.sqrt(1 + {a}**2)", "{a}*0.5", "2 - {a}", "np.log(2 + np.sin({a}))", "np.sign({a})",
-    "np.floor({a})", "np.arctan({a})", "np.square({a})", "{a}*2", "1/(2 + {a}**2)", "{a} % 1.5",
-    "{a}//1", "np.negative({a})", "np.minimum({a}, 0.3)", "np.maximum({a}, 0)", "np.clip({a}, -1, 1)",
-    "np.round({a})", "np.zeros_like({a})", "np.ones_like({a})*{s}", "np.full_like({a}, 0.5)",
-    "+{a}", "np.isfinite({a})", "{a} > 0.2", "np.abs({a})**1.5", "np.expm1({a}/4)", "np.copysign({a}, -0.5)",
-    "np.nan_to_num({a})", "np.asarray({a})", "np.array({a})", "np.positive({a})", "np.float64(2)*{a}",
-    "np.where({a} > 0, {a}, 0.1*{a})", "np.heaviside({a}, 0.5)", "np.hypot({a}, 1)", "np.cbrt({a})",
-)  # fmt: skip
-PAIRS = (
-    "{a} + {b}", "{a} - {b}", "{a}*{b}", "{a}/(1.5 + {b}**2)", "np.maximum({a}, {b})",
-    "np.minimum({a}, {b})", "np.where({a} > {b}, {a}, {b})", "np.where({a} > 0, {b}, 0)",
-    "np.arctan2({a}, {b}**2 + 1)", "np.hypot({a}, {b} + 2)", "{a} < {b}", "np.add({a}, {b})",
-    "np.multiply({a}, {b})", "({a} > 0) & ({b} > 0)", "({a} > 0)*{b}", "{a} == {b}", "np.logaddexp({a}, {b})",
-    "np.subtract({a}, {b})", "np.outer({a}, {b})", "np.broadcast_to({a}, np.shape({b}))",
-    "np.stack([{a}, {b}])", "np.power(np.abs({a}) + 1, {b})", "np.fmax({a}, {b})", "np.true_divide({a}, 2 + {b}**2)",
-)  # fmt: skip
-REDUCTIONS = (
-    "np.sum({a})", "np.mean({a})", "np.max({a})", "np.min({a})", "np.prod({a}*0.5)", "np.sum({a}, axis={i})",
-    "np.sum({a}, axis={i}, keepdims=True)", "np.mean({a}, axis={i})", "np.max({a}, axis={i}, keepdims=True)",
-    "np.min({a}, axis={i})", "np.std({a})", "np.var({a}, axis={i})", "{a}.sum()", "{a}.mean(axis={i})",
-    "{a}.max()", "np.any({a} > 0)", "np.all({a} > 0, axis={i})", "np.count_nonzero({a} > 0)",
-    "np.argmax({a})", "np.argmin({a}, axis={i})", "np.cumsum({a})", "np.cumsum({a}, axis={i})",
-    "np.cumprod({a}*0.7)", "np.linalg.norm({a})", "np.linalg.norm({a}, axis={i})", "np.median({a})",
-    "np.ptp({a})", "np.average({a})", "np.sum({a}**2, keepdims=True)", "np.diff({a})", "np.diff({a}, axis={i})",
-    "np.size({a})", "{a}.size", "{a}.ndim", "len({a})", "np.sum({a} > 0)", "np.mean({a} > 0)", "np.trapezoid({a})",
-    "{a}.std()", "{a}.prod()", "np.sum({a}, axis=(0, 1))", "np.sum({a}, axis=(0, -1), keepdims=True)",
-)  # fmt: skip
-SHAPING = (
-    "{a}.T", "np.transpose({a})", "{a}.ravel()", "{a}.flatten()", "{a}.reshape(-1)", "{a}.reshape({i}, -1)",
-    "np.reshape({a}, ({i}, -1))", "{a}[None]", "{a}[..., None]", "{a}[::-1]", "{a}[1:]", "{a}[:-1]", "{a}[::2]",
-    "{a}[0]", "{a}[-1]", "{a}[{i}]", "{a}[:, {i}]", "{a}[..., {i}]", "{a}[:, ::-1]", "{a}[:, None]",
-    "np.squeeze({a})", "np.expand_dims({a}, {i})", "np.swapaxes({a}, 0, {i})", "np.moveaxis({a}, 0, -1)",
-    "np.flip({a})", "np.flip({a}, {i})", "np.roll({a}, {i})", "np.roll({a}, 1, axis={i})", "np.tile({a}, {i})",
-    "np.repeat({a}, 2)", "np.repeat({a}, 2, axis={i})", "np.concatenate([{a}, {a}])", "np.stack([{a}, -{a}], axis={i})",
-    "np.vstack([{a}, {a}])", "np.hstack([{a}, {a}])", "np.atleast_1d({a})", "np.atleast_2d({a})", "np.pad({a}, 1)",
-    "np.array([{a}, {a}*2])", "np.concatenate(({a}, {b}))", "np.hstack(({a}, {b}))", "np.vstack(({a}, {b}))",
-    "np.diag({a})", "np.triu({a})", "np.tril({a})", "np.trace({a})", "np.sort({a})", "np.sort({a}, axis={i})",
-    "{a}[{a} > 0]", "{a}[np.array([0, 1, 0])]", "{a}[[1, 0]]", "{a}[np.argsort({a})]", "np.take({a}, [0, 1])",
-    "np.take({a}, [0], axis={i})", "np.split({a}, 2)[0]", "np.meshgrid({a}, {a})[1]", "np.column_stack([{a}, {a}])",
-    "np.append({a}, {s})", "np.insert({a}, 1, {s})", "np.delete({a}, 0)", "np.ravel({a})", "np.rot90({a})",
-    "{a}.swapaxes(0, -1)", "{a}.transpose()", "{a}.copy()", "{a}.astype(float)", "{a}.item(0)", "{a}.tolist()",
-    "np.nonzero({a} > 0)[0]", "np.searchsorted(np.array([-0.5, 0.0, 0.5]), {a})", "np.linspace({s}, 1, 4)",
-    "np.arange(3)*{s}", "np.eye(2)*{s}", "np.zeros((2, {i}))", "np.full(3, {s})", "np.where({a} > 0)[0]",
-)  # fmt: skip
-PRODUCTS = (
-    "{a} @ {b}", "np.dot({a}, {b})", "np.inner({a}, {b})", "np.matmul({a}, {b}.T)", "np.tensordot({a}, {b}, axes=1)",
-    "np.einsum('i,i->', {v}, {v})", "np.einsum('ij,j->i', {m}, {v})", "np.einsum('ij->ji', {m})", "np.kron({a}, {b})",
-    "np.vdot({a}, {b})", "np.linalg.det({m} @ {m}.T + np.eye({m}.shape[0]))", "np.convolve({v}, {v})",
-    "np.linalg.solve({m} @ {m}.T + np.eye({m}.shape[0]), np.ones({m}.shape[0]))", "np.interp({a}, [-1, 0, 1], [0.5, 0, 2])",
-    "np.linalg.inv({m} @ {m}.T + np.eye({m}.shape[0]))", "{m} @ {v}", "{v} @ {v}", "np.trace({m} @ {m}.T)",
-    "np.einsum('ij,ij->j', {m}, {m})", "np.cross({v}, np.array([1.0, 2.0, 3.0]))", "np.polyval([1, 0.5], {a})",
-)  # fmt: skip
-PYTHON = (
-    "float({s})", "max({s}, 0.1)", "min({s}, {s})", "sum({v})", "len({a})", "[u*2 for u in {v}]", "tuple({v})",
-    "sum(u*u for u in {v})", "({a}, {b})", "[{a}, {b}]", "{{'p': {a}, 'q': {b}}}", "{l}[0]", "{l}[-1]", "{l}[::-1]",
-    "{l} + [{s}]", "np.array({l})", "np.sum({l})", "{d}['p']", "{a} if {s} > 0 else {b}", "{g}({a})", "{g}({s})",
-    "{g}({a}) + {g}({b})", "[{g}(u) for u in {v}]", "np.array([{g}(u) for u in {v}])", "sorted([{s}, 0.2])",
-    "{c}*{a}", "{c} + {a}", "{c} @ {a}", "{a} @ {c}", "{c}[{i}]*{a}", "np.maximum({c}, {a})", "np.where({c} > 0, {a}, {s})",
-    "{a}*np.arange(3)", "{a} + K", "N*{a}", "{a}/N", "{a}**N", "list(map({g}, {v}))", "list(zip({v}, {v}))",
-    "dict(p={a}, q={s})", "[list(r) for r in {m}]", "abs({s})", "round({s}, 2)", "int({s})", "bool({s} > 0)",
-    "{s}**2 + 1", "{s}*N", "{i}*{s}", "{i}/3", "({s}, {i}, {s} > 0)", "[[{s}, 1], [2, {s}]]",
-    "(lambda t: t*{s})({a})", "{a}.shape[0]*{s}", "{{k: {s}*k for k in range(3)}}", "None", "'text'", "True",
-)  # fmt: skip
-BLOCKS = (
-    ("{n} = np.zeros(3)", "for q in range(3):", "    {n}[q] = {s}*q"),
-    ("{n} = np.zeros_like({a})", "{n}[...] = {a}*2"),
-    ("{n} = {a}.copy()", "{n}[0] = 0.5", "{n} *= 2"),
-    ("{n} = {a}*1", "{n}[1:] += {s}"),
-    ("{n} = {a}*1.0", "{n}[{n} > 0] = 0"),
-    ("{n} = 0.0", "for u in {v}:", "    {n} += u*u"),
-    ("{n} = 0", "for q in range(N):", "    {n} += q*{s}"),
-    ("{n} = 1", "for q in range(1, 5):", "    {n} *= q"),
-    ("{n} = []", "for u in {v}:", "    {n}.append(u*{s})"),
-    ("{n} = {a}", "for q in range(3):", "    {n} = np.sin({n}) + {b}*0.1"),
-    ("{n} = {s}", "while {n} < 2:", "    {n} = {n} + 0.7"),
-    ("if {s} > 0:", "    {n} = {a}", "else:", "    {n} = {a}*2"),
-    ("{n} = {s}", "for q, u in enumerate({v}):", "    if u > 0:", "        {n} = {n} + q*u"),
-    ("{n} = np.zeros((2, 3))", "for p in range(2):", "    for q in range(3):", "        {n}[p, q] = p + q*{s}"),
-    ("{n} = np.empty(len({v}))", "for q in range(len({v})):", "    {n}[q] = {v}[q]*{v}[-1 - q]"),
-    ("{n}, *_ = {v}",),
-    ("{n} = {{}}", "for q in range(2):", "    {n}[str(q)] = {a}*q"),
-    ("{n} = {a}*1.0", "{n} += {b}"),
-    ("{n} = {a}*1.0", "{n}[..., -1] = {s}"),
-    ("{n} = np.zeros({a}.shape)", "{n}[::2] = {a}[::2]"),
-)  # fmt: skip
-HELPERS = (
-    "return u*2 + 1", "return np.sin(u)", "return np.sum(u)", "return np.sum(u)*u", "return np.where(u > 0, u, 0.0)",
-    "return u/(1 + np.abs(u))", "return np.array([u, u])", "return K*u", "w = u*u\n    return w - w.mean()",
-    "return u if np.sum(u) > 0 else -u", "return np.max(u) - np.min(u)", "return u.T if np.ndim(u) else u",
-)  # fmt: skip
-CONSTANTS = (
-    "np.array([0.5, -1.0, 2.0])", "np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]])", "np.arange(3)", "0.7", "2",
-    "np.array([True, False, True])", "np.eye(3)", "np.array(1.5)", "np.float64(0.3)", "[1.0, 2.0, 0.5]",
-)  # fmt: skip
+KINK = 0.02
+"""Second differences, in steps, from which one-sided derivatives are taken to differ."""
 
 
 @dataclass
@@ -146,32 +58,63 @@ class Drawn:
         return self.source
 
 
-def _size(v: Any) -> int:
+# -------------------------------------------------------------------------- containers
+def parts(v: Any) -> list[Any] | None:
+    """What a container holds, in order; None of a number, an array, a text."""
     if isinstance(v, (list, tuple)):
-        return sum(map(_size, v))
+        return list(v)
     if isinstance(v, dict):
-        return sum(map(_size, v.values()))
-    return int(np.size(v))
+        return list(v.values())
+    if isinstance(v, Point):
+        return [v.a, v.b]
+    return None
+
+
+def rebuilt(v: Any, inside: list[Any]) -> Any:
+    """A container like this one with other things in it."""
+    if isinstance(v, dict):
+        return dict(zip(v, inside, strict=True))
+    if isinstance(v, (Point, Pair)):
+        return type(v)(*inside)
+    return type(v)(inside)
+
+
+def mapped(function: Callable[..., Any], v: Any, *others: Any) -> Any:
+    """A function of the leaves of containers that nest alike."""
+    inside = parts(v)
+    if inside is None:
+        return function(v, *others)
+    beside = [parts(o) or [None] * len(inside) for o in others]
+    return rebuilt(v, [mapped(function, *each) for each in zip(inside, *beside, strict=True)])
 
 
 def leaves(v: Any) -> list[Any]:
     """The numbers and arrays of a result, in order."""
-    if isinstance(v, (list, tuple)):
-        return [x for u in v for x in leaves(u)]
-    if isinstance(v, dict):
-        return [x for u in v.values() for x in leaves(u)]
-    return [v]
+    inside = parts(v)
+    return [v] if inside is None else [x for u in inside for x in leaves(u)]
+
+
+def copied(v: Any) -> Any:
+    """A copy that shares no memory; arrays keep their strides."""
+    return mapped(_copied, v)
+
+
+def _copied(v: Any) -> Any:
+    if not isinstance(v, np.ndarray):
+        return v
+    if v.base is None or v.ndim != 1 or v.strides[0] == v.itemsize:
+        return v.copy("K")
+    memory = np.zeros((v.shape[0], 2), v.dtype)
+    memory[:, 0] = v if v.strides[0] > 0 else v[::-1]
+    return memory[:, 0] if v.strides[0] > 0 else memory[::-1, 0]
 
 
 def usable(v: Any) -> bool:
     """Whether a value is small, finite, and not close to where it would jump."""
-    if v is None or isinstance(v, str):
-        return True
-    if _size(v) > ELEMENTS:
+    found = [x for x in leaves(v) if not isinstance(x, (str, type(None)))]
+    if sum(np.size(x) for x in found) > ELEMENTS:
         return False
-    for x in leaves(v):
-        if isinstance(x, (str, type(None))):
-            continue
+    for x in found:
         a = np.asarray(x)
         if a.dtype.kind not in "bif" or not np.all(np.isfinite(a)):
             return False
@@ -180,8 +123,9 @@ def usable(v: Any) -> bool:
     return True
 
 
+# --------------------------------------------------------------------------- drawing
 class Generator:
-    """Draws a program line by line, running each."""
+    """Draws a program line by line, running all of them each time."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -192,79 +136,111 @@ class Generator:
         rng = np.random.default_rng(self.seed)
         args = [self.argument(rng) for _ in range(r.randint(1, 3))]
         names = ["x", "y", "z"][: len(args)]
-        head = ["import numpy as np", f"K = {r.choice(CONSTANTS[:4])}", f"N = {r.choice([2, 3])}",
-                f"C = {r.choice(CONSTANTS)}"]  # fmt: skip
-        helpers = []
-        for k in range(2):
-            mark = "@symgrad\n" if r.random() < 0.4 else ""
-            helpers.append(f"{mark}def g{k}(u):\n    {r.choice(HELPERS)}")
+        head = ["import math", "import numpy as np", "from tests.fuzz.law_lines import Pair, Point",
+                f"K = {r.choice(CONSTANTS[:4])}", f"N = {r.choice([2, 3])}", f"C = {r.choice(CONSTANTS)}"]  # fmt: skip
+        helpers = [
+            f"{'@symgrad' + chr(10) if r.random() < 0.4 else ''}def g{k}(u):\n    {r.choice(HELPERS)}"
+            for k in range(2)
+        ]
+        mark = "@symgrad\n" if r.random() < 0.4 else ""
+        helpers.append(f"{mark}def h(u, v, k=2):\n    {r.choice(HELPERS_OF_TWO)}")
         scope: dict[str, Any] = {"symgrad": lambda f: f}
         exec("\n".join([*head, *helpers]), scope)  # our own text
-        local = {
-            n: np.array(a) if isinstance(a, np.ndarray) else a
-            for n, a in zip(names, args, strict=True)
-        }
         lines: list[str] = []
-        made: list[str] = list(names)
+        made: dict[str, Any] = {}
+        for n, a in zip(names, args, strict=True):
+            made |= _paths(n, a)
+        own: set[str] = set()
+        results: list[str] = []
         tries = 0
-        while len(lines) < 8 and len(made) - len(names) < r.randint(2, 6) and tries < 60:
+        most = r.randint(2, 7)
+        while len(lines) < 12 and len(results) < most and tries < 60:
             tries += 1
-            found = self.line(made, local)
+            found = self.line(made, own, f"t{tries}")
             if found is None:
                 continue
             name, text = found
-            trial = {**scope, **{k: _copied(v) for k, v in local.items()}}
+            trial = {**scope, **dict(zip(names, map(copied, args), strict=True))}
             try:
                 with warnings.catch_warnings(), np.errstate(all="raise"):
                     warnings.simplefilter("error")
-                    exec("\n".join(text), trial)
+                    exec("\n".join([*lines, *text]), trial)
+                    now = {n: eval(n, trial) for n in made}
             except Exception:
                 continue
-            if name not in trial or not usable(trial[name]):
+            if name not in trial or not all(map(usable, (trial[name], *now.values()))):
                 continue
-            local[name] = trial[name]
+            if not all(map(_same, (trial[n] for n in names), args)):
+                continue  # arguments are not changed
+            made = {**now, **_paths(name, trial[name])}
             lines += text
-            made.append(name)
-        results = made[len(names) :] or names
+            results.append(name)
+            if isinstance(trial[name], np.ndarray) and trial[name].dtype.kind == "f":
+                own.add(name)
+        results = results or names
         wanted = r.sample(results, min(len(results), r.choice([1, 1, 2, 3])))
-        form = (
-            r.choice(["({},)", "[{}]", "{}", "{}"])
-            if len(wanted) > 1
-            else r.choice(["{}", "{}", "{}", "[{}]"])
-        )
-        returned = form.format(", ".join(wanted))
+        source = "\n".join([*head, "", *helpers, "", f"def f({', '.join(names)}):",
+                            *(f"    {line}" for line in [*lines, f"return {self.returned(wanted)}"])])  # fmt: skip
+        return Drawn(self.seed, source + "\n", args, lines)
+
+    def returned(self, wanted: list[str]) -> str:
+        """How a program returns some of its values."""
+        r = self.random
         if r.random() < 0.1:
-            returned = "{" + ", ".join(f"'{n}': {n}" for n in wanted) + "}"
-        body = [f"    {line}" for line in [*lines, f"return {returned}"]]
-        source = "\n".join([*head, "", *helpers, "", f"def f({', '.join(names)}):", *body]) + "\n"
-        return Drawn(self.seed, source, args, lines)
+            return "{" + ", ".join(f"'{n}': {n}" for n in wanted) + "}"
+        if len(wanted) == 2 and r.random() < 0.2:
+            return f"{r.choice(['Point', 'Pair'])}({', '.join(wanted)})"
+        many = ["({},)", "[{}]", "{}", "{}"]
+        form = r.choice(many if len(wanted) > 1 else ["{}", "{}", "{}", "[{}]"])
+        return form.format(", ".join(wanted))
 
     def argument(self, rng: Any) -> Any:
+        """A number, an array or a container of both."""
+        r = self.random
+        if r.random() < 0.85:
+            return self.leaf(rng)
+        inside = [self.leaf(rng), self.leaf(rng)]
+        kind = r.choice(["list", "tuple", "dict", "Point", "Pair"])
+        if kind == "dict":
+            return {"p": inside[0], "q": inside[1]}
+        if kind in ("Point", "Pair"):
+            return (Point if kind == "Point" else Pair)(*inside)
+        return inside if kind == "list" else tuple(inside)
+
+    def leaf(self, rng: Any) -> Any:
         r = self.random
         shape = r.choice(SHAPES)
-        value = np.round(rng.uniform(-1.5, 1.5, shape), 2) + 0.013
+        value = np.round(rng.uniform(-1.5, 1.5, shape), 4) + 0.000013  # no two alike
         if not shape and r.random() < 0.9:
             return float(value) if r.random() < 0.8 else r.randint(-2, 3)
-        if r.random() < 0.1:
+        if r.random() < 0.12:
             return rng.integers(-3, 4, shape)
-        return np.asarray(value)
+        if r.random() < 0.06:
+            return np.asarray(value) > 0
+        value = np.asarray(value)
+        if r.random() < 0.15 and value.ndim == 1:
+            memory = np.zeros((value.size, 2))
+            memory[:, 0] = value
+            return memory[:, 0] if r.random() < 0.5 else memory[::-1, 0]
+        return np.asfortranarray(value) if r.random() < 0.1 else value
 
-    def line(self, made: list[str], local: dict[str, Any]) -> tuple[str, list[str]] | None:
+    def line(self, made: dict[str, Any], own: set[str], name: str) -> tuple[str, list[str]] | None:
         r = self.random
-        numbers = [n for n in made if isinstance(local[n], (np.ndarray, float, int, np.generic))]
+        numbers = [
+            n for n, v in made.items() if isinstance(v, (np.ndarray, float, int, np.generic))
+        ]
+        arrays = [n for n in numbers if isinstance(made[n], np.ndarray)]
         if not numbers:
             return None
         by = {
-            "a": numbers, "b": numbers, "s": [n for n in numbers if np.ndim(local[n]) == 0],
-            "v": [n for n in numbers if np.ndim(local[n]) == 1], "m": [n for n in numbers if np.ndim(local[n]) == 2],
-            "l": [n for n in made if isinstance(local[n], list)],
-            "d": [n for n in made if isinstance(local[n], dict) and "p" in local[n]],
-            "g": ["g0", "g1"], "c": ["C", "K"], "i": ["0", "1", "-1", "2"],
+            "a": numbers, "b": numbers, "s": [n for n in numbers if np.ndim(made[n]) == 0],
+            "v": [n for n in numbers if np.ndim(made[n]) == 1], "m": [n for n in numbers if np.ndim(made[n]) == 2],
+            "w": [n for n in arrays if n in own], "z": [n for n in arrays if made[n].dtype.kind in "bi"],
+            "l": [n for n, v in made.items() if isinstance(v, (list, tuple))],
+            "d": [n for n, v in made.items() if isinstance(v, dict) and "p" in v],
+            "g": ["g0", "g1"], "c": ["C", "K"], "i": ["0", "1", "-1", "2"], "j": ["-2", "1", "3", "-3"],
         }  # fmt: skip
-        name = f"t{len(made)}"
-        kind = r.choices(
-            [MAPS, PAIRS, REDUCTIONS, SHAPING, PRODUCTS, PYTHON, BLOCKS], [3, 4, 4, 5, 2, 4, 3]
-        )[0]
+        kind = r.choices(KINDS, WEIGHTS)[0]
         chosen = r.choice(kind)
         lines = [f"{name} = {chosen}"] if isinstance(chosen, str) else list(chosen)
         filled = {}
@@ -278,12 +254,24 @@ class Generator:
         return name, [text.format(n=name, **filled) for text in lines]
 
 
-def _copied(v: Any) -> Any:
-    if isinstance(v, np.ndarray):
-        return v.copy()
-    if isinstance(v, list):
-        return [_copied(u) for u in v]
-    return v
+def _paths(name: str, value: Any) -> dict[str, Any]:
+    """A value and what it holds, by the expressions that give them."""
+    found = {name: value}
+    if isinstance(value, Point):
+        found |= {**_paths(f"{name}.a", value.a), **_paths(f"{name}.b", value.b)}
+    elif isinstance(value, Pair):
+        found |= {**_paths(f"{name}.u", value.u), **_paths(f"{name}[1]", value.v)}
+    elif isinstance(value, dict):
+        for k, v in value.items():
+            found |= _paths(f"{name}[{k!r}]", v)
+    elif isinstance(value, (list, tuple)):
+        for k, v in enumerate(value[:2]):
+            found |= _paths(f"{name}[{k}]", v)
+    return found
+
+
+def _same(a: Any, b: Any) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(leaves(a), leaves(b), strict=True))
 
 
 # --------------------------------------------------------------------------- comparing
@@ -301,14 +289,14 @@ class Outcome:
 
 def difference(got: Any, want: Any) -> str:
     """How two results differ; "" if they do not."""
-    if isinstance(want, (tuple, list, dict)):
-        if type(got) is not type(want) or len(got) != len(want):
+    inside = parts(want)
+    if inside is not None:
+        found = parts(got) if type(got) is type(want) else None
+        if found is None or len(found) != len(inside):
             return f"{type(got).__name__} for {type(want).__name__}: {got!r} for {want!r}"
-        if isinstance(want, dict):
-            if list(got) != list(want):
-                return f"keys {list(got)} for {list(want)}"
-            got, want = list(got.values()), list(want.values())
-        return next((d for g, w in zip(got, want, strict=True) if (d := difference(g, w))), "")
+        if isinstance(want, dict) and list(got) != list(want):
+            return f"keys {list(got)} for {list(want)}"
+        return next((d for g, w in zip(found, inside, strict=True) if (d := difference(g, w))), "")
     if want is None or isinstance(want, str):
         return "" if type(got) is type(want) and got == want else f"{got!r} for {want!r}"
     if np.shape(got) != np.shape(want):
@@ -333,22 +321,22 @@ def total(v: Any) -> Any:
 def slope_of(plain: Callable[..., Any], args: list[Any], directions: list[Any]) -> float | None:
     """The derivative along a direction by differences; None if it cannot be had."""
 
+    def moved(a: Any, d: Any, h: float) -> Any:
+        if d is None:
+            return a
+        there = np.asarray(a).astype(np.longdouble) + np.longdouble(h) * d
+        return there if np.ndim(there) else np.longdouble(there)
+
     def at(h: float) -> Any:
-        moved = [
-            np.asarray(a).astype(np.longdouble) + np.longdouble(h) * d if d is not None else a
-            for a, d in zip(args, directions, strict=True)
-        ]  # fmt: skip
-        moved = [
-            m if np.ndim(m) else np.longdouble(m) if d is not None else m
-            for m, d in zip(moved, directions, strict=True)
-        ]
-        return total(plain(*moved))
+        pairs = zip(args, directions, strict=True)
+        return total(plain(*(mapped(lambda a, d: moved(a, d, h), *p) for p in pairs)))
 
     try:
         found = []
+        middle = at(0.0)
         for h in STEPS:
             up, down = at(h), at(-h)
-            if up is None or down is None:
+            if up is None or down is None or abs(up - 2 * middle + down) > KINK * h * (1 + abs(up)):
                 return None
             found.append((up - down) / (2 * np.longdouble(h)))
         better = (4 * found[1] - found[0]) / 3
@@ -362,14 +350,14 @@ def examined(source: Any, folder: Path, accuracy: str = "fast") -> Outcome:
     compiled = symgrad(loaded(source, folder, symgrad), accuracy=accuracy)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        before = [_copied(a) for a in source.args]
-        want = plain(*map(_copied, source.args))
+        before = list(map(copied, source.args))
+        want = plain(*map(copied, source.args))
         try:
             for _ in range(2):
                 got = compiled(*source.args)
                 if d := difference(got, want):
                     return Outcome("value", d)
-            if any(not np.array_equal(a, b) for a, b in zip(source.args, before, strict=True)):
+            if not all(map(_same, source.args, before)):
                 return Outcome("arguments changed")
         except SlowError:
             raise
@@ -385,31 +373,50 @@ def examined(source: Any, folder: Path, accuracy: str = "fast") -> Outcome:
 
 def _derivative(source: Any, plain: Any, compiled: Any, want: Any) -> Outcome:
     rng = np.random.default_rng(source.seed)
+
+    def direction(a: Any) -> Any:
+        return (
+            None if np.asarray(a).dtype.kind != "f" else rng.choice([-1.0, 0.5, 1.0], np.shape(a))
+        )
+
     directions: list[Any] = [
-        None if np.asarray(a).dtype.kind != "f" else rng.choice([-1.0, 0.5, 1.0], np.shape(a))
+        mapped(direction, a)
+        if all(np.asarray(x).dtype.kind == "f" for x in leaves(a))
+        else mapped(lambda _: None, a)
         for a in source.args
     ]
-    kinds = {np.asarray(x).dtype.kind for x in leaves(want) if not isinstance(x, (str, type(None)))}
-    if (
-        all(d is None for d in directions)
-        or kinds != {"f"}
-        or any(isinstance(x, (str, type(None))) for x in leaves(want))
-    ):
+    moved = [all(d is not None for d in leaves(d)) for d in directions]
+    texts = any(isinstance(x, (str, type(None))) for x in leaves(want))
+    if not any(moved) or texts or {np.asarray(x).dtype.kind for x in leaves(want)} != {"f"}:
         return Outcome("fine")
     slope = slope_of(plain, source.args, directions)
     if slope is None:
         return Outcome("fine")
-    names = [n for n, d in zip("xyz", directions, strict=False) if d is not None]
+    names = [n for n, m in zip("xyz", moved, strict=False) if m]
+    chosen = [mapped(lambda d: d if np.ndim(d) else float(d), d)
+              for d, m in zip(directions, moved, strict=True) if m]  # fmt: skip
+    given = tuple(map(copied, source.args))
     try:
-        tangents = [d if np.ndim(d) else float(d) for d in directions if d is not None]
-        _, got = symgrad(compiled, wrt=names).jvp(tuple(map(_copied, source.args)), tuple(tangents))
+        by = symgrad(compiled, wrt=names)
+        if source.seed % 2:
+            _, got = by.jvp(given, tuple(chosen))
+            found = float(total(got) or 0.0)
+        else:
+            ones = mapped(lambda w: np.ones(np.shape(w)) if np.ndim(w) else 1.0, want)
+            _, got = by.vjp(given, ones)
+            found = 0.0
+            for g, d in zip(got if len(names) > 1 else [got], chosen, strict=True):
+                if d_ := difference(mapped(np.shape, g), mapped(np.shape, d)):
+                    return Outcome("derivative", f"nested otherwise: {d_}")
+                found += sum(
+                    float(np.sum(p * q)) for p, q in zip(leaves(g), leaves(d), strict=True)
+                )
     except SlowError:
         raise
     except SymdiffError as e:
         return Outcome("mismatch" if "fault of symdiff" in str(e) else "derivative refused", str(e))
     except Exception as e:
         return Outcome("derivative crash", f"{type(e).__name__}: {e}")
-    found = float(total(got) or 0.0)
     if not abs(found - slope) <= 1e-6 * (1 + abs(slope)):
         return Outcome("derivative", f"{found} for {slope}")
     return Outcome("fine")

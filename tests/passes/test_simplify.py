@@ -106,6 +106,21 @@ def test_every_identity_holds(identity: object) -> None:
         # only where the derivative exists for some exponents only
         ("x**a*exp(-b*x)", "x", "x**a*(a/x - b)*exp(-b*x)  # x != 0"),
         ("log(x**2+a**2)", "x", "2*x/(a**2 + x**2)"),
+        # sums of waves as products, branches of one condition as one, sums within products
+        ("A*sin(k*x-w*t)+A*sin(k*x+w*t)", "x", "2*A*k*cos(k*x)*cos(t*w)"),
+        ("x/hypot(x,y)", "x", "y**2/hypot(x, y)**3"),
+        ("where(x>0,x**2,0)+where(x>0,sin(x),x)", "x", "where(x > 0, 2*x + cos(x), 1)"),
+        ("where(x>0,x**2,0)+where(x<=0,x,0)", "x", "where(x > 0, 2*x, 1)"),
+        (
+            "where(log(x)>0,x**2,0)+where(log(x)<=0,x,0)",  # neither where x <= 0
+            "x",
+            "where(log(x) <= 0, 1, 0) + where(log(x) > 0, 2*x, 0)",
+        ),
+        (
+            "V*R/(R**2+(w*L-1/(w*C))**2)",
+            "w",
+            "-2*R*V*(L + 1/(C*w**2))*(L*w - 1/(C*w))/(R**2 + (L*w - 1/(C*w))**2)**2",
+        ),
     ],
 )
 def test_derivatives_as_people_write_them(text: str, wrt: str, expected: str) -> None:

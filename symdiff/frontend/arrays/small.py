@@ -22,12 +22,14 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     SymArray,
     array_of,
+    as_float,
     as_real,
     cast,
     describe,
     from_outside,
     is_number,
     join,
+    python_kind,
 )
 from symdiff.ir import CONST
 
@@ -247,6 +249,14 @@ def choose(c: Any, a: Any, b: Any) -> Any:
     """`where(c, a, b)` of scalars."""
     c = scalars.truth(c)
     return scalars.select(c.expr, c.defined, a, b) if isinstance(c, Cond) else a if c else b
+
+
+def chosen(c: Any, a: Any, b: Any) -> Any:
+    """What `np.where` makes of three numbers: of the kind of both that it chooses from."""
+    found, kinds = choose(c, a, b), {python_kind(a), python_kind(b)}
+    if python_kind(found) != "f" and "f" in kinds:
+        return as_float(found)
+    return int(found) if isinstance(found, bool) and "i" in kinds else found
 
 
 # ------------------------------------------------------------------- reductions

@@ -82,6 +82,7 @@ def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -
     if cell.fixed is not None:
         raise Refused(*cell.fixed)
     cell.spoil()
+    t.by_rows |= cell.reshaped
     symbolic.write_down(t, cell)
     assert cell.leaf is not None
     kind, own = cell.kind, Type(cell.shape, cell.kind)

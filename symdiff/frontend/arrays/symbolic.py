@@ -58,8 +58,8 @@ def scalar_of(e: Expr, kind: str, defined: Expr = TRUE) -> Any:
 
 
 STALE = (
-    "an array is read that a loop may have changed through another name",
-    "make a copy of it before the loop: np.copy(...)",
+    "an array is read that may have been changed through another name, in a loop or reshaped",
+    "make a copy of it before: np.copy(...)",
 )
 
 

@@ -22,6 +22,7 @@ from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_eleme
 from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.syntax.operators import binary, truth
 from symdiff.frontend.trace import constants, demands, scalars
+from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
 from symdiff.frontend.trace.extents import extent, nonnegative
 from symdiff.frontend.trace.recorder import active, numbers_only
@@ -48,6 +49,7 @@ from symdiff.frontend.trace.values import (
     is_number,
     is_single,
     number,
+    python_kind,
 )
 from symdiff.ir import functions, loop_program
 from symdiff.ir.integers import quotient
@@ -183,9 +185,9 @@ minimum = _extreme(functions.MINIMUM, lambda a, b: a < b)
 def absolute(t: Tracer, value: Any) -> Any:
     if isinstance(value, int):
         return abs(value)
-    if isinstance(value, Cond):
-        value = scalars.integral(as_real(value))
-    return arrays.elementwise(lambda v: scalars.apply(ir.ABS, v), value)
+    if isinstance(value, Cond) and t.array_parameters:
+        return value  # NumPy's truth values stay such
+    return arrays.elementwise(lambda v: scalars.apply(ir.ABS, v), of_truth(value))
 
 
 def whole(value: Any, op: ir.Op) -> Any:
@@ -221,6 +223,8 @@ def _of_quotient(value: Real, op: ir.Op) -> Any:
 
 def round_to(value: Any, digits: int) -> Any:
     """Rounded to decimal digits, exactly: half to even."""
+    if digits >= 0 and python_kind(value) == "i":
+        return value
     scale = number(10**digits) if digits >= 0 else Real(ir.power(10, digits))
     scaled = scalars.binary(ast.Mult, as_real(value), scale)
     return scalars.binary(ast.Div, scalars.apply(functions.ROUND, scaled), scale)

@@ -17,13 +17,14 @@ from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import builtin_functions as python_names
 from symdiff.frontend.library import composed, distributions, methods, record_copies
 from symdiff.frontend.library import standard as library_names
-from symdiff.frontend.library.numpy import keywords
+from symdiff.frontend.library.numpy import keywords, truth_values
 from symdiff.frontend.library.numpy.small import names as numpy_names
 from symdiff.frontend.library.numpy.symbolic import names as large_names
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, is_number, is_single
+from symdiff.frontend.trace.values import Refused, as_float, is_number, is_single
 from symdiff.ir import Expr, Op, functions
 
 Implementation = Callable[..., Any]
@@ -89,6 +90,10 @@ _OF_LISTS = ("fsum", "prod", "dist", "sumprod")
 """Functions of math that take what can be iterated."""
 
 
+_FLOATS = ("math.pow", "math.fabs", "math.fmod", "math.copysign", "math.remainder", "math.ldexp")
+"""Functions of math that are exact for integers, and give floats."""
+
+
 def _numbers(name: str, usual: Implementation) -> Implementation:
     """A function of math, which takes no arrays."""
 
@@ -96,7 +101,8 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
         if t.took_single and any(map(is_single, args)):  # Python raises an error: by elements
             return arrays.elementwise(lambda *numbers: usual(t, *numbers, **kwargs), *args)
         plain = [v if is_number(v) else python_names.number_of(v, f"{name}()") for v in args]
-        return usual(t, *plain, **kwargs)
+        found = usual(t, *map(of_truth, plain), **kwargs)
+        return as_float(found) if name in _FLOATS and is_number(found) else found
 
     return implementation
 
@@ -132,6 +138,8 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
             usual = whole[name] if name in whole else _sized(name, entries.get(name))
             if module == "math" and attribute not in _OF_LISTS:
                 usual = _numbers(name, usual)
+            if truth_values.concerned(function):
+                usual = truth_values.of(function, usual)
             table[id(function)] = function, _extended(name, usual)
     for fun, build in distributions.EXACT.items():
         table[id(fun)] = fun, _shorthand(build)

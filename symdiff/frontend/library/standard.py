@@ -22,7 +22,7 @@ from symdiff.frontend.library.builtin_functions import (
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.syntax.operators import binary, compare
-from symdiff.frontend.trace import finiteness, scalars
+from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Method, Real, Refused, Sequence, Unlisted, as_real, number
 from symdiff.ir import functions
@@ -85,7 +85,7 @@ def _int_power(exponent: Any) -> Any:
 
 
 def _math_isclose(t: Tracer, a: Any, b: Any, *, rel_tol: Any = None, abs_tol: Any = 0) -> Any:
-    return scalars.isclose(a, b, number(1e-9) if rel_tol is None else rel_tol, abs_tol, True)
+    return closeness.isclose(a, b, number(1e-9) if rel_tol is None else rel_tol, abs_tol, True)
 
 
 def _integers(function: Callable[..., Any]) -> Callable[..., Any]:

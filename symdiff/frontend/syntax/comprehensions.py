@@ -241,7 +241,7 @@ def array_of_elements(
                 "make an array before, and store its elements in a loop",
             )
         mask = _over(count, leaf, scalars.as_cond(present))
-        return Selected(_over(count, leaf, value), mask)
+        return Selected(_over(count, leaf, value), mask, nest)
     if not block:
         return Listed(_over(count, leaf, value), nest)
     if isinstance(value, SymArray):
@@ -261,7 +261,11 @@ def _over(count: Expr, leaf: Expr, value: Any) -> SymArray:
     if any(leaf in set(ir.topological((n,))) for n in a.shape):
         raise Refused("the rows of an array have different lengths")
     e, d = ir.substitute((symbolic.formula(a), symbolic.needs(a)), mapping)
-    return symbolic.lazy((count, *a.shape), a.kind, e, d)
+    found = symbolic.lazy((count, *a.shape), a.kind, e, d)
+    if a.shape and a.sides is None:  # rows, which may be views of an array that is changed later
+        found.cell.origins.append(a.cell)
+        a.cell.shown.append(found.cell)
+    return found
 
 
 def _rows(t: Tracer, count: Expr, leaf: Expr, block: loop_program.Block, row: SymArray) -> SymArray:

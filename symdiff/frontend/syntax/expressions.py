@@ -16,6 +16,7 @@ from symdiff.frontend.syntax import attributes, calls, comprehensions, records
 from symdiff.frontend.syntax.containers import elements, key, position, subscript
 from symdiff.frontend.syntax.operators import binary, compare, truth
 from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.recorder import numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -145,8 +146,12 @@ def _unary(t: Tracer, node: ast.UnaryOp) -> Any:
                     return found
             return t.note(arrays.elementwise(scalars.negative, value), node)
         case ast.UAdd():
+            if is_number(value):
+                return of_truth(value)
             return arrays.elementwise(lambda v: v if is_number(v) else as_real(v), value)
         case _:
+            if isinstance(value, Cond) and not t.array_parameters:
+                raise Refused("'~' of a truth value, which is -1 or -2 in Python", "write 'not'")
             return arrays.elementwise(_invert, value)
 
 

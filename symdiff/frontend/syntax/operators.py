@@ -69,9 +69,15 @@ def _truth_of_array() -> Refused:
 def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     """`a op b` of any two values."""
     if is_number(a) and is_number(b) and op is not ast.MatMult:
-        return scalars.binary(op, a, b)
-    if _is_mask(a) and _is_mask(b) and op in (ast.Add, ast.Mult):  # as NumPy has it
-        op = ast.BitOr if op is ast.Add else ast.BitAnd
+        return scalars.binary(_of_truth(t, op, a, b), a, b)
+    if _is_mask(a) and _is_mask(b):  # as NumPy has it
+        if op in _SHORT:
+            raise Refused(
+                f"'{scalars.SYMBOLS[op]}' of arrays of truth values, which NumPy computes in "
+                "integers of 8 bits",
+                "make numbers of them first: np.where(a > 0, 1.0, 0.0)",
+            )
+        op = {ast.Add: ast.BitOr, ast.Mult: ast.BitAnd}.get(op, op)
     if isinstance(a, Record) or isinstance(b, Record):
         found = records.binary(t, op, a, b)
         if found is not NotImplemented:
@@ -118,6 +124,26 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         for v in (a, b):
             used_as_array(v, "'@'")
     raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
+
+
+_SHORT = (ast.FloorDiv, ast.Mod, ast.Pow)
+
+
+def _of_truth(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> type[ast.operator]:
+    """The operator of two numbers; of two truth values what that means for NumPy's. Elements of
+    arrays have those, numbers may have Python's, which are integers."""
+    if not t.array_parameters or not isinstance(a, (bool, Cond)) or not isinstance(b, (bool, Cond)):
+        return op
+    if isinstance(a, bool) and isinstance(b, bool):
+        return op
+    if op is ast.Mult:
+        return ast.BitAnd
+    if op is ast.Add or op in _SHORT:
+        raise Refused(
+            f"'{scalars.SYMBOLS[op]}' of two truth values, which NumPy's are no integers for",
+            "count with int(a > 0) + int(b > 0), or write (a > 0) | (b > 0)",
+        )
+    return op
 
 
 def _is_mask(value: Any) -> bool:

@@ -14,6 +14,8 @@
 `demands`        what a use says of a parameter, for which the function is traced again
 `extents`        sizes and indices that are not known when traced, and their checks
 `unify`          sizes that must agree get one name
+`counted_truth`  truth values as numbers, as Python and as NumPy have them
+`closeness`      whether numbers agree but for a tolerance
 `finiteness`     what `isfinite`, `isnan` and `isinf` say
 `wide_integers`  integers that may not fit in 64 bits
 """

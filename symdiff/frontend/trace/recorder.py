@@ -113,6 +113,7 @@ class Recorder(Interface):
         self.parameter_sizes: frozenset[Expr] = frozenset()
         self.shapes: Mapping[str, tuple[Any, ...]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
+        self.by_rows = False
         self.lazy = False
         self.python_numbers = False
         self.compiled = 0

@@ -417,7 +417,17 @@ def binary(op: type[ast.operator], a: Any, b: Any) -> Any:
             hint = "put comparisons in parentheses: (a > 0) & (b > 0)"
         raise Refused(f"'{SYMBOLS[op]}' of {describe(a)} and {describe(b)}", hint)
     found = _REAL[op](as_real(a), as_real(b))
+    if op in _WHOLE and found.defined is TRUE and _counts(a, b):
+        return whole(_WHOLE[op](as_real(a).expr, as_real(b).expr))
     return integral(found) if _gives_integers(op, a, b) else found
+
+
+def _counts(a: Any, b: Any) -> bool:
+    """Whether an integer that is not known meets a truth value, or one of two integers."""
+    for v, other in ((a, b), (b, a)):
+        if isinstance(v, Whole) and python_kind(other) != "f":
+            return kind_of(as_real(other).expr) == "i"
+    return False
 
 
 def _gives_integers(op: type[ast.operator], a: Any, b: Any) -> bool:
@@ -425,7 +435,7 @@ def _gives_integers(op: type[ast.operator], a: Any, b: Any) -> bool:
     if python_kind(a) == "f" or python_kind(b) == "f":
         return False
     if op is ast.Pow:
-        return b >= 0 if isinstance(b, int) else of_integers.get()
+        return b >= 0 if isinstance(b, int) else isinstance(b, Cond) or of_integers.get()
     return op is not ast.Div
 
 
@@ -581,20 +591,3 @@ def _conditions(
             result = join(d, result)
         found[e] = result
     return found
-
-
-def isclose(a: Any, b: Any, relative: Any, absolute: Any, symmetric: bool) -> Any:
-    """Whether two numbers agree, as math (symmetric) or NumPy defines it."""
-    magnitude = _abs_of(b)
-    if symmetric:
-        magnitude = apply(functions.MAXIMUM, _abs_of(a), magnitude)
-    scaled = binary(ast.Mult, relative, magnitude)
-    if symmetric:
-        bound = apply(functions.MAXIMUM, scaled, absolute)
-    else:
-        bound = binary(ast.Add, absolute, scaled)
-    return compare(ast.LtE, _abs_of(binary(ast.Sub, a, b)), bound)
-
-
-def _abs_of(value: Any) -> Any:
-    return apply(ir.ABS, value)

@@ -112,10 +112,24 @@ class Cell:
     origins, shown : memory that this may be, as a loop may have left it under another name;
         and memory that may be this.
     stale : whether it may have been changed as one of these.
+    by_rows : whether it is known to lie row by row; what NumPy computes from arrays, and copies of
+        them, lies as those do.
+    reshaped : whether a view of it has another shape, if arguments lie row by row.
     """
 
     __slots__ = (
-        "birth", "defined", "element", "fixed", "kind", "leaf", "name", "origins", "shape", "shown",
+        "birth",
+        "by_rows",
+        "defined",
+        "element",
+        "fixed",
+        "kind",
+        "leaf",
+        "name",
+        "origins",
+        "reshaped",
+        "shape",
+        "shown",
         "stale",
     )  # fmt: skip
 
@@ -135,6 +149,7 @@ class Cell:
         self.origins: list[Cell] = []
         self.shown: list[Cell] = []
         self.stale = False
+        self.by_rows = self.reshaped = False
 
     def spoil(self) -> None:
         """It is about to change: what may be the same memory is not what it was."""
@@ -190,10 +205,15 @@ class Selected:
     """Elements of an array of which only those count whose condition holds: `a[a > 0]`.
 
     The condition is one on the first axes of the array, which become one axis.
+
+    Attributes
+    ----------
+    nest : how it nests if it is a list, as of `Listed`; "" of an array.
     """
 
     items: SymArray
     present: SymArray
+    nest: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +231,7 @@ class Listed:
 
 def nest_of(value: Any) -> str:
     """How a value nests that is traced as an array, as in `Listed.nest`."""
-    if isinstance(value, Listed):
+    if isinstance(value, (Listed, Selected)):
         return value.nest
     if not isinstance(value, (list, tuple)):
         return ""
@@ -363,6 +383,12 @@ def as_real(value: Any) -> Real:
     if isinstance(value, int):
         return Real(const(int(value)))
     raise Refused(f"{describe(value)} is used as a number")
+
+
+def as_float(value: Any) -> Real:
+    """A number or truth value as a float of Python's."""
+    x = as_real(value)
+    return Real(x.expr, x.defined)
 
 
 def is_number(value: Any) -> bool:

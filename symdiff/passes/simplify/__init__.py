@@ -47,7 +47,7 @@ from symdiff.ir import ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr
 from symdiff.ir.formula_text import terms, tree_sizes
 from symdiff.ir.functions import COS, COSH, SIN, SINH, TAN, TANH
 from symdiff.passes.cancel.rational import OutOfBudgetError
-from symdiff.passes.simplify import radicals
+from symdiff.passes.simplify import radicals, waves
 from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
@@ -132,6 +132,9 @@ def _short(
     costs = Costs(ir.topological(starts))
     if (fewer := shifted(start)) is not start:
         starts.append(fewer)
+    roots = radicals.as_roots(start)
+    if roots is not start:
+        starts.append(roots)
     best = Short(start)
     if len(starts) > 1 and starts[1] is other and compare(other, start, False, domain):
         best = Short(other)  # cancelled to what is undefined at zero
@@ -140,6 +143,10 @@ def _short(
         found = _from(first, start, costs, budget, domain, windows)
         if not conditional:
             found = [f for f in found if not f.nonzero]
+        if first is roots is not start:
+            found = [f for f in found if not f.nonzero]
+            made = [radicals.as_hypots(f.formula, start) for f in found]
+            found += [Short(e) for e in made if equal(start, e, within=domain)]
         for short in found:
             if other in starts and short.formula is not other and not short.nonzero:
                 assert other is not None
@@ -355,6 +362,8 @@ class _Simplifier:
         for wave in work.waves(value):
             if self.costs.length(wave) < self.costs.length(best) + WORSE:
                 found += wave, self._again(wave)
+        if (other := waves.apart(work.frame, e)) is not None:
+            found.append(self._again(other))
         return found
 
     def _candidates(self, e: Expr, cautious: bool) -> Candidates:

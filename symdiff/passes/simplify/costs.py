@@ -24,7 +24,8 @@ class Budget:
 
 class Costs:
     """How long formulas are: operations, kinds of functions that their user did not write, values
-    of functions that he did not, and differences that he wrote the other way round, length."""
+    of functions that he did not, differences that he wrote the other way round, and powers of one
+    base that were not joined, length."""
 
     def __init__(self, given: Iterable[Expr] = ()) -> None:
         self.formulas = Formulas()
@@ -52,11 +53,16 @@ class Costs:
         found = self._ranks.get(e)
         if found is None:
             new, others, ops = 0, 0, set[ir.Op]()
+            bases = set[Expr]()
             for n in ir.topological((e,)):
                 ops.add(n.op)
                 new += n.op is ir.POW and n.args[0].op is ir.CONST
                 if n.op is ir.SUB:
                     others += n in self.turned
+                elif n.op is ir.POW and ir.rational(n.args[1]) is None:
+                    bases.add(n.args[0])
+                elif n.op is ir.MUL or n.op is ir.DIV:
+                    new += 2 * (not bases.isdisjoint(n.args))  # x*x**a is x**(a + 1)
                 elif n.args and n.op not in ir.ARITHMETIC:
                     others += n not in self.functions
             found = self.length(e), new + len(ops - self.given), others

@@ -15,7 +15,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret.balls import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import ADD, MUL, NEG, ONE, SUB, VAR, Expr
-from symdiff.ir.formula_text import factors
+from symdiff.ir.formula_text import factors, terms
 from symdiff.ir.functions import (
     ATAN,
     ATAN2,
@@ -32,7 +32,7 @@ from symdiff.ir.functions import (
     UNIT,
     XLOGY,
 )
-from symdiff.passes.simplify.truth import tidied
+from symdiff.passes.simplify.truth import is_total, tidied
 
 PRECISION = 128
 """Bits to which numbers are computed."""
@@ -75,9 +75,44 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
         if b.op is ir.WHERE and b.args[1] is a:  # the same in two branches
             condition, b = ir.or_(condition, b.args[0]), b.args[2]
         return ir.where(tidied(condition), a, b)
+    if node.op in (ADD, SUB) and any(a.op is ir.WHERE for a in args):
+        return _one_branch(ir.rebuild(node, args))
     if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
         return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
     return ir.rebuild(node, args)
+
+
+def _one_branch(e: Expr) -> Expr:
+    """A sum of branches of one condition, or of its opposite, as one branch."""
+    parts = terms(e)
+    for j, (n, second) in enumerate(parts):
+        for i, (m, first) in enumerate(parts[:j]):
+            if first.op is not ir.WHERE or second.op is not ir.WHERE:
+                continue
+            condition, a, b = first.args
+            other, c, d = second.args
+            if other is not condition:
+                if _opposite(other) is not condition or not is_total(other):
+                    continue
+                c, d = d, c
+            sides = (ir.add(_signed(m, u), _signed(n, v)) for u, v in ((a, c), (b, d)))
+            total = ir.where(condition, *sides)
+            for k, (sign, rest) in enumerate(parts):
+                if k not in (i, j):
+                    total = ir.add(total, _signed(sign, rest))
+            return total
+    return e
+
+
+def _opposite(condition: Expr) -> Expr:
+    """What holds where a condition does not, if what it compares is defined."""
+    if condition.op in (ir.LE, ir.LT):
+        return (ir.lt if condition.op is ir.LE else ir.le)(*condition.args[::-1])
+    return ir.not_(condition)
+
+
+def _signed(sign: int, e: Expr) -> Expr:
+    return e if sign > 0 else ir.neg(e)
 
 
 def _one_less_square(args: tuple[Expr, ...]) -> Expr | None:

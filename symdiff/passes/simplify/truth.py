@@ -138,6 +138,11 @@ def _quantity(q: Expr) -> tuple[Expr, int]:
     return (q.args[0], -1) if q.op is NEG else (q, 1)
 
 
+def is_total(condition: Expr) -> bool:
+    """Whether what a condition compares is defined for all numbers."""
+    return all(n.op.boolean or _total(n) for n in ir.topological((condition,)))
+
+
 def _total(e: Expr) -> bool:
     if e.op is ir.POW:
         n = ir.integer(e.args[1])
@@ -188,4 +193,4 @@ def _size(e: Expr) -> int:
     )
 
 
-__all__ = ["tidied"]
+__all__ = ["is_total", "tidied"]

@@ -53,6 +53,27 @@ def forms(frame: Frame, value: Factored, writer: Writer) -> Iterator[Expr]:
         yield ir.mul(outside, _written(frame, kind, [a.of for a in chosen], made, writer))
 
 
+def apart(frame: Frame, e: Expr) -> Expr | None:
+    """The sines and cosines of two angles by those of half their sum and half their difference,
+    where these are shorter: `sin(x + y) + sin(x - y)` by functions of x and y."""
+    nodes = [n for n in frame.nodes if n.op in (SIN, COS)]
+    angles = list(dict.fromkeys(n.args[0] for n in nodes))
+    if len(angles) != 2 or len(nodes) > MAX_TERMS or e.op not in (ir.ADD, ir.SUB, ir.MUL, ir.DIV):
+        return None
+    half = Fraction(1, 2)
+    p, q = (combined(zip((half, sign * half), angles, strict=True)) for sign in (1, -1))
+    length = frame.formulas.length
+    if length(p) + length(q) >= length(angles[0]) + length(angles[1]):
+        return None
+    new: dict[Expr, Expr] = {}
+    for node in nodes:
+        sign = 1 if node.args[0] is angles[0] else -1
+        first, second = (SIN, COS) if node.op is SIN else (COS, SIN)
+        one, other = ir.mul(first(p), COS(q)), ir.mul(second(p), SIN(q))
+        new[node] = ir.add(one, other) if (sign > 0) is (node.op is SIN) else ir.sub(one, other)
+    return ir.substitute((e,), new)[0]
+
+
 def _waves(
     frame: Frame, kind: int, columns: list[tuple[int, int]], p: Any
 ) -> dict[tuple[int, ...], tuple[Any, Any]] | None:

@@ -49,6 +49,8 @@ class ArrayKernels:
         out: Any,
     ) -> Any:
         """Call the kernel of a captured program on one value per real parameter."""
+        if raw.by_rows:
+            elementwise.must_lie_by_rows([p.name for p in raw.params], values)
         program, kernel = self.compiled(raw, static, shapes)
         if of_numbers(program) and any(np.ndim(v) for v in values):
             return self._each(raw, program, values, static, shapes, out)
@@ -96,9 +98,9 @@ class ArrayKernels:
         return [float(v) if type(v) is int else v for v in values]
 
     def in_doubles(self, raw: LoopProgram) -> bool:
-        """Whether a captured program has been called with doubles."""
+        """Whether a captured program has been called with doubles, in any order of memory."""
         found = self._kernels.get(id(raw))
-        return found is not None and found[1].is_compiled("float64")
+        return found is not None and not raw.by_rows and found[1].is_compiled("float64")
 
     def entry(self, raw: LoopProgram, integers: bool) -> CompiledEntry | None:
         """A builtin for plain arguments of a captured program that has been called with doubles,

@@ -322,13 +322,17 @@ def _disturbed(program: LoopProgram, values: Sequence[Any]) -> list[Any]:
                     for p, q in zip(x.flat, np.asarray(y, object).flat, strict=True)
                 )
                 radius[k] = np.float64(max(radius[k], far))
+    # products of arguments are rounded as well before a routine has them, whatever their rank
+    given = max((abs(float(v)) for a in values for v in np.asarray(a).flat), default=0.0)
+    least = max(given, given**2)
     with exclusive(4 * PRECISION):
-        return [_widened(x, float(r)) for x, r in zip(middle, radius, strict=True)]
+        return [_widened(x, float(r), least) for x, r in zip(middle, radius, strict=True)]
 
 
-def _widened(values: Any, radius: float) -> Any:
+def _widened(values: Any, radius: float, least: float) -> Any:
     wide = np.empty(values.shape, object)
     largest = max((abs(float(v)) for v in values.flat), default=0.0)
+    largest = max(largest, least)
     room = arb(0, radius + largest * values.size * 2.0**-PRECISION)
     for place, v in np.ndenumerate(values):
         wide[place] = v + room if isinstance(v, arb) else v
@@ -513,6 +517,9 @@ def _close(name: str, values: Sequence[Any], what: str, x: float, ball: Any, uni
     radius = float(ball.rad()) * unit
     middle = ball.mid()
     room = SLACK * (radius + abs(float(middle)) * 2.0**-52 * unit) + TINY
+    if not ball.rad() and not middle:  # all has cancelled when captured, in Python only in part
+        largest = max((float(np.max(np.abs(v), initial=0.0)) for v in values), default=0.0)
+        room += 2.0**-30 * unit * max(largest, 1.0)
     if bool(abs(arb(x) - middle) > arb(room)):
         raise VerificationError(
             f"{name}({', '.join(map(_short, values))}) is {x!r} in {what}, but the captured "

@@ -101,8 +101,9 @@ class LoopKernel:
 
     def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
+        kinds = [t.kind for t in self.layout.outputs]
         if self.tiers is None:
-            return print_nests(self.program, dtype, lanes, self.accuracy)
+            return print_nests(self.program, dtype, lanes, self.accuracy, kinds=kinds)
         s = self.guarded(dtype, tests, first)
         return print_nests(
             s.program,
@@ -113,6 +114,7 @@ class LoopKernel:
             s.flags,
             s.corrected,
             s.corrected,
+            kinds,
         )
 
     def code(self, dtype: str, tests: int = 0, first: bool = False) -> Code:

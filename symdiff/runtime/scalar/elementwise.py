@@ -69,6 +69,22 @@ def plain(name: str, value: Any) -> Any:
     )
 
 
+def must_lie_by_rows(names: Sequence[str], values: Sequence[Any]) -> None:
+    """Refuse arrays that lie otherwise in memory, of which a function changes another shape.
+
+    Raises
+    ------
+    ArgumentError : for such arrays.
+    """
+    for name, v in zip(names, values, strict=False):
+        if isinstance(v, np.ndarray) and v.ndim > 1 and not v.flags.c_contiguous:
+            raise ArgumentError(
+                f"argument {name} does not lie row by row in memory, and the function stores in an "
+                "array of another shape, which then is a copy in NumPy",
+                hint=f"pass np.ascontiguousarray({name})",
+            )
+
+
 def is_scalar(value: Any) -> bool:
     """Whether a value is a plain Python number, which takes the dtype of arrays."""
     return type(value) in (float, int, bool) or (

@@ -11,7 +11,7 @@ program, and no fast-math flag is ever printed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -192,9 +192,11 @@ class Kernel(Systems):
     """Prints the function of one program."""
 
     def __init__(
-        self, program: LoopProgram, dtype: str, lanes: Lanes, guarded: int = 0, flags: int = 0
-    ) -> None:
+        self, program: LoopProgram, dtype: str, lanes: Lanes, guarded: int = 0, flags: int = 0,
+        kinds: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         super().__init__(dtype, lanes)
+        self.given_kinds = kinds
         self.guarded, self.flags = guarded, flags
         self.program, self.layout = program, layout_of(program)
         self.entry: list[str] = []
@@ -265,7 +267,9 @@ class Kernel(Systems):
         outs = [self.read(at, "ptr") if e.op is ARRAY and known else "" for e, known, at in places]
         for k, (e, known, at) in enumerate(places):
             if e.op is not ARRAY:
-                self.number_out(e, at)
+                self.number_out(
+                    e, at, self.given_kinds[k] if k < len(self.given_kinds) else self.kind(e)
+                )
             elif not known:
                 a = self.copied(self.stored(name_of(e)))
                 self.scope.lines.append(f"store ptr {a.address}, ptr {self.cell(at)}")
@@ -295,8 +299,7 @@ class Kernel(Systems):
                 self.scope.lines.append(f"store ptr {new}, ptr {variable}")
         return self.emit("ptr", f"load ptr, ptr {variable}")
 
-    def number_out(self, e: Expr, at: int) -> None:
-        kind = self.kind(e)
+    def number_out(self, e: Expr, at: int, kind: str) -> None:
         if kind == "f":
             zero = self.emit(self.real, f"fadd {self.real} {self.number(e)}, 0.0")  # no sign
             self.scope.lines.append(f"store double {self.doubled(zero)}, ptr {self.cell(at)}")
@@ -373,7 +376,7 @@ def _watched(flags: int) -> list[str]:
 
 def print_nests(
     program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", guarded: int = 0,
-    flags: int = 0, wide: bool = False, at_once: bool = False,
+    flags: int = 0, wide: bool = False, at_once: bool = False, kinds: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.
 
@@ -387,10 +390,11 @@ def print_nests(
     guarded : how many guarded values it has.
     flags : those of the processor's flags that are to be looked at.
     wide : whether it is one in double-double arithmetic, to be computed as it stands.
+    kinds : of the outputs, which callers read; an integer among real numbers is stored as one.
     at_once : whether its checks send some calls to another kernel; then it has a mark `AT_ONCE`.
     """
     made = as_it_stands(program) if wide else lowered(program, accuracy, guarded > 0)
-    text = Kernel(made, dtype, lanes, guarded, flags).print()
+    text = Kernel(made, dtype, lanes, guarded, flags, kinds).print()
     return text + f"@{AT_ONCE} = global i64 1\n" if at_once else text
 
 

@@ -28,7 +28,8 @@ from symdiff.frontend.library.numpy.small import shapes as numpy_shapes
 from symdiff.frontend.library.numpy.symbolic import making
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain
-from symdiff.frontend.trace import finiteness, scalars
+from symdiff.frontend.trace import closeness, finiteness, scalars
+from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.demands import used_as_array
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -38,6 +39,7 @@ from symdiff.frontend.trace.values import (
     Refused,
     Scalar,
     SmallArray,
+    SymArray,
     array_of,
     as_real,
     describe,
@@ -136,7 +138,7 @@ def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
         used_as_array(condition, "its true elements are found")
     if len(sides) != 2:
         raise Refused("np.where() without its two values", "use np.where(condition, a, b)")
-    return elementwise(arrays.choose, _truth(condition), *sides)
+    return elementwise(arrays.chosen, _truth(condition), *sides)
 
 
 def _select(t: Tracer, conditions: Any, choices: Any, default: Any = 0) -> Any:
@@ -189,12 +191,17 @@ def _isclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> A
     relative = number(1e-5) if rtol is None else rtol
     absolute = number(1e-8) if atol is None else atol
     return elementwise(
-        lambda x, y, r, s: scalars.isclose(x, y, r, s, False), a, b, relative, absolute
+        lambda x, y, r, s: closeness.isclose(x, y, r, s, False), a, b, relative, absolute
     )
 
 
 def _on_each(f: Function) -> Function:
     return lambda t, value: elementwise(f, value)
+
+
+def _real_part(t: Tracer, x: Any) -> Any:
+    """The array itself."""
+    return x if isinstance(x, (SymArray, SmallArray)) else elementwise(lambda v: v, x)
 
 
 def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
@@ -203,6 +210,8 @@ def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0, posinf: Any =
     high = number(sys.float_info.max) if posinf is None else posinf
     low = number(-sys.float_info.max) if neginf is None else neginf
 
+    if copy is not True and not is_number(x):
+        raise Refused("copy= of np.nan_to_num()", "it changes its argument; leave it out")
     if getattr(x, "kind", "f") != "f":
         return t.call(np.array, (x,), {})
 
@@ -303,7 +312,10 @@ def _norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None) -> Any:
 
 def _cumulative(op: type[ast.operator]) -> Function:
     def implementation(t: Tracer, value: Any, axis: Any = None) -> Any:
-        items = asarray(value).items
+        array = asarray(value)
+        if array.kind == "b":
+            array = elementwise(of_truth, array)
+        items = array.items
         if axis is None:
             items, axis = items.ravel(), 0
         moved = np.moveaxis(items.copy(), axis, 0)
@@ -404,7 +416,7 @@ TABLE: dict[str, Function] = {
     "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
     "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
     "numpy.fmax": _of_two_numbers(functions.MAXIMUM), "numpy.fmin": _of_two_numbers(functions.MINIMUM),
-    "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.real": _real_part, "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),

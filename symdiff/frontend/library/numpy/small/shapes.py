@@ -20,6 +20,7 @@ from symdiff.frontend.arrays.small import (
 )
 from symdiff.frontend.syntax.containers import elements
 from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.counted_truth import difference_of
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Refused, SmallArray, array_of, is_number
 
@@ -65,7 +66,7 @@ def diff(t: Tracer, value: Any, n: int = 1, axis: int = -1) -> Any:
     for _ in range(n):
         moved = np.moveaxis(array.items, axis, -1)
         upper, lower = SmallArray(moved[..., 1:], array.kind), SmallArray(moved[..., :-1], array.kind)  # fmt: skip
-        step = elementwise(lambda a, b: scalars.binary(ast.Sub, a, b), upper, lower)
+        step = elementwise(difference_of, upper, lower)
         array = SmallArray(np.moveaxis(step.items, -1, axis), step.kind)
     return array
 

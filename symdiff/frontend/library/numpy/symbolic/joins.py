@@ -160,6 +160,7 @@ def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_
     shape, at, inside = [], [], ir.TRUE
     for k, ((before, after), n) in enumerate(zip(pairs, a.shape, strict=True)):
         first, last = shape_of((before, after))
+        n = extent(t, n)
         i = ir.sub(SLOTS[k], first)
         shape.append(linear(ir.add(n, ir.add(first, last))))
         if mode == "constant":
@@ -171,6 +172,8 @@ def _padded(t: Tracer, value: Any, width: Any, mode: Any = "constant", constant_
     if mode != "constant":
         return found
     fill: Scalar = as_real(constant_values)
+    if found.kind == "i" and not scalars.is_whole(constant_values):
+        raise Refused("an array of integers is padded with a real number", "make it one of floats")
     if found.kind == "b":
         fill = scalars.as_cond(scalars.truth(constant_values))
     e = ir.where(inside, symbolic.as_kind(found, found.kind), fill.expr)

@@ -117,12 +117,24 @@ def _einsum(t: Tracer, subscripts: Any, *operands: Any, optimize: Any = None) ->
             raise Refused(f"'{letters}' of np.einsum() is an array of {dimensions(len(a.shape))}")
     if any(c not in left for c in output):
         raise Refused(f"the output '{output}' of np.einsum() has a letter of its own")
+    if len(parts) == 1 and set(output) == set(left.partition("->")[0]):
+        return _rearranged(t, *parts[0], output)
     while len(parts) > 2:  # two at a time: fewer steps than all letters at once
         (p, a), (q, b), *rest = parts
         later = set(output).union(*(letters for letters, _ in rest))
         inner = "".join(dict.fromkeys(c for c in p + q if c in later))
         parts = [(inner, symbolic.symbolic(t, contracted(t, [(p, a), (q, b)], inner))), *rest]
     return contracted(t, parts, output)
+
+
+def _rearranged(t: Tracer, letters: str, a: SymArray, output: str) -> SymArray:
+    """A view with axes in another order, or diagonals: what sums nothing."""
+    first = [letters.index(c) for c in output]
+    for k, c in enumerate(letters):
+        same_size(t, a.shape[k], a.shape[letters.index(c)])
+    return symbolic.viewed(
+        a, tuple(a.shape[k] for k in first), [SLOTS[output.index(c)] for c in letters]
+    )
 
 
 def _lettered(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

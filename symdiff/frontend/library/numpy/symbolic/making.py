@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.arrays import selecting, storing, symbolic
+from symdiff.frontend.arrays import selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
@@ -46,12 +46,14 @@ def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
     return converted(symbolic.symbolic(t, value), dtype_kind(dtype))
 
 
-def filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> SymArray:
-    """A new array with the same number everywhere."""
+def filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = True) -> SymArray:
+    """A new array with the same number everywhere; `by_rows` as of a `Cell`."""
     if isinstance(value, SymArray):
         axes = shape_of(shape)
         return symbolic.snapshot(converted(symbolic.broadcast(t, value, axes), kind))
-    return converted(from_formula(shape_of(shape), value), kind)
+    found = converted(from_formula(shape_of(shape), value), kind)
+    found.cell.by_rows = by_rows
+    return found
 
 
 def _like(value: Any) -> Function:
@@ -61,7 +63,7 @@ def _like(value: Any) -> Function:
         a = symbolic.symbolic(t, model)
         kind = dtype_kind(dtype) or a.kind
         axes = dims(t, a.shape) if shape is None else shape
-        return filled(t, axes, fill[0] if fill else value, kind)
+        return filled(t, axes, fill[0] if fill else value, kind, False)
 
     return implementation
 
@@ -158,7 +160,7 @@ def _where(t: Tracer, condition: Any, *sides: Any) -> Any:
         return tuple(selecting.places(t, symbolic.symbolic(t, chosen)))
     if len(sides) != 2:
         raise Refused("np.where() without its two values", "use np.where(condition, a, b)")
-    return arrays.elementwise(arrays.choose, chosen, *sides)
+    return arrays.elementwise(arrays.chosen, chosen, *sides)
 
 
 def _nonzero(t: Tracer, value: Any) -> Any:
@@ -175,7 +177,7 @@ def _extract(t: Tracer, condition: Any, value: Any) -> Any:
 
 
 def _copyto(t: Tracer, target: Any, value: Any) -> None:
-    storing.store(t, symbolic.symbolic(t, target), Ellipsis, value)
+    t.store(target, Ellipsis, value)
 
 
 # ------------------------------------------------------------------------ searching

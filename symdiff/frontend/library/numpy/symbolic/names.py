@@ -29,6 +29,7 @@ from symdiff.frontend.trace.values import (
     Selected,
     SmallArray,
     SymArray,
+    describe,
 )
 
 Function = Callable[..., Any]
@@ -108,7 +109,11 @@ def _tolist(t: Tracer, value: Any) -> Any:
 
 
 def _fill(t: Tracer, value: Any, number: Any) -> None:
-    store(t, symbolic.symbolic(t, value), Ellipsis, number)
+    if not isinstance(value, SymArray):
+        raise Refused(
+            f"{describe(value)} is filled", "fill an array that has been made: np.copy(...)"
+        )
+    store(t, value, Ellipsis, number)
 
 
 PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
@@ -123,6 +128,14 @@ PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
 }
 """Attributes of an array."""
 
+
+def _copy(t: Tracer, a: SymArray) -> SymArray:
+    """The method, which unlike the function makes arrays that lie row by row."""
+    found = copied(t, a)
+    found.cell.by_rows = True
+    return found
+
+
 METHODS: dict[str, Function] = {
     name: TABLE[f"numpy.{name}"]
     for name in (
@@ -132,7 +145,7 @@ METHODS: dict[str, Function] = {
     )
 } | {
     "flatten": lambda t, a: symbolic.snapshot(large_shapes.ravel(t, a)),
-    "tolist": _tolist, "astype": _astype, "item": _item, "fill": _fill, "copy": copied,
+    "tolist": _tolist, "astype": _astype, "item": _item, "fill": _fill, "copy": _copy,
 }  # fmt: skip
 """Methods of an array."""
 

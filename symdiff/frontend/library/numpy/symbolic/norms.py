@@ -18,13 +18,15 @@ from symdiff.frontend.library.numpy.symbolic.reductions import (
 )
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, SymArray, as_real, number
+from symdiff.frontend.trace.values import Refused, SymArray, as_float, as_real, number
 from symdiff.ir import ONE, ZERO, Expr
 
 
 def norm(t: Tracer, value: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """A norm of vectors, or of matrices by their entries."""
     a = symbolic.symbolic(t, value)
+    if a.kind != "f":
+        a = symbolic.elementwise(t, as_float, a)
     order = ord if isinstance(ord, str) or ord is None else as_real(ord).expr
     matrix = isinstance(axis, tuple) or (axis is None and len(a.shape) == 2)
     if order is None or order == "fro" or (order is ir.const(2) and not matrix):

@@ -11,7 +11,8 @@ from symdiff.frontend.arrays import folding, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.library.numpy.symbolic.shapes import ravel, shape_like, sliced, taken_along
-from symdiff.frontend.trace import finiteness, scalars
+from symdiff.frontend.trace import closeness, finiteness, scalars
+from symdiff.frontend.trace.counted_truth import difference_of
 from symdiff.frontend.trace.demands import array_in_call
 from symdiff.frontend.trace.extents import positive, product, same_size
 from symdiff.frontend.trace.tracer import Tracer
@@ -26,6 +27,7 @@ from symdiff.frontend.trace.values import (
     number,
 )
 from symdiff.ir import ONE, ZERO, Expr, functions, loop_program
+from symdiff.ir.integers import linear
 
 Function = Callable[..., Any]
 
@@ -291,7 +293,7 @@ def difference(t: Tracer, value: Any, n: int = 1, axis: int = -1) -> Any:
     for _ in range(n):
         (k,) = axes_of(a, axis)
         upper, lower = sliced(t, a, k, 1, None), sliced(t, a, k, None, -1)
-        a = arrays.elementwise(lambda u, v: scalars.binary(ast.Sub, u, v), upper, lower)
+        a = arrays.elementwise(difference_of, upper, lower)
     return a
 
 
@@ -389,12 +391,19 @@ def _allclose(t: Tracer, a: Any, b: Any, rtol: Any = None, atol: Any = None) -> 
     relative = number(1e-5) if rtol is None else rtol
     absolute = number(1e-8) if atol is None else atol
     return every(t, arrays.elementwise(
-        lambda x, y, r, s: scalars.isclose(x, y, r, s, False), a, b, relative, absolute
+        lambda x, y, r, s: closeness.isclose(x, y, r, s, False), a, b, relative, absolute
     ))  # fmt: skip
 
 
 def _array_equal(t: Tracer, a: Any, b: Any) -> Any:
-    return every(t, arrays.elementwise(lambda x, y: scalars.compare(ast.Eq, x, y), a, b))
+    x, y = symbolic.symbolic(t, a), symbolic.symbolic(t, b)
+    if len(x.shape) != len(y.shape):
+        return False
+    for n, m in zip(x.shape, y.shape, strict=True):
+        if ir.rational(linear(ir.sub(n, m))):
+            return False
+        same_size(t, n, m)
+    return every(t, arrays.elementwise(lambda p, q: scalars.compare(ast.Eq, p, q), a, b))
 
 
 TABLE: dict[str, Function] = {

@@ -10,9 +10,18 @@ from symdiff import ir
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, lazy, needs, placed
 from symdiff.frontend.trace import scalars
-from symdiff.frontend.trace.extents import fits, nonnegative, product, shape_of
+from symdiff.frontend.trace.extents import extent, fits, nonnegative, product, repeated, shape_of
+from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, SymArray, as_real, describe, dimensions
+from symdiff.frontend.trace.values import (
+    Cell,
+    Refused,
+    SmallArray,
+    SymArray,
+    as_real,
+    describe,
+    dimensions,
+)
 from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.integers import linear
 
@@ -132,22 +141,43 @@ def _in_a_row(a: SymArray, i: int, p: int) -> bool:
         return True
     if a.sides is not None:
         return all(_in_a_row(side, i, p) for side in a.sides[1:])
-    places = [c for k in axes for c, w in enumerate(a.where) if w is SLOTS[k]]
+    places = [c for k in axes for c, w in enumerate(a.where) if _steps(w, k, k == axes[0])]
     first = places[0] if places else 0
     return places == list(range(first, first + len(axes))) and all(
         a.shape[k] is a.cell.shape[c] for k, c in list(zip(axes, places, strict=True))[1:]
     )
 
 
+def _steps(w: Expr, k: int, from_anywhere: bool) -> bool:
+    """Whether an index is that of an axis, or with an offset."""
+    if w is SLOTS[k] or not from_anywhere:
+        return w is SLOTS[k]
+    return not any(n in SLOTS for n in ir.topological((linear(ir.sub(w, SLOTS[k])),)))
+
+
+def _as_arguments(t: Tracer, cell: Cell) -> bool:
+    """Whether memory lies row by row where arguments do: as of what is computed from elements of
+    arguments at the same indices."""
+    if cell.leaf is not None and cell.element is ZERO:
+        return False
+    for n in ir.topological((cell.element,)):
+        if n.op is loop_program.LOAD:
+            order = [SLOTS.index(m) for i in n.args[1:] for m in ir.topological((i,)) if m in SLOTS]
+            if loop_program.name_of(n.args[0]) not in t.array_parameters or order != sorted(order):
+                return False
+    return True
+
+
 def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
     """The same elements in the same order: a view where NumPy makes one, else a copy."""
     new = _new_shape(t, a, shape)
     at: list[Expr] = []
-    view = True
+    view, joins = True, False
     for (i, p), (j, q) in _groups(a.shape, new):
         if p == i:
             continue
         view = view and _in_a_row(a, i, p)
+        joins = joins or sum(n is not ONE for n in a.shape[i:p]) > 1
         place = ZERO
         for k in range(j, q):
             place = ir.add(ir.mul(place, new[k]), SLOTS[k])
@@ -158,7 +188,25 @@ def reshaped(t: Tracer, a: SymArray, shape: Any) -> SymArray:
             )
             place = divided(place, a.shape[k])
         at += [place, *reversed(inner)]
-    return (symbolic.viewed if view else symbolic.gathered)(a, new, at)
+    if not view and (a.sides is not None or not joins):
+        return symbolic.gathered(a, new, at)
+    if joins and a.sides is None and not (view and a.cell.by_rows):
+        known = a.cell.by_rows or _as_arguments(t, a.cell)
+        if known and (view or all(n.op is ir.CONST or n in t.parameter_sizes for n in a.shape)):
+            a.cell.reshaped = not a.cell.by_rows
+            if view:
+                return symbolic.viewed(a, new, at)
+            for n in a.shape:
+                if n.op is not ir.CONST:
+                    t.stretch(n, ZERO)  # where it is 1, this is a view
+            found = symbolic.gathered(a, new, at)
+            found.cell.reshaped = a.cell.reshaped
+            return found
+        found = symbolic.gathered(a, new, at)  # a view or a copy, as the memory lies
+        found.cell.origins.append(a.cell)
+        a.cell.shown.append(found.cell)
+        return found
+    return symbolic.viewed(a, new, at)
 
 
 def _reshape(t: Tracer, value: Any, *shape: Any, order: Any = "C") -> Any:
@@ -170,8 +218,19 @@ def _reshape(t: Tracer, value: Any, *shape: Any, order: Any = "C") -> Any:
 
 
 def ravel(t: Tracer, value: Any) -> SymArray:
+    """The same elements in a row: a view where they lie so, else a copy."""
     a = symbolic.symbolic(t, value)
-    return a if len(a.shape) == 1 else reshaped(t, a, -1)
+    if len(a.shape) != 1:
+        return reshaped(t, a, -1)
+    return a if a.sides is not None or _in_steps_of_one(a) else symbolic.snapshot(a)
+
+
+def _in_steps_of_one(a: SymArray) -> bool:
+    """Whether the elements of a vector are neighbours in memory that lies row by row."""
+    if not a.where or a.shape[0] is ONE:
+        return True
+    step = linear(ir.sub(a.where[-1], SLOTS[0]))
+    return not any(SLOTS[0] in ir.topological((w,)) for w in (step, *a.where[:-1]))
 
 
 def _flatten(t: Tracer, value: Any) -> Any:
@@ -265,7 +324,14 @@ def _broadcast_to(t: Tracer, value: Any, shape: Any) -> Any:
     a, wanted = symbolic.symbolic(t, value), shape_of(shape)
     for n, m in zip(reversed(a.shape), reversed(wanted), strict=False):
         fits(t, n, m)
-    return symbolic.broadcast(t, a, wanted)
+    offset = len(wanted) - len(a.shape)
+    if a.sides is not None or offset < 0:
+        return symbolic.broadcast(t, a, wanted)
+    at = [
+        ZERO if repeated(n, wanted[k + offset]) else SLOTS[k + offset]
+        for k, n in enumerate(a.shape)
+    ]
+    return symbolic.viewed(a, wanted, at)
 
 
 def _flipped(*fixed: int) -> Function:
@@ -366,6 +432,8 @@ def diagonal(t: Tracer, value: Any, offset: Any = 0, axis1: Any = 0, axis2: Any 
 
 
 def _fill_diagonal(t: Tracer, value: Any, number: Any) -> None:
+    if isinstance(value, SmallArray):
+        raise Retrace(what="np.fill_diagonal() of an array whose elements are traced one by one")
     storing.store(t, diagonal(t, value), Ellipsis, number)
 
 
@@ -378,9 +446,9 @@ def _least(t: Tracer, a: Expr, b: Expr) -> Expr:
 def _diag(t: Tracer, value: Any, k: Any = 0) -> Any:
     a = symbolic.symbolic(t, value)
     if len(a.shape) == 2:
-        return symbolic.snapshot(diagonal(t, a, k))
+        return diagonal(t, a, k)
     shift = _known(k, "the offset of a diagonal")
-    n = ir.add(a.shape[0], ir.const(abs(shift)))
+    n = ir.add(extent(t, a.shape[0]), ir.const(abs(shift)))
     row = ir.sub(SLOTS[0], ir.const(max(-shift, 0)))
     on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), ir.const(shift))
     e = ir.where(on, placed(symbolic.as_kind(a, a.kind), [row]), ZERO)

@@ -1,0 +1,189 @@
+"""Arrays that are changed under another shape: a view or a copy, as their memory lies; and sizes that
+slices leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import SymdiffError, symgrad
+
+ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+def _of_rows(x: Any) -> Any:
+    y = np.zeros(x.shape)
+    y += x
+    r = y.ravel()
+    r *= 2
+    return y
+
+
+def _of_a_copy(x: Any) -> Any:
+    y = x.copy()
+    y.reshape(-1)[0] = 7
+    return y
+
+
+def _alone(x: Any) -> Any:
+    r = (x * 1).ravel()
+    r *= 2
+    return r
+
+
+def _read_before(x: Any) -> Any:
+    y = x * 1
+    s = np.sum(y.reshape(-1))
+    y[0] = s
+    return y
+
+
+@pytest.mark.parametrize("f", [_of_rows, _of_a_copy, _alone, _read_before])
+def test_what_is_known(f: Callable[..., Any]) -> None:
+    np.testing.assert_array_equal(symgrad(f)(ROWS), f(ROWS))
+
+
+@pytest.mark.parametrize("f", [_of_rows, _of_a_copy])
+def test_what_is_known_of_any_memory(f: Callable[..., Any]) -> None:
+    x = np.asfortranarray(ROWS)
+    np.testing.assert_array_equal(symgrad(f)(x), f(x))
+
+
+def _tridiagonal(x: Any) -> Any:
+    return (np.diag(x) + np.diag(x[1:], 1) + np.diag(x[:-1], -1)) @ x
+
+
+def _through_ravel(x: Any) -> Any:
+    y = x * 1
+    r = y.ravel()
+    r *= 2
+    return y
+
+
+def _under_reshape(x: Any) -> Any:
+    y = np.where(x > 0, x, 0.0)
+    r = y.reshape(-1)
+    y[0] = 7
+    return r
+
+
+def _turned(x: Any) -> Any:
+    y = x.T * 1
+    r = y.reshape(-1)
+    r[0] = 7
+    return y
+
+
+@pytest.mark.parametrize("f", [_through_ravel, _under_reshape])
+def test_what_hangs_on_the_memory_of_arguments(f: Callable[..., Any]) -> None:
+    made = symgrad(f)
+    for _ in range(3):
+        np.testing.assert_array_equal(made(ROWS), f(ROWS))
+        np.testing.assert_array_equal(made.vjp((ROWS,), f(ROWS))[0], f(ROWS))
+        for x in (np.asfortranarray(ROWS), ROWS[:, ::-1]):
+            with pytest.raises(SymdiffError, match="does not lie row by row"):
+                made(x)
+            with pytest.raises(SymdiffError, match="does not lie row by row"):
+                made.vjp((x,), f(x))
+
+
+def test_what_hangs_on_memory_that_is_not_known_is_refused() -> None:
+    with pytest.raises(SymdiffError, match="changed through another name"):
+        symgrad(_turned)(ROWS)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.pad(x[1:], 1), lambda x: np.pad(np.diff(x), 1), lambda x: np.diag(x[1:], 1),
+        lambda x: np.concatenate([x[1:], np.ones(2)]), lambda x: np.zeros(len(x[1:]) + 2) + np.sum(x),
+        lambda x: np.array_equal(x, 0), lambda x: np.array_equal(x, x), lambda x: np.array_equal(x, x[None]),
+        lambda x: np.ediff1d(np.hstack((x, x))), _tridiagonal,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_sizes_of_what_slices_leave(f: Callable[..., Any], n: int) -> None:
+    x = np.linspace(0.5, 1.5, n)
+    made = symgrad(f, verify=False)
+    for v in (x, x[:0], x):
+        got, want = made(v), f(v)
+        assert np.shape(got) == np.shape(want)
+        np.testing.assert_allclose(got, want)
+
+
+def _diagonal(x: Any) -> Any:
+    y = np.zeros((2, 3))
+    for p in range(2):
+        for q in range(3):
+            y[p, q] = p + q * 0.5
+    np.fill_diagonal(y, np.mean(y > 0))
+    np.copyto(y[0], y[1])
+    return y * np.sum(x)
+
+
+def test_functions_that_store() -> None:
+    np.testing.assert_allclose(symgrad(_diagonal)(ROWS), _diagonal(ROWS))
+
+
+BASES: list[Callable[..., Any]] = [
+    lambda x: np.zeros((3, 3)) + x, lambda x: x.copy(), lambda x: x * 1,
+]  # fmt: skip
+VIEWS: list[Callable[..., Any]] = [
+    lambda y: np.einsum("ij->ji", y), lambda y: np.einsum("ii->i", y), lambda y: np.einsum("ij", y),
+    lambda y: np.broadcast_to(y, (2, 3, 3)), np.real, lambda y: np.nan_to_num(y, copy=False), list,
+    lambda y: [+r for r in y], np.diag, lambda y: y[:, 1].ravel(), lambda y: y[0, ::2].ravel(),
+    lambda y: y[0, ::-1].ravel(), lambda y: y[1:2].reshape(-1), lambda y: y[0, ::-1].reshape(-1),
+    lambda y: y.T.ravel(), lambda y: y[:2].ravel(), lambda y: y[:, :2].ravel(), lambda y: y[1].ravel(),
+    lambda y: np.diagonal(y), lambda y: np.squeeze(y[None]), lambda y: np.rot90(y), lambda y: y.astype(float),
+    lambda y: np.positive(y), lambda y: np.asarray(y), lambda y: np.split(y, 3)[1], lambda y: np.flip(y, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_a_view_and_what_a_copy(base: Any, view: Any) -> None:
+    """What is stored is seen where NumPy shows it, or refused."""
+    x = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 10.0]])
+
+    def under(x: Any) -> Any:
+        y = base(x)
+        v = view(y)
+        y[0] = 100.0
+        y[1, 1] = -5.0
+        y[:, 2] *= 3
+        return v
+
+    def over(x: Any) -> Any:
+        y = base(x)
+        v = view(y)
+        v[...] = 77.0
+        return y
+
+    for f in (under, over):
+        try:
+            want = f(x)
+        except (TypeError, ValueError):  # a list, or memory that may not be changed
+            continue
+        try:
+            got = symgrad(f, verify=False, accuracy="fast")(x)
+        except SymdiffError as refusal:
+            assert "may have been changed" in str(refusal) or "copy=" in str(refusal)
+            continue
+        np.testing.assert_array_equal(got, want)
+
+
+def test_ravel_of_a_transpose_hangs_on_sizes_and_memory() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1
+        r = y.T.ravel()
+        r *= 2
+        return y
+
+    made = symgrad(f, verify=False)
+    for shape in ((2, 3), (1, 3), (3, 1), (1, 1), (2, 3)):
+        np.testing.assert_array_equal(made(np.ones(shape)), f(np.ones(shape)))
+    with pytest.raises(SymdiffError, match="does not lie row by row"):
+        made(np.asfortranarray(ROWS))
