@@ -386,6 +386,20 @@ def report(target: str, output: str | None) -> None:
     click.echo(f"{output}: {found.name}")
 
 
+@main.command()
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+def completion(shell: str) -> None:
+    """Print what completes commands and options in a SHELL.
+
+    For bash: symdiff completion bash > ~/.local/share/bash-completion/completions/symdiff
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(main, {}, "symdiff", "_SYMDIFF_COMPLETE").source())
+
+
 @main.group()
 def cache() -> None:
     """Compiled kernels kept on disk."""

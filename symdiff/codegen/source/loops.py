@@ -444,7 +444,11 @@ class Printer:
                 found[e] = var(f"float({self.integer(e.args[0])})")
             elif e.op in (INDEX, LOAD, FLOORDIV, MOD):
                 text = self.integer(e)
-                found[e] = var(f"{self.real}({text})" if self.dtype == "float32" else text)
+                if self.dtype == "float32":
+                    text = f"{self.real}({text})"
+                elif e.op in (FLOORDIV, MOD):
+                    text = f"({text})"
+                found[e] = var(text)
             else:
                 stack.extend(e.args)
         return found
@@ -481,12 +485,13 @@ class Printer:
             elif n.op is LOAD and n.args[0].value[1] != "f":
                 text[n] = self.element_of(n)
             elif n.op in _SIGNS and all(args):
-                left = _wrapped(n.args[0], args[0], n.op is not ir.ADD and n.op is not ir.SUB)
-                right = _wrapped(n.args[1], args[1], n.op is not ir.ADD)
-                negative = n.op is ir.ADD and right.startswith("-")
+                product = n.op is not ir.ADD and n.op is not ir.SUB
+                left = _wrapped(n.args[0], args[0], product)
+                right = _wrapped(n.args[1], args[1], n.op is not ir.ADD, product)
+                negative = n.op is ir.ADD and _is_negated(n.args[1]) and right.startswith("-")
                 text[n] = f"{left} - {right[1:]}" if negative else f"{left} {_SIGNS[n.op]} {right}"
             elif n.op is ir.NEG and all(args):
-                text[n] = f"-{_wrapped(n.args[0], args[0], True)}"
+                text[n] = f"-{_wrapped(n.args[0], args[0], True, True)}"
             elif n.op is ir.WHERE and all(args):
                 text[n] = f"({args[1]} if {args[0]} else {args[2]})"
             elif n.op in _RELATIONS and all(args):
@@ -519,8 +524,17 @@ def _below_loads(e: Expr) -> set[Expr]:
     return found - {e}
 
 
-def _wrapped(e: Expr, text: str, needed: bool) -> str:
-    return f"({text})" if needed and e.op in (ir.ADD, ir.SUB, ir.NEG) else text
+def _wrapped(e: Expr, text: str, needed: bool, quotients: bool = False) -> str:
+    """An operand in parentheses, where a sum needs them, or a quotient or a remainder."""
+    sums = needed and e.op in (ir.ADD, ir.SUB, ir.NEG)
+    return f"({text})" if sums or (quotients and e.op in (ir.MUL, FLOORDIV, MOD)) else text
+
+
+def _is_negated(e: Expr) -> bool:
+    """Whether the sign in front of the text of a term is that of the whole term."""
+    if e.op is ir.MUL:
+        return e.args[0].op in (ir.NEG, ir.CONST)
+    return e.op in (ir.NEG, ir.CONST)
 
 
 def _is_changed(block: Block, name: str) -> bool:

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 from symdiff import ir
 from symdiff.ir import ADD, EQ, LE, LT, MUL, ONE, SUB, WHERE, Expr, topological
-from symdiff.ir.loop_program import Carried, scalar
+from symdiff.ir.loop_program import Carried, Loop, expressions, scalar, walk
+
+SUMMED = 512
+"""Terms of a long sum that are added up one after the other; then so many of these sums, and at last
+all that there are. So roundings are those of small numbers (Higham, Accuracy and Stability of
+Numerical Algorithms (2002), section 4.2, blocked summation)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,28 @@ def reduction(c: Carried) -> Reduction | None:
         if term is not None and leaf not in set(topological((term,))):
             return Reduction(c, kind, term, kind in ("max", "min") and c.next.args[0].op is EQ)
     return None
+
+
+def long_sums(s: Loop, outermost: bool) -> tuple[Carried, ...]:
+    """The sums of real terms that a loop makes and does not look at before its end, if it may have
+    more than `SUMMED` terms; inside of another loop only those that start from a constant, as
+    what goes on from iteration to iteration there is a longer one."""
+    if s.count is None or (s.count.op is ir.CONST and s.count.value <= SUMMED):
+        return ()
+    found = [
+        c
+        for c in s.carried
+        if not c.type.shape and c.type.kind == "f" and (outermost or c.init.op is ir.CONST)
+        and (r := reduction(c)) is not None and r.kind == "add" and r.term is not ir.ZERO
+    ]  # fmt: skip
+    for c in found[:]:
+        leaf = scalar(c.name, "f")
+        read = [e for inner in walk(s.body) for e in expressions(inner)]
+        read += [s.condition, *(o.next for o in s.carried if o is not c)]
+        read += [v.value for v in s.saves]
+        if leaf in set(topological(read)):
+            found.remove(c)
+    return tuple(found)
 
 
 def _uses(e: Expr, leaf: Expr) -> bool:

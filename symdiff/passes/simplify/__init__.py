@@ -132,6 +132,9 @@ def _short(
     costs = Costs(ir.topological(starts))
     if (fewer := shifted(start)) is not start:
         starts.append(fewer)
+    roots = radicals.as_roots(start)
+    if roots is not start:
+        starts.append(roots)
     best = Short(start)
     if len(starts) > 1 and starts[1] is other and compare(other, start, False, domain):
         best = Short(other)  # cancelled to what is undefined at zero
@@ -140,6 +143,10 @@ def _short(
         found = _from(first, start, costs, budget, domain, windows)
         if not conditional:
             found = [f for f in found if not f.nonzero]
+        if first is roots is not start:
+            found = [f for f in found if not f.nonzero]
+            made = [radicals.as_hypots(f.formula, start) for f in found]
+            found += [Short(e) for e in made if equal(start, e, within=domain)]
         for short in found:
             if other in starts and short.formula is not other and not short.nonzero:
                 assert other is not None

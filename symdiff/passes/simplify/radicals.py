@@ -16,8 +16,9 @@ from math import isqrt
 from typing import Any
 
 from symdiff import ir
-from symdiff.ir import HALF, Expr
+from symdiff.ir import HALF, POW, Expr
 from symdiff.ir.formula_text import Formulas
+from symdiff.ir.functions import HYPOT
 from symdiff.passes.analysis.signs import NEGATIVE, Signs
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify.costs import Budget, Costs
@@ -38,6 +39,35 @@ def extracted(radicand: Expr, exponent: Expr) -> Expr:
     if made is None or formulas.length(made) >= formulas.length(ir.power(radicand, HALF)):
         return whole
     return made if exponent is HALF else ir.div(ir.ONE, made)
+
+
+def as_roots(e: Expr) -> Expr:
+    """With `hypot(x, y)` as `sqrt(x**2 + y**2)`."""
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        if node.op is HYPOT:
+            return ir.sqrt(ir.add(*(ir.power(a, 2) for a in args)))
+        return ir.rebuild(node, args)
+
+    return ir.transform((e,), rule)[0]
+
+
+def as_hypots(e: Expr, given: Expr) -> Expr:
+    """With the roots that are values of `hypot` in what was given as such."""
+    known: dict[Expr, Expr] = {}
+    for node in ir.topological((given,)):
+        if node.op is HYPOT:
+            a, b = (ir.power(as_roots(u), 2) for u in node.args)
+            known |= {ir.add(a, b): node, ir.add(b, a): node}
+
+    def rule(node: Expr, args: tuple[Expr, ...]) -> Expr:
+        if node.op is POW and node.args[0] in known:
+            q = ir.rational(node.args[1])
+            if q is not None:
+                return ir.power(known[node.args[0]], ir.const(2 * q))
+        return ir.rebuild(node, args)
+
+    return ir.transform((e,), rule)[0]
 
 
 def opened(radicand: Expr) -> Expr | None:

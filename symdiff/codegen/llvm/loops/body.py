@@ -8,7 +8,7 @@ their addresses and nothing is copied.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from symdiff.codegen.common.liveness import Point, destinations, moves, shares
@@ -32,6 +32,7 @@ from symdiff.ir.loop_program import (
     index,
     name_of,
 )
+from symdiff.lowering.loops.collected import SUMMED, long_sums
 
 FIRST_CHECK = 3
 """Kernels return this and more if a check fails; 2 if a routine raises an error."""
@@ -49,6 +50,16 @@ class Destination:
 
     shape: tuple[Expr, ...] | None = None
     address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LongSum:
+    """A sum that a loop makes block by block: the variables of the block, of a block of these, and of
+    all before it, their type, and the zero of that which changes no number it is added to."""
+
+    places: tuple[str, str, str]
+    of: str
+    zero: str
 
 
 @dataclass(slots=True)
@@ -262,6 +273,8 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         places = [self.start(s, k, point) for k in range(len(s.carried))]
         tapes = self.open_tapes(s, count if plain else None)
         outermost = self.scope.parent is None
+        of = self.element_type("f")
+        long = self.long(s, [str(p) for p in places], of, "-0.0")
         if outermost:
             self.scope.lines.append(f"store volatile i64 {count or 0}, ptr @{STEPS}")
         c = self.begin(count)
@@ -277,7 +290,9 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         for r in s.restores:
             self.restore(r, tapes[r.tape], c.order, c.count)
         self.iteration(s, places, tapes, c)
+        self.end_block(c, long)
         self.finish(c)
+        self.end_sums(long)
         for v, place in zip(s.carried, places, strict=True):
             self.scope.names[v.result] = self.held(v, place)
         self.close_tapes(s, tapes)
@@ -285,6 +300,50 @@ class Statements(Tapes, Blocks[Scope, Stored]):
             "i64", f"load i64, ptr {c.variable}"
         )  # fmt: skip
         self.scope.names[s.trips] = trips
+
+    # ---------------------------------------------------------------- long sums
+    def long(self, s: Loop, places: Sequence[str], of: str, zero: str) -> list[LongSum]:
+        """Begin the sums of a loop that are made block by block."""
+        found = long_sums(s, self.scope.parent is None)
+        sums = [
+            LongSum((place, self.variable(of), self.variable(of)), of, zero)
+            for c, place in zip(s.carried, places, strict=True) if c in found
+        ]  # fmt: skip
+        self.scope.lines += [f"store {of} {zero}, ptr {p}" for x in sums for p in x.places[1:]]
+        return sums
+
+    def end_block(self, c: Counter, sums: Sequence[LongSum]) -> None:
+        """At the end of a block, add what it summed to what there is of larger ones."""
+        if sums:
+            with self.every(SUMMED, c):
+                self.pass_up(sums, 0)
+                with self.every(SUMMED**2, c):
+                    self.pass_up(sums, 1)
+
+    def end_sums(self, sums: Sequence[LongSum]) -> None:
+        """After the loop, put all blocks together."""
+        self.pass_up(sums, 0)
+        self.pass_up(sums, 1)
+        for x in sums:
+            total = self.emit(x.of, f"load {x.of}, ptr {x.places[2]}")
+            self.scope.lines.append(f"store {x.of} {total}, ptr {x.places[0]}")
+
+    def every(self, count: int, c: Counter) -> AbstractContextManager[None]:
+        """What is printed inside is done in each last one of so many iterations."""
+        within = self.emit("i64", f"and i64 {c.order}, {count - 1}")
+        last = self.emit("i1", f"icmp eq i64 {within}, {count - 1}")
+        return self.branch(last, rarely=True)
+
+    def pass_up(self, sums: Sequence[LongSum], level: int) -> None:
+        """Add a block of sums to the larger one, and begin it anew."""
+        for x in sums:
+            block = self.emit(x.of, f"load {x.of}, ptr {x.places[level]}")
+            larger = self.emit(x.of, f"load {x.of}, ptr {x.places[level + 1]}")
+            both = self.emit(x.of, f"fadd {x.of} {larger}, {block}")
+            self.scope.lines += [
+                f"store {x.of} {both}, ptr {x.places[level + 1]}",
+                f"store {x.of} {x.zero}, ptr {x.places[level]}",
+            ]
 
     def position(self, s: Loop, c: Counter) -> str:
         """The index of the iteration."""

@@ -3,7 +3,7 @@
 The loop on vectors runs where its loads are within their arrays; the iterations before it,
 the ones after it, and those too few for a vector, are made one by one, in a loop that is
 printed once and entered twice. What a loop collects is collected in each lane, and put
-together after the loop on vectors.
+together after the loop on vectors, or after each block of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from symdiff.codegen.llvm.loops.scoped import Scope, Slot, Stored
 from symdiff.codegen.llvm.loops.tapes import Tape
 from symdiff.ir import TRUE, Expr
 from symdiff.ir.loop_program import Build, Check, Loop, Names, Statement, Update, index
-from symdiff.lowering.loops.collected import Reduction, reduction
+from symdiff.lowering.loops.collected import SUMMED, Reduction, long_sums, reduction
 
 TILES, LARGE = (8, 2), 40.0
 """How many vectors tiles have, as long as a term of their sums costs no more than this."""
@@ -35,6 +35,22 @@ class Tile:
 
     places: tuple[str, ...]
     print: Callable[[], None]
+
+
+def _nothing() -> None:
+    """Prints nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is printed before and after a loop on vectors, and between its blocks if it has any."""
+
+    before: Callable[[], None] = _nothing
+    after: Callable[[], None] = _nothing
+    between: Callable[[], None] | None = None
+
+
+NOTHING = Around()
 
 
 class Spans(Vectors):
@@ -52,11 +68,10 @@ class Spans(Vectors):
     # -------------------------------------------------------------------- spans
     def spans(
         self, v: str, count: Expr, plan: Plan, one: Callable[[], None], packed: Callable[[], None],
-        before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None,
-        part: tuple[str, str] | None = None, tiles: Sequence[Tile] = (),
+        around: Around = NOTHING, part: tuple[str, str] | None = None, tiles: Sequence[Tile] = (),
     ) -> None:  # fmt: skip
         """Iterations of an index over an axis, or a part of it: `packed` prints those of all
-        lanes, `one` a single one; `before` and `after` stand around the loop on vectors. With
+        lanes, `one` a single one, `around` what stands around the loop on vectors. With
         tiles there is one on each before it, and the last vector may overlap the one before."""
         start, total = part or ("0", self.at_least_zero(count))
         step = self.width * plan.unroll
@@ -64,7 +79,7 @@ class Spans(Vectors):
             length = self.emit("i64", f"sub i64 {total}, {start}")
             whole = self.emit("i64", f"and i64 {length}, {-step}")
             middle = self.emit("i64", f"add i64 {start}, {whole}")
-            self.lanes(v, count, plan, start, middle, packed, before, after, tiles)
+            self.lanes(v, count, plan, start, middle, packed, around, tiles)
             if tiles:
                 middle = self.overlapping(v, count, plan, start, middle, total, packed)
             self.singles(v, count, middle, total, one)
@@ -80,7 +95,7 @@ class Spans(Vectors):
         last = self.emit("i64", f"select i1 {again}, i64 {total}, i64 {low}")
         self.singles(v, count, first, last, one)
         with self.branch(self.emit("i1", f"icmp eq i64 {c.order}, 0")):
-            self.lanes(v, count, plan, low, middle, packed, before, after, tiles)
+            self.lanes(v, count, plan, low, middle, packed, around, tiles)
         self.finish(c)
 
     def interior(self, v: str, plan: Plan, start: str, total: str) -> tuple[str, str]:
@@ -116,12 +131,30 @@ class Spans(Vectors):
 
     def lanes(
         self, v: str, count: Expr, plan: Plan, first: str, last: str, packed: Callable[[], None],
-        before: Callable[[], None], after: Callable[[], None], tiles: Sequence[Tile] = (),
+        around: Around = NOTHING, tiles: Sequence[Tile] = (),
     ) -> None:  # fmt: skip
-        """The loop on vectors; signals interrupt it unless memory limits how long it is."""
-        before()
+        """The loop on vectors, in blocks if something stands between these."""
+        around.before()
         for tile in tiles:
             first = self.tile(count, plan, first, last, tile)
+        if around.between is None:
+            self.vectors(v, count, plan, first, last, packed)
+        else:
+            step = self.width * plan.unroll
+            size = SUMMED * step
+            c = self.begin(last, first)
+            self.test(c, ())
+            end = self.emit("i64", f"add nsw i64 {c.order}, {size}")
+            end = self.emit("i64", f"call i64 @llvm.smin.i64(i64 {end}, i64 {last})")
+            self.vectors(v, count, plan, c.order, end, packed)
+            around.between()
+            self.finish(c, str(size))
+        around.after()
+
+    def vectors(
+        self, v: str, count: Expr, plan: Plan, first: str, last: str, packed: Callable[[], None]
+    ) -> None:
+        """The loop itself; signals interrupt it unless memory limits how long it is."""
         c = self.begin(last, first)
         self.test(c, ())
         short = count in self.sizes or (count.op is ir.CONST and count.value < PATIENCE)
@@ -138,7 +171,6 @@ class Spans(Vectors):
             self.scope = c.scope
             c.scope.lines += part.lines
         self.finish(c, str(self.width * plan.unroll))
-        after()
 
     def overlapping(
         self, v: str, count: Expr, plan: Plan, start: str, middle: str, total: str,
@@ -151,7 +183,7 @@ class Spans(Vectors):
         enough = self.emit("i1", f"icmp sge i64 {least}, {start}")
         both = self.emit("i1", f"and i1 {some}, {enough}")
         first = self.emit("i64", f"select i1 {both}, i64 {least}, i64 {total}")
-        self.lanes(v, count, plan, first, total, packed, lambda: None, lambda: None)
+        self.lanes(v, count, plan, first, total, packed)
         return self.emit("i64", f"select i1 {enough}, i64 {total}, i64 {middle}")
 
     def name_index(self, v: str, count: Expr, plan: Plan, order: str, k: int) -> None:
@@ -290,17 +322,7 @@ class Spans(Vectors):
         }
         variable = {c.name: p for c, p in zip(s.carried, places, strict=True)}
 
-        def before() -> None:
-            for name, r in sums.items():
-                for place in lanes[name]:
-                    self.scope.lines.append(
-                        f"store {self.lane_type(r.carried)} {self.neutral(r, variable[name])}, "
-                        f"ptr {place}"
-                    )
-
-        def after() -> None:
-            for name, r in sums.items():
-                self.together(r, lanes[name], str(variable[name]))
+        around = self.collecting(s, sums, lanes, variable)
 
         def one() -> None:
             self.single(s, places, tapes)
@@ -308,11 +330,46 @@ class Spans(Vectors):
         def packed() -> None:
             self.packed_iteration(s, places, tapes, sums, lanes)
 
-        self.spans(s.index, count, plan, one, packed, before, after)
+        self.spans(s.index, count, plan, one, packed, around)
         for c, place in zip(s.carried, places, strict=True):
             self.scope.names[c.result] = self.held(c, place)
         self.close_tapes(s, tapes)
         self.scope.names[s.trips] = self.at_least_zero(count)
+
+    def collecting(
+        self, s: Loop, sums: Mapping[str, Reduction], lanes: Mapping[str, Sequence[str]],
+        variable: Mapping[str, str | Slot],
+    ) -> Around:  # fmt: skip
+        """What begins the lanes of reductions, and puts them together; long sums have blocks."""
+        blocked = [c.name for c in long_sums(s, self.scope.parent is None)]
+        totals = {
+            name: [self.variable(self.lane_type(sums[name].carried)) for _ in lanes[name]]
+            for name in blocked
+        }
+
+        def before() -> None:
+            for name, r in sums.items():
+                for place in (*lanes[name], *totals.get(name, ())):
+                    self.scope.lines.append(
+                        f"store {self.lane_type(r.carried)} {self.neutral(r, variable[name])}, "
+                        f"ptr {place}"
+                    )
+
+        def between() -> None:
+            for name, places in totals.items():
+                of = self.lane_type(sums[name].carried)
+                for place, total in zip(lanes[name], places, strict=True):
+                    block = self.emit(of, f"load {of}, ptr {place}")
+                    old = self.emit(of, f"load {of}, ptr {total}")
+                    new = self.emit(of, f"fadd {of} {old}, {block}")
+                    self.scope.lines.append(f"store {of} {new}, ptr {total}")
+                    self.scope.lines.append(f"store {of} zeroinitializer, ptr {place}")
+
+        def after() -> None:
+            for name, r in sums.items():
+                self.together(r, totals.get(name, lanes[name]), str(variable[name]))
+
+        return Around(before, after, between if totals else None)
 
     def single(self, s: Loop, places: Sequence[str | Slot], tapes: Mapping[str, Tape]) -> None:
         """One iteration of a loop whose order does not matter."""
@@ -385,6 +442,8 @@ class Spans(Vectors):
         for c in s.carried:
             variables.append(self.variable(of))
             self.scope.lines.append(f"store {of} {self.reals(c.init)}, ptr {variables[-1]}")
+        lane = f"{self.element_type('f')} -0.0"
+        long = self.long(s, variables, of, f"<{', '.join([lane] * self.width)}>")
         counter = self.begin(self.at_least_zero(s.count))
         for c, variable in zip(s.carried, variables, strict=True):
             self.name_lanes(c.name, "f", self.emit(of, f"load {of}, ptr {variable}"))
@@ -395,7 +454,9 @@ class Spans(Vectors):
         values = [self.reals(c.next) for c in s.carried]
         for value, variable in zip(values, variables, strict=True):
             self.scope.lines.append(f"store {of} {value}, ptr {variable}")
+        self.end_block(counter, long)
         self.finish(counter)
+        self.end_sums(long)
         for c, variable in zip(s.carried, variables, strict=True):
             self.name_lanes(c.result, "f", self.emit(of, f"load {of}, ptr {variable}"))
         self.scope.names[s.trips] = self.at_least_zero(s.count)
