@@ -161,6 +161,8 @@ class _Repairs:
             for written in parts:
                 part = positive(written)
                 about, v = self._part(part, small, plain)
+                if v is not None and v.outside:
+                    plain, about, v = self._defined(part, small, plain, about, v)
                 if v is None:
                     rest = ir.or_(rest, written)  # which says something of nan, too
                     continue
@@ -214,6 +216,20 @@ class _Repairs:
                 joined = ir.where(ir.and_(part, _far(value, other)), value, joined)
             return EXTENDED(node, joined) if coarse or v.coarse or v.local else joined
         return None
+
+    def _defined(
+        self, part: Expr, small: Expr, plain: Expr, about: Expr | None, v: Verdict
+    ) -> tuple[Expr, Expr | None, Verdict]:
+        """The other side with the one of its two branches in the guard that is defined there, as
+        one is for x < 0 and one for x > 0, if the guard is right of that everywhere."""
+        if plain.op is WHERE:
+            c, a, b = plain.args
+            for at, one, two in ((c, a, b), (ir.not_(c), b, a)):
+                joined = ir.where(ir.or_(at, ir.and_(part, ir.not_(domain(two)))), one, two)
+                found, w = self._part(part, small, joined)
+                if w is not None and w.kind == "right" and not w.outside:
+                    return joined, found, w
+        return plain, about, v
 
     def _part(self, part: Expr, small: Expr, other: Expr) -> tuple[Expr | None, Verdict | None]:
         """What to think of a conjunction as the condition of a guard, and what of it is bounded.
