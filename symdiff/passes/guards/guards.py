@@ -109,10 +109,10 @@ def guards(
     prover = Prover(facts)
     for _ in range(MAX_ROUNDS):
         found = GuardNotes()
-        repairs = _Repairs(prover, found, contexts, origin)
-        repaired = repairs.apply(outputs)
+        pass_ = _Repairs(prover, found, contexts, origin)
+        repaired = pass_.apply(outputs)
         joined = tuple(
-            contexts.joined(o, repairs.mixed(o, r)) for o, r in zip(outputs, repaired, strict=True)
+            contexts.joined(o, pass_.mixed(o, r)) for o, r in zip(outputs, repaired, strict=True)
         )
         if joined == outputs:
             break
