@@ -174,3 +174,23 @@ def test_even_functions_of_norms_are_smooth_at_the_origin(norm: Any) -> None:
     assert g(1e200, 0.0, 0.0) == math.sin(1e200) / 1e200
     kinked = symgrad(lambda x, y, z: np.expm1(norm(x, y, z)) / norm(x, y, z))
     assert kinked.grad(0.0, 0.0, 0.0) == (0.0, 0.0, 0.0)
+
+
+def haversine(a: float, b: float, c: float, d: float) -> float:
+    s = math.sin((c - a) / 2) ** 2 + math.cos(a) * math.cos(c) * math.sin((d - b) / 2) ** 2
+    return 2 * math.asin(math.sqrt(s))
+
+
+def test_a_distance_with_factors_has_a_kink_where_it_vanishes() -> None:
+    f = symgrad(haversine)
+    assert f.grad(0.5, 0.25, 0.5, 0.25) == (0.0, 0.0, 0.0, 0.0)
+    near = f.grad(0.5, 0.25, 0.5 + 2.0**-30, 0.25)
+    assert near == pytest.approx((-1.0, 0.0, 1.0, 0.0), abs=1e-9)
+
+
+def test_sums_with_negative_terms_have_no_kink_that_could_be_filled() -> None:
+    slope = symgrad(lambda x, y, c: math.sqrt(x**2 + c * y**2)).grad
+    assert slope(0.0, 0.0, 2.0)[:2] == (0.0, 0.0)
+    assert math.isnan(slope(0.0, 0.0, -2.0)[1])
+    assert slope(1.0, 1.0, -1.0)[0] == math.inf
+    assert math.isnan(symgrad(lambda x, y: math.sqrt(x**2 - y**2)).grad(0.0, 0.0)[1])

@@ -64,9 +64,7 @@ def made(call: Callable[..., Any], name: str, doc: str, nin: int, nout: int) -> 
 
 def _maker() -> Any:
     """`PyUFunc_FromFuncAndData`."""
-    core: Any = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get(
-        "numpy.core._multiarray_umath"
-    )
+    core: Any = sys.modules.get("numpy._core._multiarray_umath")
     if core is None or not hasattr(core, "_UFUNC_API"):
         raise UnsupportedError("this NumPy has no C interface of ufuncs")
     pointer = ctypes.pythonapi.PyCapsule_GetPointer

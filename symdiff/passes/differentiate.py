@@ -176,12 +176,56 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
     if q == Fraction(1, 2) and base.op is SQUARES:
         yield base, ir.where(ir.eq(base, ZERO), ZERO, ONE / (ir.const(2) * node)), TRUE
         return
-    yield base, exponent * ir.power(base, exponent - 1), TRUE
+    slope = exponent * ir.power(base, exponent - 1)
+    if q == Fraction(1, 2) and (kink := weighted_squares(base)) is not None:
+        slope = ir.where(all_of(tuple(kink)), ZERO, slope)
+    yield base, slope, TRUE
     if q is None:
         slope = XLOGY(node, base)
         if base is ZERO:  # all derivatives of 0**y are 0 for y > 0, where log(0)**2 * 0**y is nan
             slope = ir.where(ir.lt(ZERO, exponent), ZERO, slope)
         yield exponent, slope, TRUE
+
+
+def weighted_squares(u: Expr) -> list[Expr] | None:
+    """Where a sum of at least two terms c*w**n, with any factors c and n > 0 even, is 0 in all of
+    them, and no c is negative: its root has a kink there as a norm has. None for other sums."""
+    found: dict[Expr, None] = {}
+    terms = 0
+    stack = [u]
+    while stack:
+        e = stack.pop()
+        if e.op is ADD:
+            stack.extend(reversed(e.args))
+            continue
+        split = _squared(e)
+        terms += 1
+        if split is None or terms > MAX_NORM_TERMS:
+            return None
+        w, c = split
+        found[ir.eq(w, ZERO)] = None
+        found[ir.le(ZERO, c)] = None
+    if terms < 2 or FALSE in found:
+        return None
+    return [c for c in found if c is not TRUE]
+
+
+def _squared(e: Expr) -> tuple[Expr, Expr] | None:
+    """What is squared in a product, and the other factors; None if nothing is."""
+    stack, w, rest = [e], None, ONE
+    while stack:
+        n = stack.pop()
+        k = ir.integer(n.args[1]) if n.op is POW else None
+        if n.op is MUL:
+            stack.extend(reversed(n.args))
+        elif n.op is DIV:
+            rest = rest / n.args[1]
+            stack.append(n.args[0])
+        elif w is None and k is not None and k > 0 and not k % 2:
+            w = n.args[0]
+        else:
+            rest = rest * n
+    return None if w is None else (w, rest)
 
 
 def squares(u: Expr) -> list[tuple[Fraction, Expr, int]] | None:

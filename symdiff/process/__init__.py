@@ -3,5 +3,6 @@
 `progress`     a progress bar, for what takes long, on a terminal
 `lazy_modules` modules that are imported when first used
 `locks`        locks that outlive a fork, and never wait in a circle
+`callers`      the user's line that called us, for warnings
 `recursion`    Python's limit of recursion, raised while a thread needs it
 """

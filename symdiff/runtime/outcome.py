@@ -72,5 +72,4 @@ class Outcome:
                 left,
                 f"{self.name}: {left} values are not proven accurate: the budget of a call "
                 "for ball arithmetic was not enough",
-                level=5,
             )

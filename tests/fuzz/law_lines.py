@@ -119,7 +119,7 @@ BLOCKS = (
     ("{n} = 1", "for q in range(1, 5):", "    {n} *= q"),
     ("{n} = []", "for u in {v}:", "    {n}.append(u*{s})"),
     ("{n} = {a}", "for q in range(3):", "    {n} = np.sin({n}) + {b}*0.1"),
-    ("{n} = {s}", "while {n} < 2:", "    {n} = {n} + 0.7"),
+    ("{n} = {s}", "while {n} < 2.03:", "    {n} = {n} + 0.7"),
     ("if {s} > 0:", "    {n} = {a}", "else:", "    {n} = {a}*2"),
     ("{n} = {s}", "for q, u in enumerate({v}):", "    if u > 0:", "        {n} = {n} + q*u"),
     ("{n} = np.zeros((2, 3))", "for p in range(2):", "    for q in range(3):", "        {n}[p, q] = p + q*{s}"),
@@ -178,7 +178,7 @@ WHOLE = (
 LOOPS = (
     ("{n} = 0.0", "for u in reversed({v}):", "    {n} = {n}*0.5 + u"),
     ("{n} = 0.0", "for u, k in zip({v}, range(5)):", "    {n} += u*k"),
-    ("{n} = {s}", "for q in range(10):", "    if {n} > 1:", "        break", "    {n} += 0.3"),
+    ("{n} = {s}", "for q in range(10):", "    if {n} > 1.05:", "        break", "    {n} += 0.3"),
     ("{n} = 0.0", "for u in {v}:", "    if u < 0:", "        continue", "    {n} += u"),
     ("{n} = 0.0", "for r in {m}:", "    for u in r:", "        {n} += u*r[0]"),
     ("{n} = {s}", "k = 0", "while abs({n}) > 0.1 and k < 6:", "    {n} *= 0.5", "    k += 1"),

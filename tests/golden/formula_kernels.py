@@ -13,7 +13,7 @@ Defined where:
 
 Measured error:
     bit-uniform    mean 0.14, worst 0.8 ulp (64 points)
-    ordinary       mean 0.28, worst 1.4 ulp (64 points)
+    ordinary       mean 0.27, worst 1.4 ulp (64 points)
     near-singular  mean 0.16, worst 1.0 ulp (64 points)
 
 Scalars or arrays; arrays broadcast and give arrays.

@@ -108,6 +108,7 @@ def test_every_identity_holds(identity: object) -> None:
         ("log(x**2+a**2)", "x", "2*x/(a**2 + x**2)"),
         # sums of waves as products, branches of one condition as one, sums within products
         ("A*sin(k*x-w*t)+A*sin(k*x+w*t)", "x", "2*A*k*cos(k*x)*cos(t*w)"),
+        ("1/x**a", "x", "-a/x**(a + 1)"),
         ("x/hypot(x,y)", "x", "y**2/hypot(x, y)**3"),
         ("where(x>0,x**2,0)+where(x>0,sin(x),x)", "x", "where(x > 0, 2*x + cos(x), 1)"),
         ("where(x>0,x**2,0)+where(x<=0,x,0)", "x", "where(x > 0, 2*x, 1)"),

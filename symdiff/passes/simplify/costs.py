@@ -7,7 +7,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.ir import Expr
-from symdiff.ir.formula_text import Formulas
+from symdiff.ir.formula_text import Formulas, factors
 
 
 class Budget:
@@ -53,18 +53,18 @@ class Costs:
         found = self._ranks.get(e)
         if found is None:
             new, others, ops = 0, 0, set[ir.Op]()
-            bases = set[Expr]()
+            powers = False
             for n in ir.topological((e,)):
                 ops.add(n.op)
                 new += n.op is ir.POW and n.args[0].op is ir.CONST
                 if n.op is ir.SUB:
                     others += n in self.turned
                 elif n.op is ir.POW and ir.rational(n.args[1]) is None:
-                    bases.add(n.args[0])
-                elif n.op is ir.MUL or n.op is ir.DIV:
-                    new += 2 * (not bases.isdisjoint(n.args))  # x*x**a is x**(a + 1)
+                    powers = True
                 elif n.args and n.op not in ir.ARITHMETIC:
                     others += n not in self.functions
+            if powers and _has_apart(e):
+                new += 2  # x*x**a is x**(a + 1)
             found = self.length(e), new + len(ops - self.given), others
             self._ranks[e] = found
         return found
@@ -101,3 +101,14 @@ class Costs:
             return m < n
         ranks = self.rank(e), self.rank(other)
         return ranks[0] < ranks[1] if ranks[0] != ranks[1] else self.of(e) < self.of(other)
+
+
+def _has_apart(e: Expr) -> bool:
+    """Whether a product has a base and a power of it with a symbol in the exponent."""
+    for node in ir.topological((e,)):
+        if node.op is ir.MUL or node.op is ir.DIV:
+            found = factors(node)[1]
+            bases = {base for base, exponent in found if ir.integer(exponent) is not None}
+            if any(base in bases for base, x in found if ir.rational(x) is None):
+                return True
+    return False

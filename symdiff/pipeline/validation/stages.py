@@ -17,6 +17,7 @@ from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.scalar import STAGES, Notes
 from symdiff.pipeline.validation.chain import Chain, Step
 from symdiff.pipeline.validation.trial import Fault, Trial
+from symdiff.process.callers import outside
 
 REPORT = "please report it at the project's issue tracker, with the function"
 CAPTURED = "captured"
@@ -126,7 +127,7 @@ def warn(name: str, fault: Fault, what: str) -> None:
         f"{name}: {what} is wrong at ({where}): {fault.got!r} for {fault.truth!r}; it is switched "
         f"off for this function, whose results are right. This is a fault of symdiff: {REPORT}",
         ValidationWarning,
-        stacklevel=6,
+        stacklevel=outside(),
     )
 
 

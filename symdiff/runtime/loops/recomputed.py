@@ -109,7 +109,7 @@ class Recomputed:
         if left:
             name = self.kernel.program.name
             some = "a result is" if left < 0 else f"{left} results are"
-            tell(max(left, 1), f"{name} lost digits: {some} not proven accurate", level=5)
+            tell(max(left, 1), f"{name} lost digits: {some} not proven accurate")
         return _placed(found, out)
 
     @cached_property

@@ -62,6 +62,8 @@ def plain(name: str, value: Any) -> Any:
         return np.asarray(value) if kind is np.memmap else value
     called = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     hint = f"pass an array, such as np.asarray({name})"
+    if isinstance(value, complex):
+        hint = "pass its real and imaginary parts as two arguments"
     if isinstance(value, np.ma.MaskedArray):
         hint = f"its mask would be lost: pass {name}.filled(...), or the mask as an argument"
     raise ArgumentError(

@@ -20,6 +20,7 @@ import numpy as np
 from symdiff.errors import DomainError, Location, UnsupportedError
 from symdiff.interpret import work
 from symdiff.ir import Expr, encode, topological
+from symdiff.process.callers import outside
 from symdiff.runtime import cache
 from symdiff.runtime.protocols import Plain
 from symdiff.runtime.scalar import elementwise
@@ -60,11 +61,11 @@ def unproven() -> Iterator[list[int]]:
         _told.found = before
 
 
-def tell(count: int, text: str, level: int) -> None:
+def tell(count: int, text: str) -> None:
     """Warn that values are not proven accurate, unless `unproven` counts them."""
     found = getattr(_told, "found", None)
     if found is None:
-        warnings.warn(text, AccuracyWarning, stacklevel=level + 1)
+        warnings.warn(text, AccuracyWarning, stacklevel=outside())
     else:
         found.append(count)
 
@@ -202,7 +203,6 @@ class Tiered:
                 1,
                 f"{self.kernel.name}: a result is not proven accurate: the budget of a point for "
                 "ball arithmetic was not enough",
-                level=5,
             )
         if not any(map(_unknown, answers)):
             return [a.value for a in answers]
@@ -239,7 +239,6 @@ class Tiered:
                 len(left),
                 f"{self.kernel.name}: {len(left)} elements are not proven accurate: "
                 "the budget of a call for ball arithmetic was not enough",
-                level=4,
             )
 
     def _plainly(self, grids: Sequence[Any], at: Any) -> list[Any]:

@@ -299,6 +299,10 @@ def difference(t: Tracer, value: Any, n: int = 1, axis: int = -1) -> Any:
 
 def trapezoid(t: Tracer, y: Any, x: Any = None, dx: Any = 1, axis: int = -1) -> Any:
     a = symbolic.symbolic(t, y)
+    if a.kind == "b":
+        raise Refused(
+            "np.trapezoid() of truth values", "make numbers of them: np.where(a, 1.0, 0.0)"
+        )
     (k,) = axes_of(a, axis)
     upper, lower = sliced(t, a, k, 1, None), sliced(t, a, k, None, -1)
     step = dx
