@@ -65,7 +65,8 @@ class _Parity:
             return combine(a, c), combine(b, d)
         if n.op is WHERE:
             condition = self._as_it_is(n.args[0])[0]
-            return tuple(ir.where(condition, a, b) for a, b in zip(*parts[1:], strict=True))
+            (a, b), (c, d) = parts[1:]
+            return ir.where(condition, a, c), ir.where(condition, b, d)
         if n.op is DIV and parts[1][1] is ZERO:
             return parts[0][0] / parts[1][0], parts[0][1] / parts[1][0]
         if n.op is MUL:
