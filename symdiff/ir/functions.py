@@ -889,6 +889,9 @@ def normal_below(x: Expr) -> Expr:
     return mul(HALF, ERFC(neg(div(x, sqrt(const(2))))))
 
 
+_DEGREES = 180 / Fraction(math.pi)
+"""Of a radian, with the double of pi: a right angle misses by its rounding, as it does in Python."""
+
 COMPOSITES: dict[str, Callable[..., Expr]] = {
     "math.sqrt": sqrt,
     "numpy.sqrt": sqrt,
@@ -905,12 +908,12 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "numpy.multiply": mul,
     "numpy.divide": div,
     "numpy.true_divide": div,
-    "math.degrees": lambda x: mul(div(const(180), PI()), x),
-    "numpy.degrees": lambda x: mul(div(const(180), PI()), x),
-    "numpy.rad2deg": lambda x: mul(div(const(180), PI()), x),
-    "math.radians": lambda x: mul(div(PI(), const(180)), x),
-    "numpy.radians": lambda x: mul(div(PI(), const(180)), x),
-    "numpy.deg2rad": lambda x: mul(div(PI(), const(180)), x),
+    "math.degrees": lambda x: mul(const(_DEGREES), x),
+    "numpy.degrees": lambda x: mul(const(_DEGREES), x),
+    "numpy.rad2deg": lambda x: mul(const(_DEGREES), x),
+    "math.radians": lambda x: mul(const(1 / _DEGREES), x),
+    "numpy.radians": lambda x: mul(const(1 / _DEGREES), x),
+    "numpy.deg2rad": lambda x: mul(const(1 / _DEGREES), x),
     "numpy.heaviside": lambda x, h: where(
         eq(x, ZERO), h, where(lt(x, ZERO), ZERO, where(lt(ZERO, x), ONE, NAN))
     ),
