@@ -22,7 +22,7 @@ def horner(x, c):
     return r.sum()
 
 
-def linear_recurrence(A, v):  # noqa: N803
+def linear_recurrence(A, v):
     for _ in range(3):
         v = A @ v
     return (v * v).sum()
