@@ -74,8 +74,10 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
         if (step := _step(args)) is not None:
             return step
         condition, a, b = args
-        if a.op is NEG and a.args[0].op is XLOGY and _holds(
-            ir.eq(a.args[0].args[0], ir.ZERO), condition
+        if (
+            a.op is NEG
+            and a.args[0].op is XLOGY
+            and _holds(ir.eq(a.args[0].args[0], ir.ZERO), condition)
         ):
             a = ir.ZERO  # as it is written only for its derivatives
         if a is ir.ZERO and _is_kink(condition, b):
