@@ -287,12 +287,6 @@ XLOG1PY: Op = Op(
 )  # fmt: skip
 
 
-def _relative_entropy(x: Expr, y: Expr) -> Expr:
-    """x*log(x/y), 0 where both are 0."""
-    both = and_(eq(x, ZERO), eq(y, ZERO))
-    return where(both, XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y)))
-
-
 # ------------------------------------------------------------------------ roots
 CBRT: Op = Op(
     "cbrt", 1,
@@ -966,8 +960,10 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     ),
     "scipy.special.erfcx": lambda x: mul(EXP(power(x, 2)), ERFC(x)),
     "scipy.special.log_ndtr": lambda x: LOG(normal_below(x)),
-    "scipy.special.rel_entr": lambda x, y: _relative_entropy(x, y),
-    "scipy.special.kl_div": lambda x, y: _relative_entropy(x, y) - x + y,
+    "scipy.special.rel_entr": lambda x, y: where(
+        and_(eq(x, ZERO), eq(y, ZERO)), XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y))
+    ),
+    "scipy.special.kl_div": lambda x, y: COMPOSITES["scipy.special.rel_entr"](x, y) - x + y,
     "scipy.special.huber": lambda d, r: where(
         le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d))
     ),
