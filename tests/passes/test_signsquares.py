@@ -23,6 +23,7 @@ def value(e: Expr, x: float, y: float) -> float:
 @pytest.mark.parametrize(("e", "at_zero"), [
     (S * S, 1.0), (S * EXP(X) * S, 1.0), (S * (S * EXP(-ir.abs_(X)) + X), 1.0), (S**3, 0.0),
     (S * S * S, 0.0), (S * (2 + S * Y) / 4, 0.75), (S**2 / (1 + S**2), 0.5), ((2 * S) ** 2, 4.0),
+    (S * ir.where(ir.lt(ir.ZERO, Y), S * Y, X), 3.0),
     (-S * (Y - S), 1.0), (SIGN(X) * SIGN(X - Y) * SIGN(X), -1.0), (EXP(S * S - 1), 1.0),
 ], ids=repr)  # fmt: skip
 def test_at_the_kink(e: Expr, at_zero: float) -> None:

@@ -24,7 +24,17 @@ from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.syntax.operators import binary, compare
 from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Method, Real, Refused, Sequence, Unlisted, as_real, number
+from symdiff.frontend.trace.values import (
+    Method,
+    Real,
+    Refused,
+    Sequence,
+    Unlisted,
+    as_float,
+    as_real,
+    is_number,
+    number,
+)
 from symdiff.ir import functions
 
 
@@ -191,6 +201,12 @@ def _comparison(op: type[ast.cmpop]) -> Callable[..., Any]:
     return implementation
 
 
+def _fsum(t: Tracer, values: Any) -> Any:
+    """The sum as a float, also of integers."""
+    found = total(t, values)
+    return as_float(found) if is_number(found) else found
+
+
 TABLE: dict[str, Callable[..., Any]] = {
     "math.floor": _rounding(functions.FLOOR),
     "math.ceil": _rounding(functions.CEIL),
@@ -198,7 +214,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "math.hypot": hypot,
     "math.log": _log,
     "math.prod": _prod,
-    "math.fsum": total,
+    "math.fsum": _fsum,
     "math.dist": _dist,
     "math.sumprod": _sumprod,
     "math.fma": _fma,

@@ -113,7 +113,7 @@ def _above_inexact(order: Iterable[Expr]) -> set[Expr]:
     above: set[Expr] = set()
     for e in order:
         if (q := ir.rational(e)) is not None:
-            if _decimal(q) != q:
+            if _decimal(q) != q or _of_pi(q) is not q:
                 above.add(e)
         elif not e.op.boolean and any(a in above for a in e.args):
             above.add(e)
@@ -146,9 +146,11 @@ def _read(q: Fraction, text: Callable[[Fraction], str | None]) -> Fraction:
 
 
 def _of_pi(q: Fraction) -> Expr | Fraction:
-    """A simple multiple of pi, if the literal is one of the double next to pi."""
-    multiple = q / Fraction(math.pi)
-    return PI() * ir.const(multiple) if multiple and multiple.denominator <= MAX_PART else q
+    """A simple multiple of pi or of 1/pi, if the literal is one of the double next to pi."""
+    multiple, inverse = q / Fraction(math.pi), q * Fraction(math.pi)
+    if multiple and multiple.denominator <= MAX_PART:
+        return PI() * ir.const(multiple)
+    return ir.const(inverse) / PI() if inverse and inverse.denominator <= MAX_PART else q
 
 
 def _printed(e: Expr) -> str:

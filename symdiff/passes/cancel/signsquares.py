@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, ZERO, Expr
+from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, WHERE, ZERO, Expr
 
 MAX_SIGNS = 8
 """Signs that are looked at in one program."""
@@ -63,6 +63,10 @@ class _Parity:
             (a, b), (c, d) = parts
             combine = ir.add if n.op is ADD else ir.sub
             return combine(a, c), combine(b, d)
+        if n.op is WHERE:
+            condition = self._as_it_is(n.args[0])[0]
+            (a, b), (c, d) = parts[1:]
+            return ir.where(condition, a, c), ir.where(condition, b, d)
         if n.op is DIV and parts[1][1] is ZERO:
             return parts[0][0] / parts[1][0], parts[0][1] / parts[1][0]
         if n.op is MUL:
