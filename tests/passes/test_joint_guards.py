@@ -154,3 +154,13 @@ def test_a_product_is_completed_as_one_quantity():
     for at in ((2.0, 0.0), (0.0, 2.0), (0.0, 0.0)):
         assert f(*at) == 1.0
     assert f.grad(0.0, 2.0) == (pytest.approx(-4 / 6), 0.0)
+
+
+def quantile(p, m, s, xi):
+    return m + s * ((-math.log(p)) ** (-xi) - 1) / xi if xi else m - s * math.log(-math.log(p))
+
+
+def test_a_guard_beside_a_probability():
+    """Both sides are defined for 0 < p < 1 only."""
+    f = symgrad(quantile, cache=False)
+    assert f.grad(0.3, 0.0, 1.0, 0.0)[3] == pytest.approx(math.log(-math.log(0.3)) ** 2 / 2)

@@ -10,7 +10,7 @@ known zero, and what is linear in a variable. There may be more zeros than these
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from symdiff import ir
@@ -136,10 +136,20 @@ SAMPLES = (
 """Values for free variables: all positive, of both signs, larger."""
 
 
-def sampled(solution: Mapping[Expr, Expr], names: Iterable[Expr]) -> Iterator[dict[Expr, Fraction]]:
-    """Points of a solution set, one for each row of `SAMPLES` that differs."""
+PROPER = (
+    (Fraction(3, 8), Fraction(7, 16), Fraction(5, 8), Fraction(9, 16), Fraction(11, 32), Fraction(5, 16)),
+)  # fmt: skip
+"""Others between 0 and 1, as probabilities are."""
+
+
+def sampled(
+    solution: Mapping[Expr, Expr],
+    names: Iterable[Expr],
+    rows: Sequence[Sequence[Fraction]] = SAMPLES,
+) -> Iterator[dict[Expr, Fraction]]:
+    """Points of a solution set, one for each row of `SAMPLES`, or of others, that differs."""
     free = [v for v in names if v not in solution]
-    for row in SAMPLES if free else SAMPLES[:1]:
+    for row in rows if free else rows[:1]:
         values = {v: ir.const(row[i % len(row)] * (1 + i // len(row))) for i, v in enumerate(free)}
         point = {v: q for v, e in values.items() if (q := ir.rational(e)) is not None}
         for v, e in solution.items():
@@ -151,4 +161,4 @@ def sampled(solution: Mapping[Expr, Expr], names: Iterable[Expr]) -> Iterator[di
             yield point
 
 
-__all__ = ["Solution", "sampled", "zero_sets"]
+__all__ = ["PROPER", "Solution", "sampled", "zero_sets"]

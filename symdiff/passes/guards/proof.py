@@ -28,7 +28,7 @@ from symdiff.interpret import Answer, Certified, ulp_error
 from symdiff.ir import EQ, Expr
 from symdiff.passes.analysis.roots import loci, rational_roots
 from symdiff.passes.analysis.signs import Signs
-from symdiff.passes.analysis.zeros import Solution, sampled, zero_sets
+from symdiff.passes.analysis.zeros import PROPER, Solution, sampled, zero_sets
 from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.shape import bottleneck, is_simple, is_small, quantities
@@ -223,7 +223,8 @@ class _Case:
         centres = list(self._centres())
         if self.band and not self._covered(centres):
             return None
-        for centre, solved in centres[: MAX_CENTRES * 3]:
+        asked = centres[: MAX_CENTRES * 3]
+        for centre, solved in itertools.chain(asked, self._proper(asked, met)):
             outcome = self._at(centre, solved)
             if outcome == "unsuitable":
                 return None
@@ -266,6 +267,15 @@ class _Case:
                 for point in sampled(solution, self.params):
                     if self._inside(point):
                         yield point, solution
+
+    def _proper(self, asked: Sequence[Centre], met: Sequence[Verdict]) -> Iterator[Centre]:
+        """Further points, if nothing was met at those that were asked: a probability is none of
+        them."""
+        for solved in {id(s): s for _, s in asked}.values() if not met else ():
+            if len(solved) < len(self.params):
+                for point in sampled(solved, self.params, PROPER):
+                    if self._inside(point):
+                        yield point, solved
 
     def _roots(self, singular: Iterable[Expr]) -> Iterator[Centre]:
         v = self.params[0]
