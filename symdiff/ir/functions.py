@@ -17,6 +17,7 @@ from symdiff.ir import (
     ABS,
     CONST,
     EQ,
+    FALSE,
     HALF,
     NAN,
     NEG,
@@ -785,10 +786,22 @@ COPYSIGN: Op = Op(
 )  # fmt: skip
 
 
-def _taken(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Derivative of max: 1 for the larger, the mean of the sides at a tie."""
+def _taken_simplify(a: Expr, b: Expr) -> Expr | None:
     tie = eq(a, b)
-    return where(tie, HALF, ONE), where(tie, HALF, ONE)
+    return HALF if tie is TRUE else ONE if tie is FALSE else None
+
+
+TAKEN: Op = Op(
+    "taken", 2,
+    partials=lambda a, b: (ZERO, ZERO),
+    simplify=_taken_simplify,
+    sign="positive",
+    sympy=lambda sp, a, b: sp.Piecewise((sp.Rational(1, 2), sp.Eq(a, b)), (1, True)),
+    expand=lambda a, b: where(eq(a, b), HALF, ONE),
+    kink=lambda a, b: a - b,
+    kink_rule="a tie gives the mean of the sides",
+)  # fmt: skip
+"""The slope of max(a, b) by a, which counts only where b <= a."""
 
 
 def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
@@ -803,7 +816,7 @@ def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
 
 MAXIMUM: Op = Op(
     "maximum", 2,
-    partials=_taken,
+    partials=lambda a, b: (TAKEN(a, b), TAKEN(b, a)),
     live=lambda a, b: (le(b, a), le(a, b)),
     simplify=lambda a, b: a if a is b else None,
     fold=lambda a, b: max(a, b),
@@ -817,7 +830,7 @@ MAXIMUM: Op = Op(
 )  # fmt: skip
 MINIMUM: Op = Op(
     "minimum", 2,
-    partials=_taken,
+    partials=lambda a, b: (TAKEN(b, a), TAKEN(a, b)),
     live=lambda a, b: (le(a, b), le(b, a)),
     simplify=lambda a, b: a if a is b else None,
     fold=lambda a, b: min(a, b),
@@ -875,6 +888,8 @@ branch, which would count beside it as well; made by `passes.complete.removable`
 
 MARKS = (DETACHED, EXTENDED, SQUARES)
 """What says something of its first argument, whose value it has: only derivatives are its own."""
+DERIVED = (*MARKS, TAKEN)
+"""What only derivatives ask for: written out before anything is computed."""
 
 TABLE: tuple[Op, ...] = (
     PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, XLOGY, XLOG1PY, CBRT, UNIT, HYPOT,
