@@ -7,7 +7,8 @@ if it is seen on every path that stays in the function's domain, to more digits
 than a double has: poles, jumps and oscillations do not pass. In several variables
 values beside it are looked for, too, that are far from it: on paths of other shapes,
 as x*y/s has on s = x*y, or x*log(y) on y = exp(-1/x), beside zeros of divisors, as
-(x**3 + y**3)/(x - y) has, and beside those of arguments of logarithms, as x*log(x + y) has.
+(x**3 + y**3)/(x - y) has, beside those of arguments of logarithms, as x*log(x + y) has, and where
+a quotient of zeros has another value, as acos(x/y) has.
 
 Conditions that are decided at the point keep that decision, so the branch taken
 there is the one that counts. An operation that jumps at the point (sign, floor,
@@ -23,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from operator import itemgetter
 from typing import Literal
 
 from flint import arb, ctx
@@ -71,6 +73,11 @@ FLAT_SHAPES = 24
 DIVISORS, DIRECTIONS, STEPS, PRECISION = 4, 8, 40, 4096
 """Divisors of which a zero beside the point is looked for, how many directions for a change of
 sign, how many steps from there to a zero, and the bits for that."""
+OUTSIDE = 6
+"""So many times as many directions are tried, if some leave the domain."""
+RATIOS, RATIO_STEPS = (Fraction(5, 8), Fraction(-5, 8), Fraction(63, 64), Fraction(-63, 64)), 90
+"""Values that quotients of zeros are given beside the point, of which many functions exist up to 1,
+and how many steps to those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +190,10 @@ class Approach:
             for v in self._beside[key]:
                 if v[root].is_finite():
                     yield v[root], 1 + abs(value)
+        for quotient in self._quotients(root)[:DIVISORS]:
+            for v in self._beside_quotient(quotient, used, depth):
+                if v[root].is_finite():
+                    yield v[root], (1 + abs(value)) / 8
         for d in self._arguments_of_logarithms(root)[:DIVISORS]:
             for v in self._flat_beside(d, used, depth):
                 if v[root].is_finite():
@@ -195,10 +206,52 @@ class Approach:
             q = ir.rational(e.args[1]) if e.op is ir.POW else None
             if e.op is ir.DIV or (q is not None and q < 0):
                 d = self.tape.index[e.args[1] if e.op is ir.DIV else e.args[0]]
-                value = self.values[d]
-                if d not in found and value.is_finite() and value.contains(0):
+                if d not in found and self._is_zero(d):
                     found.append(d)
         return found
+
+    def _quotients(self, root: int) -> list[tuple[int, int, bool]]:
+        """The quotients of zeros below a node: what is above, what is below, and whether that is
+        the reciprocal of the divisor, in a product."""
+        found = []
+        for e in ir.topological((self.tape.nodes[root],)):
+            if e.op is ir.DIV:
+                a, b = (self.tape.index[u] for u in e.args)
+                if self._is_zero(a) and self._is_zero(b):
+                    found.append((a, b, False))
+            elif e.op is ir.MUL:
+                for u, w in (e.args, e.args[::-1]):
+                    a, b = self.tape.index[u], self.tape.index[w]
+                    if (
+                        w.op in (ir.POW, ir.DIV)
+                        and self._is_zero(a)
+                        and not self.values[b].is_finite()
+                    ):
+                        found.append((a, b, True))
+        return found
+
+    def _is_zero(self, i: int) -> bool:
+        """Whether a node may be zero at the point."""
+        value = self.values[i]
+        return bool(value.is_finite() and value.contains(0))
+
+    def _beside_quotient(
+        self, quotient: tuple[int, int, bool], used: Sequence[int], depth: int
+    ) -> Iterator[list[Value]]:
+        """The values of all nodes close to the point, where a quotient is about what it need not be
+        at the point."""
+        a, b, inverse = quotient
+        for q in RATIOS:
+            ratio = arb(q.numerator) / q.denominator
+
+            def off(v: list[Value], ratio: Value = ratio) -> Value:
+                return v[a] - ratio * (1 / v[b] if inverse else v[b])
+
+            for _, v in self._between(off, used, depth, RATIO_STEPS):
+                w = v[a] * v[b] if inverse else v[a] / v[b]
+                if w.is_finite() and abs(w / ratio - 1) < arb(2) ** -8:
+                    yield v
+                    break
 
     def _arguments_of_logarithms(self, root: int) -> list[int]:
         """What is zero at the point, and of which, or of an even power of it, a logarithm or a power
@@ -214,8 +267,7 @@ class Approach:
             while u.op is ir.ABS or (u.op is ir.POW and ir.rational(u.args[1]) is not None):
                 u = u.args[0]
             d = self.tape.index[u]
-            value = self.values[d]
-            if u.args and d not in found and value.is_finite() and value.contains(0):
+            if u.args and d not in found and self._is_zero(d):
                 found.append(d)
         return found
 
@@ -249,38 +301,55 @@ class Approach:
         """Directions in which a node is smaller and smaller, to 2**-least, and the values of all
         nodes there: by regula falsi between those in which its signs differ (Dowell and Jarratt,
         1971)."""
+        for way, v in self._between(itemgetter(divisor), used, depth, STEPS, least):
+            yield way, v
+            if _size(v[divisor]) < -least:
+                return
+
+    def _between(
+        self,
+        of: Callable[[list[Value]], Value],
+        used: Sequence[int],
+        depth: int,
+        steps: int,
+        least: int = PRECISION // 5,
+    ) -> Iterator[tuple[list[Value], list[Value]]]:
+        """Directions in which a function of the values of all nodes is smaller and smaller, and those
+        values; none if it has one sign."""
         rng = random.Random(30)
 
         def run(direction: Sequence[Value]) -> list[Value]:
             return self.tape.run(self._inputs(direction, used, depth), PRECISION, self.fixed)
 
         sides: dict[bool, tuple[list[Value], Value]] = {}
-        for _ in range(DIRECTIONS):
+        tried = 0
+        for _ in range(OUTSIDE * DIRECTIONS):
             way = [arb(rng.choice((-1, 1)) * rng.uniform(0.5, 1)) for _ in used]
-            y = run(way)[divisor]
+            y = of(run(way))
             if y.is_finite() and not y.contains(0):
                 sides.setdefault(bool(y > 0), (way, y))
+            tried += bool(y.is_finite())
             if len(sides) == 2:
                 break
+            if tried == DIRECTIONS or work.spent() > self.until:
+                return
         else:
             return
         (a, at_a), (b, at_b) = sides[True], sides[False]
-        for _ in range(STEPS):
+        for _ in range(steps):
             if work.spent() > self.until:
                 return
             part = (at_a / (at_a - at_b)).mid()
             way = [(x + part * (y - x)).mid() for x, y in zip(a, b, strict=True)]
             v = run(way)
-            if v[divisor].contains(0):  # exactly met, as zeros of linear divisors are
+            if of(v).contains(0):  # exactly met, as zeros of linear divisors are
                 little = arb(2) ** -(least + PRECISION // 20)
                 way = [(w + little * (y - w)).mid() for w, y in zip(way, b, strict=True)]
                 v = run(way)
-            y = v[divisor]
+            y = of(v)
             if not y.is_finite() or y.contains(0):
                 return
             yield way, v
-            if _size(y) < -least:
-                return
             if y > 0:
                 a, at_a, at_b = way, y, at_b * at_a / (at_a + y)
             else:

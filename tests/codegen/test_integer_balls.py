@@ -128,3 +128,74 @@ def test_doubles_are_rounded_once(value):
     above = _Ball(int(math.ldexp(math.frexp(value)[0], 60)) * 2 + 1, 0, math.frexp(value)[1] - 61)
     assert float(above) == value
     assert float(_Ball(1, 0, 1024)) == math.inf and float(_Ball(-(10**400), 0, 0)) == -math.inf
+
+
+EDGES = [(0, 0), (1, 0), (-3, 0), (0, 1), (1, 1), (5, 7), (-5, 7), (2**60 + 1, 1)]
+SCALES = (0, 3, -3, 12, 700, -1074, 3990, 6000, 10**9, -(10**9), 1 << 70, -(1 << 4000), 1 << 4000)
+
+
+@pytest.mark.parametrize("bits", [64, 192])
+def test_functions_answer_for_every_ball(bits, monkeypatch):
+    """Huge, tiny, wide and undefined arguments: an answer of few digits, and never an exception."""
+    most, fixed = [0], MODULE["_fixed"]
+
+    def counted(m, k):
+        value = fixed(m, k) if k < 1 << 17 or m == 0 else pytest.fail(f"a shift by 2**{k}")
+        most[0] = max(most[0], value.bit_length())
+        return value
+
+    monkeypatch.setitem(MODULE, "_fixed", counted)
+    BITS[0] = bits
+    balls = [_Ball(m, r, e) for m, r in EDGES for e in SCALES]
+    nothing = [_Ball(0, -1), _ball_of(math.inf), _ball_of(-math.inf)]
+    calls = [(name, ()) for name in (*METHODS, "sinc_pi")] + [("hurwitz", (3,))]
+    calls += [(n, (y,)) for n in ("max", "min", "union", "atan2") for y in (*balls[::17], *nothing)]
+    for name, others in calls:
+        for x in balls:
+            found = getattr(x, name)(*others)
+            float(found)
+            ends = found.lower(), found.upper(), found.mid()
+            if found.r >= 0:
+                assert ends[0] <= ends[2] <= ends[1], name
+                assert max(found.m.bit_length(), found.r.bit_length()) <= bits + 128 or x is found
+            else:
+                assert not any(e.is_finite() for e in ends), name
+        for x in nothing:
+            assert not getattr(x, name)(*others).is_finite(), name
+    assert most[0] < 20_000
+    for name, function in MODULE.items():
+        if name.startswith("_ball_") and function.__code__.co_argcount == 1:
+            for x in (*balls, *nothing):
+                function(x)
+    for x in balls[::3]:
+        for y in balls[::7]:
+            MODULE["_ball_pow"](x, y), MODULE["_ball_fmod"](x, y), MODULE["_ball_logaddexp"](x, y)
+        MODULE["_ball_power"](x, 2, 3), MODULE["_ball_power"](x, -7, 65)
+        MODULE["_ball_polygamma"](_Ball(2), x)
+
+
+def test_what_holds_undefined_numbers_is_undefined():
+    """The ends of what is not known are not known, nor is what is made of them."""
+    nothing, one = _Ball(0, -1), _Ball(1)
+    for found in (nothing.lower(), nothing.upper(), nothing.mid(), nothing.abs_upper()):
+        assert not found.is_finite()
+    assert not one.union(nothing).is_finite() and not nothing.union(one).is_finite()
+    assert not _widened(one, _ball_of(math.inf)).is_finite()
+    assert not _Ball(0, 1, 5000).exp().is_finite()  # holds numbers beyond all bounds
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc"])
+@pytest.mark.parametrize("x", [27.0, 1e3, 1e9, 1e300, 1.7976931348623157e308])
+def test_error_functions_far_out(name, x):
+    BITS[0] = 128
+    for sign in (1, -1):
+        found = exact(getattr(_ball_of(sign * x), name)())
+        with ctx.workprec(300):
+            assert found.overlaps(getattr(arb(sign * x), name)())
+    wide = exact(getattr(_Ball(1, 3, 1000), name)())
+    assert wide.overlaps(arb(0)) and abs(wide) < 3
+
+
+def test_digamma_of_a_wide_ball():
+    assert not _Ball(4, 44, -2).digamma().is_finite()
+    assert not _Ball(-8, 0, -2).digamma().is_finite()  # a pole

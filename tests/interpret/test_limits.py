@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from symdiff import symgrad
 from symdiff.interpret import Certified
-from symdiff.ir import Expr, sqrt, var
-from symdiff.ir.functions import COS, EXP, LOG, SIN
+from symdiff.ir import Expr, const, sqrt, var
+from symdiff.ir.functions import ACOS, ASIN, COS, EXP, LOG, SIN
 
 x, y, z = var("x"), var("y"), var("z")
 ORIGIN = [0.0, 0.0, 0.0]
+RATIO = x / (sqrt(y) * const(Fraction(1, 2**600)))
+"""Of which almost all paths leave the domain of functions that exist up to 1."""
 
 WITHOUT = {
     "z = x*y": x * y / z,
@@ -31,6 +36,10 @@ WITHOUT = {
     "log(x - exp(y) + 1) = -1/y**2": y * LOG(x - EXP(y) + 1),
     "x = y + exp(-1/y**2)": x**2 * LOG((x - y) ** 2),
     "x = sqrt(y)": y * (1 - COS(x)) / (x**2 - y) ** 2,
+    "an angle of lengths": ACOS(RATIO),
+    "of a small ratio": ASIN(RATIO / 3) + COS(z),
+    "a sine of lengths": sqrt(1 - RATIO**2),
+    "a reciprocal length": ACOS(x * y ** Fraction(-1, 2)),
 }
 WITH: dict[str, tuple[Expr, float]] = {
     "even": (x**2 * y**2 / (x**2 + y**2), 0.0),
@@ -44,6 +53,7 @@ WITH: dict[str, tuple[Expr, float]] = {
     "a logarithm of a sum": ((x + y) * LOG(2 * x + 2 * y), 0.0),
     "a root of a sum": (sqrt(x + y) * LOG(2 * x + 2 * y), 0.0),
     "a logarithm of a norm": (x * LOG(x**2 + y**2), 0.0),
+    "an angle of what vanishes": (ACOS(x * x / sqrt(x**2 + y**2)), math.pi / 2),
     "of sums": ((1 - COS(x) + 1 - COS(y)) / (x**2 + y**2), 0.5),
 }
 
@@ -67,3 +77,28 @@ def test_nothing_is_made_up_in_functions() -> None:
     found = f(np.array([0.0, 1.0]), np.array([0.0, 2.0]))
     assert math.isnan(found[0])
     assert found[1] == -9.0
+
+
+NO_DIRECTION: dict[str, Callable[[Any, Any], Any]] = {
+    "angle": lambda u, v: np.arccos(
+        np.dot(u, v) / (np.linalg.norm(u) * np.linalg.norm(v))
+    ),
+    "angle by one root": lambda u, v: np.arccos(
+        np.dot(u, v) / np.sqrt(np.dot(u, u) * np.dot(v, v))
+    ),
+    "latitude": lambda u, v: np.arcsin((u / np.linalg.norm(u))[0]) + v[0],
+    "sine": lambda u, v: np.sqrt(
+        1 - (np.dot(u, v) / (np.linalg.norm(u) * np.linalg.norm(v))) ** 2
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("f", NO_DIRECTION.values(), ids=NO_DIRECTION)
+def test_a_zero_vector_has_no_direction(f: Callable[[Any, Any], Any]) -> None:
+    v = np.array([1.0, 0.5, 0.25])
+    assert math.isnan(symgrad(f)(np.zeros(3), v))
+
+
+def test_a_limit_of_an_angle_is_one() -> None:
+    f = symgrad(lambda u, v: np.arccos(np.sum(u * u * v) / np.linalg.norm(u)))
+    assert f(np.zeros(3), np.array([1.0, 0.5, 0.25])) == math.pi / 2

@@ -146,3 +146,67 @@ def test_sums_that_are_used_otherwise_are_left_alone():
     x = np.array([0.5, -0.25])
     np.testing.assert_allclose(f.grad(x), 2 * np.sum(np.exp(x)) * np.exp(x), rtol=1e-15)
     assert "largest" not in f.source()
+
+
+def _shifted_sum(x):
+    m = np.max(x)
+    return m + np.log(np.sum(np.exp(x - m)))
+
+
+def _shifted_shares(x):
+    m = np.max(x)
+    e = np.exp((x - m) / 3.0)
+    return np.sum((e / np.sum(e)) ** 2)
+
+
+def _shifted_rows(x):
+    z = np.stack((x, 2 * x))
+    s = z - np.max(z, axis=1, keepdims=True)
+    return -np.mean(s[:, 0] - np.log(np.sum(np.exp(s), axis=1)))
+
+
+def _shifted_by_hand(x):
+    m = x[0]
+    for i in range(1, x.shape[0]):
+        m = max(m, x[i])
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += np.exp(x[i] - m)
+    return np.log(s) + m
+
+
+@pytest.mark.parametrize(
+    "f", [_shifted_sum, _shifted_shares, _shifted_rows, _shifted_by_hand]
+)  # fmt: skip
+def test_what_exponents_are_shifted_by_is_not_differentiated(f):
+    program = symgrad(f, accuracy="fast")
+    x = np.array([0.3, -1.2, 2.5, 2.5, 0.1, -3.0])
+    assert np.isclose(program(x), f(x), rtol=1e-14, atol=0)
+    gradient = program.grad(x)
+    assert "tape" not in program.grad.source()  # of the largest so far
+    h = 1e-6
+    for k, slope in enumerate(gradient):
+        step = np.zeros(6)
+        step[k] = h
+        assert np.isclose(slope, (f(x + step) - f(x - step)) / (2 * h), rtol=1e-6, atol=1e-9)
+    for scale in (1e3, -1e3):
+        assert np.isfinite(program.grad(scale * x)).all()
+
+
+@pytest.mark.parametrize("f", [_shifted_sum, _shifted_shares, _shifted_by_hand])
+@pytest.mark.parametrize("at", [(np.inf, 1.0), (-np.inf, -np.inf), (np.nan, 0.0), (-np.inf, 1.0)])
+def test_infinite_shifts_are_what_they_are_in_numpy(f, at):
+    with np.errstate(all="ignore"):
+        expected = f(np.array(at))
+    assert np.array_equal(symgrad(f)(np.array(at)), expected, equal_nan=True)
+
+
+def test_a_shift_that_counts_stays():
+    def moved(x, k):
+        return k * k + np.log(np.sum(np.exp(x - k)))
+
+    x = np.array([1.0, 2.0])
+    assert np.isclose(symgrad(moved)(x, 0.5), moved(x, 0.5), rtol=1e-15, atol=0)
+    by_x, by_k = symgrad(moved).grad(x, 0.5)
+    assert np.allclose(by_x, np.exp(x) / np.sum(np.exp(x)), rtol=1e-15, atol=0)
+    assert by_k == 0.0

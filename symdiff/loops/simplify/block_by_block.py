@@ -67,7 +67,7 @@ def simplified(
     block, roots = rewritten(block, tuple(roots))
     if not late:  # one name for one number, so that it cancels
         block, roots = marked(*shared(block, roots))
-        block, roots = scaled(block, roots, names)
+        block, roots = scaled(block, roots, names, _early)
         block, roots = looked_through(block, roots, _early)
     block, roots = _with_passes(block, roots, _late if late else _early)
     block, roots = shared(block, roots)

@@ -4,7 +4,11 @@ Before:  for i in range(n): s = s + exp(x[i])                          log(s)
 After:   for i in range(n): m = x[i] if m < x[i] else m
          for i in range(n): r = r + exp(x[i] - m)                      log(exp(m)*r)
 
-and likewise for arrays of such sums, as of the rows of a matrix.
+and likewise for arrays of such sums, as of the rows of a matrix. What the user shifted exponents by
+(`k + log(sum(exp(x - k)))`, mostly the largest of x) is taken out if nothing depends on it:
+
+Before:  for i in range(n): s = s + exp(x[i] - k)                      k + log(s)
+After:   for i in range(n): s = s + exp(x[i])                          log(s)
 
 Requires: a valid program, not differentiated yet.
 Ensures: equal values. m is a number of which no derivative is taken (`functions.DETACHED`):
@@ -14,11 +18,13 @@ a fraction bar, and whose loop does nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, ONE, ZERO, Expr, substitute, topological, var
+from symdiff.ir import ADD, DIV, MUL, ONE, SUB, ZERO, Expr, substitute, topological, var
 from symdiff.ir.functions import DETACHED, EXP, LOG, LOG1P, LOG2, LOG10
 from symdiff.ir.loop_program import (
     LOAD,
@@ -39,18 +45,31 @@ from symdiff.ir.loop_program import (
     walk,
 )
 
+Simplify = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+
+SUMS = (ADD, SUB, ir.NEG)
 _LOGARITHMS = (LOG, LOG1P, LOG2, LOG10)
 
 
-def scaled(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, tuple[Expr, ...]]:
-    """The block and the expressions after it."""
+def scaled(
+    block: Block, roots: Sequence[Expr], names: Names, simplify: Simplify
+) -> tuple[Block, tuple[Expr, ...]]:
+    """The block and the expressions after it.
+
+    Parameters
+    ----------
+    simplify : cancels in expressions.
+    """
     statements = list(walk(block))
     sums = {s.trips: s for s in statements if isinstance(s, Loop) and _is_sum(s)}
     if not sums:
         return block, tuple(roots)
     used = [*(e for s in statements for e in expressions(s)), *roots]
     parts = _Parts(
-        used, {s.name: s for s in statements if isinstance(s, Build) and not s.body}, names
+        used,
+        {s.name: s for s in statements if isinstance(s, Build) and not s.body},
+        names,
+        simplify,
     )
     new: dict[str, Block] = {}
     for s in statements:
@@ -64,10 +83,14 @@ def scaled(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, tu
         return block, tuple(roots)
 
     def one(e: Expr) -> Expr:
-        loads = {
-            n: parts.row(n) for n in topological((e,)) if n.op is LOAD and n.args[0] in parts.rows
-        }
-        return substitute((e,), parts.values | loads)[0]
+        mapping = dict(parts.values)
+        for n in topological((e,)):
+            if n.op is LOAD and n.args[0] in parts.rows:
+                mapping |= parts.row(n)
+            whole = n.args[0] if n.op is LOAD else n
+            if whole in parts.terms:
+                mapping |= _inlined(e, parts.terms[whole])
+        return _gathered(substitute((e,), mapping)[0]) if mapping else e
 
     def go(b: Block) -> Block:
         found: list[Statement] = []
@@ -100,27 +123,36 @@ class _Parts:
     ----------
     values : what the names of such sums stand for.
     rows : arrays of such sums, with the arrays of their parts.
+    terms : sums without what was common to their exponents, and the arrays that hold their terms:
+        what is common cancels only where these are written out.
     """
 
-    def __init__(self, used: Iterable[Expr], builds: dict[str, Build], names: Names) -> None:
+    def __init__(
+        self, used: Sequence[Expr], builds: dict[str, Build], names: Names, simplify: Simplify
+    ) -> None:
+        self.simplify = simplify
         self.builds, self.names = builds, names
+        self.used = tuple(dict.fromkeys(used))
         self.inside: set[Expr] = set()  # of logarithms and denominators
-        for n in topological(tuple(used)):
+        for n in topological(self.used):
             if n.op in _LOGARITHMS or n.op is DIV:
                 part = n.args[0] if n.op in _LOGARITHMS else n.args[1]
                 self.inside.update(topological((part,), self.inside))
         self.values: dict[Expr, Expr] = {}
-        self.rows: dict[Expr, tuple[Expr, Expr]] = {}
+        self.rows: dict[Expr, tuple[Expr, Expr, Build, Expr]] = {}
+        self.terms: dict[Expr, Build] = {}
 
     def of_number(self, s: Loop) -> Block | None:
         total = var(s.carried[0].result)
         parts = _exponent(s.carried[0], self.builds)
         if parts is None or total not in self.inside or total in self.values:
             return None
-        peak, largest = self._peak(s, parts[0])
-        shift = DETACHED(_finite(largest))
-        self.values[total] = EXP(shift) * total
-        return peak, _below(s, *parts, shift)
+        apart = functools.partial(_apart, total)
+        u, common = self._without_common(parts, s, total, lambda e, c: apart(c, total))
+        peak, largest = self._peak(s, u)
+        shift = DETACHED(_where_finite(common, _finite(largest)))
+        self.values |= _apart(total, common, EXP(shift) * total)
+        return peak, _below(s, u, parts.weight, shift)
 
     def of_rows(self, s: Build, loop: Loop) -> Block | None:
         """An array whose elements are such sums: an array of the largest exponents, one of
@@ -131,23 +163,62 @@ class _Parts:
         if parts is None or not used or s.value is not var(loop.carried[0].result):
             return None
         at = tuple(map(index, s.indices))
-        peak, largest = self._peak(loop, parts[0])
+
+        def apart(e: Expr, c: Expr) -> dict[Expr, Expr]:
+            found: dict[Expr, Expr] = {}
+            for n in topological((e,)):
+                if n.op is LOAD and n.args[0] is whole:
+                    found |= _apart(n, _at(c, s, n.args[1:]), n)
+            return found
+
+        u, common = self._without_common(parts, loop, whole, apart)
+        peak, largest = self._peak(loop, u)
+        shift = _where_finite(common, _finite(largest))
         (first,), _ = renamed(
-            (Build(f"largest_{s.name}", s.type, s.indices, _finite(largest), (peak,)),), self.names
+            (Build(f"largest_{s.name}", s.type, s.indices, shift, (peak,)),), self.names
         )
         assert isinstance(first, Build)
         highest = array(first.name)
-        below = _below(loop, *parts, DETACHED(load(highest, *at)))
+        below = _below(loop, u, parts.weight, DETACHED(load(highest, *at)))
         second = replace(s, name=self.names.fresh(s.name), body=(below,))
-        self.rows[whole] = highest, array(second.name)
+        self.rows[whole] = highest, array(second.name), s, common
         indices = tuple(self.names.fresh(i) for i in s.indices)
-        value = self.row(load(whole, *map(index, indices)))
+        element = load(whole, *map(index, indices))
+        value = self.row(element)[element]
         return first, second, Build(s.name, s.type, indices, value)
 
-    def row(self, e: Expr) -> Expr:
-        """An element of such an array, by its parts."""
-        highest, below = self.rows[e.args[0]]
-        return EXP(DETACHED(load(highest, *e.args[1:]))) * load(below, *e.args[1:])
+    def row(self, e: Expr) -> dict[Expr, Expr]:
+        """What an element of such an array is, and its logarithm, by its parts."""
+        highest, below, s, common = self.rows[e.args[0]]
+        rest = EXP(DETACHED(load(highest, *e.args[1:]))) * load(below, *e.args[1:])
+        return _apart(e, _at(common, s, e.args[1:]), rest)
+
+    def _without_common(
+        self, term: _Term, s: Loop, name: Expr,
+        apart: Callable[[Expr, Expr], dict[Expr, Expr]],
+    ) -> tuple[Expr, Expr]:  # fmt: skip
+        """The exponents of a sum without what is common to all, and that, if no expression in which
+        the sum occurs depends on it; `apart` says what becomes of one."""
+        own, common = _split(term.exponent, index(s.index))
+        leaves = [n for n in topological((common,)) if n.op in (ir.VAR, LOAD)]
+        if own is ZERO or not leaves:
+            return term.exponent, ZERO
+        some = False
+        for e in self.used:
+            mapping, inside = apart(e, common), set(topological((e,)))
+            if not any(n in inside for n in mapping):
+                continue
+            some = True
+            if term.build is not None:
+                mapping |= _inlined(e, term.build)
+            (found,) = self.simplify((_gathered(substitute((e,), mapping)[0]),))
+            if any(n in leaves for n in topological((found,))):
+                return term.exponent, ZERO
+        if not some:
+            return term.exponent, ZERO
+        if term.build is not None:
+            self.terms[name] = term.build
+        return own, common
 
     def _peak(self, s: Loop, u: Expr) -> tuple[Loop, Expr]:
         """The loop that finds the largest exponent, and its result."""
@@ -164,6 +235,102 @@ class _Parts:
         return Loop(first, s.count, (carried,), (), trips), var(result)
 
 
+def _split(u: Expr, i: Expr) -> tuple[Expr, Expr]:
+    """What of a sum depends on an index, and what does not."""
+    if i not in set(topological((u,))):
+        return ZERO, u
+    if u.op in (ADD, SUB):
+        (a, c), (b, d) = (_split(e, i) for e in u.args)
+        return ir.rebuild(u, (a, b)), ir.rebuild(u, (c, d))
+    if u.op is ir.NEG:
+        a, c = _split(u.args[0], i)
+        return ir.neg(a), ir.neg(c)
+    for k in (0, 1) if u.op is MUL else (0,) if u.op is DIV else ():
+        factor = u.args[1 - k]
+        if i not in set(topological((factor,))):
+            a, c = _split(u.args[k], i)
+            return (a * factor, c * factor) if u.op is MUL else (a / factor, c / factor)
+    return u, ZERO
+
+
+def _apart(e: Expr, common: Expr, rest: Expr) -> dict[Expr, Expr]:
+    """What a sum is, and its logarithm, with what is common to its exponents apart."""
+    return {e: EXP(common) * rest, LOG(e): common + LOG(rest)}
+
+
+def _gathered(e: Expr) -> Expr:
+    """An expression without terms that are added and subtracted in one sum, and with the
+    exponentials of each product together if that takes some from their exponents."""
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        n = ir.rebuild(n, args)
+        found = None
+        if n.op in (ADD, SUB):
+            found = _sum(list(_terms(n)))
+        elif n.op in (MUL, DIV):
+            found = _product(n)
+        return n if found is None else found
+
+    return ir.transform((e,), rule)[0]
+
+
+def _sum(terms: Sequence[tuple[int, Expr]]) -> Expr | None:
+    """The sum of terms with signs, if some of them are opposite."""
+    counts: dict[Expr, int] = {}
+    opposite = False
+    for sign, term in terms:
+        opposite = opposite or counts.get(term, 0) * sign < 0
+        counts[term] = counts.get(term, 0) + sign
+    left = (ir.const(k) * t for t, k in counts.items() if k)
+    return functools.reduce(ir.add, left, ZERO) if opposite else None
+
+
+def _product(e: Expr) -> Expr | None:
+    """A product with one exponential, if something is opposite in its exponents."""
+    factors = list(_factors(e))
+    exponent = _sum([(k * s, t) for k, f in factors if f.op is EXP for s, t in _terms(f.args[0])])
+    if exponent is None:
+        return None
+    above = [f for k, f in factors if k > 0 and f.op is not EXP]
+    below = [f for k, f in factors if k < 0 and f.op is not EXP]
+    over, under = (functools.reduce(ir.mul, part, ONE) for part in (above, below))
+    return over * EXP(exponent) / under
+
+
+def _factors(e: Expr, power: int = 1) -> Iterator[tuple[int, Expr]]:
+    """The factors of a product, and whether they stand below its fraction bar."""
+    if e.op in (MUL, DIV):
+        yield from _factors(e.args[0], power)
+        yield from _factors(e.args[1], power if e.op is MUL else -power)
+    else:
+        yield power, e
+
+
+def _terms(e: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
+    """The terms of a sum, and their signs; of a multiple of a sum those of that."""
+    if e.op in (ADD, SUB):
+        yield from _terms(e.args[0], sign)
+        yield from _terms(e.args[1], sign if e.op is ADD else -sign)
+    elif e.op is ir.NEG:
+        yield from _terms(e.args[0], -sign)
+    elif e.op is DIV and e.args[0].op in SUMS:
+        yield from ((s, t / e.args[1]) for s, t in _terms(e.args[0], sign))
+    elif e.op is MUL and (sums := [k for k in (0, 1) if e.args[k].op in SUMS]):
+        yield from ((s, t * e.args[1 - sums[0]]) for s, t in _terms(e.args[sums[0]], sign))
+    else:
+        yield sign, e
+
+
+def _at(e: Expr, s: Build, indices: Sequence[Expr]) -> Expr:
+    """An expression of the indices of a build, elsewhere."""
+    return substitute((e,), dict(zip(map(index, s.indices), indices, strict=True)))[0]
+
+
+def _where_finite(common: Expr, x: Expr) -> Expr:
+    """x, or nan where what was taken out is infinite: what is subtracted from itself there is nan."""
+    return x if common is ZERO else ir.where(ir.lt(ir.abs_(common), ir.INF), x, ir.NAN)
+
+
 def _finite(x: Expr) -> Expr:
     return ir.where(ir.lt(ir.abs_(x), ir.INF), x, ZERO)
 
@@ -173,21 +340,35 @@ def _below(s: Loop, u: Expr, weight: Expr, shift: Expr) -> Loop:
     return replace(s, carried=(replace(c, next=var(c.name) + weight * EXP(u - shift)),))
 
 
-def _exponent(c: Carried, builds: dict[str, Build]) -> tuple[Expr, Expr] | None:
-    """(u, w) if c.next is c + w*exp(u), neither depending on c."""
+class _Term(NamedTuple):
+    """What a loop adds up: weight*exp(exponent), and the array that holds it, if one does."""
+
+    exponent: Expr
+    weight: Expr
+    build: Build | None
+
+
+def _inlined(e: Expr, s: Build) -> dict[Expr, Expr]:
+    """The elements of an array that an expression loads, by what they are."""
+    found = (n for n in topological((e,)) if n.op is LOAD and n.args[0] is array(s.name))
+    return {n: _at(s.value, s, n.args[1:]) for n in found}
+
+
+def _exponent(c: Carried, builds: dict[str, Build]) -> _Term | None:
+    """What is added to c, if it is w*exp(u) and neither depends on c."""
     if c.next.op is not ADD or var(c.name) not in c.next.args:
         return None
     a, b = c.next.args
     term = b if a is var(c.name) else a
-    if term.op is LOAD and (build := builds.get(name_of(term.args[0]))) is not None:
-        indices = dict(zip(map(index, build.indices), term.args[1:], strict=True))
-        (term,) = substitute((build.value,), indices)
+    build = builds.get(name_of(term.args[0])) if term.op is LOAD else None
+    if build is not None:
+        term = _at(build.value, build, term.args[1:])
     weight, e = (term.args[0], term.args[1]) if term.op is MUL else (ONE, term)
     if weight.op is EXP and e.op is not EXP:
         weight, e = e, weight
     if e.op is not EXP or var(c.name) in topological((weight, e)):
         return None
-    return e.args[0], weight
+    return _Term(e.args[0], weight, build)
 
 
 __all__ = ["scaled"]

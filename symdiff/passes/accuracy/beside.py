@@ -104,6 +104,8 @@ class Beside(ABC):
     suffixes : of the names of the other parts.
     beside : the names of the other parts by that of the first; what has none is exact.
     tapes : the same of tapes.
+    filled_here : exact arrays whose other parts were filled with zeros, which are known up to the end of
+        the block where they were.
     """
 
     suffixes: tuple[str, ...]
@@ -114,6 +116,7 @@ class Beside(ABC):
         self.names = Names((*types(program), *(v.tape for s in loops for v in s.saves)))
         self.beside: dict[str, tuple[str, ...]] = {}
         self.tapes: dict[str, tuple[str, ...]] = {}
+        self.filled_here: list[str] = []
         self.kinds: dict[Expr, str] = {}
 
     # ------------------------------------------------------------------- arithmetic
@@ -232,7 +235,14 @@ class Beside(ABC):
         """The other parts of an array that is exact."""
         if name in self.beside:
             return []
+        self.filled_here.append(name)
         return [self.filled(n, t, ZERO) for n in self.named(name)]
+
+    def leave(self, outside: int) -> None:
+        """A block ends: what was filled in it, all after the first `outside`, is exact again."""
+        for name in self.filled_here[outside:]:
+            del self.beside[name]
+        del self.filled_here[outside:]
 
     def build(self, s: Build) -> list[Statement]:
         if s.type.kind != "f":
@@ -253,6 +263,7 @@ class Beside(ABC):
 
     def nest(self, s: Build) -> list[Statement]:
         """Loops that fill an array and those beside it."""
+        outside = len(self.filled_here)
         body = self.block(s.body)
         (values,) = self.real(s.value)
         ends = (s.name, *self.named(s.name))
@@ -276,6 +287,7 @@ class Beside(ABC):
             )
             block = (Loop(i, count, carried, block, self.names.fresh("trips")),)
             last = after
+        self.leave(outside)
         return [*made, *block]
 
     def update(self, s: Update) -> list[Statement]:
@@ -324,6 +336,7 @@ class Beside(ABC):
                 names = self.named(r.name)
                 restores += [Restore(t, r.type, n) for t, n in zip(tapes, names, strict=True)]
         condition = self.whole(s.condition)
+        outside = len(self.filled_here)
         body = list(self.block(s.body))
         saves: list[Save] = []
         for v in s.saves:
@@ -361,6 +374,7 @@ class Beside(ABC):
             s, carried=tuple(carried), body=tuple(body), saves=tuple(saves),
             restores=tuple(restores), condition=condition,
         )  # fmt: skip
+        self.leave(outside)
         return [*before, made]
 
 

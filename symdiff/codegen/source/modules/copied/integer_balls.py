@@ -148,16 +148,16 @@ class _Ball:
         return self.m << self.e if self.e >= 0 else self.m >> -self.e
 
     def mid(self):
-        return _Ball(self.m, 0, self.e)
+        return _Ball(self.m, min(self.r, 0), self.e)
 
     def lower(self):
-        return _Ball(self.m - self.r, 0, self.e)
+        return _Ball(self.m - max(self.r, 0), min(self.r, 0), self.e)
 
     def upper(self):
-        return _Ball(self.m + self.r, 0, self.e)
+        return _Ball(self.m + max(self.r, 0), min(self.r, 0), self.e)
 
     def abs_upper(self):
-        return _Ball(abs(self.m) + self.r, 0, self.e)
+        return abs(self).upper()
 
     def rel_accuracy_bits(self):
         return self.m.bit_length() - self.r.bit_length()
@@ -194,7 +194,7 @@ def _between(low, high):
 
 def _widened(x, by):
     """x with more of a radius."""
-    return x + _Ball(0, abs(by.m) + by.r, by.e)
+    return x + _Ball(0, abs(by.m) + by.r if by.r >= 0 else -1, by.e)
 
 
 def _size(x):
@@ -244,6 +244,11 @@ def _known(name, w):
             value += 8 * _inverse_series(8749, bits, 1)
         _CONSTANTS[name] = bits, value
     return value >> (bits - w)
+
+
+def _nearest(x):
+    """The integer nearest to the middle of x, for x.e < 0."""
+    return ((x.m >> (-x.e - 1)) + 1) >> 1
 
 
 def _integer_pi():
@@ -354,6 +359,8 @@ def _integer_sin_cos(x):
         return x, _Ball(1)
     if _size(x) > 5000 or (x.r and x.r.bit_length() + x.e > 1):
         return _Ball(0, 1), _Ball(0, 1)
+    if x.m == 0:
+        return x, _widened(_Ball(1), x * x)
     if _size(x) < -_BITS[0]:
         return _like_its_argument(x), _widened(_Ball(1), x * x)
     size, w = max(0, x.m.bit_length() + x.e), _BITS[0] + 20
@@ -375,8 +382,8 @@ def _integer_sin_cos(x):
         cos = ((1 << wide) - less) >> (wide - w)
         unsure = 8 + (2 << w) // max(sin, 1)
         lost = max(unsure.bit_length() - sin.bit_length(), 4 - abs(cos).bit_length())
-        if lost <= -_BITS[0]:
-            break
+        if lost <= -_BITS[0] or (x.r and w + x.r.bit_length() + x.e > 64):
+            break  # to as many bits as are wanted, or as x has
         w += lost + _BITS[0] + 8
     sin, cos = _integer(sin, unsure, -w), _integer(cos, 8, -w)
     sin, cos = ((sin, cos), (cos, -sin), (-sin, -cos), (-cos, sin))[n % 4]
@@ -407,7 +414,7 @@ def _integer_sinc_pi(x):
         return _widened(_Ball(1), pi * x * (pi * x))
     if x.e >= 0:
         return (pi * _Ball(0, x.r, x.e)).sin() / (pi * x)
-    n = (x.m + (1 << (-x.e - 1))) >> -x.e  # the nearest integer
+    n = _nearest(x)
     sin = (pi * (x - n)).sin() / (pi * x)
     return -sin if n % 2 else sin
 
@@ -418,12 +425,14 @@ def _integer_atan(x):
         return x
     if _size(x) < -_BITS[0]:
         return _like_its_argument(x)
-    m, size = abs(x.m), x.m.bit_length() + x.e
+    m, size = abs(x.m), x.m.bit_length() + x.e if x.m else 0
     w = _BITS[0] + 20 + max(0, min(-size, _BITS[0]))
     s = math.isqrt(w) // 2
     wide = w + s + 16
     one = 1 << wide
-    if size > 0:  # pi/2 less that of 1/x
+    if m == 0:
+        t = 0
+    elif size > 0:  # pi/2 less that of 1/x
         t = (1 << (wide - x.e)) // m if wide > x.e else 0
     else:
         t = _fixed(m, x.e + wide)

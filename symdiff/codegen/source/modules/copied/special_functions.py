@@ -14,6 +14,8 @@ import math
 
 def _integer_erf(x):
     """The error function."""
+    if x.r and x.r.bit_length() + x.e > 0:  # wide
+        return _between(x.lower().erf().lower(), x.upper().erf().upper())
     a = x.mid()
     square = a * a
     if square > _BITS[0] + 8:
@@ -38,8 +40,12 @@ def _integer_erf(x):
 
 def _integer_erfc(x):
     """1 - erf(x)."""
+    if x.r and x.r.bit_length() + x.e > 0:  # wide
+        return _between(x.upper().erfc().lower(), x.lower().erfc().upper())
     a = x.mid()
     square = a * a
+    if a.m > 0 and _size(square) > 4000:  # from 0 to exp(-x*x), whose exponent has no digits
+        return (-square).exp()
     if a.m <= 0:
         value = 1 + (-a).erf()
     elif square * 10 > 7 * _BITS[0] + 300:  # its asymptotic series, which envelops it
@@ -129,8 +135,10 @@ def _integer_digamma(x):
     if x.m <= x.r:
         if x.e >= 0:
             return _Ball(0, -1)
-        pi, nearest = _integer_pi(), (x.m + (1 << (-x.e - 1))) >> -x.e
-        return (1 - x).digamma() - pi / (pi * (x - nearest)).tan()
+        pi, beside = _integer_pi(), x - _nearest(x)
+        if not beside.m or abs(beside.m) <= beside.r:  # a pole
+            return _Ball(0, -1)
+        return (1 - x).digamma() - pi / (pi * beside).tan()
     if _BITS[0] > 2500:
         return _Ball(0, -1)
     z, total = _shifted_up(x, lambda y: 1 / y)
