@@ -803,20 +803,12 @@ COPYSIGN: Op = Op(
 )  # fmt: skip
 
 
-def _taken_simplify(a: Expr, b: Expr) -> Expr | None:
-    tie = eq(a, b)
-    return HALF if tie is TRUE else ONE if tie is FALSE else None
-
-
 TAKEN: Op = Op(
-    "taken", 2,
-    partials=lambda a, b: (ZERO, ZERO),
-    simplify=_taken_simplify,
-    sign="positive",
+    "taken", 2, sign="positive",
+    partials=lambda a, b: (ZERO, ZERO), simplify=lambda a, b: {TRUE: HALF, FALSE: ONE}.get(eq(a, b)),
     sympy=lambda sp, a, b: sp.Piecewise((sp.Rational(1, 2), sp.Eq(a, b)), (1, True)),
     expand=lambda a, b: where(eq(a, b), HALF, ONE),
-    kink=lambda a, b: a - b,
-    kink_rule="a tie gives the mean of the sides",
+    kink=lambda a, b: a - b, kink_rule="a tie gives the mean of the sides",
 )  # fmt: skip
 """The slope of max(a, b) by a, which counts only where b <= a."""
 
@@ -921,9 +913,8 @@ def normal_below(x: Expr) -> Expr:
     return mul(HALF, ERFC(neg(div(x, sqrt(const(2))))))
 
 
-_DEGREES = 180 / Fraction(math.pi)
-"""Of a radian, with the double of pi: a right angle misses by its rounding, as it does in Python."""
-
+_degrees = functools.partial(mul, const(180 / Fraction(math.pi)))  # with the double, as in Python
+_radians = functools.partial(mul, const(Fraction(math.pi) / 180))
 COMPOSITES: dict[str, Callable[..., Expr]] = {
     "math.sqrt": sqrt,
     "numpy.sqrt": sqrt,
@@ -940,12 +931,8 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "numpy.multiply": mul,
     "numpy.divide": div,
     "numpy.true_divide": div,
-    "math.degrees": lambda x: mul(const(_DEGREES), x),
-    "numpy.degrees": lambda x: mul(const(_DEGREES), x),
-    "numpy.rad2deg": lambda x: mul(const(_DEGREES), x),
-    "math.radians": lambda x: mul(const(1 / _DEGREES), x),
-    "numpy.radians": lambda x: mul(const(1 / _DEGREES), x),
-    "numpy.deg2rad": lambda x: mul(const(1 / _DEGREES), x),
+    **dict.fromkeys(("math.degrees", "numpy.degrees", "numpy.rad2deg"), _degrees),
+    **dict.fromkeys(("math.radians", "numpy.radians", "numpy.deg2rad"), _radians),
     "numpy.heaviside": lambda x, h: where(
         eq(x, ZERO), h, where(lt(x, ZERO), ZERO, where(lt(ZERO, x), ONE, NAN))
     ),

@@ -23,6 +23,8 @@ MAX_CHOICES = 12
 """Kinks that are told apart in one output, with those that meet there."""
 MAX_NODES = 4000
 """Nodes of outputs that are looked at."""
+MAX_WORK = 20_000
+"""Nodes that are walked over for one output."""
 
 
 def sides_of_kinks(outputs: Iterable[Expr], of: Iterable[Expr] = ()) -> tuple[Expr, ...]:
@@ -43,11 +45,12 @@ class _Choices:
     def __init__(self, sizes: set[Expr]) -> None:
         self.sizes = sizes
         self.left = MAX_CHOICES
+        self.work = MAX_WORK
 
     def of(self, e: Expr, done: frozenset[Expr] = frozenset()) -> Expr:
         """The output with choices at its kinks but those that are done."""
         for u in self._loci(e):
-            if u in done or self.left <= 0 or _degree(e, u) < 2:
+            if u in done or self.left <= 0 or self.work <= 0 or self._degree(e, u) < 2:
                 continue
             self.left -= 1
             done = done | {u}
@@ -55,6 +58,44 @@ class _Choices:
             mean = here[0] if here[0] is here[1] else HALF * (here[0] + here[1])
             return ir.where(ir.eq(u, ZERO), mean, self.of(e, done))
         return e
+
+    def _degree(self, e: Expr, u: Expr) -> int:
+        """How many slopes of the kink at u = 0 are multiplied; 2 stands for more."""
+        known: dict[Expr, int] = {}
+        order = ir.topological((e,))
+        self.work -= len(order)
+        for n in order:
+            parts = [known[a] for a in n.args]
+            if n.op.boolean:
+                found = 0
+            elif n.op in (TAKEN, SIGN) and self._is_slope(n, u):
+                found = 1
+            elif n.op in (ADD, SUB, NEG, WHERE):
+                found = max(parts)
+            elif n.op is MUL:
+                found = sum(parts)
+            elif n.op is DIV:
+                found = parts[0] + 2 * parts[1]
+            else:
+                found = 2 * max(parts, default=0)
+            known[n] = min(found, 2)
+        return known[e]
+
+    def _is_slope(self, n: Expr, u: Expr) -> bool:
+        """Whether a slope jumps where u vanishes, by itself or by what it is a slope of."""
+        if place(*n.args)[0] is u:
+            return True
+        inside = ir.topological(n.args)
+        self.work -= len(inside)
+        found = (m for m in inside if m.op in (ABS, MAXIMUM, MINIMUM))
+        if self.work <= 0 or not any(place(*m.args)[0] is u for m in found):
+            return False
+        for side in (1, -1):
+            self.work -= len(inside)
+            args = tuple(_beside(a, u, side) for a in n.args)
+            if args != n.args and place(*args)[0] is u:
+                return True
+        return False
 
     def _loci(self, e: Expr) -> list[Expr]:
         """What vanishes at kinks whose slopes occur, with other signs on both sides."""
@@ -81,38 +122,6 @@ def _has_one_side(u: Expr) -> bool:
 
 def _is_even_power(u: Expr) -> bool:
     return u.op is POW and (k := ir.integer(u.args[1])) is not None and k % 2 == 0
-
-
-def _degree(e: Expr, u: Expr) -> int:
-    """How many slopes of the kink at u = 0 are multiplied; 2 stands for more."""
-    known: dict[Expr, int] = {}
-    for n in ir.topological((e,)):
-        parts = [known[a] for a in n.args]
-        if n.op.boolean:
-            found = 0
-        elif n.op in (TAKEN, SIGN) and _is_slope(n, u):
-            found = 1
-        elif n.op in (ADD, SUB, NEG, WHERE):
-            found = max(parts)
-        elif n.op is MUL:
-            found = sum(parts)
-        elif n.op is DIV:
-            found = parts[0] + 2 * parts[1]
-        else:
-            found = 2 * max(parts, default=0)
-        known[n] = min(found, 2)
-    return known[e]
-
-
-def _is_slope(n: Expr, u: Expr) -> bool:
-    """Whether a slope jumps where u vanishes, by itself or by what it is a slope of."""
-    if place(*n.args)[0] is u:
-        return True
-    for side in (1, -1):
-        args = tuple(_beside(a, u, side) for a in n.args)
-        if args != n.args and place(*args)[0] is u:
-            return True
-    return False
 
 
 def _beside(e: Expr, u: Expr, side: int) -> Expr:
