@@ -110,6 +110,49 @@ def test_a_product_with_a_logarithm_is_scipys() -> None:
     assert f.hessian(0.0, 2.0) == ((0.0, 0.5), (0.5, 0.0))
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y, w: math.sqrt(x * x + w * y * y),
+        lambda x, y, w: math.sqrt(x * x + math.exp(w) * y * y),
+        lambda x, y, w: math.sqrt(y * w * y + w * x * x * w),
+    ],
+)
+def test_a_norm_with_weights_is_one(f: Callable[..., Any]) -> None:
+    assert symgrad(f).grad(0.0, 0.0, 2.0) == (0.0, 0.0, 0.0)
+    slopes = symgrad(f).grad(3.0, 0.0, 2.0)
+    assert slopes[0] == pytest.approx((f(3 + 1e-6, 0.0, 2.0) - f(3 - 1e-6, 0.0, 2.0)) / 2e-6)
+
+
+def test_a_form_that_is_not_positive_is_no_norm() -> None:
+    f = symgrad(lambda x, y, w: math.sqrt(x * x + w * y * y))
+    assert math.isnan(f.grad(0.0, 0.0, -1.0)[0])
+    assert f.grad(0.0, 1.0, 0.0)[2] == inf
+
+
+def test_no_count_has_no_slope() -> None:
+    """d/dx u*log(x) is u/x, and 0 at u = 0 wherever the function is 0 of x >= 0; its derivatives
+    by u are those of log(x)."""
+    f = symgrad(lambda u, x: scipy.special.xlogy(u, x))
+    assert f.grad(0.0, 0.0) == (-inf, 0.0)
+    assert f.grad(2.0, 0.0) == (-inf, inf)
+    assert f.hessian(0.0, 0.0) == ((0.0, inf), (inf, 0.0))
+    assert f.diff("x", "x", "u")(0.0, 0.0) == -inf
+    by_u, by_x = f.grad(np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 3.0]))
+    assert by_u.tolist() == pytest.approx([-inf, -inf, math.log(3.0)], rel=1e-15)
+    assert by_x.tolist() == [0.0, inf, 0.0]
+
+
+def test_likelihoods_at_saturation() -> None:
+    entropy = symgrad(
+        lambda y, p: -scipy.special.xlogy(y, p) - scipy.special.xlog1py(1 - y, -p), wrt="p"
+    )
+    assert [entropy.grad(y, p) for y, p in ((0.0, 0.0), (1.0, 1.0), (0.0, 1e-300))] == [1, -1, 1]
+    assert entropy.grad(1.0, 0.0) == -inf
+    counts = symgrad(lambda k, rate: np.sum(rate - scipy.special.xlogy(k, rate)), wrt="rate")
+    assert counts.grad(np.array([0.0, 2.0]), np.array([0.0, 1.0])).tolist() == [1.0, -1.0]
+
+
 def black_scholes(s: Any, k: Any, t: Any, sigma: Any) -> Any:
     """A call, with the usual approximation of the normal distribution by tanh."""
     d1 = (np.log(s / k) + sigma * sigma * t / 2) / (sigma * np.sqrt(t))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
@@ -79,6 +80,47 @@ def _is_static(parameter: inspect.Parameter) -> bool:
     return named or note in STATIC_TYPES or default is None or isinstance(default, (bool, str))
 
 
+def _is_real(default: Any) -> bool:
+    """Whether a default is a number, an array, or a list, tuple or dict of such."""
+    if isinstance(default, (list, tuple)):
+        return all(map(_is_real, default))
+    if isinstance(default, dict):
+        return all(map(_is_real, default.values()))
+    kind = getattr(getattr(default, "dtype", None), "kind", "")
+    return isinstance(default, Real) or kind in ("f", "i", "u", "b")
+
+
+def _counts(fun: FunctionType, parameters: Iterable[inspect.Parameter]) -> set[str]:
+    """The parameters with a whole number as default, and no annotation, that `range` is called with:
+    how often a loop runs is no real number."""
+    whole = {
+        p.name for p in parameters
+        if p.annotation is p.empty and isinstance(p.default, int) and not isinstance(p.default, bool)
+    }  # fmt: skip
+    if not whole:
+        return whole
+    try:
+        _, tree = source.find(fun)
+    except UnsupportedError:
+        return set()
+    found: set[str] = set()
+    stack: list[ast.AST] = [
+        a for n in ast.walk(tree)
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "range"
+        for a in n.args
+    ]  # fmt: skip
+    while stack:
+        n = stack.pop()
+        if isinstance(n, ast.Name):
+            found.add(n.id)
+        elif not isinstance(n, ast.Call):  # a call may give another number
+            stack.extend(ast.iter_child_nodes(n))
+    stored = {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    return whole & found - stored
+
+
 class Parameters:
     """What `fun` is called with, and how a call's arguments are sorted.
 
@@ -86,7 +128,8 @@ class Parameters:
     ----------
     fun : what `capture` takes.
     static : names of parameters to specialise on, besides those that are static
-        by their annotation (int, bool, str) or default (bool, str, None).
+        by their annotation (int, bool, str) or default (bool, str, None; whole numbers that
+        `range` is called with).
 
     Attributes
     ----------
@@ -125,6 +168,7 @@ class Parameters:
                     f"its parameters are {', '.join(signature.parameters) or 'none'}",
                 )
         real, fixed = [], []
+        counts = _counts(inner, signature.parameters.values())
         shapes: dict[str, tuple[str | int, ...]] = {}
         for name, p in signature.parameters.items():
             p = p.replace(annotation=_bare(_named(p.annotation, inner.__globals__)))
@@ -137,11 +181,11 @@ class Parameters:
                 )
             if is_array(p.annotation) and name not in wanted:
                 shapes[name] = _shape(p.annotation)
-            elif name in wanted or _is_static(p):
+            elif name in wanted or name in counts or _is_static(p):
                 fixed.append(name)
                 continue
             real.append(name)
-            if p.default is not p.empty and not isinstance(p.default, Real):
+            if p.default is not p.empty and not _is_real(p.default):
                 raise UnsupportedError(
                     f"the default of '{name}' is not a number",
                     _parameter_location(inner, name),

@@ -25,6 +25,7 @@ from symdiff.ir import (
     POW,
     SIGN,
     TRUE,
+    VAR,
     ZERO,
     Expr,
     Op,
@@ -45,6 +46,7 @@ from symdiff.ir import (
     raw,
     scaled,
     sqrt,
+    topological,
     where,
 )
 
@@ -225,6 +227,12 @@ LOGADDEXP: Op = Op(
 
 
 # ------------------------------------------------- products with a logarithm, 0 at 0
+def _share(a: Expr, b: Expr) -> bool:
+    """Whether two formulas have a variable, or an element of an array, in common."""
+    of_a = {e for e in topological((a,)) if e.op is VAR or e.op.arity < 0}
+    return any(e in of_a for e in topological((b,)))
+
+
 def _times_log(log: Op, edge: int) -> dict[str, Any]:
     """The columns of u*log(x), which is 0 where u is, though the logarithm may not exist.
 
@@ -245,10 +253,18 @@ def _times_log(log: Op, edge: int) -> dict[str, Any]:
             vanishes = and_(vanishes, le(x, const(edge)))
         return where(vanishes, ZERO, mul(u, log(x)))
 
+    def slope(u: Expr, x: Expr) -> Expr:
+        """u/x, completed with 0 at u = 0 as u*log(x) is. There it is written as a product with a
+        logarithm again, which is 0 and has the poles of u/x as derivatives by u."""
+        step = x - const(edge)
+        if _share(u, step):  # they may cancel
+            return div(u, step)
+        return where(and_(eq(u, ZERO), eq(step, ZERO)), neg(XLOGY(u, step)), div(u, step))
+
     ball = log.ball
     assert ball is not None
     return {
-        "partials": lambda u, x: (log(x), div(u, x - const(edge))),
+        "partials": lambda u, x: (log(x), slope(u, x)),
         "domain": lambda u, x: or_(and_(eq(u, ZERO), le(x, const(edge))), le(const(edge), x)),
         "pole": lambda u, x: and_(eq(x, const(edge)), lt(ZERO, abs_(u))),
         "simplify": simplify,
@@ -269,6 +285,7 @@ XLOG1PY: Op = Op(
     sympy=lambda sp, u, x: sp.Piecewise((0, sp.Eq(u, 0)), (u * sp.log(1 + x), True)),
     **_times_log(LOG1P, -1),
 )  # fmt: skip
+
 
 # ------------------------------------------------------------------------ roots
 CBRT: Op = Op(
@@ -943,8 +960,10 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     ),
     "scipy.special.erfcx": lambda x: mul(EXP(power(x, 2)), ERFC(x)),
     "scipy.special.log_ndtr": lambda x: LOG(normal_below(x)),
-    "scipy.special.rel_entr": lambda x, y: where(eq(x, ZERO), ZERO, mul(x, LOG(div(x, y)))),
-    "scipy.special.kl_div": lambda x, y: where(eq(x, ZERO), y, mul(x, LOG(div(x, y))) - x + y),
+    "scipy.special.rel_entr": lambda x, y: where(
+        and_(eq(x, ZERO), eq(y, ZERO)), XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y))
+    ),
+    "scipy.special.kl_div": lambda x, y: COMPOSITES["scipy.special.rel_entr"](x, y) - x + y,
     "scipy.special.huber": lambda d, r: where(
         le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d))
     ),

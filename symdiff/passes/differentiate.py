@@ -211,8 +211,10 @@ def weighted_squares(u: Expr) -> list[Expr] | None:
 
 
 def _squared(e: Expr) -> tuple[Expr, Expr] | None:
-    """What is squared in a product, and the other factors; None if nothing is."""
+    """What is squared in a product, and the other factors; None if nothing is. Equal factors make
+    a square too, as in w*y*y."""
     stack, w, rest = [e], None, ONE
+    single: list[Expr] = []
     while stack:
         n = stack.pop()
         k = ir.integer(n.args[1]) if n.op is POW else None
@@ -223,8 +225,13 @@ def _squared(e: Expr) -> tuple[Expr, Expr] | None:
             stack.append(n.args[0])
         elif w is None and k is not None and k > 0 and not k % 2:
             w = n.args[0]
+        elif w is None and n in single:
+            w = n
+            single.remove(n)
         else:
-            rest = rest * n
+            single.append(n)
+    for n in single:
+        rest = rest * n
     return None if w is None else (w, rest)
 
 

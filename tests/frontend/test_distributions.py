@@ -113,3 +113,32 @@ def test_shorthands_of_scipy_special(call, at):
 def test_box_and_cox_at_zero():
     g = symgrad(lambda x, k: special.boxcox(x, k))
     assert g.grad(1.7, 0.0)[1] == pytest.approx(math.log(1.7) ** 2 / 2, rel=1e-15)
+
+
+EDGES = {
+    "gamma.logpdf": (lambda x, a: stats.gamma.logpdf(x, a), (0.0, 1.0), -1.0),
+    "gamma.pdf": (lambda x, a: stats.gamma.pdf(x, a), (0.0, 1.0), -1.0),
+    "chi2.logpdf": (lambda x, a: stats.chi2.logpdf(x, a), (0.0, 2.0), -0.5),
+    "beta.logpdf": (lambda x, a: stats.beta.logpdf(x, a, 3.0), (0.0, 1.0), -2.0),
+    "beta.logpdf at 1": (lambda x, b: stats.beta.logpdf(x, 2.0, b), (1.0, 1.0), 1.0),
+    "weibull_min.logpdf": (lambda x, c: stats.weibull_min.logpdf(x, c), (0.0, 1.0), -1.0),
+    "weibull_min.pdf": (lambda x, c: stats.weibull_min.pdf(x, c), (0.0, 2.0), 2.0),
+    "infinite": (lambda x, a: stats.gamma.logpdf(x, a), (0.0, 0.5), -math.inf),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "at", "slope"), EDGES.values(), ids=EDGES)
+def test_the_edge_of_the_support_belongs_to_it(f, at, slope):
+    g = symgrad(f)
+    assert g(*at) == pytest.approx(f(*at), rel=1e-15)
+    assert g.grad(*at)[0] == slope
+
+
+@pytest.mark.parametrize("name", ["rel_entr", "kl_div"])
+def test_relative_entropies_are_steep_at_zero(name):
+    f = getattr(special, name)
+    g = symgrad(lambda x, y: f(x, y))
+    for at in ((0.0, 0.0), (0.0, 0.7), (0.3, 0.0)):
+        assert g(*at) == f(*at)
+    by_x, by_y = g.grad(0.0, 0.7)
+    assert (by_x, by_y) == (-math.inf, 1.0 if name == "kl_div" else 0.0)

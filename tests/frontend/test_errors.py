@@ -116,12 +116,12 @@ hint: name every parameter of the function to differentiate
     ),
     "tuple_default": (
         """
-def f(x, w=(1, 2)):
+def f(x, w=(1, "b")):
     return x * w[0]
 """,
         """
 model.py:1:10: the default of 'w' is not a number
-    def f(x, w=(1, 2)):
+    def f(x, w=(1, "b")):
              ^
 hint: if it is no real parameter, list it: static="w"
 """,

@@ -49,7 +49,9 @@ POINTS = (math.nan, math.inf, -math.inf, 0.0, 1.0, -1.0, 2.5)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::symdiff.errors.GuardWarning")
 def test_as_in_plain_python(fun: Callable[[Any], Any]) -> None:
     f = symgrad(fun)
-    assert f(0.75) == fun(np.float64(0.75))
+    np.testing.assert_allclose(
+        f(0.75), fun(np.float64(0.75)), rtol=3e-16
+    )  # expm1 of NumPy is not of the C library
     plain = [float(fun(np.float64(x))) for x in POINTS]
     filled = [float(fun(np.float64(x))) if x or not math.isnan(y) else 1.0 for x, y in zip(POINTS, plain, strict=True)]  # fmt: skip
     for found in ([f(x) for x in POINTS], f(np.array(POINTS))):

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symdiff import symgrad
 from symdiff.frontend import Array, Parameters
 
 
@@ -31,6 +32,32 @@ def test_real_and_static() -> None:
     assert p.real == ("a", "b", "c", "d")
     assert p.static == ("n", "mode", "flag", "w", "s")
     assert p.defaults == {"b": 2, "mode": "fast", "c": 1.5, "d": 3, "w": None, "s": "q"}
+
+
+def counted(z, k=2, n=64, m=3, j=4):
+    m = m + 1
+    total = k * z
+    for i in range(1, 2 * n):
+        total = total + i * z
+    for _ in range(int(j), m):
+        total = total + z
+    return total
+
+
+def test_whole_numbers_that_count_iterations_are_static() -> None:
+    p = Parameters(counted)
+    assert p.real == ("z", "k", "m", "j")
+    assert p.static == ("n",)
+
+
+def test_defaults_may_be_containers_of_numbers() -> None:
+    def polynomial(x, c=(1.0, 0.5), d={"a": [2.0]}):  # noqa: B006
+        return c[0] + c[1] * x + d["a"][0] * x * x
+
+    f = symgrad(polynomial)
+    assert f(3.0) == polynomial(3.0)
+    assert f.grad(3.0) == (12.5, (1.0, 3.0), {"a": [9.0]})
+    assert f.grad(3.0, (0.0, 1.0))[0] == 13.0
 
 
 def test_listed_static() -> None:

@@ -136,13 +136,13 @@ def laplace_pdf(x: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:
 
 def weibull_min_logpdf(x: Number, c: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:
     z = (x - loc) / scale
-    inner = np.log(c) + (c - 1) * np.log(z) - z**c - np.log(scale)
-    return np.where(z > 0, inner, -np.inf)
+    inner = np.log(c) + xlogy(c - 1, z) - z**c - np.log(scale)
+    return np.where(z >= 0, inner, -np.inf)
 
 
 def weibull_min_pdf(x: Number, c: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:
     z = (x - loc) / scale
-    return np.where(z > 0, c * z ** (c - 1) * np.exp(-(z**c)) / scale, 0.0)
+    return np.where(z >= 0, c * z ** (c - 1) * np.exp(-(z**c)) / scale, 0.0)
 
 
 def weibull_min_cdf(x: Number, c: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:
@@ -157,14 +157,14 @@ def weibull_min_sf(x: Number, c: Number, loc: Number = 0.0, scale: Number = 1.0)
 
 def gamma_logpdf(x: Number, a: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:
     z = (x - loc) / scale
-    inner = (a - 1) * np.log(z) - z - math.lgamma(a) - np.log(scale)
-    return np.where(z > 0, inner, -np.inf)
+    inner = xlogy(a - 1, z) - z - math.lgamma(a) - np.log(scale)
+    return np.where(z >= 0, inner, -np.inf)
 
 
 def gamma_pdf(x: Number, a: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:
     z = (x - loc) / scale
-    inner = np.exp((a - 1) * np.log(z) - z - math.lgamma(a)) / scale
-    return np.where(z > 0, inner, 0.0)
+    inner = np.exp(xlogy(a - 1, z) - z - math.lgamma(a)) / scale
+    return np.where(z >= 0, inner, 0.0)
 
 
 def chi2_logpdf(x: Number, df: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:
@@ -230,8 +230,8 @@ def uniform_cdf(x: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:
 def beta_logpdf(x: Number, a: Number, b: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:
     z = (x - loc) / scale
     size = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    inner = size + (a - 1) * np.log(z) + (b - 1) * np.log1p(-z) - np.log(scale)
-    return np.where((z > 0) & (z < 1), inner, -np.inf)
+    inner = size + xlogy(a - 1, z) + xlog1py(b - 1, -z) - np.log(scale)
+    return np.where((z >= 0) & (z <= 1), inner, -np.inf)
 
 
 def beta_pdf(x: Number, a: Number, b: Number, loc: Number = 0.0, scale: Number = 1.0) -> Number:

@@ -7,6 +7,7 @@ After:   log(x + 1), 1 - u**2, (sign(x) + 1)/2
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from flint import arb
 
@@ -32,6 +33,7 @@ from symdiff.ir.functions import (
     UNIT,
     XLOGY,
 )
+from symdiff.passes.differentiate import all_of, weighted_squares
 from symdiff.passes.simplify.truth import is_total, tidied
 
 PRECISION = 128
@@ -72,6 +74,14 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
         if (step := _step(args)) is not None:
             return step
         condition, a, b = args
+        if (
+            a.op is NEG
+            and a.args[0].op is XLOGY
+            and _holds(ir.eq(a.args[0].args[0], ir.ZERO), condition)
+        ):
+            a = ir.ZERO  # as it is written only for its derivatives
+        if a is ir.ZERO and _is_kink(condition, b):
+            return b
         if b.op is ir.WHERE and b.args[1] is a:  # the same in two branches
             condition, b = ir.or_(condition, b.args[0]), b.args[2]
         return ir.where(tidied(condition), a, b)
@@ -80,6 +90,24 @@ def _plain(node: Expr, args: tuple[Expr, ...]) -> Expr:
     if node.op is XLOGY and args[0].op is ir.POW and args[0].args[0] is args[1]:
         return ir.mul(args[0], LOG(args[1]))  # 0 at 0 by continuity
     return ir.rebuild(node, args)
+
+
+def _is_kink(condition: Expr, slope: Expr) -> bool:
+    """Whether this is where a norm in a slope is 0: the slope of a norm is written w/norm."""
+    return any(
+        n.op is ir.POW
+        and ir.rational(n.args[1]) in (Fraction(1, 2), Fraction(-1, 2))
+        and (zero := weighted_squares(n.args[0])) is not None
+        and all_of(tuple(zero)) is condition
+        for n in ir.topological((slope,))
+    )
+
+
+def _holds(part: Expr, condition: Expr) -> bool:
+    """Whether a condition is one of those that must all hold for another."""
+    if condition.op is ir.AND:
+        return any(_holds(part, c) for c in condition.args)
+    return condition is part
 
 
 def _one_branch(e: Expr) -> Expr:
