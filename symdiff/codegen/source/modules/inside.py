@@ -82,9 +82,9 @@ def inside_source(
                 lines.append(f"        {result} = {value}")
             if balls:
                 lines += _balls((sure, prove, in_balls), group.columns[full], results, again, dtype)
-    for (p, value), given_as in zip(face.fixed, fixed, strict=True):
-        differs = f"{given_as} is not None" if value in (None, "None") else f"{given_as} != {value}"
-        lines[:0] = [f"if {differs}:", f"    raise ValueError({refusal(main, p, value)!r})"]
+    for (p, known), given_as in zip(face.fixed, fixed, strict=True):
+        differs = f"{given_as} is not None" if known in (None, "None") else f"{given_as} != {known}"
+        lines[:0] = [f"if {differs}:", f"    raise ValueError({refusal(main, p, known)!r})"]
     lines.append(f"return {_nested(tree, results)}")
     given_balls = ""
     if group is not None and balls and group.checks.closed:  # not global names: Numba looks for
