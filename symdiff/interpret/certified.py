@@ -254,8 +254,9 @@ class _Search:
     def _run(self, prec: int, pending: set[int]) -> list[Value]:
         """All values; once balls do not suffice, with help of exact rationals."""
         values = self.tape.run(self.inputs, prec, self.known)
-        if self.known is None and not all(values[r].is_finite() for r in pending):
-            self.known = self.tape.exact(self.point)
+        open_ = prec > PRECISIONS[0] or not all(values[r].is_finite() for r in pending)
+        if self.known is None and open_:
+            self.known = self.tape.exact(self.point, values)
             if self.known:
                 values = self.tape.run(self.inputs, prec, self.known)
         return values
@@ -287,7 +288,12 @@ class _Search:
                 self.found[root] = Answer(value, "budget", y)
 
     def _fill(self, approach: Approach, output: Expr, root: int) -> Answer:
-        """The limit at a point where the formula is undefined."""
+        """The limit at a point where the formula is undefined, or the infinity that is written
+        there."""
+        if self._is_written(root):
+            y = extended_value(self.tape, root, self.point, PRECISIONS[1], self.known or {})
+            if not math.isnan(value := _infinity(y)):
+                return Answer(value, "pole")
         defined = self.program.primals_defined(output, self.point)
         limit = approach.limit(root) if defined else Limit("none")
         if limit.kind == "finite":
@@ -300,6 +306,34 @@ class _Search:
         known = self.program.jumps or (limit.kind == "open" and root in self.undecided)
         value = self._nearest(y) if known and y.is_finite() else _infinity(y)
         return Answer(value, "budget" if limit.kind == "open" else "pole")
+
+    def _is_written(self, root: int) -> bool:
+        """Whether what is not finite in a value comes from infinite constants alone."""
+        stack, seen = [self.tape.nodes[root]], set()
+        while stack:
+            e = stack.pop()
+            if e in seen:
+                continue
+            seen.add(e)
+            if e.op is ir.WHERE:
+                taken = self.values[self.tape.index[e.args[0]]]
+                if not isinstance(taken, bool):
+                    return False
+                stack.append(e.args[1 if taken else 2])
+            elif not e.args:
+                if not ir.is_infinite(e):
+                    return False
+            else:
+                values = [(a, self.values[self.tape.index[a]]) for a in e.args]
+                far = [
+                    a
+                    for a, y in values
+                    if not isinstance(y, bool) and not (y is not None and y.is_finite())
+                ]
+                if not far:
+                    return False
+                stack += far
+        return True
 
     def _deep(self) -> list[bool]:
         """Which nodes depend on numbers that are very large or small."""
@@ -407,7 +441,7 @@ def evaluate(
         inputs = [arb(float(x)) for x in point]
         values = tape.run(inputs, prec)
         if not all(values[r].is_finite() for r in tape.roots):
-            values = tape.run(inputs, prec, tape.exact(point))
+            values = tape.run(inputs, prec, tape.exact(point, values))
         for root, output in zip(tape.roots, outputs, strict=True):
             if not values[root].is_finite():
                 if tape.trouble(root, values) == "undecided":

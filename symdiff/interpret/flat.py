@@ -165,11 +165,17 @@ class Tape:
             v[i] = x if amend is None else amend(i, x)
         return v
 
-    def exact(self, point: Sequence[float]) -> dict[int, Fraction | bool]:
+    def exact(
+        self, point: Sequence[float], values: Sequence[Value] | None = None
+    ) -> dict[int, Fraction | bool]:
         """The nodes whose value at a point of floats is a rational number of
-        reasonable size, or a condition on such: what balls cannot decide."""
+        reasonable size, or a condition on such: what balls cannot decide. So are the difference
+        of two nodes that are the same formula of equal numbers there, and conditions on them,
+        where they are known to be numbers by their `values`."""
         known: dict[int, Expr] = {}
         slots = dict(self.slots)
+        formulas: dict[object, int] = {}  # of equal ones the first
+        first: list[int] = []
         for i, e in enumerate(self.nodes):
             if e.op is ir.VAR:
                 known[i] = ir.const(float(point[slots[i]]))
@@ -177,6 +183,15 @@ class Tape:
                 known[i] = e
             elif e.args and (r := self._exact_node(e, known)) is not None:
                 known[i] = r
+            elif e.op in _SAME and values is not None:
+                a, b = (self.index[x] for x in e.args)
+                if first[a] == first[b] and isinstance(values[a], arb) and values[a].is_finite():
+                    known[i] = _SAME[e.op]
+            key: object = known.get(i)
+            if key is None:
+                args = [first[self.index[a]] for a in e.args]
+                key = e.op, *(sorted(args) if e.op in (ir.ADD, ir.MUL) else args)
+            first.append(formulas.setdefault(key, i))
         return {
             i: e.value
             for i, e in known.items()
@@ -291,6 +306,10 @@ class Tape:
                 values[e] = ball_of(e.op)(*(values[a] for a in e.args))
         result: bool | None = values[condition]
         return result
+
+
+_SAME = {ir.SUB: ir.ZERO, ir.EQ: ir.TRUE, ir.LE: ir.TRUE, ir.LT: ir.FALSE}
+"""What operations give for twice the same number."""
 
 
 def _is_known(value: Value) -> bool:

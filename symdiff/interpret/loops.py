@@ -19,7 +19,7 @@ from flint import arb
 
 from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
-from symdiff.interpret.balls import ball_of, constant_ball, exclusive
+from symdiff.interpret.balls import Undecided, ball_of, constant_ball, exclusive
 from symdiff.ir import Expr, Op, rational
 from symdiff.ir.linalg import routines
 from symdiff.ir.loop_program import (
@@ -111,6 +111,52 @@ class Precise(Numbers):
     def kept(self, value: Any) -> Number:
         """What is computed with of a ball."""
         return value.mid()
+
+
+class Proven(Precise):
+    """Arithmetic of balls, which are not rounded to midpoints: what comes out is proven.
+
+    Parameters
+    ----------
+    most : operations, at most.
+    """
+
+    def __init__(self, most: int, bits: int = 300) -> None:
+        super().__init__(bits)
+        self.left = most
+
+    def kept(self, value: Any) -> Number:
+        """The ball itself."""
+        return value
+
+    def apply(self, op: Op, args: Sequence[Number]) -> Number:
+        """An operation.
+
+        Raises
+        ------
+        Undecided : if a condition hangs on what a ball does not tell, or all is spent.
+        """
+        self.left -= 1
+        if op.ball is None and op.expand is not None:
+            return super().apply(op, args)
+        value = ball_of(op)(*args)
+        if value is None or self.left < 0:
+            raise Undecided(f"{self.bits} bits do not decide {op.name}")
+        return value if isinstance(value, arb) else bool(value)
+
+    def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
+        """Routines that put numbers in order, of which all is known."""
+        self.left -= sum(np.size(a) for a in args)
+        exact = all(
+            isinstance(x, int | np.integer) or x.is_exact() for a in args for x in np.ravel(a)
+        )
+        if name not in ORDERS or not exact or self.left < 0:
+            raise Undecided(f"{name} is not proven")
+        return super().routine(name, args)
+
+
+ORDERS = ("argsort", "argsort_rows", "sort")
+"""Routines that only compare."""
 
 
 class Doubles(Numbers):

@@ -157,14 +157,14 @@ class Germs:
         )
 
     def _used(self, e: Expr) -> set[Expr]:
-        """The children that count near the point."""
+        """The children that count near the point, and at the point."""
         if e.op is not WHERE:
             return set(e.args)
-        return {
-            e.args[1] if x.truth[c] else e.args[2]
-            for x in self.sides
-            if (c := e.args[0]) in x.truth
-        }
+        c = e.args[0]
+        truths = {x.truth[c] for x in self.sides if c in x.truth}
+        if truths and (taken := self.at.condition(c)) is not None:
+            truths.add(taken)
+        return {e.args[1] if t else e.args[2] for t in truths}
 
     def _is_guard(self, e: Expr) -> bool:
         """Whether a branch is taken at the point that is not taken beside it."""

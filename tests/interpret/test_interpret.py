@@ -554,3 +554,24 @@ def test_the_precision_grows_by_what_a_result_lacks(monkeypatch: pytest.MonkeyPa
         for _ in range(3000):
             z = 4 * z * (1 - z)
     assert value == float(z)
+
+
+def test_the_same_formula_of_equal_numbers_is_the_same_number():
+    f, g = SIN(3 * x) * y, SIN(3 * y) * x
+    program = Certified(["x", "y"], [f - g, where(ir.le(f, g), 1, 2), LOG(x) - LOG(y)])
+    answers = program.at_with_status([0.7, 0.7])
+    assert [(a.value, a.status) for a in answers] == [
+        (0.0, "exact"),
+        (1.0, "exact"),
+        (0.0, "exact"),
+    ]
+    assert program.at_with_status([-0.7, -0.7])[2].status == "domain"
+    assert program.at_with_status([0.7, math.nextafter(0.7, 1)])[0].value != 0.0
+
+
+def test_an_infinity_that_is_written_is_no_limit_to_be_looked_for():
+    program = Certified(["x"], [where(ir.le(x, 0), -ir.INF - EXP(x), LOG(x))])
+    (answer,) = program.at_with_status([-0.7])
+    assert (answer.value, answer.status) == (-math.inf, "pole")
+    (answer,) = Certified(["x"], [ir.INF - ir.INF * x]).at_with_status([0.5])
+    assert math.isnan(answer.value)

@@ -442,3 +442,20 @@ def test_corrections_that_cancel_exactly(small):
         r2 = [1 + flint.arb(a) ** 2 + flint.arb(b) ** 2 for a, b in zip(x, y, strict=True)]
         want = float(sum((1 - 1 / r**3) ** 2 for r in r2))
     assert symgrad(pairs)(x, y) == pytest.approx(want, rel=1e-15)
+
+
+def deviation(x):
+    return np.median(np.abs(x - np.median(x)))
+
+
+def inequality(x):
+    n = len(x)
+    return np.sum((2 * np.arange(1, n + 1) - n - 1) * np.sort(x)) / (n * np.sum(x))
+
+
+@pytest.mark.parametrize("f", [deviation, inequality])
+def test_what_is_in_order_and_cancels_exactly(f):
+    g = symgrad(f, cache=False)
+    for x in ([1.0, 1.0], [5.0], [0.1, 0.1, 0.1], [1.0, 1.0, 1.0, 1.0]):
+        assert g(np.array(x)) == 0.0
+    assert symgrad(deviation, cache=False)(np.array([1.0, 1.0, 2.0])) == 0.0

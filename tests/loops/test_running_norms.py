@@ -125,3 +125,48 @@ def test_the_second_derivative_of_a_smooth_function_of_a_norm():
     f = symgrad(lambda w: np.sin(np.linalg.norm(w)) / np.linalg.norm(w))
     assert f(ZERO) == 1.0
     np.testing.assert_allclose(f.hessian(ZERO), -np.eye(3) / 3, rtol=1e-15)
+
+
+def looped(d, w):
+    s = 0.0
+    for i in range(d.shape[0]):
+        s += d[i] * math.exp(w[i]) * d[i]
+    return math.sqrt(s)
+
+
+WEIGHTED = {
+    "exponentials": lambda d, w: np.sqrt(np.sum(np.exp(w) * d * d)),
+    "below": lambda d, w: np.sqrt(np.sum(d**2 / np.exp(2 * w))),
+    "between": lambda d, w: np.sqrt(np.sum(d * np.exp(w) * d)),
+    "a sum": lambda d, w: np.sqrt(np.sum(d * d / (1 + np.exp(w)))),
+    "lengths": lambda d, w: np.sqrt(np.sum(d * d / w**2)),
+    "a loop": looped,
+}
+
+
+@pytest.mark.parametrize("f", WEIGHTED.values(), ids=WEIGHTED)
+def test_positive_weights_make_norms(f):
+    d, w = np.array([0.5, -0.25]), np.array([0.3, 1.1])
+    g = symgrad(f)
+    by_d, by_w = g.grad(0 * d, w)
+    assert by_d.tolist() == by_w.tolist() == [0.0, 0.0]
+    by_d, by_w = g.grad(d, w)
+    for k, step in enumerate(1e-6 * np.eye(2)):
+        assert by_d[k] == pytest.approx((f(d + step, w) - f(d - step, w)) / 2e-6, rel=1e-8)
+        assert by_w[k] == pytest.approx((f(d, w + step) - f(d, w - step)) / 2e-6, rel=1e-8)
+
+
+def test_weights_that_underflow_are_none_that_vanish():
+    f = symgrad(lambda d, w: np.sqrt(np.sum(np.exp(w) * d * d)))
+    by_d, by_w = f.grad(np.ones(2), np.array([-800.0, -900.0]))
+    assert by_d[0] == pytest.approx(math.exp(-400), rel=1e-14)
+    assert by_w[0] == pytest.approx(math.exp(-400) / 2, rel=1e-14)
+
+
+def test_weights_that_may_vanish_or_be_negative_are_left():
+    """The slope by a weight is infinite where it alone is 0, and a form of both signs has no norm."""
+    sizes = symgrad(lambda d, w: np.sqrt(np.sum(np.abs(w) * d * d)))
+    plain = symgrad(lambda d, w: np.sqrt(np.sum(w * d * d)))
+    assert plain.grad(np.ones(1), np.zeros(1))[1].tolist() == [math.inf]
+    for f in (sizes, plain):
+        assert np.isnan(f.grad(np.zeros(2), np.array([1.0, -2.0]))[0]).all()

@@ -11,8 +11,9 @@ the squares stand under the root themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, POW, WHERE, Expr, substitute, topological, var
@@ -30,10 +31,22 @@ from symdiff.ir.loop_program import (
 )
 
 
+class Known(NamedTuple):
+    """What is known of names: which are sums of squares or arrays of such, and which arrays have only
+    elements greater than 0."""
+
+    sums: frozenset[Expr] = frozenset()
+    positive: frozenset[Expr] = frozenset()
+
+    def and_sums(self, more: Iterable[Expr]) -> Known:
+        """The same with more sums."""
+        return self._replace(sums=self.sums.union(more))
+
+
 def marked(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
     """The block and the expressions after it, with sums of squares under roots marked."""
-    known = _known(block, frozenset())
-    if not known:
+    known = _known(block, Known())
+    if not known.sums:
         return block, tuple(roots)
 
     def one(e: Expr) -> Expr:
@@ -51,22 +64,24 @@ def marked(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]
     return go(block), tuple(map(one, roots))
 
 
-def _known(block: Block, known: frozenset[Expr]) -> frozenset[Expr]:
-    """The names that are sums of squares, and arrays of such: those given and a block's."""
+def _known(block: Block, known: Known) -> Known:
+    """What is known of names: those given and a block's."""
     for s in block:
         if isinstance(s, Build):
             known = _known(s.body, known)
             if s.type.kind == "f" and _is_sum(s.value, known):
-                known |= {array(s.name)}
+                known = known.and_sums([array(s.name)])
+            if s.type.kind == "f" and _is_positive(s.value, known):
+                known = known._replace(positive=known.positive | {array(s.name)})
         elif isinstance(s, Update):
-            if array(s.source) in known and _is_sum(s.value, known):
-                known |= {array(s.name)}
+            if array(s.source) in known.sums and _is_sum(s.value, known):
+                known = known.and_sums([array(s.name)])
         elif isinstance(s, Loop):
             known = _after_loop(s, known)
     return known
 
 
-def _after_loop(s: Loop, known: frozenset[Expr]) -> frozenset[Expr]:
+def _after_loop(s: Loop, known: Known) -> Known:
     """What is known after a loop: of carried values, what holds at the start and, if it does
     at the start of an iteration, at its end."""
     places: dict[Expr, tuple[Carried, Expr]] = {}
@@ -75,28 +90,29 @@ def _after_loop(s: Loop, known: frozenset[Expr]) -> frozenset[Expr]:
             leaf = array if c.type.shape else var
             places[leaf(c.name)] = c, leaf(c.result)
     while True:
-        inside = _known(s.body, known | places.keys())
+        inside = _known(s.body, known.and_sums(places))
         lost = [e for e, (c, _) in places.items() if not _is_sum(c.next, inside)]
         if not lost:
-            return inside | {result for _, result in places.values()}
+            return inside.and_sums(result for _, result in places.values())
         for e in lost:
             del places[e]
 
 
-def _is_sum(e: Expr, known: frozenset[Expr]) -> bool:
+def _is_sum(e: Expr, known: Known) -> bool:
     """Whether this is a sum of squares, or of products and greater powers of such."""
-    if e in known or e.op is SQUARES:
+    if e in known.sums or e.op is SQUARES:
         return True
     if e.op is CONST:
         return isinstance(e.value, Fraction) and e.value >= 0
     if e.op is LOAD:
-        return e.args[0] in known
+        return e.args[0] in known.sums
     if e.op is ADD:
         return all(_is_sum(a, known) for a in e.args)
     if e.op is MUL:
-        return e.args[0] is e.args[1] or all(_is_sum(a, known) for a in e.args)
+        return _is_product(e, known)
     if e.op is DIV:
-        positive = kind_of(e.args[1]) == "i" or _is_sum(e.args[1], known)
+        below = e.args[1]
+        positive = kind_of(below) == "i" or _is_positive(below, known) or _is_sum(below, known)
         return positive and _is_sum(e.args[0], known)
     if e.op is WHERE:
         return all(_is_sum(a, known) for a in e.args[1:])
@@ -105,9 +121,42 @@ def _is_sum(e: Expr, known: frozenset[Expr]) -> bool:
     return False
 
 
-def _uses(e: Expr, known: frozenset[Expr]) -> bool:
+def _is_product(e: Expr, known: Known) -> bool:
+    """Whether this is a product of sums of squares, of pairs of equal factors, and of what is
+    positive, not of the latter alone."""
+    single: list[Expr] = []
+    squares, stack = 0, [e]
+    while stack:
+        n = stack.pop()
+        if n.op is MUL:
+            stack.extend(n.args)
+        elif n in single:
+            single.remove(n)
+            squares += 1
+        else:
+            single.append(n)
+    weights = [n for n in single if _is_positive(n, known)]
+    sums = [n for n in single if n not in weights]
+    return squares + len(sums) > 0 and all(_is_sum(n, known) for n in sums)
+
+
+def _is_positive(e: Expr, known: Known) -> bool:
+    """Whether this is greater than 0 by its form: what may be 0 is not, as the root of `abs(w)` has
+    another kind of point there."""
+    if e.op is POW:
+        return _is_positive(e.args[0], known)
+    if e.op is LOAD:
+        return e.args[0] in known.positive
+    if e.op is CONST:
+        return isinstance(e.value, Fraction) and e.value > 0
+    if e.op in (ADD, MUL, DIV):
+        return all(_is_positive(a, known) for a in e.args)
+    return e.op.sign == "positive"
+
+
+def _uses(e: Expr, known: Known) -> bool:
     """Whether a sum is one by what is known of names: others are seen where they stand."""
-    return any(n in known for n in topological((e,)))
+    return any(n in known.sums for n in topological((e,)))
 
 
 __all__ = ["marked"]

@@ -32,12 +32,16 @@ _templates: WeakKeyDictionary[Op, tuple[Expr, ...]] = WeakKeyDictionary()
 _SLOTS = tuple(ir.var(f"argument {i}") for i in range(3))
 
 
-def loci(e: Expr) -> Iterator[Expr]:
-    """Expressions whose zeros are the singular points of one operation."""
+def loci(e: Expr, whole: bool = False) -> Iterator[Expr]:
+    """Expressions whose zeros are the singular points of one operation: of a product its
+    factors, and if asked for the product as well, of which the operation may be a function."""
     if e.op.boolean or e.op is WHERE or not e.args:
         return
     for d in _own_loci(e):
-        yield from _factors(d)
+        factors = list(_factors(d))
+        yield from factors
+        if whole and len(factors) > 1:
+            yield d
     if e.op in ir.ARITHMETIC or e.op.partials is None:
         return
     template = _templates.get(e.op)

@@ -190,7 +190,7 @@ class _Search:
             if e.op is not ir.VAR and all(a in constant for a in e.args):
                 constant.add(e)
                 continue
-            for d in loci(e):
+            for d in loci(e, whole=True):
                 known = not self.below.on(d) or self.signs.nonzero(d)
                 if not known and e not in found.setdefault(d, []):
                     found[d].append(e)

@@ -19,6 +19,7 @@ from symdiff import ir
 from symdiff.ir import ABS, CONST, WHERE, Expr
 from symdiff.ir.functions import MAXIMUM, MINIMUM
 from symdiff.passes.guards.regions import Known, Set, constraint
+from symdiff.passes.guards.shape import is_small
 
 MAX_COPIES = 1000
 """Nodes rebuilt for branches, beyond twice the size of the DAG."""
@@ -99,6 +100,18 @@ class Contexts:
                 decided[node] = ir.boolean(holds) if node is c else _bounded(node, holds)
             bits |= low
         return self._substituted(e, decided, bits) if bits else e
+
+    def joined(self, e: Expr, conditions: Iterable[Expr]) -> Expr:
+        """All branches of an expression on a condition as a single one around it, for each of the
+        conditions; as it is if it is too large for that."""
+        for c in conditions:
+            if not is_small((e,)):
+                break
+            sides = (self.inside(e, c, True), self.inside(e, c, False))
+            joint = ir.where(c, *sides)
+            self.origin.setdefault(joint, e)
+            e = joint
+        return e
 
     def without_kinks(self, e: Expr, bounds: Callable[[Expr], bool]) -> Expr:
         """The branches inside of an expression with those max, min and abs as they decide

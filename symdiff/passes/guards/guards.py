@@ -10,7 +10,8 @@ there is the limit to rounding; so no value changes by more than rounding. Where
 the limit, but stands for a band in which the function differs from it visibly, values
 stay and derivatives are those of the smooth function (`functions.EXTENDED`). Where other
 variables decide how much it differs, both are as written where it is more than `CLOSE`.
-Everything else keeps the meaning it was written with. Where it is a guard whose
+Everything else keeps the meaning it was written with, and with it the other guards on the
+same point where it cannot be judged. Where it is a guard whose
 value is not the limit, a note says so, with both numbers. Branches that an
 enclosing branch decides are dropped first (`contexts`), and zeros missed by the
 rounding of literals only are made exact (`literals`).
@@ -46,6 +47,10 @@ from symdiff.passes.guards.shape import (
 MAX_QUESTIONS = 200
 """Branches, clamps and epsilons looked at in one function."""
 MAX_ANCESTORS = 12
+MAX_PLACES = 8
+"""Singular sets at which it is seen whether other branches cut them out too."""
+MAX_ROUNDS = 4
+"""How often guards are looked at, as those that cut out the same may be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,20 @@ def guards(
         order = ir.topological(outputs)
     if not any(e.op is WHERE or may_be_guard(e) for e in order):
         return outputs
-    return _Repairs(Prover(facts), notes, contexts, origin).apply(outputs)
+    prover = Prover(facts)
+    for _ in range(MAX_ROUNDS):
+        found = GuardNotes()
+        pass_ = _Repairs(prover, found, contexts, origin)
+        repaired = pass_.apply(outputs)
+        joined = tuple(
+            contexts.joined(o, pass_.mixed(o, r)) for o, r in zip(outputs, repaired, strict=True)
+        )
+        if joined == outputs:
+            break
+        outputs = joined
+    notes.guards += [g for g in found.guards if g not in notes.guards]
+    notes.over_budget += found.over_budget
+    return repaired
 
 
 class _Origin(dict[Expr, Expr]):
@@ -120,6 +138,9 @@ class _Repairs:
         self, prover: Prover, notes: GuardNotes, contexts: Contexts, origin: dict[Expr, Expr]
     ) -> None:
         self.prover, self.notes, self.contexts, self.origin = prover, notes, contexts, origin
+        self.solved: list[Solved] = []  # where the guards of one branch act
+        self.dropped: dict[Expr, list[Solved]] = {}
+        self.wrong: set[Expr] = set()  # branches whose value is known not to be the limit
         self.written: dict[Expr, Expr] = {}
         self.silent: set[Expr] = set()  # what a guard that was named already contains
         self.singular: dict[Expr, bool] = {}
@@ -130,6 +151,8 @@ class _Repairs:
         for e in ir.topological(outputs):
             r = ir.rebuild(e, tuple(new[a] for a in e.args))
             self.written.setdefault(r, self.origin.get(e, e))
+            self.solved = []
+            before = r
             if r.op is WHERE:
                 c, a, b = r.args
                 plain = self._branch(r, c, a, b)
@@ -137,12 +160,56 @@ class _Repairs:
             elif (joint := _joint(r)) is not None:
                 plain = self._branch(r, *joint)
                 r = plain if plain is not None else r
+            if r is not before and self.solved:
+                self.dropped[e] = self.solved
             new[e] = r
         result = tuple(new[o] for o in outputs)
         for m in ir.topological(result):
             if m not in self.silent and may_be_guard(m):
                 result = self._bounded(result, m)
         return result
+
+    def mixed(self, written: Expr, repaired: Expr) -> list[Expr]:
+        """Conditions of branches that were dropped from an output, while others that cut out the
+        same points stay as they have no limit or none was found: the derivative there would be
+        neither of the branches nor of the smooth function."""
+        below = set(ir.topological((written,))) if self.dropped else set()
+        drops = {e: solved for e, solved in self.dropped.items() if e in below}
+        order = _differentiated(repaired) if drops else []
+        branches = [
+            e for e in order if e.op is WHERE and e not in self.wrong and self._may_be_singular(e)
+        ]
+        places = list(dict.fromkeys(s for solved in drops.values() for s in solved))
+        stay = [p for p in places[:MAX_PLACES] if branches and self._stays(p, order, branches)]
+        conditions = [
+            next(n.args[0] for n in (e, *e.args) if n.op is WHERE)
+            for e, solved in drops.items()
+            if any(p in solved for p in stay)
+        ]
+        return list(dict.fromkeys(conditions))
+
+    def _stays(self, place: Solved, order: list[Expr], branches: list[Expr]) -> bool:
+        """Whether one of the branches is a guard at a place: the side that is not taken there is
+        singular, the other is not."""
+        singular: dict[Expr, list[Expr]] = {n: list(loci(n)) for n in order}
+        roots = [d for ds in singular.values() for d in ds]
+        conditions = [e.args[0] for e in branches]
+        at = ir.substitute((*roots, *conditions), dict(place))
+        vanishing = {d for d, q in zip(roots, at, strict=False) if q is ZERO}
+        holds = dict(zip(conditions, at[len(roots) :], strict=True))
+        above: set[Expr] = set()
+        for n in order:
+            if any(d in vanishing for d in singular[n]) or any(a in above for a in n.args):
+                above.add(n)
+        for e in branches:
+            c, a, b = e.args
+            if holds[c].op is not ir.BOOL:
+                continue
+            acts, taken, other = (c, a, b) if holds[c].value else (ir.not_(c), b, a)
+            if other in above and taken not in above:
+                if any(self._is_bounded(positive(p)) for p in disjuncts(acts)):
+                    return True
+        return False
 
     # ------------------------------------------------------------------ branches
     def _branch(self, node: Expr, condition: Expr, a: Expr, b: Expr) -> Expr | None:
@@ -161,12 +228,15 @@ class _Repairs:
             for written in parts:
                 part = positive(written)
                 about, v = self._part(part, small, plain)
+                if v is not None and v.outside:
+                    plain, about, v = self._defined(part, small, plain, about, v)
                 if v is None:
                     rest = ir.or_(rest, written)  # which says something of nan, too
                     continue
                 repaired.append(dict(v.singular))
                 self._note(node, part, v)
                 if v.kind == "wrong":
+                    self.wrong.add(node)
                     self.silent.update(ir.topological((small,)))
                     return None
                 coarse = coarse or v.coarse or v.local
@@ -215,6 +285,20 @@ class _Repairs:
             return EXTENDED(node, joined) if coarse or v.coarse or v.local else joined
         return None
 
+    def _defined(
+        self, part: Expr, small: Expr, plain: Expr, about: Expr | None, v: Verdict
+    ) -> tuple[Expr, Expr | None, Verdict]:
+        """The other side with the one of its two branches in the guard that is defined there, as
+        one is for x < 0 and one for x > 0, if the guard is right of that everywhere."""
+        if plain.op is WHERE:
+            c, a, b = plain.args
+            for at, one, two in ((c, a, b), (ir.not_(c), b, a)):
+                joined = ir.where(ir.or_(at, ir.and_(part, ir.not_(domain(two)))), one, two)
+                found, w = self._part(part, small, joined)
+                if w is not None and w.kind == "right" and not w.outside:
+                    return joined, found, w
+        return plain, about, v
+
     def _part(self, part: Expr, small: Expr, other: Expr) -> tuple[Expr | None, Verdict | None]:
         """What to think of a conjunction as the condition of a guard, and what of it is bounded.
         A guard that is right wherever one of its conditions holds is right where all do."""
@@ -242,6 +326,8 @@ class _Repairs:
     def _note(self, node: Expr, condition: Expr, v: Verdict) -> None:
         kind: Literal["repaired", "kept"] = "repaired" if v.kind == "right" else "kept"
         written = self.written.get(node, node)
+        if v.kind == "right":
+            self.solved.append(v.singular)
         guard = Guard(
             written, condition, kind, v.singular, v.where, v.got, v.truth, v.ulps, v.at_singular,
             v.coarse,
@@ -323,6 +409,15 @@ class _Repairs:
             if (low > -inf or signs.nonnegative(u)) and (high < inf or signs.nonnegative(-u)):
                 return True
         return False
+
+
+def _differentiated(e: Expr) -> list[Expr]:
+    """The nodes of which derivatives are taken, and conditions, children first."""
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
+
+    return ir.topological(ir.transform((e,), rule))
 
 
 def _far(small: Expr, other: Expr) -> Expr:

@@ -343,6 +343,8 @@ class _Case:
             ]
             undefined = all(program.at_with_status(s)[0].status == "domain" for s in steps)
             return "outside" if steps and undefined else "unsuitable"
+        if _overflows(got) and (truth.status == "budget" or _overflows(truth)):
+            return None  # nothing is said by what no double is: other points tell
         if truth.status not in ("exact", "limit") or not math.isfinite(got.value):
             return "unsuitable"
         seen = Verdict(
@@ -519,6 +521,11 @@ def _reach(taken: Expr, params: Sequence[Expr], direction: Direction) -> float:
 def _disagreement(got: Answer, truth: Answer) -> float:
     """The distance of a value from the true one, in ulps of the true one."""
     return ulp_error(got.value, truth.ball if truth.ball is not None else truth.value)
+
+
+def _overflows(a: Answer) -> bool:
+    """Whether a value is finite, and beyond the range of doubles."""
+    return math.isinf(a.value) and a.ball is not None and bool(a.ball.is_finite())
 
 
 def _far(got: Answer, truth: Answer, tolerance: float) -> bool:

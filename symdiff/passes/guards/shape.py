@@ -8,6 +8,7 @@ Requires: any DAG. Ensures: only reads it; unknown shapes are no guards.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
@@ -26,11 +27,22 @@ ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, MAXIMUM, MIN
 
 
 def domain(e: Expr) -> Expr:
-    """A condition under which all operations below a node are defined."""
-    inside = TRUE
+    """A condition under which all operations below a node that are executed are defined."""
+    inside: dict[Expr, dict[Expr, None]] = {}  # of each node, conditions that all must hold
     for n in ir.topological((e,)):
-        inside = ir.and_(inside, domain_of(n.op, n.args)) if n.args else inside
-    return inside
+        own = domain_of(n.op, n.args) if n.args else TRUE
+        found = {} if own is TRUE else {own: None}
+        if n.op is WHERE:
+            c, a, b = n.args
+            found |= inside[c]
+            for unless, side, rest in ((ir.not_(c), a, b), (c, b, a)):
+                for d in inside[side]:
+                    found[d if d in inside[rest] else ir.or_(unless, d)] = None
+        else:
+            for arg in n.args:
+                found |= inside[arg]
+        inside[n] = found
+    return functools.reduce(ir.and_, inside[e], TRUE)
 
 
 def disjuncts(condition: Expr) -> list[Expr]:

@@ -171,7 +171,7 @@ class Trial:
         }
         self.kinks = tuple(k for k in kinks if ir.variables((k,))) if path else ()
         equal = (e for e in ir.topological(captured.outputs) if e.op is ir.EQ)
-        self.cuts = tuple(e for e in equal if ir.variables((e,))) if path else ()
+        self.cuts = tuple(e for e in equal if ir.variables((e,)))
         self.jumps = tuple(dict.fromkeys(map(_on_cut, ir.topological(captured.outputs))))
         self.facts = captured.assumptions
         self.domain = () if path else captured.domain
@@ -331,6 +331,8 @@ class Trial:
                 elif seen.truth[i] is None or kinky:
                     seen.truth[i] = high
                     seen.limit = True
+            elif cut and seen.truth[i] is None and not self.path:
+                continue  # a branch on one value, around which there is no limit: nothing is known
             elif seen.truth[i] is None or kinky:
                 seen.hull[i] = (low, high)
 
