@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from symdiff import symgrad
@@ -28,3 +30,60 @@ def test_polynomial_smooth_minimum(f: Callable[..., float], curvature: float) ->
     assert s.diff("a", "a")(0.3, 0.3) == want[0]
     assert s.grad.jvp((0.3, 0.3), (1.0, 0.0))[1] == want
     assert s.hvp((0.3, 0.3), (1.0, 0.0)) == want
+
+
+def twice(x: float) -> float:
+    return math.log(1 + max(x, 0.0) ** 2) + math.log(1 + min(x, 0.0) ** 2)
+
+
+SMOOTH: list[tuple[Callable[..., float], float]] = [
+    (lambda x: max(x, 0.0) ** 2 + min(x, 0.0) ** 2, 2.0),
+    (lambda x: max(x, 0.0) ** 2 + max(-x, 0.0) ** 2, 2.0),
+    (lambda x: max(x, 0.0) * abs(x) + max(-x, 0.0) * abs(x), 2.0),
+    (lambda x: max(x, 0.0) * max(-x, 0.0), 0.0),
+    (lambda x: math.exp(max(x, 0.0)) + math.exp(min(x, 0.0)), 1.0),
+    (lambda x: math.cosh(max(x, -x)), 1.0),
+    (lambda x: max(abs(x), 0.0) ** 2, 2.0),
+    (lambda x: abs(x) * abs(-2 * x), 4.0),
+    (lambda x: (x + abs(x)) ** 2 + (x - abs(x)) ** 2, 8.0),
+    (lambda x: np.clip(x, 0, 1) ** 2 + np.clip(x, -1, 0) ** 2, 2.0),
+    (lambda x: max(x, 0.0) - abs(max(x, 0.0)), 0.0),
+    (lambda x: max(x, 0.0) ** 2, 1.0),  # the mean of 0 and 2
+    (twice, 2.0),
+]
+
+
+@pytest.mark.parametrize(("f", "curvature"), SMOOTH, ids=range(len(SMOOTH)))
+def test_second_derivatives_are_the_mean_of_the_sides(
+    f: Callable[..., float], curvature: float
+) -> None:
+    g = symgrad(f, wrt="x")
+    assert g.hessian(0.0) == curvature
+    assert g.diff("x", "x")(0.0) == g.grad.grad(0.0) == curvature
+    assert g.hessian(np.array([0.0, 0.0]))[1] == curvature
+    sides = [g.hessian(s * 1e-9) for s in (1, -1)]
+    assert sum(sides) / 2 == pytest.approx(curvature, abs=1e-7)
+
+
+def test_kinks_of_kinks() -> None:
+    assert symgrad(lambda x: np.maximum(max(x, 0.0), 0.0)).grad(0.0) == 0.5
+    assert symgrad(lambda x: max(x, 0.0) - abs(max(x, 0.0))).grad(0.0) == 0.0
+
+
+def logsumexp(x: float, y: float) -> float:
+    m = max(x, y)
+    return m + math.log1p(math.exp(min(x, y) - m))
+
+
+def test_two_variables() -> None:
+    assert symgrad(logsumexp).hessian(1.0, 1.0) == ((0.25, -0.25), (-0.25, 0.25))
+    both = symgrad(lambda x, y: max(x, y) * min(x, y))
+    assert both.hessian(1.0, 1.0) == ((0.0, 1.0), (1.0, 0.0))
+
+
+def test_arrays() -> None:
+    f = symgrad(lambda v: np.sum(np.maximum(v, 0) + np.log1p(np.exp(-np.abs(v)))))
+    assert f.hessian(np.array([0.0, 30.0]))[0, 0] == 0.25
+    g = symgrad(lambda v: sum(max(x, 0.0) ** 2 + min(x, 0.0) ** 2 for x in v))
+    assert g.hessian(np.array([0.0, 1.0])).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert g.hvp(np.zeros(2), np.array([1.0, 3.0])).tolist() == [2.0, 6.0]

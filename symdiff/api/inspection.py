@@ -215,7 +215,7 @@ def save(f: Any, path: Any, *, hessian: bool) -> None:
         dtype = f._options.dtype
         text = array_module(
             raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets,
-            accuracy=f._options.accuracy,
+            accuracy=f._options.accuracy, face=face_of(f),
         )  # fmt: skip
         write_text(path, text)
         return

@@ -218,7 +218,7 @@ def compile_module(
 
         text = array_module(
             subject.program, by, hessian=more, dtype=real, targets=wanted,
-            accuracy=accuracy or subject.accuracy,
+            accuracy=accuracy or subject.accuracy, face=subject.face,
         )  # fmt: skip
     if output in (None, "-"):
         click.echo(text, nl=False)

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import inspect
+import math
 from typing import Any
 
 from symdiff.codegen.source.modules.face import Face
 
 
 def face_of(function: Any) -> Face:
-    """The signature and the docstring of a `SymbolicFunction`; parameters that are fixed in a
-    module are left out of it."""
+    """The signature and the docstring of a `SymbolicFunction`; static parameters are fixed at
+    their defaults in a module."""
     parameters = function._source.parameters
+    fixed = tuple((n, _literal(parameters.defaults[n])) for n in parameters.static)
     found = [
-        (name, p.kind, None if p.default is p.empty else float(p.default))
+        (
+            name,
+            p.kind,
+            None if p.default is p.empty or name in parameters.static else float(p.default),
+        )
         for name, p in parameters._signature.parameters.items()
-        if name in parameters.real and (p.default is p.empty or not hasattr(p.default, "shape"))
+        if name in parameters.static or p.default is p.empty or not hasattr(p.default, "shape")
     ]
-    if len(found) != len(parameters.real):
-        return Face()
+    if len(found) != len(parameters.names):
+        return Face(fixed=fixed)
     doc = inspect.getdoc(getattr(function, "__wrapped__", None)) or ""
-    return Face(tuple(found), doc)
+    return Face(tuple(found), doc, fixed)
+
+
+def _literal(value: Any) -> str | None:
+    """A value as Python text, if it can be written."""
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        value = value.item()  # without NumPy imported
+    if value is None or type(value) in (bool, int, str):
+        return repr(value)
+    return repr(value) if type(value) is float and math.isfinite(value) else None

@@ -11,6 +11,7 @@ import numpy as np
 
 from symdiff.codegen.source.index_notation import formula_lines, nest_lines
 from symdiff.codegen.source.loops import HELPERS, IMPORTS, nest_source
+from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
 from symdiff.codegen.sympy.loops import loops_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
@@ -133,6 +134,7 @@ def array_module(
     dtype: Any = None,
     targets: Sequence[str] = ("cpu",),
     accuracy: str = "high",
+    face: Face = PLAIN,
 ) -> str:
     """The source of a standalone module of a captured program; at the level "fast" it is double
     arithmetic alone."""
@@ -174,6 +176,7 @@ def array_module(
         version=__version__,
         dtype=real,
         targets=targets,
+        face=face,
     )
 
 

@@ -77,6 +77,7 @@ def module_text(
         "Formula": _formula(value, [name] if len(value.outputs) == 1 else _indexed(name, value)),
         "Derivative": _formula(slopes, _slope_labels(slopes, wrt)),
     }
+    facts["Compiled for"] = [f"{p} = {value or 'its default'}" for p, value in face.fixed]
     findings = report(program, wrt).findings
     for kind, heading in _HEADINGS.items():
         facts[heading] = list(dict.fromkeys(f.text for f in findings if f.kind == kind))

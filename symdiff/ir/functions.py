@@ -17,6 +17,7 @@ from symdiff.ir import (
     ABS,
     CONST,
     EQ,
+    FALSE,
     HALF,
     NAN,
     NEG,
@@ -802,10 +803,14 @@ COPYSIGN: Op = Op(
 )  # fmt: skip
 
 
-def _taken(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Derivative of max: 1 for the larger, the mean of the sides at a tie."""
-    tie = eq(a, b)
-    return where(tie, HALF, ONE), where(tie, HALF, ONE)
+TAKEN: Op = Op(
+    "taken", 2, sign="positive",
+    partials=lambda a, b: (ZERO, ZERO), simplify=lambda a, b: {TRUE: HALF, FALSE: ONE}.get(eq(a, b)),
+    sympy=lambda sp, a, b: sp.Piecewise((sp.Rational(1, 2), sp.Eq(a, b)), (1, True)),
+    expand=lambda a, b: where(eq(a, b), HALF, ONE),
+    kink=lambda a, b: a - b, kink_rule="a tie gives the mean of the sides",
+)  # fmt: skip
+"""The slope of max(a, b) by a, which counts only where b <= a."""
 
 
 def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
@@ -820,7 +825,7 @@ def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
 
 MAXIMUM: Op = Op(
     "maximum", 2,
-    partials=_taken,
+    partials=lambda a, b: (TAKEN(a, b), TAKEN(b, a)),
     live=lambda a, b: (le(b, a), le(a, b)),
     simplify=lambda a, b: a if a is b else None,
     fold=lambda a, b: max(a, b),
@@ -834,7 +839,7 @@ MAXIMUM: Op = Op(
 )  # fmt: skip
 MINIMUM: Op = Op(
     "minimum", 2,
-    partials=_taken,
+    partials=lambda a, b: (TAKEN(b, a), TAKEN(a, b)),
     live=lambda a, b: (le(a, b), le(b, a)),
     simplify=lambda a, b: a if a is b else None,
     fold=lambda a, b: min(a, b),
@@ -892,6 +897,8 @@ branch, which would count beside it as well; made by `passes.complete.removable`
 
 MARKS = (DETACHED, EXTENDED, SQUARES)
 """What says something of its first argument, whose value it has: only derivatives are its own."""
+DERIVED = (*MARKS, TAKEN)
+"""What only derivatives ask for: written out before anything is computed."""
 
 TABLE: tuple[Op, ...] = (
     PI, LN2, LN10, ABS, SIGN, EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, XLOGY, XLOG1PY, CBRT, UNIT, HYPOT,
@@ -906,9 +913,8 @@ def normal_below(x: Expr) -> Expr:
     return mul(HALF, ERFC(neg(div(x, sqrt(const(2))))))
 
 
-_DEGREES = 180 / Fraction(math.pi)
-"""Of a radian, with the double of pi: a right angle misses by its rounding, as it does in Python."""
-
+_degrees = functools.partial(mul, const(180 / Fraction(math.pi)))  # with the double, as in Python
+_radians = functools.partial(mul, const(Fraction(math.pi) / 180))
 COMPOSITES: dict[str, Callable[..., Expr]] = {
     "math.sqrt": sqrt,
     "numpy.sqrt": sqrt,
@@ -925,12 +931,8 @@ COMPOSITES: dict[str, Callable[..., Expr]] = {
     "numpy.multiply": mul,
     "numpy.divide": div,
     "numpy.true_divide": div,
-    "math.degrees": lambda x: mul(const(_DEGREES), x),
-    "numpy.degrees": lambda x: mul(const(_DEGREES), x),
-    "numpy.rad2deg": lambda x: mul(const(_DEGREES), x),
-    "math.radians": lambda x: mul(const(1 / _DEGREES), x),
-    "numpy.radians": lambda x: mul(const(1 / _DEGREES), x),
-    "numpy.deg2rad": lambda x: mul(const(1 / _DEGREES), x),
+    **dict.fromkeys(("math.degrees", "numpy.degrees", "numpy.rad2deg"), _degrees),
+    **dict.fromkeys(("math.radians", "numpy.radians", "numpy.deg2rad"), _radians),
     "numpy.heaviside": lambda x, h: where(
         eq(x, ZERO), h, where(lt(x, ZERO), ZERO, where(lt(ZERO, x), ONE, NAN))
     ),

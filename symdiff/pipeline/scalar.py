@@ -24,6 +24,7 @@ from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
 from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.cancel.signsquares import squares_of_signs
 from symdiff.passes.complete.complete import (
     Completions,
@@ -160,7 +161,9 @@ def _derived(
     """The program of derivatives, simplified."""
     p = replace(base, tree=tree)
     p = notes.stage("differentiate", p, slopes)
-    p = notes.stage("signsquares", p, lambda: squares_of_signs(p.outputs))
+    p = notes.stage(
+        "signsquares", p, lambda: sides_of_kinks(squares_of_signs(p.outputs), base.outputs)
+    )
     return notes.stage("cancel", p, lambda: cancel(p.outputs, notes.cancel))
 
 

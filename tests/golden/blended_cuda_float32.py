@@ -40,6 +40,19 @@ def _room(tape, needed):
     return longer
 
 
+def _given(name, value, kind, shape):
+    """An argument as an array of so many axes, or a number; None stands for any size."""
+    found = np.asarray(value, kind)
+    if found.ndim != len(shape):
+        what = ("a number", "a vector")[len(shape)] if len(shape) < 2 else f"an array of {len(shape)} axes"
+        raise ValueError(f"{name} is {what} in this module, not an array of shape {found.shape}")
+    if any(n is not None and n != m for n, m in zip(shape, found.shape)):
+        raise ValueError(f"{name} has the shape {shape} in this module, not {found.shape}")
+    if kind is np.int64 and np.any(found != np.asarray(value)):
+        raise ValueError(f"{name} takes integers")
+    return found if shape else found[()]
+
+
 @njit(error_model="numpy", cache=True)
 def _blended(x, a):
     n = x.shape[0]
@@ -55,7 +68,9 @@ def _blended(x, a):
 
 def blended(x, a):
     """The value of blended."""
-    return _blended(np.asarray(x, np.float32), np.float32(a))
+    x = _given("blended: x", x, np.float32, (None,))
+    a = _given("blended: a", a, np.float32, ())
+    return _blended(x, a)
 
 
 @njit(error_model="numpy", cache=True)
@@ -92,7 +107,9 @@ def _blended_grad(x, a):
 
 def blended_grad(x, a):
     """The gradient of blended by x, a."""
-    r = _blended_grad(np.asarray(x, np.float32), np.float32(a))
+    x = _given("blended: x", x, np.float32, (None,))
+    a = _given("blended: a", a, np.float32, ())
+    r = _blended_grad(x, a)
     return (r[0], r[1])
 
 
@@ -132,7 +149,9 @@ def _blended_value_and_grad(x, a):
 
 def blended_value_and_grad(x, a):
     """(value, gradient by x, a) of blended."""
-    r = _blended_value_and_grad(np.asarray(x, np.float32), np.float32(a))
+    x = _given("blended: x", x, np.float32, (None,))
+    a = _given("blended: a", a, np.float32, ())
+    r = _blended_value_and_grad(x, a)
     return (r[0], (r[1], r[2]))
 
 

@@ -715,16 +715,16 @@ class _Ball:
         return self.m << self.e if self.e >= 0 else self.m >> -self.e
 
     def mid(self):
-        return _Ball(self.m, 0, self.e)
+        return _Ball(self.m, min(self.r, 0), self.e)
 
     def lower(self):
-        return _Ball(self.m - self.r, 0, self.e)
+        return _Ball(self.m - max(self.r, 0), min(self.r, 0), self.e)
 
     def upper(self):
-        return _Ball(self.m + self.r, 0, self.e)
+        return _Ball(self.m + max(self.r, 0), min(self.r, 0), self.e)
 
     def abs_upper(self):
-        return _Ball(abs(self.m) + self.r, 0, self.e)
+        return abs(self).upper()
 
     def rel_accuracy_bits(self):
         return self.m.bit_length() - self.r.bit_length()
@@ -761,7 +761,7 @@ def _between(low, high):
 
 def _widened(x, by):
     """x with more of a radius."""
-    return x + _Ball(0, abs(by.m) + by.r, by.e)
+    return x + _Ball(0, abs(by.m) + by.r if by.r >= 0 else -1, by.e)
 
 
 def _fixed(m, k):
@@ -955,10 +955,8 @@ def _ball_power(x, n, d):
 
 def _ball_pow(x, y):
     """x**y over the reals."""
-    if y.is_exact() and y.is_integer():
-        n = int(y.unique_fmpz())
-        if abs(n) < 1 << 20:
-            return x**n
+    if abs(y) < 1 << 20 and y.is_exact() and y.is_integer():
+        return x ** int(y.unique_fmpz())
     if x > 0:
         return (y * x.log()).exp()
     return _ball(0) if x.is_zero() and y > 0 else _ball("nan")
@@ -996,24 +994,29 @@ def _proven(balls, columns, point, values):
             undefined = [c for c in left.values() if not results[c].is_finite()]
             if not left or (len(undefined) == len(left) and precision >= 2000):
                 break
+        beside = {}
         for k, column in left.items():
             if not results[column].is_finite():
-                limit = _limit(balls, decisions, column, point, divisors)
+                limit = _limit(balls, decisions, column, point, divisors, beside)
                 found[k] = found[k] if limit is None else limit
     finally:
         _precision(before)
     return found
 
 
-def _limit(balls, decisions, column, point, divisors):
+def _limit(balls, decisions, column, point, divisors, beside):
     """The number or the infinity that every path into the point tends to, if they agree to 66
-    bits; conditions that are decided at the point keep that decision."""
+    bits; conditions that are decided at the point keep that decision. The columns share what is
+    computed beside the point."""
     largest = max(abs(math.frexp(x)[1]) for x in point)
     depth = 300 + 2 * max(0, largest - 64)
 
     def at(path, depth):
-        steps = [_ball(c) * _step_of_path(depth, e) for c, e in path]
-        return _values_beside(balls, decisions, point, steps, 3 * depth + 256)[0][column]
+        key = depth, *path
+        if key not in beside:
+            steps = [_ball(c) * _step_of_path(depth, e) for c, e in path]
+            beside[key] = _values_beside(balls, decisions, point, steps, 3 * depth + 256)[0]
+        return beside[key][column]
 
     found = None
     for path in _paths(len(point)):
@@ -1035,7 +1038,9 @@ def _limit(balls, decisions, column, point, divisors):
                 return None
         for number, divisor in enumerate(divisors):
             if not (divisor > 0 or divisor < 0):
-                for values in _near_zeros(balls, decisions, point, number, near):
+                if number not in beside:
+                    beside[number] = [*_near_zeros(balls, decisions, point, number, near)]
+                for values in beside[number]:
                     if abs(values[column] - found) > 1 + abs(found):
                         return None
     return float(found.mid())
@@ -1101,6 +1106,10 @@ def _around(balls, decisions, point, way, near):
     )
 
 
+_DEEPEST = 1 << 14
+"""Limits are not looked for closer than 2**-_DEEPEST, where balls of so many bits take too long."""
+
+
 def _agree(x, y):
     """Whether two numbers are the same to 66 bits, or both vanish, or are beyond all doubles."""
     if abs(x) > _power_of_2(2000) and abs(y) > _power_of_2(2000):
@@ -1122,9 +1131,10 @@ def _tendency(at, depth):
         return y
     fall = _magnitude(x) - _magnitude(y)
     if fall >= 16 and not _vanished(y):  # to 0, or to what is left closer still
-        deep = depth * 4 // 3 + (1250 + _magnitude(y)) * (depth // 3) // fall
-        x = at(max(deep, depth * 4 // 3 + 1))
-        y = at(max(deep, depth * 4 // 3 + 1) * 4 // 3)
+        deep = depth * 4 // 3 + max(1, (1250 + _magnitude(y)) * (depth // 3) // fall)
+        if deep > max(_DEEPEST, 8 * depth):
+            return _ball("nan")
+        x, y = at(deep), at(deep * 4 // 3)
         return y if _agree(x, y) else _ball("nan")
     if _vanished(y):
         return y

@@ -55,6 +55,19 @@ def _best(name, wrong, corrected, plain):
     ]
 
 
+def _given(name, value, kind, shape):
+    """An argument as an array of so many axes, or a number; None stands for any size."""
+    found = np.asarray(value, kind)
+    if found.ndim != len(shape):
+        what = ("a number", "a vector")[len(shape)] if len(shape) < 2 else f"an array of {len(shape)} axes"
+        raise ValueError(f"{name} is {what} in this module, not an array of shape {found.shape}")
+    if any(n is not None and n != m for n, m in zip(shape, found.shape)):
+        raise ValueError(f"{name} has the shape {shape} in this module, not {found.shape}")
+    if kind is np.int64 and np.any(found != np.asarray(value)):
+        raise ValueError(f"{name} takes integers")
+    return found if shape else found[()]
+
+
 @njit(error_model="numpy", cache=True)
 def _misfit(X, y, w):
     n = X.shape[0]
@@ -136,8 +149,11 @@ def _misfit_corrected(X, y, w):
 
 def misfit(X, y, w):
     """The value of misfit."""
-    *found, wrong = _misfit_corrected(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))
-    r = _best("misfit", wrong, found, _misfit(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))) if wrong else found
+    X = _given("misfit: X", X, np.float64, (None, None))
+    y = _given("misfit: y", y, np.float64, (None,))
+    w = _given("misfit: w", w, np.float64, (None,))
+    *found, wrong = _misfit_corrected(X, y, w)
+    r = _best("misfit", wrong, found, _misfit(X, y, w)) if wrong else found
     return r[0]
 
 
@@ -355,8 +371,11 @@ def _misfit_grad_corrected(X, y, w):
 
 def misfit_grad(X, y, w):
     """The gradient of misfit by X, y, w."""
-    *found, wrong = _misfit_grad_corrected(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))
-    r = _best("misfit_grad", wrong, found, _misfit_grad(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))) if wrong else found
+    X = _given("misfit: X", X, np.float64, (None, None))
+    y = _given("misfit: y", y, np.float64, (None,))
+    w = _given("misfit: w", w, np.float64, (None,))
+    *found, wrong = _misfit_grad_corrected(X, y, w)
+    r = _best("misfit_grad", wrong, found, _misfit_grad(X, y, w)) if wrong else found
     return (r[0], r[1], r[2])
 
 
@@ -584,8 +603,11 @@ def _misfit_value_and_grad_corrected(X, y, w):
 
 def misfit_value_and_grad(X, y, w):
     """(value, gradient by X, y, w) of misfit."""
-    *found, wrong = _misfit_value_and_grad_corrected(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))
-    r = _best("misfit_value_and_grad", wrong, found, _misfit_value_and_grad(np.asarray(X, np.float64), np.asarray(y, np.float64), np.asarray(w, np.float64))) if wrong else found
+    X = _given("misfit: X", X, np.float64, (None, None))
+    y = _given("misfit: y", y, np.float64, (None,))
+    w = _given("misfit: w", w, np.float64, (None,))
+    *found, wrong = _misfit_value_and_grad_corrected(X, y, w)
+    r = _best("misfit_value_and_grad", wrong, found, _misfit_value_and_grad(X, y, w)) if wrong else found
     return (r[0], (r[1], r[2], r[3]))
 
 

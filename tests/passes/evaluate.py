@@ -11,7 +11,7 @@ _MP = {
     "exp": mpmath.exp, "log": mpmath.log, "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan,
     "sinh": mpmath.sinh, "cosh": mpmath.cosh, "tanh": mpmath.tanh, "expm1": mpmath.expm1,
     "log1p": mpmath.log1p, "atan": mpmath.atan, "acos": mpmath.acos, "asin": mpmath.asin,
-    "abs": abs, "sign": mpmath.sign, "maximum": max, "minimum": min, "hypot": mpmath.hypot,
+    "abs": abs, "sign": mpmath.sign, "maximum": max, "minimum": min, "taken": lambda a, b: 1 - (a == b) / mpmath.mpf(2), "hypot": mpmath.hypot,
     "erf": mpmath.erf, "gamma": mpmath.gamma, "cbrt": mpmath.cbrt, "pi": lambda: +mpmath.pi,
     "xlogy": lambda u, x: u * mpmath.log(x) if u else u,
     "unit": lambda w, n: w / n if n else mpmath.mpf(0),

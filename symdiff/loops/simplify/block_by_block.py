@@ -42,6 +42,7 @@ from symdiff.loops.simplify.running_norms import marked
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.through import looked_through
 from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.complete.complete import closed_forms, complete, expand_completed, pinned_forms
 from symdiff.passes.guards.guards import guards
 from symdiff.passes.stabilise import stabilise
@@ -151,7 +152,8 @@ def _early(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
 @lru_cache(maxsize=512)
 def _late(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
     names = _abstraction(outputs)
-    return substitute(cancel(substitute(outputs, names)), _inverse(names))
+    found = sides_of_kinks(substitute(outputs, names))
+    return substitute(cancel(found), _inverse(names))
 
 
 @lru_cache(maxsize=512)

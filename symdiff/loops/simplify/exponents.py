@@ -83,6 +83,7 @@ def scaled(
         return block, tuple(roots)
 
     def one(e: Expr) -> Expr:
+        e = _written_out(e, parts.holders)
         mapping = dict(parts.values)
         for n in topological((e,)):
             if n.op is LOAD and n.args[0] in parts.rows:
@@ -125,6 +126,7 @@ class _Parts:
     rows : arrays of such sums, with the arrays of their parts.
     terms : sums without what was common to their exponents, and the arrays that hold their terms:
         what is common cancels only where these are written out.
+    holders : arrays whose elements depend on such sums, to be written out likewise.
     """
 
     def __init__(
@@ -141,6 +143,7 @@ class _Parts:
         self.values: dict[Expr, Expr] = {}
         self.rows: dict[Expr, tuple[Expr, Expr, Build, Expr]] = {}
         self.terms: dict[Expr, Build] = {}
+        self.holders: list[Build] = []
 
     def of_number(self, s: Loop) -> Block | None:
         total = var(s.carried[0].result)
@@ -200,11 +203,16 @@ class _Parts:
         """The exponents of a sum without what is common to all, and that, if no expression in which
         the sum occurs depends on it; `apart` says what becomes of one."""
         own, common = _split(term.exponent, index(s.index))
-        leaves = [n for n in topological((common,)) if n.op in (ir.VAR, LOAD)]
+        leaves = _leaves(common)
         if own is ZERO or not leaves:
             return term.exponent, ZERO
         some = False
-        for e in self.used:
+        holders = [b for b in self.builds.values() if name in _leaves(b.value)]
+        values = {b.value for b in holders}
+        for whole in self.used:
+            if whole in values:  # written out where it is loaded
+                continue
+            e = _written_out(whole, holders)
             mapping, inside = apart(e, common), set(topological((e,)))
             if not any(n in inside for n in mapping):
                 continue
@@ -212,12 +220,13 @@ class _Parts:
             if term.build is not None:
                 mapping |= _inlined(e, term.build)
             (found,) = self.simplify((_gathered(substitute((e,), mapping)[0]),))
-            if any(n in leaves for n in topological((found,))):
+            if leaves & _leaves(found):
                 return term.exponent, ZERO
         if not some:
             return term.exponent, ZERO
         if term.build is not None:
             self.terms[name] = term.build
+        self.holders += holders
         return own, common
 
     def _peak(self, s: Loop, u: Expr) -> tuple[Loop, Expr]:
@@ -346,6 +355,20 @@ class _Term(NamedTuple):
     exponent: Expr
     weight: Expr
     build: Build | None
+
+
+def _leaves(e: Expr) -> set[Expr]:
+    """The numbers and arrays of an expression."""
+    nodes = topological((e,))
+    return {n for n in nodes if n.op is ir.VAR} | {n.args[0] for n in nodes if n.op is LOAD}
+
+
+def _written_out(e: Expr, builds: Sequence[Build]) -> Expr:
+    """An expression with what the elements of arrays are in place of those."""
+    mapping: dict[Expr, Expr] = {}
+    for b in builds:
+        mapping |= _inlined(e, b)
+    return substitute((e,), mapping)[0] if mapping else e
 
 
 def _inlined(e: Expr, s: Build) -> dict[Expr, Expr]:

@@ -6,6 +6,7 @@
 `common_denominator`   a formula as one quotient
 `shared_exponential`   exponentials whose arguments differ by logarithms
 `signsquares`          squares of signs in derivatives
+`sides`                products of slopes of maxima and minima in derivatives
 `literals`             zeros that are missed only by the rounding of literals
 `residues`             what numerators miss of such zeros
 """

@@ -24,21 +24,54 @@ Split = tuple[Expr, Expr]
 """a and b of a + b*sign(u)."""
 
 
+Place = tuple[Expr, int]
+"""What vanishes at a kink, and whether that has the sign of what it was made of, or the other."""
+
+
 def squares_of_signs(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The outputs without products of a sign with itself."""
     outputs = tuple(outputs)
-    signs = [e for e in ir.topological(outputs) if e.op is SIGN]
-    for sign in signs[:MAX_SIGNS]:
-        outputs = _Parity(sign).apart(outputs)
+    alike: dict[Expr, dict[Expr, int]] = {}
+    for e in ir.topological(outputs):
+        if e.op is SIGN:
+            u, side = place(e.args[0])
+            alike.setdefault(u, {})[e] = side
+    for signs in list(alike.values())[:MAX_SIGNS]:
+        outputs = _Parity(signs).apart(outputs)
     return outputs
 
 
-class _Parity:
-    """What depends on a sign, as a sum of an even and an odd part."""
+def place(a: Expr, b: Expr = ZERO) -> Place:
+    """Where a and b meet: the same for all multiples and odd powers of their difference."""
+    if (q := ir.rational(a)) is not None:
+        u, side = place(b, a) if ir.rational(b) is None else (ir.const(q) - b, -1)
+        return u, -side
+    factor, u = ir.scaled(a - b)
+    side = 1 if factor > 0 else -1
+    while u.op is POW and (k := ir.integer(u.args[1])) is not None and k > 0 and k % 2:
+        u = u.args[0]
+    if u.op in (SUB, ADD) and (turned := _turned(u)) is not None:
+        return turned, -side
+    return u, side
 
-    def __init__(self, sign: Expr) -> None:
-        self.sign = sign
-        self.parts: dict[Expr, Split] = {sign: (ZERO, ONE)}
+
+def _turned(u: Expr) -> Expr | None:
+    """-u, if that is the one of the two that stands for both."""
+    if u.op is not SUB:
+        return None
+    other = u.args[1] - u.args[0]
+    first = min(u.args, key=repr)
+    return other if first is not u.args[0] and other.op is SUB else None
+
+
+class _Parity:
+    """What depends on a sign, or on others of the same kink, as a sum of an even and an odd part."""
+
+    def __init__(self, signs: dict[Expr, int]) -> None:
+        self.sign, first = next(iter(signs.items()))
+        self.parts: dict[Expr, Split] = {
+            e: (ZERO, ONE if side == first else -ONE) for e, side in signs.items()
+        }
         self.squared: set[Expr] = set()
 
     def apart(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -89,4 +122,4 @@ class _Parity:
         return ir.rebuild(n, tuple(self._joined(a) for a in n.args)), ZERO
 
 
-__all__ = ["squares_of_signs"]
+__all__ = ["place", "squares_of_signs"]

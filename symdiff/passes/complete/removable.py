@@ -30,7 +30,7 @@ from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import DIV, Expr, Op
-from symdiff.ir.functions import MARKS, PINNED
+from symdiff.ir.functions import DERIVED, PINNED
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
 from symdiff.passes.complete.bands import Band, Closed, band
@@ -336,8 +336,9 @@ def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...
     """Write completed functions out, for arithmetic with that many bits."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in MARKS:
-            return args[0]
+        if e.op in DERIVED:
+            assert e.op.expand is not None
+            return e.op.expand(*args)
         completed = meaning(e.op)
         if completed is None:
             return ir.rebuild(e, args)
@@ -373,8 +374,9 @@ def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     those of its completed points."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in MARKS:
-            return args[0]
+        if e.op in DERIVED:
+            assert e.op.expand is not None
+            return e.op.expand(*args)
         completed = meaning(e.op)
         if completed is None:
             return ir.rebuild(e, args)
@@ -387,8 +389,9 @@ def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def _in_closed_form(outputs: Iterable[Expr], form: str, pinned: bool = False) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in MARKS:
-            return args[0]
+        if e.op in DERIVED:
+            assert e.op.expand is not None
+            return e.op.expand(*args)
         completed = meaning(e.op)
         if completed is None:
             return ir.rebuild(e, args)

@@ -43,9 +43,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from symdiff import ir
-from symdiff.ir import ADD, CONST, DIV, MUL, NEG, POW, SUB, VAR, Expr
+from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
 from symdiff.ir.formula_text import terms, tree_sizes
-from symdiff.ir.functions import COS, COSH, SIN, SINH, TAN, TANH
+from symdiff.ir.functions import COS, COSH, SIN, SINH, TAKEN, TAN, TANH
 from symdiff.passes.cancel.rational import OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
 from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
@@ -102,8 +102,8 @@ def short_forms(
     conditional: bool = True,
 ) -> list[Short]:
     """As `simplify`; with forms that hold where a variable is not zero, if they are shorter."""
-    given = tuple(outputs)
-    others = tuple(others or [None] * len(given))
+    given = _written_out(outputs)
+    others = tuple(e if e is None else _written_out((e,))[0] for e in others or [None] * len(given))
     domains = tuple(within or [None] * len(given))
     found: dict[Expr, Short] = {}
     left = ALTOGETHER
@@ -114,6 +114,14 @@ def short_forms(
             found[e] = _short(e, other, domain, budget, conditional)
             left -= before - budget.left
     return [found[e] for e in given]
+
+
+def _written_out(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The formulas with slopes at ties as branches."""
+    return ir.transform(
+        outputs,
+        lambda e, args: where(eq(*args), HALF, ONE) if e.op is TAKEN else ir.rebuild(e, args),
+    )
 
 
 def _short(

@@ -1,7 +1,8 @@
 """The first line and the docstring of a public function of a module.
 
-Before:  x, y with the default 2.0, and after a star k
-After:   def f(x, y=2.0, *, k=1.5):
+Before:  x, y with the default 2.0, and after a star k; a static n of 3
+After:   def f(x, y=2.0, n=3, *, k=1.5):
+             _check_fixed("f: this module is compiled for n=3; ...", n, 3)
 """
 
 from __future__ import annotations
@@ -21,30 +22,68 @@ class Face(NamedTuple):
     parameters : name, kind (see `inspect.Parameter`) and default (None for none) of each, in
         order; nothing if all are plain.
     doc : its docstring.
+    fixed : the parameters that have one value in the module, in order, and the texts of these;
+        None for a value that is not written.
     """
 
     parameters: tuple[tuple[str, Any, float | None], ...] = ()
     doc: str = ""
+    fixed: tuple[tuple[str, str | None], ...] = ()
 
 
 PLAIN = Face()
 
 
+CHECK_FIXED = '''def _check_fixed(text, value, known):
+    """A parameter that has one value in this module."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if type(value) is not type(known) or repr(value) != repr(known):
+        raise ValueError(f"{text} (given: {value!r})")
+'''
+
+
+def all_names(face: Face, params: Sequence[str]) -> list[str]:
+    """The parameters, and then those that are fixed."""
+    return [*params, *(p for p, _ in face.fixed)]
+
+
+def refusal(main: str, p: str, value: str | None) -> str:
+    """What is said to another value of a fixed parameter."""
+    known = f"{p}={value}" if value is not None else f"the default of {p}"
+    how = f"for another value, change the default of {p} and compile again"
+    return f"{main}: this module is compiled for {known}; {how}"
+
+
+def fixed_checks(main: str, local: Sequence[str], face: Face) -> list[str]:
+    """Lines that refuse other values of the fixed parameters, which are called `local`."""
+    return [
+        f"_check_fixed({refusal(main, p, value)!r}, {shown}, {value})"
+        for (p, value), shown in zip(face.fixed, local, strict=True)
+    ]
+
+
 def def_line(name: str, params: Sequence[str], local: Sequence[str], face: Face) -> str:
-    """`def name(...):`, with the parameters called `local`."""
+    """`def name(...):`, with the parameters and the fixed ones (`all_names`) called `local`."""
+    names = all_names(face, params)
+    defaults = {p: value or "None" for p, value in face.fixed}
     known = {p: (kind, default) for p, kind, default in face.parameters}
-    if any(p not in known for p in params):
-        return f"def {name}({', '.join(local)}):"
+    if any(p not in known for p in names):
+        shown_as = [
+            s if p not in defaults else f"{s}={defaults[p]}"
+            for p, s in zip(names, local, strict=True)
+        ]
+        return f"def {name}({', '.join(shown_as)}):"
     parts: list[str] = []
     before: Any = None
     order = {p: k for k, (p, _, _) in enumerate(face.parameters)}
-    for p, shown in sorted(zip(params, local, strict=True), key=lambda item: order[item[0]]):
+    for p, shown in sorted(zip(names, local, strict=True), key=lambda item: order[item[0]]):
         kind, default = known[p]
         if before is Parameter.POSITIONAL_ONLY and kind is not before:
             parts.append("/")
         if kind is Parameter.KEYWORD_ONLY and before is not kind:
             parts.append("*")
-        parts.append(shown if default is None else f"{shown}={default!r}")
+        given = defaults.get(p, None if default is None else repr(default))
+        parts.append(shown if given is None else f"{shown}={given}")
         before = kind
     if before is Parameter.POSITIONAL_ONLY:
         parts.append("/")
@@ -67,4 +106,7 @@ def public_names(params: Sequence[str], used: Sequence[str]) -> list[str]:
     return names
 
 
-__all__ = ["PLAIN", "Face", "def_line", "documented", "public_names"]
+__all__ = [
+    "CHECK_FIXED", "PLAIN", "Face", "all_names", "def_line", "documented", "fixed_checks",
+    "public_names", "refusal",
+]  # fmt: skip

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from textwrap import indent
 
 from symdiff.codegen.source.modules.again import Demands, Group
-from symdiff.codegen.source.modules.face import Face, public_names
+from symdiff.codegen.source.modules.face import Face, all_names, public_names, refusal
 from symdiff.ir.program import Tree
 
 IMPORTS = "from numba.core.errors import TypingError\nfrom numba.extending import {names}\n"
@@ -57,10 +57,11 @@ def inside_source(
     used = [f"_{full}", "_only_numbers"]
     if group is not None:
         used += [f"_{group.name}_wide", f"_{main}_broken"]
-    local = public_names(params, used)
-    shown = _parameters(params, local, face)
+    every = public_names(all_names(face, params), used)
+    local, fixed = every[: len(params)], every[len(params) :]
+    shown = _parameters(params, every, face)
     r, flagged, found, sure, broken, prove, in_balls = _fresh(
-        ("r", "flagged", "found", "sure", "broken", "prove", "balls"), local
+        ("r", "flagged", "found", "sure", "broken", "prove", "balls"), every
     )
     single = dtype == "float32"
     given = ", ".join(f"np.float32({p})" if single else f"float({p})" for p in local)
@@ -81,6 +82,9 @@ def inside_source(
                 lines.append(f"        {result} = {value}")
             if balls:
                 lines += _balls((sure, prove, in_balls), group.columns[full], results, again, dtype)
+    for (p, known), given_as in zip(face.fixed, fixed, strict=True):
+        differs = f"{given_as} is not None" if known in (None, "None") else f"{given_as} != {known}"
+        lines[:0] = [f"if {differs}:", f"    raise ValueError({refusal(main, p, known)!r})"]
     lines.append(f"return {_nested(tree, results)}")
     given_balls = ""
     if group is not None and balls and group.checks.closed:  # not global names: Numba looks for
@@ -129,13 +133,15 @@ def _nested(tree: Tree, results: Sequence[str]) -> str:
 
 def _parameters(params: Sequence[str], local: Sequence[str], face: Face) -> str:
     """Parameters with their defaults, in the order of the user's function."""
-    known = {p: (k, default) for k, (p, _, default) in enumerate(face.parameters)}
-    if any(p not in known for p in params):
-        return ", ".join(local)
-    ordered = sorted(zip(params, local, strict=True), key=lambda item: known[item[0]][0])
-    return ", ".join(
-        shown if known[p][1] is None else f"{shown}={known[p][1]!r}" for p, shown in ordered
-    )
+    names, fixed = all_names(face, params), {p: value or "None" for p, value in face.fixed}
+    known = {p: k for k, (p, _, _) in enumerate(face.parameters)}
+    given = {p: repr(default) for p, _, default in face.parameters if default is not None} | fixed
+    both = list(zip(names, local, strict=True))
+    if all(p in known for p in names):
+        both.sort(key=lambda item: known[item[0]])
+    else:
+        given = fixed
+    return ", ".join(f"{shown}={given[p]}" if p in given else shown for p, shown in both)
 
 
 def _fresh(names: Sequence[str], taken: Sequence[str]) -> list[str]:

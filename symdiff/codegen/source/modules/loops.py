@@ -6,6 +6,7 @@ The text depends on what it computes only: the same functions give the same byte
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import indent
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,19 @@ from symdiff.codegen.source.index_notation import nest_lines
 from symdiff.codegen.source.loops import HELPERS, IMPORTS, nest_source
 from symdiff.codegen.source.modules.cuda.loops import cuda_array_parts
 from symdiff.codegen.source.modules.cuda.scalar import check_targets, cuda_name
+from symdiff.codegen.source.modules.face import (
+    CHECK_FIXED,
+    PLAIN,
+    Face,
+    all_names,
+    def_line,
+    documented,
+    fixed_checks,
+    public_names,
+)
 from symdiff.codegen.source.modules.helpers import FUSED
-from symdiff.codegen.source.python import docstring, local_names
+from symdiff.codegen.source.python import docstring
+from symdiff.ir import CONST, Expr, rational
 from symdiff.ir.loop_program import LoopProgram, Parameter, name_of
 from symdiff.ir.program import Tree
 
@@ -50,6 +62,7 @@ def array_module_source(
     version: str,
     dtype: str = "float64",
     targets: Sequence[str] = ("cpu",),
+    face: Face = PLAIN,
 ) -> str:
     """The source of a module with the given functions of the same parameters.
 
@@ -72,11 +85,11 @@ def array_module_source(
             more, helpers = nest_source(f"_{full}_corrected", f.corrected, dtype=dtype)
             needed.update(helpers)
             text += "\n\n" + more
-        kernels.append(text + "\n\n" + _wrapper(full, f, dtype))
+        kernels.append(text + "\n\n" + _wrapper(full, f, dtype, face, name))
     on_device = [cuda_name(n) for n in names] if "cuda" in targets else []
     data = {n: v for f in functions for n, v in f.program.data.items()}
     parts = [
-        docstring(_facts(name, functions, version, dtype, "cuda" in targets)),
+        docstring(_facts(name, functions, version, dtype, "cuda" in targets, face)),
         "",
         _imports(kernels, any(f.corrected for f in functions)),
         "__all__ = [" + ", ".join(f'"{n}"' for n in [*names, *on_device]) + "]",
@@ -88,6 +101,9 @@ def array_module_source(
         used.append(FUSED)
     if any(f.corrected for f in functions):
         used.append(_BEST)
+    used.append(_GIVEN)
+    if face.fixed:
+        used.append(CHECK_FIXED)
     texts = [*used, *kernels]
     if on_device:
         given = [
@@ -110,6 +126,20 @@ _BEST = '''def _best(name, wrong, corrected, plain):
 '''
 
 
+_GIVEN = '''def _given(name, value, kind, shape):
+    """An argument as an array of so many axes, or a number; None stands for any size."""
+    found = np.asarray(value, kind)
+    if found.ndim != len(shape):
+        what = ("a number", "a vector")[len(shape)] if len(shape) < 2 else f"an array of {len(shape)} axes"
+        raise ValueError(f"{name} is {what} in this module, not an array of shape {found.shape}")
+    if any(n is not None and n != m for n, m in zip(shape, found.shape)):
+        raise ValueError(f"{name} has the shape {shape} in this module, not {found.shape}")
+    if kind is np.int64 and np.any(found != np.asarray(value)):
+        raise ValueError(f"{name} takes integers")
+    return found if shape else found[()]
+'''
+
+
 def _imports(kernels: Sequence[str], warns: bool) -> str:
     """What the text imports."""
     lines = IMPORTS
@@ -125,7 +155,12 @@ def _literal(values: np.ndarray[Any, Any]) -> str:
 
 
 def _facts(
-    name: str, functions: Sequence[ArrayFunction], version: str, dtype: str, cuda: bool
+    name: str,
+    functions: Sequence[ArrayFunction],
+    version: str,
+    dtype: str,
+    cuda: bool,
+    face: Face,
 ) -> str:
     program = functions[0].program
     params = ", ".join(p.name for p in program.params)
@@ -133,6 +168,7 @@ def _facts(
     for p in program.params:
         if p.type.shape:
             lines.append(f"{p.name} : array of shape ({_shape(p)})")
+    lines += [f"{p} : compiled for {value or 'its default'}" for p, value in face.fixed]
     plain = [f"{name}_{f.suffix}" if f.suffix else name for f in functions if not f.corrected]
     if len(plain) == len(functions):
         lines.append(f"Real numbers are {dtype}, computed without error tests.")
@@ -161,20 +197,23 @@ def _shape(p: Parameter) -> str:
     return ", ".join(sizes) + ("," if len(sizes) == 1 else "")
 
 
-def _wrapper(name: str, f: ArrayFunction, dtype: str) -> str:
+def _wrapper(name: str, f: ArrayFunction, dtype: str, face: Face, main: str) -> str:
     """The public function: it converts the arguments and nests the results."""
-    local = local_names([p.name for p in f.program.params])
-    converted = []
+    params = [p.name for p in f.program.params]
+    used = ("np", f"_{name}", f"_{name}_corrected", "_given", "_check_fixed", "_best")
+    shown = public_names(all_names(face, params), used)
+    local, fixed = shown[: len(params)], shown[len(params) :]
+    body = [documented(f.summary, face), *fixed_checks(main, fixed, face)]
     for n, p in zip(local, f.program.params, strict=True):
         kind = f"np.{dtype}" if p.type.kind == "f" else "np.int64"
-        converted.append(f"np.asarray({n}, {kind})" if p.type.shape else f"{kind}({n})")
-    lines = [f"def {name}({', '.join(local)}):", f'    """{f.summary}"""']
-    call = f"_{name}({', '.join(converted)})"
+        shape = tuple(map(_whole, p.type.shape))
+        body.append(f'{n} = _given("{main}: {p.name}", {n}, {kind}, {shape})')
+    lines = [def_line(name, params, shown, face), indent("\n".join(body), "    ")]
+    call = f"_{name}({', '.join(local)})"
     count = len(f.program.outputs)
     if f.corrected:
-        given = ", ".join(converted)
-        found, wrong = (_fresh(n, local) for n in ("found", "wrong"))
-        lines.append(f"    *{found}, {wrong} = _{name}_corrected({given})")
+        found, wrong = (_fresh(n, shown) for n in ("found", "wrong"))
+        lines.append(f"    *{found}, {wrong} = _{name}_corrected({', '.join(local)})")
         best = f'_best("{name}", {wrong}, {found}, {call})'
         lines.append(f"    r = {best} if {wrong} else {found}")
         lines.append(f"    return {_nested(f.program.tree)}")
@@ -184,6 +223,12 @@ def _wrapper(name: str, f: ArrayFunction, dtype: str) -> str:
     lines.append(f"    r = {call}" if count > 1 else f"    r = ({call},)")
     lines.append(f"    return {_nested(f.program.tree)}")
     return "\n".join(lines) + "\n"
+
+
+def _whole(n: Expr) -> int | None:
+    """A size that is known."""
+    q = rational(n) if n.op is CONST else None
+    return None if q is None else int(q)
 
 
 def _fresh(name: str, taken: Sequence[str]) -> str:

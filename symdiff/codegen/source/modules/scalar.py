@@ -22,7 +22,16 @@ from symdiff.codegen.source.modules.cuda.scalar import (
     cuda_name,
     cuda_wrapper,
 )
-from symdiff.codegen.source.modules.face import PLAIN, Face, def_line, documented, public_names
+from symdiff.codegen.source.modules.face import (
+    CHECK_FIXED,
+    PLAIN,
+    Face,
+    all_names,
+    def_line,
+    documented,
+    fixed_checks,
+    public_names,
+)
 from symdiff.codegen.source.modules.first_tier import tested_source
 from symdiff.codegen.source.modules.helpers import CACHED, definitions
 from symdiff.codegen.source.modules.inside import IMPORTS as INSIDE
@@ -132,7 +141,9 @@ def module_source(
         parts.append("\n" + _kernel(full, params, function, dtype, tested, used))
         if params:
             parts.append("\n" + _loop(full, params, len(function.outputs), dtype, tested))
-        parts.append("\n" + _wrapper(full, params, function, group, face))
+        parts.append("\n" + _wrapper(full, params, function, group, face, name))
+    if face.fixed:
+        parts.append("\n" + CHECK_FIXED)
     parts.append("\n" + _evaluate_source(dtype, bool(of)))
     found = list({id(g): g for g in of.values()}.values())
     if of:
@@ -281,22 +292,23 @@ def _loop(full: str, params: Sequence[str], count: int, dtype: str, tested: bool
 
 
 def _wrapper(
-    full: str, params: Sequence[str], function: Function, group: Group | None, face: Face
+    full: str, params: Sequence[str], function: Function, group: Group | None, face: Face, main: str
 ) -> str:
-    used = [f"_{full}", f"_{full}_loops", "_evaluate", "_stack"]
+    used = [f"_{full}", f"_{full}_loops", "_evaluate", "_stack", "_check_fixed"]
     again = []
     if group is not None:
         again = [f"again=(_{group.name}_again, {group.columns[full]})"]
         used.append(f"_{group.name}_again")
-    local = public_names(params, used)
+    shown = public_names(all_names(face, params), used)
+    local, fixed = shown[: len(params)], shown[len(params) :]
     loops = f"_{full}_loops" if params else "None"
-    lines = [def_line(full, params, local, face)]
-    body = [documented(function.summary, face)]
+    lines = [def_line(full, params, shown, face)]
+    body = [documented(function.summary, face), *fixed_checks(main, fixed, face)]
     call = _call("_evaluate", [f"_{full}", loops, str(len(function.outputs)), *local, *again])
     if isinstance(function.tree, int):
         body.append(f"return {call}[0]")
     else:
-        (results,) = public_names(["r"], local)
+        (results,) = public_names(["r"], shown)
         body.append(f"{results} = {call}")
         body.append(f"return {_nested(function.tree, results)}")
     return "\n".join([*lines, indent("\n".join(body), "    ")]) + "\n"

@@ -1,0 +1,137 @@
+"""How functions of generated modules are called: as the user's function, with what is fixed in them."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import math
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.export.measured import run
+
+
+def counted(x, n: int = 3):
+    return x**n
+
+
+def by_kind(x, *, kind: str = "sine", k=2.0):
+    return math.sin(k * x) if kind == "sine" else k * x
+
+
+def optional(x, flag=None, *, exact: bool = True):
+    return 2 * x if flag is None and exact else x
+
+
+def of_vector(x, n: int = 2, k=1.5, *, twice: bool = True):
+    """Powers."""
+    total = 0.0
+    for i in range(len(x)):
+        total = total + k * x[i] ** n
+    return 2 * total if twice else total
+
+
+def callback(x, g=math.sin):
+    return g(x)
+
+
+def module(f, path, **options):
+    symgrad(f, accuracy="fast", **options).save(path / "m.py")
+    return (path / "m.py").read_text()
+
+
+def same_signature(f, g):
+    """Names, order, kinds and defaults."""
+
+    def of(h):
+        found = inspect.signature(h).parameters.values()
+        return [(p.name, p.kind, p.default) for p in found]
+
+    return of(f) == of(g)
+
+
+@pytest.mark.parametrize("f", [counted, by_kind, optional, of_vector])
+def test_signatures_are_kept(f, tmp_path):
+    if f is of_vector:
+        symgrad(f)(np.ones(2))
+    made = symgrad(f, accuracy="fast")
+    if f is of_vector:
+        made(np.ones(2))
+    made.save(tmp_path / "m.py")
+    scope = run((tmp_path / "m.py").read_text())
+    for name in (f.__name__, f"{f.__name__}_grad", f"{f.__name__}_value_and_grad"):
+        assert same_signature(scope[name], f), name
+
+
+def test_fixed_parameters_take_their_value(tmp_path):
+    text = module(counted, tmp_path)
+    assert "n = 3" in text
+    scope = run(text)
+    f, slope = scope["counted"], scope["counted_grad"]
+    assert f(0.5) == f(0.5, 3) == f(0.5, n=3) == f(x=0.5, n=np.int64(3)) == 0.125
+    np.testing.assert_array_equal(slope(np.array([0.5, 1.0]), 3), [0.75, 3.0])
+    for other in (4, 3.0, True, "3", None, np.array([3, 4])):
+        for g in (f, slope):
+            with pytest.raises(ValueError, match=r"counted: .* compiled for n=3; .* default of n"):
+                g(0.5, other)
+
+
+def test_other_kinds_of_fixed_parameters(tmp_path):
+    f = run(module(by_kind, tmp_path))["by_kind"]
+    assert f(0.25, kind="sine", k=1.0) == math.sin(0.25)
+    with pytest.raises(ValueError, match="compiled for kind='sine'"):
+        f(0.25, kind="line")
+    g = run(module(optional, tmp_path))["optional"]
+    assert g(1.0, None, exact=True) == 2
+    with pytest.raises(ValueError, match="compiled for flag=None"):
+        g(1.0, False)
+    with pytest.raises(ValueError, match="compiled for exact=True"):
+        g(1.0, exact=1)
+    h = run(module(callback, tmp_path, static="g"))["callback"]
+    assert h(0.5) == math.sin(0.5)
+    with pytest.raises(ValueError, match="compiled for the default of g"):
+        h(0.5, math.cos)
+
+
+def test_arguments_of_functions_with_arrays(tmp_path):
+    made = symgrad(of_vector, accuracy="fast")
+    made(np.ones(2))
+    made.save(tmp_path / "m.py")
+    scope = run((tmp_path / "m.py").read_text())
+    f, slope = scope["of_vector"], scope["of_vector_grad"]
+    assert f([1.0, 2.0]) == f([1, 2], 2, 1.5, twice=True) == 15
+    assert "Powers." in f.__doc__
+    for g in (f, slope):
+        with pytest.raises(ValueError, match=r"of_vector: x is a vector .* of shape \(3, 2\)"):
+            g(np.ones((3, 2)))
+        with pytest.raises(ValueError, match=r"of_vector: x is a vector .* of shape \(\)"):
+            g(2.0)
+        with pytest.raises(ValueError, match=r"of_vector: k is a number .* of shape \(2,\)"):
+            g([1.0, 2.0], 2, np.ones(2))
+        with pytest.raises(ValueError, match="compiled for n=2"):
+            g([1.0, 2.0], 3)
+
+
+@pytest.mark.slow
+def test_fixed_parameters_in_compiled_functions(tmp_path):
+    from numba import njit
+
+    module(counted, tmp_path)
+    spec = importlib.util.spec_from_file_location("counted_kernels", tmp_path / "m.py")
+    kernels = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(kernels)
+    count = kernels.counted
+
+    @njit
+    def good(x):
+        return count(x) + count(x, 3) + count(x, n=3)
+
+    @njit
+    def bad(x):
+        return count(x, 4)
+
+    assert good(0.5) == 0.375
+    with pytest.raises(ValueError, match="compiled for n=3"):
+        bad(0.5)
