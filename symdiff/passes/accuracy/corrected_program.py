@@ -47,7 +47,7 @@ from symdiff.ir import (
     const,
     raw,
 )
-from symdiff.ir.functions import EXP
+from symdiff.ir.functions import DETACHED, EXP
 from symdiff.ir.loop_program import (
     ARRAY,
     REAL_OF,
@@ -76,7 +76,8 @@ FUNCTIONS, ARITHMETIC = Fraction(1, 2**46), Fraction(1, 2**27)
 """Relative corrections of results that are accepted, with functions and without."""
 EACH, MANY = Fraction(1, 2**40), 1024
 """With functions, those of each element of an array: their errors are 2**-63, which makes 8 ulp of it at
-most. Of an array of more elements, as many times that, up to `ARITHMETIC`."""
+most. Of an array of more than so many elements n/64 times that, up to `ARITHMETIC`: 128 ulp and more, which
+estimates of such arrays let pass."""
 SECOND = Fraction(1, 2**105)
 """Of the terms of a sum: errors of second order."""
 NOTHING = Fraction(1, 2**78)
@@ -149,6 +150,7 @@ class _Correcting(Beside):
         self.functions = False
 
     def pairs(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
+        outputs, leaves = self.without_detached(outputs, leaves)
         forms = elementary(stabilise(tuple(outputs)))
         nodes = ir.topological(forms)
         infinite = [n for n in nodes if n.op is ir.CONST and ir.rational(n) is None]
@@ -179,6 +181,18 @@ class _Correcting(Beside):
         if inside is TRUE:
             return list(made)
         return [(v, ir.where(inside, rest, NAN)) for v, rest in made]
+
+    def without_detached(
+        self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]
+    ) -> tuple[Sequence[Expr], Mapping[Expr, Parts]]:
+        """The outputs over leaves for what does not count but must be one number: those are exact."""
+        marked = [n for n in ir.topological(tuple(outputs)) if n.op is DETACHED]
+        if not marked:
+            return outputs, leaves
+        found = self.pairs([n.args[0] for n in marked], leaves)
+        names = {n: ir.var(f"detached {k}") for k, n in enumerate(marked)}
+        exact = {names[n]: (value, ZERO) for n, (value, _) in zip(marked, found, strict=True)}
+        return ir.substitute(outputs, names), {**leaves, **exact}
 
     def exponential(self, n: Expr, known: Known) -> Expr:
         """Put an exponential into what is known; where its correction holds. Where it fades, that is not
@@ -236,10 +250,10 @@ class _Correcting(Beside):
         """The correction of an element of an array that is accepted."""
         if not self.functions:
             return const(ARITHMETIC)
-        low, high, part = const(EACH), const(ARITHMETIC), const(EACH / MANY)
+        low, high, part = const(EACH), const(ARITHMETIC), const(16 * EACH / MANY)
         for n in t.shape:
             part = raw(ir.MUL, (part, raw(REAL_OF, (n,))))
-        part = raw(WHERE, (raw(LT, (part, low)), low, part))
+        part = raw(WHERE, (raw(LE, (part, const(16 * EACH))), low, part))
         return raw(WHERE, (raw(LT, (high, part)), high, part))
 
     def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:

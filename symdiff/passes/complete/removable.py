@@ -30,7 +30,7 @@ from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import DIV, Expr, Op
-from symdiff.ir.functions import DERIVED, PINNED
+from symdiff.ir.functions import DERIVED, DETACHED, PINNED
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
 from symdiff.passes.complete.bands import Band, Closed, band
@@ -360,7 +360,8 @@ def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def pinned_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The closed form in place of each completed function, with its values at the completed
-    points: a limit there would take long beside costly functions."""
+    points: a limit there would take long beside costly functions. What is detached stays so: its error
+    does not count."""
     return _in_closed_form(outputs, "plain_form", pinned=True)
 
 
@@ -389,7 +390,7 @@ def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def _in_closed_form(outputs: Iterable[Expr], form: str, pinned: bool = False) -> tuple[Expr, ...]:
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in DERIVED:
+        if e.op in DERIVED and not (pinned and e.op is DETACHED):
             assert e.op.expand is not None
             return e.op.expand(*args)
         completed = meaning(e.op)
