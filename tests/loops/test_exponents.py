@@ -202,6 +202,34 @@ def test_infinite_shifts_are_what_they_are_in_numpy(f, at):
     assert np.array_equal(symgrad(f)(np.array(at)), expected, equal_nan=True)
 
 
+def _sums_and_logarithms(z):
+    m = np.max(z, axis=1, keepdims=True)
+    s = np.sum(np.exp(z - m), axis=1)
+    return s, np.log(s) + m[:, 0]
+
+
+def _shares_and_logarithms(z):
+    m = np.max(z, axis=1, keepdims=True)
+    e = np.exp(z - m)
+    s = np.sum(e, axis=1, keepdims=True)
+    return e / s, np.log(s) - m, z - m - np.log(s)
+
+
+def _shares(z):
+    e = np.exp(z - np.max(z))
+    return e / np.sum(e), np.sum(e)
+
+
+@pytest.mark.parametrize("f", [_sums_and_logarithms, _shares_and_logarithms, _shares])
+@pytest.mark.parametrize("scale", [1.0, 1e3, -1e3])
+@pytest.mark.parametrize("accuracy", ["fast", "high"])
+def test_sums_that_are_results_keep_their_shift(f, scale, accuracy):
+    z = np.array([[0.25, -1.5, 1.0], [0.5, 0.5, -0.25]]) * scale
+    found = symgrad(f, accuracy=accuracy)(z)
+    for part, wanted in zip(found, f(z), strict=True):
+        np.testing.assert_allclose(part, wanted, rtol=1e-13, atol=1e-300)
+
+
 def test_a_shift_that_counts_stays():
     def moved(x, k):
         return k * k + np.log(np.sum(np.exp(x - k)))

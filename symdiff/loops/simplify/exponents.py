@@ -27,6 +27,7 @@ from symdiff import ir
 from symdiff.ir import ADD, DIV, MUL, ONE, SUB, ZERO, Expr, substitute, topological, var
 from symdiff.ir.functions import DETACHED, EXP, LOG, LOG1P, LOG2, LOG10
 from symdiff.ir.loop_program import (
+    ARRAY,
     LOAD,
     Block,
     Build,
@@ -204,11 +205,11 @@ class _Parts:
         the sum occurs depends on it; `apart` says what becomes of one."""
         own, common = _split(term.exponent, index(s.index))
         leaves = _leaves(common)
-        if own is ZERO or not leaves:
+        if own is ZERO or not leaves or (name.op is ARRAY and name in self.used):
             return term.exponent, ZERO
         some = False
         holders = [b for b in self.builds.values() if name in _leaves(b.value)]
-        values = {b.value for b in holders}
+        values = {b.value for b in holders if array(b.name) not in self.used}
         for whole in self.used:
             if whole in values:  # written out where it is loaded
                 continue
