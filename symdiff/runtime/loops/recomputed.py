@@ -23,7 +23,7 @@ import numpy as np
 
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.ir import Expr, topological
-from symdiff.ir.loop_program import LoopProgram, expressions, walk
+from symdiff.ir.loop_program import Call, LoopProgram, expressions, walk
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.process.locks import Lock
 from symdiff.runtime.loops.arguments import put
@@ -39,7 +39,7 @@ KEPT = 16
 """Sizes for which formulas are kept."""
 FEW, PATIENCE = 3_000, 300_000
 """Operations of formulas that are evaluated before double-double code is compiled, and of all
-such calls until it is."""
+such calls until it is; and of those in which no formula could be evaluated and nothing was proven."""
 ULPS = 16
 """Of a number, or of the largest element of an array: less is no loss."""
 CLOSE, ALIKE = 2.0**-30, 2.0**-48
@@ -65,7 +65,7 @@ class Recomputed:
         self._lock = Lock()
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
         self._kernels: dict[str, Any] = {}
-        self._patience = PATIENCE
+        self._patience = self._tries = PATIENCE
 
     def __call__(
         self,
@@ -168,14 +168,19 @@ class Recomputed:
         from flint import arb
 
         from symdiff.interpret.balls import Undecided
-        from symdiff.interpret.loops import Proven, run
+        from symdiff.interpret.loops import ORDERS, Proven, run
         from symdiff.interpret.rounding import format_of, unique_rounding
 
+        routines = {s.routine for s in walk(self._closed().block) if isinstance(s, Call)}
+        if self._tries <= 0 or not routines <= set(ORDERS):
+            return None
         if sum(np.size(v) for _, v in self._reals(values)) > FEW:
             return None
+        numbers = Proven(MOST)
         try:
-            outputs = run(self._closed(), values, Proven(MOST))
+            outputs = run(self._closed(), values, numbers)
         except (Undecided, SymdiffError, ArithmeticError, TypeError, ValueError, IndexError):
+            self._tries -= MOST - max(numbers.left, 0)
             return None
         fmt = format_of(dtype)
         found: list[Any] = []
@@ -183,15 +188,15 @@ class Recomputed:
             given = np.asarray(balls)
             if given.dtype != object:
                 return None
-            numbers = [
+            rounded = [
                 unique_rounding(y, fmt) if isinstance(y, arb) and y.is_finite() else None
                 for y in given.flat
             ]
-            if None in numbers:
+            if None in rounded:
                 return None
-            array = np.array(numbers, result).reshape(given.shape)
+            array = np.array(rounded, result).reshape(given.shape)
             found.append(
-                array if given.shape else array[()] if result != np.float64 else numbers[0]
+                array if given.shape else array[()] if result != np.float64 else rounded[0]
             )
         return found
 
