@@ -48,6 +48,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import can_be_eliminated, eliminated
@@ -212,6 +213,23 @@ class Beside(ABC):
         return self.beside[name]
 
     # ------------------------------------------------------------------- statements
+    @abstractmethod
+    def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
+        """A result; what counts the numbers in it that are not accurate is added."""
+
+    def whole_program(self) -> LoopProgram:
+        """The program with the other parts; one more output counts what is not accurate."""
+        block = self.block(with_loops(self.program, self.names))
+        outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
+        for e in self.program.outputs:
+            outputs.append(self.output(e, checks, wrong))
+        total: Expr = ZERO
+        for n in wrong:
+            total = n if total is ZERO else raw(ir.ADD, (total, n))
+        outputs.append(raw(REAL_OF, (total,)) if total is ZERO else total)
+        block = pruned((*block, *checks), outputs)
+        return replace(self.program, block=block, outputs=tuple(outputs))
+
     def block(self, block: Block) -> Block:
         made: list[Statement] = []
         for s in block:
