@@ -179,19 +179,16 @@ def test_normal_equations_square_what_rounding_costs() -> None:
 
 
 def weno(v):
-    a, b, c, d, e = v
-    b0 = 13 / 12 * (a - 2 * b + c) ** 2 + 0.25 * (a - 4 * b + 3 * c) ** 2
-    b1 = 13 / 12 * (b - 2 * c + d) ** 2 + 0.25 * (b - d) ** 2
-    b2 = 13 / 12 * (c - 2 * d + e) ** 2 + 0.25 * (3 * c - 4 * d + e) ** 2
-    w = np.array([0.1, 0.6, 0.3]) / (1e-6 + np.array([b0, b1, b2])) ** 2
+    a, b, c = v
+    w = np.array([1 / 3, 2 / 3]) / (1e-6 + np.array([(b - a) ** 2, (c - b) ** 2])) ** 2
     w = w / w.sum()
-    return w @ np.array([2 * a - 7 * b + 11 * c, -b + 5 * c + 2 * d, 2 * c + 5 * d - e]) / 6
+    return w @ np.array([3 * b - a, b + c]) / 2
 
 
 @pytest.mark.filterwarnings("error::symdiff.GuardWarning")
 def test_an_epsilon_that_costs_less_than_itself_is_no_wrong_guard() -> None:
-    """Where a smoothness indicator vanishes, the weights of the others are 2e-11 for 0."""
-    v = [1.0, 2.0, 4.0, 3.0, 1.0]
+    """Where a smoothness indicator vanishes, the weight of the other is 1e-12 for 0."""
+    v = [1.0, 2.0, 4.0]
     f = symgrad(weno)
     assert f(v) == pytest.approx(weno(np.array(v)), rel=1e-14)
     f.grad(v)

@@ -341,7 +341,7 @@ class _Repairs:
         clamp = clamp_of(m)
         if clamp is not None:
             condition, inside, plain = clamp
-            epsilon = abs(ir.rational(inside) or 0)
+            epsilon: float | Fraction = abs(ir.rational(inside) or Fraction(0))
         elif (without := without_epsilon(m)) is not None:
             condition, inside, (plain, epsilon) = TRUE, m, without
         else:
