@@ -64,10 +64,9 @@ from symdiff.ir.loop_program import (
     name_of,
     types,
 )
-from symdiff.ir.prune import pruned
 from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp
 from symdiff.lowering.compensated.functions import CORRECTED
-from symdiff.passes.accuracy.beside import Beside, Parts, with_loops
+from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.stabilise import stabilise
@@ -96,16 +95,7 @@ def corrected_program(program: LoopProgram) -> LoopProgram:
     ------
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
-    work = _Correcting(program)
-    block = list(work.block(with_loops(program, work.names)))
-    outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
-    for e in program.outputs:
-        outputs.append(work.output(e, checks, wrong))
-    total: Expr = ZERO
-    for n in wrong:
-        total = n if total is ZERO else raw(ADD, (total, n))
-    outputs.append(raw(REAL_OF, (total,)) if total is ZERO else total)
-    return replace(program, block=pruned((*block, *checks), outputs), outputs=tuple(outputs))
+    return _Correcting(program).whole_program()
 
 
 def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
