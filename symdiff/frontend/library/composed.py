@@ -278,7 +278,7 @@ def choleskys(a: ArrayLike) -> Any:
     return np.reshape(np.array([np.linalg.cholesky(m) for m in _matrices(a)]), a.shape)
 
 
-def eigenvalues(a: ArrayLike, UPLO: str = "L") -> Any:
+def eigenvalues(a: ArrayLike, UPLO: Any = "L") -> Any:
     found = np.array([np.linalg.eigvalsh(m, UPLO) for m in _matrices(a)])
     return np.reshape(found, a.shape[:-1])
 
@@ -288,7 +288,7 @@ def pseudoinverses(a: ArrayLike) -> Any:
     return np.reshape(found, (*a.shape[:-2], a.shape[-1], a.shape[-2]))
 
 
-def eigenvectors(a: ArrayLike, UPLO: str = "L") -> Any:
+def eigenvectors(a: ArrayLike, UPLO: Any = "L") -> Any:
     values = np.array([np.linalg.eigh(m, UPLO)[0] for m in _matrices(a)])
     vectors = np.array([np.linalg.eigh(m, UPLO)[1] for m in _matrices(a)])
     return _EIGH(np.reshape(values, a.shape[:-1]), np.reshape(vectors, a.shape))
