@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
@@ -42,6 +42,7 @@ from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.pipeline.protocol import Log, Stage, run
 from symdiff.process.lazy_modules import Later
+from symdiff.process.locks import Lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,6 +72,17 @@ class Notes:
     guarded: tuple[Expr, ...] | None = None
     without: frozenset[str] = frozenset()
     log: Log[Program] | None = None
+
+    def add(self, other: Notes) -> None:
+        """What was done besides, before differentiation."""
+        self.cancel.cancelled += other.cancel.cancelled
+        self.cancel.over_budget += other.cancel.over_budget
+        self.complete.add(other.complete)
+        self.guards.guards += [g for g in other.guards.guards if g not in self.guards.guards]
+        self.guards.literals += other.guards.literals
+        self.guards.over_budget += other.guards.over_budget
+        self.rewrites += other.rewrites
+        self.guarded = other.guarded if self.guarded is None else self.guarded
 
     def stage(self, name: str, program: Program, outputs: Callable[[], Iterable[Expr]]) -> Program:
         """The program with the outputs of a stage, unless that is switched off. Stages that come
@@ -126,8 +138,37 @@ def short_value(program: Program, conditional: bool = True) -> list[Short]:
 
 def simplified(program: Program, notes: Notes | None = None) -> Program:
     """The program with its assumptions used, its common factors cancelled and its
-    removable singularities filled."""
+    removable singularities filled. A value and its derivatives begin so: it is done once."""
     notes = notes or Notes()
+    if notes.log is not None:
+        return _simplified(program, notes)
+    key = program.outputs, program.assumptions, notes.without
+    with _lock:
+        found = _found.get(key)
+    if found is None:
+        own = Notes(without=notes.without)
+        found = _simplified(program, own).outputs, own
+        with _lock:
+            _found[key] = found
+            while len(_found) > KEPT:
+                del _found[next(iter(_found))]
+    notes.add(found[1])
+    return replace(program, outputs=found[0])
+
+
+KEPT = 8
+"""Programs that are kept simplified, for their next derivative."""
+_found: dict[tuple[Any, ...], tuple[tuple[Expr, ...], Notes]] = {}
+_lock = Lock()
+
+
+def forget() -> None:
+    """Keep no simplified program."""
+    with _lock:
+        _found.clear()
+
+
+def _simplified(program: Program, notes: Notes) -> Program:
     p = notes.stage("assume", program, lambda: assume(program.outputs, program.assumptions))
     if "guards" not in notes.without:
         p = notes.stage("guards", p, lambda: guards(p.outputs, p.assumptions, notes.guards))
