@@ -23,9 +23,9 @@ from symdiff.frontend.library import (
     distributions,
     foreign,
     of_numba,
-    of_scipy,
     rearranged,
     record_copies,
+    scientific,
 )
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.numpy import keywords as numpy_calls
@@ -151,7 +151,7 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         if name in record_copies.NAMED_TUPLE and hasattr(owner, "_fields"):
             return record_copies.of_named_tuple(t, owner, name, args, kwargs)
         inspects = hasattr(type(function.__self__), "__symdiff_trace__")
-        known_method = distributions.find(function) or of_scipy.find(function)
+        known_method = distributions.find(function) or scientific.find(function)
         if known_method is not None:
             return inline(t, known_method, args, kwargs)
         if inspects or _is_library(function.__func__):
