@@ -91,10 +91,11 @@ class _Gathering:
                 self.names[c.result] = self.names[c.name]
                 continue
             last = self.value(c.next) or frozenset()
-            goes_on = s.count is not None and var(c.name) in last
             found = last | (self.value(c.init) or frozenset())
             own = {var(o.name) for o in s.carried}
-            self.names[c.result] = (found - own) | ({s.count} if goes_on else set())
+            if s.count is not None and var(c.name) in last:  # it goes on from one to the next
+                found = found | {s.count}
+            self.names[c.result] = found - own
 
     def value(self, e: Expr) -> Sizes:
         return self.names.get(name_of(e), frozenset()) if e.op is ARRAY else self.of(e)
