@@ -482,7 +482,8 @@ def _outside(s: Statement) -> list[_Found]:
         case Build():
             return []
         case Loop():
-            return [_Found(c.init, c.type == REAL) for c in s.carried]
+            ends = [] if s.count is None else [_Found(s.count)]
+            return [*ends, *(_Found(c.init, c.type == REAL) for c in s.carried)]
         case Update():
             return [_Found(s.value, s.type.kind == "f"), _Found(s.guard, True)]
     return [_Found(e) for e in expressions(s)]

@@ -341,8 +341,9 @@ class _Repairs:
         clamp = clamp_of(m)
         if clamp is not None:
             condition, inside, plain = clamp
+            epsilon: float | Fraction = abs(ir.rational(inside) or Fraction(0))
         elif (without := without_epsilon(m)) is not None:
-            condition, inside, plain = TRUE, m, without
+            condition, inside, (plain, epsilon) = TRUE, m, without
         else:
             return outputs
         free: dict[Expr, Expr] = {m: plain}
@@ -366,6 +367,8 @@ class _Repairs:
             verdict = self._ask(condition, small, other, plain) if clamp is not None else None
             if verdict is None:
                 verdict = self._ask(condition, small, other, plain, band=False)
+                if verdict is not None and not verdict.truth and abs(verdict.got) <= epsilon:
+                    continue  # zero but for less than what the epsilon itself adds
             if verdict is None:
                 continue
             settled.add(e)
