@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from bisect import bisect
 from collections.abc import Callable, Iterator
 from itertools import accumulate
@@ -97,6 +98,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         fast = bisect(list(accumulate(_measured[k] for k in ordered)), DEFAULT)
         rows = [f"{_measured[k]:.2f} {k}\n" for k in sorted(ordered[fast:])]
         DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> None:
+    """Programs are simplified anew: another test may have planted another stage."""
+    if scalar := sys.modules.get("symdiff.pipeline.scalar"):
+        scalar.forget()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from symdiff.errors import Location
 from symdiff.ir import Expr, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.ir.loop_program import LoopProgram, expressions, walk
+from symdiff.lowering.target import SMALL
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
 from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
@@ -133,6 +134,9 @@ class LoopKernel:
                     key = cache.key("nests", self._fingerprint(), how, jit.host())
                     linked = compiled.link(key, lambda: self._text(*which), self.cache, tidy=True)
                     found = self._compiled[which] = Code(self, linked, *which)
+                    before = self._compiled.get((dtype, tests, True))
+                    if not first and before is not None:
+                        before.join(found)
         return found
 
     def is_compiled(self, dtype: str) -> bool:
@@ -189,7 +193,10 @@ class LoopKernel:
         lost digits, more accurately."""
         try:
             try:
-                return self.code(dtype, first=True).run(values, out, result)
+                code = self.code(dtype, first=True)
+                if code.at_once and code.larger is not None and _are_many(values):
+                    return code.larger.run(values, out, result)
+                return code.run(values, out, result)
             except NotAtOnceError as error:
                 from symdiff.runtime.loops.recomputed import agree_all, filled
 
@@ -240,6 +247,11 @@ class LoopKernel:
             elif type(a) is not np.ndarray or a.dtype is not FLOAT64 or a.ndim != rank or not rank:
                 return False
         return True
+
+
+def _are_many(values: Sequence[Any]) -> bool:
+    """Whether arguments alone are too many numbers to be corrected at once."""
+    return sum(v.size for v in values if isinstance(v, np.ndarray)) > SMALL
 
 
 class WideLoopKernel(LoopKernel):

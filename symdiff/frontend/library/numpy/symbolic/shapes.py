@@ -246,10 +246,11 @@ def permuted(a: SymArray, order: Sequence[int]) -> SymArray:
     return symbolic.viewed(a, tuple(a.shape[k] for k in order), at)
 
 
-def transpose(t: Tracer, value: Any, *axes: Any) -> Any:
+def transpose(t: Tracer, value: Any, *places: Any, axes: Any = None) -> Any:
     a = symbolic.symbolic(t, value)
     rank = len(a.shape)
-    order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+    places = places or (axes,)
+    order = places[0] if len(places) == 1 and isinstance(places[0], (tuple, list)) else places
     if not order or order[0] is None:
         return permuted(a, range(rank)[::-1])
     return permuted(a, [axis_of(rank, k) for k in order])
