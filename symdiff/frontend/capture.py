@@ -205,7 +205,7 @@ def _capture(
             kinds=tuple(kinds),
             by_rows=t.by_rows,
         )
-        return found if plan.shapes is None or t.by_rows else _of_elements(t, found)
+        return found if plan.shapes is None or t.by_rows else _of_elements(t, found, plan)
     return _program(t, parameters.name, real, outputs, tree, kinds)
 
 
@@ -307,9 +307,11 @@ def _elements(
     return replace(program, stretches=stretches, taken=ELEMENTWISE)
 
 
-def _of_elements(t: Tracer, found: LoopProgram) -> Program | LoopProgram:
+def _of_elements(t: Tracer, found: LoopProgram, plan: Arrays) -> Program | LoopProgram:
     """The program of numbers that an elementwise one is; any other as it is."""
-    if _has_arrays(found.tree) or nested(found.kinds) or not per_element.only_stretches(t):
+    if _has_arrays(found.tree) or nested(found.kinds):
+        return found
+    if not per_element.only_stretches(t, plan.arrays.values()):
         return found
     numbers = scalarise(found)
     if numbers is None:
