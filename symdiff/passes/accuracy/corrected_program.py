@@ -64,7 +64,7 @@ from symdiff.ir.loop_program import (
     name_of,
     types,
 )
-from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp
+from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.target import SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
@@ -151,7 +151,7 @@ class _Correcting(Beside):
             forms = ir.substitute(forms, named)
             leaves = {**leaves, **{v: (n, ZERO) for n, v in named.items()}}
             nodes = ir.topological(forms)
-        if not all(map(is_sharp, forms)):
+        if not all(map(is_compensable, forms)):
             raise UnsupportedError("a function has no correction")
         self.functions |= any(n.op in CORRECTED for n in nodes)
         known = Known(second=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff.codegen.llvm import jit
-from symdiff.codegen.llvm.loops.kernel import layout_of, lowered, print_nests
+from symdiff.codegen.llvm.loops.kernel import layout_of, lowered, print_kernel
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.errors import Location
 from symdiff.ir import Expr, encode, topological
@@ -83,7 +83,7 @@ class LoopKernel:
 
     def llvm(self) -> str:
         """The LLVM IR of the kernel, without SIMD."""
-        return print_nests(self.program, self.dtype or "float64", Lanes(), self.accuracy)
+        return print_kernel(self.program, self.dtype or "float64", Lanes(), self.accuracy)
 
     def assembly(self, dtype: str = "float64") -> str:
         """The assembly of the kernel, for people and tests."""
@@ -104,9 +104,9 @@ class LoopKernel:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         kinds = [t.kind for t in self.layout.outputs]
         if self.tiers is None:
-            return print_nests(self.program, dtype, lanes, self.accuracy, kinds=kinds)
+            return print_kernel(self.program, dtype, lanes, self.accuracy, kinds=kinds)
         s = self.guarded(dtype, tests, first)
-        return print_nests(
+        return print_kernel(
             s.program,
             dtype,
             lanes,
@@ -259,7 +259,7 @@ class WideLoopKernel(LoopKernel):
     `passes.accuracy.corrected_program`)."""
 
     def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
-        return print_nests(self.program, dtype, compiled.registers(dtype), wide=True)
+        return print_kernel(self.program, dtype, compiled.registers(dtype), wide=True)
 
     def _run(
         self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any
