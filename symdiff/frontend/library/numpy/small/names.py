@@ -204,6 +204,10 @@ def _real_part(t: Tracer, x: Any) -> Any:
     return x if isinstance(x, (SymArray, SmallArray)) else elementwise(lambda v: v, x)
 
 
+def _close_to_real(t: Tracer, a: Any, tol: Any = 100) -> Any:
+    return a if isinstance(a, (SymArray, SmallArray)) else _asarray(t, a)
+
+
 def _remainder(t: Tracer, a: Any, b: Any) -> Any:
     return elementwise(lambda u, v: scalars.binary(ast.Mod, u, v), a, b)
 
@@ -426,7 +430,7 @@ TABLE: dict[str, Function] = {
     "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
     "numpy.fmax": _of_two_numbers(functions.MAXIMUM), "numpy.fmin": _of_two_numbers(functions.MINIMUM),
     "numpy.mod": _remainder, "numpy.remainder": _remainder, "numpy.divmod": _divmod,
-    "numpy.real": _real_part, "numpy.real_if_close": lambda t, a, tol=100: _asarray(t, a), "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.real": _real_part, "numpy.real_if_close": _close_to_real, "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),
