@@ -41,6 +41,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     SymArray,
     array_of,
+    as_float,
     as_real,
     describe,
     from_outside,
@@ -352,7 +353,7 @@ def _round(t: Tracer, value: Any, decimals: int = 0) -> Any:
 def _cast_float(t: Tracer, value: Any = 0) -> Any:
     if isinstance(value, str):
         return number(float(value))
-    return elementwise(as_real, value if is_number(value) else asarray(value))
+    return elementwise(as_float, value if is_number(value) else asarray(value))
 
 
 def _cast_narrow(kind: type[np.floating[Any]]) -> Function:
