@@ -58,7 +58,7 @@ def divided(a: Expr, b: Expr) -> Expr:
 
 
 def _factors(shape: Sequence[Expr]) -> list[Expr]:
-    """The sizes that are multiplied, with the constant ones as one; in a fixed order."""
+    """The sizes that are multiplied, with the constant ones as one; in the order of their text."""
     known, rest = 1, list[Expr]()
     stack = list(shape)
     while stack:
@@ -69,7 +69,7 @@ def _factors(shape: Sequence[Expr]) -> list[Expr]:
             known *= k
         else:
             rest.append(n)
-    return [ir.const(known), *sorted(rest, key=id)]
+    return [ir.const(known), *sorted(rest, key=lambda n: repr(ir.encode((n,))))]
 
 
 def _same_product(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
