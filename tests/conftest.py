@@ -1,8 +1,7 @@
 """Fixtures for all tests: golden files and samples of the function table; and which are slow.
 
 Tests are slow that are marked so, or that `durations.txt` says took long when they were measured:
-`pytest -n auto -m "not slow" --measure` writes that file anew. The measured ones run in CI, the marked ones
-take too long for that.
+`pytest -n auto -m "not slow" --measure` writes that file anew. `.ci/run` runs all of them, slow ones last.
 """
 
 from __future__ import annotations
@@ -59,7 +58,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid in known and item.get_closest_marker("slow") is None:
             item.add_marker("slow")
-            item.add_marker("measured")
 
 
 def durations() -> dict[str, float]:

@@ -64,8 +64,9 @@ from symdiff.ir.loop_program import (
     name_of,
     types,
 )
-from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp
+from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.lowering.target import SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
@@ -82,8 +83,6 @@ SECOND = Fraction(1, 2**105)
 NOTHING = Fraction(1, 2**78)
 """Of the terms of a sum: what is left below may be errors of second order, of up to 2**-105, to more
 than `ARITHMETIC`."""
-SMALL = 1024
-"""Numbers that a call takes and gives at most to be corrected at once."""
 FADES = -600
 """Exponentials below are so small that their errors, of a unit or two, are left out."""
 
@@ -149,7 +148,7 @@ class _Correcting(Beside):
             forms = ir.substitute(forms, named)
             leaves = {**leaves, **{v: (n, ZERO) for n, v in named.items()}}
             nodes = ir.topological(forms)
-        if not all(map(is_sharp, forms)):
+        if not all(map(is_compensable, forms)):
             raise UnsupportedError("a function has no correction")
         self.functions |= any(n.op in CORRECTED for n in nodes)
         known = Known(second=True)
