@@ -250,7 +250,7 @@ class ArrayKernels:
         kernel = self._bounds.get(id(raw))
         if kernel is None:
             from symdiff.lowering.loops.vector_ready import ready
-            from symdiff.passes.accuracy.error_bounds import bounded
+            from symdiff.passes.accuracy.result_errors import bounded
             from symdiff.pipeline import loops as loop_pipeline
             from symdiff.runtime.loops.kernel import LoopKernel
 
