@@ -241,7 +241,8 @@ _small: dict[int, Expr] = {}
 
 def const(value: Number) -> Expr:
     """The constant that a Python number denotes, exactly."""
-    if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
+    kind = type(value)
+    if kind is int or (kind is Fraction and value.denominator == 1):
         n = value.numerator
         if -64 <= n <= 64:
             found = _small.get(n)
