@@ -26,10 +26,10 @@ MAX_TERMS = 200
 
 def forms(frame: Frame, angle: Angle, value: Factored) -> Iterator[Factored]:
     """The value by other functions of an angle that it depends on."""
-    key = angle.kind, angle.of
-    work = frame.forms.get(key)
+    of = angle.kind, angle.of
+    work = frame.forms.get(of)
     if work is None:
-        work = frame.forms[key] = _Forms(frame, angle)
+        work = frame.forms[of] = _Forms(frame, angle)
     if not work.concerns(value):
         return
     if angle.exponential is None:
@@ -326,9 +326,7 @@ class _Forms:
         return ring.mul(rest, ring.div(total, below))
 
     def _mirrored(self, p: Any, i: int) -> Any:
-        return self.ring.context.from_dict(
-            {m: -q if int(m[i]) % 2 else q for m, q in p.terms()}
-        )
+        return self.ring.context.from_dict({m: -q if int(m[i]) % 2 else q for m, q in p.terms()})
 
     def _of_halves(
         self, half: Factored, h: Any, sine: Any, cosine: Any, whole: Any
