@@ -4,6 +4,7 @@
 `loops/`       programs with arrays and loops
 `cuda/`        on CUDA devices
 `protocols`    what kernels ask of lowered functions
+`custom_calls` kernels that XLA calls, in programs of JAX
 `dispatch`     what a call of a function meets first
 `builtin`      Python builtins whose code we compiled ourselves
 `threads`      a range of elements over a pool of threads

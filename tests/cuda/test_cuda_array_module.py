@@ -258,7 +258,7 @@ def test_calls_in_the_simulator(tmp_path: Path) -> None:
     (tmp_path / "loss_kernels.py").write_text(text_of(loss), encoding="utf-8")
     assert simulated(CALLS, tmp_path).splitlines() == [
         "axis 0 of y has another size", "axis 0 of w has another size",
-        "an array of 2 axes is needed, not of 1",
+        "X is an array of 2 axes in this module, not an array of shape (2,)",
         "arrays on a device must be contiguous, of float64",
     ]  # fmt: skip
 

@@ -10,11 +10,9 @@ written to a folder with its arguments.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import signal
 import sys
-import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,6 +25,7 @@ import numpy as np
 
 from symdiff import SymdiffError, symgrad
 from tests.fuzz.array_programs import PARAMETERS, Generator, Source, smaller
+from tests.fuzz.command import SHRINK, run
 from tests.fuzz.duals import CloseError, truth
 
 SIZES = (3, 8, 0, 1, 2, 5, 17)
@@ -285,22 +284,15 @@ def fuzz(
     return tally
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--no-shrink", action="store_true")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tally = fuzz(
-            given.programs, given.seed, Path(folder), lambda s: print(s, flush=True),
-            not given.no_shrink,
-        )  # fmt: skip
+def report(tally: Tally) -> None:
     print(dict(tally.kinds), "points:", tally.points)
     print(dict(tally.features))
     for text, count in tally.refusals.most_common(20):
         print(count, text)
-    return 1 if tally.failures else 0
+
+
+def main() -> int:
+    return run(fuzz, report, __doc__, shrink=SHRINK)
 
 
 if __name__ == "__main__":

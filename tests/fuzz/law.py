@@ -10,9 +10,7 @@ the plain program in long doubles. A refusal is no fault, but it is counted.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -25,6 +23,7 @@ import numpy as np
 
 from symdiff import SymdiffError, symgrad
 from tests.fuzz.arrays import SlowError, limited, loaded
+from tests.fuzz.command import run
 from tests.fuzz.law_lines import (
     CONSTANTS,
     HELPERS,
@@ -461,26 +460,20 @@ def fuzz(programs: int, seed: int, folder: Path, say: Callable[[str], None] = la
     return tally
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--accuracy", default="fast")
-    parser.add_argument("--refused", action="store_true", help="print what is refused, too")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tally = fuzz(
-            given.programs,
-            given.seed,
-            Path(folder),
-            lambda s: print(s, flush=True),
-            given.accuracy,
-            given.refused,
-        )
+def report(tally: Tally) -> None:
     print(dict(tally.kinds))
     for text, count in tally.refusals.most_common(40):
         print(count, text)
-    return 1 if tally.failures else 0
+
+
+def main() -> int:
+    return run(
+        fuzz,
+        report,
+        __doc__,
+        accuracy=("--accuracy", {"default": "fast"}),
+        refused=("--refused", {"action": "store_true", "help": "print what is refused, too"}),
+    )
 
 
 if __name__ == "__main__":

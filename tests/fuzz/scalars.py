@@ -11,13 +11,11 @@ the points that were planted, beside them, and elsewhere. What fails is shrunk a
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import itertools
 import math
 import random
 import sys
-import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +28,7 @@ import numpy as np
 from mpmath import mp, mpf
 
 from symdiff import SymdiffError, symgrad
+from tests.fuzz.command import SHRINK, run
 from tests.fuzz.jets import MATH, Truth, compiled, truths
 
 ULPS = 4096.0
@@ -407,23 +406,16 @@ def fuzz(
     return tally
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--classes", default=",".join(FAMILIES))
-    parser.add_argument("--no-shrink", action="store_true")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tally = fuzz(
-            given.programs, given.seed, Path(folder), lambda s: print(s, flush=True),
-            given.classes.split(","), not given.no_shrink,
-        )  # fmt: skip
+def report(tally: Tally) -> None:
     print("programs:", dict(tally.programs), "numbers:", tally.numbers)
     print("refused:", dict(tally.refused))
     print("failures:", {f"{a}/{b}": n for (a, b), n in tally.faults.items()})
     print(f"worst error: {tally.worst:.3g} ulp")
-    return 1 if tally.failures else 0
+
+
+def main() -> int:
+    classes = {"type": lambda text: text.split(","), "default": FAMILIES}
+    return run(fuzz, report, __doc__, families=("--classes", classes), shrink=SHRINK)
 
 
 if __name__ == "__main__":

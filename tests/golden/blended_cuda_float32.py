@@ -40,12 +40,17 @@ def _room(tape, needed):
     return longer
 
 
+def _check_axes(name, shape, rank):
+    """Refuses what has not so many axes."""
+    if len(shape) != rank:
+        what = ("a number", "a vector")[rank] if rank < 2 else f"an array of {rank} axes"
+        raise ValueError(f"{name} is {what} in this module, not an array of shape {shape}")
+
+
 def _given(name, value, kind, shape):
     """An argument as an array of so many axes, or a number; None stands for any size."""
     found = np.asarray(value, kind)
-    if found.ndim != len(shape):
-        what = ("a number", "a vector")[len(shape)] if len(shape) < 2 else f"an array of {len(shape)} axes"
-        raise ValueError(f"{name} is {what} in this module, not an array of shape {found.shape}")
+    _check_axes(name, found.shape, len(shape))
     if any(n is not None and n != m for n, m in zip(shape, found.shape)):
         raise ValueError(f"{name} has the shape {shape} in this module, not {found.shape}")
     if kind is np.int64 and np.any(found != np.asarray(value)):
@@ -189,7 +194,7 @@ class _Device:
     def lies_there(a):
         return hasattr(a, "__cuda_array_interface__") or hasattr(a, "__cuda_ndarray__")
 
-    def given(self, a, kind, rank):
+    def given(self, name, a, kind, rank):
         """The elements of an argument, row by row, and its shape."""
         if self.lies_there(a):
             a = cuda.as_cuda_array(a) if hasattr(a, "__cuda_array_interface__") else a
@@ -197,8 +202,7 @@ class _Device:
                 raise ValueError(f"arrays on a device must be contiguous, of {np.dtype(kind)}")
         else:
             a = np.asarray(a, kind, order="C")
-        if a.ndim != rank:
-            raise ValueError(f"an array of {rank} axes is needed, not of {a.ndim}")
+        _check_axes(name, a.shape, rank)
         if not a.size:
             return self.empty(0, kind), a.shape
         if isinstance(a, np.ndarray):
@@ -331,7 +335,7 @@ def _blended_cuda_0(n, x, a, numbers):
 def blended_cuda(x, a, *, stream=0):
     """The value of blended, on a CUDA device."""
     device = _Device(stream, np.float32, 4, (), x, a)
-    x, x_shape = device.given(x, np.float32, 1)
+    x, x_shape = device.given('x', x, np.float32, 1)
     n = x_shape[0]
     a = np.float32(a)
     if not 1 <= n:
@@ -394,7 +398,7 @@ def _blended_grad_cuda_3(x_bar_6, numbers, n):
 def blended_grad_cuda(x, a, *, stream=0):
     """The gradient of blended by x, a, on a CUDA device."""
     device = _Device(stream, np.float32, 5, (), x, a)
-    x, x_shape = device.given(x, np.float32, 1)
+    x, x_shape = device.given('x', x, np.float32, 1)
     n = x_shape[0]
     a = np.float32(a)
     s_tape = _Tape(device, np.float32)
@@ -471,7 +475,7 @@ def _blended_value_and_grad_cuda_3(x_bar_6, numbers, n):
 def blended_value_and_grad_cuda(x, a, *, stream=0):
     """(value, gradient by x, a) of blended, on a CUDA device."""
     device = _Device(stream, np.float32, 6, (), x, a)
-    x, x_shape = device.given(x, np.float32, 1)
+    x, x_shape = device.given('x', x, np.float32, 1)
     n = x_shape[0]
     a = np.float32(a)
     s_tape = _Tape(device, np.float32)

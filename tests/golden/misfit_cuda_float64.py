@@ -55,12 +55,17 @@ def _best(name, wrong, corrected, plain):
     ]
 
 
+def _check_axes(name, shape, rank):
+    """Refuses what has not so many axes."""
+    if len(shape) != rank:
+        what = ("a number", "a vector")[rank] if rank < 2 else f"an array of {rank} axes"
+        raise ValueError(f"{name} is {what} in this module, not an array of shape {shape}")
+
+
 def _given(name, value, kind, shape):
     """An argument as an array of so many axes, or a number; None stands for any size."""
     found = np.asarray(value, kind)
-    if found.ndim != len(shape):
-        what = ("a number", "a vector")[len(shape)] if len(shape) < 2 else f"an array of {len(shape)} axes"
-        raise ValueError(f"{name} is {what} in this module, not an array of shape {found.shape}")
+    _check_axes(name, found.shape, len(shape))
     if any(n is not None and n != m for n, m in zip(shape, found.shape)):
         raise ValueError(f"{name} has the shape {shape} in this module, not {found.shape}")
     if kind is np.int64 and np.any(found != np.asarray(value)):
@@ -645,7 +650,7 @@ class _Device:
     def lies_there(a):
         return hasattr(a, "__cuda_array_interface__") or hasattr(a, "__cuda_ndarray__")
 
-    def given(self, a, kind, rank):
+    def given(self, name, a, kind, rank):
         """The elements of an argument, row by row, and its shape."""
         if self.lies_there(a):
             a = cuda.as_cuda_array(a) if hasattr(a, "__cuda_array_interface__") else a
@@ -653,8 +658,7 @@ class _Device:
                 raise ValueError(f"arrays on a device must be contiguous, of {np.dtype(kind)}")
         else:
             a = np.asarray(a, kind, order="C")
-        if a.ndim != rank:
-            raise ValueError(f"an array of {rank} axes is needed, not of {a.ndim}")
+        _check_axes(name, a.shape, rank)
         if not a.size:
             return self.empty(0, kind), a.shape
         if isinstance(a, np.ndarray):
@@ -787,13 +791,13 @@ def _misfit_cuda_1_total(parts, part_0, numbers):
 def misfit_cuda(X, y, w, *, stream=0):
     """The value of misfit, on a CUDA device."""
     device = _Device(stream, np.float64, 3, (), X, y, w)
-    X, X_shape = device.given(X, np.float64, 2)
+    X, X_shape = device.given('X', X, np.float64, 2)
     n = X_shape[0]
     m = X_shape[1]
-    y, y_shape = device.given(y, np.float64, 1)
+    y, y_shape = device.given('y', y, np.float64, 1)
     if y_shape[0] != n:
         raise ValueError('axis 0 of y has another size')
-    w, w_shape = device.given(w, np.float64, 1)
+    w, w_shape = device.given('w', w, np.float64, 1)
     if w_shape[0] != m:
         raise ValueError('axis 0 of w has another size')
     total_2 = device.empty(n, np.float64)
@@ -849,13 +853,13 @@ def _misfit_grad_cuda_4(X_bar_8, n, m, total_2_bar_2, w):
 def misfit_grad_cuda(X, y, w, *, stream=0):
     """The gradient of misfit by X, y, w, on a CUDA device."""
     device = _Device(stream, np.float64, 2, (), X, y, w)
-    X, X_shape = device.given(X, np.float64, 2)
+    X, X_shape = device.given('X', X, np.float64, 2)
     n = X_shape[0]
     m = X_shape[1]
-    y, y_shape = device.given(y, np.float64, 1)
+    y, y_shape = device.given('y', y, np.float64, 1)
     if y_shape[0] != n:
         raise ValueError('axis 0 of y has another size')
-    w, w_shape = device.given(w, np.float64, 1)
+    w, w_shape = device.given('w', w, np.float64, 1)
     if w_shape[0] != m:
         raise ValueError('axis 0 of w has another size')
     y_bar_3 = device.empty(n, np.float64)
@@ -946,13 +950,13 @@ def _misfit_value_and_grad_cuda_4(X_bar_8, n, m, total_2, y, w):
 def misfit_value_and_grad_cuda(X, y, w, *, stream=0):
     """(value, gradient by X, y, w) of misfit, on a CUDA device."""
     device = _Device(stream, np.float64, 3, (), X, y, w)
-    X, X_shape = device.given(X, np.float64, 2)
+    X, X_shape = device.given('X', X, np.float64, 2)
     n = X_shape[0]
     m = X_shape[1]
-    y, y_shape = device.given(y, np.float64, 1)
+    y, y_shape = device.given('y', y, np.float64, 1)
     if y_shape[0] != n:
         raise ValueError('axis 0 of y has another size')
-    w, w_shape = device.given(w, np.float64, 1)
+    w, w_shape = device.given('w', w, np.float64, 1)
     if w_shape[0] != m:
         raise ValueError('axis 0 of w has another size')
     total_2 = device.empty(n, np.float64)

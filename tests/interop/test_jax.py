@@ -90,3 +90,90 @@ def test_what_is_refused():
         energy(np.ones(3, np.float16))
     with pytest.raises(SymdiffError, match="nested"):
         function(lambda x: (x, (x, x)))(np.ones(3))
+
+
+class TestCustomCalls:
+    """Calls that XLA makes without Python, and what is left to Python."""
+
+    @pytest.fixture
+    def calls(self, monkeypatch):
+        """The shapes of the arguments that Python was called with."""
+        from symdiff.interop.jax import _Called
+
+        evaluate, seen = _Called._evaluate, []
+
+        def recorded(self, values):
+            seen.append([np.shape(v) for v in values])
+            return evaluate(self, values)
+
+        monkeypatch.setattr(_Called, "_evaluate", recorded)
+        return seen
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize("f, shapes", [
+        (sinc, [(), ()]), (sinc, [(3, 5), ()]), (sinc, [(4, 1), (3,)]), (layer, [(3, 2), (2,)]),
+        (energy, [(7,)]), (two, [(4,), (4,)]),
+    ])  # fmt: skip
+    def test_no_python_runs(self, calls, f, shapes, dtype):
+        values = [
+            np.linspace(0.1, 2.0, max(1, int(np.prod(s)))).astype(dtype).reshape(s) for s in shapes
+        ]
+        compiled = jax.jit(f)
+        jax.block_until_ready(compiled(*values))
+        before = len(calls)
+        found = jax.block_until_ready(compiled(*(v + dtype(0.25) for v in values)))
+        assert len(calls) == before
+        wanted = f.__wrapped__(*((v + dtype(0.25)) for v in values))
+        for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
+            assert np.asarray(a).dtype == dtype
+            assert np.array_equal(a, np.asarray(b, dtype))
+
+    def test_mapped_elements_are_one_call(self, calls):
+        x = np.linspace(-1.0, 1.0, 9)
+        close(jax.jit(jax.vmap(sinc, (0, None)))(x, 2.0), 2 * np.sinc(x / np.pi))
+        assert (9,) not in [s for c in calls for s in c]
+
+    def test_elements_that_need_balls_are_computed_in_python(self, calls):
+        f = function(lambda x: (np.sin(x) - np.tan(x)) / np.expm1(x) ** 3 * (1 + 1e-30 * x))
+        compiled = jax.jit(jax.grad(f))
+        for point in (1e-200, 1e-3, 0.7):
+            close(compiled(point), f.__wrapped__.grad(point))
+
+    def test_errors_are_raised(self):
+        @function
+        def positive(x):
+            assert x > 0
+            return np.log(x)
+
+        assert jax.jit(positive)(1.0) == 0.0
+        with pytest.raises(Exception, match=r"(?s)DomainError: .*assert x > 0"):
+            jax.block_until_ready(jax.jit(positive)(-1.0))
+        assert jax.jit(positive)(1.0) == 0.0
+
+    def test_what_was_captured_is_looked_at_when_jax_traces(self):
+        scope = {"k": 2.0}
+        exec("def scaled(x):\n    return k*x\n", scope)
+        scaled = function(_with_source(scope["scaled"], "def scaled(x):\n    return k*x\n"))
+        assert scaled(3.0) == 6.0
+        scope["k"] = 5.0
+        assert scaled(3.0) == 15.0
+
+    def test_empty_arrays_and_many_elements(self, calls):
+        assert jax.jit(sinc)(np.ones(0), 1.0).shape == (0,)
+        x = np.linspace(0.5, 1.0, 3_000_000)
+        close(jax.jit(sinc)(x, 1.0)[::1000], np.sin(x[::1000]) / x[::1000])
+
+    def test_a_new_process_finds_no_custom_call_of_this_one(self):
+        text = jax.jit(sinc).lower(0.5, 1.0).as_text()
+        from symdiff.interop.jax import _process
+
+        assert _process in text and len(_process) == 16
+
+
+def _with_source(function, text):
+    import linecache
+
+    file = "<a test of custom calls>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    function.__code__ = function.__code__.replace(co_filename=file)
+    return function

@@ -221,3 +221,18 @@ def test_constants_have_two_parts() -> None:
     pair: Pair = dd.constant(Fraction(1, 3))
     total = pair.hi.value + pair.lo.value
     assert abs(total - Fraction(1, 3)) < Fraction(1, 2**107)
+
+
+def test_erfc_of_large_arguments() -> None:
+    """Down to the smallest normal double, within the stated units; nan below."""
+    op = next(o for o in RULES if o.name == "erfc")
+    call, rng = compiled_once(pairs.TABLE[op].function), random.Random(5)
+    with ctx.workprec(PRECISION):
+        for k in range(600):
+            high = rng.uniform(8.4, 26.5) if k % 3 else 8.5 + (k - 300) * 2.0**-52
+            low = math.ulp(high) / 2 * rng.uniform(-1, 1)
+            value = (exactly(high) + exactly(low)).erfc()
+            result = call(high, low)
+            error = abs(exactly(result.hi) + exactly(result.lo) - value) - exactly(float(FLOOR))
+            assert error <= value * exactly(RULES[op].units * float(UNIT)), high
+        assert math.isnan(call(26.6, 0.0).hi)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from symdiff import ir
+from symdiff.codegen.common.liveness import Point
 from symdiff.codegen.common.naming import named
 from symdiff.codegen.source.loops import Printer
 from symdiff.codegen.sympy.text import TextWriter
@@ -118,7 +119,7 @@ class _TextPrinter(Printer):
         """The values of an index."""
         return f"{self.name(name)} = 0..{self.integer(linear(ir.sub(n, ir.ONE)))}"
 
-    def statement(self, s: Build | Update | Loop | Call | Check, later: set[str]) -> None:
+    def statement(self, s: Build | Update | Loop | Call | Check, point: Point) -> None:
         match s:
             case Call():
                 left = ", ".join(self.name(n) for n, _ in s.results)
@@ -126,7 +127,7 @@ class _TextPrinter(Printer):
             case Check():
                 self.line(f"require {self.texts((s.condition,))[0]}")
             case _:
-                super().statement(s, later)
+                super().statement(s, point)
 
     def build(self, s: Build) -> None:
         name, at = self.name(s.name), ", ".join(self.name(i) for i in s.indices)
@@ -145,10 +146,10 @@ class _TextPrinter(Printer):
                 self.line(f"{name}[{at}] = {text}")
         self.ranges = ranges
 
-    def loop(self, s: Loop, later: set[str]) -> None:
+    def loop(self, s: Loop, point: Point) -> None:
         if self.reduction(s):
             return
-        super().loop(s, later)
+        super().loop(s, point)
 
     def reduction(self, s: Loop) -> bool:
         """A loop that sums, as one line."""

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from symdiff import ir
+from symdiff.codegen.common.liveness import Point, last_uses, shares
 from symdiff.codegen.common.temporaries import Writer, statements
 from symdiff.codegen.source.python import PythonWriter, docstring
 from symdiff.errors import UnsupportedError
@@ -31,7 +32,6 @@ from symdiff.ir.loop_program import (
     Block,
     Build,
     Call,
-    Carried,
     Check,
     Loop,
     LoopProgram,
@@ -39,15 +39,12 @@ from symdiff.ir.loop_program import (
     Type,
     Update,
     defined,
-    expressions,
-    free,
     index,
     inner,
     kind_of,
     leaves,
     name_of,
     types,
-    uses,
     walk,
 )
 from symdiff.lowering.lower import lower
@@ -213,44 +210,40 @@ class Printer:
     def block(self, block: Block, after: Sequence[Expr]) -> None:
         """Statements; `after` are the expressions that follow them."""
         outer, self.owned = self.owned, set(self.owned)
+        last = last_uses(block, after)
         for k, s in enumerate(block):
-            later = free(block[k + 1 :], after)
-            if isinstance(s, Update) and s.source in self.owned and s.source in later:
-                later -= self.keep(s.source, block[k + 1 :], after)
-            self.statement(s, later)
+            self.statement(s, Point(block, k, tuple(after), last))
             self.owned |= {n for n, t in defined(s) if t.shape}
         self.owned = outer
 
-    def keep(self, source: str, rest: Block, after: Sequence[Expr]) -> set[str]:
-        """Read the elements of an array that are used after it is changed, if that is
-        all that is used; then it is not needed any more."""
-        roots = [*after, *(e for s in walk(rest) for e in expressions(s))]
-        inside = {n for s in walk(rest) for n, _ in (*defined(s), *inner(s))}
-        reads: list[Expr] = []
-        for e in topological(roots):
-            if e.op is ARRAY or source not in [name_of(a) for a in e.args if a.op is ARRAY]:
-                continue
-            if e.op is not LOAD or inside & {name_of(n) for n in leaves(e.args[1:])}:
-                return set()
-            reads.append(e)
-        whole = any(e.op is ARRAY and name_of(e) == source for e in roots)
-        if whole or any(isinstance(s, Update) and s.source == source for s in walk(rest)):
-            return set()
+    def dies(self, name: str, point: Point) -> bool:
+        """Whether an array may be changed after a statement: it was made in this block, and what
+        is needed of it later has been read."""
+        if name not in self.owned:
+            return False
+        if point.ends(name):
+            return True
+        reads = point.later(name)
+        ahead = {
+            n for s in walk(point.block[point.position :]) for n, _ in (*defined(s), *inner(s))
+        }
+        if reads is None or any(ahead & {name_of(n) for n in leaves(e.args[1:])} for e in reads):
+            return False
         for e in reads:
             if e not in self.kept:
-                name = self.name(f"{name_of(e.args[0])} before {len(self.kept)}")
-                self.line(f"{name} = {self.element_of(e)}")
-                self.kept[e] = name
-        return {source}
+                kept = self.name(f"{name} before {len(self.kept)}")
+                self.line(f"{kept} = {self.element_of(e)}")
+                self.kept[e] = kept
+        return True
 
-    def statement(self, s: Statement, later: set[str]) -> None:
+    def statement(self, s: Statement, point: Point) -> None:
         match s:
             case Build():
                 self.build(s)
             case Update():
-                self.update(s, later)
+                self.update(s, point)
             case Loop():
-                self.loop(s, later)
+                self.loop(s, point)
             case Check():
                 (condition,) = self.texts((s.condition,))
                 self.line(f"if not ({condition}):")
@@ -282,9 +275,9 @@ class Printer:
         text = self.integer(n)
         return text if nonnegative(n, {}, self.sizes) else f"max(0, {text})"
 
-    def update(self, s: Update, later: set[str]) -> None:
+    def update(self, s: Update, point: Point) -> None:
         source, name = self.name(s.source), self.name(s.name)
-        if s.source in self.owned and s.source not in later:
+        if self.dies(s.source, point):
             self.names[s.name] = name = source
         else:
             self.line(f"{name} = {source}.copy()")
@@ -300,11 +293,11 @@ class Printer:
         self.line(f"{name}[{', '.join(at)}] {sign} {value}")
 
     # --------------------------------------------------------------------- loops
-    def loop(self, s: Loop, later: set[str]) -> None:
-        inside = uses(s)
-        for c in s.carried:
-            self.start(s, c, later, inside)
-        counted = s.trips in later and (s.count is None or s.condition is not TRUE)
+    def loop(self, s: Loop, point: Point) -> None:
+        for which in range(len(s.carried)):
+            self.start(s, which, point)
+        needed = not point.ends(s.trips)
+        counted = needed and (s.count is None or s.condition is not TRUE)
         trips, i = self.name(s.trips), self.name(s.index)
         if counted:
             self.line(f"{trips} = 0")
@@ -331,19 +324,18 @@ class Printer:
         self.ranges = ranges
         for c in s.carried:
             self.names[c.result] = self.name(c.name)
-        if s.trips in later and not counted:
+        if needed and not counted:
             assert s.count is not None
             self.line(f"{trips} = {self.size(s.count)}")
 
-    def start(self, s: Loop, c: Carried, later: set[str], inside: set[str]) -> None:
+    def start(self, s: Loop, which: int, point: Point) -> None:
         """Give a carried value what it has before the first iteration."""
+        c = s.carried[which]
+        changed = c.type.shape and _is_changed(s.body, c.name)
+        copied = changed and not (shares(s, which) and self.dies(name_of(c.init), point))
         (text,) = self.texts((c.init,), (c.type.kind,))
-        if c.type.shape and _is_changed(s.body, c.name):
-            source = name_of(c.init)
-            others = sum(name_of(d.init) == source for d in s.carried if d.type.shape)
-            body = free(s.body, [d.next for d in s.carried])
-            if source not in self.owned or source in later or others > 1 or source in body:
-                text += ".copy()"
+        if copied:
+            text += ".copy()"
         if not c.type.shape and c.type.kind == "f" and c.init.op is ir.CONST:
             text = f"{self.real}({text})" if self.dtype == "float32" else text
         self.line(f"{self.name(c.name)} = {text}")
@@ -361,7 +353,8 @@ class Printer:
         mine = self.owned | {n for b in s.body for n, _ in defined(b)}
         pairs = []
         for c, text in zip(s.carried, texts[len(s.saves) :], strict=True):
-            if c.type.shape and name_of(c.next) not in mine and _is_changed(s.body, c.name):
+            alone = name_of(c.next) in mine and nexts.count(c.next) == 1 if c.type.shape else True
+            if not alone and _is_changed(s.body, c.name):
                 text += ".copy()"
             if text != self.name(c.name):
                 pairs.append((self.name(c.name), text))

@@ -278,8 +278,49 @@ def choleskys(a: ArrayLike) -> Any:
     return np.reshape(np.array([np.linalg.cholesky(m) for m in _matrices(a)]), a.shape)
 
 
-def eigenvalues(a: ArrayLike) -> Any:
-    return np.reshape(np.array([np.linalg.eigvalsh(m) for m in _matrices(a)]), a.shape[:-1])
+def eigenvalues(a: ArrayLike, UPLO: Any = "L") -> Any:
+    found = np.array([np.linalg.eigvalsh(m, UPLO) for m in _matrices(a)])
+    return np.reshape(found, a.shape[:-1])
+
+
+def pseudoinverses(a: ArrayLike) -> Any:
+    found = np.array([np.linalg.pinv(m) for m in _matrices(a)])
+    return np.reshape(found, (*a.shape[:-2], a.shape[-1], a.shape[-2]))
+
+
+def eigenvectors(a: ArrayLike, UPLO: Any = "L") -> Any:
+    values = np.array([np.linalg.eigh(m, UPLO)[0] for m in _matrices(a)])
+    vectors = np.array([np.linalg.eigh(m, UPLO)[1] for m in _matrices(a)])
+    return _EIGH(np.reshape(values, a.shape[:-1]), np.reshape(vectors, a.shape))
+
+
+_EIGH: Any = type(np.linalg.eigh(np.eye(1)))
+_SVD: Any = type(np.linalg.svd(np.eye(1)))
+
+
+def decompositions(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    stack, before = _matrices(a), a.shape[:-2]
+    k = min(a.shape[-2], a.shape[-1])
+    sizes = np.array([np.linalg.svd(m, full_matrices, False) for m in stack])
+    sizes = np.reshape(sizes, (*before, k))
+    if not compute_uv:
+        return sizes
+    left = np.array([np.linalg.svd(m, full_matrices)[0] for m in stack])
+    right = np.array([np.linalg.svd(m, full_matrices)[2] for m in stack])
+    left = np.reshape(left, (*before, a.shape[-2], left.shape[-1]))
+    return _SVD(left, sizes, np.reshape(right, (*before, right.shape[-2], a.shape[-1])))
+
+
+def spectral_norms(x: ArrayLike, ord: Any, axis: Any, keepdims: bool = False) -> Any:
+    """Of the matrices along two axes of an array."""
+    rows, columns = axis
+    stack = np.moveaxis(x, (rows, columns), (-2, -1))
+    sizes = np.linalg.svd(stack, compute_uv=False)
+    found = np.sum(sizes, axis=-1) if ord == "nuc" else sizes[..., 0 if ord == 2 else -1]
+    if keepdims:
+        first, second = sorted([rows % np.ndim(x), columns % np.ndim(x)])
+        found = np.expand_dims(np.expand_dims(found, first), second)
+    return found
 
 
 def solutions(a: ArrayLike, b: ArrayLike) -> Any:
@@ -409,12 +450,22 @@ def _stacked(*args: Any, **more: Any) -> bool:
     return any(isinstance(a, SymArray) and len(a.shape) > 2 for a in args)
 
 
+def _of_spectra(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> bool:
+    """Whether norms are of the singular values of several matrices."""
+    spectral = ord == "nuc" or (isinstance(ord, int) and abs(ord) == 2)
+    return spectral and isinstance(axis, tuple) and isinstance(x, SymArray)
+
+
 EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.linalg.inv": (inverses, _stacked),
     "numpy.linalg.det": (determinants, _stacked),
     "numpy.linalg.slogdet": (log_determinants, _stacked),
     "numpy.linalg.cholesky": (choleskys, _stacked),
     "numpy.linalg.eigvalsh": (eigenvalues, _stacked),
+    "numpy.linalg.pinv": (pseudoinverses, _stacked),
+    "numpy.linalg.eigh": (eigenvectors, _stacked),
+    "numpy.linalg.svd": (decompositions, _stacked),
+    "numpy.linalg.norm": (spectral_norms, _of_spectra),
     "numpy.linalg.solve": (solutions, _stacked),
     "numpy.interp": (rearranged.interp, lambda *args, **more: len(args) > 3 or bool(more)),
     "numpy.cross": (cross, lambda *args, **more: len(args) > 2 or not {"axis"} >= {*more}),

@@ -363,6 +363,8 @@ ERF_NEAR = 1
 """Below this, the power series of erf serves."""
 _ERF_REACH, _ERF_MIDDLE = Fraction(17, 2), Fraction(11, 4)
 """Beyond the one, erf is 1 but for 2**-107; the other is t = 0 of `erfcx_polynomial`."""
+_ERFC_REACH, _ERFC_MIDDLE = Fraction(53, 2), Fraction(14)
+"""The same of erfc beyond that, up to where it is subnormal, and its square is out of range."""
 _ERF_TERMS, _ERFCX_TERMS = 32, 44
 _ERF_FULL, _ERFCX_FULL = 19, 26
 
@@ -381,6 +383,23 @@ def _erf_beyond(y: Pair) -> Pair:
     return mul(exp(neg(mul(y, y))), scaled)
 
 
+def _erfc_beyond(y: Pair) -> Pair:
+    """1 - erf(y) from `ERF_NEAR` to `_ERFC_REACH`: as `_erf_beyond`, with other coefficients beyond that."""
+    beyond = dd.below(const(_ERF_REACH), y.hi)
+    middle = exact(dd.pick(beyond, const(_ERFC_MIDDLE), const(_ERF_MIDDLE)))
+    t = div(sub(y, middle), add(y, middle))
+    near = erfcx_polynomial(_ERF_MIDDLE, _ERF_REACH, _ERFCX_TERMS)
+    far = erfcx_polynomial(_ERFC_MIDDLE, _ERFC_REACH, _ERFCX_TERMS, _ERF_REACH)
+    tail: Expr = ZERO
+    for a, b in list(zip(far, near, strict=True))[: _ERFCX_FULL - 1 : -1]:
+        c = dd.pick(beyond, dd.expansion(a, 1)[0], dd.expansion(b, 1)[0])
+        tail = dd.fma(tail, t.hi, c)
+    scaled = exact(tail)
+    for a, b in list(zip(far, near, strict=True))[_ERFCX_FULL - 1 :: -1]:
+        scaled = add(select(beyond, constant(a), constant(b)), mul(scaled, t))
+    return mul(exp(neg(mul(y, y))), scaled)
+
+
 def erf(x: Pair) -> Pair:
     y = magnitude(x)
     small, beyond = dd.below(y.hi, const(ERF_NEAR)), dd.below(const(_ERF_REACH), y.hi)
@@ -390,11 +409,11 @@ def erf(x: Pair) -> Pair:
 
 
 def erfc(x: Pair) -> Pair:
-    """nan where it is less than 2**-107, as `_erf_beyond` reaches no further."""
+    """nan where it is subnormal, as `_erfc_beyond` reaches no further."""
     y = magnitude(x)
-    small, beyond = dd.below(y.hi, const(ERF_NEAR)), dd.below(const(_ERF_REACH), y.hi)
+    small, beyond = dd.below(y.hi, const(ERF_NEAR)), dd.below(const(_ERFC_REACH), y.hi)
     near = sub(ONE_PAIR, _erf_near(select(small, x, ONE_PAIR)))
-    rest = _erf_beyond(select(beyond, exact(const(_ERF_REACH)), y))
+    rest = _erfc_beyond(select(beyond, exact(const(_ERFC_REACH)), y))
     far = select(beyond, Pair(NAN, NAN), rest)
     return select(small, near, select(dd.negative(x), sub(exact(TWO), rest), far))
 
@@ -405,14 +424,16 @@ def erf_series(terms: int) -> list[Fraction]:
 
 
 @functools.cache
-def erfcx_polynomial(middle: Fraction, reach: Fraction, terms: int) -> tuple[Fraction, ...]:
+def erfcx_polynomial(
+    middle: Fraction, reach: Fraction, terms: int, near: Fraction = Fraction(ERF_NEAR)
+) -> tuple[Fraction, ...]:
     """Coefficients of exp(x**2)*(1 - erf(x)) by t = (x - middle)/(x + middle), which
-    interpolate it at Chebyshev's points for x from `ERF_NEAR` to `reach`."""
+    interpolate it at Chebyshev's points for x from `near` to `reach`."""
     from flint import arb, arb_poly, ctx, fmpq
 
     with ctx.workprec(640):
-        a, b = (arb(fmpq(q.numerator, q.denominator)) for q in (middle, reach))
-        low, high = ((x - a) / (x + a) for x in (arb(ERF_NEAR), b))
+        a, b, c = (arb(fmpq(q.numerator, q.denominator)) for q in (middle, reach, near))
+        low, high = ((x - a) / (x + a) for x in (c, b))
         angles = [arb(2 * k + 1) / (2 * terms) for k in range(terms)]
         nodes = [arb(((low + high + (high - low) * c.cos_pi()) / 2).mid()) for c in angles]
         points = [a * (1 + t) / (1 - t) for t in nodes]
@@ -435,7 +456,7 @@ def _middle_of(ball: Any) -> Fraction:
 
 RULES: dict[Op, Rule] = {
     f.ERF: Rule(erf, 64, lambda x: _eighth(ONE / (ONE + abs_(x)))),
-    f.ERFC: Rule(erfc, 2**10, lambda x: _eighth(ONE / (ONE + abs_(x)))),
+    f.ERFC: Rule(erfc, 2**12, lambda x: _eighth(ONE / (ONE + abs_(x)))),
     POW: Rule(power, 2**16),
     f.EXP: Rule(exp, 16, _constantly),
     f.EXP2: Rule(exp2, 16, _constantly),

@@ -19,6 +19,7 @@
 `matrix_errors`      the errors of products of matrices
 `beside`             the other parts of real numbers, carried beside them through statements
 `eliminations`       linear solvers as loops, for those
+`gathered`           whether elements of results depend on all elements of the arguments
 `corrected_program`  a program with arrays and loops together with its rounding errors
 `whole_program`      a program with arrays and loops in double-double arithmetic
 """

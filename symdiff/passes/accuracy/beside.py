@@ -48,6 +48,7 @@ from symdiff.ir.loop_program import (
     types,
     walk,
 )
+from symdiff.ir.prune import pruned
 from symdiff.lowering.loops.collected import reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.eliminations import can_be_eliminated, eliminated
@@ -212,6 +213,23 @@ class Beside(ABC):
         return self.beside[name]
 
     # ------------------------------------------------------------------- statements
+    @abstractmethod
+    def output(self, e: Expr, checks: list[Statement], wrong: list[Expr]) -> Expr:
+        """A result; what counts the numbers in it that are not accurate is added."""
+
+    def whole_program(self) -> LoopProgram:
+        """The program with the other parts; one more output counts what is not accurate."""
+        block = self.block(with_loops(self.program, self.names))
+        outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
+        for e in self.program.outputs:
+            outputs.append(self.output(e, checks, wrong))
+        total: Expr = ZERO
+        for n in wrong:
+            total = n if total is ZERO else raw(ir.ADD, (total, n))
+        outputs.append(raw(REAL_OF, (total,)) if total is ZERO else total)
+        block = pruned((*block, *checks), outputs)
+        return replace(self.program, block=block, outputs=tuple(outputs))
+
     def block(self, block: Block) -> Block:
         made: list[Statement] = []
         for s in block:
@@ -335,6 +353,7 @@ class Beside(ABC):
                 tapes = self.tapes[r.tape]
                 names = self.named(r.name)
                 restores += [Restore(t, r.type, n) for t, n in zip(tapes, names, strict=True)]
+        count = None if s.count is None else self.whole(s.count)
         condition = self.whole(s.condition)
         outside = len(self.filled_here)
         body = list(self.block(s.body))
@@ -371,7 +390,7 @@ class Beside(ABC):
             ):
                 carried.append(Carried(name, c.type, start, end, result))
         made = replace(
-            s, carried=tuple(carried), body=tuple(body), saves=tuple(saves),
+            s, count=count, carried=tuple(carried), body=tuple(body), saves=tuple(saves),
             restores=tuple(restores), condition=condition,
         )  # fmt: skip
         self.leave(outside)

@@ -64,10 +64,10 @@ from symdiff.ir.loop_program import (
     name_of,
     types,
 )
-from symdiff.ir.prune import pruned
-from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp
+from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
-from symdiff.passes.accuracy.beside import Beside, Parts, with_loops
+from symdiff.lowering.target import SMALL
+from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.stabilise import stabilise
@@ -83,8 +83,6 @@ SECOND = Fraction(1, 2**105)
 NOTHING = Fraction(1, 2**78)
 """Of the terms of a sum: what is left below may be errors of second order, of up to 2**-105, to more
 than `ARITHMETIC`."""
-SMALL = 1024
-"""Numbers that a call takes and gives at most to be corrected at once."""
 FADES = -600
 """Exponentials below are so small that their errors, of a unit or two, are left out."""
 
@@ -96,16 +94,7 @@ def corrected_program(program: LoopProgram) -> LoopProgram:
     ------
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
-    work = _Correcting(program)
-    block = list(work.block(with_loops(program, work.names)))
-    outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
-    for e in program.outputs:
-        outputs.append(work.output(e, checks, wrong))
-    total: Expr = ZERO
-    for n in wrong:
-        total = n if total is ZERO else raw(ADD, (total, n))
-    outputs.append(raw(REAL_OF, (total,)) if total is ZERO else total)
-    return replace(program, block=pruned((*block, *checks), outputs), outputs=tuple(outputs))
+    return _Correcting(program).whole_program()
 
 
 def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
@@ -159,7 +148,7 @@ class _Correcting(Beside):
             forms = ir.substitute(forms, named)
             leaves = {**leaves, **{v: (n, ZERO) for n, v in named.items()}}
             nodes = ir.topological(forms)
-        if not all(map(is_sharp, forms)):
+        if not all(map(is_compensable, forms)):
             raise UnsupportedError("a function has no correction")
         self.functions |= any(n.op in CORRECTED for n in nodes)
         known = Known(second=True)

@@ -62,7 +62,7 @@ from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import fused, lower
 from symdiff.lowering.target import ARRAY_CHAIN, GUARDED, OVERFLOWS, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
-from symdiff.passes.accuracy.cancelling_sums import sharpen
+from symdiff.passes.accuracy.cancelling_sums import compensate_sums
 from symdiff.passes.accuracy.error_test import ErrorTest, flagged_where
 from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.far_constants import without_far_constants
@@ -298,7 +298,7 @@ class _Guarding:
         plain = _written(tuple(wholes))
         forms = plain
         if self.accuracy != "certified":
-            forms = sharpen(without_far_constants(gather(plain)), AGAIN, LONGEST)
+            forms = compensate_sums(without_far_constants(gather(plain)), AGAIN, LONGEST)
         exact = pinned_forms(entire if self.tests else wholes)
         known = ((x, self.values[p]) for p, x in self.parts.items() if p in self.values)
         inside = {x: v.whole for x, v in known}
@@ -482,7 +482,8 @@ def _outside(s: Statement) -> list[_Found]:
         case Build():
             return []
         case Loop():
-            return [_Found(c.init, c.type == REAL) for c in s.carried]
+            ends = [] if s.count is None else [_Found(s.count)]
+            return [*ends, *(_Found(c.init, c.type == REAL) for c in s.carried)]
         case Update():
             return [_Found(s.value, s.type.kind == "f"), _Found(s.guard, True)]
     return [_Found(e) for e in expressions(s)]

@@ -13,7 +13,6 @@ the bound of `passes.accuracy.widen`; what is given is exact. Adjoints and tapes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from symdiff import ir
@@ -31,10 +30,9 @@ from symdiff.ir.loop_program import (
     name_of,
     types,
 )
-from symdiff.ir.prune import pruned
 from symdiff.lowering.double_double.arithmetic import Pair
 from symdiff.lowering.double_double.functions import UNIT
-from symdiff.passes.accuracy.beside import Beside, Parts, with_loops
+from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.estimated_statements import over_elements
 from symdiff.passes.accuracy.widen import Choice, Wide, add, has_rules, widen_over
 from symdiff.passes.stabilise import stabilise
@@ -50,16 +48,7 @@ def widened(program: LoopProgram) -> LoopProgram:
     ------
     UnsupportedError : if it calls a routine, or a function without a rule.
     """
-    work = _Widening(program)
-    block = list(work.block(with_loops(program, work.names)))
-    outputs, checks, wrong = list[Expr](), list[Statement](), list[Expr]()
-    for e in program.outputs:
-        outputs.append(work.output(e, checks, wrong))
-    total: Expr = ZERO
-    for n in wrong:
-        total = n if total is ZERO else raw(ir.ADD, (total, n))
-    outputs.append(raw(REAL_OF, (total,)) if total is ZERO else total)
-    return replace(program, block=pruned((*block, *checks), outputs), outputs=tuple(outputs))
+    return _Widening(program).whole_program()
 
 
 class _Widening(Beside):

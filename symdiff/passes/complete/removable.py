@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
@@ -241,10 +241,7 @@ class Removable:
                 at = ir.eq(VARIABLE, ir.const(c.point))
                 result = ir.where(at, to_expr(c.value(order)), result)
             self._written[key] = result
-        if args[0] is VARIABLE:
-            return self._written[key]
-        (result,) = ir.substitute((self._written[key],), {VARIABLE: args[0]})
-        return result
+        return _at(self._written[key], self, args)
 
     def _ball(self, order: int, x: Any) -> Any:
         """Rigorous: exact at a point, the closed form away from it."""
@@ -334,18 +331,33 @@ def meaning(op: Op) -> tuple[Completed, Any] | None:
 
 def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...]:
     """Write completed functions out, for arithmetic with that many bits."""
+    return _replaced(outputs, lambda function, order, args: function.written(order, args, bits))
+
+
+def _replaced(
+    outputs: Iterable[Expr],
+    form: Callable[[Completed, Any, Sequence[Expr]], Expr],
+    kept: Op | None = None,
+) -> tuple[Expr, ...]:
+    """`form(function, order, arguments)` in place of each completed function, and what derived
+    operations stand for in place of these, but for one that is kept."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in DERIVED:
+        if e.op in DERIVED and e.op is not kept:
             assert e.op.expand is not None
             return e.op.expand(*args)
         completed = meaning(e.op)
-        if completed is None:
-            return ir.rebuild(e, args)
-        function, order = completed
-        return function.written(order, args, bits)
+        return ir.rebuild(e, args) if completed is None else form(*completed, args)
 
     return ir.transform(outputs, rule)
+
+
+def _at(form: Expr, function: Completed, args: Sequence[Expr]) -> Expr:
+    """A form in the variables of a function, at arguments."""
+    if tuple(args) == tuple(function.variables):
+        return form
+    (result,) = ir.substitute((form,), dict(zip(function.variables, args, strict=True)))
+    return result
 
 
 def _has_kink(t: Expr) -> bool:
@@ -374,43 +386,27 @@ def branched_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The closed form in place of each completed function, for people to read, as a branch beside
     those of its completed points."""
 
-    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in DERIVED:
-            assert e.op.expand is not None
-            return e.op.expand(*args)
-        completed = meaning(e.op)
-        if completed is None:
-            return ir.rebuild(e, args)
-        function, order = completed
+    def form(function: Completed, order: Any, args: Sequence[Expr]) -> Expr:
         found = function.branches(order, readable_forms((function.readable_form(order),))[0])
-        return ir.substitute((found,), dict(zip(function.variables, args, strict=True)))[0]
+        return _at(found, function, args)
 
-    return ir.transform(outputs, rule)
+    return _replaced(outputs, form)
 
 
-def _in_closed_form(outputs: Iterable[Expr], form: str, pinned: bool = False) -> tuple[Expr, ...]:
-    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in DERIVED and not (pinned and e.op is DETACHED):
-            assert e.op.expand is not None
-            return e.op.expand(*args)
-        completed = meaning(e.op)
-        if completed is None:
-            return ir.rebuild(e, args)
-        function, order = completed
-        key = f"{form} pinned" if pinned else form, order
+def _in_closed_form(outputs: Iterable[Expr], name: str, pinned: bool = False) -> tuple[Expr, ...]:
+    def form(function: Completed, order: Any, args: Sequence[Expr]) -> Expr:
+        key = f"{name} pinned" if pinned else name, order
         inner = function.spelled.get(key)
         if inner is None:
-            inner = _in_closed_form((getattr(function, form)(order),), form, pinned)
+            inner = _in_closed_form((getattr(function, name)(order),), name, pinned)
             function.spelled[key] = inner
-        (result,) = inner
-        if args != tuple(function.variables):
-            (result,) = ir.substitute(inner, dict(zip(function.variables, args, strict=True)))
-        if form == "plain_form" and isinstance(function, Removable):
+        result = _at(inner[0], function, args)
+        if name == "plain_form" and isinstance(function, Removable):
             if pinned or function.kinked or _has_kink(args[0]):
                 return function.pinned(order, args[0], result)
         return result
 
-    return ir.transform(outputs, rule)
+    return _replaced(outputs, form, kept=DETACHED if pinned else None)
 
 
 __all__ = [

@@ -71,17 +71,21 @@ class LoweredProgram:
 
     def at_once(self, dtype: str) -> GuardedProgram | None:
         """The program with its rounding errors, as the first tier of calls of few numbers; None where it
-        has no use: if elements must not depend on how many there are, if the errors of results are bounded statically, or functions have no
+        has no use: if elements must not depend on how many there are (unless each is made of
+        all of them), if the errors of results are bounded statically, or functions have no
         corrections, or removable singularities need their bands."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
         from symdiff.passes.accuracy.corrected_program import corrected_at_once
         from symdiff.passes.accuracy.estimates import estimated
+        from symdiff.passes.accuracy.gathered import gathers
         from symdiff.passes.accuracy.loop_tiers import GuardedProgram as Made
 
         known = self.accuracy in ("high", "strict") and dtype == "float64"
-        if not (known and self.of_numbers and self.reads_flags and has_flags()):
+        if not (known and self.reads_flags and has_flags()) or self.by_rows:
+            return None
+        if not self.of_numbers and not gathers(self.source):
             return None
         if estimated(ready(self.source), dtype, self.accuracy == "strict").bounded:
             return None

@@ -171,7 +171,8 @@ class Trial:
         }
         self.kinks = tuple(k for k in kinks if ir.variables((k,))) if path else ()
         equal = (e for e in ir.topological(captured.outputs) if e.op is ir.EQ)
-        self.cuts = tuple(e for e in equal if ir.variables((e,)))
+        steps = (ir.eq(e.args[0], 0) for e in ir.topological(captured.outputs) if e.op is ir.SIGN)
+        self.cuts = tuple(e for e in (*equal, *steps) if ir.variables((e,)))
         self.jumps = tuple(dict.fromkeys(map(_on_cut, ir.topological(captured.outputs))))
         self.facts = captured.assumptions
         self.domain = () if path else captured.domain

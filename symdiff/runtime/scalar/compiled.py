@@ -23,7 +23,7 @@ from symdiff.ir import FALSE, OPS, Expr, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.lowering import latency, reciprocals
 from symdiff.lowering.lower import lower
-from symdiff.lowering.newton import polished
+from symdiff.lowering.newton import corrected_by_newton
 from symdiff.lowering.target import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.process.locks import Lock
 from symdiff.runtime import builtin, cache
@@ -99,7 +99,7 @@ class Spec:
         roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses, single=single)
         plain = not self.arrays or self.accuracy == "strict"  # computed by the C library
         if plain and self.dtype == "float64" and self.accuracy != "fast":
-            roots = polished(roots)
+            roots = corrected_by_newton(roots)
         shares = self.arrays and self.fuses and self.accuracy == "high"
         return reciprocals.share(roots, len(self.outputs)) if shares else roots
 
@@ -120,20 +120,28 @@ def link(key: str, text: Callable[[], str], keep: bool, tidy: bool = False) -> j
         found = _linked.get(key)
         if found is not None:
             return found
-        stored = cache.load(key) if keep else None
-        if stored is None:
-            source = text()
-            externals = tuple(sorted(set(map(_external, _DECLARED.findall(source)))))
-            code = jit.compile_object(source, tidy=tidy)
-            if keep:
-                cache.store(key, code, externals)
-        else:
-            code, externals = stored
+        code, externals = object_code(key, text, keep, tidy)
         for name in externals:
             if name.startswith(_PAIR_PREFIX):
                 _provide(name, keep)
         linked = _linked[key] = jit.Linked(code, externals)
         return linked
+
+
+def object_code(
+    key: str, text: Callable[[], str], keep: bool, tidy: bool = False
+) -> tuple[bytes, tuple[str, ...]]:
+    """The machine code with this key and the C functions that it calls (see `jit.Linked`): from disk,
+    or compiled from text."""
+    stored = cache.load(key) if keep else None
+    if stored is not None:
+        return stored
+    source = text()
+    externals = tuple(sorted(set(map(_external, _DECLARED.findall(source)))))
+    code = jit.compile_object(source, tidy=tidy)
+    if keep:
+        cache.store(key, code, externals)
+    return code, externals
 
 
 def _provide(symbol: str, keep: bool) -> None:
@@ -258,7 +266,8 @@ class Body:
         self.address = self.linked.address("body")
         self.width = ctypes.c_int64.from_address(self.linked.address("width")).value
         self._driver = _driver(spec.cache)
-        self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self._driver.address("tiers"))
+        self.driver = self._driver.address("tiers")
+        self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.driver)
 
 
 class Entry:

@@ -141,7 +141,8 @@ class Kernel:
         )  # fmt: skip
 
     @property
-    def _flagged(self) -> bool:
+    def flagged(self) -> bool:
+        """Whether its code writes flags."""
         return self.wide or self.function.flags
 
     @property
@@ -176,8 +177,8 @@ class Kernel:
                     found = self._bodies[dtype, kind] = Body(self._spec(dtype, kind))
         return found
 
-    def _tiers(self, dtype: str, size: int) -> elementwise.Bodies:
-        """What computes arrays; single precision leaves the second tier to `_again`."""
+    def bodies(self, dtype: str, size: int) -> elementwise.Bodies:
+        """What computes arrays of so many elements; single precision leaves the second tier to `_again`."""
         lean = between = second = None
         if self._leans and size >= FEW:
             lean = functools.partial(self.body, dtype, "lean")
@@ -238,8 +239,8 @@ class Kernel:
             self.body(dtype)
         return Entry(
             dtype, self.cache, inputs=len(self.params), outputs=len(self.outputs),
-            flagged=self._flagged, few=FEW if self._leans else self._small + 1,
-            limit=self._small, long=int(HELD / self.cost), rank=rank, among=which,
+            flagged=self.flagged, few=FEW if self._leans else self.small + 1,
+            limit=self.small, long=int(HELD / self.cost), rank=rank, among=which,
             never=never, floats=int(floats),
         )  # fmt: skip
 
@@ -257,7 +258,7 @@ class Kernel:
                     entry.attach(which, again)
 
     @property
-    def _small(self) -> int:
+    def small(self) -> int:
         """Elements up to which arrays go through the builtin: one thread computes them, and
         they stay in the caches."""
         stay = elementwise.STREAMED // (8 * max(1, len(self.outputs)))
@@ -344,9 +345,9 @@ class Kernel:
                 elementwise.check_out(place, shape, result)
         if shape == () and not given and compute == np.float64:
             return self._numpy_scalar(values)
-        bodies = self._tiers(compute.name, math.prod(shape))
+        bodies = self.bodies(compute.name, math.prod(shape))
         call = elementwise.Call(bodies, compute, result, self.cost, self.parallel)
-        results, flags = call.run(values, shape, places, self._flagged)
+        results, flags = call.run(values, shape, places, self.flagged)
         flagged = call.left
         if self._entries:
             self._attach()
@@ -405,7 +406,7 @@ class Kernel:
         name = "float64" if first.dtype is _FLOAT64 else "float32"
         if first.dtype not in (_FLOAT64, _FLOAT32) or self.dtype not in (None, name):
             return None
-        if first.size > self._small:
+        if first.size > self.small:
             return None
         if self.wide and name == "float32":
             return None
@@ -424,7 +425,7 @@ class Kernel:
         only in single precision; doubles have a kernel for that."""
         if result is not _FLOAT64 and result is not _FLOAT32:
             return None
-        if math.prod(shape) > min(COPIED, self._small) or (not shape and result is _FLOAT64):
+        if math.prod(shape) > min(COPIED, self.small) or (not shape and result is _FLOAT64):
             return None
         if self.wide or (
             (like := elementwise.leading(values, shape)) is not None

@@ -126,12 +126,17 @@ _BEST = '''def _best(name, wrong, corrected, plain):
 '''
 
 
-_GIVEN = '''def _given(name, value, kind, shape):
+_GIVEN = '''def _check_axes(name, shape, rank):
+    """Refuses what has not so many axes."""
+    if len(shape) != rank:
+        what = ("a number", "a vector")[rank] if rank < 2 else f"an array of {rank} axes"
+        raise ValueError(f"{name} is {what} in this module, not an array of shape {shape}")
+
+
+def _given(name, value, kind, shape):
     """An argument as an array of so many axes, or a number; None stands for any size."""
     found = np.asarray(value, kind)
-    if found.ndim != len(shape):
-        what = ("a number", "a vector")[len(shape)] if len(shape) < 2 else f"an array of {len(shape)} axes"
-        raise ValueError(f"{name} is {what} in this module, not an array of shape {found.shape}")
+    _check_axes(name, found.shape, len(shape))
     if any(n is not None and n != m for n, m in zip(shape, found.shape)):
         raise ValueError(f"{name} has the shape {shape} in this module, not {found.shape}")
     if kind is np.int64 and np.any(found != np.asarray(value)):

@@ -167,7 +167,7 @@ class Host:
             self.parameter(p.name, p.type)
         for name, data in program.data.items():
             kind = "i" if data.dtype.kind in "iu" else "f"
-            self.line(f"{self.name(name)}, _ = device.given({name}, {self.language.type(kind)}, {data.ndim})")  # fmt: skip
+            self.line(f"{self.name(name)}, _ = device.given({name!r}, {name}, {self.language.type(kind)}, {data.ndim})")  # fmt: skip
             self.made(name, own=False)
         for tape, kind in sorted(tapes(plan.steps).items()):
             self.line(f"{self.name(tape)} = _Tape(device, {self.language.type(kind)})")
@@ -197,7 +197,7 @@ class Host:
         while shape in self.taken:
             shape += "_"
         self.taken.add(shape)
-        self.line(f"{local}, {shape} = device.given({local}, {self.language.type(t.kind)}, {len(t.shape)})")  # fmt: skip
+        self.line(f"{local}, {shape} = device.given({name!r}, {local}, {self.language.type(t.kind)}, {len(t.shape)})")  # fmt: skip
         self.made(name, own=False)
         for axis, n in enumerate(t.shape):
             size = f"{shape}[{axis}]"

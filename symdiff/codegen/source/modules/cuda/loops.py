@@ -70,7 +70,7 @@ class _Device:
     def lies_there(a):
         return hasattr(a, "__cuda_array_interface__") or hasattr(a, "__cuda_ndarray__")
 
-    def given(self, a, kind, rank):
+    def given(self, name, a, kind, rank):
         """The elements of an argument, row by row, and its shape."""
         if self.lies_there(a):
             a = cuda.as_cuda_array(a) if hasattr(a, "__cuda_array_interface__") else a
@@ -78,8 +78,7 @@ class _Device:
                 raise ValueError(f"arrays on a device must be contiguous, of {{np.dtype(kind)}}")
         else:
             a = np.asarray(a, kind, order="C")
-        if a.ndim != rank:
-            raise ValueError(f"an array of {{rank}} axes is needed, not of {{a.ndim}}")
+        _check_axes(name, a.shape, rank)
         if not a.size:
             return self.empty(0, kind), a.shape
         if isinstance(a, np.ndarray):
