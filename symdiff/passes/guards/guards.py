@@ -44,6 +44,8 @@ from symdiff.passes.guards.shape import (
     without_epsilon,
 )
 
+NEAR = Fraction(1, 2**60)
+"""Within this of 0, a limit is taken to be 0."""
 MAX_QUESTIONS = 200
 """Branches, clamps and epsilons looked at in one function."""
 MAX_ANCESTORS = 12
@@ -241,7 +243,7 @@ class _Repairs:
                     return None
                 coarse = coarse or v.coarse or v.local
                 if v.local:
-                    far = ir.or_(far, ir.and_(part, _far(small, plain)))
+                    far = ir.or_(far, ir.and_(part, _far(small, plain, v)))
                 if v.outside or about is not part:
                     rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
             smooth = plain if rest is FALSE or len(parts) == 1 else other
@@ -281,7 +283,7 @@ class _Repairs:
             outside = ir.and_(part, ir.not_(domain(other))) if v.outside else FALSE
             joined = ir.where(outside, value, joined)
             if v.local:
-                joined = ir.where(ir.and_(part, _far(value, other)), value, joined)
+                joined = ir.where(ir.and_(part, _far(value, other, v)), value, joined)
             return EXTENDED(node, joined) if coarse or v.coarse or v.local else joined
         return None
 
@@ -376,7 +378,7 @@ class _Repairs:
                 self._note(e, condition, verdict)
             if verdict.kind == "right":
                 if verdict.local:
-                    other = ir.where(_far(e, other), e, other)
+                    other = ir.where(_far(e, other, verdict), e, other)
                 coarse = verdict.coarse or verdict.local
                 return ir.substitute(outputs, {e: EXTENDED(e, other) if coarse else other})
         return outputs
@@ -423,10 +425,13 @@ def _differentiated(e: Expr) -> list[Expr]:
     return ir.topological(ir.transform((e,), rule))
 
 
-def _far(small: Expr, other: Expr) -> Expr:
+def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
     """Whether a guarded value is far from the function, as it can be where it is the limit only
-    for some values of other variables; not where the function has no value."""
-    return ir.lt(Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other))
+    for some values of other variables; where the function has no value, if it has no limit for some."""
+    near, distance = Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other)
+    if v.partly:  # no arithmetic tells that a limit is exactly 0
+        return ir.not_(ir.le(distance, near + ir.const(NEAR)))
+    return ir.lt(near, distance)
 
 
 def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:
