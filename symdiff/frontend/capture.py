@@ -52,7 +52,7 @@ from symdiff.frontend.trace.values import (
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, loop_program, prune
 from symdiff.ir.loop_program import LoopProgram, Stretches
-from symdiff.ir.program import Made, Program, Tree, fields_of, nested
+from symdiff.ir.program import NONE_OF_KIND, Made, Program, Tree, fields_of, nested
 from symdiff.process.recursion import deep_recursion
 
 ELEMENTWISE = "elementwise"
@@ -246,7 +246,8 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         first = len(outputs)
         outputs += [as_real(v) for v in value.items.ravel()]
         kinds += [value.kind] * value.items.size
-        return np.arange(first, len(outputs)).reshape(value.items.shape)
+        places = np.arange(first, len(outputs)).reshape(value.items.shape)
+        return places if places.size else places.astype(NONE_OF_KIND.get(value.kind, places.dtype))
     nest = value.nest if isinstance(value, (Listed, Selected)) else ""
     if isinstance(value, (Listed, Selected)):
         value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)
