@@ -14,6 +14,15 @@ from symdiff.frontend.trace.values import SymArray
 
 ArrayLike = Any
 
+_EIGH: Any
+_QR: Any
+_SLOGDET: Any
+_SVD: Any
+_EIGH, _QR, _SLOGDET, _SVD = (
+    type(f(np.eye(1))) for f in (np.linalg.eigh, np.linalg.qr, np.linalg.slogdet, np.linalg.svd)
+)
+"""The named tuples that NumPy returns."""
+
 
 # --------------------------------------------------------------------- statistics
 def quantile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -251,8 +260,8 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
         r = r - np.outer(v, size * (v @ r))
         q = q - np.outer(q @ v, size * v)
     if mode == "complete":
-        return q, np.triu(r)
-    return np.triu(r[:count]) if mode == "r" else (q[:, :count], np.triu(r[:count]))
+        return _QR(q, np.triu(r))
+    return np.triu(r[:count]) if mode == "r" else _QR(q[:, :count], np.triu(r[:count]))
 
 
 def _matrices(a: ArrayLike) -> Any:
@@ -271,7 +280,7 @@ def determinants(a: ArrayLike) -> Any:
 def log_determinants(a: ArrayLike) -> Any:
     signs = np.array([np.linalg.slogdet(m)[0] for m in _matrices(a)])
     sizes = np.array([np.linalg.slogdet(m)[1] for m in _matrices(a)])
-    return np.reshape(signs, a.shape[:-2]), np.reshape(sizes, a.shape[:-2])
+    return _SLOGDET(np.reshape(signs, a.shape[:-2]), np.reshape(sizes, a.shape[:-2]))
 
 
 def choleskys(a: ArrayLike) -> Any:
@@ -292,10 +301,6 @@ def eigenvectors(a: ArrayLike, UPLO: Any = "L") -> Any:
     values = np.array([np.linalg.eigh(m, UPLO)[0] for m in _matrices(a)])
     vectors = np.array([np.linalg.eigh(m, UPLO)[1] for m in _matrices(a)])
     return _EIGH(np.reshape(values, a.shape[:-1]), np.reshape(vectors, a.shape))
-
-
-_EIGH: Any = type(np.linalg.eigh(np.eye(1)))
-_SVD: Any = type(np.linalg.svd(np.eye(1)))
 
 
 def decompositions(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
