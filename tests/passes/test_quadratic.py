@@ -66,7 +66,8 @@ def test_their_roots_are_norms(f: Callable[..., float], smooth: tuple[float, flo
     g = symgrad(f)
     assert g.grad(0.0, 0.0) == smooth
     assert g.grad(2.0, 1.0) == pytest.approx(
-        tuple((f(2 + a, 1 + b) - f(2 - a, 1 - b)) / 2e-6 for a, b in ((1e-6, 0), (0, 1e-6))), rel=1e-8
+        tuple((f(2 + a, 1 + b) - f(2 - a, 1 - b)) / 2e-6 for a, b in ((1e-6, 0), (0, 1e-6))),
+        rel=1e-8,
     )
 
 
