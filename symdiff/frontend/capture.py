@@ -228,6 +228,8 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
 def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tree:
     """Number the real values of what the function returns, and note what they are in Python."""
     value = t.resolve(t.wrap(value), "what it returns")
+    if isinstance(value, SymArray) and not value.shape:
+        value = symbolic.element(value, ())
     if isinstance(value, (Scalar, int)):
         outputs.append(as_real(value))
         kinds.append(python_kind(value))

@@ -74,13 +74,15 @@ def cov(
     less = (0 if bias else 1) if ddof is None else ddof
     centred = x - np.mean(x, axis=1, keepdims=True)
     found = centred @ centred.T / (n - less)
-    return found[0, 0] if np.ndim(m) == 1 and y is None else found
+    return found[0, 0] if np.ndim(m) == 1 and y is None else np.squeeze(found)
 
 
 def corrcoef(x: ArrayLike, y: ArrayLike = None, rowvar: bool = True) -> Any:
     if np.ndim(x) == 1 and y is None:
         return 1.0
     found = cov(x, y, rowvar)
+    if np.ndim(found) == 0:
+        return found / found
     sizes = np.sqrt(np.diag(found))
     return found / sizes[:, None] / sizes
 
