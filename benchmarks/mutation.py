@@ -1,11 +1,18 @@
 """Which faults do the tests find? Small changes of the source, one at a time, against them.
 
-    python benchmarks/mutation.py --under passes --count 40 --seed 1
+    python benchmarks/mutation.py --under passes loops --count 40 --seed 1
+
+With a record of which tests run which lines (of coverage.py, which must be there for it), only tests that
+run the changed line are asked, those first that run least:
+
+    python -m pytest -m "not slow" --cov=symdiff --cov-context=test --cov-report=
+    python benchmarks/mutation.py --under passes loops --count 40 --covered .coverage
 
 Each mutant is the package with one change: another comparison or sign, a constant that is one
 larger, `and` for `or`, a condition without its `not`, an `if` that takes its other side. It is
 killed if a default test fails, or if the tests take `--limit` seconds. Those that survive
 are printed with their line: code that no test pins, or a change that makes no difference.
+Not changed are numbers of a module, such as budgets, and texts.
 """
 
 from __future__ import annotations
@@ -15,9 +22,11 @@ import ast
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +109,40 @@ def mutants(path: Path, source: str) -> Iterator[Mutant]:
                 yield from piece(node, str(value + 1))
 
 
+class Covered:
+    """Which tests run which lines, from a record of coverage.py with a context for each test."""
+
+    def __init__(self, record: Path) -> None:
+        from coverage import CoverageData
+
+        self.data = CoverageData(str(record))
+        self.data.read()
+        self.size: Counter[str] = Counter()
+        with sqlite3.connect(record) as rows:
+            joined = "line_bits join context on context.id = line_bits.context_id"
+            for name, bits in rows.execute(f"select context, numbits from {joined}"):
+                self.size[name.rpartition("|")[0]] += int.from_bytes(bits, "little").bit_count()
+
+    def lines(self, path: Path) -> dict[int, list[str]]:
+        """By the lines of a file, the contexts that ran them."""
+        for name in self.data.measured_files():
+            if name.endswith(f"/{path.as_posix()}"):
+                return self.data.contexts_by_lineno(name)
+        return {}
+
+    def of(self, mutant: Mutant, most: int) -> list[str]:
+        """The tests that run the changed line; those first that run the fewest lines in all."""
+        lines = self.lines(mutant.path)
+        tree = ast.parse((ROOT / mutant.path).read_text(encoding="utf-8"))
+        around = [
+            n.lineno for n in ast.walk(tree)
+            if isinstance(n, ast.stmt) and n.lineno <= mutant.line <= (n.end_lineno or n.lineno)
+        ]  # fmt: skip
+        contexts = lines.get(mutant.line) or lines.get(max(around), [])
+        found = {c.rpartition("|")[0] for c in contexts if c}
+        return sorted(found, key=lambda t: (self.size[t], t))[:most]
+
+
 def killed(mutant: Mutant, work: Path, tests: list[str], limit: float) -> str:
     """The test that fails with the change, "time" if they do not end, "" if none fails."""
     target = work / mutant.path
@@ -139,18 +182,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--under", default="passes", help="folder or file below symdiff/")
+    parser.add_argument(
+        "--under", nargs="+", default=["passes"], help="folders or files below symdiff/"
+    )
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--limit", type=float, default=900.0, help="seconds for the tests of one mutant"
     )
-    parser.add_argument("tests", nargs="*", default=list(TESTS))
+    parser.add_argument("--covered", type=Path, help="a record of which tests run which lines")
+    parser.add_argument("--most", type=int, default=40, help="with it: tests for one mutant")
+    parser.add_argument("--tests", nargs="+", default=list(TESTS), help="without it")
+    parser.add_argument("--numbers", help="only these of the sample: 3,7,12")
     options = parser.parse_args()
-    base = ROOT / "symdiff" / options.under
-    files = sorted(base.rglob("*.py")) if base.is_dir() else [base]
+    covered = None if options.covered is None else Covered(options.covered)
+    bases = [ROOT / "symdiff" / u for u in options.under]
+    files = sorted(f for b in bases for f in (b.rglob("*.py") if b.is_dir() else [b]))
     found = [m for f in files for m in mutants(f.relative_to(ROOT), f.read_text(encoding="utf-8"))]
     chosen = random.Random(options.seed).sample(found, min(options.count, len(found)))
+    asked = list(enumerate(chosen, 1))
+    if options.numbers:
+        wanted = {int(n) for n in options.numbers.split(",")}
+        asked = [(k, m) for k, m in asked if k in wanted]
     alive = 0
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
@@ -158,14 +211,14 @@ def main() -> None:
             shutil.copytree(ROOT / name, work / name, ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
             shutil.copy(ROOT / name, work)
-        for k, mutant in enumerate(chosen, 1):
-            by = killed(mutant, work, options.tests, options.limit)
+        for k, mutant in asked:
+            tests = options.tests if covered is None else covered.of(mutant, options.most)
+            by = killed(mutant, work, tests, options.limit) if tests else ""
             alive += not by
             shown = mutant.shown((work / mutant.path).read_text(encoding="utf-8"))
-            print(
-                f"{k}/{len(chosen)} {'survives' if not by else 'killed'} {shown}  {by}", flush=True
-            )
-    print(f"{len(chosen) - alive} of {len(chosen)} killed, of {len(found)} possible")
+            how = "killed" if by else "survives" if tests else "no test runs"
+            print(f"{k}/{len(chosen)} {how} {shown}  {by}", flush=True)
+    print(f"{len(asked) - alive} of {len(asked)} killed, of {len(found)} possible")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from symdiff.process.progress import show_progress
     from symdiff.runtime.scalar.fallback import AccuracyWarning
 
-_HOMES = {
+_MODULES = {
     **dict.fromkeys(
         ("grad", "hessian", "jacobian", "jvp", "symgrad", "value_and_grad", "vjp"),
         "symdiff.api.transforms",
@@ -45,7 +45,7 @@ _HOMES = {
 """Where the public names are; imported when they are first used, as the command line needs few."""
 
 
-public_names(__name__, _HOMES)
+public_names(__name__, _MODULES)
 
 __all__ = [
     "AccuracyWarning", "Array", "DomainError", "GuardWarning", "ParseError", "SymbolicFunction", "SymdiffError", "TargetError", "UnsupportedError", "ValidationWarning", "VerificationError", "__version__",

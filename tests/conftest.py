@@ -1,14 +1,14 @@
 """Fixtures for all tests: golden files and samples of the function table; and which are slow.
 
 Tests are slow that are marked so, or that `durations.txt` says took long when they were measured:
-`pytest -n auto -m "not slow" --measure` writes that file anew. The measured ones run in CI, the marked ones
-take too long for that.
+`pytest -n auto -m "not slow" --measure` writes that file anew. `.ci/run` runs all of them, slow ones last.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import sys
 from bisect import bisect
 from collections.abc import Callable, Iterator
 from itertools import accumulate
@@ -58,7 +58,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid in known and item.get_closest_marker("slow") is None:
             item.add_marker("slow")
-            item.add_marker("measured")
 
 
 def durations() -> dict[str, float]:
@@ -99,6 +98,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         fast = bisect(list(accumulate(_measured[k] for k in ordered)), DEFAULT)
         rows = [f"{_measured[k]:.2f} {k}\n" for k in sorted(ordered[fast:])]
         DURATIONS.write_text("".join(rows), encoding="utf-8", newline="\n")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> None:
+    """Programs are simplified anew: another test may have planted another stage."""
+    if scalar := sys.modules.get("symdiff.pipeline.scalar"):
+        scalar.forget()
 
 
 @pytest.fixture

@@ -182,3 +182,15 @@ def test_every_folder_opens_with_its_contents():
         there = {p.stem for p in path.parent.glob("*.py") if not p.stem.startswith("__")}
         there |= {f"{p.name}/" for p in path.parent.iterdir() if (p / "__init__.py").exists()}
         assert named == there, (path.parent.relative_to(ROOT).as_posix(), named ^ there)
+
+
+def test_nothing_is_ordered_by_addresses():
+    """An order of nodes by `id` or `hash` would be another one in each process: texts and keys of kernels too."""
+    wrong = [
+        f"{name}:{node.value.lineno}"
+        for name, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.keyword) and node.arg == "key"
+        and isinstance(node.value, ast.Name) and node.value.id in ("id", "hash")
+    ]  # fmt: skip
+    assert wrong == []

@@ -17,6 +17,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.api import entries, firstcalls, inspection, labelled, narrow_arguments, pickles
 from symdiff.api.entries import Kind
+from symdiff.api.error_bounds import error_bound
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
 from symdiff.api.typed import Called, P, Q, R_co, S
 from symdiff.errors import SymdiffError, VerificationError, outermost_in
@@ -80,6 +81,7 @@ class SymbolicFunction(Called[P, R_co]):
     if not TYPE_CHECKING:
         __class_getitem__ = classmethod(GenericAlias)
     _selects = True  # whether its arguments are those of a plain call, in order
+    error_bound = error_bound
 
     def __init_subclass__(cls, step: str | None = None) -> None:
         if step is not None:

@@ -161,12 +161,12 @@ def array_module(
         slopes = loop_pipeline.jacobian(program, wrt)
         parts.append(ArrayFunction("jacobian", slopes, f"The derivatives of {name} by {by}."))
     real = np.dtype(dtype or np.float64).name
-    sharp = accuracy != "fast" and real == "float64"
+    compensated = accuracy != "fast" and real == "float64"
     parts = [
         p._replace(
             program=readable(p.program),
             emitted=loop_pipeline.final(p.program),
-            corrected=_corrected(p.program) if sharp else None,
+            corrected=_corrected(p.program) if compensated else None,
         )
         for p in parts
     ]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from symdiff.frontend.syntax.inlining import Placed
     from symdiff.frontend.trace.values import SymArray
 
-_HOMES = {
+_MODULES = {
     "Array": "symdiff.frontend.signature",
     "Captures": "symdiff.frontend.captures",
     "Inlined": "symdiff.frontend.syntax.calls",
@@ -53,7 +53,7 @@ _HOMES = {
 """Imported when they are first used: formulas need none of them."""
 
 
-public_names(__name__, _HOMES)
+public_names(__name__, _MODULES)
 
 __all__ = [
     "Array",

@@ -52,7 +52,7 @@ from symdiff.frontend.trace.values import (
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, loop_program, prune
 from symdiff.ir.loop_program import LoopProgram, Stretches
-from symdiff.ir.program import Made, Program, Tree, fields_of, nested
+from symdiff.ir.program import NONE_OF_KIND, Made, Program, Tree, fields_of, nested
 from symdiff.process.recursion import deep_recursion
 
 ELEMENTWISE = "elementwise"
@@ -208,7 +208,7 @@ def _capture(
             kinds=tuple(kinds),
             by_rows=t.by_rows,
         )
-        return found if plan.shapes is None or t.by_rows else _of_elements(t, found)
+        return found if plan.shapes is None or t.by_rows else _of_elements(t, found, plan)
     return _program(t, parameters.name, real, outputs, tree, kinds)
 
 
@@ -231,6 +231,8 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
 def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tree:
     """Number the real values of what the function returns, and note what they are in Python."""
     value = t.resolve(t.wrap(value), "what it returns")
+    if isinstance(value, SymArray) and not value.shape:
+        value = symbolic.element(value, ())
     if isinstance(value, (Scalar, int)):
         outputs.append(as_real(value))
         kinds.append(python_kind(value))
@@ -249,7 +251,8 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         first = len(outputs)
         outputs += [as_real(v) for v in value.items.ravel()]
         kinds += [value.kind] * value.items.size
-        return np.arange(first, len(outputs)).reshape(value.items.shape)
+        places = np.arange(first, len(outputs)).reshape(value.items.shape)
+        return places if places.size else places.astype(NONE_OF_KIND.get(value.kind, places.dtype))
     nest = value.nest if isinstance(value, (Listed, Selected)) else ""
     if isinstance(value, (Listed, Selected)):
         value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)
@@ -310,9 +313,11 @@ def _elements(
     return replace(program, stretches=stretches, taken=ELEMENTWISE)
 
 
-def _of_elements(t: Tracer, found: LoopProgram) -> Program | LoopProgram:
+def _of_elements(t: Tracer, found: LoopProgram, plan: Arrays) -> Program | LoopProgram:
     """The program of numbers that an elementwise one is; any other as it is."""
-    if _has_arrays(found.tree) or nested(found.kinds) or not per_element.only_stretches(t):
+    if _has_arrays(found.tree) or nested(found.kinds):
+        return found
+    if not per_element.only_stretches(t, plan.arrays.values()):
         return found
     numbers = scalarise(found)
     if numbers is None:

@@ -10,7 +10,7 @@ which are broadcast against each other; nothing else is read, neither a size nor
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from symdiff import ir
@@ -31,7 +31,7 @@ def of_numbers(t: Tracer, value: Any, arrays: Mapping[str, Type]) -> Numbers | N
     if it is not elementwise."""
     found: list[SymArray] = []
     tree = _nested(value, found)
-    if tree is None or not found or not only_stretches(t):
+    if tree is None or not found or not only_stretches(t, arrays.values()):
         return None
     together = _Together(t.stretches)
     rank = max(len(a.shape) for a in arrays.values())
@@ -78,10 +78,18 @@ def _nested(value: Any, found: list[SymArray]) -> Tree | None:
     return None
 
 
-def only_stretches(t: Tracer) -> bool:
-    """Whether the sizes need nothing but to agree, as they do in any broadcast."""
+def only_stretches(t: Tracer, types: Collection[Type]) -> bool:
+    """Whether the sizes need nothing but to agree, as they do in any broadcast: those of the same
+    axis of arguments, neither known ones nor those of two axes of one array."""
+
+    def places(n: Expr) -> set[int]:
+        return {
+            len(s) - k for s in (type.shape for type in types) for k, m in enumerate(s) if m is n
+        }
+
     pairs = {ir.eq(a, b) for a, b in t.stretches}
-    return all(c in pairs for c in t.checks)
+    aligned = all(a is b or places(a) & places(b) for a, b in t.stretches)
+    return aligned and all(c in pairs for c in t.checks)
 
 
 class _Together:
@@ -106,14 +114,11 @@ def _is_full(a: SymArray, types: Iterable[Type], rank: int, together: _Together)
     if len(a.shape) != rank:
         return False
     for k, n in enumerate(a.shape):
-        for type in types:
-            j = k - rank + len(type.shape)
-            if j < 0:
-                continue
-            size = type.shape[j]
-            if size is not ONE and together.of(size) is not together.of(n):
-                return False
-        if n.op is ir.CONST and n is not ONE and all(n not in type.shape for type in types):
+        places = [(type, k - rank + len(type.shape)) for type in types]
+        sizes = {type.shape[j] for type, j in places if j >= 0} - {ONE}
+        if any(together.of(size) is not together.of(n) for size in sizes):
+            return False
+        if n is not ONE and not sizes:
             return False
     return any(n is not ONE for n in a.shape) or all(
         size is ONE for type in types for size in type.shape

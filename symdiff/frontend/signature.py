@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from numbers import Real
 from types import FunctionType, MethodType
 from typing import Annotated, Any, get_args, get_origin
@@ -77,7 +77,14 @@ def _shape(annotation: Any) -> tuple[str | int, ...]:
 def _is_static(parameter: inspect.Parameter) -> bool:
     note, default = parameter.annotation, parameter.default
     named = isinstance(note, str) and note.strip("'\"") in _STATIC_NAMES
-    return named or note in STATIC_TYPES or default is None or isinstance(default, (bool, str))
+    fixed = default is None or isinstance(default, (bool, str)) or _is_function(default)
+    return named or note in STATIC_TYPES or fixed
+
+
+def _is_function(default: Any) -> bool:
+    return (
+        callable(default) and default is not inspect.Parameter.empty and not is_dataclass(default)
+    )
 
 
 def _is_real(default: Any) -> bool:
@@ -90,9 +97,24 @@ def _is_real(default: Any) -> bool:
     return isinstance(default, Real) or kind in ("f", "i", "u", "b")
 
 
+_SIZED = ("arange", "empty", "eye", "identity", "ones", "zeros")
+
+
+def _sizes_in(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call that say how often, how many, or along which axis."""
+    named = [k.value for k in call.keywords if k.arg in ("axis", "axes", "num")]
+    if isinstance(call.func, ast.Name):
+        return [*(call.args if call.func.id == "range" else []), *named]
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return [
+        *(call.args if called in _SIZED else call.args[2:3] if called == "linspace" else []),
+        *named,
+    ]
+
+
 def _counts(fun: FunctionType, parameters: Iterable[inspect.Parameter]) -> set[str]:
-    """The parameters with a whole number as default, and no annotation, that `range` is called with:
-    how often a loop runs is no real number."""
+    """The parameters with a whole number as default, and no annotation, that `range` is called with,
+    or NumPy's functions for a size: how often a loop runs is no real number."""
     whole = {
         p.name for p in parameters
         if p.annotation is p.empty and isinstance(p.default, int) and not isinstance(p.default, bool)
@@ -105,10 +127,8 @@ def _counts(fun: FunctionType, parameters: Iterable[inspect.Parameter]) -> set[s
         return set()
     found: set[str] = set()
     stack: list[ast.AST] = [
-        a for n in ast.walk(tree)
-        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "range"
-        for a in n.args
-    ]  # fmt: skip
+        a for n in ast.walk(tree) if isinstance(n, ast.Call) for a in _sizes_in(n)
+    ]
     while stack:
         n = stack.pop()
         if isinstance(n, ast.Name):
@@ -128,8 +148,8 @@ class Parameters:
     ----------
     fun : what `capture` takes.
     static : names of parameters to specialise on, besides those that are static
-        by their annotation (int, bool, str) or default (bool, str, None; whole numbers that
-        `range` is called with).
+        by their annotation (int, bool, str) or default (bool, str, None, functions; whole numbers that
+        are sizes or counts).
 
     Attributes
     ----------

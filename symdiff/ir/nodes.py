@@ -28,9 +28,9 @@ Number = int | float | Fraction
 
 OPS: dict[str, Op] = {}
 """Every operation by its name, but those that are made for a program."""
-_homes: dict[str, dict[str, Any]] = {}
-"""The modules that made them, by their names: one whose import was interrupted (Ctrl-C) is made
-again, and so are its operations."""
+_makers: dict[str, dict[str, Any]] = {}
+"""The modules that made them, by their names: one whose import was interrupted (Ctrl-C) is run
+again, and its operations are made anew."""
 _made: WeakValueDictionary[str, Op] = WeakValueDictionary()
 _making = Lock()
 
@@ -115,10 +115,10 @@ class Op:
         if self.means is not None:
             return
         here = sys._getframe(2).f_globals  # behind the constructor of the dataclass
-        there = _homes.get(self.name)
+        there = _makers.get(self.name)
         if there is not None and (there is here or there["__name__"] != here["__name__"]):
             raise ValueError(f"an operation named {self.name} exists already")
-        OPS[self.name], _homes[self.name] = self, here
+        OPS[self.name], _makers[self.name] = self, here
 
     def __repr__(self) -> str:
         return self.name
@@ -241,7 +241,7 @@ _small: dict[int, Expr] = {}
 
 def const(value: Number) -> Expr:
     """The constant that a Python number denotes, exactly."""
-    if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
+    if type(value) is int or (type(value) is Fraction and value.denominator == 1):
         n = value.numerator
         if -64 <= n <= 64:
             found = _small.get(n)

@@ -36,7 +36,7 @@ CHAIN = 64
 """Integer powers up to this are multiplied out."""
 
 
-def hasten(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+def share_work(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     """The outputs lowered, in fewer and cheaper operations."""
     roots = lower(outputs, chain=CHAIN, divide=False)
     roots = lower(_exponentials(roots), chain=CHAIN, divide=False)

@@ -5,7 +5,7 @@ After:   y + (x - y**3)/(3*y**2) with y = cbrt(x), where no power of y is out of
 
 Requires: lowered nodes of doubles, to be computed by the C library's functions of numbers: those
 of registers are others (`codegen.llvm.printer`).
-Ensures: the same values within those functions' errors; what is polished is within 0.6 ulp.
+Ensures: the same values within those functions' errors; what is corrected is within 0.6 ulp.
 glibc's cbrt errs by up to 3.7 ulp.
 """
 
@@ -21,8 +21,8 @@ ROUGH = (CBRT,)
 """Functions whose correction is a step from the library's value."""
 
 
-def polished(roots: Sequence[Expr]) -> tuple[Expr, ...]:
-    """The nodes with such functions polished."""
+def corrected_by_newton(roots: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The nodes with a step of Newton's method after such functions."""
     if not any(e.op in ROUGH for e in topological(roots)):
         return tuple(roots)
     new: dict[Expr, Expr] = {}
@@ -37,4 +37,4 @@ def polished(roots: Sequence[Expr]) -> tuple[Expr, ...]:
     return tuple(new[r] for r in roots)
 
 
-__all__ = ["polished"]
+__all__ = ["corrected_by_newton"]

@@ -3,7 +3,7 @@
 Before:  a*b + c
 After:   fma(a, b, c), which is rounded once
 
-Requires: nothing. Ensures: `lowering.lower` makes these operations, or of `sharp` and the like
+Requires: nothing. Ensures: `lowering.lower` makes these operations, or of `compensated` and the like
 what `lowering.compensated.evaluate` says; nothing else in a program is made of them.
 """
 
@@ -20,16 +20,16 @@ above it libm's pow, which is within 1 ulp, is used. On arrays that takes longer
 
 FMA = Op("fma", 3, intrinsic="llvm.fma", python="_fma({0}, {1}, {2})")
 """`a*b + c`, rounded once."""
-SHARP = Op("sharp", 1, intrinsic="-", ball=lambda x: x, sign="same")
-SHARP_EXP = Op("sharp_exp", 1, intrinsic="-", ball=lambda x: x.exp(), sign="positive")
-SHARP_EXPM1 = Op("sharp_expm1", 1, intrinsic="-", ball=lambda x: x.expm1())
+COMPENSATED = Op("compensated", 1, intrinsic="-", ball=lambda x: x, sign="same")
+COMPENSATED_EXP = Op("compensated_exp", 1, intrinsic="-", ball=lambda x: x.exp(), sign="positive")
+COMPENSATED_EXPM1 = Op("compensated_expm1", 1, intrinsic="-", ball=lambda x: x.expm1())
 """What `lowering.compensated.evaluate` computes with the errors of all operations in it, and exponentials
 of such a sum."""
 LIGHT = Op("light", 1, intrinsic="-", ball=lambda x: x, sign="same")
-"""As `SHARP`, with functions to fewer bits (`lowering.compensated.functions.LIGHT_BITS`)."""
+"""As `COMPENSATED`, with functions to fewer bits (`lowering.compensated.functions.LIGHT_BITS`)."""
 PLAIN = Op("plain", 1, intrinsic="-", ball=lambda x: x, sign="same")
 """The same, without those errors."""
-SHARP_OPS = (SHARP, LIGHT, SHARP_EXP, SHARP_EXPM1, PLAIN)
+COMPENSATED_OPS = (COMPENSATED, LIGHT, COMPENSATED_EXP, COMPENSATED_EXPM1, PLAIN)
 GUARDED = Op("guarded", -1)
 """See `codegen.llvm.loops.fallback`."""
 
@@ -60,6 +60,10 @@ def nearest_single(q: Fraction) -> float:
     value = math.inf if rounded >= 2**128 else float(rounded)
     return value if q > 0 else -value
 
+
+SMALL = 1024
+"""Numbers that a call takes and gives at most to be corrected at once (see
+`passes.accuracy.corrected_program`)."""
 
 UNDERFLOWS, OVERFLOWS = 0b10000, 0b1101
 """In the register of the processor's flags: the flag of underflow; those of overflow, division by zero, invalid operation."""

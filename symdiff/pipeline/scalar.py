@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
 from symdiff.errors import SymdiffError
@@ -25,7 +25,7 @@ from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.sides import sides_of_kinks
-from symdiff.passes.cancel.signsquares import squares_of_signs
+from symdiff.passes.cancel.signsquares import squares_of_signs, steps_of
 from symdiff.passes.complete.complete import (
     Completions,
     closed_forms,
@@ -42,6 +42,7 @@ from symdiff.passes.simplify.decimals import as_written, decimals_of
 from symdiff.passes.stabilise import Rewrite, stabilise
 from symdiff.pipeline.protocol import Log, Stage, run
 from symdiff.process.lazy_modules import Later
+from symdiff.process.locks import Lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,6 +72,17 @@ class Notes:
     guarded: tuple[Expr, ...] | None = None
     without: frozenset[str] = frozenset()
     log: Log[Program] | None = None
+
+    def add(self, other: Notes) -> None:
+        """What was done besides, before differentiation."""
+        self.cancel.cancelled += other.cancel.cancelled
+        self.cancel.over_budget += other.cancel.over_budget
+        self.complete.add(other.complete)
+        self.guards.guards += [g for g in other.guards.guards if g not in self.guards.guards]
+        self.guards.literals += other.guards.literals
+        self.guards.over_budget += other.guards.over_budget
+        self.rewrites += other.rewrites
+        self.guarded = other.guarded if self.guarded is None else self.guarded
 
     def stage(self, name: str, program: Program, outputs: Callable[[], Iterable[Expr]]) -> Program:
         """The program with the outputs of a stage, unless that is switched off. Stages that come
@@ -126,8 +138,37 @@ def short_value(program: Program, conditional: bool = True) -> list[Short]:
 
 def simplified(program: Program, notes: Notes | None = None) -> Program:
     """The program with its assumptions used, its common factors cancelled and its
-    removable singularities filled."""
+    removable singularities filled. A value and its derivatives begin so: it is done once."""
     notes = notes or Notes()
+    if notes.log is not None:
+        return _simplified(program, notes)
+    key = program.outputs, program.assumptions, notes.without
+    with _lock:
+        found = _found.get(key)
+    if found is None:
+        own = Notes(without=notes.without)
+        found = _simplified(program, own).outputs, own
+        with _lock:
+            _found[key] = found
+            while len(_found) > KEPT:
+                del _found[next(iter(_found))]
+    notes.add(found[1])
+    return replace(program, outputs=found[0])
+
+
+KEPT = 8
+"""Programs that are kept simplified, for their next derivative."""
+_found: dict[tuple[Any, ...], tuple[tuple[Expr, ...], Notes]] = {}
+_lock = Lock()
+
+
+def forget() -> None:
+    """Keep no simplified program."""
+    with _lock:
+        _found.clear()
+
+
+def _simplified(program: Program, notes: Notes) -> Program:
     p = notes.stage("assume", program, lambda: assume(program.outputs, program.assumptions))
     if "guards" not in notes.without:
         p = notes.stage("guards", p, lambda: guards(p.outputs, p.assumptions, notes.guards))
@@ -150,20 +191,34 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
     return _slopes(simplified(_scalar(program, "grad"), notes), wrt, notes)
 
 
-def _slopes(base: Program, wrt: Sequence[str], notes: Notes) -> Program:
+def _slopes(base: Program, wrt: Sequence[str], notes: Notes, last: bool = True) -> Program:
     tree = _bundle(list(range(len(wrt))))
-    return _derived(base, tree, lambda: reverse(base.outputs[0], _vars(wrt)), notes)
+    slopes = lambda: reverse(base.outputs[0], _vars(wrt))
+    return _derived(base, tree, slopes, notes, last=last)
 
 
 def _derived(
-    base: Program, tree: Tree, slopes: Callable[[], Iterable[Expr]], notes: Notes
+    base: Program,
+    tree: Tree,
+    slopes: Callable[[], Iterable[Expr]],
+    notes: Notes,
+    values: Program | None = None,
+    last: bool = True,
 ) -> Program:
-    """The program of derivatives, simplified."""
+    """The program of derivatives, simplified; of those of the values, if these are not the base.
+    Kinks have sides in the last derivatives that are taken."""
     p = replace(base, tree=tree)
     p = notes.stage("differentiate", p, slopes)
-    p = notes.stage(
-        "signsquares", p, lambda: sides_of_kinks(squares_of_signs(p.outputs), base.outputs)
-    )
+
+    def sides() -> tuple[Expr, ...]:
+        of = (values or base).outputs
+        steps = steps_of(of)
+        found = squares_of_signs(p.outputs, but=steps)
+        if not last:
+            return found
+        return sides_of_kinks(found, (*of, *base.outputs), values is not None, steps)
+
+    p = notes.stage("signsquares", p, sides)
     return notes.stage("cancel", p, lambda: cancel(p.outputs, notes.cancel))
 
 
@@ -196,7 +251,7 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
     notes = notes or Notes()
     base = simplified(_scalar(program, "hessian"), notes)
     variables = _vars(wrt)
-    slopes, n = _slopes(base, wrt, notes), len(variables)
+    slopes, n = _slopes(base, wrt, notes, last=False), len(variables)
 
     def rows() -> list[Expr]:
         entries: dict[tuple[int, int], Expr] = {}
@@ -206,21 +261,31 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
         return [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)]
 
     tree = _bundle([_bundle([i * n + j for j in range(n)]) for i in range(n)])
-    return _derived(slopes, tree, rows, notes)
+    return _derived(slopes, tree, rows, notes, base)
 
 
 def derivative(program: Program, names: Sequence[str], notes: Notes | None = None) -> Program:
     """The mixed partial derivative by each name in turn, of every output."""
     notes = notes or Notes()
-    result = simplified(program, notes)
-    for name in names:
-        result = _pushed(result, {ir.var(name): ir.ONE}, notes)
+    values = simplified(program, notes)
+    result = values
+    for k, name in enumerate(names, start=1):
+        seeds = {ir.var(name): ir.ONE}
+        above = None if result is values else values
+        result = _pushed(result, seeds, notes, above, last=k == len(names))
     return replace(result, domain=())
 
 
-def _pushed(base: Program, seeds: dict[Expr, Expr], notes: Notes) -> Program:
+def _pushed(
+    base: Program,
+    seeds: dict[Expr, Expr],
+    notes: Notes,
+    values: Program | None = None,
+    last: bool = True,
+) -> Program:
     """The tangents of all outputs."""
-    return _derived(base, base.tree, lambda: pushforward(base.outputs, seeds), notes)
+    tangents = lambda: pushforward(base.outputs, seeds)
+    return _derived(base, base.tree, tangents, notes, values, last)
 
 
 def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -250,7 +315,7 @@ def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(_scalar(program, "hvp"), notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    product = _pushed(_slopes(base, wrt, notes), seeds, notes)
+    product = _pushed(_slopes(base, wrt, notes, last=False), seeds, notes, base)
     return replace(product, params=(*program.params, *names))
 
 

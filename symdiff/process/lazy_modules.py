@@ -19,7 +19,7 @@ class Later:
         return getattr(importlib.import_module(self._name), name)
 
 
-def public_names(package: str, homes: Mapping[str, str]) -> None:
+def public_names(package: str, modules: Mapping[str, str]) -> None:
     """Let a package import its public names when they are first used.
 
     A name may be that of a module of the package too, which importing that module would
@@ -28,14 +28,14 @@ def public_names(package: str, homes: Mapping[str, str]) -> None:
     Parameters
     ----------
     package : the name of the package.
-    homes : the module that each name is in.
+    modules : the module that each name is in.
     """
 
     def found(name: str) -> property:
         def get(_: Any) -> Any:
-            return getattr(importlib.import_module(homes[name]), name)
+            return getattr(importlib.import_module(modules[name]), name)
 
         return property(get, lambda *_: None)
 
     module = sys.modules[package]
-    module.__class__ = type("Package", (ModuleType,), {name: found(name) for name in homes})
+    module.__class__ = type("Package", (ModuleType,), {name: found(name) for name in modules})

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from symdiff.codegen.llvm import jit
-from symdiff.codegen.llvm.loops.kernel import print_nests
+from symdiff.codegen.llvm.loops.kernel import print_kernel
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.interpret.loops import Precise, run
 from symdiff.ir import HALF, ONE, TRUE, ZERO, and_, const, gt, le, lt, not_, var, where
@@ -60,7 +60,7 @@ def agree(program: LoopProgram, *args, rtol: float = 1e-11) -> list:
 
 # ---------------------------------------------------------------------- places of arrays
 def text_of(program: LoopProgram) -> str:
-    text = print_nests(program, "float64", Lanes())
+    text = print_kernel(program, "float64", Lanes())
     return text[text.index("define i32 @kernel") :]
 
 
@@ -436,12 +436,12 @@ def test_float32(name: str) -> None:
 def test_nothing_is_contracted_or_reordered_by_flags() -> None:
     program = function({"x": VECTOR, "y": VECTOR},
                        [loop("i", N, {"s": (0, SUMS["dot"][0])})], var("s_end"))  # fmt: skip
-    text = print_nests(program, "float64", Lanes())
+    text = print_kernel(program, "float64", Lanes())
     assert not re.search(r"\b(fast|reassoc|contract|nnan|ninf|arcp|afn)\b", text)
     assert "vfmadd" not in assembly(program)
 
 
 def test_the_kernel_does_not_depend_on_sizes() -> None:
     program = product_of((i, j), M, N)
-    assert print_nests(program, "float64", Lanes()) == print_nests(program, "float64", Lanes())
+    assert print_kernel(program, "float64", Lanes()) == print_kernel(program, "float64", Lanes())
     assert len(text_of(program)) < 6000

@@ -202,7 +202,7 @@ def _evaluate(kernel, loops, count, *args, again=None):
 
 
 @njit(error_model="numpy", cache=True, forceinline=True)
-def _f_hessian_sharp(x, y):
+def _f_hessian_compensated(x, y):
     t0 = y < x
     t1 = 1.0/math.sqrt(x)
     t2 = -0.5*(0.5*t1*t1*t1) if t0 else 0.0
@@ -216,14 +216,14 @@ def _f_hessian_sharp(x, y):
     return t2, 0.0, 0.0, t3, flagged
 
 
-def _f_hessian_sharp_loop(x, y, found, flagged):
+def _f_hessian_compensated_loop(x, y, found, flagged):
     for i in prange(x.size):
-        found[0, i], found[1, i], found[2, i], found[3, i], flagged[i] = _f_hessian_sharp(x[i], y[i])
+        found[0, i], found[1, i], found[2, i], found[3, i], flagged[i] = _f_hessian_compensated(x[i], y[i])
 
 
-_f_hessian_sharp_loops = (
-    njit(error_model="numpy", cache=True)(_f_hessian_sharp_loop),
-    njit(error_model="numpy", cache=True, parallel=True)(_f_hessian_sharp_loop),
+_f_hessian_compensated_loops = (
+    njit(error_model="numpy", cache=True)(_f_hessian_compensated_loop),
+    njit(error_model="numpy", cache=True, parallel=True)(_f_hessian_compensated_loop),
 )
 
 
@@ -279,7 +279,7 @@ def _f_hessian_balls(decide, x, y):
 
 
 _f_hessian_again = (
-    _f_hessian_sharp_loops, _f_hessian_wide, _f_hessian_wide_loops,
+    _f_hessian_compensated_loops, _f_hessian_wide, _f_hessian_wide_loops,
     _f_hessian_balls, 4, None,
 )
 
@@ -1241,16 +1241,16 @@ def _at(kernel, again, count, point):
 
 def _repair(again, columns, flat, out, at):
     """Compute the elements of arrays that are flagged, which are at these places, again."""
-    sharp, wide, loops, balls, count, demand = again
+    compensated, wide, loops, balls, count, demand = again
     part = [a[at].astype(np.float64) for a in flat]
     if demand is not None:
         for point in zip(*part):
             _demand(demand, [float(p) for p in point])
     if wide is None:
         return
-    if sharp is not None:
+    if compensated is not None:
         found, flagged = np.empty((count, at.size)), np.empty(at.size, np.bool_)
-        sharp[at.size >= _PARALLEL](*part, found, flagged)
+        compensated[at.size >= _PARALLEL](*part, found, flagged)
         for o, c in zip(out, columns):
             o[at] = np.where(flagged, o[at], found[c])
         at, part = at[flagged], [p[flagged] for p in part]

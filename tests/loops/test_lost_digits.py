@@ -459,3 +459,75 @@ def test_what_is_in_order_and_cancels_exactly(f):
     for x in ([1.0, 1.0], [5.0], [0.1, 0.1, 0.1], [1.0, 1.0, 1.0, 1.0]):
         assert g(np.array(x)) == 0.0
     assert symgrad(deviation, cache=False)(np.array([1.0, 1.0, 2.0])) == 0.0
+
+
+def slerp(p, q, t):
+    p = p / np.linalg.norm(p)
+    q = q / np.linalg.norm(q)
+    angle = np.arccos(np.dot(p, q))
+    return (np.sin((1 - t) * angle) * p + np.sin(t * angle) * q) / np.sin(angle)
+
+
+def test_arrays_of_which_each_element_has_all_arguments_in_it():
+    """The Jacobian of a rotation between two: each entry is corrected at once, within an ulp or two."""
+    rng = np.random.default_rng(3)
+    p, q = rng.standard_normal((2, 4))
+    got = symgrad(slerp, wrt=("p", "q")).jacobian(p, q, 0.3)
+
+    def high(p, q):
+        p, q = ([x / mpmath.sqrt(sum(y * y for y in v)) for x in v] for v in (p, q))
+        angle = mpmath.acos(sum(x * y for x, y in zip(p, q, strict=True)))
+        t = mpmath.mpf(0.3)
+        a, b = (mpmath.sin(s * angle) / mpmath.sin(angle) for s in (1 - t, t))
+        return [a * x + b * y for x, y in zip(p, q, strict=True)]
+
+    with mpmath.workdps(80):
+        step = mpmath.mpf(10) ** -25
+        exact = [[mpmath.mpf(float(x)) for x in v] for v in (p, q)]
+        for which, k in np.ndindex(2, 4):
+            ends = []
+            for sign in (1, -1):
+                moved = [list(v) for v in exact]
+                moved[which][k] += sign * step
+                ends.append(high(*moved))
+            for i in range(4):
+                want = (ends[0][i] - ends[1][i]) / (2 * step)
+                assert abs(got[which][i, k] - want) <= 2 * math.ulp(float(want))
+
+
+def test_rows_do_not_depend_on_how_many_there_are():
+    """Of a product with a matrix, a row is the same to the last bit, in calls of few numbers and of many."""
+    rng = np.random.default_rng(4)
+    x, w = rng.standard_normal((700, 3)), rng.standard_normal(3)
+    x[:, 2] = -(x[:, 0] * w[0] + x[:, 1] * w[1]) / w[2]  # what is left are roundings
+    f = symgrad(lambda x, w: x @ w)
+    rows = f(x, w)
+    for n in (5, 100, 350):
+        np.testing.assert_array_equal(f(x[:n], w), rows[:n])
+
+
+def matrix_by_norm(x, w):
+    return x @ w / np.sqrt(np.sum(x**2) * np.sum(w**2))
+
+
+def positive_part(x):
+    return np.where(x > 0, x, np.sum(x))
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "gathers"),
+    [
+        (slerp, (np.ones(4), np.arange(1.0, 5), 0.3), True),
+        (matrix_by_norm, (np.ones((4, 3)), np.ones(3)), True),
+        (lambda x, w: x @ w, (np.ones((4, 3)), np.ones(3)), False),
+        (lambda x: np.cumsum(x), (np.ones(4),), False),
+        (positive_part, (np.ones(4),), False),
+    ],
+)
+def test_which_elements_depend_on_how_many_there_are(function, args, gathers):
+    from symdiff.passes.accuracy.gathered import gathers as found
+
+    f = symgrad(function)
+    f(*args)
+    (kernel,) = [k for _, k in f._arrays._kernels.values()]
+    assert found(kernel.tiers.source) == gathers

@@ -11,7 +11,7 @@ import pytest
 from symdiff import ir, symgrad
 from symdiff.ir import DIV, topological, var
 from symdiff.ir import functions as f
-from symdiff.lowering.fast import hasten
+from symdiff.lowering.fast import share_work
 from symdiff.lowering.target import FMA
 from tests.kernels import make_kernel
 
@@ -23,25 +23,25 @@ def count(roots, *ops) -> int:
 
 
 def values(outputs, **points):
-    """The outputs as written, and after `hasten`, at arrays of points."""
-    kernels = [make_kernel(o, points) for o in (outputs, hasten(outputs))]
+    """The outputs as written, and after `share_work`, at arrays of points."""
+    kernels = [make_kernel(o, points) for o in (outputs, share_work(outputs))]
     return [k(tuple(points.values())) for k in kernels]
 
 
 def test_quotients_by_the_same_divisor_share_one_division():
     d = f.SIN(X) + 2
-    roots = hasten((Y / d, Z / d, 3 / d, Y / Z))
+    roots = share_work((Y / d, Z / d, 3 / d, Y / Z))
     assert count(roots, DIV) == 2
-    assert count(hasten((Y / d, Z / X)), DIV) == 2
+    assert count(share_work((Y / d, Z / X)), DIV) == 2
 
 
 def test_a_lone_quotient_is_left_as_it_is():
-    (root,) = hasten((Y / X,))
+    (root,) = share_work((Y / X,))
     assert root.op is DIV and root.args == (Y, X)
 
 
 def test_products_are_rounded_with_their_sum():
-    assert count(hasten((X * Y + Z, Z - X * Y)), FMA) == 2
+    assert count(share_work((X * Y + Z, Z - X * Y)), FMA) == 2
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_products_are_rounded_with_their_sum():
     ],
 )
 def test_exponentials_follow_from_others(outputs, left):
-    assert count(hasten(outputs), f.EXP) == left
+    assert count(share_work(outputs), f.EXP) == left
     rng = np.random.default_rng(1)
     x, y = rng.uniform(-5, 5, (2, 400))
     for a, b in zip(*values(outputs, x=x, y=y), strict=True):
@@ -83,7 +83,7 @@ def test_values_of_a_function_and_its_derivatives():
         np.testing.assert_allclose(found, np.array([float(e) for e in expected]), rtol=2e-13)
 
 
-def test_only_fast_kernels_are_hastened():
+def test_only_fast_kernels_share_work():
     def quotients(x, y):
         return math.sin(x) / y, math.cos(x) / y
 

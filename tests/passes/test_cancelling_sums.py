@@ -13,10 +13,10 @@ from symdiff import ir, symgrad
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.ir import functions as f
-from symdiff.lowering.compensated.evaluate import is_plain_sum, is_sharp
+from symdiff.lowering.compensated.evaluate import is_compensable, is_plain_sum
 from symdiff.lowering.lower import lower
-from symdiff.lowering.target import ARRAY_CHAIN, SHARP, SHARP_EXP, SHARP_EXPM1
-from symdiff.passes.accuracy.cancelling_sums import sharpen
+from symdiff.lowering.target import ARRAY_CHAIN, COMPENSATED, COMPENSATED_EXP, COMPENSATED_EXPM1
+from symdiff.passes.accuracy.cancelling_sums import compensate_sums
 from symdiff.passes.accuracy.error_test import flagged_where
 from symdiff.runtime.scalar.kernel import Kernel
 from tests.kernels import make_kernel
@@ -27,7 +27,7 @@ X, Y = ir.var("x"), ir.var("y")
 COEFFICIENTS = st.lists(st.integers(-20, 20), min_size=3, max_size=6)
 
 
-def kernel(e: Expr, op: ir.Op = SHARP) -> Kernel:
+def kernel(e: Expr, op: ir.Op = COMPENSATED) -> Kernel:
     def never(outputs: object, dtype: str, kind: str) -> Expr:
         return ir.FALSE
 
@@ -58,7 +58,7 @@ def test_polynomials_near_their_roots(coefficients: list[int], x: float, y: floa
         )
 
 
-@pytest.mark.parametrize(("op", "plain"), [(SHARP_EXP, f.EXP), (SHARP_EXPM1, f.EXPM1)])
+@pytest.mark.parametrize(("op", "plain"), [(COMPENSATED_EXP, f.EXP), (COMPENSATED_EXPM1, f.EXPM1)])
 def test_exponentials_of_long_arguments(op: ir.Op, plain: ir.Op) -> None:
     argument = -X * X * Fraction(17, 10) + Y
     compiled = kernel(argument, op)
@@ -71,7 +71,7 @@ def test_exponentials_of_long_arguments(op: ir.Op, plain: ir.Op) -> None:
 
 def test_roots_in_arguments() -> None:
     argument = -20 * ir.sqrt(X * X + Y * Y)
-    compiled = kernel(argument, SHARP_EXP)
+    compiled = kernel(argument, COMPENSATED_EXP)
     reference = Certified(["x", "y"], [f.EXP(argument)])
     rng = np.random.default_rng(4)
     for x, y in rng.uniform(1, 9, (100, 2)):
@@ -79,18 +79,18 @@ def test_roots_in_arguments() -> None:
         assert ulp_error(compiled([float(x), float(y)])[0], answer.ball) <= 2
 
 
-def test_only_sums_that_cancel_are_sharp() -> None:
+def test_only_sums_that_cancel_are_compensated() -> None:
     cancels, adds = X * (X * X - 2) + 1, X * X + 1
-    (after,) = sharpen((cancels / adds,))
-    assert after is ir.raw(SHARP, (cancels,)) / adds
-    assert sharpen((adds * adds,)) == (adds * adds,)
-    assert is_sharp(f.SIN(X) - X / Y) and not is_sharp(f.GAMMA(X) - X)
+    (after,) = compensate_sums((cancels / adds,))
+    assert after is ir.raw(COMPENSATED, (cancels,)) / adds
+    assert compensate_sums((adds * adds,)) == (adds * adds,)
+    assert is_compensable(f.SIN(X) - X / Y) and not is_compensable(f.GAMMA(X) - X)
     for e in (f.SIN(X) - X, X / Y - 1):
-        assert not is_plain_sum(e) and sharpen((e,)) == (e,)
+        assert not is_plain_sum(e) and compensate_sums((e,)) == (e,)
 
 
 def test_extreme_cancellation_is_still_flagged() -> None:
-    e = ir.raw(SHARP, (X * (X * X - 3) + 2 + Y,))
+    e = ir.raw(COMPENSATED, (X * (X * X - 3) + 2 + Y,))
     flagged = flagged_where([e], fuses=True, lean=True)
     tested = make_kernel([e], test=lambda *_: flagged)
     assert tested.evaluate([1.5, 3.0]).flagged == 0
@@ -102,7 +102,7 @@ def test_errors_are_not_multiplied() -> None:
     squared = (X * X - 2) * (X * X - 2) - Y
     rooted = ir.sqrt(X * X + 1) - X
     for e in (squared, rooted, f.EXP(squared)):
-        assert sharpen((e / X,)) == (e / X,)
+        assert compensate_sums((e / X,)) == (e / X,)
 
 
 def test_roots_of_large_numbers() -> None:
@@ -111,8 +111,8 @@ def test_roots_of_large_numbers() -> None:
     np.testing.assert_allclose(fun(x), 1 / (np.sqrt(x * x + 1) + x), rtol=1e-14)
 
 
-def test_what_sharp_sums_have_computed_is_computed_once():
+def test_what_compensated_sums_have_computed_is_computed_once():
     distance = ir.sqrt(X * X + Y * Y)
-    outputs = sharpen((f.EXP(Y - distance), X / distance))
+    outputs = compensate_sums((f.EXP(Y - distance), X / distance))
     roots = lower(outputs, fuse=True, chain=ARRAY_CHAIN)
     assert sum(n.op is ir.POW for n in ir.topological(roots)) == 1

@@ -14,7 +14,7 @@ from symdiff import ir, symgrad
 from symdiff.interpret import Certified, ulp_error
 from symdiff.ir import Expr
 from symdiff.ir import functions as f
-from symdiff.lowering.target import LIGHT, PLAIN, SHARP
+from symdiff.lowering.target import COMPENSATED, LIGHT, PLAIN
 from symdiff.passes.accuracy.compensate import compensate, first_tier, often_flagged
 from symdiff.passes.differentiate import gradient
 from symdiff.pipeline.lowered.scalar import error_test
@@ -92,7 +92,7 @@ def test_few_are_flagged(name: str, light: bool, most: int) -> None:
 
 def test_what_needs_no_correction_has_none() -> None:
     first, second = compensate((X * X + 1, f.SIN(X) - X))
-    assert first.op is PLAIN and second.op is SHARP
+    assert first.op is PLAIN and second.op is COMPENSATED
     assert compensate((f.GAMMA(X) - X,)) == ()
 
 
@@ -134,14 +134,14 @@ def test_arrays_that_are_all_flagged() -> None:
 def test_functions_have_fewer_bits_where_these_do() -> None:
     kernel = symgrad(amplified).grad._compiled({})[1].kernel
     assert {o.op for o in kernel._spec("float64", "lean").outputs} == {LIGHT}
-    assert {o.op for o in kernel.function.compensated().outputs} == {SHARP}
+    assert {o.op for o in kernel.function.compensated().outputs} == {COMPENSATED}
     without = first_tier(((X - Y) ** 3 - X, X**3 - Y), lambda _: None, strict=False)
     assert LIGHT not in {o.op for o in without}
 
 
 def test_numbers_that_are_all_flagged() -> None:
     kernel = symgrad(amplified)._compiled({})[1].kernel
-    assert kernel._spec("float64", "point").outputs[0].op is SHARP
+    assert kernel._spec("float64", "point").outputs[0].op is COMPENSATED
     assert math.isclose(kernel.fast(0.7), amplified(0.7), rel_tol=1e-14)
 
 

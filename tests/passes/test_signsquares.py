@@ -52,3 +52,8 @@ def test_values_stay_where_no_sign_is_zero(e: Expr, x: float, y: float) -> None:
     (found,) = squares_of_signs((e,))
     want = value(e, x, y)
     assert value(found, x, y) == pytest.approx(want, rel=1e-12, abs=1e-12, nan_ok=True)
+
+
+def test_signs_that_a_user_wrote_stay() -> None:
+    e = S * S * EXP(X)
+    assert squares_of_signs((e,), but={X})[0] is e

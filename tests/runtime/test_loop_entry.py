@@ -294,3 +294,21 @@ def test_products_of_nested_results() -> None:
     product = symgrad(lambda x: {"a": x, "b": (x**2, x**3)}).vjp
     for _ in range(3):
         assert product(2.0, {"a": 1.0, "b": (10.0, 100.0)})[1] == 1241.0
+
+
+@pytest.mark.parametrize("sizes", [(10, 2000), (2000, 10)])
+def test_calls_of_many_numbers_go_to_their_kernel(sizes: tuple[int, int], monkeypatch: Any) -> None:
+    """From the compiled entry, whichever of both kernels was compiled first."""
+    from symdiff.runtime.loops.kernel import LoopKernel
+
+    f = symgrad(fit, wrt="w")
+    rng = np.random.default_rng(0)
+    given = [(rng.random(3), rng.random((n, 3)), rng.random(n), 0.5) for n in sizes]
+    expected = [[f.grad(*args) for _ in range(3)] for args in given]
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("a Python frame ran")
+
+    monkeypatch.setattr(LoopKernel, "_run", refuse)
+    for args, before in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(f.grad(*args), before[0])

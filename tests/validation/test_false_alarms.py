@@ -160,3 +160,40 @@ def test_steps_and_logarithms_of_poles(f: Callable[..., Any]) -> None:
     g = symgrad(f, cache=False)
     for k in (g, g.grad, g.hessian):
         assert math.isfinite(k(0.5))
+
+
+def regression(s, pay):
+    a = np.stack([np.ones_like(s), s, s**2], axis=1)
+    b = np.linalg.solve(a.T @ a, a.T @ pay)
+    fitted = a @ b
+    return np.mean(np.where(pay > fitted, pay, fitted))
+
+
+def test_normal_equations_square_what_rounding_costs() -> None:
+    """LAPACK is right for a matrix that differs by rounding from `a.T @ a`, whose condition is the square of
+    that of the arguments."""
+    s, pay = np.array([1.0, 1.1, 0.9, 0.8]), np.array([0.1, 0.0, 0.2, 0.3])
+    assert symgrad(regression)(s, pay) == pytest.approx(0.15, rel=1e-12)
+    wide = np.linspace(90.0, 110.0, 6)
+    assert symgrad(regression)(wide, wide / 200) == pytest.approx(0.5, rel=1e-6)
+
+
+def weno(v):
+    a, b, c = v
+    w = np.array([1 / 3, 2 / 3]) / (1e-6 + np.array([(b - a) ** 2, (c - b) ** 2])) ** 2
+    w = w / w.sum()
+    return w @ np.array([3 * b - a, b + c]) / 2
+
+
+@pytest.mark.filterwarnings("error::symdiff.GuardWarning")
+def test_an_epsilon_that_costs_less_than_itself_is_no_wrong_guard() -> None:
+    """Where a smoothness indicator vanishes, the weight of the other is 1e-12 for 0."""
+    v = [1.0, 2.0, 4.0]
+    f = symgrad(weno)
+    assert f(v) == pytest.approx(weno(np.array(v)), rel=1e-14)
+    f.grad(v)
+
+
+def test_an_epsilon_that_changes_the_limit_is_named() -> None:
+    with pytest.warns(symdiff.GuardWarning, match="0.0 against 1.0"):
+        symgrad(lambda x: np.sin(x) / (x + 1e-9)).grad(1.0)

@@ -69,7 +69,7 @@ class Scope(Generic[StoredT]):
     lines : the statements so far.
     names : what the names mean that are defined here.
     values : names of values by what they are the value of.
-    homes : the outermost scopes that know all names in an expression.
+    outermost : the outermost scopes that know all names in an expression.
     ranges : how many values an index has, from 0.
     """
 
@@ -77,7 +77,7 @@ class Scope(Generic[StoredT]):
     lines: list[str] = field(default_factory=list)
     names: dict[str, str | StoredT] = field(default_factory=dict)
     values: dict[Hashable, str] = field(default_factory=dict)
-    homes: dict[Expr, Self] = field(default_factory=dict)
+    outermost: dict[Expr, Self] = field(default_factory=dict)
     ranges: dict[str, Expr] = field(default_factory=dict)
     depth: int = 0
 
@@ -131,7 +131,7 @@ class Scopes(Generic[ScopeT, StoredT]):
 
     def home(self, *nodes: Expr) -> ScopeT:
         """The outermost scope that knows every name in the nodes."""
-        known = self.scope.homes
+        known = self.scope.outermost
         deepest = self.root
         for n in topological(nodes, known):
             if n.op in (VAR, INDEX, ARRAY):

@@ -11,4 +11,5 @@
 `composed`            NumPy's and SciPy's in terms of others
 `rearranged`          those that rearrange arrays, in terms of others
 `distributions`       methods of `scipy.stats`
+`scientific`          functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's
 """

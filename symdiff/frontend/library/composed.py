@@ -13,6 +13,15 @@ from symdiff.frontend.trace.values import SymArray, is_number
 
 ArrayLike = Any
 
+_EIGH: Any
+_QR: Any
+_SLOGDET: Any
+_SVD: Any
+_EIGH, _QR, _SLOGDET, _SVD = (
+    type(f(np.eye(1))) for f in (np.linalg.eigh, np.linalg.qr, np.linalg.slogdet, np.linalg.svd)
+)
+"""The named tuples that NumPy returns."""
+
 
 # --------------------------------------------------------------------- statistics
 def quantile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -66,13 +75,15 @@ def cov(
     less = (0 if bias else 1) if ddof is None else ddof
     centred = x - np.mean(x, axis=1, keepdims=True)
     found = centred @ centred.T / (n - less)
-    return found[0, 0] if np.ndim(m) == 1 and y is None else found
+    return found[0, 0] if np.ndim(m) == 1 and y is None else np.squeeze(found)
 
 
 def corrcoef(x: ArrayLike, y: ArrayLike = None, rowvar: bool = True) -> Any:
     if np.ndim(x) == 1 and y is None:
         return 1.0
     found = cov(x, y, rowvar)
+    if np.ndim(found) == 0:
+        return found / found
     sizes = np.sqrt(np.diag(found))
     return found / sizes[:, None] / sizes
 
@@ -252,8 +263,8 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
         r = r - np.outer(v, size * (v @ r))
         q = q - np.outer(q @ v, size * v)
     if mode == "complete":
-        return q, np.triu(r)
-    return np.triu(r[:count]) if mode == "r" else (q[:, :count], np.triu(r[:count]))
+        return _QR(q, np.triu(r))
+    return np.triu(r[:count]) if mode == "r" else _QR(q[:, :count], np.triu(r[:count]))
 
 
 def _matrices(a: ArrayLike) -> Any:
@@ -272,15 +283,52 @@ def determinants(a: ArrayLike) -> Any:
 def log_determinants(a: ArrayLike) -> Any:
     signs = np.array([np.linalg.slogdet(m)[0] for m in _matrices(a)])
     sizes = np.array([np.linalg.slogdet(m)[1] for m in _matrices(a)])
-    return np.reshape(signs, a.shape[:-2]), np.reshape(sizes, a.shape[:-2])
+    return _SLOGDET(np.reshape(signs, a.shape[:-2]), np.reshape(sizes, a.shape[:-2]))
 
 
 def choleskys(a: ArrayLike) -> Any:
     return np.reshape(np.array([np.linalg.cholesky(m) for m in _matrices(a)]), a.shape)
 
 
-def eigenvalues(a: ArrayLike) -> Any:
-    return np.reshape(np.array([np.linalg.eigvalsh(m) for m in _matrices(a)]), a.shape[:-1])
+def eigenvalues(a: ArrayLike, UPLO: Any = "L") -> Any:
+    found = np.array([np.linalg.eigvalsh(m, UPLO) for m in _matrices(a)])
+    return np.reshape(found, a.shape[:-1])
+
+
+def pseudoinverses(a: ArrayLike) -> Any:
+    found = np.array([np.linalg.pinv(m) for m in _matrices(a)])
+    return np.reshape(found, (*a.shape[:-2], a.shape[-1], a.shape[-2]))
+
+
+def eigenvectors(a: ArrayLike, UPLO: Any = "L") -> Any:
+    values = np.array([np.linalg.eigh(m, UPLO)[0] for m in _matrices(a)])
+    vectors = np.array([np.linalg.eigh(m, UPLO)[1] for m in _matrices(a)])
+    return _EIGH(np.reshape(values, a.shape[:-1]), np.reshape(vectors, a.shape))
+
+
+def decompositions(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    stack, before = _matrices(a), a.shape[:-2]
+    k = min(a.shape[-2], a.shape[-1])
+    sizes = np.array([np.linalg.svd(m, full_matrices, False) for m in stack])
+    sizes = np.reshape(sizes, (*before, k))
+    if not compute_uv:
+        return sizes
+    left = np.array([np.linalg.svd(m, full_matrices)[0] for m in stack])
+    right = np.array([np.linalg.svd(m, full_matrices)[2] for m in stack])
+    left = np.reshape(left, (*before, a.shape[-2], left.shape[-1]))
+    return _SVD(left, sizes, np.reshape(right, (*before, right.shape[-2], a.shape[-1])))
+
+
+def spectral_norms(x: ArrayLike, ord: Any, axis: Any, keepdims: bool = False) -> Any:
+    """Of the matrices along two axes of an array."""
+    rows, columns = axis
+    stack = np.moveaxis(x, (rows, columns), (-2, -1))
+    sizes = np.linalg.svd(stack, compute_uv=False)
+    found = np.sum(sizes, axis=-1) if ord == "nuc" else sizes[..., 0 if ord == 2 else -1]
+    if keepdims:
+        first, second = sorted([rows % np.ndim(x), columns % np.ndim(x)])
+        found = np.expand_dims(np.expand_dims(found, first), second)
+    return found
 
 
 def solutions(a: ArrayLike, b: ArrayLike) -> Any:
@@ -410,12 +458,22 @@ def _stacked(*args: Any, **more: Any) -> bool:
     return any(isinstance(a, SymArray) and len(a.shape) > 2 for a in args)
 
 
+def _of_spectra(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> bool:
+    """Whether norms are of the singular values of several matrices."""
+    spectral = ord == "nuc" or (isinstance(ord, int) and abs(ord) == 2)
+    return spectral and isinstance(axis, tuple) and isinstance(x, SymArray)
+
+
 EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.linalg.inv": (inverses, _stacked),
     "numpy.linalg.det": (determinants, _stacked),
     "numpy.linalg.slogdet": (log_determinants, _stacked),
     "numpy.linalg.cholesky": (choleskys, _stacked),
     "numpy.linalg.eigvalsh": (eigenvalues, _stacked),
+    "numpy.linalg.pinv": (pseudoinverses, _stacked),
+    "numpy.linalg.eigh": (eigenvectors, _stacked),
+    "numpy.linalg.svd": (decompositions, _stacked),
+    "numpy.linalg.norm": (spectral_norms, _of_spectra),
     "numpy.linalg.solve": (solutions, _stacked),
     "numpy.interp": (rearranged.interp, lambda *args, **more: len(args) > 3 or bool(more)),
     "numpy.cross": (cross, lambda *args, **more: len(args) > 2 or not {"axis"} >= {*more}),

@@ -35,12 +35,16 @@ def _thin(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*shape[:k], 1, *shape[k + 1 :])
 
 
+_SLOPES = type(np.gradient(np.zeros((2, 2))))
+"""What `np.gradient` returns several arrays in: a tuple, before NumPy 2 a list."""
+
+
 def gradient(f: ArrayLike, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Second-order differences inside, those of the order that is asked for at the ends."""
     axes = range(np.ndim(f)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     steps = spacing * len(axes) if len(spacing) == 1 else spacing or (1,) * len(axes)
     found = [_slopes(f, h, k, edge_order) for h, k in zip(steps, axes, strict=True)]
-    return found[0] if len(found) == 1 else found
+    return found[0] if len(found) == 1 else _SLOPES(found)
 
 
 def _slopes(f: ArrayLike, h: Any, axis: int, order: int) -> Any:
@@ -184,7 +188,9 @@ def ravel_multi_index(multi_index: Any, dims: tuple[int, ...]) -> Any:
 
 def ix_(*args: ArrayLike) -> Any:
     n = len(args)
-    return tuple([a.reshape((1,) * k + (-1,) + (1,) * (n - 1 - k)) for k, a in enumerate(args)])
+    return tuple(
+        [np.asarray(a).reshape((1,) * k + (-1,) + (1,) * (n - 1 - k)) for k, a in enumerate(args)]
+    )
 
 
 def block(arrays: Any) -> Any:
@@ -225,6 +231,10 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
 
 def vsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
     return np.split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
+    return np.split(ary, indices_or_sections, 2)
 
 
 def atleast_3d(a: ArrayLike) -> Any:
@@ -333,6 +343,7 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "numpy.array_split": (array_split, 1),
     "numpy.hsplit": (hsplit, 1),
     "numpy.vsplit": (vsplit, 1),
+    "numpy.dsplit": (dsplit, 1),
     "numpy.atleast_3d": (atleast_3d, 1),
     "numpy.ediff1d": (ediff1d, 1),
     "numpy.diagflat": (diagflat, 1),

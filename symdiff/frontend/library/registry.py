@@ -15,7 +15,7 @@ import numpy as np
 from symdiff.frontend.arrays import selecting
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.library import builtin_functions as python_names
-from symdiff.frontend.library import composed, distributions, methods, record_copies
+from symdiff.frontend.library import composed, distributions, methods, record_copies, scientific
 from symdiff.frontend.library import standard as library_names
 from symdiff.frontend.library.numpy import keywords, truth_values
 from symdiff.frontend.library.numpy.small import names as numpy_names
@@ -108,7 +108,7 @@ def _numbers(name: str, usual: Implementation) -> Implementation:
 
 
 _MODULES = (
-    "scipy.special", "scipy.linalg", "scipy.optimize", "numpy.lib.stride_tricks", "numpy.polynomial.polynomial",
+    "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.signal", "numpy.fft", "numpy.lib.stride_tricks", "numpy.polynomial.polynomial",
 )  # fmt: skip
 """Modules whose functions are known once the user has imported them."""
 
@@ -123,7 +123,8 @@ def _table(loaded: tuple[str, ...]) -> Mapping[int, tuple[Any, Implementation]]:
     entries |= {name: _shorthand(f) for name, f in functions.COMPOSITES.items()}
     entries |= python_names.TABLE | library_names.TABLE
     entries |= numpy_names.TABLE | record_copies.TABLE
-    whole = {name: _composed(*entry) for name, entry in composed.TABLE.items()}
+    written = composed.TABLE | scientific.TABLE
+    whole = {name: _composed(*entry) for name, entry in written.items()}
     names = dict.fromkeys((*entries, *large_names.TABLE, *whole))
     table: dict[int, tuple[Any, Implementation]] = {}
     for name in names:

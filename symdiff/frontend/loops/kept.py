@@ -37,7 +37,7 @@ from symdiff.ir import FALSE, ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.loop_program import Carried, Loop, Type
 
 MAX_TRACES = 12
-"""Traces of a loop's body until what it carries is settled."""
+"""Traces of a loop's body until the types of what it carries converge."""
 
 
 def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
@@ -110,7 +110,10 @@ def _trace(
         ends = _once(t, plan, letter, count, start, test, body)
         if not grow(t, plan, before, ends):
             return _finish(t, plan, before, ends, letter, count)
-    raise Refused("what this loop carries does not settle", "use the same types in every iteration")
+    raise Refused(
+        "the types of what this loop carries do not converge",
+        "use the same types in every iteration",
+    )
 
 
 def _once(

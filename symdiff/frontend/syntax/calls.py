@@ -19,7 +19,14 @@ from symdiff import ir
 from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.frontend import captures, source
 from symdiff.frontend.arrays import small as arrays
-from symdiff.frontend.library import distributions, foreign, of_numba, rearranged, record_copies
+from symdiff.frontend.library import (
+    distributions,
+    foreign,
+    of_numba,
+    rearranged,
+    record_copies,
+    scientific,
+)
 from symdiff.frontend.library import registry as known
 from symdiff.frontend.library.numpy import keywords as numpy_calls
 from symdiff.frontend.source import FunctionNode
@@ -144,7 +151,8 @@ def call(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         if name in record_copies.NAMED_TUPLE and hasattr(owner, "_fields"):
             return record_copies.of_named_tuple(t, owner, name, args, kwargs)
         inspects = hasattr(type(function.__self__), "__symdiff_trace__")
-        if (known_method := distributions.find(function)) is not None:
+        known_method = distributions.find(function) or scientific.find(function)
+        if known_method is not None:
             return inline(t, known_method, args, kwargs)
         if inspects or _is_library(function.__func__):
             raise _foreign(t, function)

@@ -515,6 +515,8 @@ def apply(op: Op, *values: Any) -> Any:
         defined = join(defined, x.defined)
     if op.domain is not None:
         defined = join(defined, op.domain(*args))
+    if op is functions.FMOD:  # which tends to 0 with its divisor
+        defined = join(defined, ir.ne(args[1], ZERO))
     found = Real(ir.apply(op, *args), defined)
     kinds = {python_kind(v) for v in values}
     if op in _WHOLE_FUNCTIONS and "i" in kinds and "f" not in kinds:

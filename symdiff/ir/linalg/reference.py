@@ -124,14 +124,19 @@ def pinv(a: Matrix) -> tuple[Any]:
 
 def svd(a: Matrix) -> tuple[Any, Any, Any]:
     """The thin decomposition of a matrix of full rank: singular values in descending order."""
-    if a.shape[0] < a.shape[1]:
-        u, sizes, right = svd(a.T)
-        return right.T, sizes, u.T
-    squares, vectors = eigh(matmul(a.T, a)[0])
+    wide = a.shape[0] < a.shape[1]
+    tall = a.T if wide else a
+    squares, vectors = eigh(matmul(tall.T, tall)[0])
     v = vectors[:, ::-1]
-    v = v * _signs(v, lambda near: np.linalg.svd(near, full_matrices=False)[2].T, a)
+
+    def library(near: Any) -> Any:
+        left, _, right = np.linalg.svd(near, full_matrices=False)
+        return left if wide else right.T
+
+    v = v * _signs(v, library, a)
     sizes = np.array([x.sqrt().mid() for x in squares[::-1]] + [None], object)[:-1]
-    return matmul(a, v)[0] / sizes, sizes, v.T
+    other = matmul(tall, v)[0] / sizes
+    return (v, sizes, other.T) if wide else (other, sizes, v.T)
 
 
 def _rotate(m: Matrix, v: Matrix, p: int, q: int) -> None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from symdiff.ir import HALF, ONE, POW, ZERO, Expr, const, raw
 from symdiff.ir import functions as f
 from symdiff.lowering.compensated.unnormalised import (
-    Valued,
+    Unnormalised,
     factorials,
     ordered,
     polynomial,
@@ -113,28 +113,28 @@ def _is_odd(n: Expr) -> Expr:
     return below(raw(f.FLOOR, (half,)), half)
 
 
-def sin(x: Expr, light: bool) -> Valued:
+def sin(x: Expr, light: bool) -> Unnormalised:
     s, c = sin_cos(x, light)
-    return Valued(s.hi, s.lo, c.hi)
+    return Unnormalised(s.hi, s.lo, c.hi)
 
 
-def cos(x: Expr, light: bool) -> Valued:
+def cos(x: Expr, light: bool) -> Unnormalised:
     s, c = sin_cos(x, light)
-    return Valued(c.hi, c.lo, minus_of(s.hi))
+    return Unnormalised(c.hi, c.lo, minus_of(s.hi))
 
 
-def tan(x: Expr, light: bool) -> Valued:
+def tan(x: Expr, light: bool) -> Unnormalised:
     t = ordered(quotient(*sin_cos(x, light)))
-    return Valued(t.hi, t.lo, fma(t.hi, t.hi, ONE))
+    return Unnormalised(t.hi, t.lo, fma(t.hi, t.hi, ONE))
 
 
-def atan(x: Expr, light: bool) -> Valued:
+def atan(x: Expr, light: bool) -> Unnormalised:
     """The library's value and one step of Newton's method."""
     y = raw(f.ATAN, (x,))
     s, c = sin_cos(y, light)
     rest = _turned(product(c, Pair(x, ZERO)), s)
     error = over(rest, fma(x, s.hi, c.hi))
-    return Valued(y, error, over(ONE, fma(x, x, ONE)))
+    return Unnormalised(y, error, over(ONE, fma(x, x, ONE)))
 
 
 def _leg(x: Expr) -> Pair:
@@ -149,16 +149,16 @@ def _turned(along: Pair, across: Pair) -> Expr:
     return plus(minus(along.hi, across.hi), minus(along.lo, across.lo))
 
 
-def asin(x: Expr, light: bool) -> Valued:
+def asin(x: Expr, light: bool) -> Unnormalised:
     """The library's value y, and the sine of what it lacks: x*cos(y) - sqrt(1 - x**2)*sin(y)."""
     y, leg = raw(f.ASIN, (x,)), _leg(x)
     s, c = sin_cos(y, light)
-    return Valued(y, _turned(product(c, Pair(x, ZERO)), product(leg, s)), over(ONE, leg.hi))
+    return Unnormalised(y, _turned(product(c, Pair(x, ZERO)), product(leg, s)), over(ONE, leg.hi))
 
 
-def acos(x: Expr, light: bool) -> Valued:
+def acos(x: Expr, light: bool) -> Unnormalised:
     """Likewise by sqrt(1 - x**2)*cos(y) - x*sin(y)."""
     y, leg = raw(f.ACOS, (x,)), _leg(x)
     s, c = sin_cos(y, light)
     error = _turned(product(leg, c), product(s, Pair(x, ZERO)))
-    return Valued(y, error, over(const(-1), leg.hi))
+    return Unnormalised(y, error, over(const(-1), leg.hi))

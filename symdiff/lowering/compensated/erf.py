@@ -14,7 +14,7 @@ from fractions import Fraction
 from symdiff.ir import ONE, ZERO, Expr, const
 from symdiff.lowering.compensated.exponentials import exp
 from symdiff.lowering.compensated.unnormalised import (
-    Valued,
+    Unnormalised,
     ordered,
     polynomial,
     product,
@@ -71,7 +71,7 @@ def _beyond(far: Expr, density: Pair, full: int) -> Pair:
     return product(density, scaled)
 
 
-def erf(x: Expr, light: bool) -> Valued:
+def erf(x: Expr, light: bool) -> Unnormalised:
     small = below(size(x), const(ERF_NEAR))
     near = _near(pick(small, x, ONE), 3 if light else 6)
     far = size(x)
@@ -82,10 +82,10 @@ def erf(x: Expr, light: bool) -> Valued:
     s = fast_two_sum(ONE, minus_of(rest.hi))
     large = signed(below(x, ZERO), Pair(s.hi, minus(s.lo, rest.lo)))
     whole = ordered(select(small, near, large))
-    return Valued(whole.hi, whole.lo, times(const(two_over_root_pi()), density.hi))
+    return Unnormalised(whole.hi, whole.lo, times(const(two_over_root_pi()), density.hi))
 
 
-def erfc(x: Expr, light: bool) -> Valued:
+def erfc(x: Expr, light: bool) -> Unnormalised:
     small = below(size(x), const(ERF_NEAR))
     near = _near(pick(small, x, ONE), 5 if light else 8)
     far = size(x)
@@ -98,4 +98,4 @@ def erfc(x: Expr, light: bool) -> Valued:
     s = fast_two_sum(const(2), minus_of(rest.hi))
     left = Pair(s.hi, minus(s.lo, rest.lo))
     whole = ordered(select(small, close, select(below(x, ZERO), left, rest)))
-    return Valued(whole.hi, whole.lo, times(const(-two_over_root_pi()), density.hi))
+    return Unnormalised(whole.hi, whole.lo, times(const(-two_over_root_pi()), density.hi))

@@ -1,6 +1,6 @@
 """Values computed together with the rounding errors of all that is in them.
 
-Before:  sharp(x*(x*x - 2) + 1)
+Before:  compensated(x*(x*x - 2) + 1)
 After:   p = x*x; e = fma(x, x, -p); s = p - 2; e' = e + (error of s); x*s + 1 + x*e'
 
 Every operation on the way is one rounded result and its error, which is computed
@@ -9,7 +9,7 @@ carried along to first order: of the error of a sum that cancels, only its squar
 left. Unlike in double-double arithmetic the two parts are never brought into order, so
 that this costs a few operations, all of them SIMD.
 
-Requires: `is_sharp(e)`: arithmetic, powers, choices and functions that have a correction.
+Requires: `is_compensable(e)`: arithmetic, powers, choices and functions that have a correction.
 Reference: P. Langlois, Automatic linear correction of rounding errors, BIT 41 (2001).
 """
 
@@ -51,15 +51,15 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import CONSTANT_VALUES, EXP, EXPM1, MAXIMUM, MINIMUM
 from symdiff.lowering.compensated.functions import CORRECTED
-from symdiff.lowering.compensated.unnormalised import Valued
+from symdiff.lowering.compensated.unnormalised import Unnormalised
 from symdiff.lowering.target import (
     ARRAY_CHAIN,
+    COMPENSATED,
+    COMPENSATED_EXP,
+    COMPENSATED_EXPM1,
     FMA,
     LIGHT,
     PLAIN,
-    SHARP,
-    SHARP_EXP,
-    SHARP_EXPM1,
     nearest,
 )
 
@@ -92,13 +92,13 @@ CALLED_LIGHT: dict[Op, Op] = {
 """The same to fewer bits."""
 
 
-def called(op: Op, x: Expr, light: bool) -> Valued:
+def called(op: Op, x: Expr, light: bool) -> Unnormalised:
     """A function with its error as one call, for source code."""
     call = raw((CALLED_LIGHT if light else CALLED)[op], (x,))
-    return Valued(*(raw(item, (call,)) for item in ITEMS))
+    return Unnormalised(*(raw(item, (call,)) for item in ITEMS))
 
 
-def is_sharp(e: Expr) -> bool:
+def is_compensable(e: Expr) -> bool:
     """Whether all errors in a node can be computed."""
     return all(_has_error(n) for n in topological((e,)))
 
@@ -128,7 +128,7 @@ def _has_error(n: Expr) -> bool:
     )
 
 
-def sharp(e: Expr, known: Known) -> Corrected:
+def compensated(e: Expr, known: Known) -> Corrected:
     """A value that is rounded once, and the errors of its parts, in operations to be
     carried out as they stand. `known` is filled with those of all nodes below."""
     for n in topological(e.args, known):
@@ -212,7 +212,7 @@ def _constant(n: Expr, single: bool) -> Corrected:
     return const(Fraction(first)), const(Fraction(number(q - Fraction(first))))
 
 
-def _built(op: Op, x: Expr, light: bool) -> Valued:
+def _built(op: Op, x: Expr, light: bool) -> Unnormalised:
     return CORRECTED[op].build(x, light)
 
 
@@ -386,8 +386,8 @@ def _is_power_of_two(e: Expr) -> bool:
     )
 
 
-def _sharp(e: Expr, known: Known) -> Expr:
-    return _add(*sharp(e, known))
+def _compensated(e: Expr, known: Known) -> Expr:
+    return _add(*compensated(e, known))
 
 
 def _plain(e: Expr, known: Known) -> Expr:
@@ -416,10 +416,10 @@ def _expm1(e: Expr, known: Known) -> Expr:
 
 
 BUILDS: dict[object, Callable[[Expr, Known], Expr]] = {
-    SHARP: _sharp,
-    LIGHT: _sharp,
+    COMPENSATED: _compensated,
+    LIGHT: _compensated,
     PLAIN: _plain,
-    SHARP_EXP: _exp,
-    SHARP_EXPM1: _expm1,
+    COMPENSATED_EXP: _exp,
+    COMPENSATED_EXPM1: _expm1,
 }
-"""How the operations on sharp values are made of others."""
+"""How the operations on compensated values are made of others."""

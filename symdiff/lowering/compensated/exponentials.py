@@ -18,7 +18,7 @@ from fractions import Fraction
 from symdiff.ir import HALF, ONE, POW, ZERO, Expr, Op, const, raw
 from symdiff.ir import functions as f
 from symdiff.lowering.compensated.unnormalised import (
-    Valued,
+    Unnormalised,
     factorials,
     ordered,
     polynomial,
@@ -52,7 +52,7 @@ from symdiff.lowering.double_double.functions import named
 from symdiff.lowering.target import nearest
 
 TWO = const(2)
-Builder = Callable[[Expr, bool], Valued]
+Builder = Callable[[Expr, bool], Unnormalised]
 
 # ---------------------------------------------------------------------- exponentials
 _EXP_TERMS, _LIGHT_EXP_TERMS = 16, 14
@@ -90,11 +90,11 @@ def _expm1_parts(x: Expr, light: bool) -> tuple[Expr, Pair]:
     return raw(POWER_OF_TWO, (k,)), _small_expm1(r, light)
 
 
-def exp(x: Expr, light: bool) -> Valued:
+def exp(x: Expr, light: bool) -> Unnormalised:
     power, small = _expm1_parts(x, light)
     s = _one_plus(small)
     value = times(s.hi, power)
-    return Valued(value, times(s.lo, power), value)
+    return Unnormalised(value, times(s.lo, power), value)
 
 
 def expm1_pair(x: Expr, light: bool) -> Pair:
@@ -105,19 +105,19 @@ def expm1_pair(x: Expr, light: bool) -> Pair:
     return ordered(found) if light else found
 
 
-def expm1(x: Expr, light: bool) -> Valued:
+def expm1(x: Expr, light: bool) -> Unnormalised:
     found = expm1_pair(x, light)
     s = found if light else ordered(found)
-    return Valued(s.hi, s.lo, plus(s.hi, ONE))
+    return Unnormalised(s.hi, s.lo, plus(s.hi, ONE))
 
 
-def exp2(x: Expr, light: bool) -> Valued:
+def exp2(x: Expr, light: bool) -> Unnormalised:
     k = nearest_integer(x)
     ln2 = Pair(*expansion(named(f.LN2), 2))
     s = _one_plus(_small_expm1(product(Pair(minus(x, k), ZERO), ln2), light))
     power = raw(POWER_OF_TWO, (k,))
     value = times(s.hi, power)
-    return Valued(value, times(s.lo, power), times(value, ln2.hi))
+    return Unnormalised(value, times(s.lo, power), times(value, ln2.hi))
 
 
 # ------------------------------------------------------------------------ logarithms
@@ -166,25 +166,25 @@ def _log_pair(x: Expr, light: bool) -> Pair:
     return ordered(_with_exponent(k, _small_log1p(Pair(minus(m, ONE), ZERO), light)))
 
 
-def log(x: Expr, light: bool) -> Valued:
+def log(x: Expr, light: bool) -> Unnormalised:
     s = _log_pair(x, light)
-    return Valued(s.hi, s.lo, over(ONE, x))
+    return Unnormalised(s.hi, s.lo, over(ONE, x))
 
 
 def log_to(base: Op | None) -> Builder:
     """The logarithm to 2, or to the number whose natural logarithm is a constant."""
     inverse = functools.cache(lambda: 1 / named(f.LN2 if base is None else base))
 
-    def build(x: Expr, light: bool) -> Valued:
+    def build(x: Expr, light: bool) -> Unnormalised:
         scale = Pair(*expansion(inverse(), 2))
         s = ordered(product(_log_pair(x, light), scale))
-        return Valued(s.hi, s.lo, over(scale.hi, x))
+        return Unnormalised(s.hi, s.lo, over(scale.hi, x))
 
     return build
 
 
 def _log1p_pair(d: Pair, light: bool) -> Pair:
-    """log(1 + d), in no order; d.lo counts as far as it is small beside 1."""
+    """log(1 + d), unnormalised; d.lo counts as far as it is small beside 1."""
     whole = two_sum(ONE, d.hi)
     k, down, m = _split(whole.hi)
     rest = whole.lo if d.lo is ZERO else plus(whole.lo, d.lo)
@@ -194,9 +194,9 @@ def _log1p_pair(d: Pair, light: bool) -> Pair:
     return ordered(_with_exponent(pick(near, ZERO, k), small))
 
 
-def log1p(x: Expr, light: bool) -> Valued:
+def log1p(x: Expr, light: bool) -> Unnormalised:
     s = _log1p_pair(Pair(x, ZERO), light)
-    return Valued(s.hi, s.lo, over(ONE, plus(ONE, x)))
+    return Unnormalised(s.hi, s.lo, over(ONE, plus(ONE, x)))
 
 
 # ------------------------------------------------------------------------ hyperbolic
@@ -204,13 +204,13 @@ _FLAT = 23
 """Beyond this, the hyperbolic tangent is 1 but for 2**-65."""
 
 
-def tanh(x: Expr, light: bool) -> Valued:
+def tanh(x: Expr, light: bool) -> Unnormalised:
     limit, low = const(_FLAT), const(-_FLAT)
     inner = pick(below(limit, x), limit, pick(below(x, low), low, x))
     e = expm1_pair(plus(inner, inner), light)
     down = two_sum(e.hi, TWO)
     t = ordered(quotient(e, Pair(down.hi, plus(down.lo, e.lo))))
-    return Valued(t.hi, t.lo, fma(minus_of(t.hi), t.hi, ONE))
+    return Unnormalised(t.hi, t.lo, fma(minus_of(t.hi), t.hi, ONE))
 
 
 def _sinh_cosh(x: Expr, light: bool) -> tuple[Pair, Pair]:
@@ -225,14 +225,14 @@ def _sinh_cosh(x: Expr, light: bool) -> tuple[Pair, Pair]:
     return Pair(times(sine.hi, sign), times(sine.lo, sign)), half
 
 
-def sinh(x: Expr, light: bool) -> Valued:
+def sinh(x: Expr, light: bool) -> Unnormalised:
     s, c = _sinh_cosh(x, light)
-    return Valued(s.hi, s.lo, c.hi)
+    return Unnormalised(s.hi, s.lo, c.hi)
 
 
-def cosh(x: Expr, light: bool) -> Valued:
+def cosh(x: Expr, light: bool) -> Unnormalised:
     s, c = _sinh_cosh(x, light)
-    return Valued(c.hi, c.lo, s.hi)
+    return Unnormalised(c.hi, c.lo, s.hi)
 
 
 def _root(x: Pair) -> Pair:
@@ -241,7 +241,7 @@ def _root(x: Pair) -> Pair:
     return Pair(s, over(rest, plus(s, s)))
 
 
-def asinh(x: Expr, light: bool) -> Valued:
+def asinh(x: Expr, light: bool) -> Unnormalised:
     """log1p(y + y**2/(1 + sqrt(1 + y**2))) with the sign of x, where y = |x|."""
     y = size(x)
     squared = square(y)
@@ -249,31 +249,31 @@ def asinh(x: Expr, light: bool) -> Valued:
     bent = quotient(squared, total(Pair(ONE, ZERO), root))
     near = _log1p_pair(ordered(total(Pair(y, ZERO), bent)), light)
     sign = pick(below(x, ZERO), const(-1), ONE)
-    return Valued(times(near.hi, sign), times(near.lo, sign), over(ONE, root.hi))
+    return Unnormalised(times(near.hi, sign), times(near.lo, sign), over(ONE, root.hi))
 
 
-def acosh(x: Expr, light: bool) -> Valued:
+def acosh(x: Expr, light: bool) -> Unnormalised:
     """log1p(x - 1 + sqrt((x - 1)*(x + 1)))."""
     t = two_sum(x, const(-1))
     root = _root(ordered(product(t, two_sum(x, ONE))))
     s = _log1p_pair(ordered(total(t, root)), light)
-    return Valued(s.hi, s.lo, over(ONE, root.hi))
+    return Unnormalised(s.hi, s.lo, over(ONE, root.hi))
 
 
-def atanh(x: Expr, light: bool) -> Valued:
+def atanh(x: Expr, light: bool) -> Unnormalised:
     """log1p(2*y/(1 - y))/2 with the sign of x, where y = |x|."""
     y = size(x)
     s = _log1p_pair(ordered(quotient(Pair(plus(y, y), ZERO), two_sum(ONE, minus_of(y)))), light)
     half = pick(below(x, ZERO), const(Fraction(-1, 2)), HALF)
     slope = over(ONE, times(plus(ONE, x), minus(ONE, x)))
-    return Valued(times(s.hi, half), times(s.lo, half), slope)
+    return Unnormalised(times(s.hi, half), times(s.lo, half), slope)
 
 
 # ----------------------------------------------------------------------------- roots
-def cbrt(x: Expr, light: bool) -> Valued:
+def cbrt(x: Expr, light: bool) -> Unnormalised:
     """The library's value and one step of Newton's method."""
     y = raw(f.CBRT, (x,))
     squared = square(y)
     cubed = product(squared, Pair(y, ZERO))
     slope = over(ONE, times(const(3), squared.hi))
-    return Valued(y, times(minus(minus(x, cubed.hi), cubed.lo), slope), slope)
+    return Unnormalised(y, times(minus(minus(x, cubed.hi), cubed.lo), slope), slope)

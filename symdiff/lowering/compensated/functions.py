@@ -3,7 +3,7 @@
 Before:  exp(x)
 After:   v, the double next to it or nearly, and d with v + d = exp(x) to about 2**-63
 
-An entry maps a double to `Valued`: the value, its error, and the slope there. It costs
+An entry maps a double to `Unnormalised`: the value, its error, and the slope there. It costs
 two or three times what a library function does, a tenth of double-double arithmetic, and
 has no branches: it is printed into SIMD code. Arguments are reduced exactly; of the
 polynomials only the leading terms are computed with their errors, as the others are small.
@@ -24,7 +24,7 @@ from symdiff.ir import functions as f
 from symdiff.ir import mul as mul_
 from symdiff.lowering.compensated import angles, exponentials
 from symdiff.lowering.compensated import erf as errors
-from symdiff.lowering.compensated.unnormalised import Valued
+from symdiff.lowering.compensated.unnormalised import Unnormalised
 
 BITS, LIGHT_BITS = 63, 56
 """Relative error of all functions, as a power of two."""
@@ -36,13 +36,13 @@ class Correction:
 
     Attributes
     ----------
-    build : a double, and whether fewer bits do, to `Valued`.
+    build : a double, and whether fewer bits do, to `Unnormalised`.
     inside : the condition on the argument under which it holds.
     room : as far as an argument is off by a small part of this, the error of the first
         order is off by no more than that part, or by less than 2**-BITS of the value.
     """
 
-    build: Callable[[Expr, bool], Valued]
+    build: Callable[[Expr, bool], Unnormalised]
     inside: Callable[[Expr], Expr]
     room: Callable[[Expr], Expr]
 
@@ -128,4 +128,4 @@ CORRECTED: dict[Op, Correction] = {
 }
 """Every elementary function that is computed with its error."""
 
-__all__ = ["BITS", "CORRECTED", "LIGHT_BITS", "Correction", "Valued"]
+__all__ = ["BITS", "CORRECTED", "LIGHT_BITS", "Correction", "Unnormalised"]

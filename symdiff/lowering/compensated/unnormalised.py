@@ -1,4 +1,4 @@
-"""Pairs of doubles in no order, of which functions with their rounding errors are made.
+"""Unnormalised pairs of doubles, of which functions with their rounding errors are made.
 
 Before:  the coefficients of a polynomial
 After:   its value at a pair as a value and what is to be added to it
@@ -30,7 +30,7 @@ from symdiff.lowering.double_double.arithmetic import (
 from symdiff.lowering.target import nearest
 
 
-class Valued(NamedTuple):
+class Unnormalised(NamedTuple):
     """A function at a double: value + error, and its derivative to a few bits less than
     a double has."""
 
@@ -59,7 +59,7 @@ def polynomial(z: Pair, coefficients: Sequence[Fraction], full: int) -> Pair:
 
 
 def product(x: Pair, y: Pair) -> Pair:
-    """x*y, of pairs in no order."""
+    """x*y, of unnormalised pairs."""
     p = times(x.hi, y.hi)
     low = fma(x.hi, y.hi, minus_of(p))
     low = low if y.lo is ZERO else fma(x.hi, y.lo, low)

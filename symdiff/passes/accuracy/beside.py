@@ -353,6 +353,7 @@ class Beside(ABC):
                 tapes = self.tapes[r.tape]
                 names = self.named(r.name)
                 restores += [Restore(t, r.type, n) for t, n in zip(tapes, names, strict=True)]
+        count = None if s.count is None else self.whole(s.count)
         condition = self.whole(s.condition)
         outside = len(self.filled_here)
         body = list(self.block(s.body))
@@ -389,7 +390,7 @@ class Beside(ABC):
             ):
                 carried.append(Carried(name, c.type, start, end, result))
         made = replace(
-            s, carried=tuple(carried), body=tuple(body), saves=tuple(saves),
+            s, count=count, carried=tuple(carried), body=tuple(body), saves=tuple(saves),
             restores=tuple(restores), condition=condition,
         )  # fmt: skip
         self.leave(outside)

@@ -42,14 +42,14 @@ from symdiff.ir.functions import CEIL, FLOOR, LOG, MAXIMUM, MINIMUM, ROUND, TRUN
 from symdiff.lowering.lower import fused
 from symdiff.lowering.target import (
     ARRAY_CHAIN,
+    COMPENSATED,
+    COMPENSATED_EXP,
+    COMPENSATED_EXPM1,
     LIGHT,
     MAX_CHAIN,
     PLAIN,
-    SHARP,
-    SHARP_EXP,
-    SHARP_EXPM1,
 )
-from symdiff.passes.accuracy.residual import LIGHT_FUNCTIONS, PRODUCTS, Bound, Left
+from symdiff.passes.accuracy.residual import LIGHT_FUNCTIONS, PRODUCTS, Bound, ResidualBounds
 from symdiff.passes.analysis.band_extent import largest
 from symdiff.passes.analysis.signs import Signs
 
@@ -81,9 +81,9 @@ class Bounds:
     series : see `extent.series_in_bands`.
     left : what is left of them where errors are computed along.
     values : what holds of functions whose values are taken without their errors.
-    sharp, corrected : the nodes that are computed with their errors, and those of them
+    compensated, corrected : the nodes that are computed with their errors, and those of them
         whose errors are added.
-    valued : those of which the value is a result.
+    results : those of which the value is a result.
     """
 
     dtype: str = "float64"
@@ -97,13 +97,13 @@ class Bounds:
     strict: bool = False
     apart: Bounds | None = None
     functions: Bounds | None = None
-    left: Left | None = None
-    values: Left | None = None
+    left: ResidualBounds | None = None
+    values: ResidualBounds | None = None
     unit: Fraction = Fraction(1)
     series: Mapping[Expr, Expr] = field(default_factory=dict)
-    sharp: set[Expr] = field(default_factory=set)
+    compensated: set[Expr] = field(default_factory=set)
     corrected: list[Expr] = field(default_factory=list)
-    valued: list[Expr] = field(default_factory=list)
+    results: list[Expr] = field(default_factory=list)
 
     def of(self, e: Expr) -> Bound:
         for node in ir.topological((e,), self.bounds):
@@ -151,11 +151,11 @@ class Bounds:
         bounds = [self.bounds[a] for a in args]
         if op is NEG or op is ABS:
             return bounds[0]
-        if op is SHARP or op is LIGHT:
-            return self._sharp(args[0], op is LIGHT)
+        if op is COMPENSATED or op is LIGHT:
+            return self._compensated(args[0], op is LIGHT)
         if op is PLAIN:
             return self._plain(args[0])
-        if op in (SHARP_EXP, SHARP_EXPM1):
+        if op in (COMPENSATED_EXP, COMPENSATED_EXPM1):
             return Bound(Fraction(self._own_error(e) + 2))
         if op in (ADD, SUB):
             return self._sum(e, *bounds)
@@ -254,12 +254,12 @@ class Bounds:
             )
         return self.apart.of(e)
 
-    def _sharp(self, e: Expr, light: bool) -> Bound:
+    def _compensated(self, e: Expr, light: bool) -> Bound:
         """Of a node that is computed with its errors."""
         bound = self._term_by_term(e)
         assert self.apart is not None
         if self.left is None:
-            self.left = Left(self.apart.bounds, self.apart.slopes, light)
+            self.left = ResidualBounds(self.apart.bounds, self.apart.slopes, light)
         part, series = self.left.of(e)
         if light and part == LIGHT_FUNCTIONS:
             if self.functions is None:
@@ -268,7 +268,7 @@ class Bounds:
                 )
             bound = self.functions.of(e)
         self.corrected.append(e)
-        self.sharp.update(ir.topological((e,), self.sharp))
+        self.compensated.update(ir.topological((e,), self.compensated))
         error = bound.more + self._times(e, bound.relative)
         return Bound(max(Fraction(2), 1 + bound.k * part), ir.const(part) * error + series)
 
@@ -277,10 +277,10 @@ class Bounds:
         bound = self._term_by_term(e)
         assert self.apart is not None
         if self.values is None:
-            self.values = Left(self.apart.bounds, self.apart.slopes, valued=True)
+            self.values = ResidualBounds(self.apart.bounds, self.apart.slopes, errorless=True)
         self.values.of(e)
-        self.valued.append(e)
-        self.sharp.update(ir.topological((e,), self.sharp))
+        self.results.append(e)
+        self.compensated.update(ir.topological((e,), self.compensated))
         return bound
 
     def _over_band(self, e: Expr, bound: Bound) -> Bound:
@@ -314,7 +314,7 @@ class Bounds:
         return Bound(Fraction(self._own_error(e)), total, relative)
 
     def _own_error(self, e: Expr) -> int:
-        scalar = self.strict or not (e.op.vector or e.op is SHARP_EXP)
+        scalar = self.strict or not (e.op.vector or e.op is COMPENSATED_EXP)
         return FUNCTION_ERROR if scalar else VECTOR_ERROR
 
     def slopes(self, e: Expr) -> tuple[Expr, ...]:
@@ -367,7 +367,7 @@ class Bounds:
             return ks[0] + ks[1] + (not exact)
         if op is POW and (q := ir.rational(args[1])) is not None:
             return abs(q) * ks[0] + self._roundings(q)
-        if op in (SHARP, LIGHT, PLAIN):
+        if op in (COMPENSATED, LIGHT, PLAIN):
             assert self.apart is not None
             return self.apart.inherent[args[0]]
         if op in (NEG, ABS, WHERE, MAXIMUM, MINIMUM):

@@ -1,10 +1,10 @@
 """Compute sums that may cancel together with the errors of their terms.
 
 Before:  (x*(x*x - 2) + 1)/(x*x + 1)
-After:   sharp(x*(x*x - 2) + 1)/(x*x + 1)
+After:   compensated(x*(x*x - 2) + 1)/(x*x + 1)
 
 Requires: outputs to be lowered with `fuse`.
-Ensures: the same values. `sharp` stands at sums without functions and quotients (see
+Ensures: the same values. `compensated` stands at sums without functions and quotients (see
 `lowering.compensated.evaluate`), if that takes less time than computing the flagged elements again.
 """
 
@@ -18,7 +18,13 @@ from symdiff.ir import ADD, SUB, Expr
 from symdiff.ir.functions import EXP, EXPM1
 from symdiff.lowering.compensated.evaluate import is_plain_sum
 from symdiff.lowering.lower import lower
-from symdiff.lowering.target import ARRAY_CHAIN, PLAIN, SHARP, SHARP_EXP, SHARP_EXPM1
+from symdiff.lowering.target import (
+    ARRAY_CHAIN,
+    COMPENSATED,
+    COMPENSATED_EXP,
+    COMPENSATED_EXPM1,
+    PLAIN,
+)
 from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.flagged import shares
 
@@ -32,14 +38,14 @@ MAX_PROGRAM = 1000
 """Nodes of a program that is looked at."""
 
 LONG = 8
-"""Powers of inputs from this on are sharp, which costs few operations."""
-_EXPONENTIALS = {EXP: SHARP_EXP, EXPM1: SHARP_EXPM1}
+"""Powers of inputs from this on are compensated, which costs few operations."""
+_EXPONENTIALS = {EXP: COMPENSATED_EXP, EXPM1: COMPENSATED_EXPM1}
 
 
-def sharpen(
+def compensate_sums(
     outputs: Iterable[Expr], again: int = AGAIN, longest: int = MAX_PRICE
 ) -> tuple[Expr, ...]:
-    """The outputs with `sharp` at the outermost sums that may cancel.
+    """The outputs with `compensated` at the outermost sums that may cancel.
 
     Parameters
     ----------
@@ -59,12 +65,12 @@ def sharpen(
         op = _EXPONENTIALS.get(e.op)
         users = (d for d, nodes in below if e in nodes)
         if _is_long_power(e):
-            new[e] = ir.raw(SHARP, (e,))
+            new[e] = ir.raw(COMPENSATED, (e,))
             continue
         gain = again * max(users) + (TESTS if op is not None else 0)
-        sharp = ir.raw(op or SHARP, e.args if op is not None else (e,))
-        if _price(e, sharp) < min(gain, longest if op is None else math.inf):
-            new[e] = sharp
+        compensated = ir.raw(op or COMPENSATED, e.args if op is not None else (e,))
+        if _price(e, compensated) < min(gain, longest if op is None else math.inf):
+            new[e] = compensated
     return _replaced(outputs, new) if new else outputs
 
 
@@ -116,11 +122,11 @@ def _is_long_power(e: Expr) -> bool:
     return LONG <= (ir.integer(e.args[1]) or 0) <= ARRAY_CHAIN
 
 
-def _price(e: Expr, sharp: Expr) -> int:
-    """Operations that sharpness costs."""
+def _price(e: Expr, compensated: Expr) -> int:
+    """Operations that the compensation costs."""
     sizes = [
         sum(bool(n.args) for n in ir.topological(lower((root,), fuse=True, chain=ARRAY_CHAIN)))
-        for root in (sharp, e)
+        for root in (compensated, e)
     ]
     return sizes[0] - sizes[1]
 

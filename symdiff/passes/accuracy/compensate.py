@@ -1,11 +1,11 @@
 """Compute outputs together with the rounding errors of all that is in them.
 
 Before:  log(x)/(x - 1), x + 1
-After:   sharp(log(x)/(x - 1)), plain(x + 1)
+After:   compensated(log(x)/(x - 1)), plain(x + 1)
 
 Requires: any DAG.
 Ensures: the same values, within a few units of rounding unless `passes.accuracy.error_test` says
-otherwise: `sharp` at outputs that may be off by more, where all operations have errors
+otherwise: `compensated` at outputs that may be off by more, where all operations have errors
 that can be computed (`lowering.compensated.evaluate`). What they have in common is computed once. It is
 no program at all if that cannot be, or would take too long to compile.
 """
@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Sequence
 from symdiff import ir
 from symdiff.ir import POW, ZERO, Expr, Op
 from symdiff.ir.functions import ATAN, ATAN2, EXP, HYPOT, LOG, PI
-from symdiff.lowering.compensated.evaluate import is_sharp
+from symdiff.lowering.compensated.evaluate import is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.lower import is_native, lower
-from symdiff.lowering.target import ARRAY_CHAIN, LIGHT, PLAIN, SHARP
-from symdiff.passes.accuracy.cancelling_sums import sharpen
+from symdiff.lowering.target import ARRAY_CHAIN, COMPENSATED, LIGHT, PLAIN
+from symdiff.passes.accuracy.cancelling_sums import compensate_sums
 from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.accuracy.flagged import worst_share
@@ -46,10 +46,10 @@ def compensate(outputs: Iterable[Expr], light: bool = False) -> tuple[Expr, ...]
     outputs = elementary(outputs)
     nodes = ir.topological(outputs)
     price = sum(FUNCTION if e.op in CORRECTED else OPERATION for e in nodes if e.args)
-    if price > MAX_OPERATIONS or not all(is_sharp(o) for o in outputs):
+    if price > MAX_OPERATIONS or not all(is_compensable(o) for o in outputs):
         return ()
     work = ErrorTest(chain=ARRAY_CHAIN)
-    return tuple(_marked(o, work, LIGHT if light else SHARP) for o in outputs)
+    return tuple(_marked(o, work, LIGHT if light else COMPENSATED) for o in outputs)
 
 
 def first_tier(
@@ -73,7 +73,7 @@ def first_tier(
     if corrected is not None and large and often_flagged(first, MOSTLY, strict=strict):
         return best()
     if not strict:
-        first = sharpen(without_far_constants(gather(first)))
+        first = compensate_sums(without_far_constants(gather(first)))
     if corrected is not None and often_flagged(first, strict=strict):
         return best()
     return first
@@ -120,7 +120,7 @@ def elementary(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 def _power(base: Expr, exponent: Expr) -> Expr:
     """What is no product of few factors by logarithms, for positive bases."""
     e, q = ir.power(base, exponent), ir.rational(exponent)
-    if e.op is not POW or is_sharp(e) or (q is not None and q.denominator == 1):
+    if e.op is not POW or is_compensable(e) or (q is not None and q.denominator == 1):
         return e
     return EXP(exponent * LOG(base))
 

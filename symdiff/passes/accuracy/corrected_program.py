@@ -64,8 +64,9 @@ from symdiff.ir.loop_program import (
     name_of,
     types,
 )
-from symdiff.lowering.compensated.evaluate import Known, corrected, is_sharp
+from symdiff.lowering.compensated.evaluate import Known, corrected, is_compensable
 from symdiff.lowering.compensated.functions import CORRECTED
+from symdiff.lowering.target import SMALL
 from symdiff.passes.accuracy.beside import Beside, Parts
 from symdiff.passes.accuracy.compensate import elementary
 from symdiff.passes.accuracy.estimated_statements import over_elements
@@ -82,20 +83,19 @@ SECOND = Fraction(1, 2**105)
 NOTHING = Fraction(1, 2**78)
 """Of the terms of a sum: what is left below may be errors of second order, of up to 2**-105, to more
 than `ARITHMETIC`."""
-SMALL = 1024
-"""Numbers that a call takes and gives at most to be corrected at once."""
 FADES = -600
 """Exponentials below are so small that their errors, of a unit or two, are left out."""
 
 
-def corrected_program(program: LoopProgram) -> LoopProgram:
-    """The program with the rounding errors of all numbers.
+def corrected_program(program: LoopProgram, norm: bool = False) -> LoopProgram:
+    """The program with the rounding errors of all numbers; with `norm` arrays are accepted by their
+    largest elements.
 
     Raises
     ------
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
-    return _Correcting(program).whole_program()
+    return _Correcting(program, norm).whole_program()
 
 
 def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
@@ -131,12 +131,14 @@ class _Correcting(Beside):
     Attributes
     ----------
     functions : whether there are any.
+    norm : whether arrays are accepted by their largest elements.
     """
 
     suffixes = ("rest",)
 
-    def __init__(self, program: LoopProgram) -> None:
+    def __init__(self, program: LoopProgram, norm: bool = False) -> None:
         super().__init__(program)
+        self.norm = norm
         self.functions = False
 
     def pairs(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
@@ -149,7 +151,7 @@ class _Correcting(Beside):
             forms = ir.substitute(forms, named)
             leaves = {**leaves, **{v: (n, ZERO) for n, v in named.items()}}
             nodes = ir.topological(forms)
-        if not all(map(is_sharp, forms)):
+        if not all(map(is_compensable, forms)):
             raise UnsupportedError("a function has no correction")
         self.functions |= any(n.op in CORRECTED for n in nodes)
         known = Known(second=True)
@@ -268,7 +270,7 @@ class _Correcting(Beside):
             self.names,
             places,
             t,
-            [_wrong(self.of_each(t), value, rest), *size],
+            [_infinite(*size) if self.norm else _wrong(self.of_each(t), value, rest), *size],
             [False, True, True],
         )
         checks += block
@@ -282,6 +284,11 @@ def _together(value: Expr, rest: Expr) -> Expr:
     """The sum; a value that is not finite stays."""
     total = raw(ADD, (value, rest))
     return raw(WHERE, (raw(LT, (raw(ir.ABS, (total,)), INF)), total, value))
+
+
+def _infinite(size: Expr, off: Expr) -> Expr:
+    """1 where a value or its correction is not finite."""
+    return raw(WHERE, (raw(ir.AND, (raw(LT, (size, INF)), raw(LT, (off, INF)))), ZERO, ONE))
 
 
 def _wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:

@@ -34,7 +34,7 @@ from symdiff.ir import (
     Expr,
 )
 from symdiff.ir.functions import ATAN, COS, ERF, EXP, MAXIMUM, MINIMUM, SIN, TANH
-from symdiff.lowering.target import LIGHT, MAX_CHAIN, PLAIN, SHARP
+from symdiff.lowering.target import COMPENSATED, LIGHT, MAX_CHAIN, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS, Bounds
 from symdiff.passes.accuracy.residual import plainly
 from symdiff.passes.analysis.band_extent import series_in_bands
@@ -147,12 +147,12 @@ def flagged_where(
     if work.left is not None:
         total = ir.or_(total, ir.not_(work.left.all_safe(work.corrected)))
     if work.values is not None:
-        total = ir.or_(total, ir.not_(work.values.all_safe(work.valued)))
+        total = ir.or_(total, ir.not_(work.values.all_safe(work.results)))
     if not lean:
         if sizes is not ZERO:
             total = ir.or_(total, ir.not_(ir.lt(sizes, INF)))
         total = ir.or_(total, outside(outputs, dtype, work.signs))
-    return plainly(total, work.sharp) if work.sharp else total
+    return plainly(total, work.compensated) if work.compensated else total
 
 
 def overflow(outputs: Sequence[Expr], dtype: str) -> Expr:
@@ -170,7 +170,7 @@ def overflow(outputs: Sequence[Expr], dtype: str) -> Expr:
     return total if large is ZERO else ir.or_(ir.not_(ir.lt(large, INF)), total)
 
 
-FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, MAXIMUM, MINIMUM, SHARP, LIGHT, PLAIN,
+FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, MAXIMUM, MINIMUM, COMPENSATED, LIGHT, PLAIN,
           *STEPS)  # fmt: skip
 """Finite for finite arguments, unless they overflow."""
 

@@ -62,7 +62,7 @@ from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import fused, lower
 from symdiff.lowering.target import ARRAY_CHAIN, GUARDED, OVERFLOWS, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
-from symdiff.passes.accuracy.cancelling_sums import sharpen
+from symdiff.passes.accuracy.cancelling_sums import compensate_sums
 from symdiff.passes.accuracy.error_test import ErrorTest, flagged_where
 from symdiff.passes.accuracy.estimates import estimated
 from symdiff.passes.accuracy.far_constants import without_far_constants
@@ -110,7 +110,7 @@ class GuardedProgram(NamedTuple):
 
 def guard_values(
     program: LoopProgram, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
-    estimates: bool = False, by_rows: bool = False,
+    estimates: bool = False, by_rows: bool = False, norm: bool = False,
 ) -> GuardedProgram:  # fmt: skip
     """The program with its error tests.
 
@@ -123,6 +123,7 @@ def guard_values(
     estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
     by_rows : whether the program is one for each row: then their values keep tests of their own, so
         that rows do not depend on each other.
+    norm : as of `estimates.estimated`.
     """
     program = ready(program)
     unwatched = untested = frozenset[Expr]()
@@ -131,7 +132,7 @@ def guard_values(
         if tests < UNDERFLOW and passes_on_losses(program):
             flags = UNDERFLOWS | OVERFLOWS
         program, unwatched, untested, _ = estimated(
-            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows
+            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm
         )
     work = _Guarding(program, dtype, accuracy, tests, unwatched, untested)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
@@ -298,7 +299,7 @@ class _Guarding:
         plain = _written(tuple(wholes))
         forms = plain
         if self.accuracy != "certified":
-            forms = sharpen(without_far_constants(gather(plain)), AGAIN, LONGEST)
+            forms = compensate_sums(without_far_constants(gather(plain)), AGAIN, LONGEST)
         exact = pinned_forms(entire if self.tests else wholes)
         known = ((x, self.values[p]) for p, x in self.parts.items() if p in self.values)
         inside = {x: v.whole for x, v in known}
@@ -482,7 +483,8 @@ def _outside(s: Statement) -> list[_Found]:
         case Build():
             return []
         case Loop():
-            return [_Found(c.init, c.type == REAL) for c in s.carried]
+            ends = [] if s.count is None else [_Found(s.count)]
+            return [*ends, *(_Found(c.init, c.type == REAL) for c in s.carried)]
         case Update():
             return [_Found(s.value, s.type.kind == "f"), _Found(s.guard, True)]
     return [_Found(e) for e in expressions(s)]

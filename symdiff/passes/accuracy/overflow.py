@@ -43,7 +43,7 @@ from symdiff.ir import (
     Expr,
 )
 from symdiff.ir.functions import MAXIMUM, MINIMUM, UNIT
-from symdiff.lowering.target import PLAIN, SHARP, SHARP_EXP, SHARP_EXPM1
+from symdiff.lowering.target import COMPENSATED, COMPENSATED_EXP, COMPENSATED_EXPM1, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS
 from symdiff.passes.accuracy.error_test import ErrorTest
 from symdiff.passes.analysis.magnitude import Magnitudes
@@ -56,7 +56,7 @@ NORMAL = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
 """The smallest normal number."""
 FEW = 2
 """Products of which it is tested by itself whether they underflowed."""
-SHARPER = 4
+ALONG = 4
 """Products in place of one, where errors are computed along."""
 _SHOWN = (ADD, SUB, MUL, NEG, ABS)
 
@@ -108,7 +108,7 @@ def _is_shown(form: Expr) -> bool:
 
 
 class _Losses:
-    """What underflow cost, in smallest numbers, by the nodes; with their errors if `sharp`.
+    """What underflow cost, in smallest numbers, by the nodes; with their errors if `compensated`.
 
     Attributes
     ----------
@@ -116,8 +116,8 @@ class _Losses:
     errors : whether errors are computed somewhere: they may underflow where nothing else does.
     """
 
-    def __init__(self, work: ErrorTest, sharp: bool = False) -> None:
-        self.work, self.sharp = work, sharp
+    def __init__(self, work: ErrorTest, compensated: bool = False) -> None:
+        self.work, self.compensated = work, compensated
         self.magnitudes = Magnitudes(work.dtype, work.signs)
         self.known: dict[Expr, Expr] = {}
         self.own: dict[Expr, int] = {}
@@ -149,7 +149,7 @@ class _Losses:
 
     def _once(self, e: Expr, times: int = 1) -> Expr:
         """What an operation loses itself."""
-        if not self.sharp and self.magnitudes.least(e) > -self.magnitudes.limit:
+        if not self.compensated and self.magnitudes.least(e) > -self.magnitudes.limit:
             return ZERO
         self.own[e] = times
         return ir.const(times)
@@ -187,10 +187,10 @@ class _Losses:
             return slope * losses[0] + own
         if op is PLAIN:
             return losses[0]
-        if op is SHARP:
+        if op is COMPENSATED:
             return self._with_errors(args[0])
-        if op in (SHARP_EXP, SHARP_EXPM1):
-            slope = e if op is SHARP_EXP else ir.abs_(e) + ONE
+        if op in (COMPENSATED_EXP, COMPENSATED_EXPM1):
+            slope = e if op is COMPENSATED_EXP else ir.abs_(e) + ONE
             return slope * self._with_errors(args[0]) + self._once(e)
         total = self._once(e)
         if all(x is ZERO for x in losses):
@@ -203,8 +203,8 @@ class _Losses:
     def _with_errors(self, e: Expr) -> Expr:
         """Of a sum that is computed with its errors: for each product it takes three more,
         the one that gives its own error and those of the errors of its factors."""
-        inside = _Losses(self.work, sharp=True)
-        loss = ir.const(SHARPER) * inside.of(e)
+        inside = _Losses(self.work, compensated=True)
+        loss = ir.const(ALONG) * inside.of(e)
         self.errors = True
         self.unsafe = ir.or_(self.unsafe, inside.unsafe)
         return loss

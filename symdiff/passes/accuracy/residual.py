@@ -1,6 +1,6 @@
 """What is left of the error of a value that is computed with the errors of its parts?
 
-Before:  sharp(log(x*x - y)/(x - y))
+Before:  compensated(log(x*x - y)/(x - y))
 After:   x*x - y is off by less than 2**-20 of itself, as x - y is; then at most 2**-6 of
          what the error would be without corrections (`lowering.compensated.evaluate`)
 
@@ -20,7 +20,7 @@ from symdiff import ir
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, ZERO, Expr
 from symdiff.ir.functions import EXP, MAXIMUM, MINIMUM
 from symdiff.lowering.compensated.functions import BITS, CORRECTED, LIGHT_BITS
-from symdiff.lowering.target import PLAIN, SHARP_OPS
+from symdiff.lowering.target import COMPENSATED_OPS, PLAIN
 from symdiff.passes.analysis.band_extent import FURTHER, is_band
 
 SUMS = Fraction(1, 2**40)
@@ -61,7 +61,7 @@ class Bound:
 
 
 @dataclass(slots=True)
-class Left:
+class ResidualBounds:
     """What is left of the errors of nodes, each looked at once.
 
     Attributes
@@ -69,7 +69,7 @@ class Left:
     bounds : of all nodes below those that are asked for.
     slopes : of a function by its arguments, at most.
     light : whether functions have fewer bits.
-    valued : whether values are taken without their errors; then only functions have
+    errorless : whether values are taken without their errors; then only functions have
         conditions, outside of which their values are anything.
     parts : of the bound of a node that are left.
     series : units of error that come of series in bands.
@@ -79,7 +79,7 @@ class Left:
     bounds: Mapping[Expr, Bound]
     slopes: Callable[[Expr], tuple[Expr, ...]]
     light: bool = False
-    valued: bool = False
+    errorless: bool = False
     worst: dict[Expr, Fraction | None] = field(default_factory=dict)
     parts: dict[Expr, Fraction] = field(default_factory=dict)
     series: dict[Expr, Expr] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class Left:
         if n.op in CORRECTED:
             found[CORRECTED[n.op].inside(n.args[0])] = None
         small = ir.FALSE
-        for a, room in () if self.valued else self._squared(n):
+        for a, room in () if self.errorless else self._squared(n):
             small = ir.or_(small, ir.le(_error(a, self.bounds[a]), ir.const(SMALL) * room))
         if small is not ir.FALSE:
             found[small] = None
@@ -211,7 +211,7 @@ def plainly(condition: Expr, nodes: set[Expr]) -> Expr:
         e = stack[-1]
         if e in new:
             stack.pop()
-        elif not e.args or e.op in SHARP_OPS:
+        elif not e.args or e.op in COMPENSATED_OPS:
             new[e] = e
         elif e in nodes and not e.op.boolean:
             new[e] = ir.raw(PLAIN, (e,))

@@ -48,7 +48,7 @@ from symdiff.ir.functions import (
     SIN,
     TANH,
 )
-from symdiff.lowering.target import LIGHT, PLAIN, SHARP
+from symdiff.lowering.target import COMPENSATED, LIGHT, PLAIN
 from symdiff.passes.analysis.signs import Signs
 
 RANGE = {"float64": (53, 960), "float32": (24, 100)}
@@ -104,8 +104,8 @@ class Magnitudes:
             if n.op.boolean:
                 self.spans[n] = (0, 0)
                 continue
-            sharp = n.op in (SHARP, LIGHT)  # less than a unit of its terms may be left
-            span = None if sharp else self.span(n, [self.spans[a] for a in n.args])
+            compensated = n.op in (COMPENSATED, LIGHT)  # less than a unit of its terms may be left
+            span = None if compensated else self.span(n, [self.spans[a] for a in n.args])
             self.spans[n] = span if span is not None else (-ANY, ANY)
         return self.spans[e][0]
 
@@ -133,7 +133,7 @@ class Magnitudes:
         if not e.args:
             return (-2, 3)
         (a, b), *rest = spans
-        if op in (NEG, ABS, SHARP, LIGHT, PLAIN):
+        if op in (NEG, ABS, COMPENSATED, LIGHT, PLAIN):
             return a, b
         if op in (ADD, SUB):
             return self._sum(e, (a, b), rest[0])

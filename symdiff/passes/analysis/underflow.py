@@ -37,7 +37,7 @@ from symdiff.ir.functions import (
     SIN,
     TANH,
 )
-from symdiff.lowering.target import LIGHT, PLAIN, SHARP
+from symdiff.lowering.target import COMPENSATED, LIGHT, PLAIN
 from symdiff.passes.analysis.magnitude import Magnitudes, Span
 from symdiff.passes.analysis.signs import Signs
 
@@ -54,7 +54,7 @@ UNKNOWN = 10**9
 """The exponent of an error that is not bounded."""
 
 SUMS = (ADD, SUB, MAXIMUM, MINIMUM, HYPOT)
-LIPSCHITZ = (NEG, ABS, SHARP, LIGHT, PLAIN, SIN, COS, TANH, ATAN, ERF)
+LIPSCHITZ = (NEG, ABS, COMPENSATED, LIGHT, PLAIN, SIN, COS, TANH, ATAN, ERF)
 """Functions of one argument that change by hardly more than it does."""
 
 

@@ -7,6 +7,7 @@
 `shared_exponential`   exponentials whose arguments differ by logarithms
 `signsquares`          squares of signs in derivatives
 `sides`                products of slopes of maxima and minima in derivatives
+`meeting`              sides that there are where kinks meet
 `literals`             zeros that are missed only by the rounding of literals
 `residues`             what numerators miss of such zeros
 """

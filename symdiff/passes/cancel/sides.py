@@ -5,62 +5,230 @@ After:   where(x == 0, (1*1 + 0*0)/2, taken(x, 0)*taken(x, 0))
 
 Requires: derivatives, of which each is linear in the slopes of one kink by itself.
 Ensures: equal values but where a kink is met whose slopes are multiplied. There the result is the
-mean of what it is on both sides, as for a single slope: so where both sides agree it is that,
-as the second derivative of max(x, 0)**2 + min(x, 0)**2 is 2 and not 1. Kinks of kinks count,
-max(x, 0) - abs(max(x, 0)) is 0; and kinks that meet, up to `MAX_CHOICES`.
+mean of what it is on the sides that there are, as for a single slope: so where all sides agree it
+is that, as the second derivative of max(x, 0)**2 + min(x, 0)**2 is 2 and not 1. Kinks of kinks
+count, max(x, 0) - abs(max(x, 0)) is 0; and kinks that meet: beside x = y = z there are six sides,
+not eight (`passes.cancel.meeting`). Kinks at one place along different formulas, as abs(x) and
+abs(sin(x)), are told apart by their gradients. Where these say nothing (abs(1 - cos(x)) at 0), or
+where the budget ends, second derivatives are that of all sides if they agree, and nan if not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, DIV, HALF, MUL, NEG, ONE, POW, SIGN, SUB, WHERE, ZERO, Expr
+from symdiff.ir import (
+    ABS,
+    ADD,
+    DIV,
+    HALF,
+    MUL,
+    NAN,
+    NEG,
+    ONE,
+    POW,
+    SIGN,
+    SUB,
+    TRUE,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+)
 from symdiff.ir.functions import MAXIMUM, MINIMUM, TAKEN
+from symdiff.passes.cancel.meeting import (
+    Side,
+    dependent,
+    feasible,
+    form,
+    independent_unknowns,
+    where_others_vanish,
+)
 from symdiff.passes.cancel.signsquares import place
+from symdiff.passes.differentiate import all_of, gradient
 
-MAX_CHOICES = 12
+MAX_CHOICES = 32
 """Kinks that are told apart in one output, with those that meet there."""
+MAX_DEPTH = 4
+"""Kinks that are told apart where they meet, if no more choices are needed for that."""
 MAX_NODES = 4000
 """Nodes of outputs that are looked at."""
 MAX_WORK = 20_000
 """Nodes that are walked over for one output."""
+MAX_VARIABLES = 6
+"""Variables by which a kink's formula is differentiated."""
+NEARLY = ir.const(2) ** -24
+"""Sides agree if they differ by less than this part of them."""
 
 
-def sides_of_kinks(outputs: Iterable[Expr], of: Iterable[Expr] = ()) -> tuple[Expr, ...]:
+def sides_of_kinks(
+    outputs: Iterable[Expr],
+    of: Iterable[Expr] = (),
+    second: bool = False,
+    steps: Mapping[Expr, Expr] | None = None,
+) -> tuple[Expr, ...]:
     """The outputs, derivatives of what is given, with means of sides where slopes of a kink are
-    multiplied. Signs are slopes where they are those of an absolute value in it."""
+    multiplied. Signs are slopes where they are those of an absolute value in it.
+
+    Parameters
+    ----------
+    second : whether these are derivatives of derivatives, which are nan where sides that cannot be
+        told apart differ.
+    steps : where signs that are no slopes jump, and where the function is continuous all the same:
+        only there their sides count; see `signsquares.steps_of`.
+    """
     outputs = tuple(outputs)
     order = ir.topological((*outputs, *of))
-    sizes = {e.args[0] for e in order if e.op is ABS}
-    signs = any(e.op is SIGN and e.args[0] in sizes for e in order)
-    if len(order) > MAX_NODES or not (signs or any(e.op is TAKEN for e in order)):
+    steps = steps or {}
+    sizes = {place(e.args[0])[0] for e in order if e.op is ABS}
+    signs = {place(e.args[0])[0] for e in order if e.op is SIGN}
+    written = signs - sizes - set(steps)
+    if signs <= written and not any(e.op is TAKEN for e in order):
         return outputs
-    return tuple(_Choices(sizes).of(o) for o in outputs)
+    if len(order) > MAX_NODES:
+        return outputs
+    return tuple(_with_sides(o, written, second, steps) for o in outputs)
+
+
+def _with_sides(output: Expr, written: set[Expr], second: bool, steps: Mapping[Expr, Expr]) -> Expr:
+    """The output with as many kinks told apart where they meet as the budget allows."""
+    for depth in range(MAX_DEPTH, 0, -1):
+        choices = _Choices(written, second, steps, depth)
+        found = choices.of(output)
+        if choices.left >= 0 and choices.work > 0:
+            break
+    return found
 
 
 class _Choices:
     """The kinks of one output."""
 
-    def __init__(self, sizes: set[Expr]) -> None:
-        self.sizes = sizes
+    def __init__(
+        self, written: set[Expr], second: bool, steps: Mapping[Expr, Expr], depth: int
+    ) -> None:
+        self.written, self.second, self.steps, self.depth = written, second, steps, depth
         self.left = MAX_CHOICES
         self.work = MAX_WORK
 
-    def of(self, e: Expr, done: frozenset[Expr] = frozenset()) -> Expr:
-        """The output with choices at its kinks but those that are done."""
-        for u in self._loci(e):
-            if u in done or self.left <= 0 or self.work <= 0 or self._degree(e, u) < 2:
+    def of(
+        self, e: Expr, known: tuple[Side, ...] = (), done: frozenset[Expr] = frozenset()
+    ) -> Expr:
+        """The output with choices at its kinks but those that are done. On the side of the known
+        ones, all of which vanish."""
+        loci, inner = self._loci(e)
+        before = [w for w, _ in known]
+        tangled = not _triangular((*before, *loci))
+        for u in loci:
+            if u in done:
                 continue
-            self.left -= 1
+            degree = self._degree(e, {u, *_dependent_on(u, loci, before)})
+            unproven = self.second and bool(degree) and _may_be_flat(u)
+            nested = u in inner and (tangled or bool(known))
+            if not (degree > 1 or unproven or nested):
+                if not (degree and self._bound(u, known)):
+                    continue
             done = done | {u}
-            here = [self.of(_beside(e, u, side), done) for side in (1, -1)]
-            mean = here[0] if here[0] is here[1] else HALF * (here[0] + here[1])
-            return ir.where(ir.eq(u, ZERO), mean, self.of(e, done))
+            self.left -= 1
+            if self.left < 0 or self.work <= 0 or len(known) >= self.depth:
+                if not self.second:
+                    return e
+                unknown = NAN
+            else:
+                unknown = self._at(e, u, known, done, degree)
+            kink = ir.and_(ir.eq(u, ZERO), self.steps.get(u, TRUE))
+            if not nested:
+                return ir.where(kink, unknown, self.of(e, known, done))
+            above, below = (self._on(_beside(e, u, s), known, done) for s in (1, -1))
+            return ir.where(kink, unknown, ir.where(ir.lt(ZERO, u), above, below))
         return e
 
-    def _degree(self, e: Expr, u: Expr) -> int:
-        """How many slopes of the kink at u = 0 are multiplied; 2 stands for more."""
+    def _bound(self, u: Expr, known: tuple[Side, ...]) -> bool:
+        """Whether the sign of u may hang on those of known sides."""
+        mine = set(ir.variables((u,)))
+        near = [w for w, _ in known if mine & set(ir.variables((w,)))]
+        if not near:
+            return False
+        return not independent_unknowns((u, *near)) or len(_sides(u, known)) == 1
+
+    def _at(
+        self, e: Expr, u: Expr, known: tuple[Side, ...], done: frozenset[Expr], degree: int
+    ) -> Expr:
+        """The output where a kink is met."""
+        sides = _sides(u, known)
+        here = {s: self._on(e, (*known, (u, s)), done) for s in sides}
+        if len(here) == 1:
+            return next(iter(here.values()))
+        plus, minus = here[1], here[-1]
+        if plus is minus:
+            return plus
+        mean = HALF * (plus + minus)
+        told = independent_unknowns((u, *(w for w, _ in known)))
+        if told and not (self.second and _may_be_flat(u)):
+            return mean
+        if not known:
+            return ir.where(*self._where_flat(u, plus, minus), mean) if self.second else mean
+        return self._told_apart(u, known, plus, minus)
+
+    def _on(self, e: Expr, known: tuple[Side, ...], done: frozenset[Expr]) -> Expr:
+        """The output on the last of these sides: what is a side of that may be on another too."""
+        while True:
+            before = e
+            for u, s in reversed(known):
+                e = _beside(e, u, s)
+            for u in self._loci(e)[0]:
+                if c := where_others_vanish(u, [w for w, _ in known]):
+                    e = _beside(e, u, 1 if c > 0 else -1)
+            self.work -= len(known)
+            if e is before or self.work <= 0:
+                return self.of(e, known, done)
+
+    def _where_flat(self, u: Expr, plus: Expr, minus: Expr) -> tuple[Expr, Expr]:
+        """Where the gradient of u is 0 beside u, and the output there."""
+        names = ir.variables((u,))
+        if len(names) > MAX_VARIABLES:
+            return TRUE, self._agreed(plus, minus)
+        slopes = gradient(u, names)
+        found = self._agreed(plus, minus)
+        if len(names) == 1:
+            (bend,) = gradient(slopes[0], names)
+            found = _by_sign(bend, plus, minus, found)
+        return all_of(tuple(ir.eq(d, ZERO) for d in slopes)), found
+
+    def _told_apart(self, u: Expr, known: tuple[Side, ...], plus: Expr, minus: Expr) -> Expr:
+        """The output where kinks meet whose formulas share variables, by their gradients."""
+        names = ir.variables((u, *(w for w, _ in known)))
+        agreed = self._agreed(plus, minus)
+        if len(names) > MAX_VARIABLES:
+            return agreed
+        mine = gradient(u, names)
+        apart = len(known) == 1  # two gradients that are not parallel are independent
+        found = HALF * (plus + minus) if apart else agreed
+        for w, side in known:
+            other = gradient(w, names)
+            parallel = all_of(tuple(
+                ir.eq(a * d, b * c)
+                for i, (a, c) in enumerate(zip(mine, other, strict=True))
+                for b, d in zip(mine[:i], other[:i], strict=True)
+            ))  # fmt: skip
+            product = ZERO
+            for a, b in zip(mine, other, strict=True):
+                product = product + a * b
+            first, last = (plus, minus) if side > 0 else (minus, plus)
+            found = ir.where(parallel, _by_sign(product, first, last, agreed), found)
+        return found
+
+    def _agreed(self, a: Expr, b: Expr) -> Expr:
+        """What two sides are, of which one may not be there: if they agree. Else nan; of first
+        derivatives the mean, which is between those of the sides."""
+        if a is b:
+            return a
+        mean = HALF * (a + b)
+        near = ir.le(ir.abs_(a - b), NEARLY * (ir.abs_(a) + ir.abs_(b)))
+        return ir.where(near, mean, NAN) if self.second else mean
+
+    def _degree(self, e: Expr, loci: set[Expr]) -> int:
+        """How many slopes of these kinks are multiplied; 2 stands for more."""
         known: dict[Expr, int] = {}
         order = ir.topological((e,))
         self.work -= len(order)
@@ -68,7 +236,7 @@ class _Choices:
             parts = [known[a] for a in n.args]
             if n.op.boolean:
                 found = 0
-            elif n.op in (TAKEN, SIGN) and self._is_slope(n, u):
+            elif n.op in (TAKEN, SIGN) and any(self._is_slope(n, u) for u in loci):
                 found = 1
             elif n.op in (ADD, SUB, NEG, WHERE):
                 found = max(parts)
@@ -97,17 +265,75 @@ class _Choices:
                 return True
         return False
 
-    def _loci(self, e: Expr) -> list[Expr]:
-        """What vanishes at kinks whose slopes occur, with other signs on both sides."""
+    def _loci(self, e: Expr) -> tuple[list[Expr], set[Expr]]:
+        """What vanishes at kinks whose slopes occur, with other signs on both sides; and of these
+        what lies within the kinks of others."""
         found: dict[Expr, None] = {}
+        within: set[Expr] = set()
         for n in ir.topological((e,)):
-            if n.op is TAKEN or (n.op is SIGN and n.args[0] in self.sizes):
-                inside = (m for m in ir.topological(n.args) if m.op in (ABS, MAXIMUM, MINIMUM))
-                for m in (*inside, n):
-                    u, _ = place(*m.args)
-                    if not _has_one_side(u):
-                        found[u] = None
-        return list(found)
+            if n.op in (TAKEN, SIGN):
+                own, _ = place(*n.args)
+                if n.op is SIGN and own in self.written:
+                    continue
+                for m in ir.topological(n.args):
+                    if m.op in (ABS, MAXIMUM, MINIMUM):
+                        u, _ = place(*m.args)
+                        if self._counts(u):
+                            found[u] = None
+                            if u is not own:
+                                within.add(u)
+                if self._counts(own):
+                    found[own] = None
+        return list(found), within
+
+    def _counts(self, u: Expr) -> bool:
+        """Whether u has two sides, or one, of which its slopes are not at 0."""
+        if self.second and _is_even_power(u):
+            return not any(e.op in (ABS, MAXIMUM, MINIMUM, WHERE) for e in ir.topological((u,)))
+        return not _has_one_side(u)
+
+
+def _sides(u: Expr, known: tuple[Side, ...]) -> list[int]:
+    """The signs that u may have beside a point at which it and those that are known vanish."""
+    both = [1] if _is_even_power(u) else [1, -1]
+    if not independent_unknowns((u, *(w for w, _ in known))):
+        return both
+    return [s for s in both if feasible((*known, (u, s))) is not False] or both
+
+
+def _triangular(loci: Iterable[Expr]) -> bool:
+    """Whether each has a term in a variable that those before it do not depend on, so that any
+    signs go together, whatever sides of other kinks they are made of."""
+    seen: set[Expr] = set()
+    for u in loci:
+        own = ir.variables((u,))
+        if _may_be_flat(u) or all(v in seen for v in own if v in form(u)):
+            return False
+        seen.update(own)
+    return True
+
+
+def _dependent_on(u: Expr, loci: Sequence[Expr], known: Sequence[Expr]) -> list[Expr]:
+    """The other kinks whose sides may hang on those of u, beside those that are known."""
+    mine = set(ir.variables((u,)))
+    near = [w for w in loci if w is not u and mine & set(ir.variables((w,)))]
+    straight = [w for w in near if independent_unknowns((u, w))]
+    together = (u, *straight, *known)
+    if independent_unknowns(together) and not dependent(together):
+        return [w for w in near if w not in straight]
+    return near
+
+
+def _may_be_flat(u: Expr) -> bool:
+    """Whether the gradient of u may vanish."""
+    atoms = form(u)
+    return not any(
+        a.op is VAR and not any(a in ir.variables((b,)) for b in atoms if b is not a) for a in atoms
+    )
+
+
+def _by_sign(e: Expr, plus: Expr, minus: Expr, else_: Expr) -> Expr:
+    return ir.where(ir.lt(ZERO, e), plus, ir.where(ir.lt(e, ZERO), minus, else_))
 
 
 def _has_one_side(u: Expr) -> bool:

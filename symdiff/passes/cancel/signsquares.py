@@ -3,7 +3,8 @@
 Before:  sign(x)*(exp(-abs(x))*sign(x) + x)
 After:   exp(-abs(x)) + sign(x)*x
 
-Requires: derivatives. In a value that a user wrote, sign(0)**2 is 0, and stays so.
+Requires: derivatives. In a value that a user wrote, sign(0)**2 is 0, and stays so; in its
+derivatives too, unless the value is continuous there (`steps_of`).
 Ensures: equal values but where the argument of a sign is 0. There the result is the limit, if
 both sides have one limit, which sign(0) = 0 would miss: max(x, 0) + log1p(exp(-abs(x))) is
 smooth at 0, and its second derivative there is 1/4. If they differ, that of a sum of
@@ -12,10 +13,10 @@ multiples of signs is the mean of the sides, as before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from symdiff import ir
-from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, WHERE, ZERO, Expr
+from symdiff.ir import ADD, DIV, MUL, NEG, ONE, POW, SIGN, SUB, TRUE, VAR, WHERE, ZERO, Expr
 
 MAX_SIGNS = 8
 """Signs that are looked at in one program."""
@@ -28,17 +29,52 @@ Place = tuple[Expr, int]
 """What vanishes at a kink, and whether that has the sign of what it was made of, or the other."""
 
 
-def squares_of_signs(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
-    """The outputs without products of a sign with itself."""
+def squares_of_signs(
+    outputs: Iterable[Expr], but: Container[Expr] = frozenset()
+) -> tuple[Expr, ...]:
+    """The outputs without products of a sign with itself, but of the signs of some."""
     outputs = tuple(outputs)
     alike: dict[Expr, dict[Expr, int]] = {}
     for e in ir.topological(outputs):
         if e.op is SIGN:
             u, side = place(e.args[0])
-            alike.setdefault(u, {})[e] = side
+            if u not in but:
+                alike.setdefault(u, {})[e] = side
     for signs in list(alike.values())[:MAX_SIGNS]:
         outputs = _Parity(signs).apart(outputs)
     return outputs
+
+
+def steps_of(values: Iterable[Expr]) -> dict[Expr, Expr]:
+    """Where signs that a user wrote jump: for what vanishes there, the condition under which the
+    values are continuous all the same, as abs(x)*sign(x) and sign(x)**2*expm1(x) are. Elsewhere
+    such a sign is the step that it is written as, 0 at 0, and none of its sides counts."""
+    values = tuple(values)
+    found: dict[Expr, Expr] = {}
+    for e in ir.topological(values):
+        if e.op is SIGN and (u := place(e.args[0])[0]) not in found:
+            here = _at_step(values, u, 0)
+            condition = TRUE
+            for side in (1, -1):
+                for a, b in zip(here, _at_step(values, u, side), strict=True):
+                    condition = ir.and_(condition, ir.eq(a, b))
+            if condition is not TRUE:
+                found[u] = condition
+    return found
+
+
+def _at_step(values: tuple[Expr, ...], u: Expr, side: int) -> tuple[Expr, ...]:
+    """The values where u is 0, with the sign of u that is given."""
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op is SIGN:
+            at, turn = place(args[0])
+            if at is u:
+                return ir.const(turn * side)
+        return ir.rebuild(n, args)
+
+    found = ir.transform(values, rule)
+    return ir.substitute(found, {u: ZERO}) if u.op is VAR else found
 
 
 def place(a: Expr, b: Expr = ZERO) -> Place:
@@ -122,4 +158,4 @@ class _Parity:
         return ir.rebuild(n, tuple(self._joined(a) for a in n.args)), ZERO
 
 
-__all__ = ["place", "squares_of_signs"]
+__all__ = ["place", "squares_of_signs", "steps_of"]

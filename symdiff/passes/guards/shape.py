@@ -88,8 +88,8 @@ def clamp_of(e: Expr) -> tuple[Expr, Expr, Expr] | None:
     return None
 
 
-def without_epsilon(e: Expr) -> Expr | None:
-    """u in u + eps, and in u + eps*sign(u)."""
+def without_epsilon(e: Expr) -> tuple[Expr, Fraction] | None:
+    """u and eps in u + eps, and in u + eps*sign(u)."""
     if e.op not in (ADD, SUB):
         return None
     for u, term in (e.args, e.args[::-1]):
@@ -97,7 +97,7 @@ def without_epsilon(e: Expr) -> Expr | None:
         if (q := ir.rational(term)) is not None:
             factor, rest = q, ir.ONE
         if u.op is not ir.CONST and 0 < abs(factor) <= TINY and _is_unit(rest):
-            return u if u is e.args[0] or e.op is ADD else ir.neg(u)
+            return u if u is e.args[0] or e.op is ADD else ir.neg(u), abs(factor)
     return None
 
 

@@ -136,6 +136,7 @@ class Frame:
         self.formulas = formulas or Formulas()
         self.angles: list[Angle] = []
         self.values: dict[Expr, Factored] = {}
+        self.forms: dict[tuple[int, Expr], Any] = {}  # of `one_angle`, by angle
         self._known: dict[str, list[Expr]] | None = None
         self.written = {n for n in self.nodes if n.op in (ADD, SUB)}
         self._plan()

@@ -31,6 +31,7 @@ class LoweredProgram:
     accuracy : "high", "strict" or "certified".
     reads_flags : whether the processor tells of overflow and underflow. Then norms are only
         scaled (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
+    norm : whether elements of arrays need be accurate only beside the largest of their array.
     by_rows : whether it computes rows that do not depend on each other.
     of_numbers : whether it is a function that gives numbers alone, or a derivative of one: elements
         of what it gives may depend on all arguments, also on how many these are.
@@ -41,6 +42,7 @@ class LoweredProgram:
     reads_flags: bool = True
     by_rows: bool = False
     of_numbers: bool = False
+    norm: bool = False
 
     @cached_property
     def closed(self) -> LoopProgram:
@@ -63,25 +65,35 @@ class LoweredProgram:
         program = self.source
         flags = self.reads_flags and has_flags()
         if not flags or (other := scaled(program, dtype)) is program:
-            return guard_values(program, dtype, self.accuracy, tests, estimates, self.by_rows)
+            return guard_values(
+                program, dtype, self.accuracy, tests, estimates, self.by_rows, self.norm
+            )
         if tests:
-            return guard_values(other, dtype, self.accuracy, tests, estimates, self.by_rows)
-        found: Any = guard_values(program, dtype, self.accuracy, tests, estimates, self.by_rows)
+            return guard_values(
+                other, dtype, self.accuracy, tests, estimates, self.by_rows, self.norm
+            )
+        found: Any = guard_values(
+            program, dtype, self.accuracy, tests, estimates, self.by_rows, self.norm
+        )
         return found._replace(flags=OVERFLOWS | UNDERFLOWS)  # type: ignore[no-any-return]
 
     def at_once(self, dtype: str) -> GuardedProgram | None:
         """The program with its rounding errors, as the first tier of calls of few numbers; None where it
-        has no use: if elements must not depend on how many there are, if the errors of results are bounded statically, or functions have no
+        has no use: if elements must not depend on how many there are (unless each is made of
+        all of them), if the errors of results are bounded statically, or functions have no
         corrections, or removable singularities need their bands."""
         from symdiff.codegen.llvm.jit import has_flags
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.lowering.target import OVERFLOWS, UNDERFLOWS
         from symdiff.passes.accuracy.corrected_program import corrected_at_once
         from symdiff.passes.accuracy.estimates import estimated
+        from symdiff.passes.accuracy.gathered import gathers
         from symdiff.passes.accuracy.loop_tiers import GuardedProgram as Made
 
         known = self.accuracy in ("high", "strict") and dtype == "float64"
-        if not (known and self.of_numbers and self.reads_flags and has_flags()):
+        if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:
+            return None
+        if not self.of_numbers and not gathers(self.source):
             return None
         if estimated(ready(self.source), dtype, self.accuracy == "strict").bounded:
             return None
@@ -109,4 +121,4 @@ class LoweredProgram:
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.passes.accuracy.corrected_program import corrected_program
 
-        return corrected_program(ready(self.exact))
+        return corrected_program(ready(self.exact), self.norm)

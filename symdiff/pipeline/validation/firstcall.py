@@ -28,7 +28,7 @@ from symdiff import ir
 from symdiff.errors import UnsupportedError, VerificationError
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
-from symdiff.interpret.loops import Precise, run
+from symdiff.interpret.loops import ORDERS, Precise, run
 from symdiff.ir.loop_program import Call, LoopProgram, walk
 from symdiff.ir.program import Program, flatten_like
 from symdiff.pipeline.validation.broken_off import TooLong, limited
@@ -137,6 +137,28 @@ class _InRange(Precise):
             if value.abs_lower() < sys.float_info.min or value.abs_upper() > sys.float_info.max:
                 raise _Open
         return value.mid()
+
+
+class _Disturbed(_InRange):
+    """The same, but routines of linear algebra are given matrices that differ by rounding, as computed ones
+    do, and as those do for which what routines return is right."""
+
+    def __init__(self, bits: int, unit: float, rng: np.random.Generator) -> None:
+        super().__init__(bits)
+        self.unit, self.rng = unit, rng
+
+    def routine(self, name: str, args: Sequence[Any]) -> Sequence[Any]:
+        return super().routine(name, args if name in ORDERS else list(map(self._moved, args)))
+
+    def _moved(self, given: Any) -> Any:
+        a = np.asarray(given, object)
+        if not a.size or not all(isinstance(x, arb) for x in a.flat):
+            return given
+        step = self.unit * max(abs(float(x)) for x in a.flat)
+        moved = np.empty(a.shape, object)
+        for place, x in np.ndenumerate(a):
+            moved[place] = x + step * float(self.rng.choice((-1.0, 1.0)))
+        return moved if moved.shape else moved[()]
 
 
 def _is_composite(op: ir.Op) -> bool:
@@ -300,11 +322,12 @@ def _radius(value: Any) -> float:
 def _disturbed(program: LoopProgram, values: Sequence[Any]) -> list[Any]:
     """Balls of the outputs of a program that calls routines of linear algebra: those are right
     for matrices that differ by rounding from the given ones, each norm as a whole (Higham,
-    Accuracy and Stability of Numerical Algorithms, 2002, chapter 9)."""
+    Accuracy and Stability of Numerical Algorithms, 2002, chapter 9), and those were rounded too."""
     precise = _InRange(4 * PRECISION)
     middle = [np.asarray(v, object) for v in run(program, values, precise)]
     radius = [np.float64(0.0)] * len(middle)
     rng = np.random.default_rng(1)
+    numbers = _Disturbed(4 * PRECISION, DISTANCE * 2.0**-52 * _unit(values, None), rng)
     for _ in range(DISTURBED):
         moved = []
         for v in values:
@@ -314,7 +337,7 @@ def _disturbed(program: LoopProgram, values: Sequence[Any]) -> list[Any]:
                 step = unit * np.abs(a).max() * rng.choice((-1.0, 1.0), a.shape)
                 v = a.astype(np.float64) + step * DISTANCE
             moved.append(v)
-        other = run(program, moved, precise)
+        other = run(program, moved, numbers)
         for k, (x, y) in enumerate(zip(middle, other, strict=True)):
             if x.size:
                 far = max(
@@ -368,6 +391,9 @@ def _compare(
     shapes = [np.shape(v) for v in values]
     elementwise = any(len(s) > n for s, n in zip(shapes, takes.values(), strict=True))
     plain, error = _plainly(call, values)
+    floats = all(np.asarray(v).dtype == np.float64 for v in values)
+    if error is None and again is not None and dtype is None and floats:
+        _no_shorter(name, plain, program)
     if not elementwise:
         if error is not None:
             return _raises(error)
@@ -413,6 +439,20 @@ def _compare(
         check(point, want, ours, result)
         done = True
     return done
+
+
+def _no_shorter(name: str, plain: Any, program: Program | LoopProgram) -> None:
+    """Refuse a function whose results are of less precision than its arguments."""
+    try:
+        leaves = flatten_like(program.tree, plain, len(program.outputs), "result")
+    except Exception:
+        return
+    for leaf in leaves:
+        if (found := getattr(leaf, "dtype", None)) in UNITS:
+            raise VerificationError(
+                f"{name} returns {found} in plain Python, for arguments of float64",
+                hint=f"leave conversions to {found} out, or pass arguments of that dtype",
+            )
 
 
 def _raises(error: Exception) -> bool:

@@ -45,11 +45,11 @@ class OnDevice:
         device are `located`. With `by_rows` the leading axis of the arguments stays the first
         one of arrays of results."""
         values = [_prepared(n, a) for n, a in zip(self.kernel.params, args, strict=True)]
-        homes = [v for v in values if isinstance(v, Region)] or _leaves(out)
+        regions = [v for v in values if isinstance(v, Region)] or _leaves(out)
         dtype = elementwise.result_dtype(values, self.dtype)  # type: ignore[arg-type]
         shape = elementwise.broadcast(values)  # type: ignore[arg-type]
-        if homes:
-            return self._on_device(values, homes[0], shape, dtype, out, stream, by_rows)
+        if regions:
+            return self._on_device(values, regions[0], shape, dtype, out, stream, by_rows)
         return self._from_host(values, shape, dtype, out, stream, by_rows)
 
     # ---------------------------------------------------------------- device arrays

@@ -6,7 +6,7 @@ import ctypes
 import struct
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -127,10 +127,26 @@ class Code:
         if place := linked.address("watched"):
             self.watched = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(place)
         self.tests, self.next = tests, tests
+        self.larger: Code | None = None
+        self._asking: list[Callable[[Code], None]] = []
         self.tried = self.raised = 0
         self.all_known = all(self.layout.known)
         self.types = types(kernel.program)
         self.prepare()
+
+    def ask_larger(self, told: Callable[[Code], None]) -> None:
+        """Tell of the code to which this one leaves calls of many numbers, once there is one."""
+        if not self.at_once:
+            return
+        self._asking.append(told)
+        if self.larger is not None:
+            told(self.larger)
+
+    def join(self, other: Code) -> None:
+        """There is code now for the calls that this one leaves to another."""
+        self.larger = other
+        for told in self._asking:
+            told(other)
 
     def prepare(self) -> None:
         """Work out what need not be done at every call."""

@@ -79,9 +79,23 @@ def entry_of(
         fields[name] = ctypes.addressof(table)
         alive.append(table)
     record = _table([fields.get(name, 0) for name in loop_entry.RECORD])
+    code.ask_larger(lambda other: _join(record, code, other, alive))
     key = cache.key("nest entry", jit.host(), layout)
     linked = link(key, lambda: loop_entry.print_entry(*layout), keep)
     return builtin.nest_builtin(linked, record, template, account, *alive)
+
+
+def _join(record: Table, code: Code, other: Code, alive: list[Any]) -> None:
+    """Let calls that a kernel leaves to another go there, without Python in between."""
+    account = other.outcome.finish
+    alive += [other, account]
+    fields = {
+        "used": ctypes.addressof(other.outcome.used), "account": id(account), "too_many": code.many,
+        "larger_finish": _address(other.finish), "larger_again": other.callbacks[AGAIN - 1],
+        "larger": _address(other.watched or other.function),
+    }  # fmt: skip
+    for name, value in fields.items():  # the last one lets it be called
+        record[loop_entry.RECORD.index(name)] = value
 
 
 def _row(place: int, t: Type, array: int, sizes: Any, alive: list[Any]) -> list[int] | None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff.codegen.llvm import jit
-from symdiff.codegen.llvm.loops.kernel import layout_of, lowered, print_nests
+from symdiff.codegen.llvm.loops.kernel import layout_of, lowered, print_kernel
 from symdiff.codegen.llvm.printer import Lanes
 from symdiff.errors import Location
 from symdiff.ir import Expr, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.ir.loop_program import LoopProgram, expressions, walk
+from symdiff.lowering.target import SMALL
 from symdiff.process.locks import Lock
 from symdiff.runtime import cache
 from symdiff.runtime.loops.arguments import FLOAT32, FLOAT64, given
@@ -82,7 +83,7 @@ class LoopKernel:
 
     def llvm(self) -> str:
         """The LLVM IR of the kernel, without SIMD."""
-        return print_nests(self.program, self.dtype or "float64", Lanes(), self.accuracy)
+        return print_kernel(self.program, self.dtype or "float64", Lanes(), self.accuracy)
 
     def assembly(self, dtype: str = "float64") -> str:
         """The assembly of the kernel, for people and tests."""
@@ -103,9 +104,9 @@ class LoopKernel:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         kinds = [t.kind for t in self.layout.outputs]
         if self.tiers is None:
-            return print_nests(self.program, dtype, lanes, self.accuracy, kinds=kinds)
+            return print_kernel(self.program, dtype, lanes, self.accuracy, kinds=kinds)
         s = self.guarded(dtype, tests, first)
-        return print_nests(
+        return print_kernel(
             s.program,
             dtype,
             lanes,
@@ -133,6 +134,9 @@ class LoopKernel:
                     key = cache.key("nests", self._fingerprint(), how, jit.host())
                     linked = compiled.link(key, lambda: self._text(*which), self.cache, tidy=True)
                     found = self._compiled[which] = Code(self, linked, *which)
+                    before = self._compiled.get((dtype, tests, True))
+                    if not first and before is not None:
+                        before.join(found)
         return found
 
     def is_compiled(self, dtype: str) -> bool:
@@ -143,7 +147,7 @@ class LoopKernel:
         own = fingerprint(self.program)
         if self.tiers is None:
             return own
-        about = self.tiers.by_rows, self.tiers.of_numbers
+        about = self.tiers.by_rows, self.tiers.of_numbers, self.tiers.norm
         return own, fingerprint(self.tiers.closed), about
 
     # ------------------------------------------------------------------ calling
@@ -189,7 +193,10 @@ class LoopKernel:
         lost digits, more accurately."""
         try:
             try:
-                return self.code(dtype, first=True).run(values, out, result)
+                code = self.code(dtype, first=True)
+                if code.at_once and code.larger is not None and _are_many(values):
+                    return code.larger.run(values, out, result)
+                return code.run(values, out, result)
             except NotAtOnceError as error:
                 from symdiff.runtime.loops.recomputed import agree_all, filled
 
@@ -242,12 +249,17 @@ class LoopKernel:
         return True
 
 
+def _are_many(values: Sequence[Any]) -> bool:
+    """Whether arguments alone are too many numbers to be corrected at once."""
+    return sum(v.size for v in values if isinstance(v, np.ndarray)) > SMALL
+
+
 class WideLoopKernel(LoopKernel):
     """A program whose operations are those of processors (`passes.accuracy.whole_program`,
     `passes.accuracy.corrected_program`)."""
 
     def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
-        return print_nests(self.program, dtype, compiled.registers(dtype), wide=True)
+        return print_kernel(self.program, dtype, compiled.registers(dtype), wide=True)
 
     def _run(
         self, dtype: str, values: Sequence[Any], out: Sequence[Array | None] | None, result: Any

@@ -23,7 +23,7 @@ from symdiff.ir import FALSE, OPS, Expr, encode, topological
 from symdiff.ir.functions import BUILTIN
 from symdiff.lowering import latency, reciprocals
 from symdiff.lowering.lower import lower
-from symdiff.lowering.newton import polished
+from symdiff.lowering.newton import corrected_by_newton
 from symdiff.lowering.target import ARRAY_CHAIN, MAX_CHAIN
 from symdiff.process.locks import Lock
 from symdiff.runtime import builtin, cache
@@ -99,7 +99,7 @@ class Spec:
         roots = lower(self.roots(), chain=chain, divide=divide, fuse=self.fuses, single=single)
         plain = not self.arrays or self.accuracy == "strict"  # computed by the C library
         if plain and self.dtype == "float64" and self.accuracy != "fast":
-            roots = polished(roots)
+            roots = corrected_by_newton(roots)
         shares = self.arrays and self.fuses and self.accuracy == "high"
         return reciprocals.share(roots, len(self.outputs)) if shares else roots
 

@@ -62,6 +62,8 @@ def plain(name: str, value: Any) -> Any:
         return np.asarray(value) if kind is np.memmap else value
     called = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     hint = f"pass an array, such as np.asarray({name})"
+    if value is None or isinstance(value, (str, bytes)) or callable(value):
+        hint = f'if it says what is computed, list it: symgrad(static="{name}")'
     if isinstance(value, complex):
         hint = "pass its real and imaginary parts as two arguments"
     if isinstance(value, np.ma.MaskedArray):

@@ -22,7 +22,8 @@ API = ("PyCapsule_GetPointer", "float", "int", "numpy.float64", "NotImplemented"
 """The addresses in the global `nest.api`, which must be filled before the first call."""
 
 RECORD = ("function", "finish", "count", "template", "inputs", "takes", "outputs", "makes",
-          "watching", "used", "account", "no_ones", "tried", "refused")  # fmt: skip
+          "watching", "used", "account", "no_ones", "tried", "refused",
+          "too_many", "larger", "larger_finish", "larger_again")  # fmt: skip
 """What the capsule behind a builtin points to, each an i64.
 
 function, finish : addresses of the kernel, and of what frees the results of one that is given up.
@@ -34,6 +35,9 @@ used, account : address of a number, and what to call without arguments after a 
     something else than 0 there.
 no_ones : 1 if arrays with axes of one element are refused.
 tried, refused : calls of the kernel, and those of them that were refused afterwards.
+too_many, larger, larger_finish, larger_again : what the kernel returns for calls that it leaves to another
+    before anything is computed, the other one or 0, what frees its results, and what it has in the
+    cell `again`. `used` and `account` are those of that kernel: the first has no guarded values.
 """
 
 TAKE = ("place", "kind", "descr", "rank", "axes")
@@ -244,7 +248,21 @@ made:
 launch:
   %function.p = inttoptr i64 %function to ptr
   %thread = call ptr %PyEval_SaveThread()
-  %status = call i32 %function.p(ptr %cells)
+  %status.first = call i32 %function.p(ptr %cells)
+  %status.long = sext i32 %status.first to i64
+  %is.many = icmp eq i64 %status.long, %too_many
+  %has.larger = icmp ne i64 %larger, 0
+  %to.larger = and i1 %is.many, %has.larger
+  br i1 %to.larger, label %launch.larger, label %launched
+launch.larger:
+  %again.p = getelementptr i64, ptr %cells, i64 {again}
+  store i64 %larger_again, ptr %again.p
+  %larger.p = inttoptr i64 %larger to ptr
+  %status.larger = call i32 %larger.p(ptr %cells)
+  br label %launched
+launched:
+  %status = phi i32 [ %status.first, %launch ], [ %status.larger, %launch.larger ]
+  %its.finish = phi i64 [ %finish, %launch ], [ %larger_finish, %launch.larger ]
   call void %PyEval_RestoreThread(ptr %thread)
   %tried.now = load i64, ptr %tried.at
   %tried.next = add i64 %tried.now, 1
@@ -270,7 +288,7 @@ range:
   %in.range = icmp eq i64 %raised, 0
   br i1 %in.range, label %box, label %out.of.range
 out.of.range:
-  %finish.p = inttoptr i64 %finish to ptr
+  %finish.p = inttoptr i64 %its.finish to ptr
   call void %finish.p(ptr %cells)
   br label %give.up
 give.up:
@@ -390,6 +408,7 @@ def print_entry(type_offset: int, value_offset: int) -> str:
         twice_exact=2 * EXACT,
         ready=_READY,
         raised=FIXED.index("raised"),
+        again=FIXED.index("again"),
         type_offset=type_offset,
         value_offset=value_offset,
         **ARRAY,

@@ -374,7 +374,7 @@ def _watched(flags: int) -> list[str]:
     ]
 
 
-def print_nests(
+def print_kernel(
     program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", guarded: int = 0,
     flags: int = 0, wide: bool = False, at_once: bool = False, kinds: Sequence[str] = (),
 ) -> str:  # fmt: skip
@@ -398,4 +398,4 @@ def print_nests(
     return text + f"@{AT_ONCE} = global i64 1\n" if at_once else text
 
 
-__all__ = ["AT_ONCE", "FIXED", "Layout", "layout_of", "print_nests"]
+__all__ = ["AT_ONCE", "FIXED", "Layout", "layout_of", "print_kernel"]

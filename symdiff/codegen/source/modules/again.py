@@ -120,19 +120,24 @@ def again_parts(
         group.balls = bool(balls)
         used |= writer.used | names | ({"_proven"} if balls else set())
         functions |= writer.functions
-        sharp = "None"
+        compensated = "None"
         if group.checks.corrected:
             text, first_writer = tested_source(
-                f"{name}_sharp", params, local, group.checks.corrected, group.checks.still, dtype
+                f"{name}_compensated",
+                params,
+                local,
+                group.checks.corrected,
+                group.checks.still,
+                dtype,
             )
             first.corrected |= first_writer.functions
             used |= first_writer.used
-            parts += [text, _sharp_loop(name, params, count)]
-            sharp = f"{name}_sharp_loops"
+            parts += [text, _compensated_loop(name, params, count)]
+            compensated = f"{name}_compensated_loops"
         parts += [wide, _wide_loop(name, params, count), *([balls] if balls else [])]
         ball = f"{name}_balls" if balls else "None"
         parts.append(
-            f"{name}_again = (\n    {sharp}, {name}_wide, {name}_wide_loops,\n"
+            f"{name}_again = (\n    {compensated}, {name}_wide, {name}_wide_loops,\n"
             f"    {ball}, {count}, {broken},\n)\n"
         )
     tables = []
@@ -158,10 +163,10 @@ def _wide_loop(name: str, params: Sequence[str], count: int) -> str:
     )  # fmt: skip
 
 
-def _sharp_loop(name: str, params: Sequence[str], count: int) -> str:
+def _compensated_loop(name: str, params: Sequence[str], count: int) -> str:
     """The loop of arithmetic with errors over flagged elements."""
     targets = ", ".join(f"found[{k}, i]" for k in range(count))
-    return _loops(f"{name}_sharp", params, "flagged", [f"{targets}, flagged[i] = @"])
+    return _loops(f"{name}_compensated", params, "flagged", [f"{targets}, flagged[i] = @"])
 
 
 def _loops(kernel: str, params: Sequence[str], flags: str, body: Sequence[str]) -> str:

@@ -98,11 +98,20 @@ def method(function: np.ufunc, name: str) -> Function | None:
     return METHODS.get(name)
 
 
+def _of_slice(t: Tracer, part: slice) -> Any:
+    """The numbers that a slice in `np.r_` stands for."""
+    if isinstance(part.step, complex):
+        raise Refused("a number of points in np.r_[] or np.c_[]", "use np.linspace")
+    start, step = 0 if part.start is None else part.start, 1 if part.step is None else part.step
+    return call_back(t, np.arange, start, part.stop, step)
+
+
 def joined_by_index(t: Tracer, owner: Any, key: Any) -> Any:
     """`np.r_[...]` and `np.c_[...]`."""
     parts = list(key) if isinstance(key, tuple) else [key]
-    if any(isinstance(p, (slice, str)) for p in parts):
-        raise Refused("a slice in np.r_[] or np.c_[]", "use np.arange or np.linspace")
+    if any(isinstance(p, str) for p in parts):
+        raise Refused("a text in np.r_[] or np.c_[]", "use np.concatenate or np.stack")
+    parts = [_of_slice(t, p) if isinstance(p, slice) else p for p in parts]
     if owner is np.c_:
         return call_back(t, np.column_stack, parts)
     for p in parts:

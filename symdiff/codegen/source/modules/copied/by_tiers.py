@@ -56,16 +56,16 @@ def _at(kernel, again, count, point):
 
 def _repair(again, columns, flat, out, at):
     """Compute the elements of arrays that are flagged, which are at these places, again."""
-    sharp, wide, loops, balls, count, demand = again
+    compensated, wide, loops, balls, count, demand = again
     part = [a[at].astype(np.float64) for a in flat]
     if demand is not None:
         for point in zip(*part):
             _demand(demand, [float(p) for p in point])
     if wide is None:
         return
-    if sharp is not None:
+    if compensated is not None:
         found, flagged = np.empty((count, at.size)), np.empty(at.size, np.bool_)
-        sharp[at.size >= _PARALLEL](*part, found, flagged)
+        compensated[at.size >= _PARALLEL](*part, found, flagged)
         for o, c in zip(out, columns):
             o[at] = np.where(flagged, o[at], found[c])
         at, part = at[flagged], [p[flagged] for p in part]

@@ -40,6 +40,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     SymArray,
     array_of,
+    as_float,
     as_real,
     describe,
     from_outside,
@@ -205,6 +206,19 @@ def _real_part(t: Tracer, x: Any) -> Any:
     return x if isinstance(x, (SymArray, SmallArray)) else elementwise(lambda v: v, x)
 
 
+def _close_to_real(t: Tracer, a: Any, tol: Any = 100) -> Any:
+    return a if isinstance(a, (SymArray, SmallArray)) else _asarray(t, a)
+
+
+def _remainder(t: Tracer, a: Any, b: Any) -> Any:
+    return elementwise(lambda u, v: scalars.binary(ast.Mod, u, v), a, b)
+
+
+def _divmod(t: Tracer, a: Any, b: Any) -> Any:
+    whole = elementwise(lambda u, v: scalars.binary(ast.FloorDiv, u, v), a, b)
+    return whole, _remainder(t, a, b)
+
+
 def _nan_to_num(t: Tracer, x: Any, copy: Any = True, nan: Any = 0, posinf: Any = None, neginf: Any = None) -> Any:  # fmt: skip
     """Large numbers stand for infinities unless others are given. The choice for nan stands right
     around the value, where it is seen to be a guard of a removable point."""
@@ -340,7 +354,7 @@ def _round(t: Tracer, value: Any, decimals: int = 0) -> Any:
 def _cast_float(t: Tracer, value: Any = 0) -> Any:
     if isinstance(value, str):
         return number(float(value))
-    return elementwise(as_real, value if is_number(value) else asarray(value))
+    return elementwise(as_float, value if is_number(value) else asarray(value))
 
 
 def _cast_narrow(kind: type[np.floating[Any]]) -> Function:
@@ -417,7 +431,8 @@ TABLE: dict[str, Function] = {
     "numpy.allclose": lambda t, *a, **k: _all(t, _isclose(t, *a, **k)),
     "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
     "numpy.fmax": _of_two_numbers(functions.MAXIMUM), "numpy.fmin": _of_two_numbers(functions.MINIMUM),
-    "numpy.real": _real_part, "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.mod": _remainder, "numpy.remainder": _remainder, "numpy.divmod": _divmod,
+    "numpy.real": _real_part, "numpy.real_if_close": _close_to_real, "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),

@@ -39,6 +39,8 @@ def dot(t: Tracer, a: Any, b: Any) -> Any:
 
 
 def inner(t: Tracer, a: Any, b: Any) -> Any:
+    if is_number(a) or is_number(b):
+        return elementwise(arrays.multiply, a, b)
     x, y = asarray(a), asarray(b)
     return arrays.dot(x, SmallArray(y.items.T, y.kind))
 

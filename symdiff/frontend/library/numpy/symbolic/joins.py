@@ -73,17 +73,27 @@ def joined(t: Tracer, parts: Sequence[SymArray], axis: int) -> SymArray:
 
 
 def _rows(t: Tracer, values: Any) -> SymArray | None:
-    """The rows of an array, or a list, of a length that is not known when traced."""
+    """What is joined where it is one array, or a list, of a length that is not known when traced."""
     if not isinstance(values, (SymArray, Listed)):
         return None
     a = symbolic.symbolic(t, values)
-    return None if len(a.shape) < 2 or ir.integer(a.shape[0]) is not None else a
+    if not a.shape or ir.integer(a.shape[0]) is not None:
+        return None
+    t.require(ir.ne(a.shape[0], ZERO), "value", "no arrays are joined")
+    return symbolic.snapshot(a)
+
+
+def _merged(t: Tracer, rows: SymArray, axis: int) -> SymArray:
+    """The rows of an array one after the other along an axis of theirs."""
+    k = axis_of(len(rows.shape) - 1, axis)
+    a = moved(t, rows, 0, k)
+    shape = (*a.shape[:k], ir.mul(a.shape[k], a.shape[k + 1]), *a.shape[k + 2 :])
+    return reshaped(t, a, tuple(map(scalars.whole, shape)))
 
 
 def _concatenate(t: Tracer, values: Any, axis: Any = 0) -> Any:
-    if (rows := _rows(t, values)) is not None and axis in (0, None):
-        count = ir.mul(*rows.shape[:2])
-        return reshaped(t, rows, tuple(map(scalars.whole, (count, *rows.shape[2:]))))
+    if (rows := _rows(t, values)) is not None and len(rows.shape) > 1:
+        return ravel(t, rows) if axis is None else _merged(t, rows, axis)
     parts = parts_of(t, values)
     if axis is None:
         return joined(t, [ravel(t, p) for p in parts], 0)
@@ -98,20 +108,27 @@ def _stack(t: Tracer, values: Any, axis: Any = 0) -> Any:
 
 
 def _hstack(t: Tracer, values: Any) -> Any:
+    if (rows := _rows(t, values)) is not None:
+        rank = len(rows.shape)
+        return rows if rank == 1 else _merged(t, rows, 0 if rank == 2 else 1)
     parts = [at_least(1)(t, p) for p in parts_of(t, values)]
     return joined(t, parts, 0 if len(parts[0].shape) == 1 else 1)
 
 
 def _vstack(t: Tracer, values: Any) -> Any:
-    if (rows := _rows(t, values)) is not None and len(rows.shape) == 2:
-        return rows
+    if (rows := _rows(t, values)) is not None:
+        rank = len(rows.shape)
+        return expanded(t, rows, 1) if rank == 1 else rows if rank == 2 else _merged(t, rows, 0)
     return joined(t, [at_least(2)(t, p) for p in parts_of(t, values)], 0)
 
 
 def _column_stack(t: Tracer, values: Any) -> Any:
-    if (rows := _rows(t, values)) is not None and len(rows.shape) == 2:
-        return moved(t, rows, 0, 1)
-    parts = parts_of(t, values)
+    if (rows := _rows(t, values)) is not None:
+        rank = len(rows.shape)
+        if rank > 2:
+            return _merged(t, rows, 1)
+        return expanded(t, rows, 0) if rank == 1 else moved(t, rows, 0, 1)
+    parts = [at_least(1)(t, p) for p in parts_of(t, values)]
     return joined(t, [expanded(t, p, 1) if len(p.shape) == 1 else p for p in parts], 1)
 
 
@@ -186,6 +203,7 @@ TABLE: dict[str, Function] = {
     "numpy.concat": _concatenate,
     "numpy.hstack": _hstack,
     "numpy.vstack": _vstack,
+    "numpy.row_stack": _vstack,
     "numpy.column_stack": _column_stack,
     "numpy.append": _append,
     "numpy.split": _split,

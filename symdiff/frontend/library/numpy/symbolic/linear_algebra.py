@@ -20,6 +20,7 @@ from symdiff.frontend.library.numpy.symbolic.shapes import (
     divided,
     expanded,
     moved,
+    permuted,
     ravel,
     taken_along,
 )
@@ -92,7 +93,7 @@ def contracted(t: Tracer, parts: Sequence[tuple[str, SymArray]], output: str) ->
     for a in spread[1:]:
         found = symbolic.elementwise(t, arrays.multiply, found, a)
     if not summed:
-        return found if shape else symbolic.element(found, ())
+        return symbolic.element(found, ()) if isinstance(found, SymArray) and not shape else found
     return folding.fold(t, found, range(len(output), len(order)), ZERO, ir.add, "total")
 
 
@@ -311,9 +312,17 @@ def _cholesky(t: Tracer, value: Any) -> Any:
     return routine(t, "cholesky", [(a.shape, "f")], a)[0]
 
 
-def _eigh(t: Tracer, value: Any) -> Any:
+def _eigh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
     a = _square(t, value, "np.linalg.eigh()")
+    if UPLO not in ("L", "l"):
+        hint = "pass the transposed matrix; it has the same vectors, but for their signs"
+        raise Refused("eigenvectors by the upper triangle", hint)
     return _EIGH(*routine(t, "eigh", [(a.shape[:1], "f"), (a.shape, "f")], a))
+
+
+def _eigvalsh(t: Tracer, value: Any, UPLO: Any = "L") -> Any:
+    a = _square(t, value, "np.linalg.eigvalsh()")
+    return _eigh(t, a if UPLO in ("L", "l") else permuted(a, (1, 0)))[0]
 
 
 def _matrix(t: Tracer, value: Any, what: str) -> SymArray:
@@ -408,7 +417,7 @@ TABLE: dict[str, Function] = {
     "numpy.convolve": _convolve, "numpy.polyval": _polyval,
     "numpy.linalg.solve": _solve, "numpy.linalg.inv": _inverse, "numpy.linalg.det": _determinant,
     "numpy.linalg.slogdet": _slogdet, "numpy.linalg.cholesky": _cholesky,
-    "numpy.linalg.eigh": _eigh, "numpy.linalg.eigvalsh": lambda t, a: _eigh(t, a)[0],
+    "numpy.linalg.eigh": _eigh, "numpy.linalg.eigvalsh": _eigvalsh,
     "numpy.linalg.pinv": _pinv, "numpy.linalg.svd": _svd, "numpy.linalg.matrix_power": _matrix_power,
     "numpy.linalg.multi_dot": _multi_dot,
     "numpy.sort": sort, "numpy.argsort": argsort,

@@ -18,7 +18,16 @@ from symdiff.frontend.trace.demands import used_as_array
 from symdiff.frontend.trace.extents import dims, new_shape, same_size, shape_of, size
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Real, Refused, SymArray, Whole, as_real, describe
+from symdiff.frontend.trace.values import (
+    Real,
+    Refused,
+    SymArray,
+    Whole,
+    as_float,
+    as_real,
+    describe,
+    is_number,
+)
 from symdiff.frontend.trace.values import Sequence as Unknown
 from symdiff.ir import ONE, ZERO, Expr, loop_program
 from symdiff.ir.integers import SHORT, linear
@@ -269,6 +278,7 @@ def _enumerated(t: Tracer, value: Any) -> Any:
 TABLE: dict[str, Function] = {
     "numpy.array": copied, "numpy.copy": copied, "numpy.asarray": _asarray,
     "numpy.ascontiguousarray": _asarray,
+    "numpy.float64": lambda t, a: as_float(a) if is_number(a) else copied(t, a, float),
     "numpy.where": _where, "numpy.nonzero": _nonzero, "numpy.flatnonzero": _flatnonzero,
     "numpy.extract": _extract, "numpy.copyto": _copyto,
     "numpy.zeros_like": _like(0), "numpy.ones_like": _like(1), "numpy.empty_like": _like(EMPTY),

@@ -73,7 +73,7 @@ def divided(a: Expr, b: Expr) -> Expr:
 
 
 def _factors(shape: Sequence[Expr]) -> list[Expr]:
-    """The sizes that are multiplied, with the constant ones as one; in a fixed order."""
+    """The sizes that are multiplied, with the constant ones as one; in the order of their text."""
     known, rest = 1, list[Expr]()
     stack = list(shape)
     while stack:
@@ -84,7 +84,7 @@ def _factors(shape: Sequence[Expr]) -> list[Expr]:
             known *= k
         else:
             rest.append(n)
-    return [ir.const(known), *sorted(rest, key=id)]
+    return [ir.const(known), *sorted(rest, key=lambda n: repr(ir.encode((n,))))]
 
 
 def _same_product(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
@@ -261,10 +261,11 @@ def permuted(a: SymArray, order: Sequence[int]) -> SymArray:
     return symbolic.viewed(a, tuple(a.shape[k] for k in order), at)
 
 
-def transpose(t: Tracer, value: Any, *axes: Any) -> Any:
+def transpose(t: Tracer, value: Any, *places: Any, axes: Any = None) -> Any:
     a = symbolic.symbolic(t, value)
     rank = len(a.shape)
-    order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+    places = places or (axes,)
+    order = places[0] if len(places) == 1 and isinstance(places[0], (tuple, list)) else places
     if not order or order[0] is None:
         return permuted(a, range(rank)[::-1])
     return permuted(a, [axis_of(rank, k) for k in order])

@@ -1,0 +1,151 @@
+"""Functions of `scipy.signal`, `scipy.linalg` and `scipy.stats` in terms of NumPy's: plain Python
+that is traced like a user's, as in `composed`."""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from symdiff.frontend.library.distributions import log_gamma, xlogy
+
+ArrayLike = Any
+
+
+# ------------------------------------------------------------------------- signals
+def convolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto") -> Any:
+    """Of arrays of any number of axes, by sums: how SciPy computes them differs by rounding."""
+    a, b = np.asarray(in1), np.asarray(in2)
+    rank = np.ndim(a)
+    if np.ndim(b) != rank:
+        raise ValueError("arrays of different numbers of axes are convolved")
+    windows = np.pad(a, [(m - 1, m - 1) for m in b.shape])
+    for k in range(rank):
+        windows = np.lib.stride_tricks.sliding_window_view(windows, b.shape[k], axis=k)
+    found = np.tensordot(windows, np.flip(b), rank)
+    if mode == "same":
+        starts = [(m - 1) // 2 for m in b.shape]
+        return found[tuple([slice(i, i + n) for i, n in zip(starts, a.shape, strict=True)])]
+    if mode == "valid":
+        ends = [(min(n, m) - 1, max(n, m)) for n, m in zip(a.shape, b.shape, strict=True)]
+        return found[tuple([slice(i, j) for i, j in ends])]
+    return found
+
+
+def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full") -> Any:
+    return convolve(in1, in2, mode)
+
+
+def fftshift(x: ArrayLike, axes: Any = None) -> Any:
+    for k in _axes(x, axes):
+        x = np.roll(x, np.shape(x)[k] // 2, axis=k)
+    return x
+
+
+def ifftshift(x: ArrayLike, axes: Any = None) -> Any:
+    for k in _axes(x, axes):
+        x = np.roll(x, -(np.shape(x)[k] // 2), axis=k)
+    return x
+
+
+def _axes(x: ArrayLike, axes: Any) -> Any:
+    if axes is None:
+        return range(np.ndim(x))
+    return (axes,) if isinstance(axes, int) else axes
+
+
+# ------------------------------------------------------------------ linear algebra
+def solve_sylvester(a: ArrayLike, b: ArrayLike, q: ArrayLike) -> Any:
+    """The solution of A X + X B = Q, as a system of all of its elements."""
+    n, m = a.shape[0], b.shape[0]
+    system = np.kron(np.eye(m), a) + np.kron(b.T, np.eye(n))
+    return np.linalg.solve(system, q.T.reshape(n * m)).reshape(m, n).T
+
+
+def solve_banded(l_and_u: Any, ab: ArrayLike, b: ArrayLike) -> Any:
+    """By the whole matrix of the bands."""
+    lower, upper = l_and_u
+    i, j = np.arange(ab.shape[1])[:, None], np.arange(ab.shape[1])
+    band = upper + i - j
+    inside = (band >= 0) & (band <= lower + upper)
+    return np.linalg.solve(np.where(inside, ab[np.where(inside, band, 0), j], 0.0), b)
+
+
+# ------------------------------------------------------------------- distributions
+def multivariate_normal_logpdf(
+    x: ArrayLike, mean: ArrayLike = None, cov: Any = 1, allow_singular: bool = False
+) -> Any:
+    """By the lower triangle of the covariances, as SciPy reads them."""
+    x = np.asarray(x)
+    if allow_singular:
+        raise ValueError("the covariances may be singular")
+    if np.ndim(cov) < 2:
+        raise ValueError("the covariances of a normal distribution are no matrix")
+    below = np.tril(cov, -1)
+    both = below + below.T + np.diag(np.diag(cov))
+    k = both.shape[0]
+    away = x if mean is None else x - mean
+    rows = np.reshape(away, (-1, k))
+    squares = np.sum(rows * np.linalg.solve(both, rows.T).T, axis=-1)
+    found = -(k * math.log(2 * math.pi) + np.linalg.slogdet(both)[1] + squares) / 2
+    return found[0] if np.ndim(away) == 1 else np.reshape(found, np.shape(away)[:-1])
+
+
+def multivariate_normal_pdf(
+    x: ArrayLike, mean: ArrayLike = None, cov: Any = 1, allow_singular: bool = False
+) -> Any:
+    return np.exp(multivariate_normal_logpdf(x, mean, cov, allow_singular))
+
+
+def multivariate_normal_entropy(mean: ArrayLike = None, cov: Any = 1) -> Any:
+    below = np.tril(cov, -1)
+    both = below + below.T + np.diag(np.diag(cov))
+    k = both.shape[0]
+    return (k * (1 + math.log(2 * math.pi)) + np.linalg.slogdet(both)[1]) / 2
+
+
+def dirichlet_logpdf(x: ArrayLike, alpha: ArrayLike) -> Any:
+    size = log_gamma(np.sum(alpha)) - np.sum(log_gamma(alpha))
+    return size + np.sum(xlogy(alpha - 1, x))
+
+
+def dirichlet_pdf(x: ArrayLike, alpha: ArrayLike) -> Any:
+    return np.exp(dirichlet_logpdf(x, alpha))
+
+
+def multigammaln(a: ArrayLike, d: int) -> Any:
+    found = d * (d - 1) * math.log(math.pi) / 4
+    for j in range(d):
+        found = found + log_gamma(a - j / 2)
+    return found
+
+
+TABLE: dict[str, tuple[Any, ...]] = {
+    "scipy.signal.convolve": (convolve, 2),
+    "scipy.signal.fftconvolve": (fftconvolve, 2),
+    "numpy.fft.fftshift": (fftshift, 1),
+    "numpy.fft.ifftshift": (ifftshift, 1),
+    "scipy.linalg.solve_sylvester": (solve_sylvester, 3),
+    "scipy.linalg.solve_banded": (solve_banded, 3),
+    "scipy.special.multigammaln": (multigammaln, 0),
+}
+"""As `composed.TABLE`."""
+
+METHODS: dict[tuple[str, str], Any] = {
+    ("multivariate_normal_gen", "logpdf"): multivariate_normal_logpdf,
+    ("multivariate_normal_gen", "pdf"): multivariate_normal_pdf,
+    ("multivariate_normal_gen", "entropy"): multivariate_normal_entropy,
+    ("dirichlet_gen", "logpdf"): dirichlet_logpdf,
+    ("dirichlet_gen", "pdf"): dirichlet_pdf,
+}
+"""By the classes of distributions of several numbers, and the names of methods."""
+
+
+def find(function: MethodType) -> FunctionType | None:
+    """What a method of a distribution of several numbers is; None if it is not known."""
+    owner = type(function.__self__)
+    if not (owner.__module__ or "").startswith("scipy.stats."):
+        return None
+    return METHODS.get((owner.__name__, function.__name__))

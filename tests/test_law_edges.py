@@ -1,0 +1,207 @@
+"""Edges of the law `symgrad(f)(*args)` is `f(*args)`: sizes that do not fit, divisors of 0, what is
+joined of one array, defaults that are functions or sizes, singular vectors of wide matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import SymdiffError, symgrad
+from symdiff.runtime.scalar.elementwise import ArgumentError
+
+ONES = np.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("f", "good", "bad"),
+    [
+        (lambda x: x + np.ones(3), [(3,), (1,), (2, 3), ()], [(2,), (4,), (3, 2)]),
+        (lambda x: x * ONES, [(3,), (1,)], [(4,)]),
+        (lambda x: np.where(np.ones(3) > 0, x, 0.0), [(3,), (1,)], [(4,)]),
+        (lambda x: x - np.array([2.0, 2.0]), [(2,), (3, 2), (3, 1)], [(4,)]),
+        (lambda x: x + np.zeros(x.shape[0]), [(3,), (3, 3), (3, 1)], [(2, 3)]),
+        (lambda x: np.maximum(x, np.full((2, 1), 0.5)), [(2,), (2, 3), (1, 3)], [(3, 2)]),
+    ],
+)
+def test_constant_arrays_have_a_size(f: Callable[..., Any], good: Any, bad: Any) -> None:
+    """Also those whose elements are all alike."""
+    s = symgrad(f)
+    for shape in good:
+        x = np.arange(math.prod(shape) * 1.0).reshape(shape) if shape else 2.0
+        np.testing.assert_array_equal(s(x), f(x), strict=True)
+    for shape in bad:
+        with pytest.raises(ValueError, match="size"):
+            s(np.ones(shape))
+
+
+X = np.array([1.0, 0.0, -1.0, 5.0, -7.0, 2.5])
+Y = np.array([0.0, 0.0, -0.0, -3.0, 2.0, 0.5])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: np.mod(x, y),
+        lambda x, y: np.remainder(x, y),
+        lambda x, y: x % y,
+        lambda x, y: np.fmod(x, y),
+        lambda x, y: np.divmod(x, y)[1],
+        lambda x, y: np.mod(x, 0.0) + 0 * y,
+        lambda x, y: np.mod(x, 3) + np.fmod(y, -2),
+    ],
+)
+def test_remainders_of_nothing(f: Callable[..., Any]) -> None:
+    with np.errstate(all="ignore"):
+        want = f(X, Y)
+    np.testing.assert_array_equal(symgrad(f)(X, Y), want)
+
+
+@pytest.mark.parametrize("f", [np.vstack, np.hstack, np.column_stack, np.stack, np.concatenate])
+def test_one_array_is_joined_by_its_rows(f: Callable[..., Any]) -> None:
+    s = symgrad(lambda x: f(x))
+    for shape in ((2, 3), (2, 3, 2), (1, 3), (3, 1)):
+        x = np.arange(math.prod(shape) * 1.0).reshape(shape)
+        np.testing.assert_array_equal(s(x), f(x), strict=True)
+    with pytest.raises(SymdiffError, match="no arrays are joined"):
+        s(np.zeros((0, 3)))
+
+
+def joined_is_a_copy(x):
+    b = np.vstack(x)
+    b[0] = 5.0
+    return np.sum(x * x) + np.sum(b)
+
+
+def test_what_is_joined_is_a_copy() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    assert symgrad(joined_is_a_copy)(x) == joined_is_a_copy(x)
+
+
+def activated(x, act=np.tanh):
+    return np.sum(act(x))
+
+
+def spread(x, y, num=4, axis=0):
+    return np.sum(np.linspace(x, y, num) ** 2, axis=axis)
+
+
+def test_defaults_that_are_functions_or_sizes() -> None:
+    x, s = np.array([0.5, 1.0]), symgrad(activated)
+    assert s(x) == pytest.approx(activated(x), rel=1e-15)
+    assert s(x, np.sin) == pytest.approx(activated(x, np.sin), rel=1e-15)
+    np.testing.assert_allclose(s.grad(x, act=np.sin), np.cos(x), rtol=1e-15)
+    assert symgrad(spread)(1.0, 2.0) == pytest.approx(spread(1.0, 2.0), rel=1e-15)
+    assert symgrad(spread)(1.0, 2.0, num=1) == 1.0
+
+
+@pytest.mark.parametrize("value", ["a", None, math.sin])
+def test_what_decides_is_to_be_listed(value: Any) -> None:
+    def f(x: Any, way: Any) -> Any:
+        return x if way == "a" else x * x
+
+    with pytest.raises(ArgumentError, match='static="way"'):
+        symgrad(f)(2.0, value)
+    assert symgrad(f, static="way")(2.0, "a") == 2.0
+
+
+def test_vectors_of_wide_matrices_point_as_the_library_says() -> None:
+    f = lambda x: np.linalg.svd(x, full_matrices=False)
+    for seed in range(4):
+        a = np.random.default_rng(seed).normal(size=(2, 4))
+        for got, want in zip(symgrad(f)(a), f(a), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * np.float32(0.1),
+        lambda x: np.sum(np.asarray(x), dtype=np.float32),
+        lambda x: np.float32(0.1) * np.float32(0.3) + x,
+        lambda x: (x, [x * np.float16(0.5)]),
+    ],
+)
+def test_results_of_less_precision_than_the_arguments_are_refused(f: Callable[..., Any]) -> None:
+    s = symgrad(f)
+    for _ in range(2):
+        with pytest.raises(SymdiffError, match="float"):
+            s(0.3)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0), (2, 3)])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.array([r * 2 for r in x]),
+        lambda x: np.array([[v * 2 for v in r] for r in x]),
+        lambda x: np.array(list(x)),
+        lambda x: np.array([np.sum(r) for r in x]),
+        lambda x: sum([r * 2 for r in x]),
+    ],
+)
+def test_arrays_of_no_rows(f: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    x, s = np.arange(math.prod(shape) * 1.0).reshape(shape), symgrad(f)
+    s(np.ones((3, 3)))
+    try:
+        found = s(x)
+    except SymdiffError as error:
+        assert shape == (0, 3) and "without elements" in str(error)
+    else:
+        np.testing.assert_array_equal(found, f(x), strict=True)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda y: [np.hstack([math.isnan(y[0]), True])[1:1], y],
+        lambda y: (np.array([1, 2])[:0] > 1, np.array([1, 2])[:0] * 1.0, y),
+        lambda y: np.array([1, 2])[:0] * y.shape[0],
+        lambda y: y[np.zeros(0, int)],
+        lambda y: np.float64(np.argmax(y)),
+        lambda y: [np.float64(y.shape[0]), np.float64(y > 0)],
+        lambda y: y[np.ix_([1, 0])],
+    ],
+)
+def test_kinds_of_nothing_and_of_casts(f: Callable[..., Any]) -> None:
+    y = np.array([1.0, 3.0])
+    got, want = symgrad(f)(y), f(y)
+    several = isinstance(want, (list, tuple))
+    for a, b in zip(got if several else [got], want if several else [want], strict=True):
+        assert np.asarray(a).dtype == np.asarray(b).dtype
+        np.testing.assert_array_equal(a, b)
+
+
+def sorted_in_place(x):
+    y = x * 2
+    y.sort()
+    z = x.T * 1
+    z.sort(axis=0)
+    return y, z
+
+
+def test_arrays_are_sorted_in_place() -> None:
+    x = np.array([[3.0, 1.0], [0.0, 4.0]])
+    for got, want in zip(symgrad(sorted_in_place)(x), sorted_in_place(x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.cov(x),
+        lambda x: np.corrcoef(x),
+        lambda x: x[:1, :1].reshape(()),
+        lambda x: np.tensordot(x, x),
+        lambda x: math.remainder(x[0, 1], 0.7),
+    ],
+)
+def test_results_of_no_axes(f: Callable[..., Any]) -> None:
+    s = symgrad(f)
+    for x in (X[:4].reshape(2, 2) + 0.25 * np.eye(2), X[:4].reshape(1, 4) + 0.25, X.reshape(2, 3)):
+        got, want = s(x), f(x)
+        assert np.shape(got) == np.shape(want)
+        np.testing.assert_allclose(got, want, rtol=1e-14)
