@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
+
 from symdiff import ir
 from symdiff.ir import ONE, ZERO, var
 from symdiff.ir import functions as F
-from symdiff.ir.loop_program import Check, array, index
+from symdiff.ir.loop_program import REAL_OF, Check, array, index
+from symdiff.ir.verify.loops import faults
 from symdiff.loops.simplify.deltas import _without_sums
 from symdiff.loops.simplify.forwarding import _Rewriter
 from symdiff.loops.simplify.fuse import _placed
 from symdiff.loops.simplify.repeated import _worth
+from symdiff.passes.accuracy.corrected_program import corrected_program
+from symdiff.passes.accuracy.whole_program import widened
 
-from .programs import VECTOR, M, N, at, build, loop, update
+from .programs import VECTOR, M, N, at, build, function, loop, update
 
 K = index("k")
 S = var("s")
@@ -72,3 +77,30 @@ def test_updates_of_one_element_are_one() -> None:
     work = _Rewriter(block, (array("c"),))
     *_, last = work.block(block)
     assert (last.source, last.value) == ("a", ir.const(2)) and last.type == VECTOR
+
+
+# ------------------------------------------------------------ programs with more digits
+SUM = loop("k", N, {"s": (ZERO, S + at("x", K))})
+
+
+@pytest.mark.parametrize("of", [corrected_program, widened])
+def test_what_is_not_accurate_is_counted(of) -> None:
+    made = of(function({"x": VECTOR}, (SUM,), var("s_end")))
+    assert faults(made) == [] and len(made.outputs) == 2
+    assert made.outputs[-1].op is not REAL_OF
+    exact = of(function({"x": VECTOR}, (), at("x", 0)))
+    assert faults(exact) == [] and exact.outputs[-1] is ir.raw(REAL_OF, (ZERO,))
+
+
+def test_decisions_on_sums_see_all_parts_of_them() -> None:
+    """A comparison of real numbers asks for the other parts too; one of integers stays."""
+    block = (
+        SUM,
+        Check(ir.raw(ir.LT, (ONE, var("s_end"))), "value", "small"),
+        Check(ir.raw(ir.LT, (ir.const(2), N)), "value", "short"),
+    )
+    made = widened(function({"x": VECTOR}, block, var("s_end")))
+    real, whole = (s.condition for s in made.block if isinstance(s, Check))
+    used = {n.value for n in ir.topological((real,)) if n.op is ir.VAR}
+    assert len(used) > 1 and all(name.startswith("s") for name in used)
+    assert whole is block[2].condition

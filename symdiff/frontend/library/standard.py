@@ -228,6 +228,11 @@ TABLE: dict[str, Callable[..., Any]] = {
     "math.isclose": _math_isclose,
     "math.isfinite": lambda t, x: finiteness.finite(x),
     "math.isnan": lambda t, x: finiteness.undefined(x),
+    "math.remainder": lambda t, x, y: scalars.binary(
+        ast.Sub,
+        x,
+        scalars.binary(ast.Mult, y, scalars.apply(functions.ROUND, scalars.binary(ast.Div, x, y))),
+    ),
     "math.isinf": lambda t, x: finiteness.infinite(x),
     "math.comb": _integers(math.comb),
     "math.perm": _integers(math.perm),
