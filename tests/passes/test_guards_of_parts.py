@@ -113,3 +113,36 @@ def test_where_there_is_no_limit_the_guard_counts():
     f = symgrad(guarded(*CASES[0]))
     assert f(0.0, -0.7) == 1.0 and f.grad(0.0, -0.7) == (0.0, 0.0)
     assert f.grad(1e-3, -0.7)[0] == pytest.approx(float(mp.diff(lambda x: root(mp, x, -0.7), 1e-3)))
+
+
+def turned(r, x):
+    size = math.sqrt(r[0] ** 2 + r[1] ** 2 + r[2] ** 2)
+    k = [a / size for a in r] if size > 0 else [0.0, 0.0, 1.0]
+    c, s = math.cos(size), math.sin(size)
+    kx = [k[1] * x[2] - k[2] * x[1], k[2] * x[0] - k[0] * x[2], k[0] * x[1] - k[1] * x[0]]
+    kd = sum(a * b for a, b in zip(k, x, strict=True))
+    p = [x[i] * c + kx[i] * s + k[i] * kd * (1 - c) for i in range(3)]
+    return p[0] / (p[2] + 5) + 2 * p[1] / (p[2] + 5)
+
+
+def towards(x, y, z):
+    size = math.sqrt(x * x + y * y)
+    if size > 0:
+        a, b = x / size, y / size
+    else:
+        a, b = 1.0, 0.0
+    return (a + b * z) * math.sin(size) + math.cos(size)
+
+
+def test_a_direction_has_no_limit_but_what_is_made_of_it_has():
+    """An axis of rotation at no rotation: whatever is chosen there does not count."""
+    found = symgrad(turned).grad([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])[0]
+    assert found == pytest.approx([-0.90625, 0.453125, 0.0], abs=1e-15)  # by dR(r)x = r cross x
+    f = symgrad(towards)
+    assert f(0.0, 0.0, 3.0) == 1.0
+    assert f.grad(0.0, 0.0, 3.0) == (1.0, 3.0, 0.0)
+
+
+def test_a_direction_that_counts_stays_as_written():
+    f = symgrad(lambda x, y: x / math.hypot(x, y) + 2 * x if x * x + y * y > 0 else 1.0 + 2 * x)
+    assert f(0.0, 0.0) == 1.0 and f.grad(0.0, 0.0)[0] == 2.0

@@ -49,6 +49,8 @@ NEAR = Fraction(1, 2**60)
 MAX_QUESTIONS = 200
 """Branches, clamps and epsilons looked at in one function."""
 MAX_ANCESTORS = 12
+MAX_AROUND = 4
+"""Conditions that are looked at as guards of a whole output."""
 MAX_PLACES = 8
 """Singular sets at which it is seen whether other branches cut them out too."""
 MAX_ROUNDS = 4
@@ -165,7 +167,7 @@ class _Repairs:
             if r is not before and self.solved:
                 self.dropped[e] = self.solved
             new[e] = r
-        result = tuple(new[o] for o in outputs)
+        result = tuple(self.around(new[o]) for o in outputs)
         for m in ir.topological(result):
             if m not in self.silent and may_be_guard(m):
                 result = self._bounded(result, m)
@@ -189,6 +191,26 @@ class _Repairs:
             if any(p in solved for p in stay)
         ]
         return list(dict.fromkeys(conditions))
+
+    def around(self, output: Expr) -> Expr:
+        """An output without branches that are guards of it as a whole, though what they choose between has
+        no limit by itself, as the axis of a rotation by 0 has none."""
+        branches = [
+            e for e in _differentiated(output)
+            if e.op is WHERE and e is not output and e not in self.wrong and e not in self.silent
+            and any(map(self._may_be_singular, e.args[1:]))
+        ]  # fmt: skip
+        conditions = list(dict.fromkeys(e.args[0] for e in branches))
+        for c in conditions[:MAX_AROUND]:
+            joint = self.contexts.joined(output, (c,))
+            if joint.op is not WHERE or joint.args[0] is not c:
+                continue
+            alone = _Repairs(self.prover, GuardNotes(), self.contexts, self.origin)
+            found = alone._branch(joint, *joint.args)
+            if found is not None:
+                self.notes.guards += [g for g in alone.notes.guards if g not in self.notes.guards]
+                output = found
+        return output
 
     def _stays(self, place: Solved, order: list[Expr], branches: list[Expr]) -> bool:
         """Whether one of the branches is a guard at a place: the side that is not taken there is
