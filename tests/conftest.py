@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import random
-import zlib
 import sys
+import zlib
 from bisect import bisect
 from collections.abc import Callable, Iterator
 from itertools import accumulate
