@@ -110,7 +110,7 @@ class GuardedProgram(NamedTuple):
 
 def guard_values(
     program: LoopProgram, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
-    estimates: bool = False, by_rows: bool = False,
+    estimates: bool = False, by_rows: bool = False, norm: bool = False,
 ) -> GuardedProgram:  # fmt: skip
     """The program with its error tests.
 
@@ -123,6 +123,7 @@ def guard_values(
     estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
     by_rows : whether the program is one for each row: then their values keep tests of their own, so
         that rows do not depend on each other.
+    norm : as of `estimates.estimated`.
     """
     program = ready(program)
     unwatched = untested = frozenset[Expr]()
@@ -131,7 +132,7 @@ def guard_values(
         if tests < UNDERFLOW and passes_on_losses(program):
             flags = UNDERFLOWS | OVERFLOWS
         program, unwatched, untested, _ = estimated(
-            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows
+            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm
         )
     work = _Guarding(program, dtype, accuracy, tests, unwatched, untested)
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
