@@ -138,10 +138,11 @@ class Expr:
         a variable, the `bool` of a truth value; None otherwise.
     """
 
-    __slots__ = ("__weakref__", "args", "op", "value")
+    __slots__ = ("__weakref__", "_leaves", "args", "op", "value")
     op: Op
     args: tuple[Expr, ...]
     value: Any
+    _leaves: tuple[Expr, ...] | None  # those below, once they were asked for
 
     def __add__(self, other: Expr | Number) -> Expr:
         return apply(ADD, self, other)
@@ -215,7 +216,7 @@ def raw(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
     if found is not None:
         return found
     made = object.__new__(Expr)
-    made.op, made.args, made.value = op, args, value
+    made.op, made.args, made.value, made._leaves = op, args, value, None
     own = _Entry(made, _forget)
     own.key = key
     while (entry := _nodes.setdefault(key, own)) is not own:
@@ -391,8 +392,45 @@ def substitute(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Exp
     return tuple(new[r] for r in roots)
 
 
+FEW = 64
+"""So many leaves are remembered of a node."""
+
+
+def leaves(roots: Iterable[Expr]) -> list[Expr]:
+    """The nodes without children below the roots, but for constants, in the order in which
+    `topological` meets them.
+
+    A node remembers its own, so that questions about one node after the other walk over what is
+    new only.
+    """
+    found: dict[Expr, None] = {}
+    done: set[Expr] = set()
+    for root in roots:
+        own: dict[Expr, None] = {}
+        fresh: set[Expr] = set()
+        stack = [root]
+        while stack:
+            e = stack.pop()
+            if e in fresh:
+                continue
+            fresh.add(e)
+            if not e.args:
+                if e.op is not CONST and e.op is not BOOL:
+                    own[e] = None
+            elif e._leaves is not None:
+                own.update(dict.fromkeys(e._leaves))
+            elif e not in done:
+                stack.extend(e.args[::-1])
+        if root.args and len(own) <= FEW and done.isdisjoint(fresh):
+            root._leaves = tuple(own)
+        done |= fresh
+        found.update(own)
+    return list(found)
+
+
 def variables(roots: Iterable[Expr]) -> list[Expr]:
-    return [e for e in topological(roots) if e.op is VAR]
+    """The variables below the roots; see `leaves`."""
+    return [e for e in leaves(roots) if e.op is VAR]
 
 
 # --------------------------------------------------------------- text and bytes
