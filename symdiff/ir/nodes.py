@@ -393,7 +393,9 @@ def substitute(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Exp
 
 
 FEW = 64
-"""So many leaves are remembered of a node."""
+"""So many leaves are remembered of a node,"""
+MANY: tuple[Expr, ...] = (ZERO,)
+"""and of others that there are more."""
 
 
 def leaves(roots: Iterable[Expr]) -> list[Expr]:
@@ -406,26 +408,35 @@ def leaves(roots: Iterable[Expr]) -> list[Expr]:
     found: dict[Expr, None] = {}
     done: set[Expr] = set()
     for root in roots:
-        own: dict[Expr, None] = {}
-        fresh: set[Expr] = set()
-        stack = [root]
-        while stack:
-            e = stack.pop()
-            if e in fresh:
-                continue
-            fresh.add(e)
-            if not e.args:
-                if e.op is not CONST and e.op is not BOOL:
-                    own[e] = None
-            elif e._leaves is not None:
-                own.update(dict.fromkeys(e._leaves))
-            elif e not in done:
-                stack.extend(e.args[::-1])
-        if root.args and len(own) <= FEW and done.isdisjoint(fresh):
-            root._leaves = tuple(own)
-        done |= fresh
-        found.update(own)
+        if root._leaves is MANY:
+            found.update(dict.fromkeys(_leaves_below(root, done)))
+        elif root._leaves is not None:
+            found.update(dict.fromkeys(root._leaves))
+        else:
+            own = _leaves_below(root, set())
+            if root.args:
+                root._leaves = tuple(own) if len(own) <= FEW else MANY
+            found.update(own)
     return list(found)
+
+
+def _leaves_below(root: Expr, done: set[Expr]) -> dict[Expr, None]:
+    """Those of nodes that were not met before."""
+    found: dict[Expr, None] = {}
+    stack = [root]
+    while stack:
+        e = stack.pop()
+        if e in done:
+            continue
+        done.add(e)
+        if not e.args:
+            if e.op is not CONST and e.op is not BOOL:
+                found[e] = None
+        elif e._leaves is None or e._leaves is MANY:
+            stack.extend(e.args[::-1])
+        else:
+            found.update(dict.fromkeys(e._leaves))
+    return found
 
 
 def variables(roots: Iterable[Expr]) -> list[Expr]:

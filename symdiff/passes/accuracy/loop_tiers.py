@@ -133,7 +133,7 @@ def guard_values(
         if tests < UNDERFLOW and passes_on_losses(program):
             flags = UNDERFLOWS | OVERFLOWS
         program, unwatched, untested, _ = estimated(
-            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows
+            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, known
         )
     work = _Guarding(
         program, dtype, accuracy, tests, unwatched, untested, {} if known is None else known

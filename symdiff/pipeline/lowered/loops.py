@@ -93,7 +93,8 @@ class LoweredProgram:
             return None
         if not self.of_numbers and not gathers(self.source):
             return None
-        if estimated(ready(self.source), dtype, self.accuracy == "strict").bounded:
+        strict = self.accuracy == "strict"
+        if estimated(ready(self.source), dtype, strict, known=self._known).bounded:
             return None
         if pipeline.closed(self.source) != pipeline.final(self.source):
             return None
