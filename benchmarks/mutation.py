@@ -22,6 +22,7 @@ import ast
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -114,29 +115,32 @@ class Covered:
     def __init__(self, record: Path) -> None:
         from coverage import CoverageData
 
-        data = CoverageData(str(record))
-        data.read()
-        self.tests: dict[str, dict[int, set[str]]] = {}
-        self.lines: Counter[str] = Counter()
-        for name in data.measured_files():
-            by_line = {}
-            for line, contexts in data.contexts_by_lineno(name).items():
-                by_line[line] = {c.rpartition("|")[0] for c in contexts if c}
-                self.lines.update(by_line[line])
-            where = Path(name).parts
-            last = len(where) - 1 - where[::-1].index("symdiff")
-            self.tests["/".join(where[last:])] = by_line
+        self.data = CoverageData(str(record))
+        self.data.read()
+        self.size: Counter[str] = Counter()
+        with sqlite3.connect(record) as rows:
+            joined = "line_bits join context on context.id = line_bits.context_id"
+            for name, bits in rows.execute(f"select context, numbits from {joined}"):
+                self.size[name.rpartition("|")[0]] += int.from_bytes(bits, "little").bit_count()
+
+    def lines(self, path: Path) -> dict[int, list[str]]:
+        """By the lines of a file, the contexts that ran them."""
+        for name in self.data.measured_files():
+            if name.endswith(f"/{path.as_posix()}"):
+                return self.data.contexts_by_lineno(name)
+        return {}
 
     def of(self, mutant: Mutant, most: int) -> list[str]:
         """The tests that run the changed line; those first that run the fewest lines in all."""
-        lines = self.tests.get(mutant.path.as_posix(), {})
+        lines = self.lines(mutant.path)
         tree = ast.parse((ROOT / mutant.path).read_text(encoding="utf-8"))
         around = [
             n.lineno for n in ast.walk(tree)
             if isinstance(n, ast.stmt) and n.lineno <= mutant.line <= (n.end_lineno or n.lineno)
         ]  # fmt: skip
-        found = lines.get(mutant.line) or lines.get(max(around), set())
-        return sorted(found, key=lambda t: (self.lines[t], t))[:most]
+        contexts = lines.get(mutant.line) or lines.get(max(around), [])
+        found = {c.rpartition("|")[0] for c in contexts if c}
+        return sorted(found, key=lambda t: (self.size[t], t))[:most]
 
 
 def killed(mutant: Mutant, work: Path, tests: list[str], limit: float) -> str:

@@ -114,3 +114,94 @@ def test_vectors_of_wide_matrices_point_as_the_library_says() -> None:
         a = np.random.default_rng(seed).normal(size=(2, 4))
         for got, want in zip(symgrad(f)(a), f(a), strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * np.float32(0.1),
+        lambda x: np.sum(np.asarray(x), dtype=np.float32),
+        lambda x: np.float32(0.1) * np.float32(0.3) + x,
+        lambda x: (x, [x * np.float16(0.5)]),
+    ],
+)
+def test_results_of_less_precision_than_the_arguments_are_refused(f: Callable[..., Any]) -> None:
+    s = symgrad(f)
+    for _ in range(2):
+        with pytest.raises(SymdiffError, match="float"):
+            s(0.3)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0), (2, 3)])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.array([r * 2 for r in x]),
+        lambda x: np.array([[v * 2 for v in r] for r in x]),
+        lambda x: np.array(list(x)),
+        lambda x: np.array([np.sum(r) for r in x]),
+        lambda x: sum([r * 2 for r in x]),
+    ],
+)
+def test_arrays_of_no_rows(f: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    x, s = np.arange(math.prod(shape) * 1.0).reshape(shape), symgrad(f)
+    s(np.ones((3, 3)))
+    try:
+        found = s(x)
+    except SymdiffError as error:
+        assert shape == (0, 3) and "without elements" in str(error)
+    else:
+        np.testing.assert_array_equal(found, f(x), strict=True)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda y: [np.hstack([math.isnan(y[0]), True])[1:1], y],
+        lambda y: (np.array([1, 2])[:0] > 1, np.array([1, 2])[:0] * 1.0, y),
+        lambda y: np.array([1, 2])[:0] * y.shape[0],
+        lambda y: y[np.zeros(0, int)],
+        lambda y: np.float64(np.argmax(y)),
+        lambda y: [np.float64(y.shape[0]), np.float64(y > 0)],
+        lambda y: y[np.ix_([1, 0])],
+    ],
+)
+def test_kinds_of_nothing_and_of_casts(f: Callable[..., Any]) -> None:
+    y = np.array([1.0, 3.0])
+    got, want = symgrad(f)(y), f(y)
+    several = isinstance(want, (list, tuple))
+    for a, b in zip(got if several else [got], want if several else [want], strict=True):
+        assert np.asarray(a).dtype == np.asarray(b).dtype
+        np.testing.assert_array_equal(a, b)
+
+
+def sorted_in_place(x):
+    y = x * 2
+    y.sort()
+    z = x.T * 1
+    z.sort(axis=0)
+    return y, z
+
+
+def test_arrays_are_sorted_in_place() -> None:
+    x = np.array([[3.0, 1.0], [0.0, 4.0]])
+    for got, want in zip(symgrad(sorted_in_place)(x), sorted_in_place(x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.cov(x),
+        lambda x: np.corrcoef(x),
+        lambda x: x[:1, :1].reshape(()),
+        lambda x: np.tensordot(x, x),
+        lambda x: math.remainder(x[0, 1], 0.7),
+    ],
+)
+def test_results_of_no_axes(f: Callable[..., Any]) -> None:
+    s = symgrad(f)
+    for x in (X[:4].reshape(2, 2) + 0.25 * np.eye(2), X[:4].reshape(1, 4) + 0.25, X.reshape(2, 3)):
+        got, want = s(x), f(x)
+        assert np.shape(got) == np.shape(want)
+        np.testing.assert_allclose(got, want, rtol=1e-14)

@@ -20,6 +20,16 @@ from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import Program, map_objects
 from symdiff.runtime.loops import rows
 
+PROMISES = {
+    "fast": "double arithmetic; error_bound(...) estimates its errors in a call",
+    "norm": "arrays within 16 ulp of their largest element, numbers of themselves, looked at in every call",
+    "high": "numbers within 16 ulp, arrays of their largest element, no element without half of its digits, "
+            "looked at in every call",
+    "strict": "each element within 16 ulp, looked at in every call",
+    "certified": "each element proven",
+}  # fmt: skip
+"""What reports say of programs with arrays and loops, by level (see docs/accuracy.md)."""
+
 
 def expression(f: Any) -> Any:
     """The simplified expression (SymPy), nested as the result is."""
@@ -184,10 +194,14 @@ def measured_report(f: Any) -> Report:
     f = twin_of(f)
     raw = f._source.raw(f._default_static())
     if isinstance(raw, LoopProgram):
+        from symdiff.diagnostics.report import Finding
         from symdiff.export.loops import array_report
 
         told: Report = f._with_calls(array_report(raw, f._wrt()))
-        return replace(told, page=lambda report: _page(f, report))
+        promise = Finding("accuracy", PROMISES[f._options.accuracy])
+        return replace(
+            told, findings=(*told.findings, promise), page=lambda report: _page(f, report)
+        )
     from symdiff.diagnostics.certify import accuracy
     from symdiff.diagnostics.report import report
 
@@ -215,13 +229,13 @@ def save(f: Any, path: Any, *, hessian: bool) -> None:
         dtype = f._options.dtype
         text = array_module(
             raw, f._wrt(), hessian=hessian, dtype=dtype, targets=targets,
-            accuracy=f._options.accuracy, face=face_of(f),
+            accuracy=f._options.level, face=face_of(f),
         )  # fmt: skip
         write_text(path, text)
         return
     save_module(
         path, f.raw_program, f._wrt(), hessian=hessian, dtype=f._options.dtype,
-        targets=targets, accuracy=f._options.accuracy, check_domain=f._options.check_domain,
+        targets=targets, accuracy=f._options.level, check_domain=f._options.check_domain,
         face=face_of(f),
     )  # fmt: skip
 

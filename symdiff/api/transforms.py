@@ -79,7 +79,8 @@ def symgrad(
     domain : what is known of the arguments: `{"x": (0, None)}` or `"x > 0"`.
     dtype : float32 or float64, to compute in whatever the arguments are.
     target : "cpu"; "cuda" computes on a CUDA device, "auto" there where arguments lie.
-    accuracy : "fast", "high", "strict" or "certified".
+    accuracy : "fast", "norm", "high", "strict" or "certified"; "norm" is "high", but each element of an
+        array need be within 16 ulp of the largest one only.
     parallel : whether large arrays use all cores; "auto" decides by size.
     checkpoint : how the gradients of loops get at earlier states. None and "none" save what
         the simplified derivative needs, for every step; "revolve" keeps at most 64 states

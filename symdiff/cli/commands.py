@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
@@ -457,6 +458,8 @@ def _print_results(
     if style in ("python", "c"):
         outputs = expand_completed(outputs)
     else:
+        if not expanded:
+            shorts = _sharing_most(shorts)
         outputs = [short.formula for short in shorts]
     if style == "python":
         from symdiff.codegen.source.python import IMPORTS, function_source
@@ -507,6 +510,23 @@ def _print_results(
                 else f"  # {where}"
             )
         click.echo(text if len(texts) == 1 else f"{label}: {text}")
+
+
+def _sharing_most(shorts: Sequence[Short]) -> Sequence[Short]:
+    """Several results as the formulas that take fewer operations together: each as short as it
+    gets, or as they were before, which may share more, with what they share made short."""
+    from symdiff.codegen.common.naming import fewest, put_back
+    from symdiff.passes.simplify import simplify
+
+    if len(shorts) < 2:
+        return shorts
+    alone = [s.formula for s in shorts]
+    before = [s.formula if s.start is None else s.start for s in shorts]
+    choices = [alone, before, put_back(before, simplify)]
+    chosen = fewest(*choices)
+    if not chosen:
+        return shorts
+    return [replace(s, formula=e, nonzero=()) for s, e in zip(shorts, choices[chosen], strict=True)]
 
 
 def _program_text(program: Program) -> str:

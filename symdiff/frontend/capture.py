@@ -53,7 +53,7 @@ from symdiff.frontend.trace.values import (
 from symdiff.frontend.trace.wide_integers import checked
 from symdiff.ir import TRUE, Expr, loop_program, prune
 from symdiff.ir.loop_program import LoopProgram, Stretches
-from symdiff.ir.program import Made, Program, Tree, fields_of, nested
+from symdiff.ir.program import NONE_OF_KIND, Made, Program, Tree, fields_of, nested
 from symdiff.process.recursion import deep_recursion
 
 ELEMENTWISE = "elementwise"
@@ -127,7 +127,9 @@ def capture(
                     raise UnsupportedError(
                         ": ".join(filter(None, ("a value is not known to be an array", use.what))),
                         use.location,
-                        'annotate parameters that are arrays, such as x: Array["n"]',
+                        ""
+                        if shapes
+                        else 'annotate parameters that are arrays, such as x: Array["n"]',
                     ) from None
 
 
@@ -148,6 +150,7 @@ def _capture(
     t.frame, t.at = frame, node
     real = leaves(parameters, trees)
     plan.prepare(t, (*parameters.names, *real))
+    t.parameter_of = {leaf: name for name, (_, named) in trees.items() for leaf in named}
     values: dict[str, Any] = {}
     for name in parameters.names:
         if name in trees:
@@ -201,7 +204,7 @@ def _capture(
         active.reset(token)
         of_integers.reset(whole)
         domains.reset(known)
-    if plan.arrays or not all(map(_asserts, t.block)):
+    if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
         found = replace(
             _loop_program(t, parameters.name, real, plan, outputs, tree),
             kinds=tuple(kinds),
@@ -230,6 +233,8 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
 def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tree:
     """Number the real values of what the function returns, and note what they are in Python."""
     value = t.resolve(t.wrap(value), "what it returns")
+    if isinstance(value, SymArray) and not value.shape:
+        value = symbolic.element(value, ())
     if isinstance(value, (Scalar, int)):
         outputs.append(as_real(value))
         kinds.append(python_kind(value))
@@ -248,7 +253,8 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
         first = len(outputs)
         outputs += [as_real(v) for v in value.items.ravel()]
         kinds += [value.kind] * value.items.size
-        return np.arange(first, len(outputs)).reshape(value.items.shape)
+        places = np.arange(first, len(outputs)).reshape(value.items.shape)
+        return places if places.size else places.astype(NONE_OF_KIND.get(value.kind, places.dtype))
     nest = value.nest if isinstance(value, (Listed, Selected)) else ""
     if isinstance(value, (Listed, Selected)):
         value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)

@@ -93,7 +93,7 @@ Size = tuple[int, bool, bool]
 """Operations without the sign, whether that is a minus, and whether a sum begins with one."""
 Factors = list[tuple[Expr, Expr]]
 """Bases and exponents."""
-_UNIT = Fraction(1)
+_UNIT: Fraction = ONE.value
 
 
 def terms(e: Expr) -> list[tuple[int, Expr]]:
@@ -320,9 +320,9 @@ class Formulas:
         """The exponent of what is written below the line; None if it is above."""
         if exponent is ONE:
             return None
-        q = ir.rational(exponent)
-        if q is not None:
-            return ir.const(-q) if q.numerator < 0 else None
+        if exponent.op is CONST:
+            q = ir.rational(exponent)
+            return ir.const(-q) if q is not None and q.numerator < 0 else None
         if exponent.op is NEG:
             return exponent.args[0]
         return None
@@ -382,7 +382,7 @@ class Formulas:
     def _size_of_product(self, e: Expr) -> Size:
         unit, found = factors(e)
         found = _gathered(found)
-        count, over, under, negative = 0, 0, 0, unit < 0
+        count, over, under, negative = 0, 0, 0, unit.numerator < 0
         for base, exponent in found:
             inverse = self._inverse(exponent)
             size, minus, begins = self._sizes[base] if base in self._sizes else self._measured(base)
@@ -400,9 +400,12 @@ class Formulas:
         if not found:
             form = self._number(ir.const(unit))
             return form.size, form.negative, False
-        top, bottom = self._quotient(abs(unit))
-        over += top != "1"
-        under += bottom != "1"
+        if unit.denominator == 1:
+            over += unit.numerator not in (1, -1)
+        else:
+            top, bottom = self._quotient(abs(unit))
+            over += top != "1"
+            under += bottom != "1"
         if not under and over == 1:
             return count, negative, begins and not negative
         return count + max(over - 1, 0) + under, negative, False

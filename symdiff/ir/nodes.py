@@ -242,7 +242,7 @@ _small: dict[int, Expr] = {}
 
 def const(value: Number) -> Expr:
     """The constant that a Python number denotes, exactly."""
-    if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
+    if type(value) is int or (type(value) is Fraction and value.denominator == 1):
         n = value.numerator
         if -64 <= n <= 64:
             found = _small.get(n)

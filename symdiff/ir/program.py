@@ -322,6 +322,11 @@ def unnesting(entry: Callable[..., Any], inputs: int, tree: Tree, count: int) ->
     return made
 
 
+NONE_OF_KIND = {"i": np.dtype(np.int32), "b": np.dtype(bool)}
+KINDS_OF_NONE = {d.char: np.dtype(int if k == "i" else bool) for k, d in NONE_OF_KIND.items()}
+"""The types of indices in the tree of an array without elements, of which no output says what they are."""
+
+
 def map_tree(function: Callable[[int], Any], tree: Tree) -> Any:
     """Replace every index of a tree by `function(index)`, keeping the containers."""
     if isinstance(tree, Made):
@@ -336,5 +341,7 @@ def map_tree(function: Callable[[int], Any], tree: Tree) -> Any:
         leaves = [function(int(i)) for i in tree.ravel()]
         if leaves and isinstance(leaves[0], np.ndarray):
             return np.stack(leaves).reshape(tree.shape + leaves[0].shape)
-        return np.array(leaves).reshape(tree.shape)
+        return np.array(leaves, None if leaves else KINDS_OF_NONE.get(tree.dtype.char)).reshape(
+            tree.shape
+        )
     return function(int(tree))

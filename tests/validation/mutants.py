@@ -1,6 +1,6 @@
 """Wrong signs and constants, planted one at a time: does validation catch them?
 
-`python tests/validation/mutants.py` prints the table of docs/reliability.md. Each mutant lives in a
+`python -m tests.validation.mutants` prints the table of docs/reliability.md. Each mutant lives in a
 process of its own: a line of a pass is changed and the module run again, or an entry of a table
 of rules and derivatives is. Then functions are derived, and some compiled, with the budget of
 every day, until a `ValidationWarning` or a `VerificationError` says what is wrong.
@@ -9,10 +9,13 @@ every day, until a `ValidationWarning` or a `VerificationError` says what is wro
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
 from importlib import import_module
 from math import (
     acos,
@@ -35,6 +38,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.validation import loop_mutants
+
 SECONDS = 240
 
 
@@ -48,6 +53,7 @@ class Mutant:
     new: str = ""
     plant: Callable[[], None] | None = None
     probes: tuple[Callable[..., Any], ...] = ()
+    tests: str = ""
 
     @property
     def name(self) -> str:
@@ -120,6 +126,8 @@ def caught_by(m: Mutant) -> str:
     from symdiff.pipeline.validation.stages import checked, named
 
     warnings.simplefilter("ignore")
+    if m.kind == "loops":
+        return loop_mutants.caught()
     crash = ""
     for f in m.probes or FORMULAS:
         g = symgrad(f, cache=False, verify=False)
@@ -345,6 +353,31 @@ def _edits() -> Iterator[Mutant]:
         yield Mutant(kind, where, old, new)
 
 
+def by_tests(m: Mutant) -> str:
+    """Which of the tests of every day catch a mutant that validation is silent about."""
+    import pytest
+
+    chosen = m.tests or TESTS.get(m.kind, "")
+    if not chosen:
+        return ""
+    with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
+        failed = pytest.main(
+            ["-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *chosen.split()]
+        )
+    return (
+        f"tests ({chosen.split('/')[-1].split()[0]})"
+        if failed == pytest.ExitCode.TESTS_FAILED
+        else ""
+    )
+
+
+TESTS = {
+    "complete": "tests/passes/test_across.py",
+    "bands": "tests/passes/test_complete.py",
+}
+"""Asked for kinds of mutants where validation is silent."""
+
+
 def _pairs(name: str) -> Mutant:
     """A wrong sign in what double-double arithmetic is made of."""
 
@@ -372,16 +405,19 @@ def mutants() -> list[Mutant]:
         rule = _rule(name)
         found.append(Mutant(rule.kind, rule.where, plant=rule.plant, probes=(probe,)))
     found += [_partial(name, probe) for name, probe in SLOPES.items()]
+    for where, old, new, tests in loop_mutants.EDITS:
+        found.append(Mutant("loops", where, old, new, tests=tests))
     return found
 
 
 def _trial(m: Mutant, answer: Any) -> None:
+    os.environ["SYMDIFF_CACHE_DIR"] = tempfile.mkdtemp()  # of kernels that may be wrong
     try:
         plant(m)
     except Exception as error:
         answer.put(f"NOT PLANTED: {type(error).__name__}: {error}")
         return
-    answer.put(caught_by(m))
+    answer.put(caught_by(m) or by_tests(m))
 
 
 def tried(m: Mutant) -> str:
@@ -395,20 +431,25 @@ def tried(m: Mutant) -> str:
         process.kill()
         process.join()
         return "nothing within its time"
-    return answer.get() if not answer.empty() else "a crash of the process"
+    return answer.get() if not answer.empty() else "NOT TRIED: the process ended"
 
 
 def main(only: str = "") -> int:
-    import symdiff  # noqa: F401
+    import symdiff
     from symdiff.pipeline.validation import machine, stages  # noqa: F401
 
     for name in (
         "passes.accuracy.widen",
         "passes.accuracy.compensate",
         "lowering.double_double.arithmetic",
-        "loops.diff.reverse",
+        *dict.fromkeys(where for where, *_ in loop_mutants.EDITS),
     ):
         import_module(f"symdiff.{name}")
+    symdiff.symgrad(lambda x: x * x, cache=False).grad(2.0)  # all is imported that is read again
+    for control in (Mutant("control", "nothing"), Mutant("loops", "nothing")):
+        if (result := tried(replace(control, plant=lambda: None))) != "":
+            print(f"without a planted fault: {result}")
+            return 1
     counts: dict[str, list[int]] = {}
     missed = []
     for m in mutants():
@@ -416,17 +457,17 @@ def main(only: str = "") -> int:
             continue
         result = tried(m)
         print(f"{m.kind:14} {result or 'NOT CAUGHT':44} {m.name}", flush=True)
-        tally = counts.setdefault(m.kind, [0, 0])
+        tally = counts.setdefault(m.kind, [0, 0, 0])
         tally[0] += 1
         good = bool(result) and not result.startswith(("nothing", "NOT"))
-        tally[1] += good
+        tally[2 if result.startswith("tests") else 1] += good
         if not good:
             missed.append(m.name)
-    print("\n| planted in | mutants | caught |\n|---|---|---|")
-    for kind, (count, good) in counts.items():
-        print(f"| {kind} | {count} | {good} |")
-    total = [sum(c[k] for c in counts.values()) for k in (0, 1)]
-    print(f"| all | {total[0]} | {total[1]} |")
+    print("\n| planted in | mutants | caught by validation | by tests |\n|---|---|---|---|")
+    for kind, (count, good, tested) in counts.items():
+        print(f"| {kind} | {count} | {good} | {tested} |")
+    total = [sum(c[k] for c in counts.values()) for k in (0, 1, 2)]
+    print(f"| all | {total[0]} | {total[1]} | {total[2]} |")
     for name in missed:
         print("missed:", name)
     return len(missed)

@@ -5,16 +5,19 @@ After:   t = sqrt(x**2 + y**2 + z**2); x/t, y/t, z/t
 
 Requires: formulas as they are to be printed.
 Ensures: definitions in order, each in terms of those before it; the formulas with the names put
-back are those that came in.
+back are those that came in, but for the order of terms and factors. Sums and products share parts
+in whatever order they were written (`shared_parts`).
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from symdiff import ir
+from symdiff.codegen.common.shared_parts import Parts, merged, replaced
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import Formulas, tree_sizes
 
@@ -22,8 +25,12 @@ LONG = 60
 """A formula alone has no names if it has fewer operations."""
 SAVED, SHARE = 20, 0.15
 """Characters that names must save, and which part of the text."""
-MOST, TRIALS = 8, 16
-"""Names, and parts that are tried as such."""
+MOST, SEVERAL, MOST_OF_ALL = 8, 3, 20
+"""Names of one formula; another one for so many more formulas; names altogether."""
+TRIED = 5
+"""Parts that are tried for each name, those that save most."""
+NAME, DEFINITION = 2, 6
+"""Characters of a name, and of what a definition takes beside its text."""
 MAX_OPERATIONS = 20_000
 """Where formulas have more operations as trees, everything that is shared gets a name."""
 
@@ -37,17 +44,54 @@ def named(outputs: Sequence[Expr]) -> tuple[list[tuple[str, Expr]], tuple[Expr, 
     total = sum(formulas.length(e) for e in outputs)
     if not outputs or total < (LONG if len(outputs) == 1 else 2 * len(outputs)):
         return [], outputs
+    outputs = merged(outputs)
     start = length = sum(len(formulas.text(e)) for e in outputs)
     bodies: dict[Expr, Expr] = {}
     shown = outputs
-    for _ in range(TRIALS):
+    most = min(MOST + len(outputs) // SEVERAL, MOST_OF_ALL)
+    while len(bodies) < most:
         found = _shortest(shown, bodies, length, formulas)
-        if found is None or len(bodies) == MOST:
+        if found is None:
             break
         shown, bodies, length = found
     if start - length < max(SAVED, SHARE * start):
         return [], outputs
     return _in_order(bodies, shown)
+
+
+def fewest(*choices: Sequence[Expr]) -> int:
+    """The place of the formulas that take the fewest operations with names for what they share;
+    of equal ones the shortest text, then the first."""
+    formulas, costs = Formulas(), list[tuple[int, int, int]]()
+    for k, outputs in enumerate(choices):
+        if max(tree_sizes(outputs).values(), default=0) > MAX_OPERATIONS:
+            return 0
+        definitions, shown = named(outputs)
+        made = [e for _, e in definitions] + list(shown)
+        lengths = sum(len(formulas.text(e)) for e in made)
+        costs.append((sum(map(formulas.length, made)), lengths, k))
+    return min(costs)[2]
+
+
+def put_back(
+    outputs: Sequence[Expr], shorten: Callable[[Sequence[Expr]], Sequence[Expr]]
+) -> tuple[Expr, ...]:
+    """The formulas with what they share made shorter, each definition by itself."""
+    definitions, shown = named(outputs)
+    made = list(shorten([*(e for _, e in definitions), *shown]))
+    known: dict[Expr, Expr] = {}
+    for (name, _), e in zip(definitions, made, strict=False):
+        (known[ir.var(name)],) = ir.substitute((e,), known)
+    return ir.substitute(made[len(definitions) :], known)
+
+
+def _letter(taken: set[str]) -> str:
+    """A letter for names that no other name begins with, where that can be had: t0 beside the
+    t1 and t2 of a user would be read as one of them."""
+    for letter in "tsuvwqpz":
+        if not any(re.fullmatch(rf"{letter}_?\d*", name) for name in taken):
+            return letter
+    return next(t for t in map("t{}_".format, itertools.count()) if not any(t in n for n in taken))
 
 
 def _all_shared(
@@ -59,7 +103,7 @@ def _all_shared(
     uses = Counter(a for e in order for a in e.args)
     uses.update(outputs)
     taken = {str(v.value) for v in ir.variables(outputs)}
-    free = (t for t in map("t{}".format, itertools.count()) if t not in taken)
+    free = map(f"{_letter(taken)}{{}}".format, itertools.count())
     definitions: list[tuple[str, Expr]] = []
     made: dict[Expr, Expr] = {}
     for e in order:
@@ -76,32 +120,24 @@ def _shortest(
     outputs: tuple[Expr, ...], bodies: dict[Expr, Expr], length: int, formulas: Formulas
 ) -> tuple[tuple[Expr, ...], dict[Expr, Expr], int] | None:
     """With one more name, if there is one that makes the text shorter."""
-    roots = (*outputs, *bodies.values())
-    uses: dict[Expr, int] = {}
-    order = ir.topological(roots)
-    for e in roots:
-        uses[e] = uses.get(e, 0) + 1
-    for e in reversed(order):
-        for a in e.args:
-            uses[a] = uses.get(a, 0) + uses[e]
-    gains = sorted(
-        (
-            ((uses[e] - 1) * len(formulas.text(e)), formulas.text(e), e)
-            for e in order
-            if e.args and not e.op.boolean and uses[e] > 1 and formulas.length(e) > 1
-        ),
-        key=lambda g: (-g[0], g[1]),
-    )
+    parts = Parts((*outputs, *bodies.values()))
+    gains = []
+    for part in parts.candidates():
+        size = len(formulas.text(part.node))
+        if formulas.length(part.node) and (uses := parts.count(part)) > 1:
+            gains.append(((uses - 1) * (size - NAME) - NAME, formulas.text(part.node), part))
     name = ir.var(f"#{len(bodies)}")
     best = None
-    for _, _, e in gains[:4]:
-        made = ir.substitute(roots, {e: name})
-        if name in made:
+    for gain, _, part in sorted(gains, key=lambda g: (-g[0], g[1]))[:TRIED]:
+        if gain <= 0:
+            break
+        made = replaced(parts.roots, part, name)
+        if made == (name,):
             continue
         shown = made[: len(outputs)]
-        inside = dict(zip(bodies, made[len(outputs) :], strict=True)) | {name: e}
+        inside = dict(zip(bodies, made[len(outputs) :], strict=True)) | {name: part.node}
         now = sum(len(formulas.text(f)) for f in shown)
-        now += sum(len(formulas.text(f)) + 6 for f in inside.values())
+        now += sum(len(formulas.text(f)) + DEFINITION for f in inside.values())
         if now < length:
             length, best = now, (shown, inside, now)
     return best
@@ -119,9 +155,9 @@ def _in_order(
             if n not in order and all(v in order for v in ir.variables((body,)) if v in bodies)
         ]
     taken = {str(v.value) for v in ir.variables((*outputs, *bodies.values()))}
-    free = [t for t in ("t", *(f"t{k}" for k in range(2 * MOST + len(taken)))) if t not in taken]
-    names = free[:1] if len(order) == 1 and free[0] == "t" else [t for t in free if t != "t"]
-    known = {n: ir.var(t) for n, t in zip(order, names, strict=False)}
+    t = _letter(taken)
+    names = [t] if len(order) == 1 else [f"{t}{k}" for k in range(len(order))]
+    known = {n: ir.var(t) for n, t in zip(order, names, strict=True)}
     made = ir.substitute((*outputs, *(bodies[n] for n in order)), known)
     count = len(outputs)
     return [(str(known[n].value), e) for n, e in zip(order, made[count:], strict=True)], made[

@@ -1,7 +1,7 @@
 """Print expressions as a person writes them, as text or LaTeX.
 
-Formulas go through SymPy, which collects like terms and orders them. What would
-fill pages as one formula is written with named temporaries, straight from the DAG.
+Text is that of `ir.formula_text`; what would fill pages as one formula is written with named
+temporaries. LaTeX is SymPy's.
 """
 
 from __future__ import annotations
@@ -38,16 +38,6 @@ READABLE = 400
 """Above this many operations, shared parts get names."""
 
 _stack_lock = Lock()
-
-
-def format_text(expression: Any) -> str:
-    """A SymPy expression as one line of text, such as `cos(x)/x - sin(x)/x**2`.
-
-    Raises
-    ------
-    SymdiffError : if it is too large for that.
-    """
-    return _print(expression, _text_printer())
 
 
 def format_latex(expression: Any) -> str:
@@ -139,104 +129,6 @@ def _float_text(value: Any) -> str:
     if math.isfinite(double) and (value == double or value._prec <= 53):
         return repr(double)
     return str(value.n(17))
-
-
-@cache
-def _text_printer() -> Callable[[Any], str]:
-    import sympy
-    from sympy.printing.precedence import PRECEDENCE
-    from sympy.printing.str import StrPrinter
-
-    class Printer(StrPrinter):  # type: ignore[misc, unused-ignore]
-        """SymPy's printer with the names and number texts of our grammar."""
-
-        def _print_Float(self, e: Any) -> str:
-            return _float_text(e)
-
-        def _print_Pow(self, e: Any, rational: bool = False) -> str:
-            """`1/x**2` rather than `x**(-2)`."""
-            if e.exp.is_Rational and e.exp < 0:
-                below = sympy.Pow(e.base, -e.exp, evaluate=False) if e.exp != -1 else e.base
-                return "1/" + str(self.parenthesize(below, PRECEDENCE["Mul"], strict=False))
-            return str(super()._print_Pow(e, rational))
-
-        def _print_Add(self, e: Any, order: Any = None) -> str:
-            """As SymPy, but with a positive term first if there is one."""
-            terms = self._as_ordered_terms(e, order=order)
-            first = next((t for t in terms if not t.as_coeff_Mul()[0].is_extended_negative), None)
-            if first is not None:
-                terms.remove(first)
-                terms.insert(0, first)
-            text = ""
-            for t in terms:
-                s = self._print(t)
-                sign = "-" if s.startswith("-") and not t.is_Add else "+"
-                s = s[1:] if sign == "-" else s
-                if t.is_Add or t.is_Relational:
-                    s = f"({s})"
-                text += f" {sign} {s}"
-            return text[3:] if text.startswith(" + ") else "-" + text[3:]
-
-        def _print_Function(self, e: Any) -> str:
-            name = e.func.__name__
-            args = e.args
-            if e.func is sympy.polygamma and args[0] == 0:
-                name, args = "digamma", args[1:]
-            if e.func is sympy.sinc:  # NumPy's sinc(x) is sin(pi*x)/(pi*x)
-                args = (args[0] / sympy.pi,)
-            return f"{_NAMES.get(name, name)}({', '.join(self._print(a) for a in args)})"
-
-        _print_Max = _print_Min = _print_Abs = _print_Function  # noqa: N815
-
-        def _print_Exp1(self, e: Any) -> str:
-            return "e"
-
-        def _print_NaN(self, e: Any) -> str:
-            return "nan"
-
-        def _print_Infinity(self, e: Any) -> str:
-            return "inf"
-
-        def _print_NegativeInfinity(self, e: Any) -> str:
-            return "-inf"
-
-        def _print_Relational(self, e: Any) -> str:
-            left, right = (self.parenthesize(a, PRECEDENCE["Relational"]) for a in e.args)
-            return f"{left} {e.rel_op} {right}"
-
-        def _print_And(self, e: Any) -> str:
-            return " and ".join(self._condition(a) for a in e._sorted_args)
-
-        def _print_Or(self, e: Any) -> str:
-            return " or ".join(self._condition(a) for a in e._sorted_args)
-
-        def _print_Not(self, e: Any) -> str:
-            return "not " + self._condition(e.args[0])
-
-        def _print_ITE(self, e: Any) -> str:
-            condition, then, other = e.args
-            both = sympy.And(condition, then), sympy.And(sympy.Not(condition), other)
-            return str(self._print(sympy.Or(*both)))
-
-        def _condition(self, e: Any) -> str:
-            text = self._print(e)
-            return text if e.is_Relational else f"({text})"
-
-        def _print_Piecewise(self, e: Any) -> str:
-            text, pairs = "nan", e.args
-            if e.args[-1].cond == sympy.true:
-                text, pairs = self._print(e.args[-1].expr), e.args[:-1]
-            for value, condition in reversed(pairs):
-                text = f"where({self._print(condition)}, {self._print(value)}, {text})"
-            return text
-
-    return lambda e: str(Printer().doprint(e))
-
-
-_NAMES = {
-    "Abs": "abs", "Max": "max", "Min": "min", "ceiling": "ceil", "loggamma": "lgamma",
-}  # fmt: skip
-"""Where SymPy's name differs from Python's."""
 
 
 @cache

@@ -29,6 +29,7 @@ from symdiff.frontend.trace.values import (
     from_outside,
     is_number,
     join,
+    number,
     python_kind,
 )
 from symdiff.ir import CONST
@@ -85,7 +86,23 @@ def elementwise(f: Callable[..., Any], *values: Any) -> Any:
         raise Refused(f"arrays of shapes {shapes} do not fit together") from None
     rows = zip(*(np.broadcast_to(a, shape).ravel() for a in arrays), strict=True)
     result = array_of([f(*row) for row in rows], shape)
+    if not result.items.size:
+        result = SmallArray(result.items, _kind_of_none(f, values))
     return active.get().own(result) if shape else result.items.item()
+
+
+def _kind_of_none(f: Callable[..., Any], values: Sequence[Any]) -> str:
+    """The kind of a result without elements: that of the same for some numbers."""
+    some = []
+    for v in values:
+        items = asarray(v).items
+        kind = asarray(v).kind
+        any_of_kind = True if kind == "b" else 1 if kind == "i" else number(0.5)
+        some.append(items.flat[0] if items.size else any_of_kind)
+    try:
+        return array_of([f(*some)], (1,)).kind
+    except Refused:
+        return "f"
 
 
 def _beside_data(values: Sequence[Any]) -> None:
@@ -151,9 +168,11 @@ def dtype_kind(dtype: Any) -> str | None:
 def converted(array: SmallArray, kind: str | None) -> SmallArray:
     if kind is None or kind == array.kind:
         return array
+    if not array.items.size:
+        return SmallArray(array.items, kind)
     if kind == "b":
         return array_of([scalars.truth(v) for v in array.items.ravel()], array.items.shape)
-    if kind == "i" and array.kind == "f":
+    if kind == "i" and array.kind == "f" and array.items.size:
         raise Refused("a real number is converted to an integer", "use np.trunc or np.floor")
     items = np.empty(array.items.shape, object)
     items.ravel()[:] = [cast(v, kind) for v in array.items.ravel()]
@@ -190,7 +209,7 @@ def _index(index: Any) -> Any:
                 retrace_integers(active.get(), v.expr)
         raise Refused(
             f"{describe(index)} is used as an index",
-            integer_hint(index) or "an index must be known; use np.where to select by value",
+            integer_hint(index, "an index must be known; use np.where to select by value"),
         )
     return index
 

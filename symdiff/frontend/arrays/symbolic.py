@@ -16,7 +16,7 @@ from symdiff import ir
 from symdiff.frontend.arrays.small import asarray
 from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.defined import masked
-from symdiff.frontend.trace.extents import common_shape, extent, repeated, same_size
+from symdiff.frontend.trace.extents import common_shape, extent, positive, repeated, same_size
 from symdiff.frontend.trace.recorder import active, numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -163,6 +163,10 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
     if isinstance(value, SymArray):
         return value
     if isinstance(value, Listed):
+        for n in value.items.shape[: min(len(value.nest), len(value.items.shape) - 1)]:
+            if not positive(t, n):
+                what = "a list without elements is taken as an array, whose shape it does not say"
+                t.require(ir.ne(n, ZERO), "value", what)
         return value.items
     if isinstance(value, Selected):
         return t.compacted(value)

@@ -168,7 +168,7 @@ def _rows_of(t: Tracer, values: Any, generator: Any) -> Any:
         return None
     if not isinstance(found, Listed) or len(found.items.shape) < 2:
         return None
-    return array_total(t, found.items, 0)
+    return array_total(t, symbolic.symbolic(t, found), 0)
 
 
 def _extreme_of(t: Tracer, values: Any, op: ir.Op) -> Any:
@@ -332,7 +332,7 @@ def _range(t: Tracer, *args: Any) -> Any:
                 demands.retrace_integers(t, v.expr)
             raise Refused(
                 f"range() of {describe(v)}",
-                integer_hint(v) or "the number of steps must be an integer known when traced",
+                integer_hint(v, "the number of steps must be an integer known when traced"),
             )
     return range(*args)
 

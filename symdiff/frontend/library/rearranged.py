@@ -188,7 +188,9 @@ def ravel_multi_index(multi_index: Any, dims: tuple[int, ...]) -> Any:
 
 def ix_(*args: ArrayLike) -> Any:
     n = len(args)
-    return tuple([a.reshape((1,) * k + (-1,) + (1,) * (n - 1 - k)) for k, a in enumerate(args)])
+    return tuple(
+        [np.asarray(a).reshape((1,) * k + (-1,) + (1,) * (n - 1 - k)) for k, a in enumerate(args)]
+    )
 
 
 def block(arrays: Any) -> Any:

@@ -20,7 +20,7 @@ from symdiff.frontend.library.builtin_functions import (
     whole,
 )
 from symdiff.frontend.loops import sequences
-from symdiff.frontend.syntax.containers import elements, plain
+from symdiff.frontend.syntax.containers import elements, plain, subscript
 from symdiff.frontend.syntax.operators import binary, compare
 from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.tracer import Tracer
@@ -207,6 +207,12 @@ def _fsum(t: Tracer, values: Any) -> Any:
     return as_float(found) if is_number(found) else found
 
 
+def _items(t: Tracer, keys: tuple[Any, ...], value: Any) -> Any:
+    """What `operator.itemgetter(*keys)` makes of a value."""
+    found = tuple([subscript(t, value, k) for k in keys])
+    return found if len(found) > 1 else found[0]
+
+
 TABLE: dict[str, Callable[..., Any]] = {
     "math.floor": _rounding(functions.FLOOR),
     "math.ceil": _rounding(functions.CEIL),
@@ -222,6 +228,11 @@ TABLE: dict[str, Callable[..., Any]] = {
     "math.isclose": _math_isclose,
     "math.isfinite": lambda t, x: finiteness.finite(x),
     "math.isnan": lambda t, x: finiteness.undefined(x),
+    "math.remainder": lambda t, x, y: scalars.binary(
+        ast.Sub,
+        x,
+        scalars.binary(ast.Mult, y, scalars.apply(functions.ROUND, scalars.binary(ast.Div, x, y))),
+    ),
     "math.isinf": lambda t, x: finiteness.infinite(x),
     "math.comb": _integers(math.comb),
     "math.perm": _integers(math.perm),
@@ -253,6 +264,8 @@ TABLE: dict[str, Callable[..., Any]] = {
     "operator.ge": _comparison(ast.GtE),
     "operator.eq": _comparison(ast.Eq),
     "operator.ne": _comparison(ast.NotEq),
+    "operator.getitem": lambda t, a, key: subscript(t, a, key),
+    "operator.itemgetter": lambda t, *keys: Method(_items, keys, "itemgetter"),
     "operator.neg": lambda t, x: arrays.elementwise(scalars.negative, x),
 }
 """Traced versions, by the dotted name of what they implement."""

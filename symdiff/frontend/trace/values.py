@@ -51,6 +51,13 @@ class Scalar:
     def __init__(self, expr: Expr, defined: Expr = TRUE) -> None:
         self.expr, self.defined = expr, defined
 
+    def __index__(self) -> int:
+        """Python asks for a known integer."""
+        raise Refused(
+            f"{describe(self)} is used where an integer must be known when traced",
+            "annotate a parameter that is one, such as n: int, or make it static",
+        )
+
 
 class Real(Scalar):
     """A real number, also one that is known."""

@@ -14,6 +14,7 @@
 `loop_tiers`         the same tiers for the values of programs with arrays and loops
 `propagation`        the error of an expression from those of the names in it
 `estimates`          the errors of a program with arrays and loops, estimated beside it
+`result_errors`      how far results may be off, as results
 `estimated_statements`  what estimates ask of the statements of a program
 `lossy`              which programs pass on what underflow costs, and which divide
 `matrix_errors`      the errors of products of matrices

@@ -87,14 +87,15 @@ FADES = -600
 """Exponentials below are so small that their errors, of a unit or two, are left out."""
 
 
-def corrected_program(program: LoopProgram) -> LoopProgram:
-    """The program with the rounding errors of all numbers.
+def corrected_program(program: LoopProgram, norm: bool = False) -> LoopProgram:
+    """The program with the rounding errors of all numbers; with `norm` arrays are accepted by their
+    largest elements.
 
     Raises
     ------
     UnsupportedError : if it calls a routine, or a function without a correction.
     """
-    return _Correcting(program).whole_program()
+    return _Correcting(program, norm).whole_program()
 
 
 def corrected_at_once(program: LoopProgram, small: int = SMALL) -> LoopProgram:
@@ -130,12 +131,14 @@ class _Correcting(Beside):
     Attributes
     ----------
     functions : whether there are any.
+    norm : whether arrays are accepted by their largest elements.
     """
 
     suffixes = ("rest",)
 
-    def __init__(self, program: LoopProgram) -> None:
+    def __init__(self, program: LoopProgram, norm: bool = False) -> None:
         super().__init__(program)
+        self.norm = norm
         self.functions = False
 
     def pairs(self, outputs: Sequence[Expr], leaves: Mapping[Expr, Parts]) -> list[Parts]:
@@ -267,7 +270,7 @@ class _Correcting(Beside):
             self.names,
             places,
             t,
-            [_wrong(self.of_each(t), value, rest), *size],
+            [_infinite(*size) if self.norm else _wrong(self.of_each(t), value, rest), *size],
             [False, True, True],
         )
         checks += block
@@ -281,6 +284,11 @@ def _together(value: Expr, rest: Expr) -> Expr:
     """The sum; a value that is not finite stays."""
     total = raw(ADD, (value, rest))
     return raw(WHERE, (raw(LT, (raw(ir.ABS, (total,)), INF)), total, value))
+
+
+def _infinite(size: Expr, off: Expr) -> Expr:
+    """1 where a value or its correction is not finite."""
+    return raw(WHERE, (raw(ir.AND, (raw(LT, (size, INF)), raw(LT, (off, INF)))), ZERO, ONE))
 
 
 def _wrong(accepted: Expr, value: Expr, rest: Expr) -> Expr:

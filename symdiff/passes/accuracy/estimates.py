@@ -118,7 +118,7 @@ class Estimated(NamedTuple):
 
 def estimated(
     program: LoopProgram, dtype: str = "float64", strict: bool = False, tests: bool = False,
-    by_rows: bool = False, known: dict[Any, Any] | None = None,
+    by_rows: bool = False, norm: bool = False, known: dict[Any, Any] | None = None,
 ) -> Estimated:  # fmt: skip
     """The program with a check for each result whose error is not known statically.
 
@@ -126,9 +126,10 @@ def estimated(
     ----------
     tests : whether what underflow and overflow cost counts.
     by_rows : whether all values keep their error tests, as they do with `strict`.
+    norm : whether an array is checked by its largest element alone.
     known : see `Propagation`.
     """
-    work = _Estimating(program, dtype, strict, tests, by_rows, {} if known is None else known)
+    work = Estimating(program, dtype, strict, tests, by_rows, norm, known)
     block = work.block(program.block)
     checks = [c for e in dict.fromkeys(program.outputs) for c in work.check(e)]
     if not checks:
@@ -140,7 +141,7 @@ def estimated(
     )  # fmt: skip
 
 
-class _Estimating(Propagation):
+class Estimating(Propagation):
     """The errors of a program's names.
 
     Attributes
@@ -153,10 +154,10 @@ class _Estimating(Propagation):
     """
 
     def __init__(
-        self, program: LoopProgram, dtype: str, strict: bool, tests: bool, by_rows: bool,
-        known: dict[Any, Any],
+        self, program: LoopProgram, dtype: str, strict: bool, tests: bool, by_rows: bool, norm: bool,
+        known: dict[Any, Any] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(dtype, underflows=tests, known=known)
+        super().__init__(dtype, underflows=tests, known={} if known is None else known)
         self.program, self.strict, self.tests = program, strict, strict or by_rows
         self.last = last_arrays(program)
         self.tapes: dict[str, Error] = {}
@@ -164,7 +165,7 @@ class _Estimating(Propagation):
         self.sums: dict[tuple[str, int], Expr] = {}
         self.zeros: set[str] = set()
         self.rising: dict[str, Fraction] = {}
-        self.bounded = True
+        self.bounded, self.norm = True, norm
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
         self.names = Names((*types(self.program), *(v.tape for s in loops for v in s.saves)))
         self.counts = {e for p in self.program.params for e in p.type.shape if e.op is INDEX}
@@ -523,7 +524,7 @@ class _Estimating(Propagation):
             self.names, places, t, (one, size, off), (False, True, True), self.mark
         )
         (wrong, largest, most), block = each_
-        fine = ir.le(wrong, ZERO)
+        fine = TRUE if self.norm else ir.le(wrong, ZERO)
         if not self.strict:
             fine = ir.and_(fine, self._fine(most, const(LIMIT), largest))
         return [*block, self._check(fine)]
@@ -579,7 +580,7 @@ class _Carrying:
             self.static, self.names = False, []
         return True
 
-    def error(self, which: int, work: _Estimating) -> Error:
+    def error(self, which: int, work: Estimating) -> Error:
         """Of the value at the start of an iteration (0), or after the last (1)."""
         value = ir.var(self.carried.name if which == 0 else self.carried.result)
         first = ir.var(self.names[which])
@@ -596,4 +597,4 @@ class _Carrying:
         return Error(self.common, total)
 
 
-__all__ = ["Estimated", "estimated"]
+__all__ = ["Estimated", "Estimating", "estimated"]

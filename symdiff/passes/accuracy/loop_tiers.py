@@ -110,7 +110,8 @@ class GuardedProgram(NamedTuple):
 
 def guard_values(
     program: LoopProgram, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
-    estimates: bool = False, by_rows: bool = False, known: dict[Any, Any] | None = None,
+    estimates: bool = False, by_rows: bool = False, norm: bool = False,
+    known: dict[Any, Any] | None = None,
 ) -> GuardedProgram:  # fmt: skip
     """The program with its error tests.
 
@@ -123,6 +124,7 @@ def guard_values(
     estimates : whether checks "accuracy" say that a result lost digits (see `estimates`).
     by_rows : whether the program is one for each row: then their values keep tests of their own, so
         that rows do not depend on each other.
+    norm : as of `estimates.estimated`.
     known : what was found of single expressions, of this program or one like it with other tests;
         more is added.
     """
@@ -133,7 +135,7 @@ def guard_values(
         if tests < UNDERFLOW and passes_on_losses(program):
             flags = UNDERFLOWS | OVERFLOWS
         program, unwatched, untested, _ = estimated(
-            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, known
+            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm, known
         )
     work = _Guarding(
         program, dtype, accuracy, tests, unwatched, untested, {} if known is None else known

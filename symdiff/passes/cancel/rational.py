@@ -42,7 +42,7 @@ class Factored:
     factors: dict[str, tuple[Any, int]]
 
 
-_ONE = Fraction(1)
+_ONE: Fraction = ONE.value
 _SMALL = {n: _ONE if n == 1 else Fraction(n) for n in range(-32, 33)}
 
 
@@ -116,7 +116,7 @@ class Ring:
             unit = b.unit
         else:
             unit = a.unit if b.unit is _ONE else a.unit * b.unit
-        return Factored(unit, factors if unit else {})
+        return Factored(unit, factors if unit is _ONE or unit else {})
 
     def neg(self, a: Factored) -> Factored:
         return Factored(-a.unit, a.factors)
@@ -125,16 +125,18 @@ class Ring:
         return self.mul(a, self.pow(b, -1))
 
     def pow(self, a: Factored, n: int) -> Factored:
-        if n < 0 and a.unit == 0:
-            raise OutOfBudgetError("division by zero")
+        unit = a.unit
+        if unit is not _ONE:
+            if n < 0 and unit == 0:
+                raise OutOfBudgetError("division by zero")
+            unit = unit**n
         if n == 0:
-            return self.const(Fraction(1))
-        unit = _ONE if a.unit is _ONE else a.unit**n
+            return self.const(_ONE)
         return Factored(unit, {k: (p, e * n) for k, (p, e) in a.factors.items()})
 
     def add(self, a: Factored, b: Factored) -> Factored:
-        if a.unit == 0 or b.unit == 0:
-            return a if b.unit == 0 else b
+        if not (a.unit and b.unit):
+            return b if b.unit else a
         a, b = self._aligned(a, b)
         common: dict[str, tuple[Any, int]] = {}
         for key in {**a.factors, **b.factors}:

@@ -48,7 +48,7 @@ from symdiff.passes.cancel.meeting import (
 from symdiff.passes.cancel.signsquares import place
 from symdiff.passes.differentiate import all_of, gradient
 
-MAX_CHOICES = 24
+MAX_CHOICES = 32
 """Kinks that are told apart in one output, with those that meet there."""
 MAX_DEPTH = 4
 """Kinks that are told apart where they meet, if no more choices are needed for that."""
@@ -123,9 +123,9 @@ class _Choices:
             if u in done:
                 continue
             degree = self._degree(e, {u, *_dependent_on(u, loci, before)})
-            doubtful = self.second and bool(degree) and _may_be_flat(u)
-            nested = bool(known) and u in inner
-            if not (degree > 1 or doubtful or nested or (tangled and u in inner)):
+            unproven = self.second and bool(degree) and _may_be_flat(u)
+            nested = u in inner and (tangled or bool(known))
+            if not (degree > 1 or unproven or nested):
                 if not (degree and self._bound(u, known)):
                     continue
             done = done | {u}
@@ -307,7 +307,7 @@ def _triangular(loci: Iterable[Expr]) -> bool:
     seen: set[Expr] = set()
     for u in loci:
         own = ir.variables((u,))
-        if all(v in seen for v in own if v in form(u)):
+        if _may_be_flat(u) or all(v in seen for v in own if v in form(u)):
             return False
         seen.update(own)
     return True

@@ -45,9 +45,13 @@ from symdiff.passes.guards.shape import (
     without_epsilon,
 )
 
+NEAR = Fraction(1, 2**60)
+"""Within this of 0, a limit is taken to be 0."""
 MAX_QUESTIONS = 200
 """Branches, clamps and epsilons looked at in one function."""
 MAX_ANCESTORS = 12
+MAX_AROUND = 4
+"""Conditions that are looked at as guards of a whole output."""
 MAX_PLACES = 8
 """Singular sets at which it is seen whether other branches cut them out too."""
 MAX_ROUNDS = 4
@@ -165,7 +169,7 @@ class _Repairs:
             if r is not before and self.solved:
                 self.dropped[e] = self.solved
             new[e] = r
-        result = tuple(new[o] for o in outputs)
+        result = tuple(self.around(new[o]) for o in outputs)
         for m in ir.topological(result):
             if m not in self.silent and may_be_guard(m):
                 result = self._bounded(result, m)
@@ -189,6 +193,26 @@ class _Repairs:
             if any(p in solved for p in stay)
         ]
         return list(dict.fromkeys(conditions))
+
+    def around(self, output: Expr) -> Expr:
+        """An output without branches that are guards of it as a whole, though what they choose between has
+        no limit by itself, as the axis of a rotation by 0 has none."""
+        branches = [
+            e for e in _differentiated(output)
+            if e.op is WHERE and e is not output and e not in self.wrong and e not in self.silent
+            and any(map(self._may_be_singular, e.args[1:]))
+        ]  # fmt: skip
+        conditions = list(dict.fromkeys(e.args[0] for e in branches))
+        for c in conditions[:MAX_AROUND]:
+            joint = self.contexts.joined(output, (c,))
+            if joint.op is not WHERE or joint.args[0] is not c:
+                continue
+            alone = _Repairs(self.prover, GuardNotes(), self.contexts, self.origin)
+            found = alone._branch(joint, *joint.args)
+            if found is not None:
+                self.notes.guards += [g for g in alone.notes.guards if g not in self.notes.guards]
+                output = found
+        return output
 
     def _stays(self, place: Solved, order: list[Expr], branches: list[Expr]) -> bool:
         """Whether one of the branches is a guard at a place: the side that is not taken there is
@@ -243,7 +267,7 @@ class _Repairs:
                     return None
                 coarse = coarse or v.coarse or v.local
                 if v.local:
-                    far = ir.or_(far, ir.and_(part, _far(small, plain)))
+                    far = ir.or_(far, ir.and_(part, _far(small, plain, v)))
                 if v.outside or about is not part:
                     rest = ir.or_(rest, ir.and_(part, ir.not_(domain(plain))))
             smooth = plain if rest is FALSE or len(parts) == 1 else other
@@ -283,7 +307,7 @@ class _Repairs:
             outside = ir.and_(part, ir.not_(domain(other))) if v.outside else FALSE
             joined = ir.where(outside, value, joined)
             if v.local:
-                joined = ir.where(ir.and_(part, _far(value, other)), value, joined)
+                joined = ir.where(ir.and_(part, _far(value, other, v)), value, joined)
             return EXTENDED(node, joined) if coarse or v.coarse or v.local else joined
         return None
 
@@ -378,7 +402,7 @@ class _Repairs:
                 self._note(e, condition, verdict)
             if verdict.kind == "right":
                 if verdict.local:
-                    other = ir.where(_far(e, other), e, other)
+                    other = ir.where(_far(e, other, verdict), e, other)
                 coarse = verdict.coarse or verdict.local
                 return ir.substitute(outputs, {e: EXTENDED(e, other) if coarse else other})
         return outputs
@@ -449,10 +473,13 @@ def _differentiated(e: Expr) -> list[Expr]:
     return ir.topological(ir.transform((e,), rule))
 
 
-def _far(small: Expr, other: Expr) -> Expr:
+def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
     """Whether a guarded value is far from the function, as it can be where it is the limit only
-    for some values of other variables; not where the function has no value."""
-    return ir.lt(Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other))
+    for some values of other variables; where the function has no value, if it has no limit for some."""
+    near, distance = Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other)
+    if v.partly:  # no arithmetic tells that a limit is exactly 0
+        return ir.not_(ir.le(distance, near + ir.const(NEAR)))
+    return ir.lt(near, distance)
 
 
 def _vanishes(places: Iterable[dict[Expr, Expr]], n: Expr) -> bool:

@@ -99,6 +99,7 @@ class Verdict:
     coarse : whether it is right as the limit, but not as the value of the whole band.
     local : whether it is right only for some values of the variables that do not lead away
         from the singular points.
+    partly : whether it is local as the other side has no limit for some of them.
     """
 
     kind: Literal["right", "wrong"]
@@ -111,6 +112,7 @@ class Verdict:
     outside: bool = False
     coarse: bool = False
     local: bool = False
+    partly: bool = False
 
 
 class Prover:
@@ -243,18 +245,23 @@ class _Case:
         if t is not None and t.op.kink is not None and not self._even():
             return None
         met: list[Verdict] = []
-        outside = False
+        right: list[Solution] = []
+        outside = partly = False
         centres = list(self._centres())
         if self.band and not self._covered(centres):
             return None
         asked = centres[: MAX_CENTRES * 3]
         for centre, solved in itertools.chain(asked, self._proper(asked, met)):
             outcome = self._at(centre, solved)
-            if outcome == "unsuitable":
+            if outcome == "unsuitable" and any(s.items() < solved.items() for s in right):
+                outcome = "no limit"  # a part of a set where the guard is right elsewhere
+            if outcome == "unsuitable" or (outcome == "no limit" and len(self.params) == 1):
                 return None
+            partly = partly or outcome == "no limit"
             outside = outside or outcome == "outside"
             if isinstance(outcome, Verdict):
                 met.append(outcome)
+                right.append(solved)
         wrong = [v for v in met if v.kind == "wrong"]
         if wrong:
             return max(wrong, key=lambda v: v.ulps)
@@ -265,7 +272,8 @@ class _Case:
         for solved, size in self.bands:
             differ, undefined = self._elsewhere(solved, size)
             local, outside = local or differ, outside or undefined
-        return replace(met[0], outside=outside, coarse=any(v.coarse for v in met), local=local)
+        coarse = any(v.coarse for v in met)
+        return replace(met[0], outside=outside, coarse=coarse, local=local or partly, partly=partly)
 
     # ------------------------------------------------------------- singular points
     def _centres(self) -> Iterator[Centre]:
@@ -278,6 +286,7 @@ class _Case:
                 if d not in seen and len(singular) < MAX_LOCI:
                     seen.add(d)
                     singular.append(d)
+        singular = [*self._equations(), *singular]
         if len(self.params) == 1:
             yield from self._roots(singular)
             return
@@ -317,12 +326,15 @@ class _Case:
         constants = {v: ir.const(q) for v, q in point.items()}
         return ir.FALSE not in ir.substitute(self.prover.facts, constants)
 
+    def _equations(self) -> list[Expr]:
+        """What vanishes where equations in the condition hold: the other side may be singular there
+        in a way that is not seen in its formula."""
+        nodes = ir.topological((self.condition,))
+        return [ir.sub(*n.args) for n in nodes if n.op is EQ][:MAX_LOCI]
+
     def _covered(self, centres: Sequence[Centre]) -> bool:
         """Whether the points that equations in the condition cut out are known."""
-        for n in ir.topological((self.condition,)):
-            if n.op is not EQ:
-                continue
-            difference = ir.sub(*n.args)
+        for difference in self._equations():
             if len(self.params) == 1:
                 v = self.params[0]
                 cut = [{v: ir.const(r)} for r in rational_roots(difference, v, ())]
@@ -347,7 +359,7 @@ class _Case:
     # ------------------------------------------------------------- one singular point
     def _at(
         self, centre: dict[Expr, Fraction], solved: Solution
-    ) -> Verdict | Literal["unsuitable", "outside"] | None:
+    ) -> Verdict | Literal["unsuitable", "no limit", "outside"] | None:
         varied = list(solved)
         moved = {v: ir.const(q) + v for v, q in centre.items()}
         condition, small, other = ir.substitute((self.condition, self.small, self.other), moved)
@@ -364,7 +376,7 @@ class _Case:
             self.bands.append((solved, max(reach.values(), default=0.0)))
         kind = self._germ(other)
         if kind in HOPELESS:
-            return "unsuitable"
+            return "no limit"
         program = Certified(self.params, [other, small, taken], (), WORK)
         truth, got, _ = program.at_with_status([0.0] * len(self.params))
         if truth.status == got.status == "domain":
@@ -376,11 +388,11 @@ class _Case:
                 [w * size * part for w in d] for d, size in reach.items() for part in FRACTIONS
             ]
             undefined = all(program.at_with_status(s)[0].status == "domain" for s in steps)
-            return "outside" if steps and undefined else "unsuitable"
+            return "outside" if steps and undefined else "no limit"
         if _overflows(got) and (truth.status == "budget" or _overflows(truth)):
             return None  # nothing is said by what no double is: other points tell
         if truth.status not in ("exact", "limit") or not math.isfinite(got.value):
-            return "unsuitable"
+            return "no limit"
         seen = Verdict(
             "right", tuple((v, centre[v]) for v in self.params), got.value, truth.value,
             _disagreement(got, truth), tuple(solved.items()), True,
@@ -399,7 +411,7 @@ class _Case:
                     outside = True
                     continue
                 if at.status not in ("exact", "limit") or not math.isfinite(value.value):
-                    return "unsuitable"
+                    return "no limit"
                 place = tuple(
                     (v, centre[v] + Fraction(s)) for v, s in zip(self.params, step, strict=True)
                 )
@@ -409,7 +421,7 @@ class _Case:
                 )  # fmt: skip
                 errors.append((there.ulps / BAND_ULPS, there))
         if not errors:
-            return "unsuitable"
+            return "no limit"
         score, worst = max(errors, key=lambda e: e[0])
         scale = max([1.0, *(abs(float(q)) for q in centre.values())])
         wide = max(reach.values(), default=0.0) > NARROW * scale
@@ -420,7 +432,7 @@ class _Case:
             analytic = kind == "analytic" or (kind == "" and self._extends(other, varied))
             coarse = score > 1 and miss > FINE
             right = replace(worst, kind="right", outside=outside, coarse=coarse)
-            return right if analytic else "unsuitable"
+            return right if analytic else "no limit"
         if wide and _far(got, truth, CLOSE):
             return "unsuitable"
         return replace(worst, kind="wrong")

@@ -39,7 +39,7 @@ candidates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from symdiff import ir
@@ -73,10 +73,12 @@ _RATIONAL = (ADD, SUB, NEG, MUL, DIV)
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """A short form, and what must not be zero for it to be one: nothing, for most."""
+    """A short form; what must not be zero for it to be one, nothing for most; and the formula that
+    it stands for, in which several may share more."""
 
     formula: Expr
     nonzero: tuple[Expr, ...] = ()
+    start: Expr | None = None
 
 
 def simplify(
@@ -111,7 +113,9 @@ def short_forms(
         if e not in found:
             budget = Budget(min(CANDIDATES, max(left, LEAST)))
             before = budget.left
-            found[e] = _short(e, other, domain, budget, conditional)
+            start = readable(e)
+            short = _short(e, start, other, domain, budget, conditional)
+            found[e] = replace(short, start=start)
             left -= before - budget.left
     return [found[e] for e in given]
 
@@ -125,11 +129,15 @@ def _written_out(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 def _short(
-    e: Expr, other: Expr | None, domain: Expr | None, budget: Budget, conditional: bool
+    e: Expr,
+    start: Expr,
+    other: Expr | None,
+    domain: Expr | None,
+    budget: Budget,
+    conditional: bool,
 ) -> Short:
     if not e.args:
         return Short(e)
-    start = readable(e)
     if tree_sizes((start,))[start] > MAX_OPERATIONS:
         return Short(e)
     starts = [start]

@@ -158,6 +158,8 @@ def _verdict(
     if a.is_finite() and b.is_finite():
         if not a.overlaps(b):
             return False
+        if edge:
+            return True  # whether it is known counts for ordinary points alone
         known = all(bool(v.rad() <= TINY * (1 + abs(v))) for v in (a, b))
         return True if known else None
     if a.is_finite():  # the second formula must not be undefined there

@@ -26,7 +26,10 @@ MAX_TERMS = 200
 
 def forms(frame: Frame, angle: Angle, value: Factored) -> Iterator[Factored]:
     """The value by other functions of an angle that it depends on."""
-    work = _Forms(frame, angle)
+    of = angle.kind, angle.of
+    work = frame.forms.get(of)
+    if work is None:
+        work = frame.forms[of] = _Forms(frame, angle)
     if not work.concerns(value):
         return
     if angle.exponential is None:
@@ -62,6 +65,9 @@ class _Forms:
         self.frame, self.angle, self.ring = frame, angle, frame.ring
         self.sign = angle.kind
         self.one = self.ring.context.constant(1)
+        self._rows: dict[tuple[str, int], dict[int, Any]] = {}
+        self._known: dict[tuple[str, int, str], Factored] = {}
+        self._halves: dict[tuple[object, int], tuple[Factored, Any, Any]] = {}
 
     def _index(self, symbol: Any) -> int:
         return self.frame.index[str(symbol)]
@@ -127,12 +133,17 @@ class _Forms:
             return self.ring.of(base)
         if top > MAX_DEGREE:
             raise OutOfBudgetError("the power is too high")
+        key = str(base), i, str(over)
+        if (found := self._known.get(key)) is not None:
+            return found
         total = self.ring.context.constant(0)
         for k, c in self._coefficients(base, i).items():
             total = total + c * over**k * under ** (top - k)
         if total.is_zero():
             raise OutOfBudgetError("zero")
-        return self.ring.div(self.ring.of(total), self.ring.pow(self.ring.of(under), top))
+        made = self.ring.div(self.ring.of(total), self.ring.pow(self.ring.of(under), top))
+        self._known[key] = made
+        return made
 
     def _turned(self, base: Any, sine: Any, cosine: Any, circle: Any) -> Factored:
         i, j = self._index(self.angle.s), self._index(self.angle.c)
@@ -143,9 +154,9 @@ class _Forms:
             raise OutOfBudgetError("the power is too high")
         total = self.ring.context.constant(0)
         for m, q in base.terms():
-            rest = tuple(0 if k in (i, j) else int(n) for k, n in enumerate(m))
-            term = self.ring.context.from_dict({rest: q})
-            n, k = int(m[i]), int(m[j])
+            rest, n, k = list(m), int(m[i]), int(m[j])
+            rest[i] = rest[j] = 0
+            term = self.ring.context.from_dict({tuple(rest): q})
             total = total + term * sine**n * cosine**k * circle ** (top - n - k)
             if len(total) > MAX_TERMS:
                 raise OutOfBudgetError("too many terms")
@@ -154,11 +165,16 @@ class _Forms:
         return self.ring.div(self.ring.of(total), self.ring.pow(self.ring.of(circle), top))
 
     def _coefficients(self, base: Any, i: int) -> dict[int, Any]:
-        rows: dict[int, dict[tuple[int, ...], Any]] = {}
-        for m, q in base.terms():
-            rest = tuple(0 if k == i else int(n) for k, n in enumerate(m))
-            rows.setdefault(int(m[i]), {})[rest] = q
-        return {k: self.ring.context.from_dict(r) for k, r in rows.items()}
+        """A polynomial by the powers of one symbol."""
+        key = str(base), i
+        found = self._rows.get(key)
+        if found is None:
+            rows: dict[int, dict[tuple[int, ...], Any]] = {}
+            for m, q in base.terms():
+                rows.setdefault(int(m[i]), {})[(*m[:i], 0, *m[i + 1 :])] = q
+            context = self.ring.context
+            found = self._rows[key] = {k: context.from_dict(r) for k, r in rows.items()}
+        return found
 
     # ---------------------------------------------------------------- and back
     def all_of(self, half: Factored) -> Iterator[Factored]:
@@ -220,6 +236,9 @@ class _Forms:
     def _sides(self, half: Factored, h: Any) -> tuple[Factored, Any, Any]:
         """What does not depend on h, and numerator and denominator of what does."""
         i = self._index(h)
+        key = key_of(half), i
+        if (found := self._halves.get(key)) is not None:
+            return found
         rest = {k: f for k, f in half.factors.items() if not f[0].degrees()[i]}
         sides = []
         for side in (1, -1):
@@ -231,7 +250,8 @@ class _Forms:
                         if len(total) > MAX_TERMS:
                             raise OutOfBudgetError("too many terms")
             sides.append(total)
-        return Factored(half.unit, rest), sides[0], sides[1]
+        made = self._halves[key] = Factored(half.unit, rest), sides[0], sides[1]
+        return made
 
     def _even(self, rows: dict[int, Any], c: Any) -> Factored:
         """A polynomial in h**2 = (1 - c)/(sign*(1 + c))."""
@@ -306,9 +326,7 @@ class _Forms:
         return ring.mul(rest, ring.div(total, below))
 
     def _mirrored(self, p: Any, i: int) -> Any:
-        return self.ring.context.from_dict(
-            {tuple(map(int, m)): -q if int(m[i]) % 2 else q for m, q in p.terms()}
-        )
+        return self.ring.context.from_dict({m: -q if int(m[i]) % 2 else q for m, q in p.terms()})
 
     def _of_halves(
         self, half: Factored, h: Any, sine: Any, cosine: Any, whole: Any
@@ -380,9 +398,9 @@ class _Forms:
                         raise OutOfBudgetError("too many terms")
             rows: dict[int, Any] = {}
             for m, q in total.terms():
-                k = int(m[i]) + int(m[j])
-                rest = tuple(0 if d in (i, j) else int(n) for d, n in enumerate(m))
-                term = self.ring.context.from_dict({rest: q}) * a.t ** int(m[i])
+                k, rest = int(m[i]) + int(m[j]), list(m)
+                rest[i] = rest[j] = 0
+                term = self.ring.context.from_dict({tuple(rest): q}) * a.t ** int(m[i])
                 rows[k] = rows.get(k, self.ring.context.constant(0)) + term
             if len({k % 2 for k in rows}) > 1:
                 return None
@@ -407,7 +425,7 @@ def _lowered(poly: Any, i: int, square: Any, context: Any) -> Any:
     total = context.constant(0)
     for m, q in poly.terms():
         n = int(m[i])
-        rest = tuple(n % 2 if k == i else int(d) for k, d in enumerate(m))
+        rest = (*m[:i], n % 2, *m[i + 1 :])
         total = total + context.from_dict({rest: q}) * square ** (n // 2)
         if len(total) > MAX_TERMS:
             raise OutOfBudgetError("too many terms")

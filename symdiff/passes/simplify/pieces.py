@@ -14,7 +14,7 @@ from symdiff.ir.formula_text import terms
 from symdiff.ir.functions import PI
 from symdiff.passes.cancel.rational import Factored
 
-_HALF, _ONE = Fraction(1, 2), Fraction(1)
+_HALF, _ONE = Fraction(1, 2), ONE.value
 _FOLDED = (ir.MUL, ir.DIV, ir.NEG, ir.CONST)
 """What products of nodes are not just written down of."""
 

@@ -25,7 +25,7 @@ NOTHING: Around = (0, 0, 0)
 Rows = list[tuple[dict[int, int], Fraction]]
 """The terms of a polynomial: the powers of its symbols, and their coefficients."""
 
-_ONE, _TWO = Fraction(1), Fraction(2)
+_ONE, _TWO = ir.ONE.value, Fraction(2)
 
 
 class Products:
@@ -67,7 +67,7 @@ class Products:
             count += known[0] + (n not in (1, -1))
             over += n > 0
             under += n < 0
-        return self.size(value.unit, singles, (count, over, under)) + (value.unit < 0)
+        return self.size(value.unit, singles, (count, over, under)) + (value.unit.numerator < 0)
 
     def _rough_sum(self, base: Any, key: str) -> tuple[int, dict[int, int]]:
         """The operations of a sum as it stands; the powers of one term."""
@@ -76,7 +76,7 @@ class Products:
             return 0, rows[0][0]
         count = len(rows) - 1
         for powers, c in rows:
-            count += self.size(_ONE if c in (1, -1) else _TWO, powers)
+            count += self.size(_ONE if c is _ONE or c == -1 else _TWO, powers)
         return count, {}
 
     def size(self, unit: Fraction, singles: dict[int, int], around: Around = NOTHING) -> int:
@@ -91,8 +91,9 @@ class Products:
                     under += 1
                 else:
                     over += 1
-        over += unit.numerator not in (1, -1)
-        under += unit.denominator != 1
+        if unit is not _ONE:
+            over += unit.numerator not in (1, -1)
+            under += unit.denominator != 1
         return count + under + (over - 1 if over else 0)
 
     def around(self, factors: Iterable[tuple[Expr, int]]) -> Around:
@@ -111,7 +112,7 @@ class Products:
         """The operations of a power of a symbol, and whether it is written below the line."""
         found = self._sides.get((i, n))
         if found is None:
-            e = self.assembled(Fraction(1), {i: n}, [])
+            e = self.assembled(_ONE, {i: n}, [])
             below = e.op is ir.DIV and e.args[0] is ir.ONE
             found = self.costs.length(e.args[1] if below else e), below
             self._sides[i, n] = found
@@ -176,12 +177,14 @@ class Products:
                 natural = self._gathered(natural)
             over.append(EXP(natural))
         top, bottom = multiplied(over), multiplied(under)
+        if unit is _ONE:
+            return ir.div(top, bottom)
         if unit.numerator not in (1, -1):
             top = ir.mul(ir.const(abs(unit.numerator)), top)
         if unit.denominator != 1:
             bottom = ir.mul(ir.const(unit.denominator), bottom)
         made = ir.div(top, bottom)
-        return ir.neg(made) if unit < 0 else made
+        return ir.neg(made) if unit.numerator < 0 else made
 
     def _gathered(self, u: Expr) -> Expr:
         found = self._sums.get(u)

@@ -42,9 +42,7 @@ class GeneratedKernel(Kernel):
     def __init__(
         self, function: Any, optimized: OptimizedProgram, options: Options, demands: Sequence[Expr]
     ) -> None:
-        super().__init__(
-            function, dtype=options.dtype, accuracy=options.accuracy, cache=options.cache
-        )
+        super().__init__(function, dtype=options.dtype, accuracy=options.level, cache=options.cache)
         self.optimized, self.demanded = optimized, tuple(demands)
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdiff.errors import SymdiffError
+from symdiff.errors import DomainError, SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of
@@ -21,7 +21,7 @@ from symdiff.pipeline.options import Options
 from symdiff.process.locks import Once
 from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.loops import rows
-from symdiff.runtime.loops.call import ComputationError
+from symdiff.runtime.loops.call import ComputationError, ElementError
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import ShapeError
 
@@ -39,6 +39,7 @@ class ArrayKernels:
         self._kernels: dict[int, tuple[LoopProgram, LoopKernel]] = {}
         self._sparse: dict[int, tuple[LoopKernel, tuple[Entries, ...]]] = {}
         self._by_row: dict[Any, LoopKernel | None] = {}
+        self._bounds: dict[int, LoopKernel] = {}
 
     def __call__(
         self,
@@ -79,10 +80,8 @@ class ArrayKernels:
                 values = kernel.plainly(args)
             except ShapeError:
                 return NotImplemented  # there may be a program for other sizes
-            except ComputationError:
-                if not stretches:
-                    raise
-                return NotImplemented
+            except (ComputationError, DomainError, ElementError):
+                return NotImplemented  # which says so
             if values is None:
                 return NotImplemented
             values = self._reals(values, raw)
@@ -158,7 +157,7 @@ class ArrayKernels:
         o = self._options
         tiers = None
         if o.accuracy != "fast":
-            tiers = LoweredProgram(program, o.accuracy, **about)
+            tiers = LoweredProgram(program, o.level, norm=o.accuracy == "norm", **about)
         kind = LoopKernel
         if o.engine == "numba":
             from symdiff.pipeline.kernels.generated import GeneratedLoops
@@ -167,7 +166,7 @@ class ArrayKernels:
         return kind(
             loop_pipeline.final(program), dtype=o.dtype,
             parallel=o.parallel if parallel is None else parallel, cache=o.cache,
-            accuracy=o.accuracy, tiers=tiers,
+            accuracy=o.level, tiers=tiers,
         )  # fmt: skip
 
     def map(
@@ -241,6 +240,25 @@ class ArrayKernels:
             return kernel.program.tree, rows.of_kernel(kernel, values, mapped)
         single, one = self.compiled(raw, static, shapes)
         return single.tree, rows.one_by_one(one, values, mapped)
+
+    def bounds(
+        self, raw: LoopProgram, values: Sequence[Any], static: Mapping[str, Any], shapes: Shapes
+    ) -> list[tuple[float, float]]:
+        """Of each result the units by which double arithmetic may be off, and its largest element."""
+        kernel = self._bounds.get(id(raw))
+        if kernel is None:
+            from symdiff.lowering.loops.vector_ready import ready
+            from symdiff.passes.accuracy.result_errors import bounded
+            from symdiff.pipeline import loops as loop_pipeline
+            from symdiff.runtime.loops.kernel import LoopKernel
+
+            with self._once(raw):
+                program = loop_pipeline.final(bounded(ready(self._source.shown(static, shapes))))
+                o = self._options
+                made = LoopKernel(program, "float64", o.parallel, o.cache, "fast")
+                kernel = self._bounds.setdefault(id(raw), made)
+        found = [float(v) for v in kernel(values)]
+        return list(zip(found[::2], found[1::2], strict=True))
 
     def llvm(self, program: LoopProgram) -> str:
         """The LLVM IR of a program that is written out."""

@@ -31,6 +31,7 @@ class LoweredProgram:
     accuracy : "high", "strict" or "certified".
     reads_flags : whether the processor tells of overflow and underflow. Then norms are only
         scaled (`symdiff.loops.simplify.scaled_norms`) in kernels with tests, which it calls for.
+    norm : whether elements of arrays need be accurate only beside the largest of their array.
     by_rows : whether it computes rows that do not depend on each other.
     of_numbers : whether it is a function that gives numbers alone, or a derivative of one: elements
         of what it gives may depend on all arguments, also on how many these are.
@@ -41,6 +42,7 @@ class LoweredProgram:
     reads_flags: bool = True
     by_rows: bool = False
     of_numbers: bool = False
+    norm: bool = False
 
     @cached_property
     def closed(self) -> LoopProgram:
@@ -67,7 +69,7 @@ class LoweredProgram:
 
         program = self.source
         flags = self.reads_flags and has_flags()
-        how = self.accuracy, tests, estimates, self.by_rows, self._known
+        how = self.accuracy, tests, estimates, self.by_rows, self.norm, self._known
         if not flags or (other := scaled(program, dtype)) is program:
             return guard_values(program, dtype, *how)
         if tests:
@@ -89,7 +91,7 @@ class LoweredProgram:
         from symdiff.passes.accuracy.loop_tiers import GuardedProgram as Made
 
         known = self.accuracy in ("high", "strict") and dtype == "float64"
-        if not (known and self.reads_flags and has_flags()) or self.by_rows:
+        if not (known and self.reads_flags and has_flags()) or self.by_rows or self.norm:
             return None
         if not self.of_numbers and not gathers(self.source):
             return None
@@ -120,4 +122,4 @@ class LoweredProgram:
         from symdiff.lowering.loops.vector_ready import ready
         from symdiff.passes.accuracy.corrected_program import corrected_program
 
-        return corrected_program(ready(self.exact))
+        return corrected_program(ready(self.exact), self.norm)

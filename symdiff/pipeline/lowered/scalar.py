@@ -156,13 +156,13 @@ def lowered(
     without : one of `symdiff.pipeline.kernels.scalar.REMEDIES`, or nothing.
     """
     outputs = optimized.outputs
-    if options.accuracy == "fast":
+    if options.level == "fast":
         from symdiff.lowering.fast import share_work
 
         outputs = share_work(outputs)
     return LoweredFunction(
         optimized.name, optimized.params, outputs, optimized.reference, violated(demands),
-        tested=options.accuracy in ("high", "strict"),
+        tested=options.level in ("high", "strict"),
         rearranged=without != "refine",
         corrected=without != "correct" and options.dtype != "float32",
         keep=options.cache,
@@ -174,5 +174,5 @@ def on_device(optimized: OptimizedProgram, options: Options) -> LoweredFunction:
     arithmetic takes, series around completed points included, as no third tier finds a limit."""
     return LoweredFunction(
         optimized.name, optimized.params, optimized.outputs, optimized.outputs,
-        tested=options.accuracy != "fast", rearranged=False, corrected=False, keep=options.cache,
+        tested=options.level != "fast", rearranged=False, corrected=False, keep=options.cache,
     )  # fmt: skip

@@ -391,6 +391,9 @@ def _compare(
     shapes = [np.shape(v) for v in values]
     elementwise = any(len(s) > n for s, n in zip(shapes, takes.values(), strict=True))
     plain, error = _plainly(call, values)
+    floats = all(np.asarray(v).dtype == np.float64 for v in values)
+    if error is None and again is not None and dtype is None and floats:
+        _no_shorter(name, plain, program)
     if not elementwise:
         if error is not None:
             return _raises(error)
@@ -436,6 +439,20 @@ def _compare(
         check(point, want, ours, result)
         done = True
     return done
+
+
+def _no_shorter(name: str, plain: Any, program: Program | LoopProgram) -> None:
+    """Refuse a function whose results are of less precision than its arguments."""
+    try:
+        leaves = flatten_like(program.tree, plain, len(program.outputs), "result")
+    except Exception:
+        return
+    for leaf in leaves:
+        if (found := getattr(leaf, "dtype", None)) in UNITS:
+            raise VerificationError(
+                f"{name} returns {found} in plain Python, for arguments of float64",
+                hint=f"leave conversions to {found} out, or pass arguments of that dtype",
+            )
 
 
 def _raises(error: Exception) -> bool:

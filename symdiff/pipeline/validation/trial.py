@@ -26,6 +26,7 @@ from symdiff.ir import Expr
 from symdiff.ir.program import Program
 from symdiff.passes.analysis.band_extent import FURTHER, with_truncation
 from symdiff.pipeline.validation.chain import Chain, Step
+from symdiff.pipeline.validation.lost import lost_value, undefined
 from symdiff.pipeline.validation.points import Point, Special, chosen, places_of, sums_of
 
 LEAST, PER_NODE = 25_000, 120
@@ -353,14 +354,14 @@ class Trial:
         for seen in self.seen():
             self.budget.spend(cost)
             with exclusive():
-                fault = self._disagree(seen, tape)
+                fault = self._disagree(seen, tape, refs)
             if fault is not None:
                 found.append(fault)
                 if len(found) >= most:
                     break
         return found
 
-    def _disagree(self, seen: Seen, tape: Tape) -> Fault | None:
+    def _disagree(self, seen: Seen, tape: Tape, refs: Sequence[Expr]) -> Fault | None:
         count = len(self.truth)
         inputs = [*map(arb, seen.point), arb(0, 2.0**-SERIES)]
         v = tape.run(inputs, PRECISIONS[0])
@@ -369,6 +370,11 @@ class Trial:
             if i in seen.hull:
                 continue
             places = tape.roots[i], tape.roots[count + i]
+            if truth is not None and not seen.limit and all(undefined(tape, p, v) for p in places):
+                self.budget.spend(LEAST // 10)
+                lost = lost_value(self.captured, self.params, refs[i], seen.point, truth, self.path)
+                if lost is not None:
+                    return Fault(seen.point, self.which[i], lost, float(truth.mid()))
             for k, place in enumerate(places):
                 y = v[place]
                 if seen.outside:

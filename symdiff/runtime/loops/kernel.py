@@ -147,7 +147,7 @@ class LoopKernel:
         own = fingerprint(self.program)
         if self.tiers is None:
             return own
-        about = self.tiers.by_rows, self.tiers.of_numbers
+        about = self.tiers.by_rows, self.tiers.of_numbers, self.tiers.norm
         return own, fingerprint(self.tiers.closed), about
 
     # ------------------------------------------------------------------ calling

@@ -26,7 +26,6 @@ from symdiff.frontend.library import standard as library_names
 from symdiff.frontend.library.builtin_functions import call_back
 from symdiff.frontend.library.numpy.small import shapes as numpy_shapes
 from symdiff.frontend.library.numpy.symbolic import making
-from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
@@ -41,6 +40,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     SymArray,
     array_of,
+    as_float,
     as_real,
     describe,
     from_outside,
@@ -55,7 +55,10 @@ Function = Callable[..., Any]
 
 # --------------------------------------------------------------------- creation
 def _array(t: Tracer, values: Any, dtype: Any = None, copy: Any = True) -> Any:
-    return t.own(copied(converted(asarray(values), dtype_kind(dtype))))
+    small = converted(asarray(values), dtype_kind(dtype))
+    if t.size_limit < 0 and small.items.ndim:
+        return making.copied(t, small)
+    return t.own(copied(small))
 
 
 def _asarray(t: Tracer, values: Any, dtype: Any = None) -> Any:
@@ -73,7 +76,7 @@ def _shape_of(shape: Any) -> tuple[int, ...]:
 
 def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
     parts = shape if isinstance(shape, (tuple, list)) else (shape,)
-    if sequences.involved(parts) or math.prod(map(int, parts)) > t.size_limit:
+    if not all(isinstance(n, int) for n in parts) or math.prod(parts) > t.size_limit:
         return making.filled(t, shape, value, kind)
     size = _shape_of(shape)
     array = array_of([value] * int(np.prod(size, dtype=int)), size)
@@ -86,9 +89,7 @@ def _full_like(t: Tracer, model: Any, value: Any, dtype: Any) -> Any:
 
 
 def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
-    if not isinstance(num, int):
-        raise Refused("a number of points that is not known when traced")
-    if num > t.size_limit:
+    if not isinstance(num, int) or num > t.size_limit:
         return making.TABLE["numpy.linspace"](t, start, stop, num, endpoint)
     steps = max(num - 1 if endpoint else num, 1)
     span = scalars.binary(ast.Sub, as_real(stop), as_real(start))
@@ -115,7 +116,8 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
 
 
 def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:
-    if n * (n if m is None else m) > t.size_limit:
+    known = isinstance(n, int) and isinstance(m, int | None)
+    if not known or n * (n if m is None else m) > t.size_limit:
         return making.eye(t, n, m, k)
     return t.own(asarray(np.eye(n, m, k)))
 
@@ -202,6 +204,10 @@ def _on_each(f: Function) -> Function:
 def _real_part(t: Tracer, x: Any) -> Any:
     """The array itself."""
     return x if isinstance(x, (SymArray, SmallArray)) else elementwise(lambda v: v, x)
+
+
+def _close_to_real(t: Tracer, a: Any, tol: Any = 100) -> Any:
+    return a if isinstance(a, (SymArray, SmallArray)) else _asarray(t, a)
 
 
 def _remainder(t: Tracer, a: Any, b: Any) -> Any:
@@ -348,7 +354,7 @@ def _round(t: Tracer, value: Any, decimals: int = 0) -> Any:
 def _cast_float(t: Tracer, value: Any = 0) -> Any:
     if isinstance(value, str):
         return number(float(value))
-    return elementwise(as_real, value if is_number(value) else asarray(value))
+    return elementwise(as_float, value if is_number(value) else asarray(value))
 
 
 def _cast_narrow(kind: type[np.floating[Any]]) -> Function:
@@ -426,7 +432,7 @@ TABLE: dict[str, Function] = {
     "numpy.isfinite": _on_each(finiteness.finite), "numpy.isnan": _on_each(finiteness.undefined),
     "numpy.fmax": _of_two_numbers(functions.MAXIMUM), "numpy.fmin": _of_two_numbers(functions.MINIMUM),
     "numpy.mod": _remainder, "numpy.remainder": _remainder, "numpy.divmod": _divmod,
-    "numpy.real": _real_part, "numpy.real_if_close": lambda t, a, tol=100: _asarray(t, a), "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
+    "numpy.real": _real_part, "numpy.real_if_close": _close_to_real, "numpy.nan_to_num": _nan_to_num, "numpy.isinf": _on_each(finiteness.infinite), "numpy.sum": _sum, "numpy.prod": _prod,
     "numpy.nansum": _nansum, "numpy.mean": _mean, "numpy.average": _mean, "numpy.max": _max,
     "numpy.amax": _max, "numpy.min": _min, "numpy.amin": _min, "numpy.any": _any,
     "numpy.all": _all, "numpy.var": _spread(False), "numpy.std": _spread(True),

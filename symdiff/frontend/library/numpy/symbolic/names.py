@@ -136,6 +136,10 @@ def _copy(t: Tracer, a: SymArray) -> SymArray:
     return found
 
 
+def _sorted_in_place(t: Tracer, a: SymArray, axis: Any = -1) -> None:
+    t.store(a, Ellipsis, TABLE["numpy.sort"](t, a, axis=axis))
+
+
 METHODS: dict[str, Function] = {
     name: TABLE[f"numpy.{name}"]
     for name in (
@@ -146,6 +150,7 @@ METHODS: dict[str, Function] = {
 } | {
     "flatten": lambda t, a: symbolic.snapshot(large_shapes.ravel(t, a)),
     "tolist": _tolist, "astype": _astype, "item": _item, "fill": _fill, "copy": _copy,
+    "sort": _sorted_in_place,
 }  # fmt: skip
 """Methods of an array."""
 

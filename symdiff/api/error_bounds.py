@@ -1,0 +1,79 @@
+"""`f.error_bound(...)`: by how much the results of a call may be off."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from symdiff.api.leaves import leaves_of, regrouped
+from symdiff.errors import UnsupportedError
+from symdiff.frontend import pytrees
+from symdiff.ir.loop_program import LoopProgram
+from symdiff.ir.program import map_tree
+from symdiff.pipeline.kernels.loops import of_numbers
+from symdiff.runtime.scalar.fallback import unproven
+
+ULPS = 16
+"""Within so many ulps of itself is a number, and an array of its largest element, unless a warning says
+otherwise (see docs/accuracy.md)."""
+
+SURE = 8
+"""A bound is so many times the estimate, which takes roundings of sums as independent, and those of
+partial sums as those of their terms: sums of 5000 terms of both signs were off by 4 times as much."""
+
+
+def error_bound(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """By how much the results for these arguments may be off, to first order: a number for each
+    result, nested as they are; of an array that of the element that may be off most.
+
+    With "fast" that is the estimate of double arithmetic; with other levels at most 16 ulp, as what may be
+    off by more is computed again, unless that call warns.
+
+    Raises
+    ------
+    UnsupportedError : for functions of numbers with "fast", of which nothing is estimated.
+    """
+    real, static = self._source.parameters.bind(args, kwargs)
+    real = self._plain(real)
+    if any(map(pytrees.is_container, real)):
+        nodes, leaves = leaves_of(self, real)
+        return regrouped(self, self._twin(nodes).error_bound(*leaves, **static), nodes)
+    fast = self._options.accuracy == "fast"
+    with unproven() as left:
+        result = self(*args, **kwargs)
+    shapes = self._source.shapes(static, real)
+    raw = self._source.raw(static, shapes)
+    if not isinstance(raw, LoopProgram) or of_numbers(raw):
+        if fast or left:
+            raise UnsupportedError(
+                f"{self.__name__} is a function of numbers, whose errors are not estimated",
+                hint='with accuracy="high" they are bounded',
+            )
+        numbers: list[Any] = []
+        node = pytrees.flatten(result, "result", [], numbers)
+        return pytrees.unflatten(node, iter(map(_promised, numbers)))
+    dtype = np.result_type(*(np.asarray(v).dtype for v in real), np.float32)
+    single = np.float32 in (self._options.dtype, dtype)
+    unit = float(np.finfo(np.float32 if single else np.float64).eps) / 2
+    found = []
+    for off, size in self._arrays.bounds(raw, real, static, shapes):
+        bound = math.inf if math.isnan(off) else SURE * off * unit
+        if not (fast or left):
+            bound = min(bound, ULPS * 2 * unit * size)
+        found.append(bound)
+    tree = self._arrays.compiled(raw, static, shapes)[0].tree
+    return map_tree(found.__getitem__, tree)
+
+
+def _promised(value: Any) -> float:
+    """Of a number, or of the largest element of an array."""
+    array = np.asarray(value)
+    if array.dtype.kind != "f":
+        return 0.0
+    size = np.abs(array).max(initial=0.0)
+    return float(ULPS * np.spacing(size))
+
+
+__all__ = ["error_bound"]

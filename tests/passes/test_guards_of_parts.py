@@ -1,0 +1,148 @@
+"""Guards whose value is the limit for some values of the other variables only, and guards on quantities of
+which it is not seen that the other side is singular where they vanish."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import pytest
+from mpmath import mp
+
+from symdiff import GuardWarning, symgrad
+
+
+def root(m, x, k):
+    return (m.sqrt(k * k + x) - k) / x * 2 * k
+
+
+def hyperbola(m, x, k):
+    return (m.sqrt(k * k + x * x) - k) / x
+
+
+def tweedie(m, y, mu, p):
+    return (max(y, 0) ** (2 - p) - y * mu ** (1 - p)) / (1 - p)
+
+
+def production(m, a, b, r):
+    return (0.5 * abs(a) ** r + 0.5 * abs(b) ** r) ** (1 / r)
+
+
+def sabr(m, z, rho):
+    return z / m.log((m.sqrt(1 - 2 * rho * z + z * z) + z - rho) / (1 - rho))
+
+
+def volatility(m, f, k, alpha, rho, nu):
+    return sabr(m, nu / alpha * m.log(f / k), rho)
+
+
+def power(m, x, lam):
+    return (abs(x) ** lam - 1) / lam
+
+
+def logarithm(m, x, k):
+    return m.log(1 + m.log(k) * x) / x
+
+
+def angle(m, x, k):
+    return m.acos(k + 0 * x) * m.sin(x) / x
+
+
+def quotient(m, x, k):
+    return m.expm1(k * x) / m.expm1(x)
+
+
+CASES = [
+    (root, 0, (0.0, 0.7), lambda x, k: 1.0),
+    (hyperbola, 0, (0.0, 0.7), lambda x, k: 0.0),
+    (tweedie, 2, (1.0, 2.0, 1.0), lambda y, mu, p: y * math.log(y / mu)),
+    (production, 2, (2.0, 3.0, 0.0), lambda a, b, r: math.sqrt(a * b)),
+    (sabr, 0, (0.0, -0.3), lambda z, rho: 1.0),
+    (volatility, 0, (1.25, 1.25, 0.2, -0.3, 0.4), lambda *_: 1.0),
+    (power, 1, (3.0, 0.0), lambda x, lam: math.log(abs(x))),
+    (logarithm, 0, (0.0, 2.0), lambda x, k: math.log(k)),
+    (angle, 0, (0.0, 0.25), lambda x, k: math.acos(k)),
+    (quotient, 0, (0.0, 2.5), lambda x, k: k),
+]
+
+
+def guarded(smooth, which, point, value):
+    """The function as people write it: its limit where a variable has the value that it has here."""
+    names = smooth.__code__.co_varnames[1 : 1 + len(point)]
+    where = "f == k" if smooth is volatility else f"{names[which]} == {point[which]!r}"
+    text = (
+        f"def {smooth.__name__}({', '.join(names)}):\n    if {where}:\n"
+        f"        return value({', '.join(names)})\n    return smooth(math, {', '.join(names)})\n"
+    )
+    return _compiled(text, {"value": value, "smooth": smooth, "math": math}, smooth.__name__)
+
+
+def _compiled(text, scope, name):
+    import linecache
+
+    file = f"<guards of parts: {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), scope)
+    return scope[name]
+
+
+@pytest.mark.parametrize(
+    "smooth, which, point, value", CASES, ids=lambda v: getattr(v, "__name__", None)
+)
+def test_the_derivative_is_that_of_the_smooth_function(smooth, which, point, value):
+    f = symgrad(guarded(smooth, which, point, value))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GuardWarning)
+        assert f(*point) == pytest.approx(value(*point), rel=1e-15, abs=1e-300)
+        found = f.grad(*point)
+    with mp.workdps(60):
+        beside = [mp.mpf(p) for p in point]
+        beside[which] += (
+            mp.mpf(10) ** -25
+        )  # what is guarded there is not defined at the point itself
+        for k, slope in enumerate(found):
+
+            def along(t, k=k):
+                return smooth(mp, *(t if j == k else p for j, p in enumerate(beside)))
+
+            wanted = mp.diff(along, mp.mpf(point[k]), h=mp.mpf(10) ** -20)
+            assert slope == pytest.approx(float(wanted), rel=1e-12, abs=1e-12), (k, slope, wanted)
+
+
+def test_where_there_is_no_limit_the_guard_counts():
+    f = symgrad(guarded(*CASES[0]))
+    assert f(0.0, -0.7) == 1.0 and f.grad(0.0, -0.7) == (0.0, 0.0)
+    assert f.grad(1e-3, -0.7)[0] == pytest.approx(float(mp.diff(lambda x: root(mp, x, -0.7), 1e-3)))
+
+
+def turned(r, x):
+    size = math.sqrt(r[0] ** 2 + r[1] ** 2 + r[2] ** 2)
+    k = [a / size for a in r] if size > 0 else [0.0, 0.0, 1.0]
+    c, s = math.cos(size), math.sin(size)
+    kx = [k[1] * x[2] - k[2] * x[1], k[2] * x[0] - k[0] * x[2], k[0] * x[1] - k[1] * x[0]]
+    kd = sum(a * b for a, b in zip(k, x, strict=True))
+    p = [x[i] * c + kx[i] * s + k[i] * kd * (1 - c) for i in range(3)]
+    return p[0] / (p[2] + 5) + 2 * p[1] / (p[2] + 5)
+
+
+def towards(x, y, z):
+    size = math.sqrt(x * x + y * y)
+    if size > 0:
+        a, b = x / size, y / size
+    else:
+        a, b = 1.0, 0.0
+    return (a + b * z) * math.sin(size) + math.cos(size)
+
+
+def test_a_direction_has_no_limit_but_what_is_made_of_it_has():
+    """An axis of rotation at no rotation: whatever is chosen there does not count."""
+    found = symgrad(turned).grad([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])[0]
+    assert found == pytest.approx([-0.90625, 0.453125, 0.0], abs=1e-15)  # by dR(r)x = r cross x
+    f = symgrad(towards)
+    assert f(0.0, 0.0, 3.0) == 1.0
+    assert f.grad(0.0, 0.0, 3.0) == (1.0, 3.0, 0.0)
+
+
+def test_a_direction_that_counts_stays_as_written():
+    f = symgrad(lambda x, y: x / math.hypot(x, y) + 2 * x if x * x + y * y > 0 else 1.0 + 2 * x)
+    assert f(0.0, 0.0) == 1.0 and f.grad(0.0, 0.0)[0] == 2.0
