@@ -67,6 +67,8 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
     t = active.get()
     for v in ir.variables((value.expr,)):
         name = str(v.value)
+        if t.shapes is not None and name not in t.shapes:
+            continue  # what is computed, such as the sum of an array
         named = v is value.expr and what != REDUCED
         if t.shapes is None or t.shapes.get(name, (0, ""))[0] or named:
             raise Retrace(name, rank, what)
