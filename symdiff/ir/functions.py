@@ -874,6 +874,20 @@ SQUARES: Op = Op(
 )
 """A number that is a sum of squares; made by `loops.simplify.running_norms`."""
 
+ROOT_SLOPE: Op = Op(
+    "root_slope",
+    1,
+    partials=lambda s: (neg(div(ROOT_SLOPE(s), mul(const(2), s))),),
+    expand=lambda s: where(eq(s, ZERO), ZERO, div(ONE, mul(const(2), power(s, HALF)))),
+    sign="nonnegative",
+    sympy=lambda sp, s: 1 / (2 * sp.sqrt(s)),
+    ball=lambda s: s if s.is_zero() else 1 / (2 * s.sqrt()),
+    kink=lambda s: s,
+    kink_rule="the derivative of a norm at 0 is 0, its subgradient of least norm",
+)
+"""The slope of the root of a sum of squares: 0 where that is 0, which stands for no limit. Before it
+is differentiated, `loops.simplify.norm_slopes` has the quotient that it is in its place."""
+
 DETACHED = Op(
     "detached",
     1,
@@ -897,7 +911,7 @@ branch, which would count beside it as well; made by `passes.complete.removable`
 
 MARKS = (DETACHED, EXTENDED, SQUARES)
 """What says something of its first argument, whose value it has: only derivatives are its own."""
-DERIVED = (*MARKS, TAKEN)
+DERIVED = (*MARKS, TAKEN, ROOT_SLOPE)
 """What only derivatives ask for: written out before anything is computed."""
 
 TABLE: tuple[Op, ...] = (
