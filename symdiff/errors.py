@@ -122,7 +122,7 @@ def outermost_in(*names: str) -> Callable[[_Class], _Class]:
 def _shorten(error: BaseException) -> None:
     """Take our frames out of an error's traceback, and of those that led to it; one that never
     left our code is not shown."""
-    error.__traceback__ = _users(error.__traceback__)
+    error.__traceback__ = users(error.__traceback__)
     if error.__cause__ is not None:
         _shorten(error.__cause__)
     elif error.__context__ is not None and not error.__suppress_context__:
@@ -130,7 +130,7 @@ def _shorten(error: BaseException) -> None:
         error.__suppress_context__ = error.__context__.__traceback__ is None
 
 
-def _users(traceback: TracebackType | None) -> TracebackType | None:
+def users(traceback: TracebackType | None) -> TracebackType | None:
     """A traceback without our frames."""
     kept = []
     while traceback is not None:

@@ -190,3 +190,94 @@ def test_lists_that_are_computed_as_arrays_nest_as_in_python() -> None:
     assert not difference(symgrad(f)(x), f(x))
     g = symgrad(lambda x: [row[1] * 2 for row in x.tolist()])
     assert g(x) == [-4.0, 10.0]
+
+
+# ------------------------------------------------------------------ narrower floats
+THREE = np.array([1.0, 2.0, 3.0])
+WIDENED = [
+    lambda x: np.asarray(x, dtype=float) - 1,
+    lambda x: np.array(x, dtype=float) * 2,
+    lambda x: np.asarray(x, np.float64),
+    lambda x: x.astype(float) * 2,
+    lambda x: x.astype("float64").sum(),
+    lambda x: np.zeros_like(x, dtype=float) + x,
+    lambda x: np.sum(x, dtype=float),
+    lambda x: np.zeros(3) + x,
+    lambda x: x * THREE,
+    lambda x: x - np.linspace(0, 1, 3),
+    lambda x: np.eye(3) @ x,
+    lambda x: float(x[0]) * 2,
+    lambda x: (x * 2, x.astype(float), {"a": x.sum(), "b": [THREE @ x]}),
+    lambda x: [float(v) ** 2 for v in x],
+    lambda x: np.concatenate([x, THREE]),
+    lambda x: np.where(x > 0, x, THREE),
+]
+NARROW = [
+    lambda x: x * 2 + 1,
+    lambda x: np.sum(np.sin(x) ** 2),
+    lambda x: np.asarray(x) * math.pi,
+    lambda x: np.zeros_like(x) + x,
+    lambda x: (x @ x, x[0], x.mean()),
+    lambda x: np.where(x > 0, x, 0.0),
+]
+
+
+def stored(x: Any) -> Any:
+    x = np.asarray(x, dtype=float)
+    x -= x.mean()
+    return x
+
+
+def dtypes(result: Any) -> Any:
+    """The formats of floats, nested as a result."""
+    if isinstance(result, dict):
+        return {k: dtypes(v) for k, v in result.items()}
+    if isinstance(result, (list, tuple)):
+        return [dtypes(v) for v in result]
+    return np.asarray(result).dtype
+
+
+def leaves(result: Any) -> list[Any]:
+    """The numbers and arrays of a result."""
+    parts = result.values() if isinstance(result, dict) else result
+    if not isinstance(result, (dict, list, tuple)):
+        return [result]
+    return [leaf for part in parts for leaf in leaves(part)]
+
+
+@pytest.mark.parametrize("narrow", [np.float32, np.float16])
+@pytest.mark.parametrize("function", [*WIDENED, *NARROW, stored])
+def test_formats_of_results_are_those_of_numpy(function: Any, narrow: Any) -> None:
+    x = np.array([1, -2, 3.5], narrow)
+    f = symgrad(function)
+    wanted = function(x.copy())
+    for _ in range(2):
+        found = f(x)
+        assert dtypes(found) == dtypes(wanted)
+        for a, b in zip(leaves(found), leaves(wanted), strict=True):
+            np.testing.assert_allclose(a, b, rtol=4 * np.finfo(narrow).eps)
+    assert dtypes(f(x.astype(float))) == dtypes(function(x.astype(float)))
+
+
+def test_what_is_widened_has_the_digits_of_doubles() -> None:
+    x = np.array([0.1, 0.2, 0.7], np.float32)
+    wide = x.astype(float)
+    np.testing.assert_allclose(symgrad(stored)(x), wide - wide.mean(), rtol=1e-15)
+    f = symgrad(lambda x, y: (x * 2, y.astype(float) * x))
+    found = f(x, x)
+    assert found[0].dtype == np.float32
+    np.testing.assert_allclose(found[1], wide * wide, rtol=1e-15)
+    assert symgrad(stored).jacobian(x).dtype == np.float32
+
+
+def test_formats_in_containers_and_of_numbers() -> None:
+    f = symgrad(lambda p: (p["a"] * 2, p["b"].astype(float)))
+    found = f({"a": np.float32([1, 2]), "b": np.float32([3])})
+    assert [v.dtype for v in found] == [np.float32, np.float64]
+    assert symgrad(lambda x: np.sin(x))(np.float32(0.5)).dtype == np.float32
+    assert isinstance(symgrad(lambda x: math.sin(x))(np.float32(0.5)), float)
+
+
+def test_functions_of_numbers_keep_the_format_of_arrays() -> None:
+    f = symgrad(lambda x: math.sin(x) if x > 0 else x)
+    assert f(np.float32([0.5, -1])).dtype == np.float32

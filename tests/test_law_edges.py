@@ -187,3 +187,21 @@ def test_arrays_are_sorted_in_place() -> None:
     x = np.array([[3.0, 1.0], [0.0, 4.0]])
     for got, want in zip(symgrad(sorted_in_place)(x), sorted_in_place(x), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.cov(x),
+        lambda x: np.corrcoef(x),
+        lambda x: x[:1, :1].reshape(()),
+        lambda x: np.tensordot(x, x),
+        lambda x: math.remainder(x[0, 1], 0.7),
+    ],
+)
+def test_results_of_no_axes(f: Callable[..., Any]) -> None:
+    s = symgrad(f)
+    for x in (X[:4].reshape(2, 2) + 0.25 * np.eye(2), X[:4].reshape(1, 4) + 0.25, X.reshape(2, 3)):
+        got, want = s(x), f(x)
+        assert np.shape(got) == np.shape(want)
+        np.testing.assert_allclose(got, want, rtol=1e-14)

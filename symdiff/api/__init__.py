@@ -11,6 +11,7 @@
 `firstcalls`      the first call with each kind of arguments, beside Python and what was captured
 `labelled`        data frames and others that say how functions of elements are applied to them
 `numpy_ufunc`     elementwise functions as ufuncs of NumPy
+`narrow_arguments` calls with float32: the dtypes of NumPy in the results
 `whole_arguments` calls with integers: those of Python in the results
 `directional`     derivatives that are called in a way of their own: Jacobians, products with vectors
 `custom_rule`     a user's own elementary function

@@ -55,7 +55,8 @@ def note(
     if len(dtypes) > 1 or len(ranks) > 1 or len(real) > MOST_INPUTS:
         return
     if (dtype := _FAST.get(dtypes.pop())) is not None and (rank := ranks.pop()):
-        if dtype == "float64" or not kernel.kernel.wide:
+        weak = all(type(v) in (float, int, bool) for v in real if type(v) is not np.ndarray)
+        if dtype == "float64" or (weak and not kernel.kernel.wide):
             which = sum(1 << k for k, is_array in enumerate(given) if is_array)
             never = 1 if f._source.stretches(static, shapes).single else -1
             kind = dtype, rank, which, never, not whole
@@ -89,9 +90,12 @@ def _use(
     f._open(kind, entry._replace(placed=placed(flat, optimized)), static)
 
 
-def use_for_program(f: Function, raw: LoopProgram, whole: bool, static: Mapping[str, Any]) -> None:
+def use_for_program(
+    f: Function, raw: LoopProgram, real: Sequence[Any], static: Mapping[str, Any]
+) -> None:
     """Calls of a program with arrays or loops as well, once there was one with doubles; with
-    integers for numbers too, if `whole`."""
+    integers for numbers too, if results are floats whichever those are."""
+    whole = whole_arguments.always_floats(f, real, static)
     whole = whole or all(p.type.shape for p in raw.params)
     kind = f"program {id(raw)} {whole}"
     if f._served.takes(kind, static):

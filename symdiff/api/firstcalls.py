@@ -3,20 +3,26 @@ of them? See `symdiff.pipeline.validation`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
 
+from symdiff.errors import DomainError, SymdiffError, users
 from symdiff.frontend import Shapes, pytrees
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.kernels.scalar import tiered, unsound
 from symdiff.pipeline.validation.settings import mode
 from symdiff.runtime import cache
+from symdiff.runtime.loops.call import ComputationError, ElementError
 from symdiff.runtime.scalar.fallback import Tiered, unproven
 
+STEPS = 1_000_000
+"""Lines of plain Python that are run to see what it raises."""
 Function = Any
 """A `SymbolicFunction`, which imports this."""
 
@@ -124,6 +130,43 @@ def in_python(self: Function, real: Sequence[Any], static: Mapping[str, Any]) ->
         given = dict(zip(parameters.real, trees, strict=True))
     args, kwargs = parameters.arguments({**static, **given})
     return fun(*args, **kwargs)
+
+
+def run(self: Function, real: tuple[Any, ...], static: Mapping[str, Any], out: Any) -> Any:
+    """A call; what a `raise` of the function raises, it raises."""
+    try:
+        return self._run_here(real, static, out)
+    except (DomainError, ComputationError, ElementError) as error:
+        _raise_as_python(self, real, static, error)
+        raise
+
+
+def _raise_as_python(
+    self: Function, real: Sequence[Any], static: Mapping[str, Any], error: SymdiffError
+) -> None:
+    """Raise what the plain function raises for these values, if an error stands at a `raise` of it;
+    of a function that takes elements of arrays only, for the first of these."""
+    at = error.location
+    if at is None or not at.text[at.column - 1 :].startswith("raise"):
+        return
+    from symdiff.pipeline.validation.broken_off import TooLong, limited
+
+    primals = real[: len(self._source.parameters.real)]  # of products, tangents follow
+    given = [copy.deepcopy(v) if isinstance(v, np.ndarray) else v for v in primals]
+    points: Iterable[Sequence[Any]] = [given]
+    shapes = self._source.shapes(static, real)
+    if self._source.raw(static, shapes).taken.startswith("elements"):
+        points = zip(*(a.flat for a in np.broadcast_arrays(*given)), strict=True)
+    try:
+        with np.errstate(all="ignore"):
+            limited(lambda: [in_python(self, point, static) for point in points], STEPS)
+    except TooLong:
+        return
+    except Exception as raised:
+        if any(
+            (f.filename, f.lineno) == (at.path, at.line) for f in extract_tb(raised.__traceback__)
+        ):
+            raise raised.with_traceback(users(raised.__traceback__)) from None
 
 
 def computed(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.api import entries, firstcalls, inspection, labelled, pickles, whole_arguments
+from symdiff.api import entries, firstcalls, inspection, labelled, narrow_arguments, pickles
 from symdiff.api.entries import Kind
 from symdiff.api.error_bounds import error_bound
 from symdiff.api.leaves import flattened, leaves_of, must_be_defined, named_leaves, regrouped
@@ -120,6 +120,7 @@ class SymbolicFunction(Called[P, R_co]):
         self._arrays = ArrayKernels(source, options)
         self._cuda = CudaKernels(source, options)
         self._called: set[Any] = set()
+        self._dtypes: dict[Any, Any] = {}
         self._route: Callable[[Sequence[Any], Any], Any] | None = None
         self._numba: dict[str, Any] = {}
 
@@ -149,7 +150,7 @@ class SymbolicFunction(Called[P, R_co]):
     def _call(self, /, *args: Any, **kwargs: Any) -> Any:
         """A call of what has been captured."""
         out = self._out(kwargs)
-        if not kwargs and self._route is not None and not whole_arguments.involved(self, args):
+        if not kwargs and self._route is not None and not narrow_arguments.kinds_matter(self, args):
             result = self._route(args, out)
             if result is not NotImplemented:
                 return result
@@ -167,8 +168,8 @@ class SymbolicFunction(Called[P, R_co]):
                 return out
             return regrouped(self, self._twin(nodes)(*leaves, **static), nodes)
         key = static_key(static)
-        if out is None and stream is None and whole_arguments.involved(self, real):
-            result = whole_arguments.result(self, real, static)
+        if out is None and stream is None and narrow_arguments.kinds_matter(self, real):
+            result = narrow_arguments.in_kinds_of_python(self, real, static, key)
             if result is not NotImplemented:
                 return result
         if key in self._called:
@@ -201,7 +202,7 @@ class SymbolicFunction(Called[P, R_co]):
         if placed is not None:
             return self._cuda(placed, static, out, stream)
         try:
-            return self._run_here(real, static, out)
+            return firstcalls.run(self, real, static, out)
         except TypeError:
             self._cuda.must_not_be_there(real)
             raise
@@ -214,8 +215,7 @@ class SymbolicFunction(Called[P, R_co]):
             result = self._arrays(raw, real, static, shapes, out)
             if entries.may_be_used(self, shapes) and self._arrays.in_doubles(raw):
                 self._route = None if static else self._arrays.route(raw)
-                whole = whole_arguments.always_floats(self, real, static)
-                entries.use_for_program(self, raw, whole, static)
+                entries.use_for_program(self, raw, real, static)
             return result
         optimized, kernel = self._compiled(static, shapes)
         if out is None:

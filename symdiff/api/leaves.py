@@ -11,7 +11,7 @@ from symdiff.frontend import (
     Trees,
     pytrees,
 )
-from symdiff.ir.loop_program import Names
+from symdiff.ir.loop_program import LoopProgram, Names
 from symdiff.ir.program import Made, holding
 
 Function = Any
@@ -97,7 +97,7 @@ def regrouped(self: Function, result: Any, nodes: Sequence[pytrees.Node]) -> Any
     if not self._source.path:
         return result
     kind, by = self._source.path[-1]
-    chosen = _chosen(self, by, nodes)
+    chosen = _real_ones(self, by, nodes)
     number = sum(map(pytrees.count, chosen))
 
     def group(flat: Any, inner: Callable[[Any], Any] = lambda v: v) -> Any:
@@ -121,6 +121,26 @@ def regrouped(self: Function, result: Any, nodes: Sequence[pytrees.Node]) -> Any
         case "jacobian":
             return regrouped(self._parent, at_leaves(group, _tree(self, nodes), result), nodes)
     return result
+
+
+def _real_ones(
+    self: Function, by: Sequence[str], nodes: Sequence[pytrees.Node]
+) -> list[pytrees.Node]:
+    """How those of the chosen parameters nest that are not made of integers only: there are no
+    derivatives by the others."""
+    root = self
+    while root._parent is not None:
+        root = root._parent
+    program = next(reversed(root._twin(nodes)._source.captured.values()))
+    if not isinstance(program, LoopProgram):
+        return _chosen(self, by, nodes)
+    found, first, kinds = [], 0, [p.type.kind for p in program.params]
+    for name, node in zip(self._source.parameters.real, nodes, strict=True):
+        last = first + pytrees.count(node)
+        if name in by and (first == last or "f" in kinds[first:last]):
+            found.append((by.index(name), node))
+        first = last
+    return [node for _, node in sorted(found, key=lambda f: f[0])]
 
 
 def _tree(self: Function, nodes: Sequence[pytrees.Node]) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,12 +59,12 @@ def result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> 
     plain = _plain(self, raw, real, static)
     if plain is NotImplemented:
         return NotImplemented
-    whole = list(map(is_whole, _leaves(plain)))
+    whole = list(map(is_whole, leaves_of_result(plain)))
     if all(whole) or kinds == "what Python does":
         return plain
     if not any(whole):
         return NotImplemented
-    return _chosen(plain, self._run(real, static, None))
+    return matched(plain, self._run(real, static, None), _chosen)
 
 
 def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes) -> str:
@@ -79,7 +79,7 @@ def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shape
         from symdiff.pipeline.validation.firstcall import sampled
 
         found = sampled(real, lambda values: in_python(self, values, static))
-        return not any(map(is_whole, _leaves(found)))
+        return not any(map(is_whole, leaves_of_result(found)))
 
     return str(self._source.of_integers(static, marked, seen))
 
@@ -138,7 +138,7 @@ def _joined(each: Sequence[Any], shape: tuple[int, ...]) -> Any:
     return np.array(each).reshape(shape)  # of objects beyond 64 bits
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def leaves_of_result(value: Any) -> Iterator[Any]:
     """The numbers and arrays that a result is made of."""
     if isinstance(value, dict):
         value = list(value.values())
@@ -148,19 +148,25 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
         return
     for part in value:
-        yield from _leaves(part)
+        yield from leaves_of_result(part)
+
+
+def matched(plain: Any, ours: Any, choose: Callable[[Any, Any], Any]) -> Any:
+    """What `choose` makes of each pair of numbers or arrays of two results that nest alike,
+    nested as those."""
+    if dataclasses.is_dataclass(plain):
+        kind = type(plain)
+        return made_object(
+            kind, [matched(getattr(plain, k), getattr(ours, k), choose) for k in fields_of(kind)]
+        )
+    if isinstance(plain, dict):
+        return {k: matched(v, ours[k], choose) for k, v in plain.items()}
+    if isinstance(plain, (tuple, list)):
+        parts = [matched(p, o, choose) for p, o in zip(plain, ours, strict=True)]
+        return type(plain)(*parts) if hasattr(plain, "_fields") else type(plain)(parts)
+    return choose(plain, ours)
 
 
 def _chosen(plain: Any, ours: Any) -> Any:
     """The integers of the one, and the floats of the other."""
-    if dataclasses.is_dataclass(plain):
-        kind = type(plain)
-        return made_object(
-            kind, [_chosen(getattr(plain, k), getattr(ours, k)) for k in fields_of(kind)]
-        )
-    if isinstance(plain, dict):
-        return {k: _chosen(v, ours[k]) for k, v in plain.items()}
-    if isinstance(plain, (tuple, list)):
-        parts = [_chosen(p, o) for p, o in zip(plain, ours, strict=True)]
-        return type(plain)(*parts) if hasattr(plain, "_fields") else type(plain)(parts)
     return plain if is_whole(plain) else ours

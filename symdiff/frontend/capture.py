@@ -45,6 +45,7 @@ from symdiff.frontend.trace.values import (
     SymArray,
     as_real,
     describe,
+    domains,
     join,
     of_integers,
     python_kind,
@@ -126,7 +127,9 @@ def capture(
                     raise UnsupportedError(
                         ": ".join(filter(None, ("a value is not known to be an array", use.what))),
                         use.location,
-                        'annotate parameters that are arrays, such as x: Array["n"]',
+                        ""
+                        if shapes
+                        else 'annotate parameters that are arrays, such as x: Array["n"]',
                     ) from None
 
 
@@ -147,6 +150,7 @@ def _capture(
     t.frame, t.at = frame, node
     real = leaves(parameters, trees)
     plan.prepare(t, (*parameters.names, *real))
+    t.parameter_of = {leaf: name for name, (_, named) in trees.items() for leaf in named}
     values: dict[str, Any] = {}
     for name in parameters.names:
         if name in trees:
@@ -170,7 +174,7 @@ def _capture(
             return calls.run(t, frame, node)
         return calls.call(t, fun, *parameters.arguments(values))
 
-    token, whole = active.set(t), of_integers.set(plan.of_integers)
+    token, whole, known = active.set(t), of_integers.set(plan.of_integers), domains.set({})
     try:
         value = _located(t, run)
         t.frame = frame
@@ -199,7 +203,8 @@ def _capture(
     finally:
         active.reset(token)
         of_integers.reset(whole)
-    if plan.arrays or not all(map(_asserts, t.block)):
+        domains.reset(known)
+    if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
         found = replace(
             _loop_program(t, parameters.name, real, plan, outputs, tree),
             kinds=tuple(kinds),
@@ -228,6 +233,8 @@ def _located(t: Tracer, run: Callable[[], Any]) -> Any:
 def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tree:
     """Number the real values of what the function returns, and note what they are in Python."""
     value = t.resolve(t.wrap(value), "what it returns")
+    if isinstance(value, SymArray) and not value.shape:
+        value = symbolic.element(value, ())
     if isinstance(value, (Scalar, int)):
         outputs.append(as_real(value))
         kinds.append(python_kind(value))

@@ -41,6 +41,9 @@ arguments, by their names; and the axes of which the size is known, with it."""
 SMALL = 16
 """Elements of an array that is traced one by one where there are larger arrays."""
 
+WRITTEN = -1
+"""The limit where arrays made of lists of numbers are in memory too."""
+
 UNROLL = 32
 """Iterations that are traced one by one there."""
 
@@ -58,6 +61,7 @@ class Arrays:
         is elementwise.
     numbers : why, and where, the function takes elements of arrays only; None if it does not.
     single : those arrays of which one would be taken as it is if it had a single element.
+    integers : numbers that are used as indices.
     """
 
     arrays: Mapping[str, Type] = field(default_factory=dict)
@@ -66,6 +70,7 @@ class Arrays:
     lazy: bool = False
     numbers: tuple[str, Location | None] | None = None
     single: Stretches = field(default_factory=Stretches)
+    integers: frozenset[str] = frozenset()
 
     @classmethod
     def of_call(
@@ -110,7 +115,8 @@ class Arrays:
 
     def _whole(self, name: str) -> bool:
         """Whether an argument is traced as the integers that it is."""
-        return self.shapes is not None and self.shapes.get(name, (0, ""))[1] == "n"
+        traced = self.shapes is not None and self.shapes.get(name, (0, ""))[1] == "n"
+        return traced or name in self.integers
 
     def _true(self, name: str) -> bool:
         """Whether an argument is an array of truth values."""
@@ -131,9 +137,12 @@ class Arrays:
         """What is known after a trace came to a use of an array."""
         if self.lazy:
             kept = replace(self, lazy=False, limit=SMALL)
-            return kept if found.name is None else kept.after(found)
+            return kept if found.name is None or found.integers else kept.after(found)
         if found.name is None:
-            return replace(self, limit=0 if self.limit <= SMALL else SMALL)
+            smaller = {0: WRITTEN, WRITTEN: WRITTEN}.get(self.limit, 0)
+            return replace(self, limit=smaller if self.limit <= SMALL else SMALL)
+        if found.integers and found.name not in self.arrays:
+            return replace(self, integers=self.integers | {found.name})
         if found.integers:
             type = self.arrays[found.name]
             return replace(self, arrays={**self.arrays, found.name: Type(type.shape, "i")})
@@ -214,4 +223,5 @@ class Arrays:
         return found
 
     def parameter(self, name: str) -> Parameter:
-        return Parameter(name, self.arrays.get(name, loop_program.REAL))
+        number = loop_program.INTEGER if name in self.integers else loop_program.REAL
+        return Parameter(name, self.arrays.get(name, number))

@@ -21,6 +21,7 @@ from fractions import Fraction
 from symdiff import ir
 from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
 from symdiff.ir.functions import ROOT_SLOPE, SQUARES, UNIT, XLOGY
+from symdiff.passes.analysis.quadratic import squared_in
 
 Path = tuple[Expr, ...]
 """Conditions that must all hold; () is always."""
@@ -177,8 +178,12 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
         yield base, ROOT_SLOPE(base), TRUE
         return
     slope = exponent * ir.power(base, exponent - 1)
-    if q == Fraction(1, 2) and (kink := weighted_squares(base)) is not None:
-        slope = ir.where(all_of(tuple(kink)), ZERO, slope)
+    if q == Fraction(1, 2):
+        kink = weighted_squares(base)
+        if kink is None and (rows := squared_in(base)) is not None:
+            kink = [ir.eq(row, ZERO) for row in rows]
+        if kink is not None:
+            slope = ir.where(all_of(tuple(kink)), ZERO, slope)
     yield base, slope, TRUE
     if q is None:
         slope = XLOGY(node, base)

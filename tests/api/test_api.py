@@ -63,7 +63,8 @@ class TestCalling:
     def test_dtypes(self):
         assert h(np.ones(3, np.float32)).dtype == np.float32
         assert h(np.arange(3)).dtype == np.float64
-        assert energy(np.ones(3, np.float32), 2.0).dtype == np.float32
+        assert energy(np.ones(3, np.float32), np.float32(2)).dtype == np.float32
+        assert energy(np.ones(3, np.float32), 2.0).dtype == np.float64  # as np.sin(2.0) is
         assert symgrad(plain, dtype=np.float32)(np.ones(3)).dtype == np.float32
 
     def test_keywords_and_defaults(self):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from symdiff import symgrad
 from symdiff.errors import UnsupportedError
 from symdiff.frontend import capture
 from tests.frontend.test_errors import define
@@ -123,7 +124,7 @@ def f(x):
 model.py:2:12: a real number is used as an index
     return x[len(x) / 2]
            ^
-hint: an index must be an integer
+hint: an index must be an integer: divide by '//'
 """,
     ),
     "array_truth": (
@@ -432,3 +433,20 @@ def test_a_number_is_no_array() -> None:
         "           ^\n"
         "hint: pass an array"
     )
+
+
+def test_errors_in_what_numpy_is_made_of_name_the_users_line() -> None:
+    f = symgrad(lambda x: np.percentile(x, 30))
+    with pytest.raises(IndexError) as caught:
+        f(np.zeros(0))
+    location = caught.value.location
+    assert location.path == __file__ and "np.percentile" in location.text
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("shape", [(0,), (3,), (4,), (0, 3), (2, 3), (2, 0)])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_median_of_nothing_is_nan(shape: tuple[int, ...], axis: int | None) -> None:
+    x = np.arange(float(np.prod(shape))).reshape(shape) ** 2
+    f = symgrad(lambda x: np.median(x, axis=axis))
+    np.testing.assert_array_equal(f(x), np.median(x, axis=axis))

@@ -641,3 +641,46 @@ def test_stacks_and_holes(f: Any) -> None:
     h = 1e-6
     want = (f(STACK + h * way) - f(STACK - h * way)) / (2 * h)
     np.testing.assert_allclose(slope, want, rtol=1e-6, atol=1e-7)
+
+
+POINTS = np.array([[0.0, 0.0, 0.0], [1.0, 0.5, 0.0], [-0.5, 2.0, 1.0]])
+
+
+def repulsion(r):
+    total = 0.0
+    for i in range(len(r)):
+        for j in range(i):
+            total += 1 / math.dist(r[i], r[j])
+    return total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda r: math.dist(r[0], r[1]),
+        lambda r: math.dist(r[2], (1.0, 2.0, 3.0)) ** 2,
+        repulsion,
+        lambda r: math.hypot(*r[1]),
+        lambda r: r.sum().item() ** 2,
+        lambda r: np.linalg.norm(r).item(),
+        lambda r: np.asarray(r[0] @ r[1]).item() * r.max().item(),
+        lambda r: r.sum().mean(),
+    ],
+)
+def test_distances_of_rows_and_numbers_made_of_arrays(function):
+    f = symgrad(function)
+    assert math.isclose(f(POINTS), function(POINTS), rel_tol=1e-15)
+    assert isinstance(f(POINTS), float)
+    wanted = np.zeros(POINTS.shape)
+    for at in np.ndindex(POINTS.shape):
+        moved = [POINTS.copy(), POINTS.copy()]
+        moved[0][at] += 1e-6
+        moved[1][at] -= 1e-6
+        wanted[at] = (function(moved[0]) - function(moved[1])) / 2e-6
+    np.testing.assert_allclose(f.grad(POINTS), wanted, rtol=1e-8, atol=1e-8)
+
+
+def test_distances_of_points_of_other_dimensions_are_refused():
+    f = symgrad(lambda a, b: math.dist(a, b))
+    with pytest.raises(ValueError):
+        f(POINTS[0], POINTS[1, :1])

@@ -542,7 +542,7 @@ def f(x):
 model.py:2:12: a real number is used as an index
     return [1.0, 2.0][round(x)]
            ^
-hint: an index must be known; use np.where to select by value
+hint: an index must be known; use np.where to select by value; or, where there is no derivative by it, static="x"
 """,
     ),
     "key_by_value": (
@@ -714,20 +714,6 @@ model.py:2:5: 'f' returns a string
     return "no"
     ^
 hint: return a number, or a tuple, list, dict or array of numbers
-""",
-    ),
-    "raise_under_condition": (
-        """
-def f(x):
-    if x < 0:
-        raise ValueError("negative")
-    return x
-""",
-        """
-model.py:3:9: 'raise ValueError' under a condition on real values
-    raise ValueError("negative")
-    ^
-hint: say what the arguments satisfy instead: assert x >= 0
 """,
     ),
     "raise_always": (

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from symdiff import ir
 from symdiff.ir import functions as F
+from symdiff.passes.cancel import cancel as pass_
 from symdiff.passes.cancel.cancel import Notes, cancel
 from symdiff.passes.differentiate import gradient
 from tests.passes.evaluate import evaluate
@@ -154,3 +155,19 @@ def test_cost_is_linear_in_depth():
         cancel(gradient(cancel((v,))[0], (x,)))
 
     assert calls(lambda: slopes(1000)) < 6 * calls(lambda: slopes(250))
+
+
+def test_the_budget_is_one_for_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = ir.var("x"), ir.var("y")
+    outputs = [((x + k) ** 2 - y**2) / (x + k - y) for k in range(20)]
+    whole = pass_.Notes()
+    pass_.cancel(outputs, whole)
+    assert len(whole.cancelled) == 20 and not whole.over_budget
+    monkeypatch.setattr(pass_, "MAX_WORK", whole.work // 2)
+    half = pass_.Notes()
+    found = pass_.cancel(outputs, half)
+    assert 5 < len(half.cancelled) < 15
+    assert len(half.cancelled) + len(half.over_budget) == 20
+    assert found[-1] is outputs[-1] and found[0] is not outputs[0]
+    again = pass_.Notes()
+    assert pass_.cancel(outputs, again) == found and again.work == half.work

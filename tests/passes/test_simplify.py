@@ -80,6 +80,9 @@ def test_every_identity_holds(identity: object) -> None:
         # a term has its sign for nothing, factors above the line are common
         ("V*tanh(a*x/V)", "V", "tanh(a*x/V) - a*x/(V*cosh(a*x/V)**2)"),
         ("g*k*tanh(k*h)", "k", "g*(h*k/cosh(h*k)**2 + tanh(h*k))"),
+        # what the angle of a product of waves has in common, numbers of denominators
+        ("cosh(m*(L-x))/cosh(m*L)", "L", "-m*sinh(m*x)/cosh(L*m)**2"),
+        ("q*exp(-r/L)/(4*pi*e0*r)", "r", "-q*(1/r + 1/L)*exp(-r/L)/(4*pi*e0*r)"),
         # roots of quotients and squares
         ("acos(z/sqrt(x**2+y**2+z**2))", "z", "-sqrt(x**2 + y**2)/(x**2 + y**2 + z**2)"),
         ("sqrt(p**2*c**2+m**2*c**4)", "p", "p*abs(c)/sqrt(c**2*m**2 + p**2)"),
@@ -383,8 +386,8 @@ def test_planted_structure_is_found() -> None:
 
 @pytest.mark.slow
 def test_planted_structure_is_found_in_many() -> None:
-    kept, tried = _planted(600, seed=2)
-    assert kept >= 0.95 * tried
+    kept, tried = _planted(3000, seed=101)
+    assert kept >= 0.99 * tried
 
 
 # ------------------------------------------------------------------- random formulas

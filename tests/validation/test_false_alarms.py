@@ -197,3 +197,18 @@ def test_an_epsilon_that_costs_less_than_itself_is_no_wrong_guard() -> None:
 def test_an_epsilon_that_changes_the_limit_is_named() -> None:
     with pytest.warns(symdiff.GuardWarning, match="0.0 against 1.0"):
         symgrad(lambda x: np.sin(x) / (x + 1e-9)).grad(1.0)
+
+
+def gamma_of_display(c):
+    return np.where(
+        c <= 0.0031308, 12.92 * c, 1.055 * np.maximum(c, 0.0031308) ** (1 / 2.4) - 0.055
+    )
+
+
+@pytest.mark.parametrize("x", [0.5, 3.0, 1e9, 1e40, 2.5887589630449824e160, 1e300])
+def test_exponents_that_are_rounded(x: float) -> None:
+    """1/2.4 - 1 is no double: its rounding costs 80 ulp where the base is 1e160."""
+    with mp.workdps(50):
+        q = mpf(1 / 2.4)
+        want = mpf(1.055) * q * mpf(x) ** (q - 1)
+        assert symgrad(gamma_of_display).grad(x) == pytest.approx(float(want), rel=4e-15)

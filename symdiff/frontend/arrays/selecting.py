@@ -14,9 +14,8 @@ from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, placed
 from symdiff.frontend.loops import nests
 from symdiff.frontend.trace import demands, scalars
-from symdiff.frontend.trace.demands import integer_hint
 from symdiff.frontend.trace.extents import common_shape, nonnegative, positive, same_size
-from symdiff.frontend.trace.recorder import Retrace
+from symdiff.frontend.trace.recorder import Retrace, active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Listed,
@@ -33,7 +32,7 @@ from symdiff.frontend.trace.values import (
 )
 from symdiff.ir import ONE, TRUE, ZERO, Expr, loop_program
 from symdiff.ir.integers import linear
-from symdiff.ir.loop_program import Check, Statement, Type, Update, array, load
+from symdiff.ir.loop_program import Statement, Type, Update, array, load
 
 
 def is_symbolic(key: Any) -> bool:
@@ -47,10 +46,8 @@ def is_symbolic(key: Any) -> bool:
 def position(t: Tracer, i: Any, n: Expr) -> Expr:
     """An integer index as one that counts from the start, checked to be in range."""
     if isinstance(i, bool) or not scalars.is_whole(i):
-        if isinstance(i, Scalar):
-            demands.retrace_integers(t, i.expr)
-        hint = integer_hint(i) or "an index must be an integer"
-        raise Refused(f"{describe(i)} is used as an index", hint)
+        message = f"{describe(i)} is used as an index"
+        raise demands.not_whole(t, i, message, "an index must be an integer")
     if isinstance(i, int):
         e = ir.const(i) if i >= 0 else ir.sub(n, ir.const(-i))
         enough = ir.const(i + 1 if i >= 0 else -i)
@@ -69,7 +66,8 @@ def position(t: Tracer, i: Any, n: Expr) -> Expr:
 def _whole(value: Any) -> Expr:
     """An end of a slice."""
     if not scalars.is_whole(value) or isinstance(value, bool):
-        raise Refused(f"{describe(value)} is the end of a slice", "use an integer")
+        message = f"{describe(value)} is the end of a slice"
+        raise demands.not_whole(active.get(), value, message, "use an integer")
     return as_real(value).expr
 
 
@@ -254,13 +252,12 @@ def _checked(t: Tracer, e: Expr, indices: SymArray, n: Expr) -> Expr:
 
 def _check_all(t: Tracer, indices: SymArray, n: Expr) -> None:
     """Every element must be an index of an axis of n elements."""
-    location = t.frame.source.location(t.at)
 
     def check(at: tuple[Expr, ...], _: Any) -> tuple[list[Statement], list[Expr]]:
         e = placed(formula(indices), at)
         inside = ir.and_(ir.le(ir.neg(n), e), ir.lt(e, n))
         fine = ir.or_(ir.not_(t.path), inside)
-        return [Check(fine, "index", "an index is out of range", location)], []
+        return [t.check(fine, "index", "an index is out of range")], []
 
     for s in nests.loops(t, indices.shape, (), check)[0]:
         t.emit(s)

@@ -209,7 +209,7 @@ def _index(index: Any) -> Any:
                 retrace_integers(active.get(), v.expr)
         raise Refused(
             f"{describe(index)} is used as an index",
-            integer_hint(index) or "an index must be known; use np.where to select by value",
+            integer_hint(index, "an index must be known; use np.where to select by value"),
         )
     return index
 

@@ -332,7 +332,7 @@ def _range(t: Tracer, *args: Any) -> Any:
                 demands.retrace_integers(t, v.expr)
             raise Refused(
                 f"range() of {describe(v)}",
-                integer_hint(v) or "the number of steps must be an integer known when traced",
+                integer_hint(v, "the number of steps must be an integer known when traced"),
             )
     return range(*args)
 

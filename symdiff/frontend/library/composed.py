@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.frontend.library import rearranged
-from symdiff.frontend.trace.scalars import is_whole
-from symdiff.frontend.trace.values import SymArray
+from symdiff.frontend.trace.values import SymArray, is_number
 
 ArrayLike = Any
 
@@ -58,8 +57,10 @@ def percentile(a: ArrayLike, q: Any, axis: int | None = None, keepdims: bool = F
 def median(a: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Any:
     ordered = np.sort(np.ravel(a)) if axis is None else np.moveaxis(np.sort(a, axis=axis), axis, 0)
     n = ordered.shape[0]
-    found = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
-    found = np.where(np.isnan(ordered[n - 1]), math.nan, found)  # which is sorted to the end
+    found = np.mean(ordered, axis=0)  # of nothing: nan
+    if n > 0:
+        found = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+        found = np.where(np.isnan(ordered[n - 1]), math.nan, found)  # which is sorted to the end
     if keepdims:
         return np.expand_dims(found, 0 if axis is None else axis)
     return found
@@ -74,13 +75,15 @@ def cov(
     less = (0 if bias else 1) if ddof is None else ddof
     centred = x - np.mean(x, axis=1, keepdims=True)
     found = centred @ centred.T / (n - less)
-    return found[0, 0] if np.ndim(m) == 1 and y is None else found
+    return found[0, 0] if np.ndim(m) == 1 and y is None else np.squeeze(found)
 
 
 def corrcoef(x: ArrayLike, y: ArrayLike = None, rowvar: bool = True) -> Any:
     if np.ndim(x) == 1 and y is None:
         return 1.0
     found = cov(x, y, rowvar)
+    if np.ndim(found) == 0:
+        return found / found
     sizes = np.sqrt(np.diag(found))
     return found / sizes[:, None] / sizes
 
@@ -475,7 +478,7 @@ EXTENDED: dict[str, tuple[Any, ...]] = {
     "numpy.interp": (rearranged.interp, lambda *args, **more: len(args) > 3 or bool(more)),
     "numpy.cross": (cross, lambda *args, **more: len(args) > 2 or not {"axis"} >= {*more}),
     "numpy.diff": (rearranged.diff, lambda *args, **more: "prepend" in more or "append" in more),
-    "numpy.repeat": (rearranged.repeat, lambda *args, **more: not is_whole((*args[1:2], *more.values())[0]), 1),
+    "numpy.repeat": (rearranged.repeat, lambda *args, **more: not is_number((*args[1:2], *more.values())[0]), 1),
 }  # fmt: skip
 """Calls of functions that are known otherwise, and what makes them calls of these; and likewise
 which argument is an array of integers."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.frontend.arrays import small as arrays
+from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.library.builtin_functions import (
     absolute,
     accumulated,
@@ -19,16 +20,21 @@ from symdiff.frontend.library.builtin_functions import (
     total,
     whole,
 )
+from symdiff.frontend.library.numpy.symbolic.norms import norm
 from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain, subscript
 from symdiff.frontend.syntax.operators import binary, compare
 from symdiff.frontend.trace import closeness, finiteness, scalars
+from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
+    Listed,
     Method,
     Real,
     Refused,
+    Selected,
     Sequence,
+    SymArray,
     Unlisted,
     as_float,
     as_real,
@@ -71,6 +77,14 @@ def _prod(t: Tracer, values: Any, start: Any = 1) -> Any:
 
 
 def _dist(t: Tracer, p: Any, q: Any) -> Any:
+    if any(isinstance(v, (SymArray, Selected, Listed)) for v in (p, q)):
+        a, b = symbolic.symbolic(t, p), symbolic.symbolic(t, q)
+        if len(a.shape) != 1 or len(b.shape) != 1:
+            raise Refused(
+                "math.dist() of what is no vector", "use np.linalg.norm of the difference"
+            )
+        same_size(t, a.shape[0], b.shape[0])
+        return as_float(norm(t, binary(t, ast.Sub, a, b)))
     pairs = zip(elements(t, p), elements(t, q), strict=True)
     return hypot(t, *(scalars.binary(ast.Sub, a, b) for a, b in pairs))
 
@@ -228,6 +242,11 @@ TABLE: dict[str, Callable[..., Any]] = {
     "math.isclose": _math_isclose,
     "math.isfinite": lambda t, x: finiteness.finite(x),
     "math.isnan": lambda t, x: finiteness.undefined(x),
+    "math.remainder": lambda t, x, y: scalars.binary(
+        ast.Sub,
+        x,
+        scalars.binary(ast.Mult, y, scalars.apply(functions.ROUND, scalars.binary(ast.Div, x, y))),
+    ),
     "math.isinf": lambda t, x: finiteness.infinite(x),
     "math.comb": _integers(math.comb),
     "math.perm": _integers(math.perm),

@@ -165,7 +165,7 @@ def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> boo
         plan.names[name] = slots.tree_of(t.wrap(before), what, name in plan.deep)
         return True
     if isinstance(plan.names[name], SmallArray) and isinstance(value, SymArray):
-        if t.size_limit:
+        if t.size_limit > 0:
             raise Retrace(what="an array has elements traced one by one before a loop")
         whole = symbolic.symbolic(t, t.wrap(before))
         plan.names[name] = Slot(Type(whole.shape, whole.kind), whole, fixed=slots.SHARED)

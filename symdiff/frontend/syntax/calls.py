@@ -49,7 +49,7 @@ from symdiff.frontend.trace.values import (
     is_number,
     join,
 )
-from symdiff.ir import FALSE, TRUE, Expr, loop_program
+from symdiff.ir import FALSE, TRUE, Expr
 
 Call = tuple[tuple[Any, ...], Mapping[str, Any]]
 """The positional and the keyword arguments of a call."""
@@ -343,6 +343,12 @@ def run(t: Tracer, frame: Frame, node: FunctionNode) -> Any:
     flow = frame.flow
     if flow.returned is FALSE:
         return None
+    if flow.raised:
+        if frame.caller is None:
+            t.refuse(f"'{frame.name}' raises an error on every path", "", node.body[-1])
+        outer = frame.caller[0].flow
+        outer.returned, outer.raised = TRUE, True
+        return None
     if not t.certain(flow.returned):
         missing = t.text(ir.not_(flow.returned))
         t.refuse(
@@ -464,7 +470,7 @@ def _assumed(t: Tracer, condition: Expr) -> None:
         return
     held = ir.or_(ir.not_(t.path), condition)
     message = f"this does not hold: {condition}"
-    t.emit(loop_program.Check(held, "domain", message, t.frame.source.location(t.at)))
+    t.emit(t.check(held, "domain", message))
     t.assumptions.append(held)
 
 

@@ -69,7 +69,7 @@ def position(value: Any) -> Any:
         demands.retrace_integers(active.get(), value.expr)
         raise Refused(
             f"{describe(value)} is used as an index",
-            integer_hint(value) or "an index must be known; use np.where to select by value",
+            integer_hint(value, "an index must be known; use np.where to select by value"),
         )
     return value
 
@@ -138,7 +138,9 @@ def subscript(t: Tracer, owner: Any, index: Any) -> Any:
     if isinstance(owner, SmallArray):
         used_as_array(owner, "it is indexed", rank_of(index))
         if selecting.is_symbolic(index):
-            raise Retrace(what="a small array is indexed by what is not known when traced")
+            if t.size_limit > 0:
+                raise Retrace(what="a small array is indexed by what is not known when traced")
+            return selecting.subscript(t, symbolic.symbolic(t, owner), index)
         return arrays.load(owner, index)
     if isinstance(owner, (list, tuple)) and isinstance(index, Whole):
         return selecting.one_of(t, [t.wrap(v) for v in owner], index)

@@ -4,6 +4,7 @@ from the table is refused."""
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -321,7 +322,16 @@ def _lambda(t: Tracer, node: ast.Lambda) -> Any:
 
 def _call(t: Tracer, node: ast.Call) -> Any:
     function = evaluate(t, node.func)
-    args = _spread(t, node.args)
+    match node.args:
+        case [ast.Starred(value)] if function is math.hypot:
+            vector = evaluate(t, value)
+            t.at = node.args[0]
+            if isinstance(vector, SymArray) and len(vector.shape) == 1:
+                function, args = np.linalg.norm, [vector]  # of any size
+            else:
+                args = elements(t, vector)
+        case _:
+            args = _spread(t, node.args)
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
         value = evaluate(t, keyword.value)

@@ -167,6 +167,8 @@ def store(t: Tracer, owner: Any, index: Any, value: Any) -> None:
         demands.used_as_array(owner, "its element is assigned", containers.rank_of(index))
         if isinstance(value, (SymArray, Selected, Listed)):
             raise Retrace(what="an array is stored in a small array")
+        if selecting.is_symbolic(index):
+            raise Retrace(what="a small array is changed at an index not known when traced")
         t.mutate(owner)
         arrays.store(owner, index, value)
     elif isinstance(owner, Listed) and not isinstance(index, slice):
@@ -305,39 +307,45 @@ def _assert(t: Tracer, node: ast.Assert) -> None:
     else:
         message = f"this does not hold: {t.text(c.expr)}"
         held = ir.or_(ir.not_(t.path), c.expr)
-        t.emit(loop_program.Check(held, "domain", message, t.frame.source.location(node)))
+        t.emit(t.check(held, "domain", message, node))
     t.assumptions.append(ir.or_(ir.not_(t.path), c.expr))
     t.facts = t.facts.union(scalars.consequences(c.expr))
 
 
 def _raise(t: Tracer, node: ast.Raise) -> None:
+    """An error under a condition: it is raised in the call, as that of `assert` is."""
     name = ""
     if node.exc is not None:
         exc = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        name = " " + t.frame.source.segment(exc)
+        name = t.frame.source.segment(exc)
     if t.path is TRUE and not t.levels:
-        t.refuse(f"the function raises{name} when traced", "it does so for every real argument")
+        t.refuse(f"the function raises {name}".rstrip() + " when traced", "it does so for every real argument")  # fmt: skip
     leaves = loop_program.leaves((t.path,))
-    if not any(e.op is ir.VAR for e in leaves) and (leaves or t.levels):
-        _raise_when_run(t, node, name)
-        return
-    t.refuse(
-        f"'raise{name}' under a condition on real values",
-        f"say what the arguments satisfy instead: assert {t.text(ir.not_(t.path))}",
-    )
-
-
-def _raise_when_run(t: Tracer, node: ast.Raise, name: str) -> None:
-    """An error under a condition on sizes and elements of arrays is raised in the call."""
-    message = name.strip() or "an error"
-    if isinstance(node.exc, ast.Call) and node.exc.args:
-        if isinstance(text := node.exc.args[0], ast.Constant):
-            message = str(text.value)
+    kind = "value"
+    if not leaves or any(e.op is ir.VAR for e in leaves):
+        kind = "domain"
+    elif "IndexError" in name:
+        kind = "index"
     fine = ir.not_(t.path)
-    kind = "index" if "IndexError" in name else "value"
-    t.emit(loop_program.Check(fine, kind, message, t.frame.source.location(node)))
+    t.emit(t.check(fine, kind, _said(t, node) or name or "an error", node))
     t.assumptions.append(fine)
-    t.frame.flow.returned = TRUE
+    t.locations[fine] = t.users(node)
+    t.frame.flow.returned, t.frame.flow.raised = TRUE, True
+
+
+def _said(t: Tracer, node: ast.Raise) -> str:
+    """The message of an error, as far as it is known when traced."""
+    if not isinstance(node.exc, ast.Call) or not node.exc.args:
+        return ""
+    match node.exc.args[0]:
+        case ast.Constant(value):
+            return str(value)
+        case ast.JoinedStr(values):
+            return "".join(
+                str(v.value) if isinstance(v, ast.Constant) else t.frame.source.segment(v)
+                for v in values
+            )
+    return ""
 
 
 # ------------------------------------------------------------------------ others

@@ -7,19 +7,40 @@ from typing import Any
 
 from symdiff import ir
 from symdiff.frontend.trace.recorder import Recorder, Retrace, active
-from symdiff.frontend.trace.values import Real, Refused, Scalar, SmallArray
+from symdiff.frontend.trace.values import Ratio, Real, Refused, Scalar, SmallArray
 from symdiff.ir import Expr, loop_program
 
 _OF_INTEGERS = frozenset((ir.VAR, ir.CONST, ir.ADD, ir.SUB, ir.MUL, ir.NEG))
+_GIVEN = frozenset((loop_program.INDEX, loop_program.LOAD))
 
 
-def integer_hint(value: Any) -> str:
-    """What to do about a parameter that is used where an integer must be known."""
+def integer_hint(value: Any, otherwise: str) -> str:
+    """What to do about a number that is used where an integer must be known; `otherwise` if no
+    parameter can be named, and beside it if that is no integer."""
+    if isinstance(value, Ratio):
+        return f"{otherwise}: divide by '//'"
     nodes = ir.topological((value.expr,)) if isinstance(value, Real) else ()
-    names = [e for e in nodes if e.op is ir.VAR]
-    if len(names) == 1 and all(e.op in _OF_INTEGERS for e in nodes):
-        return f"if it is an integer known in the call, annotate it: {names[0].value}: int"
-    return ""
+    t = active.get()
+    found = [str(e.value) for e in nodes if e.op is ir.VAR]
+    names = list(dict.fromkeys(t.parameter_of.get(n, n) for n in found))
+    if any(e.op in (loop_program.ARRAY, loop_program.LOAD) for e in nodes):
+        return otherwise
+    if any(e.op is loop_program.INDEX for e in nodes):
+        return f"{otherwise}; or compute it outside of the function and pass the integer"
+    if not names:
+        return otherwise
+    if names == found and len(names) == 1 and all(e.op in _OF_INTEGERS for e in nodes):
+        return f"if it is an integer known in the call, annotate it: {names[0]}: int"
+    named = f'"{names[0]}"' if len(names) == 1 else "(" + ", ".join(f'"{n}"' for n in names) + ")"
+    return f"{otherwise}; or, where there is no derivative by it, static={named}"
+
+
+def not_whole(t: Recorder, value: Any, message: str, hint: str) -> Refused:
+    """The refusal of a number where only an integer can be, if a trace with integers among the
+    parameters does not help."""
+    if isinstance(value, Real):
+        retrace_integers(t, value.expr)
+    return Refused(message, integer_hint(value, hint))
 
 
 def number_of(value: Any) -> Any:
@@ -46,6 +67,8 @@ def used_as_array(value: Any, what: str, rank: int = 1) -> None:
     t = active.get()
     for v in ir.variables((value.expr,)):
         name = str(v.value)
+        if t.shapes is not None and name not in t.shapes:
+            continue  # what is computed, such as the sum of an array
         named = v is value.expr and what != REDUCED
         if t.shapes is None or t.shapes.get(name, (0, ""))[0] or named:
             raise Retrace(name, rank, what)
@@ -82,10 +105,32 @@ def array_in_call(value: Any, what: str) -> None:
 
 
 def retrace_integers(t: Recorder, e: Expr) -> None:
-    """Trace again with a parameter as an array of integers, if an index is made of one."""
+    """Trace again with a parameter as an array of integers, or as an integer, if an index is made
+    of one: no other would be an index in Python."""
+    _retrace_numbers(t, e)
     for n in loop_program.leaves((e,)):
         if n.op is not loop_program.ARRAY or n.value[1] != "f":
             continue
         name = loop_program.name_of(n)
         if name in t.array_parameters and (t.shapes is None or t.shapes[name][1] == "i"):
+            raise Retrace(name, integers=True)
+
+
+def _retrace_numbers(t: Recorder, e: Expr) -> None:
+    """Trace again with a parameter as an integer."""
+    if t.shapes is None:
+        return
+    stack, found, seen = [e], [], set()
+    while stack:
+        n = stack.pop()
+        if n in seen or n.op in _GIVEN:
+            continue
+        seen.add(n)
+        if n.op is not ir.WHERE and n.op not in _OF_INTEGERS:
+            return
+        if n.op is ir.VAR:
+            found.append(str(n.value))
+        stack += n.args[1:] if n.op is ir.WHERE else n.args
+    for name in found:
+        if name in t.shapes and not t.shapes[name][0]:
             raise Retrace(name, integers=True)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import Refused, as_real, describe
 from symdiff.ir import ONE, ZERO, Expr, integers
@@ -57,8 +58,21 @@ def shape_of(value: Any) -> tuple[Expr, ...]:
     parts = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     for n in parts:
         if not scalars.is_whole(n):
-            raise Refused(f"{describe(n)} is the size of an axis", "use an integer")
+            message = f"{describe(n)} is the size of an axis"
+            raise demands.not_whole(active.get(), n, message, "use an integer")
     return tuple(as_real(n).expr for n in parts)
+
+
+def new_shape(t: Tracer, value: Any) -> tuple[Expr, ...]:
+    """The shape of an array to be made: no size is negative, which is checked when run if it is
+    not known."""
+    sizes = shape_of(value)
+    for n in sizes:
+        if (known := ir.integer(n)) is not None and known < 0:
+            raise Refused("the size of an axis is negative")
+        if not nonnegative(t, n):
+            t.require(ir.le(ZERO, n), "value", "the size of an axis is negative")
+    return sizes
 
 
 def same_size(t: Tracer, a: Expr, b: Expr) -> None:

@@ -19,13 +19,15 @@ Container = list[Any] | dict[Any, Any] | set[Any] | np.ndarray[Any, Any]
 
 
 class Flow:
-    """Under which condition the block was left, and what it returned there."""
+    """Under which condition the block was left, and what it returned there; whether it has raised
+    an error."""
 
-    __slots__ = ("broken", "continued", "returned", "value")
+    __slots__ = ("broken", "continued", "raised", "returned", "value")
 
     def __init__(self, returned: Expr = FALSE, broken: Expr = FALSE, value: Any = UNBOUND) -> None:
         self.returned, self.broken, self.continued = returned, broken, FALSE
         self.value = value
+        self.raised = False
 
     def skips(self) -> Expr:
         """Where the rest of the block does not run."""

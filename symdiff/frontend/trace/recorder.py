@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from symdiff import ir
-from symdiff.errors import UnsupportedError
+from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend.source import Source, is_library, is_own
 from symdiff.frontend.trace import scalars
 from symdiff.frontend.trace.aliases import Aliases
@@ -65,7 +65,7 @@ class Retrace(Exception):  # noqa: N818
         super().__init__(what)
         self.name, self.rank, self.what, self.integers = name, rank, what, integers
         t = active.get()
-        self.location = t.frame.source.location(t.at)
+        self.location = t.place()[0]
 
 
 ONE_ELEMENT = "a function that takes elements of arrays is called with an array of one element"
@@ -111,6 +111,7 @@ class Recorder(Interface):
         self.sizes: set[Expr] = set()
         self.stretches: dict[tuple[Expr, Expr], None] = {}
         self.parameter_sizes: frozenset[Expr] = frozenset()
+        self.parameter_of: Mapping[str, str] = {}
         self.shapes: Mapping[str, tuple[Any, ...]] | None = None
         self.array_parameters: frozenset[str] = frozenset()
         self.by_rows = False
@@ -133,15 +134,27 @@ class Recorder(Interface):
         raise self.error(message, hint, node)
 
     def error(self, message: str, hint: str = "", node: ast.AST | None = None) -> UnsupportedError:
-        """An error at a node; inside of a library, at the user's call that led there."""
+        """An error at a node, as `place` has it."""
+        location, where = self.place(node)
+        return UnsupportedError(message + where, location, hint)
+
+    def place(self, node: ast.AST | None = None) -> tuple[Location, str]:
+        """Where a node stands, by default the one being evaluated; inside of a library, the user's
+        call that led there, and the place in the library for the message."""
         frame, at = self.frame, self.at if node is None else node
         inner = frame.source.location(at)
         while frame.caller is not None and is_library(frame.source.path):
             frame, at = frame.caller
         if is_library(frame.source.path) or frame is self.frame:
-            return UnsupportedError(message, inner, hint)
-        where = "" if is_own(inner.path) else f" ({inner})"
-        return UnsupportedError(message + where, frame.source.location(at), hint)
+            return inner, ""
+        return frame.source.location(at), "" if is_own(inner.path) else f" ({inner})"
+
+    def check(
+        self, held: Expr, error: str, message: str, node: ast.AST | None = None
+    ) -> loop_program.Check:
+        """The statement that a condition holds at run time, as `place` has it."""
+        location, where = self.place(node)
+        return loop_program.Check(held, error, message + where, location)
 
     def step(self, node: ast.AST) -> None:
         self.at = node
@@ -159,17 +172,26 @@ class Recorder(Interface):
 
     # ------------------------------------------------------------------- values
     def note(self, value: Any, node: ast.AST) -> Any:
-        """Remember that the value of this node was made here first."""
+        """Remember that the value of this node was made here first; in our own library, by the
+        user's call that led there."""
+        made = self.users(node)
         if isinstance(value, Scalar):
             if value.expr.args or ir.is_far(value.expr):
-                self.locations.setdefault(value.expr, (self.frame.source, node))
+                self.locations.setdefault(value.expr, made)
         elif isinstance(value, SmallArray):
             for v in value.items.ravel():
                 if isinstance(v, Scalar) and v.expr.args:
-                    self.locations.setdefault(v.expr, (self.frame.source, node))
+                    self.locations.setdefault(v.expr, made)
         elif isinstance(value, SymArray) and value.cell.element.args:
-            self.locations.setdefault(value.cell.element, (self.frame.source, node))
+            self.locations.setdefault(value.cell.element, made)
         return value
+
+    def users(self, node: ast.AST) -> tuple[Source, ast.AST]:
+        """A node and its file; in our own library, the user's call that led there."""
+        frame = self.frame
+        while frame.caller is not None and is_own(frame.source.path):
+            frame, node = frame.caller
+        return frame.source, node
 
     def own(self, container: Any) -> Any:
         """Register a list, dict, set or array that the trace itself made."""
@@ -248,19 +270,17 @@ class Recorder(Interface):
         alone is checked once, before everything else."""
         if condition is TRUE or scalars.follows(condition, self.facts):
             return
-        location = self.frame.source.location(self.at)
         fact = condition
         if self.always and self.path is TRUE and None not in self.counts:
             for n in self.counts:
                 assert n is not None
                 condition = ir.or_(ir.lt(n, ir.ONE), condition)  # reached if the loop runs
             if all(e in self.parameter_sizes for e in loop_program.leaves((condition,))):
-                check = loop_program.Check(condition, error, message, location)
-                self.checks.setdefault(condition, check)
+                self.checks.setdefault(condition, self.check(condition, error, message))
                 self.facts = self.facts.union(scalars.consequences(fact))
                 return
         held = ir.or_(ir.not_(self.path), fact)
-        self.emit(loop_program.Check(held, error, message, location))
+        self.emit(self.check(held, error, message))
         self.facts = self.facts.union(scalars.consequences(fact))
 
     def stretch(self, a: Expr, b: Expr) -> None:

@@ -118,6 +118,10 @@ class Tracer(Conditions):
             sides.append(Side(frame.env, frame.flow, value, changes))
         a, b = sides
         frame.flow = self._merge_flow(c.expr, a.flow, b.flow)
+        if a.flow.raised or b.flow.raised:  # what comes is of the other side
+            here, there = (b, ir.not_(c.expr)) if a.flow.raised else (a, c.expr)
+            frame.flow = here.flow
+            self.facts = self.facts.union(scalars.consequences(there))
         if a.flow.returned is TRUE or b.flow.returned is TRUE:
             here, dead = (b, a) if a.flow.returned is TRUE else (a, b)
             frame.env, value = here.env, here.value

@@ -23,6 +23,8 @@ from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, where
 from symdiff.ir.loop_program import kind_of
 
 of_integers: ContextVar[bool] = ContextVar("arguments are traced as integers", default=False)
+domains: ContextVar[dict[Expr, Expr] | None] = ContextVar("where nodes are defined", default=None)
+"""What a trace found of them, as each comparison asks again."""
 """Whether integers among the arguments are traced as such. What may be an integer in Python then is
 one: what is traced says only which results are floats for sure."""
 
@@ -48,6 +50,13 @@ class Scalar:
 
     def __init__(self, expr: Expr, defined: Expr = TRUE) -> None:
         self.expr, self.defined = expr, defined
+
+    def __index__(self) -> int:
+        """Python asks for a known integer."""
+        raise Refused(
+            f"{describe(self)} is used where an integer must be known when traced",
+            "annotate a parameter that is one, such as n: int, or make it static",
+        )
 
 
 class Real(Scalar):

@@ -8,6 +8,7 @@
 `fuse`               elements of an array, computed where they are used
 `repeated`           what several statements compute, computed once
 `deltas`             sums over Kronecker deltas
+`branches`           branches between sums, as sums of branches
 `through`            singularities behind arrays of intermediate results
 `running_norms`      roots of sums of squares that loops add up
 `norm_slopes`        slopes of norms that are differentiated again

@@ -33,6 +33,7 @@ from symdiff.ir.loop_program import (
     mapped,
 )
 from symdiff.ir.prune import pruned
+from symdiff.loops.simplify.branches import of_sums
 from symdiff.loops.simplify.deltas import contracted
 from symdiff.loops.simplify.exponents import scaled
 from symdiff.loops.simplify.forwarding import rewritten
@@ -69,7 +70,8 @@ def simplified(
     """
     block, roots = rewritten(block, tuple(roots))
     if not late:  # one name for one number, so that it cancels
-        block, roots = marked(*shared(block, roots))
+        block, roots = of_sums(*shared(block, roots), names)
+        block, roots = marked(block, roots)
         block, roots = scaled(block, roots, names, _early)
         block, roots = looked_through(block, roots, _early)
     block, roots = _with_passes(block, roots, _late if late else _early)

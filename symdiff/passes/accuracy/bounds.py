@@ -60,6 +60,10 @@ MAX_SUM = 16
 """Terms of a sum that are bounded together."""
 FUNCTION_ERROR, VECTOR_ERROR = 2, 2
 """Units by which a library function may miss the exact value, and one of SIMD."""
+EXPONENT_ERROR = 4
+"""Units that the rounding of an exponent may cost: more where the base is very large or small."""
+LARGEST_LOGARITHM = 745
+"""No logarithm of a positive number is larger."""
 UNITS = {"float64": 52, "float32": 23}
 """Two to the minus this bounds a unit of rounding, relative to the value."""
 
@@ -131,7 +135,24 @@ class Bounds:
         n = abs(q.numerator)
         if q.denominator <= 2 and n <= self.chain:
             return (n if q.denominator == 1 else 2 * n) - (q > 0)
-        return FUNCTION_ERROR
+        return FUNCTION_ERROR + (EXPONENT_ERROR if self._exponent_error(q) else 0)
+
+    def _exponent_error(self, q: Fraction) -> Fraction:
+        """By how much an exponent is off that is no number of the type; roots are computed as such."""
+        if q.denominator <= 3 or is_exact(q, self.dtype):
+            return Fraction(0)
+        return abs(q) * Fraction(1, 2 ** (UNITS[self.dtype] + 1))
+
+    def _rounded_exponent(self, base: Expr, q: Fraction) -> None:
+        """Flag bases so large or small that the rounding of an exponent counts."""
+        error = self._exponent_error(q)
+        if not error:
+            return
+        most = EXPONENT_ERROR * Fraction(1, 2 ** UNITS[self.dtype]) / error
+        if most < LARGEST_LOGARITHM:
+            large, size = Fraction(math.exp(most)), ir.abs_(base)
+            small = ir.and_(ir.lt(ZERO, size), ir.lt(size, ir.const(1 / large)))
+            self.unsafe = ir.or_(self.unsafe, ir.or_(ir.lt(ir.const(large), size), small))
 
     def size(self, e: Expr) -> Expr:
         """|e|, without the bars where they change nothing."""
@@ -172,6 +193,7 @@ class Bounds:
             return Bound(x.k + y.k + rounding, more, x.relative + y.relative)
         if op is POW and (q := ir.rational(args[1])) is not None:
             own = self.unit * self._roundings(q)
+            self._rounded_exponent(args[0], q)
             k, more, relative = abs(q) * bounds[0].k + own, bounds[0].more, ZERO
             if more is not ZERO:
                 more = ir.const(abs(q)) * ir.abs_(e) * (more / ir.abs_(args[0]))

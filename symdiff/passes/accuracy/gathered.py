@@ -66,7 +66,8 @@ class _Gathering:
                     self.names[s.name] = self.of(s.value)
                 case Update():
                     value, before = self.of(s.value), self.names.get(s.source, frozenset())
-                    self.names[s.name] = _both((before, value)) if s.add else _least(before, value)
+                    value = _both((before, value)) if s.add else value
+                    self.names[s.name] = _least(before, value)  # others stay as they are
                 case Loop():
                     self.loop(s)
                 case Call():

@@ -32,6 +32,8 @@ from symdiff.passes.cancel.shared_exponential import relate
 MAX_WINDOW = 200
 """Rational operations looked at together; what is deeper is opaque."""
 MAX_GENERATORS = 24
+MAX_WORK = 2_000_000
+"""Terms of polynomials that are made for one program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,11 @@ class Cancellation:
 
 @dataclass(slots=True)
 class Notes:
-    """What the pass did, for the report."""
+    """What the pass did, for the report, and how much work that was."""
 
     cancelled: list[Cancellation] = field(default_factory=list)
     over_budget: list[Expr] = field(default_factory=list)
+    work: int = 0
 
 
 def cancel(outputs: Iterable[Expr], notes: Notes | None = None) -> tuple[Expr, ...]:
@@ -73,8 +76,11 @@ def cancel(outputs: Iterable[Expr], notes: Notes | None = None) -> tuple[Expr, .
 
 
 def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
+    if notes.work > MAX_WORK:
+        notes.over_budget.append(e)
+        return e
     try:
-        found = exact(e, generators)
+        found = exact(e, generators, notes)
     except OutOfBudgetError:
         notes.over_budget.append(e)
         return e
@@ -84,7 +90,7 @@ def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
     harmless = found.factors and all(signs.nonzero(f) for f in found.factors)
     if found.partly and _size(found.after) > _size(e):
         return e  # as singular as before, and longer
-    if (hit != REMOVABLE or harmless) and not _functions(found.after) < _functions(e):
+    if (hit != REMOVABLE or harmless) and not _fewer_functions(found.after, e):
         return e
     notes.cancelled.append(found)
     return found.after
@@ -92,6 +98,30 @@ def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
 
 def _size(e: Expr) -> int:
     return len(ir.topological((e,)))
+
+
+def _fewer_functions(after: Expr, e: Expr) -> bool:
+    """Whether an expression evaluates some of the functions of another, and no others."""
+    if _opaque(after) == _opaque(e):  # nothing below need be looked at
+        return False
+    return _functions(after) < _functions(e)
+
+
+def _opaque(e: Expr) -> set[Expr]:
+    """What the rational operations at the top of an expression are of."""
+    found: set[Expr] = set()
+    seen: set[Expr] = set()
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if is_rational(n):
+            stack.extend(n.args)
+        elif n.args:
+            found.add(n)
+    return found
 
 
 def _functions(e: Expr) -> set[Expr]:
@@ -108,8 +138,8 @@ def _lowest(e: Expr) -> Expr | None:
     return None if found is None else found.after
 
 
-def exact(e: Expr, generators: Generators) -> Cancellation | None:
-    """What a node is after exact cancellation; None if nothing cancels."""
+def exact(e: Expr, generators: Generators, notes: Notes | None = None) -> Cancellation | None:
+    """What a node is after exact cancellation; None if nothing cancels. The notes count the work."""
     window = _window(e)
     inside = set(window)
     collector = _Collector()
@@ -121,7 +151,9 @@ def exact(e: Expr, generators: Generators) -> Cancellation | None:
     values: dict[Expr, Factored] = {}
     for node in window:
         ring.removed.clear()
-        values[node] = _represent(node, inside, values, generators, ring)
+        values[node] = found = _represent(node, inside, values, generators, ring)
+        if notes is not None:
+            notes.work += 1 + sum(len(base) for base, _ in found.factors.values())
         if node is not e:
             ring.learn(node, values[node])
     removed = list(ring.removed)

@@ -123,9 +123,9 @@ class _Choices:
             if u in done:
                 continue
             degree = self._degree(e, {u, *_dependent_on(u, loci, before)})
-            doubtful = self.second and bool(degree) and _may_be_flat(u)
+            unproven = self.second and bool(degree) and _may_be_flat(u)
             nested = u in inner and (tangled or bool(known))
-            if not (degree > 1 or doubtful or nested):
+            if not (degree > 1 or unproven or nested):
                 if not (degree and self._bound(u, known)):
                     continue
             done = done | {u}

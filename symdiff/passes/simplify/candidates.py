@@ -12,7 +12,7 @@ from symdiff.ir.formula_text import factors, terms
 from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
 from symdiff.passes.simplify import absolute, one_angle, radicals, waves
 from symdiff.passes.simplify.costs import Budget, Costs
-from symdiff.passes.simplify.frame import Frame
+from symdiff.passes.simplify.frame import Frame, common_measure
 from symdiff.passes.simplify.pieces import key_of
 from symdiff.passes.simplify.writer import Writer
 
@@ -127,7 +127,12 @@ class Candidates:
         options = [self._paired(values)]
         shared = self._shared(values)
         above = Factored(shared.unit, {k: f for k, f in shared.factors.items() if f[1] > 0})
-        for common in [shared] if len(above.factors) == len(shared.factors) else [shared, above]:
+        choices = [shared] if len(above.factors) == len(shared.factors) else [shared, above]
+        units = [v.unit for v in values if v.unit]
+        if any(u.denominator > 1 for u in units) and (unit := common_measure(units)) != 1:
+            unit = unit if any(u > 0 for u in units) else -unit
+            choices = [Factored(unit, shared.factors), *choices]
+        for common in choices:
             if common.factors:
                 inner = self._paired([ring.div(v, common) for v in values])
                 options.append(ir.mul(self.best(common), inner))

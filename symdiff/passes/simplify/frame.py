@@ -449,12 +449,18 @@ def _multiple(u: Expr) -> tuple[Fraction, Expr]:
     return q, rest
 
 
+def common_measure(values: Iterable[Fraction]) -> Fraction:
+    """The largest positive rational of which all are multiples."""
+    found = list(values)
+    numerator = math.gcd(*(v.numerator for v in found))
+    return Fraction(numerator, math.lcm(*(v.denominator for v in found)))
+
+
 def _unit(values: Iterable[Fraction]) -> Fraction:
     """The largest rational of which all are multiples; negative if they all are."""
     found = list(values)
-    numerator = math.gcd(*(v.numerator for v in found))
-    size = Fraction(numerator, math.lcm(*(v.denominator for v in found)))
+    size = common_measure(found)
     return size if any(v > 0 for v in found) else -size
 
 
-__all__ = ["CIRCULAR", "HYPERBOLIC", "VAR", "Angle", "Frame", "Root", "window"]
+__all__ = ["CIRCULAR", "HYPERBOLIC", "VAR", "Angle", "Frame", "Root", "common_measure", "window"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdiff.errors import SymdiffError
+from symdiff.errors import DomainError, SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of
@@ -21,7 +21,7 @@ from symdiff.pipeline.options import Options
 from symdiff.process.locks import Once
 from symdiff.runtime.dispatch import CompiledEntry
 from symdiff.runtime.loops import rows
-from symdiff.runtime.loops.call import ComputationError
+from symdiff.runtime.loops.call import ComputationError, ElementError
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import ShapeError
 
@@ -80,10 +80,8 @@ class ArrayKernels:
                 values = kernel.plainly(args)
             except ShapeError:
                 return NotImplemented  # there may be a program for other sizes
-            except ComputationError:
-                if not stretches:
-                    raise
-                return NotImplemented
+            except (ComputationError, DomainError, ElementError):
+                return NotImplemented  # which says so
             if values is None:
                 return NotImplemented
             values = self._reals(values, raw)

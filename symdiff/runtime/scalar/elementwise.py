@@ -66,6 +66,8 @@ def plain(name: str, value: Any) -> Any:
         hint = f'if it says what is computed, list it: symgrad(static="{name}")'
     if isinstance(value, complex):
         hint = "pass its real and imaginary parts as two arguments"
+    if isinstance(value, str):
+        hint = f'make it static: annotate it, {name}: str, or static="{name}"'
     if isinstance(value, np.ma.MaskedArray):
         hint = f"its mask would be lost: pass {name}.filled(...), or the mask as an argument"
     raise ArgumentError(

@@ -26,7 +26,6 @@ from symdiff.frontend.library import standard as library_names
 from symdiff.frontend.library.builtin_functions import call_back
 from symdiff.frontend.library.numpy.small import shapes as numpy_shapes
 from symdiff.frontend.library.numpy.symbolic import making
-from symdiff.frontend.loops import sequences
 from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
@@ -56,7 +55,10 @@ Function = Callable[..., Any]
 
 # --------------------------------------------------------------------- creation
 def _array(t: Tracer, values: Any, dtype: Any = None, copy: Any = True) -> Any:
-    return t.own(copied(converted(asarray(values), dtype_kind(dtype))))
+    small = converted(asarray(values), dtype_kind(dtype))
+    if t.size_limit < 0 and small.items.ndim:
+        return making.copied(t, small)
+    return t.own(copied(small))
 
 
 def _asarray(t: Tracer, values: Any, dtype: Any = None) -> Any:
@@ -74,7 +76,7 @@ def _shape_of(shape: Any) -> tuple[int, ...]:
 
 def _filled(t: Tracer, shape: Any, value: Any, kind: str | None) -> Any:
     parts = shape if isinstance(shape, (tuple, list)) else (shape,)
-    if sequences.involved(parts) or math.prod(map(int, parts)) > t.size_limit:
+    if not all(isinstance(n, int) for n in parts) or math.prod(parts) > t.size_limit:
         return making.filled(t, shape, value, kind)
     size = _shape_of(shape)
     array = array_of([value] * int(np.prod(size, dtype=int)), size)
@@ -87,9 +89,7 @@ def _full_like(t: Tracer, model: Any, value: Any, dtype: Any) -> Any:
 
 
 def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
-    if not isinstance(num, int):
-        raise Refused("a number of points that is not known when traced")
-    if num > t.size_limit:
+    if not isinstance(num, int) or num > t.size_limit:
         return making.TABLE["numpy.linspace"](t, start, stop, num, endpoint)
     steps = max(num - 1 if endpoint else num, 1)
     span = scalars.binary(ast.Sub, as_real(stop), as_real(start))
@@ -116,7 +116,8 @@ def _arange(t: Tracer, *bounds: Any, dtype: Any = None) -> Any:
 
 
 def _eye(t: Tracer, n: int, m: int | None = None, k: int = 0) -> Any:
-    if n * (n if m is None else m) > t.size_limit:
+    known = isinstance(n, int) and isinstance(m, int | None)
+    if not known or n * (n if m is None else m) > t.size_limit:
         return making.eye(t, n, m, k)
     return t.own(asarray(np.eye(n, m, k)))
 

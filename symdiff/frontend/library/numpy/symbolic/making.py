@@ -13,9 +13,10 @@ from symdiff.frontend.arrays.small import dtype_kind
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
 from symdiff.frontend.library.numpy.symbolic.shapes import ravel
 from symdiff.frontend.loops import sequences
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.demands import used_as_array
-from symdiff.frontend.trace.extents import dims, same_size, shape_of, size
+from symdiff.frontend.trace.extents import dims, new_shape, same_size, shape_of, size
+from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Real,
@@ -58,9 +59,9 @@ def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
 def filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = True) -> SymArray:
     """A new array with the same number everywhere; `by_rows` as of a `Cell`."""
     if isinstance(value, SymArray):
-        axes = shape_of(shape)
+        axes = new_shape(t, shape)
         return symbolic.snapshot(converted(symbolic.broadcast(t, value, axes), kind))
-    found = converted(from_formula(shape_of(shape), value), kind)
+    found = converted(from_formula(new_shape(t, shape), value), kind)
     found.cell.by_rows = by_rows
     return found
 
@@ -107,7 +108,7 @@ def _ranged_reals(bounds: Sequence[Any]) -> Any:
         if isinstance(b, Real) and q is None and _is_size(b.expr):
             continue
         if not isinstance(b, Whole) and (q is None or SHORT % q.denominator):
-            raise Refused(*real_ends(bounds))
+            raise demands.not_whole(active.get(), b, *real_ends(bounds))
     size = known[2]
     if not size:
         raise Refused("the step of np.arange() must be known, and not 0")
@@ -134,7 +135,7 @@ def _size(t: Tracer, a: Any, axis: Any = None) -> Any:
 
 
 def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
-    (count,) = shape_of(num)
+    (count,) = new_shape(t, num)
     steps = ir.sub(count, ONE) if endpoint else count
     steps = ir.where(ir.lt(ONE, steps), steps, ONE) if steps.op is not ir.CONST else steps
 
@@ -146,7 +147,7 @@ def _linspace(t: Tracer, start: Any, stop: Any, num: Any = 50, endpoint: Any = T
 
 
 def eye(t: Tracer, n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Any:
-    rows, columns = shape_of((n, n if m is None else m))
+    rows, columns = new_shape(t, (n, n if m is None else m))
     on = ir.eq(ir.sub(SLOTS[1], SLOTS[0]), as_real(k).expr)
     return lazy((rows, columns), dtype_kind(dtype) or "f", ir.where(on, ONE, ZERO))
 

@@ -10,7 +10,13 @@ from symdiff import ir
 from symdiff.frontend.arrays import folding, selecting, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, from_formula, lazy, needs, placed
-from symdiff.frontend.library.numpy.symbolic.shapes import ravel, shape_like, sliced, taken_along
+from symdiff.frontend.library.numpy.symbolic.shapes import (
+    ravel,
+    shape_like,
+    shown,
+    sliced,
+    taken_along,
+)
 from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.counted_truth import difference_of
 from symdiff.frontend.trace.demands import array_in_call
@@ -38,7 +44,7 @@ def axes_of(a: SymArray, axis: Any) -> tuple[int, ...]:
     given = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     for k in given:
         if not isinstance(k, int) or not -rank <= k < rank:
-            raise Refused(f"axis {k} of an array of {dimensions(rank)}")
+            raise Refused(f"axis {shown(k)} of an array of {dimensions(rank)}")
     return tuple(sorted(k % rank for k in given))
 
 
@@ -71,7 +77,7 @@ def _selected_axes(a: SymArray, masked: int, axis: Any) -> tuple[int, ...]:
         return axes_of(a, None)
     rank = len(a.shape) - masked + 1
     if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise Refused(f"axis {axis} of an array of {dimensions(rank)}")
+        raise Refused(f"axis {shown(axis)} of an array of {dimensions(rank)}")
     k = axis % rank
     return tuple(range(masked)) if k == 0 else (k + masked - 1,)
 

@@ -9,13 +9,22 @@ from typing import Any
 from symdiff import ir
 from symdiff.frontend.arrays import selecting, storing, symbolic
 from symdiff.frontend.arrays.symbolic import SLOTS, formula, lazy, needs, placed
-from symdiff.frontend.trace import scalars
-from symdiff.frontend.trace.extents import extent, fits, nonnegative, product, repeated, shape_of
+from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace.extents import (
+    extent,
+    fits,
+    new_shape,
+    nonnegative,
+    product,
+    repeated,
+    shape_of,
+)
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Cell,
     Refused,
+    Scalar,
     SmallArray,
     SymArray,
     as_real,
@@ -30,13 +39,19 @@ Function = Callable[..., Any]
 
 def axis_of(rank: int, axis: Any) -> int:
     if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise Refused(f"axis {axis} of an array of {dimensions(rank)}")
+        raise Refused(f"axis {shown(axis)} of an array of {dimensions(rank)}")
     return axis % rank
+
+
+def shown(axis: Any) -> str:
+    """An axis in the text of a refusal."""
+    return str(_known(axis, "an axis")) if isinstance(axis, Scalar) else str(axis)
 
 
 def _known(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Refused(f"{what} is {describe(value)}", "it must be an integer known when traced")
+        hint = demands.integer_hint(value, "it must be an integer known when traced")
+        raise Refused(f"{what} is {describe(value)}", hint)
     return value
 
 
@@ -359,13 +374,14 @@ def _rolled(t: Tracer, value: Any, shift: Any, axis: Any = None) -> Any:
     for s, k in pairs:
         k = axis_of(len(a.shape), k)
         if not scalars.is_whole(s):
-            raise Refused(f"{describe(s)} is the shift of an array", "use an integer")
+            message = f"{describe(s)} is the shift of an array"
+            raise demands.not_whole(t, s, message, "use an integer")
         at[k] = ir.apply(loop_program.MOD, ir.sub(at[k], as_real(s).expr), a.shape[k])
     return symbolic.gathered(a, a.shape, at)
 
 
 def _tiled(t: Tracer, value: Any, times: Any) -> Any:
-    a, counts = symbolic.symbolic(t, value), list(shape_of(times))
+    a, counts = symbolic.symbolic(t, value), list(new_shape(t, times))
     rank = max(len(a.shape), len(counts))
     counts = [ONE] * (rank - len(counts)) + counts
     sizes = (*[ONE] * (rank - len(a.shape)), *a.shape)
@@ -382,9 +398,7 @@ def _repeated(t: Tracer, value: Any, times: Any, axis: Any = None) -> Any:
     if axis is None:
         a, axis = ravel(t, a), 0
     k = axis_of(len(a.shape), axis)
-    if not scalars.is_whole(times):
-        raise Refused("np.repeat() by several counts", "repeat by one integer")
-    count = as_real(times).expr
+    (count,) = new_shape(t, times)
     shape, at = list(a.shape), list(SLOTS[: len(a.shape)])
     shape[k], at[k] = ir.mul(count, a.shape[k]), divided(SLOTS[k], count)
     return symbolic.gathered(a, shape, at)

@@ -1,0 +1,116 @@
+"""Calls with float32 and float16: results have the dtypes that NumPy gives them.
+
+Kernels compute in the dtype of the arguments. Where a program makes float64 of them
+(`np.asarray(x, dtype=float)`, a sum with an array of float64, `float(x[0])`), the plain function is
+run once for each kind of arguments, which says the dtype of each result. If one is float64, all is
+computed in that, and the other results are rounded to theirs. Derivatives have the dtype of the
+arguments, and so has the value beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symdiff.api import whole_arguments
+from symdiff.api.firstcalls import in_python, unwrapped
+from symdiff.api.whole_arguments import leaves_of_result, matched
+
+Function = Any
+"""A `SymbolicFunction`, which imports this."""
+
+_NARROW = (np.dtype(np.float32), np.dtype(np.float16))
+_AS_COMPUTED = object()
+"""The dtypes of results that are those of the arguments."""
+
+
+def kinds_matter(self: Function, real: Sequence[Any]) -> bool:
+    """Whether results may be of other kinds than what kernels make of these arguments."""
+    return whole_arguments.involved(self, real) or _involved(self, real)
+
+
+def in_kinds_of_python(
+    self: Function, real: tuple[Any, ...], static: Mapping[str, Any], key: Any
+) -> Any:
+    """What a call with integers or narrow floats returns; NotImplemented if that is what kernels
+    make of these arguments, or if plain Python does not say.
+
+    Raises
+    ------
+    SymdiffError : where the function is refused, or its domain is left.
+    """
+    if whole_arguments.involved(self, real):
+        found = whole_arguments.result(self, real, static)
+        if found is not NotImplemented:
+            return found
+    return _result(self, real, static, key) if _involved(self, real) else NotImplemented
+
+
+def _involved(self: Function, real: Sequence[Any]) -> bool:
+    """Whether results of a call may be wider than its arguments."""
+    if not any(isinstance(v, (np.ndarray, np.generic)) and v.dtype in _NARROW for v in real):
+        return False
+    if self._source.path or self._options.dtype or self._options.target != "cpu":
+        return False
+    return self._expression is None and not self._source.captures.foreign
+
+
+def _result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any], key: Any) -> Any:
+    """What a call returns of which a result is wider than the arguments."""
+    kinds = key, tuple(map(_kind, real))
+    dtypes = self._dtypes.get(kinds)
+    if dtypes is None:
+        dtypes = self._dtypes[kinds] = _seen(self, real, static)
+    if dtypes is _AS_COMPUTED:
+        return NotImplemented
+    args, kwargs = self._source.parameters.arguments(
+        {**static, **dict(zip(self._source.parameters.real, map(_wide, real), strict=True))}
+    )
+    return matched(dtypes, self(*args, **kwargs), _rounded)
+
+
+def _kind(value: Any) -> Any:
+    """What decides the dtypes of results: the dtype and the number of axes."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.char, np.ndim(value), isinstance(value, np.ndarray)
+    return type(value)
+
+
+def _seen(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> Any:
+    """The dtypes of results, nested as these; None for those that are not narrow floats."""
+    from symdiff.pipeline.validation.firstcall import sampled
+
+    if unwrapped(self) is None:
+        return _AS_COMPUTED
+    found = sampled(real, lambda values: in_python(self, values, static))
+    leaves = list(leaves_of_result(found))
+    if all(_narrow(v) is not None or not _is_float(v) for v in leaves):
+        return _AS_COMPUTED
+    return matched(found, found, lambda plain, _: _narrow(plain))
+
+
+def _is_float(value: Any) -> bool:
+    dtype = getattr(value, "dtype", None)
+    return isinstance(value, float) if dtype is None else dtype.kind == "f"
+
+
+def _narrow(value: Any) -> np.dtype[Any] | None:
+    """The dtype of a number or array of float32 or float16."""
+    dtype = getattr(value, "dtype", None)
+    return dtype if dtype in _NARROW else None
+
+
+def _wide(value: Any) -> Any:
+    """An argument in float64, if it is narrower."""
+    if _narrow(value) is None:
+        return value
+    return value.astype(np.float64) if isinstance(value, np.ndarray) else np.float64(value)
+
+
+def _rounded(dtype: np.dtype[Any] | None, value: Any) -> Any:
+    """A result in its dtype."""
+    if dtype is None:
+        return value
+    return value.astype(dtype) if isinstance(value, np.ndarray) else dtype.type(value)

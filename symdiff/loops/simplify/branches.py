@@ -1,0 +1,164 @@
+"""Branches between sums, as sums of branches: what guards a sum then guards its terms.
+
+Before:  for i in range(n): s = s + expm1(k*x[i])/k
+         for j in range(n): t = t + x[j]                      where(k == 0, t, s)
+After:   for i in range(n): u = u + where(k == 0, x[i], expm1(k*x[i])/k)        u
+
+and likewise for what is made of one sum on each side, such as means.
+
+Requires: a valid program.
+Ensures: equal values: the condition does not change within the loops, and both sums have as many terms.
+The loops that are no longer used are left to `prune`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from symdiff.ir import (
+    ADD,
+    FALSE,
+    TRUE,
+    VAR,
+    WHERE,
+    ZERO,
+    Expr,
+    raw,
+    substitute,
+    topological,
+    var,
+    where,
+)
+from symdiff.ir.loop_program import (
+    INDEX,
+    REAL,
+    Block,
+    Build,
+    Carried,
+    Check,
+    Loop,
+    Names,
+    Statement,
+    expressions,
+    index,
+    renamed,
+    replaced,
+    walk,
+)
+
+
+def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, tuple[Expr, ...]]:
+    """The block and the expressions after it."""
+    done: list[Statement] = []
+    sums: dict[Expr, Loop] = {}
+    for s in block:
+        if isinstance(s, Build) and s.body:
+            body, (value,) = of_sums(s.body, (s.value,), names)
+            s = replace(s, body=body, value=value)
+        elif isinstance(s, Loop):
+            s = _inside(s, names)
+        mapping = _mapping(expressions(s), sums, done, names)
+        (s,) = replaced((s,), mapping) if mapping else (s,)
+        done.append(s)
+        if (total := _total(s)) is not None:
+            assert isinstance(s, Loop)
+            sums[total] = s
+    mapping = _mapping(roots, sums, done, names)
+    return tuple(done), substitute(tuple(roots), mapping) if mapping else tuple(roots)
+
+
+def _inside(s: Loop, names: Names) -> Loop:
+    """A loop with what its block has at its end."""
+    ends = (s.condition, *(c.next for c in s.carried), *(v.value for v in s.saves))
+    body, (condition, *rest) = of_sums(s.body, ends, names)
+    nexts, saved = rest[: len(s.carried)], rest[len(s.carried) :]
+    return replace(
+        s, body=body, condition=condition,
+        carried=tuple(replace(c, next=e) for c, e in zip(s.carried, nexts, strict=True)),
+        saves=tuple(replace(v, value=e) for v, e in zip(s.saves, saved, strict=True)),
+    )  # fmt: skip
+
+
+def _total(s: Statement) -> Expr | None:
+    """The result of a loop that adds numbers up from 0, and does nothing else for later statements."""
+    if not isinstance(s, Loop) or len(s.carried) != 1 or s.count is None or s.condition is not TRUE:
+        return None
+    (c,) = s.carried
+    if s.saves or s.restores or c.type != REAL or c.init is not ZERO or _term(c) is None:
+        return None
+    return var(c.result)
+
+
+def _term(c: Carried) -> Expr | None:
+    """What an iteration adds."""
+    if c.next.op is not ADD or var(c.name) not in c.next.args:
+        return None
+    a, b = c.next.args
+    term = b if a is var(c.name) else a
+    return None if var(c.name) in topological((term,)) else term
+
+
+def _mapping(
+    roots: Iterable[Expr], sums: Mapping[Expr, Loop], done: list[Statement], names: Names
+) -> dict[Expr, Expr]:
+    """Branches between sums in expressions, and what is in their place; the sums of both sides are added
+    to the statements before."""
+    mapping: dict[Expr, Expr] = {}
+    for e in topological(tuple(roots)) if sums else ():
+        if e.op is not WHERE:
+            continue
+        condition, *sides = e.args
+        found = [_sums_in(side, sums) for side in sides]
+        if any(len(f) != 1 for f in found):
+            continue
+        (one,), (two,) = found
+        counts = [_given(sums[n].count, condition, c) for n, c in ((one, TRUE), (two, FALSE))]
+        if one is two or counts[0] is not counts[1]:
+            continue
+        always = counts[0] is sums[one].count and counts[1] is sums[two].count
+        if not always and not _may_run_always(condition, (sums[one], sums[two])):
+            continue
+        total = _joined(condition, replace(sums[one], count=counts[0]), sums[two], done, names)
+        a, b = (
+            substitute((side,), {t: total})[0] for side, t in zip(sides, (one, two), strict=True)
+        )
+        mapping[e] = where(condition, a, b)
+    return mapping
+
+
+def _given(e: Expr | None, condition: Expr, value: Expr) -> Expr | None:
+    """An expression where a condition holds, or does not: the code after an early `return` runs no loop else."""
+    return None if e is None else substitute((e,), {condition: value})[0]
+
+
+def _may_run_always(condition: Expr, loops: tuple[Loop, ...]) -> bool:
+    """Whether loops that run on a condition can run without: no index hangs on it, and none is checked."""
+    checked = any(isinstance(s, Check) for s in walk(loops))
+    return not checked and not any(n.op is INDEX for n in topological((condition,)))
+
+
+def _sums_in(e: Expr, sums: Mapping[Expr, Loop]) -> list[Expr]:
+    return [n for n in topological((e,)) if n.op is VAR and n in sums]
+
+
+def _joined(condition: Expr, one: Loop, two: Loop, done: list[Statement], names: Names) -> Expr:
+    """The sum of the terms of one loop or the other."""
+    (first,), _ = renamed((one,), names)
+    (second,), _ = renamed((two,), names)
+    assert isinstance(first, Loop) and isinstance(second, Loop)
+    (second,) = replaced(
+        (replace(second, index=first.index),), {index(second.index): index(first.index)}
+    )
+    assert isinstance(second, Loop)
+    (c,), (d,) = first.carried, second.carried
+    mine, other = _term(c), _term(d)
+    assert mine is not None and other is not None
+    following = raw(ADD, (var(c.name), where(condition, mine, other)))
+    done.append(replace(
+        first, carried=(replace(c, next=following),), body=(*first.body, *second.body),
+    ))  # fmt: skip
+    return var(c.result)
+
+
+__all__ = ["of_sums"]

@@ -1,0 +1,238 @@
+"""Numbers that are used as indices and sizes are integers of the call, lists of them too; tables are
+indexed by what is computed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.errors import SymdiffError, UnsupportedError
+
+A = np.array([1.0, -2.0, 3.5])
+B = np.arange(6.0).reshape(2, 3)
+
+
+def likelihood(start: Any, step: Any, seen: Any, obs: Any) -> Any:
+    a = start * seen[:, obs[0]]
+    for o in obs[1:]:
+        a = (a @ step) * seen[:, o]
+    return np.log(a.sum())
+
+
+CHAIN = np.array([0.6, 0.4]), np.eye(2) * 0.5 + 0.25, np.array([[0.9, 0.1], [0.2, 0.8]])
+
+
+def powers(x: Any, n: Any) -> Any:
+    total = 0.0
+    for k in range(n):
+        total += x**k / (k + 1)
+    return total
+
+
+def filled(x: Any, n: Any) -> Any:
+    made = np.zeros(n)
+    for k in range(n):
+        made[k] = x * k
+    return made.sum()
+
+
+def lagged(x: Any, lag: Any) -> Any:
+    return np.sum((x[lag:] - x[:-lag]) ** 2)
+
+
+INTEGERS: list[tuple[Any, tuple[Any, ...]]] = [
+    (lambda x, k: B[:, k].sum() * x, (1.5, 2)),
+    (lambda x, k: B[:, k].sum() * x, (1.5, -1)),
+    (lambda x, k: x[k] ** 2 + k, (A, np.int64(2))),
+    (lambda x, k: x[k - 1] ** 2 * k, (A, 2)),
+    (lambda x, k: np.sum(x[2 * k - 1 :] ** 2) * k, (A, 1)),
+    (lambda x, k: np.sum(x[:k] ** 2) / k, (A, 2)),
+    (lambda x, k: np.sum(x[:k] ** 2), (A, -1)),
+    (lambda x, k: x[-k:].mean(), (A, 2)),
+    (lambda x, k: x[::k].sum(), (A, 2)),
+    (lambda x, k: [x, 2 * x, 3 * x][k], (1.5, 2)),
+    (lambda x, k: (x, 2 * x, 3 * x)[k], (1.5, -3)),
+    (lambda x, i, j: x[i, j] * 2, (B, 1, 2)),
+    (lambda x, n: sum(x**k for k in range(n)), (1.5, 4)),
+    (powers, (1.5, 4)),
+    (powers, (1.5, 0)),
+    (filled, (1.5, 4)),
+    (lagged, (A, 1)),
+    (lambda x, n: np.sum(np.zeros(n) + x), (1.5, 4)),
+    (lambda x, n: np.sum(np.arange(n) * x), (1.5, 4)),
+    (lambda x, n: np.sum(np.linspace(0, x, n)), (1.5, 4)),
+    (lambda x, n: np.sum(np.eye(n) @ x), (A, 3)),
+    (lambda x, n: np.tile(x, n).sum(), (A, 2)),
+    (lambda x, n: np.repeat(x, n)[1] ** 2, (A, 2)),
+    (lambda x, n: np.roll(x, n)[0] ** 2, (A, 2)),
+    (lambda x, n: np.convolve(x, np.ones(n) / n, mode="valid").sum(), (A, 2)),
+    (lambda x, n: x.reshape(n, -1).sum(axis=0)[0] ** 2, (np.arange(6.0), 2)),
+    (lambda x, n: x.sum() if n == 3 else x[n], (A, 2)),
+    (lambda x, e: sum((x[i] - x[j]) ** 2 for i, j in e), (A, [(0, 1), (1, 2)])),
+    (lambda x, e: x[e].sum() ** 2, (A, [0, 1])),
+    (lambda x, n, c: x[n] * c[0] + c[1], (A, 1, [1.0, 2.0])),
+    (likelihood, (*CHAIN, [0, 1])),
+    (likelihood, (*CHAIN, (1, 0, 1))),
+    (likelihood, (*CHAIN, [0])),
+]
+
+
+def slopes(function: Any, args: tuple[Any, ...]) -> list[Any]:
+    """Central differences by arrays and floats among the arguments."""
+    found = []
+    for k, v in enumerate(args):
+        if isinstance(v, (int, np.integer)) or (isinstance(v, (list, tuple)) and _whole(v)):
+            continue
+        flat = np.array(v, float)
+        slope = np.zeros(flat.shape)
+        for at in np.ndindex(flat.shape):
+            sides = []
+            for h in (1e-5, -1e-5):
+                moved = flat.copy()
+                moved[at] += h
+                given: Any = moved if isinstance(v, np.ndarray) else moved.tolist()
+                sides.append(function(*args[:k], given, *args[k + 1 :]))
+            slope[at] = (sides[0] - sides[1]) / 2e-5
+        found.append(slope)
+    return found
+
+
+def _whole(v: Any) -> bool:
+    return all(_whole(e) if isinstance(e, tuple) else isinstance(e, int) for e in v)
+
+
+@pytest.mark.parametrize("case", range(len(INTEGERS)))
+def test_integers_of_the_call(case: int) -> None:
+    function, args = INTEGERS[case]
+    f = symgrad(function)
+    for _ in range(2):
+        np.testing.assert_allclose(f(*args), function(*args), rtol=1e-13)
+    got = f.grad(*args)
+    wanted = slopes(function, args)
+    got = got if isinstance(got, tuple) else (got,)
+    for a, b in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-8)
+
+
+def test_one_program_serves_all_integers() -> None:
+    f = symgrad(lambda x, k: x[k] * k)
+    assert [f(A, k) for k in (0, 1, 2, -1)] == [0.0, -2.0, 7.0, -3.5]
+    assert len(f._source.captured) == 1
+    with pytest.raises(IndexError):
+        f(A, 3)
+    with pytest.raises(TypeError, match="argument k is not an integer"):
+        f(A, 1.0)
+
+
+def test_sizes_are_not_negative() -> None:
+    for f, args in (
+        (lambda x: np.sum(np.zeros(len(x) - 5)) + x[0], (A,)),
+        (lambda x, n: np.sum(np.zeros(n)) + x[0], (A, -1)),
+        (lambda x, n: np.repeat(x, n).sum(), (A, -1)),
+    ):
+        with pytest.raises(ValueError, match=r"negative|less than 0"):
+            f(*args)
+        with pytest.raises(ValueError, match="the size of an axis is negative"):
+            symgrad(f)(*args)
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "hint"),
+    [
+        (lambda x, a: x[int(np.ceil(a * len(x))) :].mean(), (A, 0.5), "pass the integer"),
+        (lambda x, a: [x, 2 * x, 3 * x][round(a * 2)], (1.5, 0.5), 'static="a"'),
+        (lambda x, a, b: x[int(a * b)], (A, 0.5, 2.0), 'static=("a", "b")'),
+        (lambda x, p: x[int(p["q"] * 2)], (A, {"q": 0.5}), 'static="p"'),
+        (lambda x, n: np.zeros(int(n * 2)) + x, (A, 1.5), 'static="n"'),
+        (lambda x, n: np.diag(x, n), (A, 1), "annotate it: n: int"),
+        (lambda x, n: np.sum(x, axis=n), (B, 1), "annotate it: n: int"),
+        (lambda x, n: np.diff(x, n), (A, 1), "such as n: int"),
+    ],
+)
+def test_hints_name_what_can_be_changed(function: Any, args: Any, hint: str) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        symgrad(function)(*args)
+    assert hint in caught.value.hint
+
+
+def test_the_hint_helps() -> None:
+    def tail(x, k):
+        return np.sort(x)[k:].mean()
+
+    x = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+    k = int(np.ceil(0.8 * len(x)))
+    f = symgrad(tail)
+    assert f(x, k) == tail(x, k) == 5.0 and f.grad(x, k).tolist() == [0, 0, 0, 1, 0]
+    g = symgrad(lambda x, a: x[int(a * 4)] ** 2, static="a")
+    assert g(x, 0.5) == 4.0 and g.grad(x, 0.75).tolist() == [0, 0, 0, 10, 0]
+
+
+def test_integers_beside_real_numbers_in_one_container_have_no_gradient() -> None:
+    f = symgrad(lambda p: p["x"][p["k"]] ** 2)
+    assert f({"x": A, "k": 2}) == 12.25
+    with pytest.raises(SymdiffError, match="containers with integers"):
+        f.grad({"x": A, "k": 2})
+
+
+# --------------------------------------------------------------------------- tables
+def table(x: Any) -> Any:
+    at = np.array([0.0, 1.0, 2.0])
+    i = np.clip(np.searchsorted(at, x) - 1, 0, 1)
+    return at[i] + (x - at[i]) ** 2
+
+
+def rows(x: Any) -> Any:
+    made = np.array([[0.0, 1.0], [x[0], 2.0], [1, 2.0], [3, 4]])
+    i = np.searchsorted(np.array([0.5, 1.5, 2.5]), x)
+    return np.sum(made[i, 1] * x + made[i].sum(axis=1))
+
+
+def weighted(x: Any) -> Any:
+    c = np.array([0.0, 0.5, 0.5, 1.0])
+    total = 0.0
+    for n in range(len(x)):
+        total += c[n % 4] * x[n]
+    return total
+
+
+def gathered(x: Any) -> Any:
+    c = np.array([1, 0, 2])
+    total = 0.0
+    for n in range(len(x)):
+        total += x[c[n]] * (n + 1)
+    return total
+
+
+def stored(x: Any) -> Any:
+    a = np.array([0.0, 1.0, x[0]])
+    for i in range(len(x)):
+        a[i] += x[i] ** 2
+    return a.sum()
+
+
+def peaked(x: Any) -> Any:
+    a = np.array([0.0, 1.0, 2.0])
+    i = np.argmax(x)
+    a[i] = x[0] * x[1]
+    a[i] += 2
+    return np.sum(a * x)
+
+
+@pytest.mark.parametrize("function", [rows, weighted, gathered, stored, peaked])
+def test_small_arrays_are_indexed_by_what_is_computed(function: Any) -> None:
+    f = symgrad(function)
+    assert math.isclose(f(A), function(A), rel_tol=1e-15)
+    (wanted,) = slopes(function, (A,))
+    np.testing.assert_allclose(f.grad(A), wanted, rtol=1e-7, atol=1e-8)
+
+
+def test_tables_of_numbers_and_arrays() -> None:
+    f = symgrad(table)
+    x = np.array([1.0, -2.0, 3.5])
+    np.testing.assert_array_equal(f(x), table(x))
+    assert f(1.5) == table(1.5) and f.grad(1.5) == 1.0
+    np.testing.assert_array_equal(f.jacobian(x), np.diag([2.0, -4.0, 5.0]))

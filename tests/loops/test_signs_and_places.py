@@ -1,0 +1,83 @@
+"""Signs and places that nothing else would notice: each here fails if one of them is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+X = np.array([0.5, 1.0, 1.5, 2.0])
+
+
+def one_term_more(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        s += np.sin(x[i]) + (x[i] ** 2 if i == 2 else 0.0)
+    return s
+
+
+def one_term(x: Any) -> Any:
+    s = 1.0
+    for i in range(len(x)):
+        s += 3.0 * x[i] if i == 1 else 0.0
+    return s * s
+
+
+def the_first(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] ** 3 if i == 0 else x[i]
+    return s
+
+
+def the_one_before(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] ** 2 if i + 1 == 2 else 0.0
+    return s
+
+
+@pytest.mark.parametrize(("f", "slope"), [
+    (one_term_more, np.cos(X) + np.array([0, 0, 3.0, 0])),
+    (one_term, [0, 24.0, 0, 0]),
+    (the_first, [0.75, 1, 1, 1]),
+    (the_one_before, [0, 2, 0, 0]),
+])  # fmt: skip
+def test_what_one_iteration_adds(f: Callable[..., Any], slope: Any) -> None:
+    s = symgrad(f, verify=False)
+    assert s(X) == pytest.approx(f(X), rel=1e-15)
+    np.testing.assert_allclose(s.grad(X), slope, rtol=1e-15)
+
+
+def test_second_derivatives_by_neighbours() -> None:
+    def f(x: Any) -> Any:
+        s = 0.0
+        for i in range(len(x) - 1):
+            s += x[i] ** 2 * x[i + 1]
+        return s
+
+    want = np.zeros((4, 4))
+    for i in range(3):
+        want[i, i] = 2 * X[i + 1]
+        want[i, i + 1] = want[i + 1, i] = 2 * X[i]
+    np.testing.assert_array_equal(symgrad(f).hessian(X), want)
+
+
+def test_sparse_jacobians_of_stretches() -> None:
+    pytest.importorskip("scipy")
+
+    def f(x: Any) -> Any:
+        y = np.zeros(len(x))
+        for i in range(len(x) - 2):
+            y[i + 2] = x[i] * x[i + 1]
+        return y
+
+    rows = symgrad(f).jacobian(X, sparse=True)
+    want = np.zeros((4, 4))
+    for i in range(2):
+        want[i + 2, i], want[i + 2, i + 1] = X[i + 1], X[i]
+    np.testing.assert_array_equal(rows.toarray(), want)
