@@ -887,12 +887,10 @@ DETACHED = Op(
 made by `loops.simplify.exponents`."""
 
 PINNED: Op = Op(
-    "pinned",
-    3,
-    partials=lambda h, value, closed: (None, None, ONE),
+    "pinned", 3, partials=lambda h, value, closed: (None, None, ONE),
     expand=lambda h, value, closed: where(eq(h, ZERO), value, closed),
     sympy=lambda sp, h, value, closed: closed,
-)
+)  # fmt: skip
 """A formula with the value that it is given where h = 0. That is the value of a point: no
 branch, which would count beside it as well; made by `passes.complete.removable`."""
 
