@@ -45,6 +45,7 @@ from symdiff.frontend.trace.values import (
     SymArray,
     as_real,
     describe,
+    domains,
     join,
     of_integers,
     python_kind,
@@ -173,7 +174,7 @@ def _capture(
             return calls.run(t, frame, node)
         return calls.call(t, fun, *parameters.arguments(values))
 
-    token, whole = active.set(t), of_integers.set(plan.of_integers)
+    token, whole, known = active.set(t), of_integers.set(plan.of_integers), domains.set({})
     try:
         value = _located(t, run)
         t.frame = frame
@@ -202,6 +203,7 @@ def _capture(
     finally:
         active.reset(token)
         of_integers.reset(whole)
+        domains.reset(known)
     if plan.arrays or plan.integers or not all(map(_asserts, t.block)):
         found = replace(
             _loop_program(t, parameters.name, real, plan, outputs, tree),

@@ -52,6 +52,7 @@ from symdiff.ir import (
     topological,
     var,
 )
+from symdiff.ir.nodes import leaves as leaves_below
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -449,7 +450,7 @@ def types(program: LoopProgram) -> dict[str, Type]:
 
 def leaves(roots: Iterable[Expr]) -> list[Expr]:
     """The names that expressions use, as leaves."""
-    return [e for e in topological(roots) if e.op in (VAR, INDEX, ARRAY)]
+    return [e for e in leaves_below(roots) if e.op in (VAR, INDEX, ARRAY)]
 
 
 def uses(s: Statement) -> set[str]:

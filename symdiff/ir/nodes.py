@@ -138,10 +138,11 @@ class Expr:
         a variable, the `bool` of a truth value; None otherwise.
     """
 
-    __slots__ = ("__weakref__", "args", "op", "value")
+    __slots__ = ("__weakref__", "_leaves", "args", "op", "value")
     op: Op
     args: tuple[Expr, ...]
     value: Any
+    _leaves: tuple[Expr, ...] | None  # those below, once they were asked for
 
     def __add__(self, other: Expr | Number) -> Expr:
         return apply(ADD, self, other)
@@ -215,7 +216,7 @@ def raw(op: Op, args: tuple[Expr, ...], value: Any = None) -> Expr:
     if found is not None:
         return found
     made = object.__new__(Expr)
-    made.op, made.args, made.value = op, args, value
+    made.op, made.args, made.value, made._leaves = op, args, value, None
     own = _Entry(made, _forget)
     own.key = key
     while (entry := _nodes.setdefault(key, own)) is not own:
@@ -391,8 +392,56 @@ def substitute(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Exp
     return tuple(new[r] for r in roots)
 
 
+FEW = 64
+"""So many leaves are remembered of a node,"""
+MANY: tuple[Expr, ...] = (ZERO,)
+"""and of others that there are more."""
+
+
+def leaves(roots: Iterable[Expr]) -> list[Expr]:
+    """The nodes without children below the roots, but for constants, in the order in which
+    `topological` meets them.
+
+    A node remembers its own, so that questions about one node after the other walk over what is
+    new only.
+    """
+    found: dict[Expr, None] = {}
+    done: set[Expr] = set()
+    for root in roots:
+        if root._leaves is MANY:
+            found.update(dict.fromkeys(_leaves_below(root, done)))
+        elif root._leaves is not None:
+            found.update(dict.fromkeys(root._leaves))
+        else:
+            own = _leaves_below(root, set())
+            if root.args:
+                root._leaves = tuple(own) if len(own) <= FEW else MANY
+            found.update(own)
+    return list(found)
+
+
+def _leaves_below(root: Expr, done: set[Expr]) -> dict[Expr, None]:
+    """Those of nodes that were not met before."""
+    found: dict[Expr, None] = {}
+    stack = [root]
+    while stack:
+        e = stack.pop()
+        if e in done:
+            continue
+        done.add(e)
+        if not e.args:
+            if e.op is not CONST and e.op is not BOOL:
+                found[e] = None
+        elif e._leaves is None or e._leaves is MANY:
+            stack.extend(e.args[::-1])
+        else:
+            found.update(dict.fromkeys(e._leaves))
+    return found
+
+
 def variables(roots: Iterable[Expr]) -> list[Expr]:
-    return [e for e in topological(roots) if e.op is VAR]
+    """The variables below the roots; see `leaves`."""
+    return [e for e in leaves(roots) if e.op is VAR]
 
 
 # --------------------------------------------------------------- text and bytes

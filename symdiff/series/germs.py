@@ -20,7 +20,7 @@ from symdiff import ir
 from symdiff.interpret.balls import Undecided
 from symdiff.ir import ADD, DIV, MUL, POW, SUB, WHERE, Expr
 from symdiff.series.coefficients import Coefficient, Undefined, applied, is_zero, number, sign
-from symdiff.series.expansion import Expansion, Failure
+from symdiff.series.expansion import WORK, Expansion, Failure
 from symdiff.series.laurent import Ramified, Stream
 
 BASE_ORDER = 16
@@ -59,13 +59,33 @@ class Germs:
     """
 
     def __init__(self, t: Expr, point: Fraction, nodes: Sequence[Expr]) -> None:
-        self.t, self.point, self.nodes = t, point, nodes
-        self.order = min(BASE_ORDER + _degree(nodes), MAX_ORDER)
+        self.t, self.point = t, point
+        self.order = order_of(nodes)
+        self.nodes: dict[Expr, None] = dict.fromkeys(nodes)
         self.right = self._side(1, 1)
         self.left = self._side(-1, self.right.ramification) if self.right.sided else None
         self.at = AtPoint(t, point)
         self.germs: dict[Expr, Germ] = {}
-        self._flagged: dict[Expr, bool] = {}
+        self._judge(nodes)
+
+    def more(self, nodes: Sequence[Expr]) -> None:
+        """Those of further nodes, children first, whose order is the same: what was found of
+        nodes below them is used again. After an exception nothing here is to be used."""
+        fresh = [n for n in nodes if n not in self.nodes]
+        self.nodes.update(dict.fromkeys(fresh))
+        for x in self.sides:
+            x.budget.left = WORK
+        try:
+            for x in self.sides:
+                self._check(x, fresh)
+        except Ramified as more:
+            self.right = self._side(1, self.right.ramification * more.degree)
+            self.left = None
+        if self.left is None and self.right.sided:
+            self.left = self._side(-1, self.right.ramification)
+        self._judge(fresh)
+
+    def _judge(self, nodes: Iterable[Expr]) -> None:
         for node in nodes:
             if not node.op.boolean:
                 self.germs[node] = self._germ(node)
@@ -74,17 +94,19 @@ class Germs:
         while True:
             expansion = Expansion(self.t, self.point, side, ramification)
             try:
-                for node in self.nodes:
-                    try:
-                        if node.op.boolean:
-                            continue
-                        expansion.check(node, self.order)
-                    except Failure as failure:
-                        expansion.failed[node] = failure
+                self._check(expansion, self.nodes)
             except Ramified as more:
                 ramification *= more.degree
                 continue
             return expansion
+
+    def _check(self, expansion: Expansion, nodes: Iterable[Expr]) -> None:
+        for node in nodes:
+            try:
+                if not node.op.boolean:
+                    expansion.check(node, self.order)
+            except Failure as failure:
+                expansion.failed[node] = failure
 
     @property
     def sides(self) -> list[Expansion]:
@@ -204,10 +226,24 @@ def _shape(a: Stream, ramification: int, order: int) -> tuple[str, int]:
     return "analytic", 0
 
 
+def order_of(nodes: Iterable[Expr]) -> int:
+    """Up to which order coefficients of nodes are looked at, given children first."""
+    return min(BASE_ORDER + _degree(nodes), MAX_ORDER)
+
+
 def _degree(nodes: Iterable[Expr]) -> int:
-    """The sum of the constant exponents in a formula."""
-    exponents = (ir.rational(e.args[1]) for e in nodes if e.op is POW)
-    return sum(int(abs(q)) + 1 for q in exponents if q is not None)
+    """The sum of the constant exponents in a formula, of the terms of a sum the largest one: many
+    terms have no more powers than each of them."""
+    degrees: dict[Expr, int] = {}
+    exponents: dict[Expr, int] = {}
+    for e in nodes:
+        if e.op is POW and (q := ir.rational(e.args[1])) is not None:
+            exponents[e] = int(abs(q)) + 1
+        below = [degrees.get(a, 0) for a in e.args]
+        own = exponents.get(e, 0)
+        largest = e.op in (ADD, SUB, WHERE) or e.op.boolean
+        degrees[e] = min(own + (max(below, default=0) if largest else sum(below)), MAX_ORDER)
+    return min(sum(exponents.values()), max(degrees.values(), default=0))
 
 
 MAX_BITS = 1 << 14

@@ -302,7 +302,9 @@ def _isinstance(t: Tracer, value: Any, types: Any) -> bool:
 def _len(t: Tracer, value: Any) -> Any:
     if isinstance(value, Sequence):
         return scalars.whole(extent(t, value.count))
-    if isinstance(value, (Listed, Selected)):
+    if isinstance(value, Listed):
+        value = value.items  # which may be none
+    if isinstance(value, Selected):
         value = symbolic.symbolic(t, value)
     if isinstance(value, SymArray) and value.shape:
         return scalars.whole(extent(t, value.shape[0]))

@@ -8,6 +8,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace.decisions import ALWAYS
 from symdiff.frontend.trace.recorder import MAX_TEXT, Recorder
 from symdiff.frontend.trace.values import (
     UNBOUND,
@@ -131,6 +132,8 @@ class Conditions(Recorder):
         """Whether a condition holds wherever this is reached and the assertions hold."""
         d = self._decisions
         node = d.of(condition)
+        if node == ALWAYS:  # whatever leads here
+            return True
         given = d.both(self._given(), d.of(self.path))
         if d.implies(given, node):
             return True

@@ -28,6 +28,7 @@ from symdiff.frontend.trace.values import (
     Whole,
     as_real,
     describe,
+    domains,
     is_number,
     join,
     number,
@@ -575,15 +576,16 @@ def _perhaps_integer(found: Real, values: tuple[Any, ...]) -> Any:
 def domain_of(roots: tuple[Expr, ...]) -> dict[Expr, Expr]:
     """For each node, the condition that all operations that lead to it are defined;
     a side of `where` that is not taken does not count."""
-    return _conditions(roots, functions.domain)
+    return _conditions(roots, functions.domain, domains.get())
 
 
 def _conditions(
-    roots: tuple[Expr, ...], own: Callable[[ir.Op, tuple[Expr, ...]], Expr]
-) -> dict[Expr, Expr]:
+    roots: tuple[Expr, ...], own: Callable[[ir.Op, tuple[Expr, ...]], Expr],
+    known: dict[Expr, Expr] | None = None,
+) -> dict[Expr, Expr]:  # fmt: skip
     """For each node, what must hold of all operations that lead to it."""
-    found: dict[Expr, Expr] = {}
-    for e in ir.topological(roots):
+    found: dict[Expr, Expr] = {} if known is None else known
+    for e in ir.topological(roots, found):
         needs = [found[a] for a in e.args]
         if e.op is ir.WHERE:
             found[e] = join(needs[0], guarded(e.args[0], needs[1], needs[2]))

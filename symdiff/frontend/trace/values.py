@@ -23,6 +23,8 @@ from symdiff.ir import ONE, TRUE, ZERO, Expr, and_, const, where
 from symdiff.ir.loop_program import kind_of
 
 of_integers: ContextVar[bool] = ContextVar("arguments are traced as integers", default=False)
+domains: ContextVar[dict[Expr, Expr] | None] = ContextVar("where nodes are defined", default=None)
+"""What a trace found of them, as each comparison asks again."""
 """Whether integers among the arguments are traced as such. What may be an integer in Python then is
 one: what is traced says only which results are floats for sure."""
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from symdiff import ir
 from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const, raw
@@ -118,7 +118,7 @@ class Estimated(NamedTuple):
 
 def estimated(
     program: LoopProgram, dtype: str = "float64", strict: bool = False, tests: bool = False,
-    by_rows: bool = False, norm: bool = False,
+    by_rows: bool = False, norm: bool = False, known: dict[Any, Any] | None = None,
 ) -> Estimated:  # fmt: skip
     """The program with a check for each result whose error is not known statically.
 
@@ -127,12 +127,11 @@ def estimated(
     tests : whether what underflow and overflow cost counts.
     by_rows : whether all values keep their error tests, as they do with `strict`.
     norm : whether an array is checked by its largest element alone.
+    known : see `Propagation`.
     """
-    work = Estimating(program, dtype, strict, tests, by_rows, norm)
+    work = Estimating(program, dtype, strict, tests, by_rows, norm, known)
     block = work.block(program.block)
-    checks: list[Statement] = []
-    for e in dict.fromkeys(program.outputs):
-        checks += work.check(e)
+    checks = [c for e in dict.fromkeys(program.outputs) for c in work.check(e)]
     if not checks:
         return Estimated(program, frozenset(), frozenset())
     made = pruned((*work.first, *block, *checks), program.outputs)
@@ -155,9 +154,10 @@ class Estimating(Propagation):
     """
 
     def __init__(
-        self, program: LoopProgram, dtype: str, strict: bool, tests: bool, by_rows: bool, norm: bool
-    ) -> None:
-        super().__init__(dtype, underflows=tests)
+        self, program: LoopProgram, dtype: str, strict: bool, tests: bool, by_rows: bool, norm: bool,
+        known: dict[Any, Any] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(dtype, underflows=tests, known={} if known is None else known)
         self.program, self.strict, self.tests = program, strict, strict or by_rows
         self.last = last_arrays(program)
         self.tapes: dict[str, Error] = {}
@@ -474,12 +474,12 @@ class Estimating(Propagation):
         if g.sum.kind == "mul":
             init = over(init, self.size(c.init))
         self.mark(squares)
-        made_ = [Carried(g.names[0], REAL, ZERO, squares, g.names[1])]
-        if g.shared:
-            total = ir.var(g.names[2]) + common
-            self.mark(init, total)
-            made_.append(Carried(g.names[2], REAL, init, total, g.names[3]))
-        return made_
+        squared = Carried(g.names[0], REAL, ZERO, squares, g.names[1])
+        if not g.shared:
+            return [squared]
+        total = ir.var(g.names[2]) + common
+        self.mark(init, total)
+        return [squared, Carried(g.names[2], REAL, init, total, g.names[3])]
 
     def _after(self, g: _Carrying) -> None:
         c = g.carried

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from symdiff import ir
 from symdiff.ir import (
@@ -111,6 +111,7 @@ class GuardedProgram(NamedTuple):
 def guard_values(
     program: LoopProgram, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
     estimates: bool = False, by_rows: bool = False, norm: bool = False,
+    known: dict[Any, Any] | None = None,
 ) -> GuardedProgram:  # fmt: skip
     """The program with its error tests.
 
@@ -124,6 +125,8 @@ def guard_values(
     by_rows : whether the program is one for each row: then their values keep tests of their own, so
         that rows do not depend on each other.
     norm : as of `estimates.estimated`.
+    known : what was found of single expressions, of this program or one like it with other tests;
+        more is added.
     """
     program = ready(program)
     unwatched = untested = frozenset[Expr]()
@@ -132,9 +135,11 @@ def guard_values(
         if tests < UNDERFLOW and passes_on_losses(program):
             flags = UNDERFLOWS | OVERFLOWS
         program, unwatched, untested, _ = estimated(
-            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm
+            program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm, known
         )
-    work = _Guarding(program, dtype, accuracy, tests, unwatched, untested)
+    work = _Guarding(
+        program, dtype, accuracy, tests, unwatched, untested, {} if known is None else known
+    )
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
         work.group(group)
     found = work.finished()
@@ -177,6 +182,7 @@ class _Guarding:
     unwatched : expressions of estimates (see `estimates`), and
     estimates : those that were met.
     untested : expressions whose roundings are estimated.
+    known : see `guard_values`.
     guards : numbers that say whether conditions hold.
     counts : integers that are not negative.
     """
@@ -187,6 +193,7 @@ class _Guarding:
     tests: int
     unwatched: frozenset[Expr] = frozenset()
     untested: frozenset[Expr] = frozenset()
+    known: dict[Any, Any] = field(default_factory=dict)
     estimates: dict[Expr, None] = field(default_factory=dict)
     names: dict[Expr, Expr] = field(default_factory=dict)
     parts: dict[Expr, Expr] = field(default_factory=dict)
@@ -296,10 +303,7 @@ class _Guarding:
             wholes.append(whole)
             if moved and e not in inherited and inherits(_written((whole,))[0], moved):
                 inherited.add(e)
-        plain = _written(tuple(wholes))
-        forms = plain
-        if self.accuracy != "certified":
-            forms = compensate_sums(without_far_constants(gather(plain)), AGAIN, LONGEST)
+        plain, forms = self._forms(tuple(wholes))
         exact = pinned_forms(entire if self.tests else wholes)
         known = ((x, self.values[p]) for p, x in self.parts.items() if p in self.values)
         inside = {x: v.whole for x, v in known}
@@ -316,6 +320,17 @@ class _Guarding:
             if some is not counts:
                 value.flagged = ir.or_(wrong, ir.and_(some, counts))
             self.values[key] = value
+
+    def _forms(self, wholes: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+        """Expressions in closed form, and as they are computed best."""
+        key = "forms", wholes, self.accuracy
+        if key not in self.known:
+            plain = forms = _written(wholes)
+            if self.accuracy != "certified":
+                forms = compensate_sums(without_far_constants(gather(plain)), AGAIN, LONGEST)
+            self.known[key] = plain, forms
+        found: tuple[tuple[Expr, ...], tuple[Expr, ...]] = self.known[key]
+        return found
 
     def _is_untested(self, e: Expr) -> bool:
         return self.accuracy == "high" and e in self.untested
@@ -345,13 +360,24 @@ class _Guarding:
         """Where rounding may have cost too much."""
         if self.accuracy == "certified":
             return ir.boolean(bool(form.args))
-        return flagged_where(
-            (form,), None, self.dtype, self._facts, fuses=True, lean=True, chain=self._chain,
-            strict=self.accuracy == "strict",
-        )  # fmt: skip
+        key = "flagged", form, self.dtype, self.accuracy, tuple(self._facts)
+        if key not in self.known:
+            self.known[key] = flagged_where(
+                (form,), None, self.dtype, self._facts, fuses=True, lean=True, chain=self._chain,
+                strict=self.accuracy == "strict",
+            )  # fmt: skip
+        found: Expr = self.known[key]
+        return found
 
     def _spoilt(self, form: Expr, tests: int) -> Underflow:
         """Where underflow, and overflow, may have."""
+        key = "spoilt", form, tests, self.dtype, self.accuracy, tuple(self._facts)
+        if key not in self.known:
+            self.known[key] = self._spoilt_where(form, tests)
+        found: Underflow = self.known[key]
+        return found
+
+    def _spoilt_where(self, form: Expr, tests: int) -> Underflow:
         found = Underflow(FALSE, FALSE)
         if self.accuracy != "certified" and not self._is_one_operation(form):
             work = ErrorTest(self.dtype, Signs(self._facts), fuses=True, chain=self._chain)

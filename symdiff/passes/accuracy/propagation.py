@@ -134,6 +134,8 @@ class Propagation:
         statically; only of those in `kept` if not.
     untested : the others, whose bounds are computed.
     underflows : whether what underflow may cost counts too.
+    known : what was found of single expressions; those of one program come again with other tests,
+        and each time a loop is looked at.
     """
 
     dtype: str
@@ -149,6 +151,11 @@ class Propagation:
     slopes: dict[Any, tuple[Expr, ...]] = field(default_factory=dict)
     kinds: dict[Expr, str] = field(default_factory=dict)
     underflows: bool = False
+    known: dict[Any, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.forms = self.known.setdefault("written", {})
+        self.slopes = self.known.setdefault("slopes", {})
 
     def error(self, e: Expr, *, step: bool = False) -> Error:
         """Of an expression: its own, and what comes of those of its leaves. Of a step of a
@@ -216,8 +223,20 @@ class Propagation:
 
     def signs(self, over: Mapping[Expr, Expr]) -> Signs:
         whole = [v for v, n in over.items() if n in self.counts]
-        facts = [ir.le(ZERO, v) for v in (*whole, *map(ir.var, sorted(self.positive)))]
-        return Signs(facts)
+        facts = tuple(ir.le(ZERO, v) for v in (*whole, *map(ir.var, sorted(self.positive))))
+        key = "signs", facts
+        if key not in self.known:
+            self.known[key] = Signs(facts)
+        found: Signs = self.known[key]
+        return found
+
+    def _facts(self, form: Expr, over: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
+        """The variables of a form that are not negative."""
+        return tuple(
+            v
+            for v in ir.variables((form,))
+            if over.get(v) in self.counts or name_of(v) in self.positive
+        )
 
     def rounding(self, e: Expr) -> Fraction:
         """Units of its own that an expression has once it is guarded."""
@@ -225,12 +244,15 @@ class Propagation:
             return Fraction(0)
         if e not in self.own:
             form, over = self.written(e)
-            work = ErrorTest(
-                self.dtype, self.signs(over), fuses=True, lean=True, chain=ARRAY_CHAIN,
-                series=series_in_bands((form,)),
-            )  # fmt: skip
-            bound = work.of(form)
-            self.own[e] = bound.k if bound.static else work.rounding(form) + LEFT
+            key = "rounding", form, self.dtype, self._facts(form, over)
+            if key not in self.known:
+                work = ErrorTest(
+                    self.dtype, self.signs(over), fuses=True, lean=True, chain=ARRAY_CHAIN,
+                    series=series_in_bands((form,)),
+                )  # fmt: skip
+                bound = work.of(form)
+                self.known[key] = bound.k if bound.static else work.rounding(form) + LEFT
+            self.own[e] = self.known[key]
         return self.own[e]
 
     def propagated(
@@ -276,14 +298,18 @@ class Propagation:
     ) -> tuple[Bound, Expr]:
         """The bound of a form, with so much for each rounding; and where decisions in it hang on
         errors."""
-        work = Linear(
-            self.dtype, self.signs(over), lean=True, chain=ARRAY_CHAIN, unit=unit,
-            series=series_in_bands((form,)),
-        )  # fmt: skip
-        for v in ir.variables((form,)):
-            work.bounds[v] = found.get(v, Bound())
-            work.inherent[v] = Fraction(0)
-        return work.of(form), work.unsafe
+        key = "linear", form, self.dtype, self._facts(form, over), tuple(found.items()), unit
+        if key not in self.known:
+            work = Linear(
+                self.dtype, self.signs(over), lean=True, chain=ARRAY_CHAIN, unit=unit,
+                series=series_in_bands((form,)),
+            )  # fmt: skip
+            for v in ir.variables((form,)):
+                work.bounds[v] = found.get(v, Bound())
+                work.inherent[v] = Fraction(0)
+            self.known[key] = work.of(form), work.unsafe
+        result: tuple[Bound, Expr] = self.known[key]
+        return result
 
     def of_leaf(self, leaf: Expr) -> Bound:
         """The bound of a number by its name, or of an element of an array."""

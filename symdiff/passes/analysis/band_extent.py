@@ -9,6 +9,7 @@ Ensures: a proven bound, from ball arithmetic on pieces of the band; or None.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -45,6 +46,13 @@ def largest(e: Expr, branch: Expr) -> Fraction | None:
     (inside,) = ir.substitute((e,), {h: t})
     if any(v is not t for v in ir.variables((inside,))):
         return None
+    return _largest(inside, radius)
+
+
+@functools.lru_cache(maxsize=1024)
+def _largest(inside: Expr, radius: float) -> Fraction | None:
+    """Of a function of `?h` up to so far from 0; the same series stands in many formulas."""
+    t = ir.var("?h")
     worst = 0.0
     with exclusive():
         tape = Tape([t], [inside])

@@ -10,6 +10,7 @@ where the facts hold.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from itertools import product
 
@@ -31,10 +32,12 @@ def _members(mask: int) -> list[int]:
     return [value for bit, value in _VALUES.items() if mask & bit]
 
 
+@functools.cache
 def _flip(mask: int) -> int:
     return _mask(-s for s in _members(mask))
 
 
+@functools.cache
 def _sum(a: int, b: int) -> int:
     total = 0
     for x, y in product(_members(a), _members(b)):
@@ -42,6 +45,7 @@ def _sum(a: int, b: int) -> int:
     return total
 
 
+@functools.cache
 def _product(a: int, b: int) -> int:
     return _mask(x * y for x, y in product(_members(a), _members(b)))
 

@@ -90,7 +90,7 @@ def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
     harmless = found.factors and all(signs.nonzero(f) for f in found.factors)
     if found.partly and _size(found.after) > _size(e):
         return e  # as singular as before, and longer
-    if (hit != REMOVABLE or harmless) and not _functions(found.after) < _functions(e):
+    if (hit != REMOVABLE or harmless) and not _fewer_functions(found.after, e):
         return e
     notes.cancelled.append(found)
     return found.after
@@ -98,6 +98,30 @@ def _rewritten(e: Expr, generators: Generators, hit: int, notes: Notes) -> Expr:
 
 def _size(e: Expr) -> int:
     return len(ir.topological((e,)))
+
+
+def _fewer_functions(after: Expr, e: Expr) -> bool:
+    """Whether an expression evaluates some of the functions of another, and no others."""
+    if _opaque(after) == _opaque(e):  # nothing below need be looked at
+        return False
+    return _functions(after) < _functions(e)
+
+
+def _opaque(e: Expr) -> set[Expr]:
+    """What the rational operations at the top of an expression are of."""
+    found: set[Expr] = set()
+    seen: set[Expr] = set()
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if is_rational(n):
+            stack.extend(n.args)
+        elif n.args:
+            found.add(n)
+    return found
 
 
 def _functions(e: Expr) -> set[Expr]:

@@ -97,7 +97,9 @@ def _first(
         if e not in inexact or e in done:
             continue
         for numerator, denominator in _quotients(e):
-            if (numerator, denominator) in tried or len(tried) >= MAX_QUOTIENTS:
+            if len(tried) >= MAX_QUOTIENTS:
+                return None
+            if (numerator, denominator) in tried:
                 continue
             tried.add((numerator, denominator))
             if numerator.op is CONST or not ir.variables((denominator,)):

@@ -68,6 +68,8 @@ class _Regroup:
         if found is None or not self.below.on(f) or not is_small((f, d)):
             return False
         t, places = found
+        if not set(ir.variables((f,))) <= set(ir.variables((d,))):
+            return False
         if bottleneck((f, d), d) is not t:
             return False
         try:

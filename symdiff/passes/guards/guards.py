@@ -20,9 +20,10 @@ rounding of literals only are made exact (`literals`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from heapq import heappop, heappush
 from math import inf
 from typing import Literal
 
@@ -149,6 +150,7 @@ class _Repairs:
         self.silent: set[Expr] = set()  # what a guard that was named already contains
         self.singular: dict[Expr, bool] = {}
         self.questions = 0
+        self.users: _Users | None = None
 
     def apply(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
         new: dict[Expr, Expr] = {}
@@ -374,9 +376,9 @@ class _Repairs:
         singular: set[Expr] = set()  # what may be singular without m
         settled: set[Expr] = set()
         asked = 0
-        for e in ir.topological(outputs):
-            if e is m or not any(a in free or a in settled for a in e.args):
-                continue
+        if self.users is None or self.users.outputs != outputs:
+            self.users = _Users(outputs)
+        for e in self.users.above(m):
             if any(a in settled for a in e.args) or e.op.boolean or e.op is WHERE:
                 settled.add(e)
                 continue
@@ -436,6 +438,30 @@ class _Repairs:
             if (low > -inf or signs.nonnegative(u)) and (high < inf or signs.nonnegative(-u)):
                 return True
         return False
+
+
+class _Users:
+    """Which nodes of a DAG are above which."""
+
+    def __init__(self, outputs: tuple[Expr, ...]) -> None:
+        self.outputs = outputs
+        self.order = ir.topological(outputs)
+        self.users: dict[Expr, list[int]] = {}  # of a node, where those are of whom it is a child
+        for i, e in enumerate(self.order):
+            for a in dict.fromkeys(e.args):
+                self.users.setdefault(a, []).append(i)
+
+    def above(self, m: Expr) -> Iterator[Expr]:
+        """The nodes above another, children first; those alone are visited."""
+        waiting = list(self.users.get(m, ()))
+        met = set(waiting)
+        while waiting:
+            e = self.order[heappop(waiting)]
+            yield e
+            for user in self.users.get(e, ()):
+                if user not in met:
+                    met.add(user)
+                    heappush(waiting, user)
 
 
 def _differentiated(e: Expr) -> list[Expr]:

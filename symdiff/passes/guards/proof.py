@@ -33,6 +33,7 @@ from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
 from symdiff.passes.differentiate import pushforward
 from symdiff.passes.guards.shape import bottleneck, is_simple, is_small, quantities
 from symdiff.series import Germs, OutOfBudget
+from symdiff.series.germs import order_of
 
 POINT_ULPS = 2
 BAND_ULPS = 4
@@ -74,6 +75,9 @@ FEW = 10_000
 """with so many operations for each,"""
 MAX_BANDS = 2
 """and for so many singular sets."""
+
+MAX_SHARED = 6000
+"""Nodes whose germs are kept for the next question."""
 
 QUANTITY = ir.var("the guarded quantity")
 Direction = tuple[float, ...]
@@ -123,6 +127,7 @@ class Prover:
         self.facts = tuple(facts)
         self.signs = Signs(self.facts)
         self._known: dict[tuple[Expr, Expr, Expr, int, bool], Verdict | None] = {}
+        self._germs: dict[tuple[Expr, int], Germs] = {}
 
     def verdict(
         self, condition: Expr, small: Expr, other: Expr, about: Expr, band: bool = True
@@ -152,10 +157,12 @@ class Prover:
         condition, small, other = roots
         sides = 0
         if t is not None:
-            sides = 1 if self.signs.nonnegative(t) else -1 if self.signs.nonnegative(-t) else 0
-            condition, small, other = ir.substitute(roots, {t: QUANTITY})
+            (condition,) = ir.substitute((condition,), {t: QUANTITY})
         if not is_simple(condition, t is not None):
             return None
+        if t is not None:
+            sides = 1 if self.signs.nonnegative(t) else -1 if self.signs.nonnegative(-t) else 0
+            small, other = ir.substitute((small, other), {t: QUANTITY})
         key = condition, small, other, sides, band
         if key not in self._known:
             try:
@@ -164,6 +171,23 @@ class Prover:
                 self._known[key] = None
         verdict = self._known[key]
         return verdict if verdict is None or t is None else _named(verdict, t)
+
+    def germ(self, v: Expr, nodes: Sequence[Expr], e: Expr) -> str:
+        """What the last of the nodes above v, e, is at 0; "" if open. What other questions found
+        of the same nodes is used again: of a sum with many guards they are most of them."""
+        key = v, order_of(nodes)
+        known = self._germs.pop(key, None)
+        try:
+            if known is None:
+                known = Germs(v, Fraction(0), nodes)
+            else:
+                known.more(nodes)
+            kind = known.germs[e].kind
+        except (OutOfBudget, ArithmeticError, RecursionError, KeyError):
+            return ""
+        if len(known.nodes) <= MAX_SHARED:
+            self._germs[key] = known
+        return "" if kind in ("undecided", "unknown") else kind
 
 
 def _named(verdict: Verdict, t: Expr) -> Verdict:
@@ -469,11 +493,7 @@ class _Case:
             if any(a in above for a in n.args):
                 above.add(n)
                 nodes.append(n)
-        try:
-            kind = Germs(v, Fraction(0), nodes).germs[other].kind
-        except (OutOfBudget, ArithmeticError, RecursionError, KeyError):
-            return ""
-        return "" if kind in ("undecided", "unknown") else kind
+        return self.prover.germ(v, nodes, other)
 
     def _extends(self, other: Expr, varied: Sequence[Expr]) -> bool:
         """Whether the other side, moved so that the point is 0, is smooth there from all sides;

@@ -129,12 +129,13 @@ def bottleneck(roots: Sequence[Expr], about: Expr) -> Expr | None:
         return found[0] if found else None
     bits = {v: 1 << i for i, v in enumerate(found)}
     mask: dict[Expr, int] = {}
+    ways = Ways(roots)
     for t in ir.topological((about,)):
         mask[t] = bits.get(t, 0)
         for a in t.args:
             mask[t] |= mask[a]
         if mask[t] == (1 << len(found)) - 1 and not t.op.boolean:
-            if not _reaches(roots, t):
+            if ways.all_pass(t, found) and not _reaches(roots, t):
                 return t
     return None
 
@@ -143,12 +144,44 @@ def quantities(roots: Sequence[Expr], about: Expr) -> Iterator[Expr]:
     """The nodes below `about` through which alone the roots depend on what those depend
     on, the lowest first."""
     found = ir.variables(roots)
+    ways = Ways(roots)
     for t in ir.topological((about,)):
         if t.op.boolean or t.op is VAR or not t.args:
             continue
         below = set(ir.variables((t,)))
-        if below and not _reaches(roots, t, below if len(below) < len(found) else None):
+        if not below or not ways.all_pass(t, below):
+            continue
+        if not _reaches(roots, t, below if len(below) < len(found) else None):
             yield t
+
+
+class Ways:
+    """How many ways lead from roots down to each node, and from there to variables.
+
+    They are counted modulo a prime, as there may be very many: a node that not all of them pass
+    is almost always known without a walk of its own, and one that they all pass is never missed.
+    """
+
+    PRIME = (1 << 61) - 1
+
+    def __init__(self, roots: Sequence[Expr]) -> None:
+        order = ir.topological(roots)
+        self._down: dict[Expr, int] = {}
+        for n in order:
+            own = 1 if n.op is VAR else 0
+            self._down[n] = (own + sum([self._down[a] for a in n.args])) % self.PRIME
+        self._above = dict.fromkeys(order, 0)
+        for r in roots:
+            self._above[r] += 1
+        for n in reversed(order):
+            ways = self._above[n] = self._above[n] % self.PRIME
+            for a in n.args:
+                self._above[a] += ways
+
+    def all_pass(self, t: Expr, variables: Iterable[Expr]) -> bool:
+        """False if some way from the roots to a variable, of those below t, is not through t."""
+        through = self._above.get(t, 0) * self._down.get(t, 0)
+        return (sum([self._above.get(v, 0) for v in variables]) - through) % self.PRIME == 0
 
 
 def is_simple(condition: Expr, single: bool) -> bool:

@@ -50,6 +50,11 @@ class LoweredProgram:
         return pipeline.closed(self.source)
 
     @cached_property
+    def _known(self) -> dict[Any, Any]:
+        """What was found of the expressions, for kernels with other tests."""
+        return {}
+
+    @cached_property
     def exact(self) -> LoopProgram:
         """The program in closed forms with the values at completed points, for balls."""
         return pipeline.exact(self.source)
@@ -64,17 +69,12 @@ class LoweredProgram:
 
         program = self.source
         flags = self.reads_flags and has_flags()
+        how = self.accuracy, tests, estimates, self.by_rows, self.norm, self._known
         if not flags or (other := scaled(program, dtype)) is program:
-            return guard_values(
-                program, dtype, self.accuracy, tests, estimates, self.by_rows, self.norm
-            )
+            return guard_values(program, dtype, *how)
         if tests:
-            return guard_values(
-                other, dtype, self.accuracy, tests, estimates, self.by_rows, self.norm
-            )
-        found: Any = guard_values(
-            program, dtype, self.accuracy, tests, estimates, self.by_rows, self.norm
-        )
+            return guard_values(other, dtype, *how)
+        found: Any = guard_values(program, dtype, *how)
         return found._replace(flags=OVERFLOWS | UNDERFLOWS)  # type: ignore[no-any-return]
 
     def at_once(self, dtype: str) -> GuardedProgram | None:
@@ -95,7 +95,8 @@ class LoweredProgram:
             return None
         if not self.of_numbers and not gathers(self.source):
             return None
-        if estimated(ready(self.source), dtype, self.accuracy == "strict").bounded:
+        strict = self.accuracy == "strict"
+        if estimated(ready(self.source), dtype, strict, known=self._known).bounded:
             return None
         if pipeline.closed(self.source) != pipeline.final(self.source):
             return None

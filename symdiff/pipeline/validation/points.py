@@ -20,6 +20,8 @@ from symdiff import ir
 from symdiff.ir import COMPARISONS, CONST, VAR, Expr, Op
 
 Point = tuple[float, ...]
+Line = tuple[Point, int]
+"""A point, and along which axis a line goes through it."""
 Array = np.ndarray[Any, Any]
 
 MAX_PLACES = 40
@@ -61,6 +63,12 @@ class Special:
         self.params = [ir.var(p) for p in params]
         self.order = ir.topological(places)
         self.places = list(places)
+        last = {a: i for i, e in enumerate(self.order) for a in e.args}
+        kept = set(self.places)
+        self.over: list[list[Expr]] = [[] for _ in self.order]  # what nothing uses from there on
+        for e, i in last.items():
+            if e not in kept:
+                self.over[i].append(e)
         numbers = {
             abs(float(q)) for e in self.order if (q := ir.rational(e)) is not None and _fits(q)
         }
@@ -70,50 +78,76 @@ class Special:
         self.constants = sorted({s * c for c in numbers for s in (1.0, -1.0)})[:200]
 
     def cost(self) -> int:
-        """Operations of one sweep over a line."""
+        """Operations of one sweep over all lines."""
         return len(self.order)
 
-    def values(self, base: Point, axis: int, xs: Array) -> Array:
-        """The places, one a row, along a line."""
+    def values(self, points: Array) -> Array:
+        """The places, one a row, at points, whose coordinates are rows."""
         found: dict[Expr, Any] = {}
         slots = {p: i for i, p in enumerate(self.params)}
+        count = points.shape[1]
         with np.errstate(all="ignore"):
-            for e in self.order:
+            for e, over in zip(self.order, self.over, strict=True):
                 if e.op is VAR:
                     i = slots.get(e, -1)
-                    found[e] = xs if i == axis else base[i] if i >= 0 else math.nan
+                    found[e] = points[i] if i >= 0 else math.nan
                 elif e.op is CONST:
                     found[e] = _double(e.value)
                 elif e.op is ir.BOOL:
                     found[e] = e.value
                 else:
                     found[e] = _apply(e.op, [found[a] for a in e.args])
-        rows = [np.broadcast_to(np.asarray(found[p], np.float64), xs.shape) for p in self.places]
-        return np.array(rows).reshape(len(rows), len(xs))
+                for a in over:
+                    del found[a]
+        rows = [np.broadcast_to(np.asarray(found[p], np.float64), count) for p in self.places]
+        return np.array(rows).reshape(len(rows), count)
 
-    def roots(self, base: Point, axis: int) -> list[float]:
-        """Where a place vanishes on the line through a point."""
-        if not self.places:
-            return []
-        xs = np.unique(np.array([*_frame(), *self.constants, *base]))
-        v = self.values(base, axis, xs)
-        found = [float(x) for row in v for x in xs[row == 0.0][:3]]
-        low_sign = np.sign(v[:, :-1])
-        which, start = np.nonzero(low_sign * np.sign(v[:, 1:]) < 0)
-        which, start = which[: 4 * MAX_ROOTS], start[: 4 * MAX_ROOTS]
-        if len(which):
-            a, b = xs[start].copy(), xs[start + 1].copy()
-            rows = np.arange(len(which))
-            below = low_sign[which, start]
+    def roots(self, lines: Sequence[Line]) -> list[list[float]]:
+        """Where places vanish on lines, each through a point along an axis; all lines at once,
+        as a sweep costs what its operations cost, hardly what its points do."""
+        if not self.places or not lines:
+            return [[] for _ in lines]
+        xs = [np.unique(np.array([*_frame(), *self.constants, *base])) for base, _ in lines]
+        counts = [len(x) for x in xs]
+        v = self.values(
+            self._on(lines, np.repeat(np.arange(len(lines)), counts), np.concatenate(xs))
+        )
+        found: list[list[float]] = []
+        intervals = []  # with a change of sign: line, place, both ends, the sign at the first
+        for line, (x, part) in enumerate(
+            zip(xs, np.split(v, np.cumsum(counts)[:-1], axis=1), strict=True)
+        ):
+            found.append([float(r) for row in part for r in x[row == 0.0][:3]])
+            low_sign = np.sign(part[:, :-1])
+            which, start = np.nonzero(low_sign * np.sign(part[:, 1:]) < 0)
+            which, start = which[: 4 * MAX_ROOTS], start[: 4 * MAX_ROOTS]
+            at = np.full(len(which), line)
+            intervals.append((at, which, x[start], x[start + 1], low_sign[which, start]))
+        at, which, a, b, below = (np.concatenate(c) for c in zip(*intervals, strict=True))
+        if len(at):
+            columns = np.arange(len(at))
             for _ in range(STEPS):
                 m = a + (b - a) / 2
-                side = np.sign(self.values(base, axis, m)[which, rows])
+                side = np.sign(self.values(self._on(lines, at, m))[which, columns])
                 a = np.where(side == below, m, a)
                 b = np.where(side == below, b, m)
             middle = a + (b - a) / 2
-            found += [_short(float(x)) for x in middle]
-        finite = {x + 0.0 for x in found if math.isfinite(x)}
-        return sorted(finite, key=lambda x: (len(repr(x)), abs(x), x))[:MAX_ROOTS]
+            for line, x in zip(at, middle, strict=True):
+                found[line].append(_short(float(x)))
+        return [_simplest(f) for f in found]
+
+    def _on(self, lines: Sequence[Line], which: Array, xs: Array) -> Array:
+        """Points on lines, by their coordinates along these; the coordinates are rows."""
+        bases = np.array([base for base, _ in lines], np.float64)
+        axes = np.array([axis for _, axis in lines])
+        points = bases[which].T.copy()
+        points[axes[which], np.arange(len(xs))] = xs
+        return points
+
+
+def _simplest(found: Sequence[float]) -> list[float]:
+    finite = {x + 0.0 for x in found if math.isfinite(x)}
+    return sorted(finite, key=lambda x: (len(repr(x)), abs(x), x))[:MAX_ROOTS]
 
 
 def _fits(q: Fraction) -> bool:
@@ -186,26 +220,25 @@ def chosen(
     ordinary[1] = tuple(round(rng.uniform(1.1, 3), 3) for _ in range(n))
     near: list[list[Point]] = []
     axes = range(n) if n <= MAX_AXES else sorted(rng.sample(range(n), MAX_AXES))
-    for base in ordinary[:2]:
-        for axis in axes:
-            for r in special.roots(base, axis):
-                beside = []
-                for h in NEAR:
-                    step = h * abs(r) if abs(r) > 1e-3 else h
-                    for s in (1, -1) if h else (1,):
-                        x = r + s * step
-                        if h and x == r:
-                            x = math.nextafter(r, s * math.inf)
-                        beside.append((*base[:axis], x, *base[axis + 1 :]))
-                near.append(beside)
+    lines = [(base, axis) for base in ordinary[:2] for axis in axes]
+    for (base, axis), roots in zip(lines, special.roots(lines), strict=True):
+        for r in roots:
+            beside = []
+            for h in NEAR:
+                step = h * abs(r) if abs(r) > 1e-3 else h
+                for s in (1, -1) if h else (1,):
+                    x = r + s * step
+                    if h and x == r:
+                        x = math.nextafter(r, s * math.inf)
+                    beside.append((*base[:axis], x, *base[axis + 1 :]))
+            near.append(beside)
     cancelling: list[Point] = []
-    for base in ordinary[:2]:
-        for axis in axes if sums is not None else ():
-            assert sums is not None
-            for r in sums.roots(base, axis):
-                for h in (1e-9, -1e-12, 1e-5, -1e-15, 1e-2):
-                    x = r * (1 + h) if r else h
-                    cancelling.append((*base[:axis], x, *base[axis + 1 :]))
+    where = sums.roots(lines) if sums is not None else [[] for _ in lines]
+    for (base, axis), roots in zip(lines, where, strict=True):
+        for r in roots:
+            for h in (1e-9, -1e-12, 1e-5, -1e-15, 1e-2):
+                x = r * (1 + h) if r else h
+                cancelling.append((*base[:axis], x, *base[axis + 1 :]))
     extreme: list[Point] = []
     for e in EXTREME:
         for _ in range(2):

@@ -1,0 +1,98 @@
+"""Processor seconds that first calls take, of programs whose loops are unrolled and of Hessians of rotations.
+
+    python -m benchmarks.compile_time [NAME ...]
+
+Nothing is read from the cache. Each call is the first of its kind in the process.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symdiff import symgrad
+
+
+def debye(temperature, theta=300.0):
+    x = theta / temperature
+    h = x / 20
+
+    def g(t):
+        return t**4 * math.exp(t) / (math.exp(t) - 1) ** 2 if t > 0 else 0.0
+
+    s = g(0.0) + g(x)
+    for i in range(1, 20):
+        s += (4 if i % 2 else 2) * g(i * h)
+    return 9 * s * h / 3 / x**3
+
+
+def shock(a, b):
+    """Steps of Newton's method with a helper of two branches, as in exact Riemann solvers."""
+
+    def f(p, s):
+        if p > s:
+            q = math.sqrt(2 / (p + s))
+            return (p - s) * q, q * (1 - (p - s) / (2 * (s + p)))
+        r = p / s
+        return 3 * (r**0.25 - 1), r**-0.75 / s
+
+    p = 0.5 * (a + b)
+    for _ in range(12):
+        (u, du), (v, dv) = f(p, a), f(p, b)
+        new = max(1e-8, p - (u + v) / (du + dv))
+        if 2 * abs(new - p) / (new + p) < 1e-14:
+            break
+        p = new
+    return new
+
+
+def screw(xi):
+    """The translation that a twist makes, by its exponential."""
+    v, w = xi[:3], xi[3:]
+    angle = np.linalg.norm(w)
+    W = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+    if angle < 1e-8:
+        V = np.eye(3) + 0.5 * W
+    else:
+        V = (
+            np.eye(3)
+            + (1 - np.cos(angle)) / angle**2 * W
+            + (angle - np.sin(angle)) / angle**3 * W @ W
+        )
+    return np.sum(V @ v * np.array([1.0, 2.0, 3.0]))
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = {
+    "debye": (debye, (250.0, 300.0), ("value", "grad")),
+    "shock": (shock, (1.0, 0.1), ("value", "grad")),
+    "screw": (screw, (np.array([1.0, 2.0, 3.0, 0.3, -0.2, 0.5]),), ("grad", "hessian")),
+}
+
+
+def seconds(name: str) -> dict[str, float]:
+    """Of the first calls of a program's derivatives, in turn."""
+    function, args, kinds = PROGRAMS[name]
+    made, found = symgrad(function, cache=False), {}
+    for kind in kinds:
+        call = made if kind == "value" else getattr(made, kind)
+        start = time.process_time()
+        call(*args)
+        found[kind] = time.process_time() - start
+    return found
+
+
+def main(names: list[str]) -> None:
+    warnings.simplefilter("ignore")
+    for name in names or list(PROGRAMS):
+        row = ", ".join(f"{kind} {s:.1f}" for kind, s in seconds(name).items())
+        print(f"{name}: {row}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,157 @@
+"""Compiling an unrolled loop costs about as much for each of its iterations, however many."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from symdiff import ir, symgrad
+from symdiff.frontend.capture import capture
+from symdiff.interpret import Certified, exclusive
+from symdiff.ir.functions import COS, EXP, SIN
+from symdiff.ir.nodes import topological
+from symdiff.passes.guards.shape import Ways, bottleneck, quantities
+from symdiff.pipeline import scalar
+from symdiff.series.germs import Germs, order_of
+from tests.work import calls
+
+Made = Callable[[int], Callable[..., float]]
+
+
+def simpson(n: int) -> Callable[..., float]:
+    """A sum of guarded terms: the Debye integral."""
+
+    def debye(temperature):
+        x = 300.0 / temperature
+        h = x / n
+
+        def g(t):
+            return t**4 * math.exp(t) / (math.exp(t) - 1) ** 2 if t > 0 else 0.0
+
+        s = g(0.0) + g(x)
+        for i in range(1, n):
+            s += (4 if i % 2 else 2) * g(i * h)
+        return 9 * s * h / 3 / x**3
+
+    return debye
+
+
+def newton(n: int) -> Callable[..., float]:
+    """Steps with a helper that returns in two places, until they are short."""
+
+    def solved(a, b):
+        def f(p, s):
+            if p > s:
+                q = math.sqrt(2 / (p + s))
+                return (p - s) * q, q * (1 - (p - s) / (2 * (s + p)))
+            r = p / s
+            return 3 * (r**0.25 - 1), r**-0.75 / s
+
+        p = 0.5 * (a + b)
+        for _ in range(n):
+            (u, du), (v, dv) = f(p, a), f(p, b)
+            new = max(1e-8, p - (u + v) / (du + dv))
+            if 2 * abs(new - p) / (new + p) < 1e-14:
+                break
+            p = new
+        return new
+
+    return solved
+
+
+@pytest.mark.slow
+def test_a_sum_of_guarded_terms():
+    few, many = (calls(lambda n=n: symgrad(simpson(n), cache=False).grad(300.0)) for n in (6, 12))
+    assert many < 2.5 * few
+
+
+@pytest.mark.slow
+def test_steps_until_they_are_short():
+    def work(n: int) -> int:
+        program = capture(newton(n), {})
+        return calls(lambda: scalar.value(program))
+
+    scalar.forget()
+    few, many = work(4), work(8)
+    assert many < 3 * few
+
+
+@pytest.mark.slow
+def test_returns_in_a_helper_do_not_multiply_with_the_iterations():
+    few, many = (calls(lambda n=n: capture(newton(n), {})) for n in (8, 16))
+    assert many < 5 * few
+
+
+@pytest.mark.slow
+def test_a_helper_with_two_returns_in_many_steps():
+    f = newton(40)
+    (output,) = capture(f, {}).outputs
+    (value,) = Certified([ir.var("a"), ir.var("b")], [output]).at([2.0, 5.0])
+    assert value == pytest.approx(f(2.0, 5.0), rel=1e-12)
+
+
+def _random(seed: int) -> tuple[list[ir.Expr], list[ir.Expr]]:
+    rng = random.Random(seed)
+    names = [ir.var(f"v{i}") for i in range(rng.choice((1, 3, 80)))]
+    nodes = list(names)
+    for _ in range(60):
+        op = rng.choice((ir.ADD, ir.MUL, ir.SUB))
+        nodes.append(ir.raw(op, (rng.choice(nodes[-12:]), rng.choice(nodes[-6:]))))
+    return nodes, rng.sample(nodes, 3)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_node_remembers_its_variables(seed):
+    nodes, roots = _random(seed)
+    for asked in ([roots[0]], roots, roots[::-1], [nodes[-1]], roots):
+        assert ir.variables(asked) == [e for e in topological(asked) if e.op is ir.VAR]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_all_ways_pass_is_found_by_counting(seed):
+    """A node is passed by all ways to a variable if there are none when it is a leaf."""
+    nodes, roots = _random(seed)
+    ways = Ways(roots)
+
+    def past(t: ir.Expr) -> bool:
+        seen, stack = {t}, list(roots)
+        while stack:
+            e = stack.pop()
+            if e not in seen:
+                if e in below:
+                    return True
+                seen.add(e)
+                stack.extend(e.args)
+        return False
+
+    for t in topological(roots):
+        below = set(ir.variables((t,)))
+        assert ways.all_pass(t, below) is not past(t)
+    found = list(quantities(roots, roots[0]))
+    assert all(t.args for t in found)
+    t = bottleneck(roots, roots[0])
+    assert t is None or len(ir.variables((t,))) == len(ir.variables(roots))
+
+
+def test_germs_that_are_asked_for_later_are_those_of_a_fresh_start():
+    x = ir.var("x")
+    terms = [SIN(x) / x, (1 - COS(x)) / x**2, (x * x) ** ir.HALF, (EXP(x) - 1) / x, x**ir.HALF * x]
+    total = ir.ZERO
+    sums = [total := total + t for t in terms]
+
+    def above(e: ir.Expr) -> list[ir.Expr]:
+        return [n for n in topological((e,)) if x in ir.variables((n,))]
+
+    with exclusive():
+        order = max(order_of(above(e)) for e in sums)
+        shared = Germs(x, Fraction(0), above(sums[0]))
+        shared.order = order
+        for e in sums[1:]:
+            shared.more(above(e))
+            fresh = Germs(x, Fraction(0), above(e))
+            for n in above(e):
+                assert shared.germs[n] == fresh.germs[n], n
