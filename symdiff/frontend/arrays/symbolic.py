@@ -186,9 +186,15 @@ def of_list(t: Tracer, value: Any) -> SymArray:
 def must_have_rows(t: Tracer, a: SymArray) -> None:
     """Refuse results whose second axis is that of a list without elements."""
     for n in a.shape if len(a.shape) > 1 else ():
-        if n in t.rows_of_lists and not positive(t, n):
-            what = "a list without elements is returned as an array, whose shape it does not say"
-            t.require(ir.ne(n, ZERO), "value", what)
+        if n in t.rows_of_lists:
+            must_be_some(t, n)
+
+
+def must_be_some(t: Tracer, count: Expr) -> None:
+    """Refuse a list without elements where an array is made of it."""
+    if not positive(t, count):
+        what = "a list without elements becomes an array, whose shape it does not say"
+        t.require(ir.ne(count, ZERO), "value", what)
 
 
 def _holds_symbolic(value: Any) -> bool:
