@@ -179,7 +179,9 @@ def of_list(t: Tracer, value: Any) -> SymArray:
     """The same for what becomes an array in the user's program; how many rows a list has is remembered: one that
     has none becomes an array without a second axis."""
     if isinstance(value, Listed):
-        t.rows_of_lists.update(value.items.shape[: min(len(value.nest), len(value.items.shape) - 1)])
+        t.rows_of_lists.update(
+            value.items.shape[: min(len(value.nest), len(value.items.shape) - 1)]
+        )
     return symbolic(t, value)
 
 
