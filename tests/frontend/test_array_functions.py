@@ -684,3 +684,10 @@ def test_distances_of_points_of_other_dimensions_are_refused():
     f = symgrad(lambda a, b: math.dist(a, b))
     with pytest.raises(ValueError):
         f(POINTS[0], POINTS[1, :1])
+
+
+def test_item_is_that_of_one_element() -> None:
+    f = symgrad(lambda x: 2 * x.item() ** 2)
+    assert f(np.array([3.0])) == f(np.array([[3.0]])) == 18.0
+    with pytest.raises(ValueError, match="has the size 3, not 1"):
+        f(np.array([1.0, 2.0, 3.0]))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.selecting import subscript
 from symdiff.frontend.arrays.small import dtype_kind
@@ -98,6 +99,8 @@ def _astype(t: Tracer, value: Any, dtype: Any) -> Any:
 
 def _item(t: Tracer, value: Any, *index: Any) -> Any:
     a = symbolic.symbolic(t, value)
+    for n in () if index else a.shape:
+        t.require(ir.eq(n, ir.ONE), "value", "item() of an array that has not one element")
     if len(index) < 2 and not (index and isinstance(index[0], tuple)):
         return subscript(t, large_shapes.ravel(t, a), index[0] if index else 0)
     return subscript(t, a, index if len(index) > 1 else index[0])
