@@ -7,6 +7,7 @@ never evaluated where it is singular, and nothing of symdiff is part of the trut
 
 from __future__ import annotations
 
+import contextlib
 import math
 import types
 from collections.abc import Callable
@@ -309,15 +310,18 @@ def test_in_single_precision(name: str) -> None:
         with mpmath.workdps(DIGITS):
             wanted = truth(case, near, 0 if offset else case.side)
         got = [f(*at), *np.atleast_1d(np.array(f.grad(*at)))]
-        beside = [a + np.float32(0.125) for a in at]  # where plain Python does not raise
-        with np.errstate(all="ignore"):
-            kind = np.asarray(
-                f.__wrapped__(*beside)
-            ).dtype  # np.sqrt(2.0) and the like make it double
+        kinds = {np.asarray(v).dtype for v in _in_python(f, at)}  # np.sqrt(2.0) makes it double
         for k, (a, w) in enumerate(zip(got, wanted[: 1 + len(at)], strict=True)):
-            assert a.dtype == (np.float32 if k else kind)
+            assert a.dtype == np.float32 if k else not kinds or a.dtype in kinds
             error = abs(float(a) - w)
             assert error <= ULP * np.spacing(np.float32(abs(w))) + 1e-30, (offset, got, wanted)
+
+
+def _in_python(f: Any, at: list[Any]) -> list[Any]:
+    """What plain Python returns, if it does not raise."""
+    with np.errstate(all="ignore"), contextlib.suppress(ArithmeticError, ValueError):
+        return [f.__wrapped__(*at)]
+    return []
 
 
 @pytest.mark.slow
