@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
-from symdiff.ir.functions import SQUARES, UNIT, XLOGY
+from symdiff.ir.functions import ROOT_SLOPE, SQUARES, UNIT, XLOGY
 from symdiff.passes.analysis.quadratic import squared_in
 
 Path = tuple[Expr, ...]
@@ -175,7 +175,7 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
             yield w, UNIT(ir.const(weight * n / 2) * ir.power(w, n - 1), node), TRUE
         return
     if q == Fraction(1, 2) and base.op is SQUARES:
-        yield base, ir.where(ir.eq(base, ZERO), ZERO, ONE / (ir.const(2) * node)), TRUE
+        yield base, ROOT_SLOPE(base), TRUE
         return
     slope = exponent * ir.power(base, exponent - 1)
     if q == Fraction(1, 2):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from symdiff.errors import SymdiffError
-from symdiff.ir import ONE, ZERO, Expr, eq
+from symdiff.ir import ONE, ZERO, Expr, eq, substitute
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -25,9 +25,12 @@ from symdiff.ir.loop_program import (
     Statement,
     Type,
     array,
+    expressions,
     index,
     name_of,
+    renamed,
     types,
+    walk,
 )
 from symdiff.ir.program import Tree
 from symdiff.ir.prune import pruned
@@ -39,6 +42,7 @@ from symdiff.loops.diff.seeds import Seeds, fewer
 from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import simplified
+from symdiff.loops.simplify.norm_slopes import has_slopes
 from symdiff.loops.trees import bundle, cells, joined
 from symdiff.pipeline.protocol import Log, Stage, run
 
@@ -80,7 +84,7 @@ def gradient(
     base = _simplified(_scalar(program, "grad"), log)
 
     def swept() -> Derived:
-        program, slopes = _swept(base, wrt, (ONE,), checkpoint)
+        program, slopes = _swept(_opened(base), wrt, (ONE,), checkpoint)
         return program, slopes, bundle(list(range(len(wrt))))
 
     return _derived(swept, log)
@@ -91,9 +95,9 @@ def value_and_gradient(
 ) -> LoopProgram:
     """(f, d f/d wrt), sharing one kernel."""
     base = _simplified(_scalar(program, "value_and_grad"))
-    swept, slopes = _swept(base, wrt, (ONE,), checkpoint)
+    swept, slopes = _swept(_opened(base), wrt, (ONE,), checkpoint)
     tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
-    return _finished(swept, (*base.outputs, *slopes), tree)
+    return _beside(base, swept, slopes, tree)
 
 
 def derivative(program: LoopProgram, names: Sequence[str]) -> LoopProgram:
@@ -107,7 +111,7 @@ def derivative(program: LoopProgram, names: Sequence[str]) -> LoopProgram:
             )
     result = _simplified(program)
     for name in names:
-        pushed, tangents = _pushed(result, {name: ONE})
+        pushed, tangents = _pushed(_opened(result), {name: ONE})
         result = _finished(pushed, tangents, result.tree)
     return result
 
@@ -123,9 +127,9 @@ def jvp(program: LoopProgram, wrt: Sequence[str]) -> LoopProgram:
     base = _simplified(program)
     dots = _tangents(program, wrt)
     seeds = {n: p.leaf for n, p in zip(wrt, dots, strict=True)}
-    pushed, tangents = _pushed(replace(base, params=(*base.params, *dots)), seeds)
-    tree = joined(base.tree, len(base.outputs), base.tree)
-    return _finished(pushed, (*base.outputs, *tangents), tree)
+    taken = replace(base, params=(*base.params, *dots))
+    pushed, tangents = _pushed(_opened(taken), seeds)
+    return _beside(base, pushed, tangents, joined(base.tree, len(base.outputs), base.tree))
 
 
 def vjp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None) -> LoopProgram:
@@ -133,14 +137,14 @@ def vjp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None)
     base = _simplified(program)
     bars, checks = _cotangents(base)
     taken = replace(base, params=(*base.params, *bars), block=(*base.block, *checks))
-    swept, slopes = _swept(taken, wrt, [p.leaf for p in bars], checkpoint)
+    swept, slopes = _swept(_opened(taken), wrt, [p.leaf for p in bars], checkpoint)
     tree = joined(base.tree, len(base.outputs), bundle(list(range(len(wrt)))))
-    return _finished(swept, (*base.outputs, *slopes), tree)
+    return _beside(base, swept, slopes, tree)
 
 
 def hvp(program: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint = None) -> LoopProgram:
     """The Hessian times a vector, without the Hessian."""
-    slopes = gradient(_scalar(program, "hvp"), wrt, checkpoint)
+    slopes = _opened(gradient(_scalar(program, "hvp"), wrt, checkpoint))
     dots = _tangents(program, wrt)
     seeds = {n: p.leaf for n, p in zip(wrt, dots, strict=True)}
     pushed, tangents = _pushed(replace(slopes, params=(*slopes.params, *dots)), seeds)
@@ -158,7 +162,7 @@ def hessian(
     slopes = gradient(_scalar(program, "hessian"), wrt, checkpoint, log)
 
     def rows() -> Derived:
-        program, outputs = _by_elements(slopes, wrt, first=True)
+        program, outputs = _by_elements(_opened(slopes), wrt, first=True)
         n = len(wrt)
         tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
         return program, outputs, tree
@@ -180,7 +184,7 @@ def jacobian(
 
 def _jacobian(base: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint) -> Derived:
     """The derivatives of every output, how they nest, not simplified."""
-    known = types(base)
+    base, known = _opened(base), types(base)
     inputs = [known[n] for n in wrt]
     results = [_type(e, known) for e in base.outputs]
     if fewer(results, inputs):
@@ -312,6 +316,29 @@ def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopP
 
     found = run(log, "differentiate", differentiate)
     return run(log, "simplify", lambda: _finished(found, found.outputs, found.tree))
+
+
+def _opened(program: LoopProgram) -> LoopProgram:
+    """The program as it is differentiated: with slopes of norms that have no value at 0."""
+    if not _has_slopes(program):
+        return program
+    block, outputs = block_by_block.opened(program.block, program.outputs)
+    return replace(program, block=block, outputs=outputs)
+
+
+def _has_slopes(program: LoopProgram) -> bool:
+    return has_slopes((*(e for s in walk(program.block) for e in expressions(s)), *program.outputs))
+
+
+def _beside(
+    base: LoopProgram, derived: LoopProgram, slopes: Sequence[Expr], tree: Tree
+) -> LoopProgram:
+    """The outputs of a program and derivatives of it, simplified."""
+    if not _has_slopes(base):
+        return _finished(derived, (*base.outputs, *slopes), tree)
+    copy, new = renamed(base.block, names_of(derived))
+    whole = replace(derived, block=(*copy, *derived.block))
+    return _finished(whole, (*substitute(base.outputs, new), *slopes), tree)
 
 
 def _finished(program: LoopProgram, outputs: Sequence[Expr], tree: Tree) -> LoopProgram:

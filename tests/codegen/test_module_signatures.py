@@ -135,3 +135,27 @@ def test_fixed_parameters_in_compiled_functions(tmp_path):
     assert good(0.5) == 0.375
     with pytest.raises(ValueError, match="compiled for n=3"):
         bad(0.5)
+
+
+def checked_root(x):
+    if x < 0:
+        raise ValueError(f"bad {x}")
+    return math.sqrt(x)
+
+
+def asserted_root(x):
+    assert x >= 0
+    return math.sqrt(x)
+
+
+@pytest.mark.parametrize("function", [checked_root, asserted_root])
+def test_modules_check_what_never_needs_another_tier(function, tmp_path):
+    path = tmp_path / "checked.py"
+    symgrad(function).save(path)
+    scope: dict = {}
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    name = function.__name__
+    assert scope[name](4.0) == 2.0 and scope[f"{name}_grad"](4.0) == 0.25
+    for call in (scope[name], scope[f"{name}_grad"]):
+        with pytest.raises(ValueError, match="this does not hold"):
+            call(-4.0)

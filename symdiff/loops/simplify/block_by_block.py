@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from symdiff.ir import Expr, substitute, var
+from symdiff.ir import Expr, substitute, topological, var
+from symdiff.ir.functions import SQUARES
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INDEX,
@@ -37,11 +38,13 @@ from symdiff.loops.simplify.deltas import contracted
 from symdiff.loops.simplify.exponents import scaled
 from symdiff.loops.simplify.forwarding import rewritten
 from symdiff.loops.simplify.fuse import fused
+from symdiff.loops.simplify.norm_slopes import without_slopes
 from symdiff.loops.simplify.promote import promoted
 from symdiff.loops.simplify.repeated import shared
 from symdiff.loops.simplify.running_norms import marked
 from symdiff.loops.simplify.tabulate import gathered
 from symdiff.loops.simplify.through import looked_through
+from symdiff.loops.simplify.vanishing import Vanishing
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.complete.complete import closed_forms, complete, expand_completed, pinned_forms
@@ -79,6 +82,21 @@ def simplified(
     block, roots = rewritten(gathered(block, names), roots)
     block = fused(pruned(block, roots, tapes), roots, late=late)
     return pruned(block, roots, tapes), roots
+
+
+def opened(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:
+    """A block and the expressions after it, before slopes of norms in them are differentiated;
+    see `symdiff.loops.simplify.norm_slopes`."""
+    known = Vanishing.of(block)
+
+    def passes(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        names = _abstraction(outputs)
+        sums = [n.args[0] for n in topological(outputs) if n.op is SQUARES]
+        made = substitute((*outputs, *sums), names)
+        zero = dict(zip(made[len(outputs) :], map(known.where, sums), strict=True))
+        return substitute(without_slopes(made[: len(outputs)], zero), _inverse(names))
+
+    return _with_passes(block, tuple(roots), passes)
 
 
 def final(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]]:

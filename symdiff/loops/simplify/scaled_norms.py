@@ -41,7 +41,7 @@ from symdiff.ir import (
     var,
     where,
 )
-from symdiff.ir.functions import MAXIMUM, SQUARES
+from symdiff.ir.functions import MAXIMUM, ROOT_SLOPE, SQUARES
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -123,7 +123,7 @@ class _Lengths:
     def look(self, e: Expr) -> None:
         """Find sums of squares under roots."""
         for n in topological((e,)):
-            if n.op is POW and n.args[0].op is SQUARES:
+            if n.op in (POW, ROOT_SLOPE) and n.args[0].op is SQUARES:
                 for s in topological(n.args[0].args):
                     self.keep(s.args[0] if s.op is LOAD else s)
 
@@ -167,6 +167,8 @@ class _Lengths:
                 continue
             elif n.op is POW:
                 mapping[n] = power(root, TWO * n.args[1])
+            elif n.op is ROOT_SLOPE:
+                mapping[n] = where(ir.eq(root, ZERO), ZERO, ONE / (TWO * root))
             elif n.op is EQ and n.args[1] is ZERO:
                 mapping[n] = ir.eq(root, ZERO)
         return substitute((e,), mapping)[0] if mapping else e

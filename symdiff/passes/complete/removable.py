@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
@@ -30,7 +30,7 @@ from symdiff import ir
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import DIV, Expr, Op
-from symdiff.ir.functions import DERIVED, DETACHED, PINNED
+from symdiff.ir.functions import DERIVED, DETACHED, PINNED, ROOT_SLOPE
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.common_denominator import together
 from symdiff.passes.complete.bands import Band, Closed, band
@@ -337,13 +337,13 @@ def expand_completed(outputs: Iterable[Expr], bits: int = 53) -> tuple[Expr, ...
 def _replaced(
     outputs: Iterable[Expr],
     form: Callable[[Completed, Any, Sequence[Expr]], Expr],
-    kept: Op | None = None,
+    kept: Container[Op] = (),
 ) -> tuple[Expr, ...]:
     """`form(function, order, arguments)` in place of each completed function, and what derived
-    operations stand for in place of these, but for one that is kept."""
+    operations stand for in place of these, but for those that are kept."""
 
     def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
-        if e.op in DERIVED and e.op is not kept:
+        if e.op in DERIVED and e.op not in kept:
             assert e.op.expand is not None
             return e.op.expand(*args)
         completed = meaning(e.op)
@@ -373,7 +373,7 @@ def closed_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
 def pinned_forms(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
     """The closed form in place of each completed function, with its values at the completed
     points: a limit there would take long beside costly functions. What is detached stays so: its error
-    does not count."""
+    does not count. Slopes of norms stay: they jump at 0, and limits are found beside it."""
     return _in_closed_form(outputs, "plain_form", pinned=True)
 
 
@@ -406,7 +406,7 @@ def _in_closed_form(outputs: Iterable[Expr], name: str, pinned: bool = False) ->
                 return function.pinned(order, args[0], result)
         return result
 
-    return _replaced(outputs, form, kept=DETACHED if pinned else None)
+    return _replaced(outputs, form, kept=(DETACHED, ROOT_SLOPE) if pinned else ())
 
 
 __all__ = [

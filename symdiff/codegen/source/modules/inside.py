@@ -74,7 +74,7 @@ def inside_source(
             lines.append(f"    {broken} = _{main}_broken({again})")
             for k, (_, text) in enumerate(demands, 1):
                 lines += [f"    if {broken} == {k}:", f"        raise ValueError({text!r})"]
-        if group.checks.closed:
+        if group.checks.closed and group.columns[full]:
             lines.append(f"    {found}, {sure} = _{group.name}_wide({again})")
             for result, c in zip(results, group.columns[full], strict=True):
                 value = f"np.float32({found}[{c}])" if single else f"{found}[{c}]"

@@ -1,0 +1,108 @@
+"""Slopes of norms before they are differentiated again: functions of the norm.
+
+Before:  exp(-d)*d*root_slope(s), with d = sqrt(squares(s)), which is 0 at d = 0
+After:   exp(-d)/2
+
+Requires: expressions that are to be differentiated, and are no results themselves.
+Ensures: the same values but where a norm is 0. A gradient has factors g'(d)/d there, each beside a
+derivative of the squares, which is 0 there as well: so 0 stands for them in the gradient, but
+its derivatives need their limits. What is rational in d is cancelled, and what is analytic in d is
+completed, as d*tanh(d) is, though it need not be so in d**2. What is left has a pole at d = 0,
+and no value that arithmetic makes up; but where d is 0 whatever the arguments are, as on the diagonal
+of a matrix of distances, it is no function of them, and 0 stands for the pole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from symdiff import ir
+from symdiff.ir import DIV, FALSE, HALF, MUL, NEG, ONE, POW, ZERO, Expr, var
+from symdiff.ir.functions import ROOT_SLOPE, SQUARES
+from symdiff.passes.cancel.cancel import cancel
+from symdiff.passes.complete.complete import complete
+
+TWO = ir.const(2)
+
+
+def has_slopes(expressions: Iterable[Expr]) -> bool:
+    """Whether slopes of norms occur."""
+    return any(e.op is ROOT_SLOPE for e in ir.topological(tuple(expressions)))
+
+
+def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
+    """The outputs as functions of norms, which are variables meanwhile.
+
+    Parameters
+    ----------
+    zero : sums of squares -> where they are 0 at all arguments.
+    """
+    if not has_slopes(outputs):
+        return outputs
+    squares = {n.args[0] for n in ir.topological(outputs) if n.op is SQUARES}
+    norms: dict[Expr, Expr] = {}
+    still: dict[Expr, Expr] = {}
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        if n.op is ROOT_SLOPE:
+            (s,) = args
+            return ONE / (TWO * (s.args[0] if s in norms else ir.power(s, HALF)))
+        if n.op is SQUARES:
+            return args[0]
+        if n.op is POW and n.args[0].op is SQUARES:
+            q = ir.rational(args[1])
+            if q is not None and q.denominator == 2:
+                return ir.power(args[0].args[0], 2 * q)
+        made = ir.rebuild(n, args)
+        if n not in squares:
+            return made
+        norm = var(f"norm {len(norms)}")
+        norms[ir.power(norm, TWO)] = made
+        if (where := zero.get(n, FALSE)) is not FALSE:
+            still[norm] = where
+        return ir.power(norm, TWO)
+
+    found = ir.transform(outputs, rule)
+    own = _poles(outputs, {n for n in ir.topological(outputs) if n.op is SQUARES})
+    found = complete(cancel(found))
+    if still and not own:
+        found = ir.transform(found, lambda n, args: _without_poles(ir.rebuild(n, args), still))
+    for square, made in reversed(norms.items()):
+        found = ir.substitute(found, {square.args[0]: ir.sqrt(SQUARES(made))})
+    return found
+
+
+def _poles(outputs: tuple[Expr, ...], zeros: set[Expr]) -> bool:
+    """Whether any of these is a factor of a divisor."""
+    return any(not zeros.isdisjoint(_divisors(n)) for n in ir.topological(outputs))
+
+
+def _without_poles(n: Expr, still: Mapping[Expr, Expr]) -> Expr:
+    """A quotient by what may be 0 at all arguments, and 0 where that is so."""
+    for d in _divisors(n):
+        if d in still:
+            n = ir.where(still[d], ZERO, n)
+    return n
+
+
+def _divisors(n: Expr) -> list[Expr]:
+    """The factors of the divisor of an operation."""
+    if n.op is DIV:
+        stack = [n.args[1]]
+    elif n.op is POW and (ir.rational(n.args[1]) or 0) < 0:
+        stack = [n.args[0]]
+    else:
+        return []
+    found = []
+    while stack:
+        e = stack.pop()
+        if e.op is MUL:
+            stack.extend(e.args)
+        elif e.op is NEG or (e.op is POW and (ir.rational(e.args[1]) or 0) > 0):
+            stack.append(e.args[0])
+        else:
+            found.append(e)
+    return found
+
+
+__all__ = ["has_slopes", "without_slopes"]

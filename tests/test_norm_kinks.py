@@ -1,0 +1,104 @@
+"""Second derivatives where a norm of an array is 0: those of what is smooth there, though not even."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+R3 = 3**0.5
+
+PROFILES: list[tuple[Callable[[Any, Any], Any], str]] = [
+    (lambda m, d: (1 + d) * m.exp(-d), "norm"),
+    (lambda m, d: (1 + d + d * d / 3) * m.exp(-d), "dot"),
+    (lambda m, d: d * m.tanh(d) + m.exp(-d) + d, "sum"),
+]
+"""Functions of a norm whose linear terms cancel, and the spelling of the norm."""
+
+NORMS: dict[str, Callable[..., Any]] = {
+    "norm": np.linalg.norm,
+    "dot": lambda x: np.sqrt(x @ x),
+    "sum": lambda x: np.sum(x**2) ** 0.5,
+}
+
+
+def curvature(profile: Callable[[Any, Any], Any]) -> float:
+    """g''(0) of a function of the norm, which has a series in it."""
+    constant, slope, half = mpmath.taylor(lambda d: profile(mpmath, d), 0, 2)
+    assert abs(slope) < 1e-12
+    return float(2 * half)
+
+
+@pytest.mark.parametrize(("profile", "norm"), PROFILES, ids=range(len(PROFILES)))
+def test_linear_terms_cancel(profile: Callable[[Any, Any], Any], norm: str) -> None:
+    f = symgrad(lambda x: profile(np, NORMS[norm](x)))
+    want = curvature(profile)
+    assert f.hessian(np.zeros(2)) == pytest.approx(want * np.eye(2), rel=1e-14)
+    assert f.hessian(np.array([1e-9, 0.0])) == pytest.approx(want * np.eye(2), rel=1e-7)
+
+
+def matern(x: Any) -> Any:
+    d = np.linalg.norm(x)
+    return (1 + d) * np.exp(-d)
+
+
+def test_products() -> None:
+    f, v = symgrad(matern), np.array([1.0, -2.0, 0.5])
+    assert f.hvp(np.zeros(3), v) == pytest.approx(-v)
+    value, found = f.grad.vjp(np.zeros(3), v)
+    assert value.tolist() == [0.0, 0.0, 0.0]
+    assert found == pytest.approx(-v)
+
+
+def test_slopes_beside_their_derivatives() -> None:
+    """The gradient of a norm at 0 is 0, and its derivative is no number."""
+    value, found = symgrad(np.linalg.norm).grad.jvp(np.zeros(2), np.ones(2))
+    assert value.tolist() == [0.0, 0.0]
+    assert not np.isfinite(found).any()
+
+
+def test_single_precision() -> None:
+    found = symgrad(matern).hessian(np.zeros(2, np.float32))
+    assert found.dtype == np.float32
+    assert found.tolist() == [[-1.0, 0.0], [0.0, -1.0]]
+
+
+def test_two_points_that_meet() -> None:
+    def kernel(x: Any, y: Any) -> Any:
+        d = np.sqrt(np.sum((x - y) ** 2)) / 0.5
+        return (1 + d + d * d / 3) * np.exp(-d)
+
+    found = symgrad(kernel, wrt="x").hessian(np.ones(2), np.ones(2))
+    assert found == pytest.approx(-4 / 3 * np.eye(2))
+
+
+def gram(x: Any, w: Any) -> Any:
+    d = np.sqrt(np.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=-1))
+    return np.sum((1 + R3 * d) * np.exp(-R3 * d) * w)
+
+
+def test_rows_that_coincide() -> None:
+    w = np.array([[0.0, 1.0], [2.0, 3.0]])
+    found = symgrad(gram, wrt="x").hessian(np.zeros((2, 1)), w)
+    assert found[:, 0, :, 0] == pytest.approx(9 * np.array([[-1.0, 1.0], [1.0, -1.0]]))
+
+
+def test_diagonal_of_distances() -> None:
+    """Distances of rows from themselves are 0 at all arguments: their kinks do not count."""
+
+    def energy(x: Any) -> Any:
+        return np.sum(np.exp(-np.sqrt(np.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=-1))))
+
+    x = np.array([[0.0, 1.0], [2.0, 3.0]])
+    g = mpmath.exp(-mpmath.sqrt(8))  # f = 2 + 2*exp(-d), where d**2 = 8
+    bend, turn = 2 * g, -2 * g / mpmath.sqrt(8)
+    along, across = (bend + turn) / 2, (bend - turn) / 2
+    found = symgrad(energy).hessian(x)
+    assert found[0, :, 0] == pytest.approx(np.array([[along, across], [across, along]], float))
+    assert found[0, :, 1] == pytest.approx(-found[0, :, 0])
+    assert not np.isfinite(symgrad(energy).hessian(np.zeros((2, 2)))[0, :, 0].diagonal()).any()
