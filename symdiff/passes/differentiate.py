@@ -87,13 +87,15 @@ def opened(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
     slope has no derivative there that would say so."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
-        if n.op is UNIT and args[0].op is ir.CONST:
-            return args[0] / args[1]
-        return ir.rebuild(n, args)
+        return args[0] / args[1] if n.op is UNIT and is_slope(n) else ir.rebuild(n, args)
 
-    if not any(n.op is UNIT and n.args[0].op is ir.CONST for n in ir.topological(outputs)):
-        return tuple(outputs)
-    return ir.transform(outputs, rule)
+    found = any(map(is_slope, ir.topological(outputs)))
+    return ir.transform(outputs, rule) if found else tuple(outputs)
+
+
+def is_slope(n: Expr) -> bool:
+    """Whether this is the slope of the root of a sum of squares."""
+    return n.op is ROOT_SLOPE or (n.op is UNIT and n.args[0].op is ir.CONST)
 
 
 def depends_on(order: Sequence[Expr], wrt: Sequence[Expr]) -> set[Expr]:
