@@ -185,7 +185,7 @@ def _capture(
             if plan.lazy:
                 value = t.resolve(t.wrap(value), "what it returns")
                 numbers = per_element.of_numbers(t, value, plan.arrays)
-                if numbers is None:
+                if t.rows_of_lists or numbers is None:
                     t.must_not_be_lazy()
                 else:
                     return _elements(t, parameters.name, real, plan, numbers)
@@ -259,6 +259,8 @@ def _flatten(t: Tracer, value: Any, outputs: list[Any], kinds: list[str]) -> Tre
     if isinstance(value, (Listed, Selected)):
         value = value.items if isinstance(value, Listed) else symbolic.symbolic(t, value)
     if isinstance(value, SymArray):
+        if not nest:
+            symbolic.must_have_rows(t, value)
         outputs.append(symbolic.leaf_of(t, value))
         kinds.append(nest + value.kind if nest else value.kind)
         return len(outputs) - 1

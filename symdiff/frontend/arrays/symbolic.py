@@ -163,10 +163,6 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
     if isinstance(value, SymArray):
         return value
     if isinstance(value, Listed):
-        for n in value.items.shape[: min(len(value.nest), len(value.items.shape) - 1)]:
-            if not positive(t, n):
-                what = "a list without elements is taken as an array, whose shape it does not say"
-                t.require(ir.ne(n, ZERO), "value", what)
         return value.items
     if isinstance(value, Selected):
         return t.compacted(value)
@@ -177,6 +173,30 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
     if isinstance(value, np.ndarray) and value.size > t.size_limit:
         return of_data(t, value)
     return of_small(t, asarray(value))
+
+
+def of_list(t: Tracer, value: Any) -> SymArray:
+    """The same for what becomes an array in the user's program; how many rows a list has is remembered: one that
+    has none becomes an array without a second axis."""
+    if isinstance(value, Listed):
+        t.rows_of_lists.update(
+            value.items.shape[: min(len(value.nest), len(value.items.shape) - 1)]
+        )
+    return symbolic(t, value)
+
+
+def must_have_rows(t: Tracer, a: SymArray) -> None:
+    """Refuse results whose second axis is that of a list without elements."""
+    for n in a.shape if len(a.shape) > 1 else ():
+        if n in t.rows_of_lists:
+            must_be_some(t, n)
+
+
+def must_be_some(t: Tracer, count: Expr) -> None:
+    """Refuse a list without elements where an array is made of it."""
+    if not positive(t, count):
+        what = "a list without elements becomes an array, whose shape it does not say"
+        t.require(ir.ne(count, ZERO), "value", what)
 
 
 def _holds_symbolic(value: Any) -> bool:

@@ -168,7 +168,8 @@ def _rows_of(t: Tracer, values: Any, generator: Any) -> Any:
         return None
     if not isinstance(found, Listed) or len(found.items.shape) < 2:
         return None
-    return array_total(t, symbolic.symbolic(t, found), 0)
+    symbolic.must_be_some(t, found.items.shape[0])
+    return array_total(t, found.items, 0)
 
 
 def _extreme_of(t: Tracer, values: Any, op: ir.Op) -> Any:

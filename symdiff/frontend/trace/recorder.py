@@ -109,6 +109,7 @@ class Recorder(Interface):
         self.levels: list[tuple[int, list[loop_program.Statement]]] = []
         self.written: list[Cell] = []
         self.sizes: set[Expr] = set()
+        self.rows_of_lists: set[Expr] = set()
         self.stretches: dict[tuple[Expr, Expr], None] = {}
         self.parameter_sizes: frozenset[Expr] = frozenset()
         self.parameter_of: Mapping[str, str] = {}

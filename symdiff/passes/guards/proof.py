@@ -99,7 +99,7 @@ class Verdict:
     coarse : whether it is right as the limit, but not as the value of the whole band.
     local : whether it is right only for some values of the variables that do not lead away
         from the singular points.
-    partly : whether it is local as the other side has no limit for some of them.
+    partly : whether it is local as the other side has no limit for some of them, or another.
     """
 
     kind: Literal["right", "wrong"]
@@ -261,10 +261,14 @@ class _Case:
             outside = outside or outcome == "outside"
             if isinstance(outcome, Verdict):
                 met.append(outcome)
-                right.append(solved)
-        wrong = [v for v in met if v.kind == "wrong"]
+                if outcome.kind == "right":
+                    right.append(solved)
+        sets = [dict(solved) for solved in right]
+        wrong = [v for v in met if v.kind == "wrong" and dict(v.singular) not in sets]
         if wrong:
             return max(wrong, key=lambda v: v.ulps)
+        partly = partly or any(v.kind == "wrong" for v in met)
+        met = [v for v in met if v.kind == "right"]
         if not met:
             return None
         outside = outside or any(v.outside for v in met)

@@ -47,13 +47,13 @@ def converted(a: SymArray, kind: str | None) -> SymArray:
 
 def copied(t: Tracer, value: Any, dtype: Any = None, copy: Any = True) -> SymArray:
     """A new array with the same elements."""
-    a = symbolic.symbolic(t, value)
+    a = symbolic.of_list(t, value)
     kind = dtype_kind(dtype)
     return symbolic.snapshot(a if kind is None or kind == a.kind else converted(a, kind))
 
 
 def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
-    return converted(symbolic.symbolic(t, value), dtype_kind(dtype))
+    return converted(symbolic.of_list(t, value), dtype_kind(dtype))
 
 
 def filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = True) -> SymArray:
