@@ -102,3 +102,18 @@ def test_diagonal_of_distances() -> None:
     assert found[0, :, 0] == pytest.approx(np.array([[along, across], [across, along]], float))
     assert found[0, :, 1] == pytest.approx(-found[0, :, 0])
     assert not np.isfinite(symgrad(energy).hessian(np.zeros((2, 2)))[0, :, 0].diagonal()).any()
+
+
+def test_weighted_norms_of_numbers() -> None:
+    """(1 + d)*exp(-d) is 1 - d**2/2 + ..., whatever d**2 is a sum of."""
+
+    def kernel(d: Any) -> Any:
+        return (1 + d) * np.exp(-d)
+
+    f = symgrad(lambda x, y, w: kernel(np.sqrt(x * x + w * y * y)), wrt=("x", "y"))
+    assert f.hessian(0.0, 0.0, 2.0) == ((-1.0, 0.0), (0.0, -2.0))
+    g = symgrad(lambda x, y: kernel(np.sqrt(x * x + x * y + y * y)))
+    assert g.hessian(0.0, 0.0) == ((-1.0, -0.5), (-0.5, -1.0))
+    h = symgrad(lambda x, y, w: np.sqrt(x * x + w * y * y), wrt=("x", "y"))
+    assert np.isnan(h.hessian(0.0, 0.0, 2.0)).all()
+    assert h.grad(0.0, 0.0, 2.0) == (0.0, 0.0)

@@ -38,6 +38,7 @@ def pullback(
     outputs: Sequence[Expr], cotangents: Sequence[Expr], wrt: Sequence[Expr]
 ) -> tuple[Expr, ...]:
     """`sum_i cotangents[i] * d outputs[i]/d wrt` for each variable (a vjp)."""
+    outputs = opened(outputs)
     order = ir.topological(outputs)
     active = depends_on(order, wrt)
     pending: dict[Expr, dict[Path, Expr]] = {}
@@ -60,6 +61,7 @@ def pullback(
 
 def pushforward(outputs: Sequence[Expr], tangents: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
     """Derivative of each output along a direction of the variables (a jvp)."""
+    outputs = opened(outputs)
     order = ir.topological(outputs)
     active = depends_on(order, [v for v, t in tangents.items() if t is not ZERO])
     tangent: dict[Expr, Expr] = {}
@@ -78,6 +80,22 @@ def pushforward(outputs: Sequence[Expr], tangents: Mapping[Expr, Expr]) -> tuple
                     total = total + ir.where(gate, tangent[child] * partial, ZERO)
             tangent[node] = total
     return tuple(tangent.get(o, ZERO) for o in outputs)
+
+
+def opened(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The outputs before they are differentiated: the slope of a norm is 0 where that is 0, but the
+    slope has no derivative there that would say so."""
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        return args[0] / args[1] if n.op is UNIT and is_slope(n) else ir.rebuild(n, args)
+
+    found = any(map(is_slope, ir.topological(outputs)))
+    return ir.transform(outputs, rule) if found else tuple(outputs)
+
+
+def is_slope(n: Expr) -> bool:
+    """Whether this is the slope of the root of a sum of squares."""
+    return n.op is ROOT_SLOPE or (n.op is UNIT and n.args[0].op is ir.CONST)
 
 
 def depends_on(order: Sequence[Expr], wrt: Sequence[Expr]) -> set[Expr]:
@@ -183,7 +201,7 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
         if kink is None and (rows := squared_in(base)) is not None:
             kink = [ir.eq(row, ZERO) for row in rows]
         if kink is not None:
-            slope = ir.where(all_of(tuple(kink)), ZERO, slope)
+            slope = ir.where(all_of(tuple(kink)), UNIT(ir.HALF, node), slope)
     yield base, slope, TRUE
     if q is None:
         slope = XLOGY(node, base)

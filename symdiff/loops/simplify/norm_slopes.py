@@ -21,13 +21,14 @@ from symdiff.ir import DIV, FALSE, HALF, MUL, NEG, ONE, POW, ZERO, Expr, var
 from symdiff.ir.functions import ROOT_SLOPE, SQUARES
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.complete.complete import complete
+from symdiff.passes.differentiate import is_slope
 
 TWO = ir.const(2)
 
 
 def has_slopes(expressions: Iterable[Expr]) -> bool:
     """Whether slopes of norms occur."""
-    return any(e.op is ROOT_SLOPE for e in ir.topological(tuple(expressions)))
+    return any(map(is_slope, ir.topological(tuple(expressions))))
 
 
 def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
@@ -47,6 +48,8 @@ def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tupl
         if n.op is ROOT_SLOPE:
             (s,) = args
             return ONE / (TWO * (s.args[0] if s in norms else ir.power(s, HALF)))
+        if is_slope(n):
+            return args[0] / args[1]
         if n.op is SQUARES:
             return args[0]
         if n.op is POW and n.args[0].op is SQUARES:

@@ -97,11 +97,19 @@ def with_truncation(outputs: Sequence[Expr], share: Expr) -> tuple[Expr, ...]:
 def _is_across(condition: Expr) -> bool:
     """Whether terms of a series are compared with its sum; the factor between them may have
     gone into a coefficient."""
-    if condition.op is AND:
-        return any(map(_is_across, condition.args))
-    if condition.op is not LE or condition.args[1].op is not MUL:
-        return False
-    return any(0 < (ir.rational(a) or 0) < NEGLIGIBLE for a in condition.args[1].args)
+    seen: set[Expr] = set()
+    stack = [condition]  # conditions of unrolled loops nest deep, and share parts
+    while stack:
+        c = stack.pop()
+        if c in seen:
+            continue
+        seen.add(c)
+        if c.op is AND:
+            stack.extend(c.args)
+        elif c.op is LE and c.args[1].op is MUL:
+            if any(0 < (ir.rational(a) or 0) < NEGLIGIBLE for a in c.args[1].args):
+                return True
+    return False
 
 
 def is_band(e: Expr) -> bool:

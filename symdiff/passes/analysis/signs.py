@@ -56,14 +56,18 @@ class Signs:
     def __init__(self, facts: Iterable[Expr] = ()) -> None:
         self.known: dict[Expr, int] = {}
         self.facts: dict[Expr, int] = {}
-        for fact in facts:
-            self._learn(fact)
+        seen: set[Expr] = set()
+        stack = list(facts)[::-1]
+        while stack:
+            fact = stack.pop()
+            if fact.op is not AND:
+                self._learn(fact)
+            elif fact not in seen:
+                seen.add(fact)
+                stack.extend(fact.args[::-1])
 
     def _learn(self, fact: Expr) -> None:
-        if fact.op is AND:
-            for part in fact.args:
-                self._learn(part)
-        elif fact.op is NOT and fact.args[0].op in (LT, LE):
+        if fact.op is NOT and fact.args[0].op in (LT, LE):
             inner = fact.args[0]
             self._learn((ir.le if inner.op is LT else ir.lt)(inner.args[1], inner.args[0]))
         elif fact.op is NOT and fact.args[0].op is EQ:
