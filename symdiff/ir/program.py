@@ -322,8 +322,8 @@ def unnesting(entry: Callable[..., Any], inputs: int, tree: Tree, count: int) ->
     return made
 
 
-NONE_OF_KIND = {"i": np.dtype(np.int32), "b": np.dtype(bool)}
-KINDS_OF_NONE = {d.char: np.dtype(int if k == "i" else bool) for k, d in NONE_OF_KIND.items()}
+NONE_OF_KIND = {"i": "i", "b": "?"}
+KINDS_OF_NONE = {"i": "int", "?": "bool"}
 """The types of indices in the tree of an array without elements, of which no output says what they are."""
 
 

@@ -402,7 +402,7 @@ def test_names_are_unique() -> None:
 
 def test_table_holds_every_function() -> None:
     declared = {v for v in vars(functions).values() if isinstance(v, Op) and v.ball is not None}
-    assert declared == set(TABLE)
+    assert declared - set(functions.DERIVED) == set(TABLE)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 5])
