@@ -381,7 +381,14 @@ def derive(
 ) -> LoopProgram:
     """The program of a derivative by those of the parameters that are real; see
     `symdiff.pipeline.protocol.Pipeline`."""
-    wrt = real_names(program, wrt)
+    real = real_names(program, wrt)
+    if kind == "derivative" and len(real) < len(wrt):
+        name = next(n for n in wrt if n not in real)
+        raise SymdiffError(
+            f"'{name}' of {program.name} is an integer here: there is no derivative by it",
+            hint="it is used as an index, a size or a count",
+        )
+    wrt = real
     found: LoopProgram
     if kind in FORWARD:
         found = _DERIVATIONS[kind](program, wrt)

@@ -236,3 +236,9 @@ def test_tables_of_numbers_and_arrays() -> None:
     np.testing.assert_array_equal(f(x), table(x))
     assert f(1.5) == table(1.5) and f.grad(1.5) == 1.0
     np.testing.assert_array_equal(f.jacobian(x), np.diag([2.0, -4.0, 5.0]))
+
+
+def test_there_is_no_derivative_by_an_index() -> None:
+    f = symgrad(lambda x, k: x[k] ** 2 * k)
+    with pytest.raises(SymdiffError, match="'k' of <lambda> is an integer here"):
+        f.diff("k")(np.array([1.0, 2.0, 3.0]), 1)
