@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -27,11 +28,12 @@ def test_the_text_that_is_changed_is_there(m: Mutant) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("m", SAMPLE, ids=lambda m: m.name[:60])
-def test_a_planted_fault_is_caught(m: Mutant) -> None:
+def test_a_planted_fault_is_caught(m: Mutant, tmp_path: Path) -> None:
     # in a process of its own, that has kept nothing of what other tests compiled
     text = f"from tests.validation.mutants import *; prepare(); print(tried(mutants()[{ALL.index(m)}]))"
+    own = {**os.environ, "SYMDIFF_CACHE_DIR": str(tmp_path)}
     found = subprocess.run(
-        [sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=True, env=own
     )
     result = found.stdout.strip()
     assert result
