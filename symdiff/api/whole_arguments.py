@@ -56,7 +56,7 @@ def result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> 
         return NotImplemented
     if self._options.check_domain and _has_domain(raw):
         self._run(real, static, None)  # which says where it is left
-    plain = _plain(self, raw, real, static)
+    plain = _plain(self, source.how(static, shapes), real, static)
     if plain is NotImplemented:
         return NotImplemented
     whole = list(map(is_whole, leaves_of_result(plain)))
@@ -102,7 +102,7 @@ def _has_domain(raw: Any) -> bool:
     return bool(raw.assumptions)
 
 
-def _plain(self: Function, raw: Any, real: Sequence[Any], static: Mapping[str, Any]) -> Any:
+def _plain(self: Function, how: str, real: Sequence[Any], static: Mapping[str, Any]) -> Any:
     """What the plain function returns for copies of the arguments; of a function of numbers
     that is called with arrays, for each of their elements. NotImplemented if it raises."""
     given = [copy.deepcopy(v) if isinstance(v, np.ndarray) else v for v in real]
@@ -111,7 +111,7 @@ def _plain(self: Function, raw: Any, real: Sequence[Any], static: Mapping[str, A
             return in_python(self, given, static)
         except (ArithmeticError, LookupError, TypeError, ValueError):
             pass
-        if not any(np.ndim(v) for v in real) or not raw.taken.startswith("elements"):
+        if not any(np.ndim(v) for v in real) or not how.startswith("elements"):
             return NotImplemented
         try:
             shape = np.broadcast_shapes(*(np.shape(v) for v in real))
