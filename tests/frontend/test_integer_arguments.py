@@ -242,3 +242,34 @@ def test_there_is_no_derivative_by_an_index() -> None:
     f = symgrad(lambda x, k: x[k] ** 2 * k)
     with pytest.raises(SymdiffError, match="'k' of <lambda> is an integer here"):
         f.diff("k")(np.array([1.0, 2.0, 3.0]), 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [
+        (lambda x, k: (x[k], k**k), [(A, 1), (A, 2), (A, np.int64(2))]),
+        (lambda x, n: (np.ones(n).sum() * x, 6**n), [(1.5, 1), (1.5, 30)]),
+        (lambda x, n: [x, 2 * x, n][n], [(1.5, 1), (1.5, 2), (1.5, 0)]),
+        (lambda x, e: (x[e], e[0] ** e[1]), [(A, np.array([1, 2])), (A, np.array([2, 2]))]),
+    ],
+)
+def test_integers_among_the_results_stay_integers(function: Any, calls: Any) -> None:
+    f = symgrad(function)
+    for args in calls:
+        wanted = function(*args)
+        for _ in range(3):
+            got = f(*args)
+            for a, b in zip(_tuple(got), _tuple(wanted), strict=True):
+                np.testing.assert_array_equal(a, b)
+                assert isinstance(a, (int, np.integer)) == isinstance(b, (int, np.integer))
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def test_calls_with_indices_of_float_results_go_to_a_compiled_entry() -> None:
+    f = symgrad(lambda x, k: x[k] ** 2 * k)
+    for _ in range(3):
+        assert f(A, 2) == 24.5
+    assert f._served.entries({})
