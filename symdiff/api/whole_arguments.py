@@ -95,6 +95,13 @@ def always_floats(self: Function, real: Sequence[Any], static: Mapping[str, Any]
     return _kinds(self, whole, static, self._source.shapes(static, whole)) == "floats"
 
 
+def floats_of_these(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> bool:
+    """Whether the results of a call are floats, where the same arguments are integers."""
+    if not involved(self, real):
+        return True
+    return _kinds(self, real, static, self._source.shapes(static, real)) == "floats"
+
+
 def _has_domain(raw: Any) -> bool:
     """Whether a captured program says what its arguments must satisfy."""
     if isinstance(raw, LoopProgram):
