@@ -323,3 +323,19 @@ def test_formats_of_lists_seen_for_smaller_arguments() -> None:
     assert found == [np.float32(v) for v in (0.1, 0.2, 0.3)]
     assert {v.dtype for v in found} == {np.dtype(np.float32)}
     assert _in_dtypes([None, *dtypes], [0.1]) == [0.1]
+
+
+@pytest.mark.parametrize("y", [np.array([True, False, True]), np.array([1, 2, 3]), 3])
+def test_formats_beside_integers(y: Any) -> None:
+    def both(x: Any, y: Any) -> Any:
+        return y * 2, x * y, x.astype(float) / 3
+
+    x = np.float32([0.1, 0.2, 0.7])
+    f, wanted = symgrad(both), both(x, y)
+    for _ in range(2):
+        found = f(x, y)
+        assert dtypes(found) == dtypes(wanted)
+        for a, b in zip(found, wanted, strict=True):
+            kind = np.asarray(b).dtype
+            eps = np.finfo(kind).eps if kind.kind == "f" else 0
+            np.testing.assert_allclose(a, b, rtol=2 * eps)

@@ -45,7 +45,7 @@ def in_kinds_of_python(
     SymdiffError : where the function is refused, or its domain is left.
     """
     if whole_arguments.involved(self, real):
-        found = whole_arguments.result(self, real, static)
+        found = whole_arguments.result(self, real, static, tuple(map(_wide, real)), _chosen)
         if found is not NotImplemented:
             return found
     return _result(self, real, static, key) if _involved(self, real) else NotImplemented
@@ -129,6 +129,11 @@ def _narrow(value: Any) -> np.dtype[Any] | None:
     """The dtype of a number or array of float32 or float16."""
     dtype = getattr(value, "dtype", None)
     return dtype if dtype in _NARROW else None
+
+
+def _chosen(plain: Any, ours: Any) -> Any:
+    """The integers of the one, and the floats of the other, in its dtype."""
+    return plain if whole_arguments.is_whole(plain) else _rounded(_narrow(plain), ours)
 
 
 def _wide(value: Any) -> Any:

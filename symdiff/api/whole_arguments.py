@@ -41,8 +41,13 @@ def involved(self: Function, real: Sequence[Any]) -> bool:
     return self._expression is None and any(map(is_whole, real))
 
 
-def result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> Any:
-    """What a call with integers returns; NotImplemented if that is made of floats only, which are computed.
+def result(
+    self: Function, real: tuple[Any, ...], static: Mapping[str, Any], wide: tuple[Any, ...],
+    choose: Callable[[Any, Any], Any],
+) -> Any:  # fmt: skip
+    """What a call with integers returns; NotImplemented if that is made of floats only, which are
+    computed. Where there are both, `choose` is given each result of Python beside that of kernels
+    for the arguments in float64, `wide`.
 
     Raises
     ------
@@ -64,7 +69,7 @@ def result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> 
         return plain
     if not any(whole):
         return NotImplemented
-    return matched(plain, self._run(real, static, None), _chosen)
+    return matched(plain, self._run(wide, static, None), choose)
 
 
 def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes) -> str:
@@ -172,8 +177,3 @@ def matched(plain: Any, ours: Any, choose: Callable[[Any, Any], Any]) -> Any:
         parts = [matched(p, o, choose) for p, o in zip(plain, ours, strict=True)]
         return type(plain)(*parts) if hasattr(plain, "_fields") else type(plain)(parts)
     return choose(plain, ours)
-
-
-def _chosen(plain: Any, ours: Any) -> Any:
-    """The integers of the one, and the floats of the other."""
-    return plain if is_whole(plain) else ours
