@@ -94,9 +94,14 @@ def use_for_program(
     f: Function, raw: LoopProgram, real: Sequence[Any], static: Mapping[str, Any]
 ) -> None:
     """Calls of a program with arrays or loops as well, once there was one with doubles; with
-    integers for numbers too, if results are floats whichever those are."""
+    integers for numbers too, if results are floats whichever those are. Of integer parameters
+    only if results are floats nonetheless."""
     whole = whole_arguments.always_floats(f, real, static)
     whole = whole or all(p.type.shape for p in raw.params)
+    if any(p.type.kind == "i" for p in raw.params) and not (
+        whole_arguments.floats_of_these(f, real, static)
+    ):
+        return  # results that may be integers, of integers that an entry cannot refuse
     kind = f"program {id(raw)} {whole}"
     if f._served.takes(kind, static):
         f._open(kind, f._arrays.entry(raw, whole), static)

@@ -242,3 +242,77 @@ def test_there_is_no_derivative_by_an_index() -> None:
     f = symgrad(lambda x, k: x[k] ** 2 * k)
     with pytest.raises(SymdiffError, match="'k' of <lambda> is an integer here"):
         f.diff("k")(np.array([1.0, 2.0, 3.0]), 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [
+        (lambda x, k: (x[k], k**k), [(A, 1), (A, 2), (A, np.int64(2))]),
+        (lambda x, n: (np.ones(n).sum() * x, 6**n), [(1.5, 1), (1.5, 30)]),
+        (lambda x, n: [x, 2 * x, n][n], [(1.5, 1), (1.5, 2), (1.5, 0)]),
+        (lambda x, e: (x[e], e[0] ** e[1]), [(A, np.array([1, 2])), (A, np.array([2, 2]))]),
+    ],
+)
+def test_integers_among_the_results_stay_integers(function: Any, calls: Any) -> None:
+    f = symgrad(function)
+    for args in calls:
+        wanted = function(*args)
+        for _ in range(3):
+            got = f(*args)
+            for a, b in zip(_tuple(got), _tuple(wanted), strict=True):
+                np.testing.assert_array_equal(a, b)
+                assert isinstance(a, (int, np.integer)) == isinstance(b, (int, np.integer))
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def test_calls_with_indices_of_float_results_go_to_a_compiled_entry() -> None:
+    f = symgrad(lambda x, k: x[k] ** 2 * k)
+    for _ in range(3):
+        assert f(A, 2) == 24.5
+    assert f._served.entries({})
+
+
+# --------------------------------------------------------------------------- composition
+entry = symgrad(lambda x, k: x[k] ** 2)
+series = symgrad(lambda x, n: sum(x**k for k in range(n)))
+
+
+@pytest.mark.parametrize(
+    ("outer", "plain", "args"),
+    [
+        (lambda x, k: entry(x, k), lambda x, k: x[k] ** 2, (A, 2)),
+        (lambda x, k: entry(x, k), lambda x, k: x[k] ** 2, (A, -1)),
+        (lambda x, k: entry(x, k - 1) * k, lambda x, k: x[k - 1] ** 2 * k, (A, 2)),
+        (lambda x, k: entry.grad(x, k).sum(), lambda x, k: 2 * x[k], (A, 1)),
+        (lambda x, n: series.grad(x, n), lambda x, n: sum(k * x ** (k - 1) for k in range(n)), (2.0, 3)),
+        (lambda x: sum(entry(x, i) for i in range(len(x))), lambda x: (x**2).sum(), (A,)),
+        (lambda x: entry(x, np.argmax(x)), lambda x: x.max() ** 2, (A,)),
+        (lambda x: entry(x, 1), lambda x: x[1] ** 2, (A,)),
+    ],
+)  # fmt: skip
+def test_integers_are_passed_on(outer: Any, plain: Any, args: tuple[Any, ...]) -> None:
+    f = symgrad(outer)
+    for _ in range(2):
+        assert math.isclose(f(*args), plain(*args), rel_tol=1e-14)
+    np.testing.assert_allclose(f.grad(*args), slopes(plain, args)[0], rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("outer", "args"),
+    [
+        (lambda x: entry(x, x[0]), (A,)),
+        (lambda x: entry(x, 1.0), (A,)),
+        (lambda x: entry(x, x.max()), (A,)),
+        (lambda x, k: entry(x, float(k)), (A, 1)),
+        (lambda x, k: x[k] * entry(x, float(k)), (A, 1)),
+        (lambda x, k: x[k] * entry(x, 1.0 * k), (A, 1)),
+        (lambda x, k: entry(x, k == 1), (A, 1)),
+    ],
+)
+def test_real_numbers_are_not_passed_on_as_integers(outer: Any, args: tuple[Any, ...]) -> None:
+    with pytest.raises(UnsupportedError, match="is passed for the integer 'k'") as caught:
+        symgrad(outer)(*args)
+    assert "entry(x," in str(caught.value)

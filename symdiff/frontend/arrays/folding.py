@@ -166,6 +166,8 @@ def matmul(t: Tracer, a: SymArray, b: SymArray) -> Any:
         return any_of(t, matmul(t, *map(counts, (a, b))))
     if not a.shape or not b.shape:
         raise Refused("'@' of a number")
+    for x in (a, b):
+        symbolic.must_have_rows(t, x)
     same_size(t, a.shape[-1], b.shape[-2] if len(b.shape) > 1 else b.shape[0])
     if len(a.shape) == 1 or len(b.shape) == 1:
         return _with_vector(t, a, b)

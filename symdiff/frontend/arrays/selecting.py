@@ -157,6 +157,8 @@ def select(t: Tracer, a: SymArray, key: Any) -> Target:
     if used > len(a.shape):
         more_axes(t, a, used, "it is indexed")
         raise Refused(f"{used} indices for an array of {dimensions(len(a.shape))}")
+    if len(keys) > 1:
+        symbolic.must_have_rows(t, a)
     if not any(k is Ellipsis for k in keys):
         keys.append(Ellipsis)
     expanded: list[Any] = []

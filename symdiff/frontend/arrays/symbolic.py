@@ -159,10 +159,14 @@ def snapshot(a: SymArray) -> SymArray:
 
 
 def symbolic(t: Tracer, value: Any) -> SymArray:
-    """Any array, nested sequence or number as a symbolic array."""
+    """Any array, nested sequence or number as a symbolic array. How many rows a list has is remembered: one that
+    has none becomes an array without a second axis."""
     if isinstance(value, SymArray):
         return value
     if isinstance(value, Listed):
+        t.rows_of_lists.update(
+            value.items.shape[: min(len(value.nest), len(value.items.shape) - 1)]
+        )
         return value.items
     if isinstance(value, Selected):
         return t.compacted(value)
@@ -175,21 +179,18 @@ def symbolic(t: Tracer, value: Any) -> SymArray:
     return of_small(t, asarray(value))
 
 
-def of_list(t: Tracer, value: Any) -> SymArray:
-    """The same for what becomes an array in the user's program; how many rows a list has is remembered: one that
-    has none becomes an array without a second axis."""
-    if isinstance(value, Listed):
-        t.rows_of_lists.update(
-            value.items.shape[: min(len(value.nest), len(value.items.shape) - 1)]
-        )
-    return symbolic(t, value)
-
-
 def must_have_rows(t: Tracer, a: SymArray) -> None:
-    """Refuse results whose second axis is that of a list without elements."""
+    """Refuse to show the second axis of an array that is made of a list without elements."""
     for n in a.shape if len(a.shape) > 1 else ():
         if n in t.rows_of_lists:
             must_be_some(t, n)
+
+
+def with_rows(t: Tracer, value: Any) -> SymArray:
+    """Any array whose number of dimensions is seen."""
+    a = symbolic(t, value)
+    must_have_rows(t, a)
+    return a
 
 
 def must_be_some(t: Tracer, count: Expr) -> None:

@@ -47,13 +47,13 @@ def converted(a: SymArray, kind: str | None) -> SymArray:
 
 def copied(t: Tracer, value: Any, dtype: Any = None, copy: Any = True) -> SymArray:
     """A new array with the same elements."""
-    a = symbolic.of_list(t, value)
+    a = symbolic.symbolic(t, value)
     kind = dtype_kind(dtype)
     return symbolic.snapshot(a if kind is None or kind == a.kind else converted(a, kind))
 
 
 def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
-    return converted(symbolic.of_list(t, value), dtype_kind(dtype))
+    return converted(symbolic.symbolic(t, value), dtype_kind(dtype))
 
 
 def filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = True) -> SymArray:
@@ -286,9 +286,9 @@ TABLE: dict[str, Function] = {
     "numpy.eye": eye, "numpy.identity": lambda t, n, dtype=None: eye(t, n, dtype=dtype),
     "numpy.meshgrid": _meshgrid, "numpy.searchsorted": searched, "numpy.interp": _interp,
     "numpy.digitize": _digitized,
-    "numpy.shape": lambda t, a: dims(t, symbolic.symbolic(t, a).shape),
+    "numpy.shape": lambda t, a: dims(t, symbolic.with_rows(t, a).shape),
     "numpy.ndindex": _indices, "numpy.ndenumerate": _enumerated,
     "numpy.size": _size,
-    "numpy.ndim": lambda t, a: len(symbolic.symbolic(t, a).shape),
+    "numpy.ndim": lambda t, a: len(symbolic.with_rows(t, a).shape),
 }  # fmt: skip
 """Traced versions, by the dotted name of what they implement."""

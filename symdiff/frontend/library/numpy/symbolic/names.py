@@ -120,9 +120,9 @@ def _fill(t: Tracer, value: Any, number: Any) -> None:
 
 
 PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
-    "shape": lambda t, a: Axes(dims(t, a.shape), a),
+    "shape": lambda t, a: Axes(dims(t, symbolic.with_rows(t, a).shape), a),
     "size": lambda t, a: size(t, a.shape),
-    "ndim": lambda t, a: len(a.shape),
+    "ndim": lambda t, a: len(symbolic.with_rows(t, a).shape),
     "T": transpose,
     "mT": lambda t, a: large_shapes.TABLE["numpy.swapaxes"](t, a, -1, -2),
     "real": lambda t, a: a,

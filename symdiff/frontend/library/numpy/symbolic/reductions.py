@@ -21,6 +21,7 @@ from symdiff.frontend.trace import closeness, finiteness, scalars
 from symdiff.frontend.trace.counted_truth import difference_of
 from symdiff.frontend.trace.demands import array_in_call
 from symdiff.frontend.trace.extents import positive, product, same_size
+from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     Refused,
@@ -41,6 +42,8 @@ Function = Callable[..., Any]
 def axes_of(a: SymArray, axis: Any) -> tuple[int, ...]:
     """The axes that an argument `axis` means."""
     rank = len(a.shape)
+    if axis is not None:
+        symbolic.must_have_rows(active.get(), a)
     given = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     for k in given:
         if not isinstance(k, int) or not -rank <= k < rank:
@@ -52,6 +55,7 @@ def kept(t: Tracer, found: Any, a: SymArray, axes: tuple[int, ...], keepdims: An
     """The result of a reduction, with its axes put back as 1 if wanted."""
     if not keepdims:
         return found
+    symbolic.must_have_rows(t, a)
     shape = tuple(ONE if k in axes else n for k, n in enumerate(a.shape))
     if not isinstance(found, SymArray):
         return from_formula(shape, found)
