@@ -208,6 +208,9 @@ def plant(m: Mutant) -> None:
             if id(v) in same and callable(v) and not isinstance(v, type):
                 setattr(other, k, same[id(v)])
     for k, v in before.items():
+        if isinstance(v, dict) and not k.startswith("__") and vars(module)[k] is not v:
+            v.update(vars(module)[k])  # a table that others have imported
+            setattr(module, k, v)
         if isinstance(v, type) and v.__module__ == module.__name__:
             _methods(v, vars(module)[k])
             setattr(module, k, v)
