@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
+from symdiff.api.narrow_arguments import _in_dtypes
 from symdiff.errors import SymdiffError
 from tests.fuzz.law import difference
 
@@ -281,3 +282,60 @@ def test_formats_in_containers_and_of_numbers() -> None:
 def test_functions_of_numbers_keep_the_format_of_arrays() -> None:
     f = symgrad(lambda x: math.sin(x) if x > 0 else x)
     assert f(np.float32([0.5, -1])).dtype == np.float32
+
+
+def test_lists_of_floats_of_other_lengths() -> None:
+    f = symgrad(lambda x: [float(v) ** 2 for v in x])
+    for size in (3, 1, 4):
+        found = f(np.arange(size, dtype=np.float32))
+        assert found == [float(v) ** 2 for v in range(size)]
+        assert [np.asarray(v).dtype for v in found] == [np.float64] * size
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (2, 3, 2)])
+def test_formats_that_depend_on_sizes_of_programs_with_sums(sizes: tuple[int, ...]) -> None:
+    def changing(x: Any) -> Any:
+        return x * x.sum() if len(x) < 3 else x.astype(float) * x.sum()
+
+    f = symgrad(changing)
+    for size in sizes:
+        x = np.arange(size, dtype=np.float32)
+        assert f(x).dtype == changing(x).dtype
+
+
+def test_formats_narrower_than_those_of_kernels() -> None:
+    x, mask = np.float32([1, 2, 3]), np.array([True, False, True])
+    for function, given in [
+        (lambda x, y: x * y, (x, mask)),
+        (lambda x, y: np.sum(x[y]), (x, mask)),
+        (lambda x: np.linspace(0, x[0], 3), (x,)),
+    ]:
+        f, wanted = symgrad(function), function(*given)
+        for _ in range(2):
+            found = f(*given)
+            assert found.dtype == wanted.dtype == np.float32
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_formats_of_lists_seen_for_smaller_arguments() -> None:
+    dtypes = [np.dtype(np.float32)] * 2
+    found = _in_dtypes(dtypes, [0.1, 0.2, 0.3])
+    assert found == [np.float32(v) for v in (0.1, 0.2, 0.3)]
+    assert {v.dtype for v in found} == {np.dtype(np.float32)}
+    assert _in_dtypes([None, *dtypes], [0.1]) == [0.1]
+
+
+@pytest.mark.parametrize("y", [np.array([True, False, True]), np.array([1, 2, 3]), 3])
+def test_formats_beside_integers(y: Any) -> None:
+    def both(x: Any, y: Any) -> Any:
+        return y * 2, x * y, x.astype(float) / 3
+
+    x = np.float32([0.1, 0.2, 0.7])
+    f, wanted = symgrad(both), both(x, y)
+    for _ in range(2):
+        found = f(x, y)
+        assert dtypes(found) == dtypes(wanted)
+        for a, b in zip(found, wanted, strict=True):
+            kind = np.asarray(b).dtype
+            eps = np.finfo(kind).eps if kind.kind == "f" else 0
+            np.testing.assert_allclose(a, b, rtol=2 * eps)

@@ -200,3 +200,15 @@ def test_an_assertion_stays_a_domain_error() -> None:
 
     with pytest.raises(DomainError):
         symgrad(asserted)(-1.0)
+
+
+def test_a_condition_in_the_line_of_its_raise() -> None:
+    def rooted(x: Any) -> Any:
+        if x < 0: raise ValueError("neg")  # fmt: skip # noqa: E701
+        return x**0.5
+
+    f = symgrad(rooted)
+    for call in (f, f.grad):
+        call(4.0)  # which shares its program with arrays
+        with pytest.raises(ValueError, match=r"^neg$"):
+            call(np.array([4.0, -1.0]))

@@ -155,7 +155,7 @@ def _raise_as_python(
     given = [copy.deepcopy(v) if isinstance(v, np.ndarray) else v for v in primals]
     points: Iterable[Sequence[Any]] = [given]
     shapes = self._source.shapes(static, real)
-    if self._source.raw(static, shapes).taken.startswith("elements"):
+    if self._source.how(static, shapes).startswith("elements"):
         points = zip(*(a.flat for a in np.broadcast_arrays(*given)), strict=True)
     try:
         with np.errstate(all="ignore"):

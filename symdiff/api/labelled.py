@@ -125,10 +125,11 @@ def _outputs(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> 
     like = [np.ones((2,) * n) if (n := _rank(v)) else 1.0 for v in real]
     try:
         source = self._source
-        raw = source.raw(static, source.shapes(static, like))
+        shapes = source.shapes(static, like)
+        raw, how = source.raw(static, shapes), source.how(static, shapes)
     except SymdiffError:
         return None
-    if not isinstance(raw, Program) or not raw.taken:
+    if not isinstance(raw, Program) or not how:
         return None
     tree = raw.tree
     if self._source.path:

@@ -2,9 +2,9 @@
 
 Kernels compute in the dtype of the arguments. Where a program makes float64 of them
 (`np.asarray(x, dtype=float)`, a sum with an array of float64, `float(x[0])`), the plain function is
-run once for each kind of arguments, which says the dtype of each result. If one is float64, all is
-computed in that, and the other results are rounded to theirs. Derivatives have the dtype of the
-arguments, and so has the value beside them.
+run once for each kind and shape of arguments, which says the dtype of each result. Unless kernels
+make the same of these arguments, all is computed in float64, and narrower results are rounded to
+theirs. Derivatives have the dtype of the arguments, and so has the value beside them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ import numpy as np
 from symdiff.api import whole_arguments
 from symdiff.api.firstcalls import in_python, unwrapped
 from symdiff.api.whole_arguments import leaves_of_result, matched
+from symdiff.process.progress import compiling
 
 Function = Any
 """A `SymbolicFunction`, which imports this."""
 
 _NARROW = (np.dtype(np.float32), np.dtype(np.float16))
 _AS_COMPUTED = object()
-"""The dtypes of results that are those of the arguments."""
+"""The dtypes of results that are those which kernels give them."""
+_MOST = 1024
+"""Kinds and shapes of arguments that are remembered for a function."""
 
 
 def kinds_matter(self: Function, real: Sequence[Any]) -> bool:
@@ -42,7 +45,7 @@ def in_kinds_of_python(
     SymdiffError : where the function is refused, or its domain is left.
     """
     if whole_arguments.involved(self, real):
-        found = whole_arguments.result(self, real, static)
+        found = whole_arguments.result(self, real, static, tuple(map(_wide, real)), _chosen)
         if found is not NotImplemented:
             return found
     return _result(self, real, static, key) if _involved(self, real) else NotImplemented
@@ -58,23 +61,26 @@ def _involved(self: Function, real: Sequence[Any]) -> bool:
 
 
 def _result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any], key: Any) -> Any:
-    """What a call returns of which a result is wider than the arguments."""
+    """What a call returns of which a result has another dtype than kernels give it."""
     kinds = key, tuple(map(_kind, real))
     dtypes = self._dtypes.get(kinds)
     if dtypes is None:
-        dtypes = self._dtypes[kinds] = _seen(self, real, static)
+        dtypes = _seen(self, real, static)
+        if len(self._dtypes) >= _MOST:  # as sizes may be new in every call
+            self._dtypes.clear()
+        self._dtypes[kinds] = dtypes
     if dtypes is _AS_COMPUTED:
         return NotImplemented
     args, kwargs = self._source.parameters.arguments(
         {**static, **dict(zip(self._source.parameters.real, map(_wide, real), strict=True))}
     )
-    return matched(dtypes, self(*args, **kwargs), _rounded)
+    return _in_dtypes(dtypes, self(*args, **kwargs))
 
 
 def _kind(value: Any) -> Any:
-    """What decides the dtypes of results: the dtype and the number of axes."""
+    """What decides the dtypes of results, and how many there are: the dtype and the shape."""
     if isinstance(value, (np.ndarray, np.generic)):
-        return value.dtype.char, np.ndim(value), isinstance(value, np.ndarray)
+        return value.dtype.char, np.shape(value), isinstance(value, np.ndarray)
     return type(value)
 
 
@@ -85,10 +91,33 @@ def _seen(self: Function, real: Sequence[Any], static: Mapping[str, Any]) -> Any
     if unwrapped(self) is None:
         return _AS_COMPUTED
     found = sampled(real, lambda values: in_python(self, values, static))
+    dtypes = matched(found, found, lambda plain, _: _narrow(plain))
     leaves = list(leaves_of_result(found))
-    if all(_narrow(v) is not None or not _is_float(v) for v in leaves):
+    if not any(map(_is_float, leaves)):
         return _AS_COMPUTED
-    return matched(found, found, lambda plain, _: _narrow(plain))
+    if any(_is_float(v) and _narrow(v) is None for v in leaves):
+        return dtypes
+    with compiling(self.__name__):
+        ours = list(leaves_of_result(self._run(tuple(real), static, None)))
+    meant = list(leaves_of_result(dtypes))
+    if len(ours) == len(meant):
+        same = all(d is None or _narrow(v) == d for d, v in zip(meant, ours, strict=True))
+    else:  # it was seen for smaller arguments
+        same = set(map(_narrow, ours)) == set(meant)
+    return _AS_COMPUTED if same else dtypes
+
+
+def _in_dtypes(dtypes: Any, result: Any) -> Any:
+    """A result in its dtypes; where those are of smaller arguments, which nest otherwise, in the
+    one dtype that all of them have."""
+    try:
+        return matched(dtypes, result, _rounded)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        each = set(leaves_of_result(dtypes))
+        if len(each) != 1:
+            return result
+        (dtype,) = each
+        return matched(result, result, lambda value, _: _rounded(dtype, value))
 
 
 def _is_float(value: Any) -> bool:
@@ -100,6 +129,11 @@ def _narrow(value: Any) -> np.dtype[Any] | None:
     """The dtype of a number or array of float32 or float16."""
     dtype = getattr(value, "dtype", None)
     return dtype if dtype in _NARROW else None
+
+
+def _chosen(plain: Any, ours: Any) -> Any:
+    """The integers of the one, and the floats of the other, in its dtype."""
+    return plain if whole_arguments.is_whole(plain) else _rounded(_narrow(plain), ours)
 
 
 def _wide(value: Any) -> Any:

@@ -41,8 +41,13 @@ def involved(self: Function, real: Sequence[Any]) -> bool:
     return self._expression is None and any(map(is_whole, real))
 
 
-def result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> Any:
-    """What a call with integers returns; NotImplemented if that is made of floats only, which are computed.
+def result(
+    self: Function, real: tuple[Any, ...], static: Mapping[str, Any], wide: tuple[Any, ...],
+    choose: Callable[[Any, Any], Any],
+) -> Any:  # fmt: skip
+    """What a call with integers returns; NotImplemented if that is made of floats only, which are
+    computed. Where there are both, `choose` is given each result of Python beside that of kernels
+    for the arguments in float64, `wide`.
 
     Raises
     ------
@@ -56,7 +61,7 @@ def result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> 
         return NotImplemented
     if self._options.check_domain and _has_domain(raw):
         self._run(real, static, None)  # which says where it is left
-    plain = _plain(self, raw, real, static)
+    plain = _plain(self, source.how(static, shapes), real, static)
     if plain is NotImplemented:
         return NotImplemented
     whole = list(map(is_whole, leaves_of_result(plain)))
@@ -64,7 +69,7 @@ def result(self: Function, real: tuple[Any, ...], static: Mapping[str, Any]) -> 
         return plain
     if not any(whole):
         return NotImplemented
-    return matched(plain, self._run(real, static, None), _chosen)
+    return matched(plain, self._run(wide, static, None), choose)
 
 
 def _kinds(self: Function, real: Sequence[Any], static: Mapping[str, Any], shapes: Shapes) -> str:
@@ -109,7 +114,7 @@ def _has_domain(raw: Any) -> bool:
     return bool(raw.assumptions)
 
 
-def _plain(self: Function, raw: Any, real: Sequence[Any], static: Mapping[str, Any]) -> Any:
+def _plain(self: Function, how: str, real: Sequence[Any], static: Mapping[str, Any]) -> Any:
     """What the plain function returns for copies of the arguments; of a function of numbers
     that is called with arrays, for each of their elements. NotImplemented if it raises."""
     given = [copy.deepcopy(v) if isinstance(v, np.ndarray) else v for v in real]
@@ -118,7 +123,7 @@ def _plain(self: Function, raw: Any, real: Sequence[Any], static: Mapping[str, A
             return in_python(self, given, static)
         except (ArithmeticError, LookupError, TypeError, ValueError):
             pass
-        if not any(np.ndim(v) for v in real) or not raw.taken.startswith("elements"):
+        if not any(np.ndim(v) for v in real) or not how.startswith("elements"):
             return NotImplemented
         try:
             shape = np.broadcast_shapes(*(np.shape(v) for v in real))
@@ -172,8 +177,3 @@ def matched(plain: Any, ours: Any, choose: Callable[[Any, Any], Any]) -> Any:
         parts = [matched(p, o, choose) for p, o in zip(plain, ours, strict=True)]
         return type(plain)(*parts) if hasattr(plain, "_fields") else type(plain)(parts)
     return choose(plain, ours)
-
-
-def _chosen(plain: Any, ours: Any) -> Any:
-    """The integers of the one, and the floats of the other."""
-    return plain if is_whole(plain) else ours

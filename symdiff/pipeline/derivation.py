@@ -216,6 +216,12 @@ class Source:
                 found.append(f"{each}: {how}" if how else each)
         return list(dict.fromkeys(found))
 
+    def how(self, static: Mapping[str, Any], shapes: Shapes) -> str:
+        """How arrays of these shapes are taken; empty if as they are. The captured program need not
+        say so, as it may be shared with calls that pass numbers."""
+        self.raw(static, shapes)
+        return self.taken[static_key(static), _shape_key(shapes)]
+
     def scalar(self, static: Mapping[str, Any], shapes: Shapes | None = None) -> Program:
         """The function as captured, which must be one of numbers."""
         found = self.raw(static, shapes)

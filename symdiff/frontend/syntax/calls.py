@@ -442,15 +442,18 @@ def _traced(t: Tracer, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
         if plain_function is not None:
             return call(t, plain_function, args, kwargs)
     defined = TRUE
-    for v in (*args, *kwargs.values()):
-        for s in _scalars(v):
-            defined = join(defined, s.defined)
+    met = [s for v in (*args, *kwargs.values()) for s in _scalars(v)]
+    for s in met:
+        defined = join(defined, s.defined)
     with _refusals():
         result = function.__symdiff_trace__(
             tuple(_plain(v) for v in args), {k: _plain(v) for k, v in kwargs.items()}
         )
     if isinstance(result, inlining.Placed):
-        return inlining.inline(t, result)
+        floats = {s.expr for s in met if not scalars.is_whole(s)}
+        return inlining.inline(
+            t, result, floats.difference(s.expr for s in met if scalars.is_whole(s))
+        )
     tree = result
     if isinstance(result, Inlined):
         tree = result.tree

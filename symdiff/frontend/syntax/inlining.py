@@ -3,7 +3,7 @@ of arrays, and with statements of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from symdiff import ir
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.arrays.small import asarray, elementwise
 from symdiff.frontend.pytrees import as_traced
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import demands, scalars
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -23,6 +23,7 @@ from symdiff.frontend.trace.values import (
     Scalar,
     SymArray,
     as_real,
+    describe,
     dimensions,
     from_outside,
     is_number,
@@ -45,10 +46,11 @@ class Placed:
     values: tuple[Any, ...]
 
 
-def inline(t: Tracer, placed: Placed) -> Any:
-    """The traced value of a program for these arguments."""
+def inline(t: Tracer, placed: Placed, floats: Set[Expr] = frozenset()) -> Any:
+    """The traced value of a program for these arguments, of which some are floats whatever
+    their expressions are made of, such as float(k)."""
     if isinstance(placed.program, LoopProgram):
-        return _statements(t, placed.program, placed.values)
+        return _statements(t, placed.program, placed.values, floats)
     sizes = _sizes(t, placed.program, placed.values)
     for n in ir.substitute(placed.program.stretches.single, sizes):
         t.single(n)
@@ -77,16 +79,21 @@ def _elements(t: Tracer, program: Program, values: Sequence[Any]) -> Any:
     return map_objects(output, program.tree, as_traced, partial(_array, t))
 
 
-def _statements(t: Tracer, program: LoopProgram, values: Sequence[Any]) -> Any:
+def _statements(t: Tracer, program: LoopProgram, values: Sequence[Any], floats: Set[Expr]) -> Any:
     """A program with arrays or loops: its statements are run here."""
     mapping: dict[Expr, Expr] = {}
     for p, v in zip(program.params, values, strict=True):
         if not p.type.shape:
             if not isinstance(v, (Expr, Scalar, int)):
                 raise Refused(f"an array is passed for the number '{p.name}'")
+            if p.type.kind == "i":
+                _must_be_integer(t, p.name, v, floats)
             mapping[p.leaf] = v if isinstance(v, Expr) else as_real(v).expr
             continue
         array = symbolic.symbolic(t, _traced(v))
+        if p.type.kind == "i" != array.kind:
+            demands.retrace_integers(t, symbolic.leaf_of(t, array))
+            raise Refused(f"an array of {_KINDS[array.kind]} is passed for the integers '{p.name}'")
         if len(array.shape) != len(p.type.shape):
             raise Refused(f"'{p.name}' has {dimensions(len(p.type.shape))}, not {len(array.shape)}")
         mapping[p.leaf] = symbolic.leaf_of(t, array)
@@ -112,6 +119,22 @@ def _statements(t: Tracer, program: LoopProgram, values: Sequence[Any]) -> Any:
     count = iter(zip(program.outputs, outputs, strict=True))
     made = [_output(before, after, types, {**names, **mapping}) for before, after in count]
     return map_objects(made.__getitem__, program.tree, as_traced, partial(_array, t))
+
+
+_KINDS = {"f": "real numbers", "b": "truth values"}
+
+
+def _must_be_integer(t: Tracer, name: str, value: Any, floats: Set[Expr]) -> None:
+    """Trace again with an integer where a parameter is one, or refuse what is none."""
+    if isinstance(value, Expr):
+        known = value.op is ir.CONST or value in floats
+        if not known and loop_program.kind_of(value) == "i":
+            return
+        value = Real(value)  # constants that are integers are no expressions
+    elif scalars.is_whole(value):
+        return
+    message = f"{describe(value)} is passed for the integer '{name}'"
+    raise demands.not_whole(t, value, message, "pass an integer")
 
 
 def _array(t: Tracer, items: np.ndarray[Any, Any]) -> Any:
