@@ -13,11 +13,12 @@ from symdiff.api.function import SymbolicFunction
 from symdiff.api.leaves import leaves_of, regrouped
 from symdiff.errors import SymdiffError, outermost
 from symdiff.frontend import Shapes, SymArray, pytrees
-from symdiff.ir import ONE
+from symdiff.ir import ONE, ZERO
 from symdiff.ir.loop_program import LoopProgram
 from symdiff.ir.program import flatten_like
 from symdiff.pipeline.kernels.loops import of_numbers
 from symdiff.pipeline.kernels.scalar import is_flat
+from symdiff.pipeline.loops import real_names
 from symdiff.runtime.dispatch import CompiledEntry, refusing
 from symdiff.runtime.scalar import elementwise
 from symdiff.runtime.scalar.elementwise import ShapeError
@@ -156,17 +157,29 @@ class Product(SymbolicFunction):
             if not _may_spread(v, ones[name]):
                 raise SymdiffError(f"the vector by {name} has not the shape of {name}")
 
-    def _per_parameter(self, vector: Any) -> list[Any]:
-        """One entry for each parameter that is differentiated by."""
-        needed = len(self._source.path[-1][1])
-        if isinstance(vector, np.ndarray) and vector.ndim == 1 and len(vector) == needed > 1:
+    def _per_parameter(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
+        """One entry for each parameter that is differentiated by; those of integers are 0, and
+        may be left out."""
+        by = self._source.path[-1][1]
+        raw = self._source.raw(static, shapes)
+        real = real_names(raw, by) if isinstance(raw, LoopProgram) else by
+        counts = {len(real)} if len(real) == 1 else {len(real), len(by)}
+        if isinstance(vector, np.ndarray) and vector.ndim == 1 and len(vector) in counts - {1}:
             vector = tuple(vector)
         entries = list(vector) if isinstance(vector, (tuple, list)) else [vector]
-        if len(entries) != needed:
+        if len(entries) == len(real):
+            return entries
+        if len(entries) != len(by):
             raise SymdiffError(
-                f"{self.__name__} takes a vector of {needed} entries, not {len(entries)}"
+                f"{self.__name__} takes a vector of {len(by)} entries, not {len(entries)}"
             )
-        return entries
+        for name, v in zip(by, entries, strict=True):
+            if name not in real and not _is_zero(v):
+                raise SymdiffError(
+                    f"the vector by {name} is not 0, but '{name}' is an integer here",
+                    hint="pass 0 for it, or leave it out",
+                )
+        return [v for name, v in zip(by, entries, strict=True) if name in real]
 
 
 class TangentProduct(Product, step="jvp"):
@@ -176,7 +189,7 @@ class TangentProduct(Product, step="jvp"):
         return self._multiply(primals, tangents, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
-        return self._per_parameter(vector)
+        return self._per_parameter(vector, static, shapes)
 
 
 class HessianProduct(Product, step="hvp"):
@@ -186,7 +199,7 @@ class HessianProduct(Product, step="hvp"):
         return self._multiply(primals, v, kwargs)
 
     def _entries(self, vector: Any, static: Mapping[str, Any], shapes: Shapes) -> list[Any]:
-        return self._per_parameter(vector)
+        return self._per_parameter(vector, static, shapes)
 
 
 class CotangentProduct(Product, step="vjp"):
@@ -247,6 +260,13 @@ class CotangentProduct(Product, step="vjp"):
         program = self._parent._source.program(static, shapes)
         self._in_order = isinstance(program.tree, int) or is_flat(program.tree)
         return flatten_like(program.tree, vector, len(program.outputs), "the cotangents")
+
+
+def _is_zero(entry: Any) -> bool:
+    """Whether an entry of a vector is known to be 0 or nothing but zeros."""
+    if isinstance(entry, (int, float, np.number, np.ndarray)):
+        return not np.any(entry)
+    return entry is ZERO
 
 
 def _real(entry: Any) -> Any:

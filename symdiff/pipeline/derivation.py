@@ -443,7 +443,7 @@ def _warn(wrong: Iterable[tuple[str, Expr]], program: Program) -> None:
 def _plain(tree: Tree) -> Any:
     """A tree in types that marshal writes; arrays are marked."""
     if isinstance(tree, np.ndarray):
-        return "array", tree.shape, [int(i) for i in tree.ravel()]
+        return "array", (tree.shape, tree.dtype.char), [int(i) for i in tree.ravel()]
     if isinstance(tree, dict):
         return "dict", list(tree), [_plain(t) for t in tree.values()]
     if isinstance(tree, Made):
@@ -459,7 +459,8 @@ def _tree(plain: Any, classes: Mapping[str, type]) -> Tree:
         return plain
     kind, how, items = plain
     if kind == "array":
-        return np.array(items, int).reshape(how)
+        shape, char = how
+        return np.array(items, char).reshape(shape)
     trees = [_tree(t, classes) for t in items]
     if kind == "dict":
         return dict(zip(how, trees, strict=True))

@@ -316,3 +316,38 @@ def test_real_numbers_are_not_passed_on_as_integers(outer: Any, args: tuple[Any,
     with pytest.raises(UnsupportedError, match="is passed for the integer 'k'") as caught:
         symgrad(outer)(*args)
     assert "entry(x," in str(caught.value)
+
+
+# --------------------------------------------------------------------------- products with vectors
+@pytest.mark.parametrize("vector", [(B[1], 0), (B[1],), B[1]])
+def test_integers_have_no_tangent(vector: Any) -> None:
+    f = symgrad(lambda x, k: x[k] ** 2 * k)
+    for _ in range(3):
+        assert f.jvp((A, 2), vector) == (24.5, 2 * 3.5 * 5 * 2)
+        assert f.hvp((A, 2), vector).tolist() == [0.0, 0.0, 20.0]
+
+
+@pytest.mark.parametrize("vector", [(B[1], 2.0, 0), (B[1], 2.0)])
+def test_tangents_beside_integers(vector: Any) -> None:
+    f = symgrad(lambda x, a, k: a**2 * x[k] ** 2)
+    for _ in range(3):
+        assert f.jvp((A, 3.0, 1), vector) == (36.0, 9 * 2 * -2 * 4 + 2 * 3 * 4 * 2)
+        by_x, by_a = f.hvp((A, 3.0, 1), vector)
+        assert by_x.tolist() == [0.0, 18 * 4 + 2 * 3 * 2 * -2 * 2, 0.0]
+        assert by_a == 2 * 3 * 2 * -2 * 4 + 2 * 4 * 2
+
+
+def test_a_vector_of_two_entries_belongs_to_the_array() -> None:
+    f = symgrad(lambda x, k: x[k] ** 2 * k)
+    assert f.jvp((A[:2], 1), np.array([1.0, 5.0])) == (4.0, -20.0)
+
+
+def test_tangents_of_integers_are_zero() -> None:
+    f = symgrad(lambda x, k: x[k] ** 2 * k)
+    for product in (f.jvp, f.hvp):
+        with pytest.raises(SymdiffError, match="the vector by k is not 0"):
+            product((A, 2), (A, 1.0))
+        with pytest.raises(SymdiffError, match="takes a vector of 2 entries, not 3"):
+            product((A, 2), (A, 0, 0))
+    outer = symgrad(lambda x, k: f.jvp((x, k), (x, 0))[1])
+    assert outer(A, 2) == 49.0

@@ -17,6 +17,9 @@ SHOW = [
     lambda x: np.array([r * 2 for r in x]) @ np.ones(3),
     lambda x: np.dot([r * 2 for r in x], np.ones(3)),
     lambda x: np.array([r * 2 for r in x])[:, 0],
+    lambda x: np.inner([r * 2 for r in x], np.ones(3)),
+    lambda x: np.einsum("ij->", np.array([r * 2 for r in x])),
+    lambda x: np.trace(np.array([r * 2 for r in x])),
     lambda x: np.exp([1.0 * r for r in x]),
 ]
 

@@ -367,6 +367,8 @@ def reduce(f: Callable[[Any], Any], value: Any, axis: Any = None, keepdims: Any 
             raise Refused("a reduction along an axis of elements that a condition selects")
         return f(value)
     array = asarray(value)
+    if not array.items.size:
+        f = _of_none(f, array.kind)
     if axis is None:
         result = f(list(array.items.ravel()))
         return array_of([result], (1,) * array.items.ndim) if keepdims else result
@@ -378,7 +380,31 @@ def reduce(f: Callable[[Any], Any], value: Any, axis: Any = None, keepdims: Any 
     if keepdims:
         shape = tuple(1 if i in axes else n for i, n in enumerate(array.items.shape))
     found = array_of(results, shape)
+    if not results:
+        found = converted(found, _kind_of_some(f, array.kind))
     return found if shape else found.items.item()
+
+
+def _of_none(f: Callable[[Any], Any], kind: str) -> Callable[[Any], Any]:
+    """A reduction of elements of this kind, whose result has its kind where there are none."""
+
+    def reduced(values: Any) -> Any:
+        found = f(values)
+        return found if values else cast(found, _kind_of_some(f, kind))
+
+    return reduced
+
+
+def _kind_of_some(f: Callable[[Any], Any], kind: str) -> str:
+    """The kind of a reduction of some elements of this kind."""
+    return _kind_of_none(
+        lambda *values: f(list(values)), [SmallArray(np.empty(0, object), kind)] * 3
+    )
+
+
+def _promoted(*values: Any) -> str:
+    """The kind of numbers that arrays are combined to."""
+    return "f" if any(asarray(v).kind == "f" for v in values) else "i"
 
 
 def dot(a: Any, b: Any) -> Any:
@@ -393,8 +419,11 @@ def dot(a: Any, b: Any) -> Any:
     cells = [
         total(multiply(u, v) for u, v in zip(r, c, strict=True)) for r in rows for c in columns.T
     ]
+    kind = _promoted(a, b)
     if asarray(a).kind == asarray(b).kind == "b":
-        cells = [scalars.compare(ast.NotEq, c, 0) for c in cells]
+        cells, kind = [scalars.compare(ast.NotEq, c, 0) for c in cells], "b"
     shape = x.shape[:-1] + y.shape[1:]
     result = array_of(cells, shape)
+    if not (x.size and y.size):
+        result = converted(result, kind)
     return result if shape else result.items.item()

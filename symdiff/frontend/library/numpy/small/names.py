@@ -278,7 +278,7 @@ def _pick(op: ir.Op) -> Callable[[Any, Any], Any]:
 def _sum_of(values: Any) -> Any:
     if isinstance(values, list) and any(isinstance(v, (Cond, bool)) for v in values):
         values = [int(v) if isinstance(v, bool) else scalars.integral(as_real(v)) for v in values]
-    return arrays.total(values, number(0) if values == [] else 0)
+    return arrays.total(values)
 
 
 def _count(values: Any) -> Any:
@@ -288,7 +288,8 @@ def _count(values: Any) -> Any:
 
 
 def _mean_of(values: Any) -> Any:
-    return scalars.binary(ast.Div, _sum_of(values), _count(values))
+    some = number(0) if values == [] else _sum_of(values)
+    return scalars.binary(ast.Div, some, _count(values))
 
 
 def _variance(values: Any, ddof: int) -> Any:
@@ -340,6 +341,8 @@ def _cumulative(op: type[ast.operator]) -> Function:
             cells[:] = [scalars.binary(op, a, b) for a, b in row]
             moved[i] = cells.reshape(np.shape(moved[i])) if np.shape(moved[i]) else cells[0]
         result = np.moveaxis(moved, 0, axis)
+        if not result.size:
+            return t.own(SmallArray(result, array.kind))
         return t.own(array_of(list(result.ravel()), result.shape))
 
     return implementation

@@ -66,7 +66,7 @@ def _outer(t: Tracer, a: Any, b: Any) -> Any:
 
 
 def _trace(t: Tracer, value: Any, offset: Any = 0) -> Any:
-    return total(t, diagonal(t, value, offset), -1)
+    return total(t, diagonal(t, symbolic.with_rows(t, value), offset), -1)
 
 
 # -------------------------------------------------------------------- contractions
@@ -75,6 +75,7 @@ def contracted(t: Tracer, parts: Sequence[tuple[str, SymArray]], output: str) ->
     the indices that its letters name."""
     sizes: dict[str, Expr] = {}
     for letters, a in parts:
+        symbolic.must_have_rows(t, a)
         for c, n in zip(letters, a.shape, strict=True):
             if sizes.get(c, ONE) is ONE:
                 sizes[c] = n
