@@ -117,3 +117,43 @@ def test_weighted_norms_of_numbers() -> None:
     h = symgrad(lambda x, y, w: np.sqrt(x * x + w * y * y), wrt=("x", "y"))
     assert np.isnan(h.hessian(0.0, 0.0, 2.0)).all()
     assert h.grad(0.0, 0.0, 2.0) == (0.0, 0.0)
+
+
+def carried_together(x):
+    s = t = 0.0
+    for k in range(x.shape[0]):
+        t = t + s**2
+        s = s + x[k]
+    return np.exp(-np.sqrt(t))
+
+
+def used_within_a_turn(x):
+    w = np.array([0.3, 0.4, 0.9])
+    r = s = 0.0
+    for i in range(3):
+        y = s * np.sin(w * s + w)
+        r += np.exp(-np.sqrt(np.sum(y**2)))
+        s += np.sin(x[0] * w[i]) + 0 * x[1]
+    return r
+
+
+def pairs_in_loops(x):
+    r = 0.0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[0]):
+            u = 0.0
+            for k in range(2):
+                u += (x[i] * (k + 1) - x[j] * (k + 1)) ** 2
+            r += np.exp(-np.sqrt(u))
+    return r
+
+
+@pytest.mark.parametrize("fun", [carried_together, used_within_a_turn, pairs_in_loops])
+def test_sums_that_begin_at_0_are_not_0_for_that(fun):
+    """Only what is 0 whatever the arguments are is no kink: a first turn, and pairs of the same row."""
+    x = np.array([0.3, 0.4, 0.9])
+    found, step = symgrad(fun).hessian(x), 2.0**-12
+    for i, j in np.ndindex(3, 3):
+        e, d = step * (np.arange(3) == i), step * (np.arange(3) == j)
+        wanted = (fun(x + e + d) - fun(x + e - d) - fun(x - e + d) + fun(x - e - d)) / (4 * step**2)
+        assert found[i, j] == pytest.approx(wanted, abs=1e-4)

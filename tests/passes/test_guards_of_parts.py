@@ -146,3 +146,12 @@ def test_a_direction_has_no_limit_but_what_is_made_of_it_has():
 def test_a_direction_that_counts_stays_as_written():
     f = symgrad(lambda x, y: x / math.hypot(x, y) + 2 * x if x * x + y * y > 0 else 1.0 + 2 * x)
     assert f(0.0, 0.0) == 1.0 and f.grad(0.0, 0.0)[0] == 2.0
+
+
+@pytest.mark.parametrize("unit", [1.0, 1.38e-23, 1e20])
+def test_what_is_near_hangs_on_no_unit(unit):
+    f = symgrad(lambda x, k: unit * abs(x) if k == 0 else unit * x * math.sin(k) / k)
+    assert f.grad(-2.0, 0.0)[0] == -unit and f.grad(2.0, 0.0)[0] == unit
+    g = symgrad(lambda x, k: 0.0 if k == 0 else unit * max(x, 0) * math.sin(k) / k)
+    with pytest.warns(GuardWarning, match="not the limit"):
+        assert g.grad(3.0, 0.0) == (0.0, 0.0)

@@ -208,6 +208,9 @@ def plant(m: Mutant) -> None:
             if id(v) in same and callable(v) and not isinstance(v, type):
                 setattr(other, k, same[id(v)])
     for k, v in before.items():
+        if isinstance(v, dict) and not k.startswith("__") and vars(module)[k] is not v:
+            v.update(vars(module)[k])  # a table that others have imported
+            setattr(module, k, v)
         if isinstance(v, type) and v.__module__ == module.__name__:
             _methods(v, vars(module)[k])
             setattr(module, k, v)
@@ -434,7 +437,8 @@ def tried(m: Mutant) -> str:
     return answer.get() if not answer.empty() else "NOT TRIED: the process ended"
 
 
-def main(only: str = "") -> int:
+def prepare() -> None:
+    """Import all that is read again when a fault is planted."""
     import symdiff
     from symdiff.pipeline.validation import machine, stages  # noqa: F401
 
@@ -445,7 +449,11 @@ def main(only: str = "") -> int:
         *dict.fromkeys(where for where, *_ in loop_mutants.EDITS),
     ):
         import_module(f"symdiff.{name}")
-    symdiff.symgrad(lambda x: x * x, cache=False).grad(2.0)  # all is imported that is read again
+    symdiff.symgrad(lambda x: x * x, cache=False).grad(2.0)
+
+
+def main(only: str = "") -> int:
+    prepare()
     for control in (Mutant("control", "nothing"), Mutant("loops", "nothing")):
         if (result := tried(replace(control, plant=lambda: None))) != "":
             print(f"without a planted fault: {result}")

@@ -212,3 +212,10 @@ def test_exponents_that_are_rounded(x: float) -> None:
         q = mpf(1 / 2.4)
         want = mpf(1.055) * q * mpf(x) ** (q - 1)
         assert symgrad(gamma_of_display).grad(x) == pytest.approx(float(want), rel=4e-15)
+
+
+@pytest.mark.parametrize("q", [1 / 90, 0.011, 1 / 89, 1 / 93, 0.3])
+def test_exponents_of_which_no_base_is_too_large(q: float) -> None:
+    f = symgrad(lambda x: x**q)
+    assert f(2.0) == pytest.approx(2.0**q, rel=1e-15)
+    assert f(1e300) == pytest.approx(float(mp.mpf(1e300) ** mpf(q)), rel=1e-14)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from tests.validation.mutants import Mutant, mutants, tried
+from tests.validation.mutants import Mutant, mutants
+
+ROOT = Path(__file__).parents[2]
 
 ALL = mutants()
 HARMLESS = ("total = c + h * total",)
@@ -23,7 +28,13 @@ def test_the_text_that_is_changed_is_there(m: Mutant) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("m", SAMPLE, ids=lambda m: m.name[:60])
-def test_a_planted_fault_is_caught(m: Mutant) -> None:
-    result = tried(m)
+def test_a_planted_fault_is_caught(m: Mutant, tmp_path: Path) -> None:
+    # in a process of its own, that has kept nothing of what other tests compiled
+    text = f"from tests.validation.mutants import *; prepare(); print(tried(mutants()[{ALL.index(m)}]))"
+    own = {**os.environ, "SYMDIFF_CACHE_DIR": str(tmp_path)}
+    found = subprocess.run(
+        [sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=True, env=own
+    )
+    result = found.stdout.strip()
     assert result
     assert not result.startswith(("nothing", "NOT")), result

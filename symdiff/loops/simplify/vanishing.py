@@ -21,11 +21,17 @@ from symdiff.ir.loop_program import (
     Block,
     Build,
     Loop,
+    defined,
     index,
+    inner,
     kind_of,
     leaves,
     name_of,
+    walk,
 )
+
+MOST_TURNS = 4
+"""How often conditions are made narrower until they hold after a turn, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +42,12 @@ class Vanishing:
     ----------
     numbers : the condition under which a number is 0.
     arrays : the indices of an array, and the condition on them under which an element is 0.
+    tapes : the indices of the loops that save a number, and the condition under which it is 0.
     """
 
     numbers: dict[str, Expr] = field(default_factory=dict)
     arrays: dict[str, tuple[tuple[str, ...], Expr]] = field(default_factory=dict)
+    tapes: dict[str, tuple[tuple[str, ...], Expr]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, block: Block) -> Vanishing:
@@ -48,27 +56,59 @@ class Vanishing:
         known._add(block)
         return known
 
-    def _add(self, block: Block) -> None:
+    def _add(self, block: Block, around: tuple[str, ...] = ()) -> None:
+        """Add what is known of the names of a block inside of loops with these indices."""
         for s in block:
             if isinstance(s, Build):
-                self._add(s.body)
+                self._add(s.body, (*around, *s.indices))
                 if s.type.kind == "f" and (found := self.where(s.value)) is not FALSE:
                     self.arrays[s.name] = s.indices, found
             elif isinstance(s, Loop):
-                self._loop(s)
+                self._loop(s, (*around, s.index))
 
-    def _loop(self, s: Loop) -> None:
+    def _loop(self, s: Loop, around: tuple[str, ...]) -> None:
+        """By induction over the turns: conditions under which all of some carried numbers are 0 before a turn,
+        and are again after it."""
+        for r in s.restores:
+            if (found := self._restored(r.tape, around)) is not FALSE:
+                self.numbers[r.name] = found
+        own = {s.index, *(n for t in (s, *walk(s.body)) for n, _ in (*defined(t), *inner(t)))}
         sums = [c for c in s.carried if c.type.kind == "f" and not c.type.shape]
-        starts = {c.name: self.where(c.init) for c in sums}
-        self.numbers.update({n: TRUE for n, found in starts.items() if found is not FALSE})
-        self._add(s.body)  # if they are 0 before a turn
-        inside = {s.index, *(c.name for c in s.carried)}
-        for c in sums:
-            found = ir.and_(starts[c.name], self.where(c.next))
-            if found is not FALSE and not any(name_of(e) in inside for e in leaves((found,))):
-                self.numbers[c.result] = found
-        for c in sums:
-            self.numbers.pop(c.name, None)
+        assumed = {c.name: self.where(c.init) for c in sums}
+        first = {} if s.reverse else {
+            n: ir.and_(c, ir.eq(index(s.index), ZERO)) for n, c in assumed.items() if c is not FALSE
+        }  # fmt: skip
+        for _ in range(MOST_TURNS):
+            assumed = {n: c for n, c in assumed.items() if c is not FALSE and not _names(c) & own}
+            known = Vanishing(dict(self.numbers), dict(self.arrays), self.tapes)
+            known.numbers.update({**first, **assumed})
+            known._add(s.body, around)
+            after = {
+                c.name: ir.and_(assumed[c.name], known.where(c.next))
+                for c in sums if c.name in assumed
+            }  # fmt: skip
+            if after == assumed:
+                break
+            assumed = after
+        else:
+            assumed = {}
+            known = Vanishing({**self.numbers, **first}, dict(self.arrays), self.tapes)
+            known._add(s.body, around)
+        self.numbers.update(known.numbers)
+        self.arrays.update(known.arrays)
+        for v in s.saves:
+            self.tapes.pop(v.tape, None)
+            if v.type.kind == "f" and not v.type.shape:
+                self.tapes[v.tape] = around, self.where(v.value)
+        self.numbers.update({c.result: assumed[c.name] for c in sums if c.name in assumed})
+
+    def _restored(self, tape: str, around: tuple[str, ...]) -> Expr:
+        """The condition of a number that comes off a tape, in a nest of loops like that which saved it."""
+        saved, found = self.tapes.get(tape, ((), FALSE))
+        if len(saved) != len(around) or not _names(found) <= set(saved):
+            return FALSE
+        places = zip(map(index, saved), map(index, around), strict=True)
+        return ir.substitute((found,), dict(places))[0]
 
     def where(self, e: Expr) -> Expr:
         """The condition under which an expression is 0; FALSE if none is known."""
@@ -96,6 +136,10 @@ class Vanishing:
             return FALSE
         indices, found = self.arrays[name_of(base)]
         return ir.substitute((found,), dict(zip(map(index, indices), at, strict=True)))[0]
+
+
+def _names(condition: Expr) -> set[str]:
+    return {name_of(e) for e in leaves((condition,))}
 
 
 def equal_where(a: Expr, b: Expr) -> Expr:

@@ -62,8 +62,8 @@ FUNCTION_ERROR, VECTOR_ERROR = 2, 2
 """Units by which a library function may miss the exact value, and one of SIMD."""
 EXPONENT_ERROR = 4
 """Units that the rounding of an exponent may cost: more where the base is very large or small."""
-LARGEST_LOGARITHM = 745
-"""No logarithm of a positive number is larger."""
+LARGEST_LOGARITHM = 700
+"""About the largest logarithm of a double, and of what is not below the normal ones."""
 UNITS = {"float64": 52, "float32": 23}
 """Two to the minus this bounds a unit of rounding, relative to the value."""
 

@@ -46,7 +46,7 @@ from symdiff.passes.guards.shape import (
 )
 
 NEAR = Fraction(1, 2**60)
-"""Within this of 0, a limit is taken to be 0."""
+"""Within this of 0, relative to values for other variables, a limit is taken to be 0."""
 MAX_QUESTIONS = 200
 """Branches, clamps and epsilons looked at in one function."""
 MAX_ANCESTORS = 12
@@ -261,6 +261,8 @@ class _Repairs:
                     continue
                 repaired.append(dict(v.singular))
                 self._note(node, part, v)
+                if v.missed is not None:
+                    self._note(node, part, v.missed)
                 if v.kind == "wrong":
                     self.wrong.add(node)
                     self.silent.update(ir.topological((small,)))
@@ -478,7 +480,7 @@ def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
     for some values of other variables; where the function has no value, if it has no limit for some."""
     near, distance = Fraction(CLOSE) * ir.abs_(small), ir.abs_(small - other)
     if v.partly:  # no arithmetic tells that a limit is exactly 0
-        return ir.not_(ir.le(distance, near + ir.const(NEAR)))
+        return ir.not_(ir.le(distance, near + ir.const(NEAR * Fraction(v.scale))))
     return ir.lt(near, distance)
 
 

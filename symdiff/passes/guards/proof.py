@@ -100,6 +100,8 @@ class Verdict:
     local : whether it is right only for some values of the variables that do not lead away
         from the singular points.
     partly : whether it is local as the other side has no limit for some of them, or another.
+    scale : the size of the values that were met.
+    missed : where it is another for most of them, the worst that was met.
     """
 
     kind: Literal["right", "wrong"]
@@ -113,6 +115,8 @@ class Verdict:
     coarse: bool = False
     local: bool = False
     partly: bool = False
+    scale: float = 1.0
+    missed: Verdict | None = None
 
 
 class Prover:
@@ -199,6 +203,7 @@ def _named(verdict: Verdict, t: Expr) -> Verdict:
             (t if e is QUANTITY else e, ir.substitute((x,), {QUANTITY: t})[0])
             for e, x in verdict.singular
         ),
+        missed=None if verdict.missed is None else _named(verdict.missed, t),
     )
 
 
@@ -267,8 +272,11 @@ class _Case:
         wrong = [v for v in met if v.kind == "wrong" and dict(v.singular) not in sets]
         if wrong:
             return max(wrong, key=lambda v: v.ulps)
-        partly = partly or any(v.kind == "wrong" for v in met)
+        others = [v for v in met if v.kind == "wrong"]  # where other variables are others
+        partly = partly or bool(others)
+        scale = max((abs(x) for v in met for x in (v.got, v.truth) if x), default=1.0)
         met = [v for v in met if v.kind == "right"]
+        missed = max(others, key=lambda v: v.ulps) if len(others) > len(met) else None
         if not met:
             return None
         outside = outside or any(v.outside for v in met)
@@ -277,7 +285,10 @@ class _Case:
             differ, undefined = self._elsewhere(solved, size)
             local, outside = local or differ, outside or undefined
         coarse = any(v.coarse for v in met)
-        return replace(met[0], outside=outside, coarse=coarse, local=local or partly, partly=partly)
+        return replace(
+            met[0], outside=outside, coarse=coarse, local=local or partly, partly=partly,
+            scale=scale, missed=missed,
+        )  # fmt: skip
 
     # ------------------------------------------------------------- singular points
     def _centres(self) -> Iterator[Centre]:
