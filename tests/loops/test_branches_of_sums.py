@@ -74,3 +74,32 @@ def test_sums_of_other_lengths_stay_apart():
     g = symgrad(f)
     assert (g(x, y, 2.0), g(x, y, -1.0)) == (6.0, 5.0)
     assert g.grad(x, y, -1.0)[1].tolist() == [1.0] * 5
+
+
+def by_elements(x, y):
+    a, b, r = np.sum(x), np.sum(x**2), 0.0
+    for i in range(len(y)):
+        r += a * y[i] if y[i] > 0 else b
+    return r
+
+
+def by_array(x, y):
+    a, b = np.sum(x), np.sum(x**2)
+    return np.sum(np.where(y > 0, a, b) * y)
+
+
+def by_what_is_carried(x, y):
+    a, b, r = np.sum(x), np.sum(x**2), 0.0
+    for _ in range(len(y)):
+        r = 0.5 * r + (a if r > 1 else b)
+    return r
+
+
+@pytest.mark.parametrize("fun", [by_elements, by_array, by_what_is_carried])
+def test_conditions_that_change_in_a_loop_stay_there(fun):
+    x, y, step = np.array([1.0, 2.0, 3.0]), np.array([1.0, -1.0, 0.5]), 1e-6
+    f = symgrad(fun)
+    assert f(x, y) == pytest.approx(fun(x, y), rel=1e-15)
+    for i, slope in enumerate(f.grad(x, y)[0]):
+        e = step * (np.arange(3) == i)
+        assert slope == pytest.approx((fun(x + e, y) - fun(x - e, y)) / (2 * step), rel=1e-8)

@@ -13,7 +13,7 @@ The loops that are no longer used are left to `prune`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from symdiff.ir import (
@@ -40,8 +40,12 @@ from symdiff.ir.loop_program import (
     Loop,
     Names,
     Statement,
+    defined,
     expressions,
     index,
+    inner,
+    leaves,
+    name_of,
     renamed,
     replaced,
     walk,
@@ -58,7 +62,7 @@ def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, t
             s = replace(s, body=body, value=value)
         elif isinstance(s, Loop):
             s = _inside(s, names)
-        mapping = _mapping(expressions(s), sums, done, names)
+        mapping = _mapping(expressions(s), sums, done, names, _own(s))
         (s,) = replaced((s,), mapping) if mapping else (s,)
         done.append(s)
         if (total := _total(s)) is not None:
@@ -99,16 +103,24 @@ def _term(c: Carried) -> Expr | None:
     return None if var(c.name) in topological((term,)) else term
 
 
+def _own(s: Statement) -> set[str]:
+    """The names that stand for something in a statement only, as what its iterations count and carry."""
+    return {n for t in walk((s,)) for n, _ in (*defined(t), *inner(t))}
+
+
 def _mapping(
-    roots: Iterable[Expr], sums: Mapping[Expr, Loop], done: list[Statement], names: Names
-) -> dict[Expr, Expr]:
+    roots: Iterable[Expr], sums: Mapping[Expr, Loop], done: list[Statement], names: Names,
+    own: Container[str] = (),
+) -> dict[Expr, Expr]:  # fmt: skip
     """Branches between sums in expressions, and what is in their place; the sums of both sides are added
-    to the statements before."""
+    to the statements before, where names of their own are not known yet."""
     mapping: dict[Expr, Expr] = {}
     for e in topological(tuple(roots)) if sums else ():
         if e.op is not WHERE:
             continue
         condition, *sides = e.args
+        if any(name_of(n) in own for n in leaves((condition,))):
+            continue
         found = [_sums_in(side, sums) for side in sides]
         if any(len(f) != 1 for f in found):
             continue
