@@ -73,9 +73,7 @@ def shown(program: LoopProgram) -> LoopProgram:
 
     if not _has_slopes(program):
         return program
-    return replace(
-        program, block=go(program.block), outputs=tuple(map(settled, program.outputs))
-    )
+    return replace(program, block=go(program.block), outputs=tuple(map(settled, program.outputs)))
 
 
 def closed(program: LoopProgram) -> LoopProgram:
