@@ -21,6 +21,7 @@ from fractions import Fraction
 from symdiff import ir
 from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
 from symdiff.ir.functions import ROOT_SLOPE, SQUARES, UNIT, XLOGY
+from symdiff.ir.loop_program import INDEX
 from symdiff.passes.analysis.quadratic import squared_in
 
 Path = tuple[Expr, ...]
@@ -77,9 +78,22 @@ def pushforward(outputs: Sequence[Expr], tangents: Mapping[Expr, Expr]) -> tuple
             total = ZERO
             for child, partial, gate in local_partials(node):
                 if child in active:
-                    total = total + ir.where(gate, tangent[child] * partial, ZERO)
+                    total = total + ir.where(gate, _multiplied(tangent[child], partial), ZERO)
             tangent[node] = total
     return tuple(tangent.get(o, ZERO) for o in outputs)
+
+
+def _multiplied(tangent: Expr, partial: Expr) -> Expr:
+    """Their product, without 0*inf on a side of a branch that contributes nothing."""
+    sides: list[tuple[Expr, bool]] = []
+    while tangent.op is WHERE and ZERO in tangent.args:
+        condition, a, b = tangent.args
+        sides.append((condition, a is ZERO))
+        tangent = b if a is ZERO else a
+    product = tangent * partial
+    for condition, first in reversed(sides):
+        product = ir.where(condition, *((ZERO, product) if first else (product, ZERO)))
+    return product
 
 
 def opened(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
@@ -202,7 +216,10 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
             kink = [ir.eq(row, ZERO) for row in rows]
         if kink is not None:
             slope = ir.where(all_of(tuple(kink)), UNIT(ir.HALF, node), slope)
-    yield base, slope, TRUE
+    constant = FALSE  # x**0 is 1 everywhere, of slope 0 where x**-1 is infinite too
+    if q is None and any(leaf.op is not INDEX for leaf in ir.leaves((exponent,))):
+        constant = ir.eq(exponent, ZERO)
+    yield base, slope, ir.not_(constant)
     if q is None:
         slope = XLOGY(node, base)
         if base is ZERO:  # all derivatives of 0**y are 0 for y > 0, where log(0)**2 * 0**y is nan
