@@ -179,7 +179,8 @@ class ArrayKernels:
                 by = {n for _, names in self._source.path for n in names}
                 moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
                 first = _first_derivatives(program, self._source.path[-1])
-                return LoopKernel(*arguments(sharp), sides=Sides(*arguments(program), moved, first))
+                sides = Sides(arguments(program), moved, first)
+                return LoopKernel(*arguments(sharp), sides)
         return LoopKernel(*arguments(program))
 
     def map(

@@ -21,9 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdiff.ir.loop_program import LoopProgram
 from symdiff.runtime.loops.arguments import put
-from symdiff.runtime.protocols import LoopFunction
 from symdiff.runtime.scalar.elementwise import Array
 from symdiff.runtime.scalar.fallback import tell
 
@@ -42,26 +40,18 @@ class Sides:
 
     Attributes
     ----------
-    program, dtype, parallel, cache, accuracy, tiers : of the kernel with mean slopes.
+    arguments : what the kernel with mean slopes is made of.
     moved : the parameters by which is differentiated.
     first : how many of the results are no second derivatives, and stand as they are.
     """
 
-    program: LoopProgram
-    dtype: Any
-    parallel: bool | str
-    cache: bool
-    accuracy: str
-    tiers: LoopFunction | None
+    arguments: tuple[Any, ...]
     moved: tuple[int, ...]
     first: int = 0
     _kernel: LoopKernel | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Sides, (
-            self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers,
-            self.moved, self.first,
-        )  # fmt: skip
+        return Sides, (self.arguments, self.moved, self.first)
 
     def __call__(
         self,
@@ -81,9 +71,7 @@ class Sides:
         if kernel is None:
             from symdiff.runtime.loops.kernel import LoopKernel
 
-            kernel = self._kernel = LoopKernel(
-                self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers
-            )
+            kernel = self._kernel = LoopKernel(*self.arguments)
         found = kernel(values)
         second = range(self.first, len(found))
         hidden = [np.isnan(sharp[k]) & np.isfinite(found[k]) for k in second]
@@ -95,7 +83,7 @@ class Sides:
             if lost:
                 tell(
                     lost,
-                    f"{self.program.name}: kinks meet here, and second derivatives are not the same "
+                    f"{kernel.program.name}: kinks meet here, and second derivatives are not the same "
                     "on all sides of them: those are nan",
                 )
         if out is None:
