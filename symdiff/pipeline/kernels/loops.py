@@ -179,8 +179,9 @@ class ArrayKernels:
                 by = {n for _, names in self._source.path for n in names}
                 moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
                 first = _first_derivatives(program, self._source.path[-1])
-                sides = Sides(arguments(program), moved, first)
-                return LoopKernel(*arguments(sharp), sides)
+                kernel = LoopKernel(*arguments(sharp))
+                kernel.sides = Sides(arguments(program), moved, first)
+                return kernel
         return LoopKernel(*arguments(program))
 
     def map(

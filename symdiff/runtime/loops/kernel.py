@@ -81,7 +81,8 @@ class LoopKernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LoopKernel, (
-            self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers, self.sides,
+            self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers,
+            self.sides,
         )  # fmt: skip
 
     def llvm(self) -> str:
