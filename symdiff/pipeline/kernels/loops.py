@@ -180,7 +180,7 @@ class ArrayKernels:
                 moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
                 first = _first_derivatives(program, self._source.path[-1])
                 kernel = LoopKernel(*arguments(sharp))
-                kernel.sides = Sides(arguments(program), moved, first)
+                kernel.sides = Sides(LoopKernel, arguments(program), moved, first)
                 return kernel
         return LoopKernel(*arguments(program))
 

@@ -15,9 +15,9 @@ differs in second order from that of the two sides, and is it for the two sides 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +25,8 @@ from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.scalar.elementwise import Array
 from symdiff.runtime.scalar.fallback import tell
 
-if TYPE_CHECKING:
-    from symdiff.runtime.loops.kernel import LoopKernel
+Kernel = Any
+"""What computes results of values."""
 
 LINES = 6
 """Lines through the point."""
@@ -40,18 +40,20 @@ class Sides:
 
     Attributes
     ----------
+    make : makes a kernel, such as `LoopKernel`.
     arguments : what the kernel with mean slopes is made of.
     moved : the parameters by which is differentiated.
     first : how many of the results are no second derivatives, and stand as they are.
     """
 
+    make: Callable[..., Kernel]
     arguments: tuple[Any, ...]
     moved: tuple[int, ...]
     first: int = 0
-    _kernel: LoopKernel | None = None
+    _kernel: Kernel | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Sides, (self.arguments, self.moved, self.first)
+        return Sides, (self.make, self.arguments, self.moved, self.first)
 
     def __call__(
         self,
@@ -69,9 +71,7 @@ class Sides:
         """
         kernel = self._kernel
         if kernel is None:
-            from symdiff.runtime.loops.kernel import LoopKernel
-
-            kernel = self._kernel = LoopKernel(*self.arguments)
+            kernel = self._kernel = self.make(*self.arguments)
         found = kernel(values)
         second = range(self.first, len(found))
         hidden = [np.isnan(sharp[k]) & np.isfinite(found[k]) for k in second]
@@ -91,7 +91,7 @@ class Sides:
         return [r if place is None else put(place, r) for place, r in zip(out, found, strict=True)]
 
     def _merged(
-        self, kernel: LoopKernel, values: Sequence[Any], means: Sequence[Any], hidden: Sequence[Any]
+        self, kernel: Kernel, values: Sequence[Any], means: Sequence[Any], hidden: Sequence[Any]
     ) -> list[tuple[Any, int]]:
         """Each result, and how many numbers of it are not known.
 
@@ -124,7 +124,7 @@ class Sides:
             found.append((_like(value, mean), int(np.sum(h & ~alike))))
         return found
 
-    def _mean(self, kernel: LoopKernel, values: Sequence[Any], line: int, step: float) -> list[Any]:
+    def _mean(self, kernel: Kernel, values: Sequence[Any], line: int, step: float) -> list[Any]:
         """The mean of the results on the two sides of the point on a line."""
         sides = [kernel(self._beside(values, line, s))[self.first :] for s in (step, -step)]
         with np.errstate(all="ignore"):
