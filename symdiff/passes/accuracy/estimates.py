@@ -519,8 +519,7 @@ class Estimating(Propagation):
             for n in t.shape:
                 each = each * raw(REAL_OF, (n,))
             each = ir.where(ir.lt(each, const(HALF)), each, const(HALF))
-        right = ir.le(ZERO, size) if self.norm else self._fine(off, each, size)
-        one = ir.where(right, ZERO, ONE)
+        one = ir.where(ir.le(ZERO, size) if self.norm else self._fine(off, each, size), ZERO, ONE)
         each_ = over_elements(
             self.names, places, t, (one, size, off), (False, True, True), self.mark
         )

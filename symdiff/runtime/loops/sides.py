@@ -72,7 +72,7 @@ class Sides:
         kernel = self._kernel
         if kernel is None:
             kernel = self._kernel = self.make(*self.arguments)
-        found = kernel(values)
+        found: list[Any] = kernel(values)
         second = range(self.first, len(found))
         hidden = [np.isnan(sharp[k]) & np.isfinite(found[k]) for k in second]
         if any(h.any() for h in hidden):
