@@ -157,7 +157,7 @@ class ArrayKernels:
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
         from symdiff.runtime.loops.kernel import LoopKernel
-        from symdiff.runtime.loops.sides import Sides
+        from symdiff.runtime.loops.ties import Sides
 
         o = self._options
         threaded = o.parallel if parallel is None else parallel

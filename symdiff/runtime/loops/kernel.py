@@ -33,7 +33,7 @@ from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
 if TYPE_CHECKING:
     from symdiff.runtime.loops.recomputed import Recomputed
-    from symdiff.runtime.loops.sides import Sides
+    from symdiff.runtime.loops.ties import Sides
 
 ALL = 2
 """Tests for all that the processor's flags tell."""
