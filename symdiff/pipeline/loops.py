@@ -396,7 +396,7 @@ def derive(
     """The program of a derivative by those of the parameters that are real; see
     `symdiff.pipeline.protocol.Pipeline`."""
     real = real_names(program, wrt)
-    if kind == "derivative" and len(real) < len(wrt):
+    if (kind == "derivative" and len(real) < len(wrt)) or (wrt and not real):
         name = next(n for n in wrt if n not in real)
         raise SymdiffError(
             f"'{name}' of {program.name} is an integer here: there is no derivative by it",
