@@ -21,7 +21,6 @@ from fractions import Fraction
 from symdiff import ir
 from symdiff.ir import ADD, DIV, FALSE, MUL, NEG, ONE, POW, SUB, TRUE, VAR, WHERE, ZERO, Expr
 from symdiff.ir.functions import ROOT_SLOPE, SQUARES, UNIT, XLOGY
-from symdiff.ir.loop_program import INDEX
 from symdiff.passes.analysis.quadratic import squared_in
 
 Path = tuple[Expr, ...]
@@ -78,12 +77,12 @@ def pushforward(outputs: Sequence[Expr], tangents: Mapping[Expr, Expr]) -> tuple
             total = ZERO
             for child, partial, gate in local_partials(node):
                 if child in active:
-                    total = total + ir.where(gate, _multiplied(tangent[child], partial), ZERO)
+                    total = total + ir.where(gate, multiplied(tangent[child], partial), ZERO)
             tangent[node] = total
     return tuple(tangent.get(o, ZERO) for o in outputs)
 
 
-def _multiplied(tangent: Expr, partial: Expr) -> Expr:
+def multiplied(tangent: Expr, partial: Expr) -> Expr:
     """Their product, without 0*inf on a side of a branch that contributes nothing."""
     sides: list[tuple[Expr, bool]] = []
     while tangent.op is WHERE and ZERO in tangent.args:
@@ -216,10 +215,7 @@ def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
             kink = [ir.eq(row, ZERO) for row in rows]
         if kink is not None:
             slope = ir.where(all_of(tuple(kink)), UNIT(ir.HALF, node), slope)
-    constant = FALSE  # x**0 is 1 everywhere, of slope 0 where x**-1 is infinite too
-    if q is None and any(leaf.op is not INDEX for leaf in ir.leaves((exponent,))):
-        constant = ir.eq(exponent, ZERO)
-    yield base, slope, ir.not_(constant)
+    yield base, slope, TRUE
     if q is None:
         slope = XLOGY(node, base)
         if base is ZERO:  # all derivatives of 0**y are 0 for y > 0, where log(0)**2 * 0**y is nan

@@ -41,7 +41,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.loops.context import Context
-from symdiff.passes.differentiate import local_partials
+from symdiff.passes.differentiate import local_partials, multiplied
 
 
 class Duals:
@@ -82,7 +82,7 @@ class Duals:
         total = ZERO
         for child, partial, gate in local_partials(n):
             if (dot := self.known[child]) is not ZERO:
-                total = total + ir.where(gate, dot * partial, ZERO)
+                total = total + ir.where(gate, multiplied(dot, partial), ZERO)
         return total
 
     # ---------------------------------------------------------------- statements
