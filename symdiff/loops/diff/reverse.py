@@ -25,6 +25,7 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import TRUE, VAR, ZERO, Expr, topological, var
+from symdiff.ir.blocks import unchecked
 from symdiff.ir.linalg.routines import ROUTINES, Writer
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -53,7 +54,7 @@ from symdiff.ir.loop_program import (
     replaced,
     walk,
 )
-from symdiff.loops.adjoint_loops import Accumulator, nested, unchecked
+from symdiff.loops.adjoint_loops import Accumulator, nested
 from symdiff.loops.context import Context
 from symdiff.loops.diff.checkpoint import Checkpoint, Plan, Revolve, parts, plan_of, saves_values
 from symdiff.loops.diff.tape_selection import fragile_names, kept

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 
 from symdiff import ir
 from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const, raw
+from symdiff.ir.blocks import unchecked
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -71,7 +72,6 @@ from symdiff.passes.accuracy.estimated_statements import (
     has_quotients,
     last_arrays,
     over_elements,
-    unchecked,
     values_of,
 )
 from symdiff.passes.accuracy.lossy import divides

@@ -29,7 +29,7 @@ from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.python import docstring
 from symdiff.ir import CONST, Expr, rational
 from symdiff.ir.loop_program import LoopProgram, Parameter, name_of
-from symdiff.ir.program import Tree
+from symdiff.ir.program import Tree, tree_text
 
 MAX_LINES = 40
 """A longer program is not repeated in the docstring."""
@@ -244,12 +244,5 @@ def _fresh(name: str, taken: Sequence[str]) -> str:
 
 def _nested(tree: Tree) -> str:
     """How results nest, as an expression of the flat tuple `r`."""
-    if isinstance(tree, tuple):
-        return "(" + ", ".join(map(_nested, tree)) + ("," if len(tree) == 1 else "") + ")"
-    if isinstance(tree, list):
-        return "[" + ", ".join(map(_nested, tree)) + "]"
-    if isinstance(tree, dict):
-        return "{" + ", ".join(f"{k!r}: {_nested(v)}" for k, v in tree.items()) + "}"
-    if isinstance(tree, np.ndarray):
-        return f"np.array({_nested(tree.tolist())})"
-    return f"r[{int(tree)}]"
+    leaf = "r[{}]".format
+    return tree_text(tree, leaf, lambda t: f"np.array({tree_text(t.tolist(), leaf, str)})")

@@ -20,7 +20,7 @@ from symdiff.codegen.common.liveness import destinations
 from symdiff.codegen.cuda.thread_loop import ELEMENTS
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, Parameter, Type, name_of
-from symdiff.ir.program import Tree, flatten_like, holding
+from symdiff.ir.program import Tree, flatten_like, folded
 from symdiff.runtime.cuda import driver
 from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, stream_handle
 from symdiff.runtime.cuda.driver import Device
@@ -231,13 +231,7 @@ class _Call:
     # ------------------------------------------------------------------ results
     def nested(self, tree: Tree, found: Sequence[Any], by_rows: bool) -> Any:
         """Results nested as a tree."""
-        if isinstance(tree, np.ndarray):
-            return self.joined(tree, found, by_rows)
-        if isinstance(tree, (tuple, list)):
-            return holding(tree, (self.nested(t, found, by_rows) for t in tree))
-        if isinstance(tree, dict):
-            return {k: self.nested(t, found, by_rows) for k, t in tree.items()}
-        return found[int(tree)]
+        return folded(tree, found.__getitem__, lambda t: self.joined(t, found, by_rows))
 
     def joined(self, tree: np.ndarray[Any, Any], found: Sequence[Any], by_rows: bool) -> Any:
         """Results of one shape as parts of one array."""
