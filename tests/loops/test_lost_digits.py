@@ -319,7 +319,7 @@ def test_values_in_loops_need_no_tests_of_their_own():
     from symdiff.runtime.loops.kernel import LoopKernel
 
     found = []
-    guarded = LoopKernel.guarded
+    guarded = LoopKernel.tested
 
     def seen(self, *args):
         found.append(guarded(self, *args))

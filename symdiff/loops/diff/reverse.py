@@ -212,9 +212,9 @@ class Sweep:
             if e.op is LOAD:
                 self._add_to(name_of(e.args[0]), e.args[1:], bar, all_of(path))
                 continue
-            for child, partial, gate in self._partials(e):
+            for child, partial, counts in self._partials(e):
                 if self.context.active(child) and partial is not ZERO:
-                    deeper = path if gate is TRUE or gate in path else (*path, gate)
+                    deeper = path if counts is TRUE or counts in path else (*path, counts)
                     accumulate(self.pending, child, deeper, bar * partial)
 
     def _partials(self, e: Expr) -> Iterable[tuple[Expr, Expr, Expr]]:

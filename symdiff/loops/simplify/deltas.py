@@ -207,13 +207,13 @@ def _one_iteration(s: Loop) -> tuple[list[Statement], dict[Expr, Expr]] | None:
     starts = {c.leaf: c.init for c in arrays}
     body = replaced(replaced(s.body, here), starts)
 
-    def guarded(b: Statement) -> Statement:
+    def where_inside(b: Statement) -> Statement:
         if isinstance(b, Update):
             return replace(b, guard=ir.and_(inside, b.guard))
-        return replace(b, body=tuple(map(guarded, b.body))) if isinstance(b, Loop) else b
+        return replace(b, body=tuple(map(where_inside, b.body))) if isinstance(b, Loop) else b
 
     ends = {c.after: substitute((c.next,), starts)[0] for c in arrays}
-    return list(map(guarded, body)), ends
+    return list(map(where_inside, body)), ends
 
 
 def _change(b: Update, s: Loop) -> Expr | None:

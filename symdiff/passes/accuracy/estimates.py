@@ -4,7 +4,7 @@ Before:  for i: s = s + x[i]*y[i]
 After:   for i: s = s + x[i]*y[i]; q = q + (2*x[i]*y[i])**2
          check sqrt(q) <= 64*|s|
 
-Requires: a program. Of its real expressions `loop_tiers` guards the elements of results that are
+Requires: a program. Of its real expressions `loop_tiers` tests the elements of results that are
 functions of what is given, and with "strict" all: those have a few units of error of their own,
 and those of what they load (a unit is half of an ulp). Of the others the roundings are bounded here.
 Ensures: the same outputs. A check "accuracy" fails unless each number is within `LIMIT` units, and

@@ -174,7 +174,7 @@ class _Call:
             try:
                 run.run()
                 if self.home is None or plan.checked:
-                    self.cells = run.read()
+                    self.words = run.read()
             except CheckError as failed:
                 raise self.error(failed.args[0]) from None
             return [self.output(k, e) for k, e in enumerate(made.outputs)]
@@ -361,13 +361,13 @@ class _Call:
 
     def number(self, k: int, t: Type) -> Any:
         """An output that is a number."""
-        cell = self.program.plan(self.real.name).outputs[k]
-        assert cell is not None
-        kind = self.real if cell.kind == "f" else INT64
+        word = self.program.plan(self.real.name).outputs[k]
+        assert word is not None
+        kind = self.real if word.kind == "f" else INT64
         if self.home is not None:
-            there = dense(self.bound.cells.address + 8 * cell.slot, (), kind)
+            there = dense(self.bound.words.address + 8 * word.slot, (), kind)
             return self.moved(k, there, t)
-        value = self.cells[cell.slot : cell.slot + 1].view(kind)[0]
+        value = self.words[word.slot : word.slot + 1].view(kind)[0]
         if t.kind != "f":
             return self.put(k, bool(value) if t.kind == "b" else int(value))
         return self.put(k, float(value) if self.result == FLOAT64 else self.result.type(value))

@@ -272,7 +272,7 @@ def _square(t: Tracer, value: Any, what: str) -> SymArray:
         return a
     one = ir.where(ir.eq(SLOTS[0], SLOTS[1]), ONE, ZERO)  # on the side that is not taken
     e = ir.where(t.path, formula(a), one)
-    return lazy(a.shape, "f", e, scalars.guarded(t.path, symbolic.needs(a), ir.TRUE))
+    return lazy(a.shape, "f", e, scalars.by_side(t.path, symbolic.needs(a), ir.TRUE))
 
 
 def _solve(t: Tracer, a: Any, b: Any) -> Any:
