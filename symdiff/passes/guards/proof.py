@@ -25,7 +25,7 @@ from typing import Literal
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.interpret import Answer, Certified, ulp_error
-from symdiff.ir import EQ, Expr
+from symdiff.ir import ABS, EQ, LE, LT, Expr
 from symdiff.passes.analysis.roots import loci, rational_roots
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.zeros import PROPER, Solution, sampled, zero_sets
@@ -301,7 +301,7 @@ class _Case:
                 if d not in seen and len(singular) < MAX_LOCI:
                     seen.add(d)
                     singular.append(d)
-        singular = [*self._equations(), *singular]
+        singular = [*self._equations(), *singular, *self._middles()]
         if len(self.params) == 1:
             yield from self._roots(singular)
             return
@@ -346,6 +346,16 @@ class _Case:
         in a way that is not seen in its formula."""
         nodes = ir.topological((self.condition,))
         return [ir.sub(*n.args) for n in nodes if n.op is EQ][:MAX_LOCI]
+
+    def _middles(self) -> list[Expr]:
+        """What is bounded by a small number in the condition: singular points in its middle may not
+        be seen either, as that of z/log(sqrt(1 - 2*r*z + z*z) ...) at z = 0."""
+        found = (
+            n.args[0].args[0] if n.args[0].op is ABS else n.args[0]
+            for n in ir.topological((self.condition,))
+            if n.op in (LT, LE) and 0 < (ir.rational(n.args[1]) or 0) < NARROW
+        )  # fmt: skip
+        return list(found)[:MAX_LOCI]
 
     def _covered(self, centres: Sequence[Centre]) -> bool:
         """Whether the points that equations in the condition cut out are known."""
