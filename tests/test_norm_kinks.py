@@ -157,3 +157,29 @@ def test_sums_that_begin_at_0_are_not_0_for_that(fun):
         e, d = step * (np.arange(3) == i), step * (np.arange(3) == j)
         wanted = (fun(x + e + d) - fun(x + e - d) - fun(x - e + d) + fun(x - e - d)) / (4 * step**2)
         assert found[i, j] == pytest.approx(wanted, abs=1e-4)
+
+
+@pytest.mark.parametrize("profile", [lambda d: d, lambda d: np.exp(-d), lambda d: d + 5 * d**3])
+@pytest.mark.parametrize("accuracy", ["high", "fast"])
+@pytest.mark.parametrize("n", [2, 40])
+def test_no_second_derivatives(profile: Callable[[Any], Any], accuracy: str, n: int) -> None:
+    """Those of a norm are as 1/d beside 0, and by two coordinates of either sign: nothing at 0."""
+    f = symgrad(lambda x: profile(np.linalg.norm(x)), accuracy=accuracy)
+    assert np.isnan(f.hessian(np.zeros(n))).all()
+    assert np.isnan(f.hvp(np.zeros(n), np.ones(n))).all()
+    assert f.grad(np.zeros(n)).tolist() == [0.0] * n
+
+
+def test_no_second_derivatives_of_rows() -> None:
+    found = symgrad(lambda x: np.sum(np.sqrt(np.sum(x**2, axis=1)))).hessian(
+        np.array([[0.0, 0.0], [3.0, 4.0]])
+    )
+    assert np.isnan(found[0, :, 0]).all()
+    assert found[1, :, 1] == pytest.approx(np.array([[16, -12], [-12, 9]]) / 125)
+    assert not found[0, :, 1].any() and not found[1, :, 0].any()
+
+
+def test_directions_at_0() -> None:
+    """x/|x| has no value at 0, and its derivatives have none."""
+    found = symgrad(lambda x: x / np.linalg.norm(x)).jacobian(np.zeros(2))
+    assert np.isnan(found).all()

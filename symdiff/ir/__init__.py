@@ -3,7 +3,7 @@
 `nodes`           the expression DAG: operations, hash-consed nodes over exact reals, walks
 `arithmetic`      constructors of arithmetic
 `conditions`      constructors of comparisons, truth values and `where`
-`functions`       every elementary function, one entry each
+`functions/`      every elementary function, one entry each
 `identities`      forms that lose digits, and equal ones that do not
 `program`         programs of numbers: parameters, outputs, how they nest, domain
 `loop_program`    programs with arrays and loops: blocks of statements over the DAG

@@ -42,12 +42,12 @@ from symdiff.ir import (
     WHERE,
     Expr,
 )
-from symdiff.ir.functions import EXP, LN2, LN10, MAXIMUM, MINIMUM, PI, POLYGAMMA, UNIT
+from symdiff.ir.functions import EXP, EXTREMES, LN2, LN10, MAXIMA, PI, POLYGAMMA, UNIT
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 """How tightly a text binds."""
 
-NAMES: dict[str, str] = {MAXIMUM.name: "max", MINIMUM.name: "min"}
+NAMES: dict[str, str] = {op.name: "max" if op in MAXIMA else "min" for op in EXTREMES}
 """Functions that the grammar calls otherwise than their operation."""
 
 _RELATIONS = {LT: ("<", ">", ">="), LE: ("<=", ">=", ">"), EQ: ("==", "==", "!=")}

@@ -286,7 +286,7 @@ class Source:
         from symdiff.pipeline import loops as loop_pipeline
 
         program: LoopProgram = self.program(static, shapes)
-        return program if self.path else loop_pipeline.value(program)
+        return loop_pipeline.shown(program if self.path else loop_pipeline.value(program))
 
     def optimized(
         self, static: Mapping[str, Any], shapes: Shapes | None = None

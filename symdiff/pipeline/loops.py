@@ -19,6 +19,7 @@ from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     REAL,
+    Block,
     Check,
     LoopProgram,
     Parameter,
@@ -27,6 +28,7 @@ from symdiff.ir.loop_program import (
     array,
     expressions,
     index,
+    mapped,
     name_of,
     renamed,
     types,
@@ -42,7 +44,7 @@ from symdiff.loops.diff.seeds import Seeds, fewer
 from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import simplified
-from symdiff.loops.simplify.norm_slopes import has_slopes
+from symdiff.loops.simplify.norm_slopes import has_slopes, settled
 from symdiff.loops.trees import bundle, cells, joined
 from symdiff.pipeline.protocol import Log, Stage, run
 
@@ -60,6 +62,18 @@ def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProg
         return replace(program, block=block, outputs=outputs)
 
     return run(log, "stabilise", step)
+
+
+def shown(program: LoopProgram) -> LoopProgram:
+    """A simplified program that is not differentiated any more, whose completed operations are not
+    written out."""
+
+    def go(b: Block) -> Block:
+        return tuple(mapped(s, settled, go) for s in b)
+
+    if not _has_slopes(program):
+        return program
+    return replace(program, block=go(program.block), outputs=tuple(map(settled, program.outputs)))
 
 
 def closed(program: LoopProgram) -> LoopProgram:
@@ -382,7 +396,7 @@ def derive(
     """The program of a derivative by those of the parameters that are real; see
     `symdiff.pipeline.protocol.Pipeline`."""
     real = real_names(program, wrt)
-    if kind == "derivative" and len(real) < len(wrt):
+    if (kind == "derivative" and len(real) < len(wrt)) or (wrt and not real):
         name = next(n for n in wrt if n not in real)
         raise SymdiffError(
             f"'{name}' of {program.name} is an integer here: there is no derivative by it",

@@ -18,7 +18,7 @@ from symdiff.codegen.source.loops import Printer
 from symdiff.codegen.sympy.text import TextWriter
 from symdiff.ir import TRUE, Expr
 from symdiff.ir.formula_text import Formulas, factors, tree_sizes
-from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.ir.functions import MAXIMA, MINIMA
 from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import (
     LOAD,
@@ -35,8 +35,18 @@ from symdiff.ir.loop_program import (
 
 SHORT = 60
 """Formulas with more operations than this have names for what they share."""
-_REDUCTIONS = {ir.ADD: "sum", ir.MUL: "product", MAXIMUM: "max", MINIMUM: "min"}
-_STARTS = {ir.ADD: ir.ZERO, ir.MUL: ir.ONE, MAXIMUM: ir.neg(ir.INF), MINIMUM: ir.INF}
+_REDUCTIONS = {
+    ir.ADD: "sum",
+    ir.MUL: "product",
+    **dict.fromkeys(MAXIMA, "max"),
+    **dict.fromkeys(MINIMA, "min"),
+}
+_STARTS = {
+    ir.ADD: ir.ZERO,
+    ir.MUL: ir.ONE,
+    **dict.fromkeys(MAXIMA, ir.neg(ir.INF)),
+    **dict.fromkeys(MINIMA, ir.INF),
+}
 
 
 def nest_lines(program: LoopProgram) -> tuple[list[str], list[str]]:

@@ -237,6 +237,8 @@ def of_small(t: Tracer, small: SmallArray) -> SymArray:
     """A small array as a formula of its indices, or as memory."""
     shape = tuple(ir.const(n) for n in small.items.shape)
     flat = [_plain_element(v, small.kind) for v in small.items.ravel()]
+    if small.kind == "i" and any(loop_program.kind_of(e) != "i" for e in flat):
+        small = SmallArray(small.items, "f")  # integers that are computed as real numbers
     if not flat or all(e is flat[0] for e in flat):
         return lazy(shape, small.kind, flat[0] if flat else ZERO)
     t.must_not_be_lazy()
@@ -400,12 +402,24 @@ def elementwise(t: Tracer, f: Callable[..., Any], *values: Any) -> Any:
     if (found := _on_selected(t, f, values)) is not None:
         return found
     arrays = [symbolic(t, v) for v in values]
+    if t.rows_of_lists:
+        _must_fit_rows(t, arrays)
     shape = common_shape(t, [a.shape for a in arrays])
     parts = [broadcast(t, a, shape) for a in arrays]
     value = f(*(element(p, SLOTS) for p in parts))
     if not is_number(value):
         raise Refused(f"{describe(value)} is put into an array", "arrays hold numbers")
     return from_formula(shape, value) if shape else value
+
+
+def _must_fit_rows(t: Tracer, arrays: Sequence[SymArray]) -> None:
+    """Refuse lists without elements beside arrays that do not come of the same lists: their
+    second axis would have to fit, and there is none."""
+    for a in arrays:
+        rows = [n for n in a.shape[:-1] if n in t.rows_of_lists]
+        for b in arrays if rows else ():
+            if b.shape and not all(n in b.shape[:-1] for n in rows):
+                must_have_rows(t, a)
 
 
 def _on_selected(t: Tracer, f: Callable[..., Any], values: Sequence[Any]) -> Selected | None:

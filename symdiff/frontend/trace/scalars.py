@@ -476,13 +476,14 @@ _WHOLE_FUNCTIONS: dict[Op, Callable[..., Expr]] = {
     ir.SIGN: lambda a: ir.where(
         ir.lt(ZERO, a), ir.ONE, ir.where(ir.lt(a, ZERO), ir.const(-1), ZERO)
     ),
-    functions.MAXIMUM: lambda a, b: ir.where(ir.lt(a, b), b, a),
-    functions.MINIMUM: lambda a, b: ir.where(ir.lt(b, a), b, a),
+    **dict.fromkeys(functions.MAXIMA, lambda a, b: ir.where(ir.lt(a, b), b, a)),
+    **dict.fromkeys(functions.MINIMA, lambda a, b: ir.where(ir.lt(b, a), b, a)),
 }
 """Functions of integers that are integers."""
 
 _OF_TRUTH: dict[Op, Callable[..., Any]] = {
-    functions.MAXIMUM: disjunction, functions.MINIMUM: conjunction, ir.ABS: lambda a: a,
+    **dict.fromkeys(functions.MAXIMA, disjunction), **dict.fromkeys(functions.MINIMA, conjunction),
+    ir.ABS: lambda a: a,
 }  # fmt: skip
 """Functions of truth values that are truth values."""
 

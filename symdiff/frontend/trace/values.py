@@ -494,7 +494,7 @@ def _from_numpy(value: Any) -> Any:
     raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")
 
 
-KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Integral: "f", Ratio: "f", Whole: "i"}
+KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Integral: "i", Ratio: "f", Whole: "i"}
 
 
 def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
@@ -519,8 +519,6 @@ def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
             raise Refused(f"{describe(v)} is put into an array", "arrays hold numbers")
         kinds.add(kind)
     kind = "f" if "f" in kinds or not flat else "i" if "i" in kinds else "b"
-    if kind == "i" and any(isinstance(v, Cond) for v in flat) and not kinds_only:
-        kind = "f"  # its integers are not known when traced
     if len(kinds) > 1:
         flat = [cast(v, kind) for v in flat]
     items = np.empty(len(flat), object)
@@ -532,7 +530,9 @@ def cast(value: Any, kind: str) -> Any:
     """A scalar as an element of an array of this kind."""
     if kind == "f":
         return as_real(value)
-    if kind == "i" and not isinstance(value, (int, Whole)):
+    if kind == "i" and isinstance(value, Cond):
+        return Integral(as_real(value).expr, value.defined)
+    if kind == "i" and not isinstance(value, (int, Whole, Integral)):
         raise Refused(
             "a real number is stored in an array of integers",
             "make the array one of floats, such as np.zeros(n)",

@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from symdiff import ir
-from symdiff.ir import DIV, FALSE, HALF, MUL, NEG, ONE, POW, ZERO, Expr, var
+from symdiff.ir import DIV, FALSE, HALF, MUL, NAN, NEG, ONE, POW, ZERO, Expr, var
 from symdiff.ir.functions import ROOT_SLOPE, SQUARES
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.complete.complete import complete
+from symdiff.passes.complete.removable import meaning
 from symdiff.passes.differentiate import is_slope
 
 TWO = ir.const(2)
@@ -40,6 +41,7 @@ def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tupl
     """
     if not has_slopes(outputs):
         return outputs
+    outputs = _unfilled(outputs)
     squares = {n.args[0] for n in ir.topological(outputs) if n.op is SQUARES}
     norms: dict[Expr, Expr] = {}
     still: dict[Expr, Expr] = {}
@@ -75,6 +77,46 @@ def without_slopes(outputs: tuple[Expr, ...], zero: Mapping[Expr, Expr]) -> tupl
     return found
 
 
+def settled(e: Expr) -> Expr:
+    """An expression as it is computed: nan where a norm is 0, of which it has a slope and by which it
+    divides.
+
+    The slope is 0 there by convention, and stands for no limit: its product with a pole is not 0
+    either, as limits of the other factors alone would have it.
+    """
+    slopes = {n.args[0] for n in ir.topological((e,)) if n.op is ROOT_SLOPE}
+    if not slopes:
+        return e
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = ir.rebuild(n, args)
+        for d in _divisors(n):
+            square = d.args[0] if d.op is POW else d
+            if square in slopes:
+                made = ir.where(ir.eq(square.args[0], ZERO), NAN, made)
+        return made
+
+    return ir.transform((e,), rule)[0]
+
+
+def _unfilled(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The outputs with functions of sums of squares in closed form where they were filled: as functions
+    of the norm they are filled again, if they have to be."""
+    sums = {n.args[0] for n in ir.topological(outputs) if n.op is SQUARES}
+    sums |= {SQUARES(s) for s in sums}
+
+    def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        completed = meaning(n.op)
+        if completed is None or sums.isdisjoint(n.args):
+            return ir.rebuild(n, args)
+        function, order = completed
+        names = dict(zip(function.variables, args, strict=True))
+        return ir.substitute((function.plain_form(order),), names)[0]
+
+    found = ir.transform(outputs, rule)
+    return found if found == outputs else _unfilled(found)
+
+
 def _poles(outputs: tuple[Expr, ...], zeros: set[Expr]) -> bool:
     """Whether any of these is a factor of a divisor."""
     return any(not zeros.isdisjoint(_divisors(n)) for n in ir.topological(outputs))
@@ -108,4 +150,4 @@ def _divisors(n: Expr) -> list[Expr]:
     return found
 
 
-__all__ = ["has_slopes", "without_slopes"]
+__all__ = ["has_slopes", "settled", "without_slopes"]

@@ -42,7 +42,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import MAXIMUM, MINIMUM, UNIT
+from symdiff.ir.functions import EXTREMES, UNIT
 from symdiff.lowering.target import COMPENSATED, COMPENSATED_EXP, COMPENSATED_EXPM1, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS
 from symdiff.passes.accuracy.error_test import ErrorTest
@@ -174,7 +174,7 @@ class _Losses:
             return (ZERO if own is ZERO else own / ir.abs_(args[1])) + self._once(e)
         if op is WHERE:
             return ir.where(args[0], losses[1], losses[2])
-        if op in (MAXIMUM, MINIMUM):
+        if op in EXTREMES:
             return losses[0] + losses[1]
         if op in STEPS:
             self._decide((args[0], ZERO), (losses[0], ZERO))

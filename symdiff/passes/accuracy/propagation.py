@@ -33,7 +33,7 @@ from symdiff.ir import (
     Expr,
     const,
 )
-from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.ir.functions import EXTREMES
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INDEX,
@@ -63,7 +63,7 @@ FLOOR = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
 """The units that an operation loses that underflows."""
 MANY = 64
 """Terms of products of matrices that may underflow and still count."""
-_KEEPS = (ADD, SUB, NEG, ABS, WHERE, MAXIMUM, MINIMUM, LOAD)
+_KEEPS = (ADD, SUB, NEG, ABS, WHERE, *EXTREMES, LOAD)
 """Operations that do not underflow."""
 
 

@@ -16,7 +16,7 @@ from itertools import product
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, DIV, EQ, LE, LT, MUL, NEG, NOT, POW, SUB, VAR, WHERE, Expr
-from symdiff.ir.functions import EXP, MAXIMUM, MINIMUM, SIN, TAN
+from symdiff.ir.functions import EXP, EXTREMES, MAXIMA, SIN, TAN
 
 NEGATIVE, ZERO_, POSITIVE = 1, 2, 4
 ANY = NEGATIVE | ZERO_ | POSITIVE
@@ -117,8 +117,8 @@ class Signs:
             return self._power(e, masks[0])
         if op is WHERE:
             return masks[1] | masks[2]
-        if op in (MAXIMUM, MINIMUM):
-            pick = max if op is MAXIMUM else min
+        if op in EXTREMES:
+            pick = max if op in MAXIMA else min
             return _mask(pick(x, y) for x, y in product(_members(masks[0]), _members(masks[1])))
         if op is ABS:
             return (masks[0] & ZERO_) | (POSITIVE if masks[0] & ~ZERO_ else 0)

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, AND, EQ, LT, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
-from symdiff.ir.functions import COPYSIGN, COS, HYPOT, MAXIMUM, MINIMUM, SIN, TAN
+from symdiff.ir.functions import COPYSIGN, COS, EXTREMES, HYPOT, MAXIMA, SIN, TAN
 from symdiff.ir.functions import domain as domain_of
 
 TINY = Fraction(1, 1000)
@@ -25,7 +25,7 @@ MOST_ANGLE = Fraction(3, 2)
 MAX_DISJUNCTS = 4
 MAX_NODES = 1500
 
-ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, MAXIMUM, MINIMUM)
+ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, *EXTREMES)
 """Operations of conditions whose regions can be trusted to have a simple shape."""
 
 
@@ -160,10 +160,10 @@ def _of_cosine(u: Expr, drop: Fraction) -> tuple[Expr, float] | None:
 def clamp_of(e: Expr) -> tuple[Expr, Expr, Expr] | None:
     """(when it acts, the value then, the quantity otherwise) of max(u, eps) and the
     like, and of a branch that replaces a quantity by a constant."""
-    if e.op in (MAXIMUM, MINIMUM):
+    if e.op in EXTREMES:
         for c, u in (e.args, e.args[::-1]):
             if (q := ir.rational(c)) is not None and 0 < abs(q) <= TINY:
-                return (ir.lt(u, c) if e.op is MAXIMUM else ir.lt(c, u)), c, u
+                return (ir.lt(u, c) if e.op in MAXIMA else ir.lt(c, u)), c, u
     if e.op is WHERE:
         condition, a, b = e.args
         for holds, c, u in ((condition, a, b), (positive(ir.not_(condition)), b, a)):
@@ -286,7 +286,7 @@ def _folds_once(e: Expr) -> bool:
     folds = 0
     while e.op is not VAR:
         inner = [a for a in e.args if ir.variables((a,))]
-        if len(inner) != 1 or e.op in (HYPOT, MAXIMUM, MINIMUM):
+        if len(inner) != 1 or e.op in (HYPOT, *EXTREMES):
             return False
         q = ir.rational(e.args[1]) if e.op is ir.POW else Fraction(1)
         if q is None or q <= 0:

@@ -1,0 +1,67 @@
+"""The elementary functions: one table entry each, nothing about them elsewhere.
+
+An entry says how the function is called in Python, its derivative, its real
+domain and kinks, and how each target evaluates it. A test samples every entry
+because it is in the table of its family. Formulas: NIST DLMF, chapters 4 to 10 and 19.
+
+`columns`         what entries of several families say alike
+`named_numbers`   numbers with names
+`roots_and_norms`  cube roots and norms
+`trigonometric`   sine and its kin
+`hyperbolic`      hyperbolic functions
+`selection`       steps and selections
+`sinc`            sines of multiples of pi
+`exponential`     exponentials, logarithms, and products with these
+`normal`          error functions and the normal distribution
+`gamma`           the gamma function and the derivatives of its logarithm
+`marks`           what passes put into formulas: operations that nobody calls
+`composites`      names that are shorthands for combinations of entries
+"""
+
+from __future__ import annotations
+
+from symdiff.ir import ABS, OPS, POW, SIGN, TRUE, ZERO, Expr, Op, eq, integer, le, or_, rational
+from symdiff.ir.functions import (
+    exponential,
+    gamma,
+    hyperbolic,
+    named_numbers,
+    normal,
+    roots_and_norms,
+    selection,
+    sinc,
+    trigonometric,
+)
+from symdiff.ir.functions.composites import *  # noqa: F403
+from symdiff.ir.functions.exponential import *  # noqa: F403
+from symdiff.ir.functions.gamma import *  # noqa: F403
+from symdiff.ir.functions.hyperbolic import *  # noqa: F403
+from symdiff.ir.functions.marks import *  # noqa: F403
+from symdiff.ir.functions.named_numbers import *  # noqa: F403
+from symdiff.ir.functions.normal import *  # noqa: F403
+from symdiff.ir.functions.roots_and_norms import *  # noqa: F403
+from symdiff.ir.functions.selection import *  # noqa: F403
+from symdiff.ir.functions.selection import FLOOR
+from symdiff.ir.functions.sinc import *  # noqa: F403
+from symdiff.ir.functions.trigonometric import *  # noqa: F403
+
+TABLE: tuple[Op, ...] = (
+    *named_numbers.ENTRIES, ABS, SIGN, *exponential.ENTRIES, *roots_and_norms.ENTRIES, *trigonometric.ENTRIES,
+    *hyperbolic.ENTRIES, *normal.ENTRIES, *gamma.ENTRIES, *sinc.ENTRIES, *selection.ENTRIES,
+)  # fmt: skip
+"""Every elementary function: the tables of the families."""
+
+
+def domain(op: Op, args: tuple[Expr, ...]) -> Expr:
+    """The closed condition outside of which `op(*args)` is nan over the reals."""
+    if op.domain is not None:
+        return op.domain(*args)
+    if op is POW and integer(args[1]) is None:
+        if rational(args[1]) is not None:
+            return le(ZERO, args[0])
+        return or_(le(ZERO, args[0]), eq(FLOOR(args[1]), args[1]))
+    return TRUE
+
+
+BUILTIN = frozenset(OPS.values())
+"""The operations that symdiff itself defines; users and passes may make others."""

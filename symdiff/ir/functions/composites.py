@@ -1,0 +1,106 @@
+"""Names that are shorthands for combinations of entries."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from symdiff.ir import (
+    HALF,
+    NAN,
+    ONE,
+    ZERO,
+    Expr,
+    abs_,
+    add,
+    and_,
+    const,
+    div,
+    eq,
+    le,
+    lt,
+    mul,
+    neg,
+    power,
+    sqrt,
+    where,
+)
+from symdiff.ir.functions.exponential import EXP, EXPM1, LOG, LOG1P, LOGADDEXP, XLOGY
+from symdiff.ir.functions.gamma import GAMMA, LGAMMA, POLYGAMMA
+from symdiff.ir.functions.named_numbers import LN2, LN10, PI
+from symdiff.ir.functions.normal import ERFC, normal_below
+from symdiff.ir.functions.selection import FLOOR
+from symdiff.ir.functions.trigonometric import SIN
+
+_degrees = functools.partial(mul, const(180 / Fraction(math.pi)))  # with the double, as in Python
+_radians = functools.partial(mul, const(Fraction(math.pi) / 180))
+COMPOSITES: dict[str, Callable[..., Expr]] = {
+    "math.sqrt": sqrt,
+    "numpy.sqrt": sqrt,
+    "math.pow": power,
+    "numpy.power": power,
+    "numpy.pow": power,
+    "numpy.float_power": power,
+    "numpy.square": lambda x: power(x, 2),
+    "numpy.reciprocal": lambda x: div(ONE, x),
+    "numpy.negative": neg,
+    "numpy.positive": lambda x: x,
+    "numpy.add": add,
+    "numpy.subtract": lambda a, b: a - b,
+    "numpy.multiply": mul,
+    "numpy.divide": div,
+    "numpy.true_divide": div,
+    **dict.fromkeys(("math.degrees", "numpy.degrees", "numpy.rad2deg"), _degrees),
+    **dict.fromkeys(("math.radians", "numpy.radians", "numpy.deg2rad"), _radians),
+    "numpy.heaviside": lambda x, h: where(
+        eq(x, ZERO), h, where(lt(x, ZERO), ZERO, where(lt(ZERO, x), ONE, NAN))
+    ),
+    "numpy.logaddexp2": lambda a, b: div(LOGADDEXP(mul(LN2(), a), mul(LN2(), b)), LN2()),
+    "numpy.floor_divide": lambda a, b: FLOOR(div(a, b)),
+    "numpy.mod": lambda a, b: a - mul(b, FLOOR(div(a, b))),
+    "numpy.remainder": lambda a, b: a - mul(b, FLOOR(div(a, b))),
+    "scipy.special.digamma": lambda x: POLYGAMMA(ZERO, x),
+    "scipy.special.psi": lambda x: POLYGAMMA(ZERO, x),
+    "scipy.special.expit": lambda x: div(ONE, ONE + EXP(neg(x))),
+    "scipy.special.log_expit": lambda x: neg(LOGADDEXP(ZERO, neg(x))),
+    "scipy.special.logit": lambda x: LOG(div(x, ONE - x)),
+    "scipy.special.entr": lambda x: neg(mul(x, LOG(x))),
+    "scipy.special.exprel": lambda x: where(eq(x, ZERO), ONE, div(EXPM1(x), x)),
+    "scipy.special.ndtr": normal_below,
+    "numpy.conj": lambda x: x,
+    "numpy.real": lambda x: x,
+    "numpy.imag": lambda x: ZERO,
+    "numpy.angle": lambda x: where(lt(x, ZERO), PI(), ZERO),
+    "numpy.conjugate": lambda x: x,
+    "scipy.special.rgamma": lambda x: div(ONE, GAMMA(x)),
+    "scipy.special.beta": lambda a, b: div(mul(GAMMA(a), GAMMA(b)), GAMMA(a + b)),
+    "scipy.special.betaln": lambda a, b: LGAMMA(a) + LGAMMA(b) - LGAMMA(a + b),
+    "scipy.special.poch": lambda z, m: div(GAMMA(z + m), GAMMA(z)),
+    "scipy.special.binom": lambda n, k: div(
+        GAMMA(n + ONE), mul(GAMMA(k + ONE), GAMMA(n - k + ONE))
+    ),
+    "scipy.special.erfcx": lambda x: mul(EXP(power(x, 2)), ERFC(x)),
+    "scipy.special.log_ndtr": lambda x: LOG(normal_below(x)),
+    "scipy.special.rel_entr": lambda x, y: where(
+        and_(eq(x, ZERO), eq(y, ZERO)), XLOGY(x, x) - XLOGY(x, y), XLOGY(x, div(x, y))
+    ),
+    "scipy.special.kl_div": lambda x, y: COMPOSITES["scipy.special.rel_entr"](x, y) - x + y,
+    "scipy.special.huber": lambda d, r: where(
+        le(abs_(r), d), mul(HALF, power(r, 2)), mul(d, abs_(r) - mul(HALF, d))
+    ),
+    "scipy.special.pseudo_huber": lambda d, r: mul(
+        power(d, 2), sqrt(ONE + power(div(r, d), 2)) - ONE
+    ),
+    "scipy.special.boxcox": lambda x, k: where(eq(k, ZERO), LOG(x), div(power(x, k) - ONE, k)),
+    "scipy.special.boxcox1p": lambda x, k: where(
+        eq(k, ZERO), LOG1P(x), div(EXPM1(mul(k, LOG1P(x))), k)
+    ),
+    "scipy.special.inv_boxcox": lambda y, k: where(
+        eq(k, ZERO), EXP(y), power(mul(k, y) + ONE, div(ONE, k))
+    ),
+    "scipy.special.exp10": lambda x: EXP(mul(LN10(), x)),
+    "scipy.special.cosm1": lambda x: mul(const(-2), power(SIN(div(x, const(2))), 2)),
+}
+"""Python names that are shorthands for combinations of table entries."""

@@ -1,0 +1,155 @@
+"""The gamma function and the derivatives of its logarithm."""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+from typing import Any
+
+from symdiff.ir import (
+    HALF,
+    ONE,
+    ZERO,
+    Expr,
+    Op,
+    and_,
+    const,
+    div,
+    eq,
+    integer,
+    le,
+    lt,
+    mul,
+    neg,
+    power,
+    where,
+)
+from symdiff.ir.functions.columns import flint
+from symdiff.ir.functions.exponential import LOG
+from symdiff.ir.functions.named_numbers import PI
+from symdiff.ir.functions.selection import FLOOR, ROUND
+from symdiff.ir.functions.trigonometric import TAN
+
+
+def no_gamma(x: Expr) -> Expr:
+    """The poles of gamma: 0, -1, -2, ..."""
+    return and_(le(x, ZERO), eq(FLOOR(x), x))
+
+
+GAMMA: Op = Op(
+    "gamma", 1,
+    pole=no_gamma,
+    partials=lambda x: (mul(GAMMA(x), POLYGAMMA(ZERO, x)),),
+    fold=lambda x: Fraction(math.factorial(int(x) - 1)) if x.denominator == 1 and 0 < x < 100 else None,
+    names=("math.gamma", "scipy.special.gamma"),
+    sympy=lambda sp, x: sp.gamma(x),
+    libm="tgamma", python="math.gamma({0})",
+    ball=lambda x: x.gamma(),
+)  # fmt: skip
+LGAMMA: Op = Op(
+    "lgamma", 1,
+    pole=no_gamma,
+    partials=lambda x: (POLYGAMMA(ZERO, x),),
+    fold=lambda x: Fraction(0) if x in (1, 2) else None,
+    names=("math.lgamma", "scipy.special.gammaln", "scipy.special.loggamma"),
+    sympy=lambda sp, x: sp.log(sp.Abs(sp.gamma(x))),
+    libm="lgamma", python="math.lgamma({0})",
+    ball=lambda x: x.lgamma() if x > 0 else abs(x.gamma()).log(),
+)  # fmt: skip
+
+
+def _polygamma_ball(n: Any, x: Any) -> Any:
+    order = int(n.unique_fmpz())
+    if order == 0:
+        return x.digamma()
+    library = flint()
+    if not (x > 0 or x < 0):
+        return library.arb("nan")
+    far = x if x > 0 else 1 - x  # (-1)**(n+1) n! zeta(n+1, x)
+    value = library.arb(order + 1).zeta(far) * math.factorial(order)
+    if x > 0:
+        return value if order % 2 else -value
+    ctx = library.ctx  # (-1)**n psi_n(1 - x) less the derivative of pi*cot(pi*x)
+    cap, ctx.cap = ctx.cap, order + 1
+    try:
+        waves = library.arb_series([x, 1]).cot_pi()[order]
+    finally:
+        ctx.cap = cap
+    return -value - library.arb.pi() * waves * math.factorial(order)
+
+
+_BERNOULLI_NUMBERS = 18
+"""Terms of the asymptotic series of the polygamma function."""
+
+
+@functools.cache
+def _bernoulli() -> tuple[Fraction, ...]:
+    """B_2, B_4 and so on, by the recurrence DLMF 24.5.3."""
+    found = [Fraction(1)]
+    for m in range(1, 2 * _BERNOULLI_NUMBERS + 1):
+        total = sum((math.comb(m + 1, k) * b for k, b in enumerate(found)), Fraction(0))
+        found.append(-total / (m + 1))
+    return tuple(found[2::2])
+
+
+def _polygamma_expand(n: Expr, x: Expr) -> Expr:
+    """Reflection for x < 1/2, recurrence up to x + 22 + 2*n, then the asymptotic
+    series, which is right to 2**-110 there (DLMF 5.5.2, 5.5.4, 5.11.2, 5.15.5, 5.15.6, 5.15.8)."""
+    order = integer(n)
+    if order is None or not 0 <= order <= MAX_POLYGAMMA:
+        raise NotImplementedError(f"polygamma of order {n} has no kernel")
+    reflected = lt(x, HALF)
+    t = where(reflected, ONE - x, x)
+    steps = 22 + 2 * order
+    shift = t + const(steps)
+    z = div(ONE, power(shift, 2))
+    series: Expr = ZERO
+    for k in range(_BERNOULLI_NUMBERS, 0, -1):
+        scale = Fraction(math.factorial(2 * k + order - 1), math.factorial(2 * k))
+        series = mul(z, series + const(_bernoulli()[k - 1] * scale))
+    if order == 0:
+        tail = LOG(shift) - div(HALF, shift) - series
+        for k in range(steps - 1, -1, -1):
+            tail = tail - div(ONE, t + const(k))
+        return where(reflected, tail - div(PI(), TAN(mul(PI(), x - ROUND(x)))), tail)
+    lead = const(math.factorial(order - 1)) + div(const(Fraction(math.factorial(order), 2)), shift)
+    total = div(lead + series, power(shift, order))
+    for k in range(steps - 1, -1, -1):
+        total = total + div(const(math.factorial(order)), power(t + const(k), order + 1))
+    value = total if order % 2 else neg(total)
+    mirrored = neg(value) if order % 2 else value
+    return where(reflected, mirrored - _cotangent_slope(order, x), value)
+
+
+def _cotangent_slope(order: int, x: Expr) -> Expr:
+    """The derivative of pi*cot(pi*x), as a polynomial in c = cot(pi*x): each
+    differentiation takes p(c) to -pi*(1 + c**2)*p'(c)."""
+    p = [0, 1]
+    for _ in range(order):
+        slope = [k * a for k, a in enumerate(p)][1:]
+        p = [-(a + b) for a, b in zip([*slope, 0, 0], [0, 0, *slope], strict=True)]
+    c = div(ONE, TAN(mul(PI(), x - ROUND(x))))
+    total: Expr = ZERO
+    for a in reversed(p):
+        total = total * c + const(a)
+    return mul(power(PI(), order + 1), total)
+
+
+MAX_POLYGAMMA = 20
+"""Highest order of the polygamma function that has a kernel."""
+
+
+POLYGAMMA: Op = Op(
+    "polygamma", 2,
+    pole=lambda n, x: no_gamma(x),
+    partials=lambda n, x: (None, POLYGAMMA(n + ONE, x)),
+    names=("scipy.special.polygamma",),
+    sympy=lambda sp, n, x: sp.polygamma(n, x),
+    expand=_polygamma_expand, written=True,
+    ball=_polygamma_ball,
+)  # fmt: skip
+
+ENTRIES: tuple[Op, ...] = (
+    GAMMA, LGAMMA, POLYGAMMA,
+)  # fmt: skip

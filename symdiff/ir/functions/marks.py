@@ -1,0 +1,54 @@
+"""What passes put into formulas: operations that nobody calls."""
+
+from __future__ import annotations
+
+from symdiff.ir import CONST, HALF, ONE, ZERO, Op, const, div, eq, mul, neg, power, where
+from symdiff.ir.functions.selection import TAKEN
+
+EXTENDED = Op(
+    "extended", 2,
+    partials=lambda value, smooth: (None, ONE),
+    simplify=lambda value, smooth: value if smooth is value or smooth.op is CONST else None,
+    expand=lambda value, smooth: value, sympy=lambda sp, value, smooth: value,
+)  # fmt: skip
+"""The value that a guard puts near a singularity, with the derivatives of the smooth
+extension; made by `passes.guards.guards`."""
+
+SQUARES: Op = Op(
+    "squares", 1, sign="nonnegative", partials=lambda s: (ONE,),
+    simplify=lambda s: s if s.op is SQUARES or s.op is CONST else None,
+    expand=lambda s: s, sympy=lambda sp, s: s,
+)  # fmt: skip
+"""A number that is a sum of squares; made by `loops.simplify.running_norms`."""
+
+ROOT_SLOPE: Op = Op(
+    "root_slope", 1, sign="nonnegative",
+    partials=lambda s: (neg(div(ROOT_SLOPE(s), mul(const(2), s))),),
+    expand=lambda s: where(eq(s, ZERO), ZERO, div(ONE, mul(const(2), power(s, HALF)))),
+    sympy=lambda sp, s: 1 / (2 * sp.sqrt(s)), ball=lambda s: s if s.is_zero() else 1 / (2 * s.sqrt()),
+    kink=lambda s: s, kink_rule="the derivative of a norm at 0 is 0, its subgradient of least norm",
+)  # fmt: skip
+"""The slope of the root of a sum of squares: 0 where that is 0, which stands for no limit. Before it
+is differentiated, `loops.simplify.norm_slopes` has the quotient that it is in its place."""
+
+DETACHED = Op(
+    "detached", 1,
+    partials=lambda x: (None,), simplify=lambda x: x if x.op is CONST else None,
+    expand=lambda x: x, sympy=lambda sp, x: x,
+)  # fmt: skip
+"""A number of which no derivative is taken, as what it is used for does not depend on it;
+made by `loops.simplify.exponents`."""
+
+PINNED: Op = Op(
+    "pinned", 3, partials=lambda h, value, closed: (None, None, ONE),
+    expand=lambda h, value, closed: where(eq(h, ZERO), value, closed),
+    sympy=lambda sp, h, value, closed: closed,
+)  # fmt: skip
+"""A formula with the value that it is given where h = 0. That is the value of a point: no
+branch, which would count beside it as well; made by `passes.complete.removable`."""
+
+
+MARKS = (DETACHED, EXTENDED, SQUARES)
+"""What says something of its first argument, whose value it has: only derivatives are its own."""
+DERIVED = (*MARKS, TAKEN, ROOT_SLOPE)
+"""What only derivatives ask for: written out before anything is computed."""
