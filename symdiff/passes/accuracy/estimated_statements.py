@@ -21,6 +21,7 @@ from symdiff.ir.loop_program import (
     Statement,
     Type,
     Update,
+    expressions,
     index,
     name_of,
     walk,
@@ -93,8 +94,15 @@ def values_of(s: Statement) -> Sequence[Expr]:
     return ()
 
 
-def has_quotients(program: LoopProgram, name: str) -> bool:
-    """Whether an array has quotients by sums, which may be 0/0."""
+def may_be_nan(program: LoopProgram, e: Expr) -> bool:
+    """Whether a result whose error is bounded may be nan: a quotient by sums, which may be 0/0, or an array
+    of such; any, if there is a nan in the program."""
+    every = (x for s in walk(program.block) for x in expressions(s))
+    if any(n is ir.NAN for n in ir.topological((*every, *program.outputs))):
+        return True
+    if e.op is not ARRAY:
+        return divides(e)
+    name = name_of(e)
     return any(isinstance(s, Build) and s.name == name and divides(s.value) for s in program.block)
 
 
@@ -119,4 +127,4 @@ def over_elements(
     return list(each), block
 
 
-__all__ = ["adds_once", "has_quotients", "last_arrays", "over_elements", "unchecked", "values_of"]
+__all__ = ["adds_once", "last_arrays", "may_be_nan", "over_elements", "unchecked", "values_of"]

@@ -68,13 +68,12 @@ from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
 from symdiff.passes.accuracy.estimated_statements import (
     adds_once,
-    has_quotients,
     last_arrays,
+    may_be_nan,
     over_elements,
     unchecked,
     values_of,
 )
-from symdiff.passes.accuracy.lossy import divides
 from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
 from symdiff.passes.accuracy.propagation import (
     EXACT,
@@ -500,14 +499,15 @@ class Estimating(Propagation):
             self.keep(e)
             found = self.error(e)
             if found.flat and found.k <= LIMIT:
-                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if divides(e) else []
+                number = ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e))
+                return [self._check(number)] if may_be_nan(self.program, e) else []
             self.bounded = False
             fine = self._fine(self.units(e, found), const(LIMIT), self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
         found = self.errors.get(name_of(e), EXACT)
         static = found.flat and found.k <= LIMIT
-        if t.kind != "f" or (static and not has_quotients(self.program, name_of(e))):
+        if t.kind != "f" or (static and not may_be_nan(self.program, e)):
             return []
         self.bounded = self.bounded and static
         places = [self.names.fresh("i") for _ in t.shape]
@@ -519,12 +519,12 @@ class Estimating(Propagation):
             for n in t.shape:
                 each = each * raw(REAL_OF, (n,))
             each = ir.where(ir.lt(each, const(HALF)), each, const(HALF))
-        one = ir.where(self._fine(off, each, size), ZERO, ONE)
+        one = ir.where(ir.le(ZERO, size) if self.norm else self._fine(off, each, size), ZERO, ONE)
         each_ = over_elements(
             self.names, places, t, (one, size, off), (False, True, True), self.mark
         )
         (wrong, largest, most), block = each_
-        fine = TRUE if self.norm else ir.le(wrong, ZERO)
+        fine = ir.le(wrong, ZERO)
         if not self.strict:
             fine = ir.and_(fine, self._fine(most, const(LIMIT), largest))
         return [*block, self._check(fine)]

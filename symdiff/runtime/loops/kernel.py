@@ -33,6 +33,7 @@ from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
 if TYPE_CHECKING:
     from symdiff.runtime.loops.recomputed import Recomputed
+    from symdiff.runtime.loops.ties import Sides
 
 ALL = 2
 """Tests for all that the processor's flags tell."""
@@ -49,6 +50,7 @@ class LoopKernel:
     cache : whether compiled code is kept on disk.
     accuracy : as for `symdiff.runtime.scalar.kernel.Kernel`.
     tiers : how flagged values are computed again; None if they are not.
+    sides : what computes results in which a slope at a tie shows, which is nan here.
     """
 
     def __init__(
@@ -59,8 +61,9 @@ class LoopKernel:
         cache: bool = True,
         accuracy: str = "high",
         tiers: LoopFunction | None = None,
+        sides: Sides | None = None,
     ) -> None:
-        self.program, self.parallel, self.tiers = program, parallel, tiers
+        self.program, self.parallel, self.tiers, self.sides = program, parallel, tiers, sides
         self.cache, self.accuracy = cache, accuracy
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
@@ -79,6 +82,7 @@ class LoopKernel:
     def __reduce__(self) -> tuple[Any, ...]:
         return LoopKernel, (
             self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers,
+            self.sides,
         )  # fmt: skip
 
     def llvm(self) -> str:
@@ -198,6 +202,8 @@ class LoopKernel:
                     return code.larger.run(values, out, result)
                 return code.run(values, out, result)
             except NotAtOnceError as error:
+                if error.results is not None and self._shows_ties(error.results):
+                    return self._more_accurately(dtype, values, error.results, out, result)
                 from symdiff.runtime.loops.recomputed import agree_all, filled
 
                 results = self.code(dtype).run(values, out, result)
@@ -216,11 +222,17 @@ class LoopKernel:
     def _more_accurately(
         self, dtype: str, values: Sequence[Any], plain: Sequence[Any], out: Any, result: Any
     ) -> list[Any]:
+        if self.sides is not None and self._shows_ties(plain):
+            return self.sides(values, plain, out)
         if self._again is None:
             from symdiff.runtime.loops.recomputed import Recomputed
 
             self._again = Recomputed(self, self._wide)
         return self._again(dtype, values, plain, out, result)
+
+    def _shows_ties(self, results: Sequence[Any]) -> bool:
+        """Whether slopes at ties may be in results."""
+        return self.sides is not None and any(np.isnan(v).any() for v in results)
 
     def _wide(self, program: LoopProgram) -> WideLoopKernel:
         return WideLoopKernel(program, parallel=self.parallel, cache=self.cache)
