@@ -79,8 +79,8 @@ class _Branches:
             below, first, last = ir.lt(of, ZERO), -ir.abs_(factor), ir.abs_(factor)
         elif step.op is WHERE and all(ir.rational(a) is not None for a in step.args[1:]):
             below, first, last = step.args
-            of = _compared(below)
-            if of is None or not self._in_sizes(of, other):
+            compared = _compared(below)
+            if compared is None or not self._in_sizes(compared, other):
                 return None
         else:
             return None

@@ -134,7 +134,7 @@ def _small_angle(e: Expr) -> tuple[Expr, float] | None:
                 return next(x for x in u.args if x.op is COS).args[0], 0.0
         return None
     if a.op is ir.CONST:  # c < cos(u)
-        return _of_cosine(b, 1 - (ir.rational(a) or 1))
+        return _of_cosine(b, 1 - (ir.rational(a) or Fraction(1)))
     q = ir.rational(b)
     if q is None or not 0 < q < 1:
         return None
