@@ -312,11 +312,13 @@ class Stretches:
     axes : the axes of parameters whose sizes the names in them are.
     single : numbers of elements of arrays, for which it makes a difference that they are 1: an
         array of one element has a truth.
+    decisive : sizes on which it hangs what is computed: there is a program for each of them.
     """
 
     pairs: tuple[tuple[Expr, Expr], ...] = ()
     axes: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     single: tuple[Expr, ...] = ()
+    decisive: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

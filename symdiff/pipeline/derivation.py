@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import GuardWarning, SymdiffError
+from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError
 from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN
@@ -186,14 +186,25 @@ class Source:
         does not count."""
         found = shapes_of(self.parameters.real, values, mapped)
         while True:
-            self.raw(static, found)
-            met = self.met[static_key(static), _shape_key(found)]
-            if not met.pairs and not met.single:
+            met = self._met(static, found)
+            if not met.pairs and not met.single and not met.decisive:
                 return found
             more = stretched(met, found, values, mapped)
             if more is None:
                 return found
             found = more
+
+    def _met(self, static: Mapping[str, Any], shapes: Shapes) -> Stretches:
+        """The sizes for which what is captured for arguments of these shapes does not hold."""
+        self.fresh()
+        place = static_key(static), _shape_key(shapes)
+        met = self.met.get(place)
+        if met is None or not met.decisive:
+            try:
+                self.raw(static, shapes)
+            except SizesDecideError as error:
+                self.met[place] = error.sizes
+        return self.met[place]
 
     def has_one_kernel(self, static: Mapping[str, Any], shapes: Shapes) -> bool:
         """Whether what was captured for these arguments holds for all sizes of arrays that

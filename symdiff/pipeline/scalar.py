@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
@@ -116,24 +117,30 @@ def shown(program: Program) -> Program:
 
 
 def short_derivative(
-    program: Program, names: Sequence[str], conditional: bool = True
+    program: Program,
+    names: Sequence[str],
+    conditional: bool = True,
+    literals: Sequence[Fraction] = (),
 ) -> list[Short]:
     """The mixed partial derivative by each name in turn, of every output, for people to read:
     from what kernels are made of, and from the chain rule of the program as it was written.
-    Not conditional: only forms that hold wherever the function is defined."""
+    Not conditional: only forms that hold wherever the function is defined. Literals are numbers
+    that were written as decimals."""
     made = closed_for_people(derivative(program, names).outputs)
-    if max(tree_sizes(program.outputs).values(), default=0) > MAX_OPERATIONS:
-        return short_forms(made, conditional=conditional)  # too long for another start
+    if max(tree_sizes(program.outputs).values(), default=0) > MAX_OPERATIONS:  # too long to start
+        return short_forms(made, conditional=conditional, literals=literals)
     chain: Sequence[Expr] = program.outputs
     for name in names:
         chain = pushforward(chain, {ir.var(name): ir.ONE})
-    return short_forms(made, chain, program.outputs, conditional)
+    return short_forms(made, chain, program.outputs, conditional, literals)
 
 
-def short_value(program: Program, conditional: bool = True) -> list[Short]:
+def short_value(
+    program: Program, conditional: bool = True, literals: Sequence[Fraction] = ()
+) -> list[Short]:
     """The function itself, for people to read."""
     made = closed_for_people(value(program).outputs)
-    return short_forms(made, program.outputs, program.outputs, conditional)
+    return short_forms(made, program.outputs, program.outputs, conditional, literals)
 
 
 def simplified(program: Program, notes: Notes | None = None) -> Program:

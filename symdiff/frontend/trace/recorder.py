@@ -122,6 +122,7 @@ class Recorder(Interface):
         self.numbers_only: tuple[str, str, bool] | None = None
         self.took_single = False
         self.singles: dict[Expr, None] = {}
+        self.decisive: dict[Expr, None] = {}
         self.guessed: frozenset[str] = frozenset()
         self.growing: dict[ast.stmt, Any] = {}
         self.data: dict[str, np.ndarray[Any, Any]] = {}

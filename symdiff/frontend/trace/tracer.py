@@ -45,7 +45,7 @@ from symdiff.frontend.trace.values import (
     array_of,
     is_number,
 )
-from symdiff.ir import FALSE, TRUE, Expr
+from symdiff.ir import FALSE, TRUE, Expr, loop_program
 
 
 class Tracer(Conditions):
@@ -109,6 +109,8 @@ class Tracer(Conditions):
     def either(self, c: Cond, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         """Run both sides of a condition and merge what they leave and give."""
         self.need(c)
+        if self.of_sizes(c.expr):
+            self.decisive.update(dict.fromkeys(loop_program.leaves((c.expr,))))
         frame, start, sides = self.frame, self.frame.env, []
         for literal, run in ((c.expr, then), (ir.not_(c.expr), other)):
             frame.env, frame.flow = dict(start), Flow()
@@ -132,7 +134,20 @@ class Tracer(Conditions):
         self._merge_changes(c.expr, a.changes, b.changes)
         if a.value is b.value:
             return a.value
+        self._must_be_alike(c.expr, x, y)
         return self._chosen("", self.merge(c.expr, x, y), (a.value, a.env), (b.value, b.env))
+
+    def of_sizes(self, condition: Expr) -> bool:
+        """Whether a condition is one on sizes of arguments alone, which a call says."""
+        leaves = loop_program.leaves((condition,))
+        return self.shapes is not None and bool(leaves) and self.parameter_sizes.issuperset(leaves)
+
+    def _must_be_alike(self, condition: Expr, a: Any, b: Any) -> None:
+        """Refuse arrays of two kinds, of which sizes say which one is returned."""
+        if self.frame.caller is None and self.of_sizes(condition):
+            kinds = {getattr(v, "kind", "") for v in (a, b)}
+            if len(kinds) > 1 and "" not in kinds:
+                raise Refused("what is returned has another dtype for other sizes")
 
     def _as_left(self, value: Any, changes: Changes) -> Any:
         """A value with the contents that its containers had at the end of a side."""
@@ -166,6 +181,7 @@ class Tracer(Conditions):
         if a.returned is FALSE or b.returned is FALSE:
             flow.value = b.value if a.returned is FALSE else a.value
         else:
+            self._must_be_alike(c, a.value, b.value)
             flow.value = self.merge(c, a.value, b.value)
         return flow
 
@@ -246,6 +262,7 @@ class Tracer(Conditions):
         if saved.returned is FALSE or inner.returned is FALSE:
             flow.value = inner.value if saved.returned is FALSE else saved.value
         else:
+            self._must_be_alike(saved.returned, saved.value, inner.value)
             flow.value = self.merge(saved.returned, saved.value, inner.value)
         frame.flow = flow
         stopped = ir.or_(saved.broken, saved.continued)
