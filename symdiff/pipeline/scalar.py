@@ -25,6 +25,7 @@ from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
+from symdiff.passes.cancel.branch_sides import absolute_values_of_branches
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.cancel.signsquares import squares_of_signs, steps_of
@@ -176,8 +177,13 @@ def forget() -> None:
         _found.clear()
 
 
+def _assumed(program: Program) -> tuple[Expr, ...]:
+    """The outputs where what the user asserts holds, and in each branch its condition."""
+    return assume(absolute_values_of_branches(program.outputs), program.assumptions)
+
+
 def _simplified(program: Program, notes: Notes) -> Program:
-    p = notes.stage("assume", program, lambda: assume(program.outputs, program.assumptions))
+    p = notes.stage("assume", program, lambda: _assumed(program))
     if "guards" not in notes.without:
         p = notes.stage("guards", p, lambda: guards(p.outputs, p.assumptions, notes.guards))
         notes.guarded = p.outputs if notes.guarded is None else notes.guarded
