@@ -49,7 +49,7 @@ _STARTS = {
 }
 
 
-def nest_lines(program: LoopProgram) -> tuple[list[str], list[str]]:
+def loop_lines(program: LoopProgram) -> tuple[list[str], list[str]]:
     """The statements of a program, and the texts of its outputs."""
     printer = _TextPrinter(program, "float64")
     for p in program.params:

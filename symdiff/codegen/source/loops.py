@@ -104,7 +104,7 @@ _ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowEr
 _SIGNS = {ir.ADD: "+", ir.SUB: "-", ir.MUL: "*", FLOORDIV: "//", MOD: "%"}
 
 
-def nest_source(
+def loop_source(
     name: str,
     program: LoopProgram,
     *,
