@@ -80,8 +80,8 @@ def formula_lines(
     printer.block(program.block, program.outputs)
     texts = printer.texts(program.outputs)
     own = {printer.name(p.name) for p in program.params}
-    whole = _one_name([*printer.lines, *texts], own)
-    lines = _renumbered(whole, own)
+    lines = _one_name([*printer.lines, *texts], own)
+    lines = _renumbered(lines, own)
     lines, texts = lines[: len(lines) - len(texts)], lines[len(lines) - len(texts) :]
     left: list[str] = []
     for label, text in zip(labels, texts, strict=True):
