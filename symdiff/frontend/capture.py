@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.errors import Location, SymdiffError, UnsupportedError
+from symdiff.errors import Location, SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import captures, per_element, pytrees
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.interpreter import Interpreter
@@ -106,6 +106,9 @@ def capture(
                 found = _capture(t, fun, parameters, given, plan, trees)
                 return plan.noted(found)
             except UnsupportedError as error:
+                if t.decisive and shapes is not None:
+                    sizes = Stretches((), plan.axes(), decisive=tuple(t.decisive))
+                    raise SizesDecideError(error, sizes) from None
                 if t.took_single:
                     raise UnsupportedError(
                         error.message, error.location, "; ".join(filter(None, (error.hint, SINGLE)))
