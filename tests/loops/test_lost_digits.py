@@ -319,14 +319,14 @@ def test_values_in_loops_need_no_tests_of_their_own():
     from symdiff.runtime.loops.kernel import LoopKernel
 
     found = []
-    guarded = LoopKernel.guarded
+    tested = LoopKernel.tested
 
     def seen(self, *args):
-        found.append(guarded(self, *args))
+        found.append(tested(self, *args))
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch, symdiff.options(validate=False):
-        patch.setattr(LoopKernel, "guarded", seen)
+        patch.setattr(LoopKernel, "tested", seen)
         symgrad(log_sum_exp, verify=False, cache=False)(np.linspace(-3, 3, 50))
     assert found and not any(s.references for s in found)
 

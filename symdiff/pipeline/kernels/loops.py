@@ -13,7 +13,7 @@ from symdiff.errors import DomainError, SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of
-from symdiff.ir.program import Program, Tree, flatten_like, holding, in_python, map_tree
+from symdiff.ir.program import Program, Tree, flatten_like, folded, in_python, map_tree
 from symdiff.ir.program import nested as as_lists
 from symdiff.pipeline.derivation import Source, Step
 from symdiff.pipeline.kernels.scalar import nested
@@ -335,18 +335,17 @@ def of_numbers(program: Program | LoopProgram) -> bool:
 
 def _joined_rows(tree: Tree, made: Mapping[int, Sequence[Any]], one: bool) -> Any:
     """The matrices nested as the result is; those of an array of numbers as one."""
-    if isinstance(tree, (tuple, list)):
-        return holding(tree, (_joined_rows(part, made, one) for part in tree))
-    if isinstance(tree, dict):
-        return {k: _joined_rows(part, made, one) for k, part in tree.items()}
-    if isinstance(tree, np.ndarray):
+
+    def beside(found: Sequence[Any]) -> Any:
+        return found[0] if one else tuple(found)
+
+    def stacked(t: Any) -> Any:
         from scipy.sparse import vstack
 
-        rows = zip(*(made[int(k)] for k in tree.ravel()), strict=True)
-        found = [vstack(list(column), format="csr") for column in rows]
-    else:
-        found = list(made[int(tree)])
-    return found[0] if one else tuple(found)
+        rows = zip(*(made[int(k)] for k in t.ravel()), strict=True)
+        return beside([vstack(list(column), format="csr") for column in rows])
+
+    return folded(tree, lambda k: beside(made[k]), stacked)
 
 
 def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:

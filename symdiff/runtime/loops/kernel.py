@@ -27,7 +27,7 @@ from symdiff.runtime.loops.call import (
     NotAtOnceError,
     WideIntegerError,
 )
-from symdiff.runtime.protocols import GuardedProgram, LoopFunction
+from symdiff.runtime.protocols import LoopFunction, ProgramWithTests
 from symdiff.runtime.scalar import compiled, elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
@@ -72,7 +72,7 @@ class LoopKernel:
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
         self._compiled: dict[tuple[str, int, bool], Code] = {}
-        self._guarded: dict[tuple[str, int, bool], GuardedProgram] = {}
+        self._tested: dict[tuple[str, int, bool], ProgramWithTests] = {}
         self._again: Recomputed | None = None
         self._lock = Lock()
         self._ranks = [
@@ -97,23 +97,23 @@ class LoopKernel:
         """The assembly of the kernel, for people and tests."""
         return jit.assembly(self._text(dtype, 0 if jit.has_flags() else ALL), tidy=True)
 
-    def guarded(self, dtype: str, tests: int, first: bool = False) -> GuardedProgram:
-        """The program with its error tests, for a dtype and tests as of `guard_values`; if it is the first to be
+    def tested(self, dtype: str, tests: int, first: bool = False) -> ProgramWithTests:
+        """The program with its error tests, for a dtype and tests as of `with_error_tests`; if it is the first to be
         called, with its corrections where that has a use."""
         assert self.tiers is not None
         key = dtype, tests, first
         with self._lock:
-            if key not in self._guarded:
+            if key not in self._tested:
                 made = self.tiers.at_once(dtype) if first else None
-                self._guarded[key] = made or self.tiers.double(dtype, tests, True)
-            return self._guarded[key]
+                self._tested[key] = made or self.tiers.double(dtype, tests, True)
+            return self._tested[key]
 
     def _text(self, dtype: str, tests: int = 0, first: bool = False) -> str:
         lanes = compiled.registers(dtype, self.accuracy == "strict")
         kinds = [t.kind for t in self.layout.outputs]
         if self.tiers is None:
             return print_kernel(self.program, dtype, lanes, self.accuracy, kinds=kinds)
-        s = self.guarded(dtype, tests, first)
+        s = self.tested(dtype, tests, first)
         return print_kernel(
             s.program,
             dtype,
@@ -127,7 +127,7 @@ class LoopKernel:
         )
 
     def code(self, dtype: str, tests: int = 0, first: bool = False) -> Code:
-        """The compiled kernel of one dtype, with tests as of `guard_values`: what is not tested
+        """The compiled kernel of one dtype, with tests as of `with_error_tests`: what is not tested
         for, the processor's flags tell, if it has any. `first`: whether it is the first to be called."""
         tests = tests if jit.has_flags() else ALL
         which = dtype, tests, first
@@ -139,7 +139,7 @@ class LoopKernel:
                     lanes = compiled.registers(dtype, self.accuracy == "strict")
                     library = sorted(lanes.library)
                     how = (*which, self.accuracy, lanes.isa, lanes.width, library)
-                    key = cache.key("nests", self._fingerprint(), how, jit.host())
+                    key = cache.key("loops", self._fingerprint(), how, jit.host())
                     linked = compiled.link(key, lambda: self._text(*which), self.cache, tidy=True)
                     found = self._compiled[which] = Code(self, linked, *which)
                     before = self._compiled.get((dtype, tests, True))
