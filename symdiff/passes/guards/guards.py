@@ -56,6 +56,8 @@ MAX_AROUND = 4
 """Conditions that are looked at as guards of a whole output."""
 MAX_PLACES = 8
 """Singular sets at which it is seen whether other branches cut them out too."""
+BEST = 3
+"""What the verdict on a guard is worth that is right for all other variables."""
 MAX_ROUNDS = 4
 """How often guards are looked at, as those that cut out the same may be one."""
 
@@ -256,20 +258,15 @@ class _Repairs:
             repaired: list[dict[Expr, Expr]] = []
             for written in parts:
                 part = positive(written)
-                for self.set, fine in settings(loose[written]):
-                    whole, v = self._part(part, small, plain)
-                    split = None if v is not None else near_and_beyond(self._with_set(part)[0])
-                    if split is not None:
-                        if (joined := self._middle(node, holds, small, plain)) is not None:
-                            self.set = {}
-                            self.silent.update(ir.topological((condition,)), (node,))
-                            return joined
-                        whole, v = self._part(split[0], small, plain)
-                    if v is not None and v.kind == "right":
-                        break
-                if v is not None and split is not None:
-                    rest = ir.or_(rest, ir.and_(part, split[1]) if self.set else split[1])
-                    part = ir.and_(part, split[0]) if self.set else split[0]
+                whole, v, split, fine = self._judged(part, small, plain, loose[written])
+                if split is not None:
+                    if (joined := self._middle(node, holds, small, plain)) is not None:
+                        self.set = {}
+                        self.silent.update(ir.topological((condition,)), (node,))
+                        return joined
+                    if v is not None:
+                        rest = ir.or_(rest, ir.and_(part, split[1]) if self.set else split[1])
+                        part = ir.and_(part, split[0]) if self.set else split[0]
                 if v is not None and v.outside:
                     plain, whole, v = self._defined(part, small, plain, whole, v)
                 self.set = {}
@@ -308,6 +305,26 @@ class _Repairs:
                 return joined
         return None
 
+    def _judged(
+        self, part: Expr, small: Expr, plain: Expr, loose: list[Expr]
+    ) -> tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr]:
+        """What to think of a conjunction, whether all of it is bounded, what of it is near the point if it is
+        split, and when its tolerances, if it has any, are not larger than those it was asked for (`set`)."""
+        best: tuple[bool, Verdict | None, tuple[Expr, Expr] | None, Expr] | None = None
+        values: dict[Expr, Expr] = {}
+        for self.set, fine in settings(loose):
+            whole, v = self._part(part, small, plain)
+            split = None if v is not None else near_and_beyond(self._with_set(part)[0])
+            if split is not None:
+                whole, v = self._part(split[0], small, plain)
+            if best is None or _worth(v) >= _worth(best[1]) + (_worth(v) != 1):
+                best, values = (whole, v, split, fine), self.set
+            if _worth(v) == BEST:
+                break
+        assert best is not None
+        self.set = values
+        return best
+
     def _may_act_nearby(self, part: Expr) -> bool:
         return near_and_beyond(part) is not None or self._is_bounded(part)
 
@@ -331,7 +348,7 @@ class _Repairs:
                 if not self._is_bounded(asked[0]) or self._may_be_singular(value):
                     break
                 v = self._ask(*asked, asked[0]) if is_small(asked) else None
-                if v is not None and v.kind == "right":
+                if _worth(v) == BEST:
                     break
             self.set = before
             if v is None or v.kind == "wrong":
@@ -508,6 +525,11 @@ def _differentiated(e: Expr) -> list[Expr]:
         return args[1] if n.op is EXTENDED else ir.rebuild(n, args)
 
     return ir.topological(ir.transform((e,), rule))
+
+
+def _worth(v: Verdict | None) -> int:
+    """How good it is to have a verdict, if there are several: one on smaller tolerances if all are wrong."""
+    return 0 if v is None else 1 if v.kind == "wrong" else 2 if v.partly else BEST
 
 
 def _far(small: Expr, other: Expr, v: Verdict) -> Expr:
