@@ -60,8 +60,11 @@ def consequences(condition: Expr) -> list[Expr]:
     found: list[Expr] = []
     queue = [condition]
     while queue and len(found) < MAX_CONJUNCTS:
-        c = canonical(queue.pop())
+        given = queue.pop()
+        c = canonical(given)
         found.append(c)
+        if c is not given:
+            found.append(given)  # which says that the other does not hold for nan
         if c.op is ir.AND:
             queue.extend(c.args)
         elif c.op is ir.NOT and c.args[0].op is ir.OR:
@@ -75,13 +78,18 @@ def consequences(condition: Expr) -> list[Expr]:
     return found
 
 
-def follows(condition: Expr, facts: Collection[Expr]) -> bool:
-    """Whether a condition is among the facts, or is a weaker bound by a constant."""
+def follows(condition: Expr, facts: Collection[Expr], strictly: bool = False) -> bool:
+    """Whether a condition is among the facts, or is a weaker bound by a constant; `strictly`: for nan
+    too, of which no comparison holds."""
     c = canonical(condition)
-    if c in facts:
+    strictly = strictly and c is condition and c.op in (ir.LT, ir.LE)
+    strictly = strictly and any(kind_of(a) != "i" for a in c.args)
+    if c in facts and not (strictly and _opposite(c) in facts):
         return True
     if c.op not in (ir.LT, ir.LE):
         return False
+    if strictly:
+        facts = [f for f in facts if f.op not in (ir.LT, ir.LE) or _opposite(f) not in facts]
     low, high = (ir.rational(a) for a in c.args)
     if (low is None) is (high is None):
         return False
@@ -99,6 +107,11 @@ def follows(condition: Expr, facts: Collection[Expr]) -> bool:
         if gap is not None and (gap > 0 or (gap == 0 and (c.op is ir.LE or fact.op is ir.LT))):
             return True
     return False
+
+
+def _opposite(c: Expr) -> Expr:
+    """The negation that a comparison stands for over the reals."""
+    return ir.not_((ir.lt if c.op is ir.LE else ir.le)(c.args[1], c.args[0]))
 
 
 def conjuncts(condition: Expr) -> list[Expr]:
