@@ -322,7 +322,7 @@ def _complex(t: Tracer, *args: Any) -> Any:
     raise Refused("a complex number is used", "symdiff differentiates real functions")
 
 
-def _isinstance(t: Tracer, value: Any, types: Any) -> bool:
+def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     wanted = types if isinstance(types, tuple) else (types,)
     if isinstance(value, Record):
         return issubclass(value.made_of, wanted)
@@ -548,7 +548,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.float": _float,
     "builtins.bool": _bool,
     "builtins.complex": _complex,
-    "builtins.isinstance": _isinstance,
+    "builtins.isinstance": is_instance,
     "builtins.len": _len,
     "builtins.range": _range,
     "builtins.enumerate": _enumerate,

@@ -19,6 +19,7 @@ from symdiff.frontend.syntax import (
     containers,
     expressions,
     for_while,
+    match_case,
     operators,
     records,
     try_except,
@@ -434,6 +435,7 @@ STATEMENTS: dict[type[ast.stmt], Handler] = {
     ast.ImportFrom: _import_from,
     ast.With: _with,
     ast.Try: _try,
+    ast.Match: lambda t, node: match_case.run(t, node, run_block),
 }
 
 REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -446,6 +448,5 @@ REFUSED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Delete: ("'del' is not supported", "leave the name; it costs nothing"),
     ast.Global: ("'global' is not supported", "pass the value in and return it"),
     ast.Nonlocal: ("'nonlocal' is not supported", "pass the value in and return it"),
-    ast.Match: ("'match' is not supported", "use if and elif"),
 }
 """Statements that are refused, with the reason and a hint."""
