@@ -30,7 +30,7 @@ LIGHT = Op("light", 1, intrinsic="-", ball=lambda x: x, sign="same")
 PLAIN = Op("plain", 1, intrinsic="-", ball=lambda x: x, sign="same")
 """The same, without those errors."""
 COMPENSATED_OPS = (COMPENSATED, LIGHT, COMPENSATED_EXP, COMPENSATED_EXPM1, PLAIN)
-GUARDED = Op("guarded", -1)
+TESTED = Op("tested", -1)
 """See `codegen.llvm.loops.fallback`."""
 
 

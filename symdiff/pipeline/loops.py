@@ -45,7 +45,7 @@ from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import simplified
 from symdiff.loops.simplify.norm_slopes import has_slopes, settled
-from symdiff.loops.trees import bundle, cells, joined
+from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.pipeline.protocol import Log, Stage, run
 
 
@@ -207,7 +207,7 @@ def _jacobian(base: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint) -> 
         swept, columns = _by_elements(base, wrt, first=False)
         count = len(base.outputs)
         outputs = tuple(columns[j * count + i] for i in range(count) for j in range(len(wrt)))
-    return swept, outputs, cells(base.tree, len(wrt))
+    return swept, outputs, of_jacobian(base.tree, len(wrt))
 
 
 def tangent_names(program: LoopProgram, wrt: Sequence[str]) -> list[str]:

@@ -84,7 +84,7 @@ def assign(t: Tracer, target: ast.expr, value: Any) -> None:
     match target:
         case ast.Name():
             if isinstance(value, SymArray):
-                value.cell.name = value.cell.name or target.id.strip("_")
+                value.memory.name = value.memory.name or target.id.strip("_")
             for a in slots.arrays(value):
                 symbolic.write_down_costly(t, a, target.id)
             t.frame.env[target.id] = value

@@ -51,7 +51,7 @@ class Conditions(Recorder):
         if value.size <= self.size_limit or not value.ndim:
             return from_outside(value)
         array = self.array_of_data(value)
-        array.cell.fixed = (
+        array.memory.fixed = (
             "an array that was not made in the function is changed",
             "change a copy; a function to differentiate has no side effects",
         )

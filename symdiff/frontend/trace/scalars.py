@@ -131,7 +131,7 @@ def conjuncts(condition: Expr) -> list[Expr]:
     return list(found)
 
 
-def guarded(condition: Expr, then: Expr, other: Expr) -> Expr:
+def by_side(condition: Expr, then: Expr, other: Expr) -> Expr:
     """Where `where(condition, a, b)` is defined, if a is defined where `then` holds
     and b where `other` does."""
     if then is other:
@@ -157,14 +157,14 @@ def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = Fals
     if isinstance(a, (Cond, bool)) and isinstance(b, (Cond, bool)):
         p, q = as_cond(a), as_cond(b)
         e = ir.where(condition, p.expr, q.expr)
-        return cond(e, join(defined, guarded(condition, p.defined, q.defined)))
+        return cond(e, join(defined, by_side(condition, p.defined, q.defined)))
     x, y = as_real(a), as_real(b)
     e = ir.where(condition, x.expr, y.expr)
     integers = integers or isinstance(a, Whole) or isinstance(b, Whole)
     if integers and is_whole(a) and is_whole(b):
         return whole(e)
     made = Integral if _may_be_integer(a, b) else Real
-    return made(e, join(defined, guarded(condition, x.defined, y.defined)))
+    return made(e, join(defined, by_side(condition, x.defined, y.defined)))
 
 
 def _may_be_integer(a: Any, b: Any) -> bool:
@@ -236,13 +236,13 @@ def negate(value: Any) -> Cond | bool:
 def conjunction(a: Any, b: Any) -> Cond | bool:
     """`a and b`: b counts only where a holds."""
     p, q = as_cond(truth(a)), as_cond(truth(b))
-    return cond(ir.and_(p.expr, q.expr), join(p.defined, guarded(p.expr, q.defined, TRUE)))
+    return cond(ir.and_(p.expr, q.expr), join(p.defined, by_side(p.expr, q.defined, TRUE)))
 
 
 def disjunction(a: Any, b: Any) -> Cond | bool:
     """`a or b`: b counts only where a does not hold."""
     p, q = as_cond(truth(a)), as_cond(truth(b))
-    return cond(ir.or_(p.expr, q.expr), join(p.defined, guarded(p.expr, TRUE, q.defined)))
+    return cond(ir.or_(p.expr, q.expr), join(p.defined, by_side(p.expr, TRUE, q.defined)))
 
 
 def exclusive(a: Any, b: Any) -> Cond | bool:
@@ -602,7 +602,7 @@ def _conditions(
     for e in ir.topological(roots, found):
         needs = [found[a] for a in e.args]
         if e.op is ir.WHERE:
-            found[e] = join(needs[0], guarded(e.args[0], needs[1], needs[2]))
+            found[e] = join(needs[0], by_side(e.args[0], needs[1], needs[2]))
             continue
         result = own(e.op, e.args)
         for d in needs:

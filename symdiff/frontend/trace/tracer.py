@@ -34,10 +34,10 @@ from symdiff.frontend.trace.frames import (
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.values import (
     UNBOUND,
-    Cell,
     Choice,
     Cond,
     Maybe,
+    Memory,
     Record,
     Refused,
     SmallArray,
@@ -64,12 +64,17 @@ class Tracer(Conditions):
         """What is refused in here leaves no trace, if the refusal is caught; but iterators
         are used up, if it is transparent to them."""
         frame, env, flow, path = self.frame, self.frame.env, self.frame.flow, self.path
-        depth, always, levels, cells = self.depth, self.always, len(self.levels), len(self.cells)
+        depth, always, levels, memories = (
+            self.depth,
+            self.always,
+            len(self.levels),
+            len(self.memories),
+        )
         counts, assumed, ranges = len(self.counts), len(self.assumptions), dict(self.ranges)
         executed = len(self.executions)
         block, statements, steps, written = self.block, len(self.block), self.steps, len(self.written)  # fmt: skip
-        log: dict[Cell, Expr | None] = {}
-        self.cells.append(log)
+        log: dict[Memory, Expr | None] = {}
+        self.memories.append(log)
         frame.env = dict(env)
         region = self.enter(TRUE)
         region.transparent = transparent
@@ -82,19 +87,19 @@ class Tracer(Conditions):
             frame.env, frame.flow = env, flow
             self.frame, self.path, self.depth, self.always = frame, path, depth, always
             self.block, self.steps, self.ranges = block, steps, ranges
-            for cell, leaf in log.items():
-                cell.leaf = leaf
-            for cell in self.written[written:]:
-                cell.leaf = None
+            for memory, leaf in log.items():
+                memory.leaf = leaf
+            for memory in self.written[written:]:
+                memory.leaf = None
             del self.block[statements:], self.written[written:], self.assumptions[assumed:]
             del self.executions[executed:]
-            del self.levels[levels:], self.cells[cells:], self.counts[counts:]
+            del self.levels[levels:], self.memories[memories:], self.counts[counts:]
             raise
         changes = self.leave(region)
         for container, _, after in changes.values():
             self.mutate_owned(container)
             restore(container, after)
-        self.cells.pop()
+        self.memories.pop()
 
     def leave(self, region: Region) -> Changes:
         """End a region; containers get back the contents they had before it."""

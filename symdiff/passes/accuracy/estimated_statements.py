@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import ZERO, Expr, raw
@@ -70,14 +69,6 @@ def adds_once(s: Loop, name: str) -> bool:
     return found and len(adds) == 1
 
 
-def unchecked(block: Block) -> Block:
-    """A block without its checks."""
-    return tuple(
-        replace(s, body=unchecked(s.body)) if isinstance(s, (Build, Loop)) else s
-        for s in block if not isinstance(s, Check)
-    )  # fmt: skip
-
-
 def values_of(s: Statement) -> Sequence[Expr]:
     """What may be marked of a statement."""
     match s:
@@ -127,4 +118,4 @@ def over_elements(
     return list(each), block
 
 
-__all__ = ["adds_once", "last_arrays", "may_be_nan", "over_elements", "unchecked", "values_of"]
+__all__ = ["adds_once", "last_arrays", "may_be_nan", "over_elements", "values_of"]

@@ -4,7 +4,7 @@ Before:  for i: s = s + x[i]*y[i]
 After:   for i: s = s + x[i]*y[i]; q = q + (2*x[i]*y[i])**2
          check sqrt(q) <= 64*|s|
 
-Requires: a program. Of its real expressions `loop_tiers` guards the elements of results that are
+Requires: a program. Of its real expressions `loop_tiers` tests the elements of results that are
 functions of what is given, and with "strict" all: those have a few units of error of their own,
 and those of what they load (a unit is half of an ulp). Of the others the roundings are bounded here.
 Ensures: the same outputs. A check "accuracy" fails unless each number is within `LIMIT` units, and
@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 
 from symdiff import ir
 from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const, raw
+from symdiff.ir.blocks import unchecked
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -71,7 +72,6 @@ from symdiff.passes.accuracy.estimated_statements import (
     last_arrays,
     may_be_nan,
     over_elements,
-    unchecked,
     values_of,
 )
 from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call

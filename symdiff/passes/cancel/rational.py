@@ -307,7 +307,7 @@ class Ring:
             (top if n > 0 else bottom).append(ir.power(node, abs(n)))
         if exponents is not ZERO:
             top.append(EXP(exponents))
-        numerator, denominator = _product(top), _product(bottom)
+        numerator, denominator = ir.product(top), ir.product(bottom)
         if unit.denominator != 1 and numerator is ONE:
             numerator, unit = ir.const(unit), Fraction(1)
         return ir.mul(ir.const(unit), ir.div(numerator, denominator))
@@ -457,10 +457,3 @@ def _reduced(poly: Any, x: Any, square: Any, context: Any) -> Any:
         if len(total) > MAX_POLY_TERMS:
             raise OutOfBudgetError("too many terms")
     return total
-
-
-def _product(factors: list[Expr]) -> Expr:
-    product = ONE
-    for f in factors:
-        product = product * f
-    return product

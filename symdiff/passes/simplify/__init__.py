@@ -40,6 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
@@ -85,6 +86,7 @@ def simplify(
     outputs: Iterable[Expr],
     others: Iterable[Expr | None] | None = None,
     within: Iterable[Expr | None] | None = None,
+    literals: Sequence[Fraction] = (),
 ) -> tuple[Expr, ...]:
     """The shortest form that is found for each output.
 
@@ -93,8 +95,9 @@ def simplify(
     outputs : the formulas.
     others : for each, another formula of the same function to start from, or None.
     within : for each, a formula where only its domain matters, or None.
+    literals : numbers that their user wrote as decimals, as which numbers are written then.
     """
-    return tuple(short.formula for short in short_forms(outputs, others, within, False))
+    return tuple(short.formula for short in short_forms(outputs, others, within, False, literals))
 
 
 def short_forms(
@@ -102,6 +105,7 @@ def short_forms(
     others: Iterable[Expr | None] | None = None,
     within: Iterable[Expr | None] | None = None,
     conditional: bool = True,
+    literals: Sequence[Fraction] = (),
 ) -> list[Short]:
     """As `simplify`; with forms that hold where a variable is not zero, if they are shorter."""
     given = _written_out(outputs)
@@ -114,7 +118,7 @@ def short_forms(
             budget = Budget(min(CANDIDATES, max(left, LEAST)))
             before = budget.left
             start = readable(e)
-            short = _short(e, start, other, domain, budget, conditional)
+            short = _short(e, start, other, domain, budget, conditional, literals)
             found[e] = replace(short, start=start)
             left -= before - budget.left
     return [found[e] for e in given]
@@ -135,6 +139,7 @@ def _short(
     domain: Expr | None,
     budget: Budget,
     conditional: bool,
+    literals: Sequence[Fraction],
 ) -> Short:
     if not e.args:
         return Short(e)
@@ -145,7 +150,7 @@ def _short(
         other = readable(other)
         if other is not start and tree_sizes((other,))[other] <= MAX_OPERATIONS:
             starts.append(other)
-    costs = Costs(ir.topological(starts))
+    costs = Costs(ir.topological(starts), literals)
     if (fewer := shifted(start)) is not start:
         starts.append(fewer)
     roots = radicals.as_roots(start)

@@ -352,6 +352,18 @@ class _Forms:
             result = ring.mul(result, ring.pow(made, n))
         yield result
 
+    def _beside(self, tangent: Factored) -> Iterator[Factored]:
+        """By the tangent in sums, and the cosine for factors `1 + sign*t**2`."""
+        a, ring = self.angle, self.ring
+        circle, i = 1 + self.sign * a.t * a.t, self._index(a.t)
+        key = next((k for k, f in tangent.factors.items() if f[0] in (circle, -circle)), None)
+        rest = {k: f for k, f in tangent.factors.items() if k != key}
+        if key is None or not any(len(b) > 1 and b.degrees()[i] for b, _ in rest.values()):
+            return
+        base, n = tangent.factors[key]
+        unit = -tangent.unit if base == -circle and n % 2 else tangent.unit
+        yield ring.mul(Factored(unit, rest), ring.pow(ring.of(a.c), -2 * n))
+
     # --------------------------------------------------------------- the tangent
     def _by_tangent(self, value: Factored) -> Iterator[Factored]:
         """What is written by sine and cosine, by the tangent, and by the double angle, if it
@@ -372,6 +384,7 @@ class _Forms:
             return
         yield tangent
         yield from self._of_halves(tangent, a.t, a.s, a.c, a.c2)
+        yield from self._beside(tangent)
         yield from self._parities(tangent, a.t, a.s2, a.c2)
         yield from self._attempt(lambda: self._circle(tangent, a.t, a.s2, a.c2))
         if self.sign == CIRCULAR:

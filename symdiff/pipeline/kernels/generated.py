@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.loops import HELPERS, IMPORTS, nest_source
+from symdiff.codegen.source.loops import HELPERS, IMPORTS, loop_source
 from symdiff.codegen.source.modules.again import Checks
 from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source
@@ -115,7 +115,7 @@ class _Code:
 
     def __init__(self, program: LoopProgram, keep: bool) -> None:
         self.program = program
-        text, helpers = nest_source(NAME, program)
+        text, helpers = loop_source(NAME, program)
         parts = [IMPORTS.rstrip("\n")]
         if "_fma(" in text:
             parts[0] += "\nfrom numba.extending import intrinsic"

@@ -337,9 +337,9 @@ def _cumulative(op: type[ast.operator]) -> Function:
         moved = np.moveaxis(items.copy(), axis, 0)
         for i in range(1, len(moved)):
             row = zip(np.ravel(moved[i - 1]), np.ravel(moved[i]), strict=True)
-            cells = np.empty(moved[i].size if isinstance(moved[i], np.ndarray) else 1, object)
-            cells[:] = [scalars.binary(op, a, b) for a, b in row]
-            moved[i] = cells.reshape(np.shape(moved[i])) if np.shape(moved[i]) else cells[0]
+            parts = np.empty(moved[i].size if isinstance(moved[i], np.ndarray) else 1, object)
+            parts[:] = [scalars.binary(op, a, b) for a, b in row]
+            moved[i] = parts.reshape(np.shape(moved[i])) if np.shape(moved[i]) else parts[0]
         result = np.moveaxis(moved, 0, axis)
         if not result.size:
             return t.own(SmallArray(result, array.kind))

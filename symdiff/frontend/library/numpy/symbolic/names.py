@@ -135,7 +135,7 @@ PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
 def _copy(t: Tracer, a: SymArray) -> SymArray:
     """The method, which unlike the function makes arrays that lie row by row."""
     found = copied(t, a)
-    found.cell.by_rows = True
+    found.memory.by_rows = True
     return found
 
 
