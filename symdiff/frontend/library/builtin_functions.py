@@ -21,7 +21,7 @@ from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
 from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.syntax.operators import binary, truth
-from symdiff.frontend.trace import constants, demands, scalars
+from symdiff.frontend.trace import constants, demands, implied, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
 from symdiff.frontend.trace.extents import extent, nonnegative, positive
@@ -140,7 +140,7 @@ def _one_of(op: ir.Op, a: Any, b: Any) -> Any:
     if as_real(b).expr is ir.NAN:
         return a
     found = scalars.apply(op, a, b)
-    needs = [c for c in scalars.conjuncts(as_real(b).defined) if not scalars.follows(c, facts)]
+    needs = [c for c in implied.conjuncts(as_real(b).defined) if not implied.follows(c, facts)]
     if not needs:
         return found
     return scalars.select(functools.reduce(ir.and_, needs), ir.TRUE, found, a)

@@ -26,7 +26,7 @@ from symdiff.frontend.syntax import (
 )
 from symdiff.frontend.syntax.calls import Closure
 from symdiff.frontend.syntax.expressions import evaluate
-from symdiff.frontend.trace import demands, extents, scalars
+from symdiff.frontend.trace import demands, extents, implied
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -310,7 +310,7 @@ def _assert(t: Tracer, node: ast.Assert) -> None:
         held = ir.or_(ir.not_(t.path), c.expr)
         t.emit(t.check(held, "domain", message, node))
     t.assumptions.append(ir.or_(ir.not_(t.path), c.expr))
-    t.facts = t.facts.union(scalars.consequences(c.expr))
+    t.facts = t.facts.union(implied.consequences(c.expr))
 
 
 def _raise(t: Tracer, node: ast.Raise) -> None:

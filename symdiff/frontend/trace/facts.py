@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import implied
 from symdiff.frontend.trace.decisions import ALWAYS
 from symdiff.frontend.trace.recorder import MAX_TEXT, Recorder
 from symdiff.frontend.trace.values import (
@@ -63,9 +63,9 @@ class Conditions(Recorder):
         if not isinstance(value, Cond):
             return bool(value)
         if self.facts:
-            if scalars.follows(value.expr, self.facts, strictly):
+            if implied.follows(value.expr, self.facts, strictly):
                 return True
-            if scalars.follows(ir.not_(value.expr), self.facts, strictly):
+            if implied.follows(ir.not_(value.expr), self.facts, strictly):
                 return False
         return None
 
