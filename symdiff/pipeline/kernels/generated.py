@@ -28,7 +28,7 @@ from symdiff.runtime.loops.arguments import put
 from symdiff.runtime.loops.call import ERRORS, ComputationError, WideIntegerError
 from symdiff.runtime.loops.kernel import LoopKernel
 from symdiff.runtime.scalar import elementwise
-from symdiff.runtime.scalar.elementwise import ArgumentError, Array, ShapeError
+from symdiff.runtime.scalar.elementwise import Array, ShapeError
 from symdiff.runtime.scalar.kernel import Kernel, Result
 from symdiff.version import __version__
 
@@ -65,12 +65,7 @@ class GeneratedKernel(Kernel):
 
     def evaluate(self, args: Sequence[Any], out: Sequence[Array | None] | None = None) -> Result:
         """The outputs, as `Kernel.evaluate` has them; where a demand is not met all are flagged."""
-        if len(args) != len(self.params):
-            raise ArgumentError(
-                f"{self.name} takes {len(self.params)} arguments, {len(args)} were given"
-            )
-        if out is not None and len(out) != len(self.outputs):
-            raise ArgumentError(f"out has {len(out)} entries for {len(self.outputs)} outputs")
+        elementwise.check_counts(self.name, args, len(self.params), out, len(self.outputs))
         values = [elementwise.prepare(n, a) for n, a in zip(self.params, args, strict=True)]
         places = [None] * len(self.outputs) if out is None else list(out)
         shape = elementwise.broadcast(values)
