@@ -480,14 +480,17 @@ def _print_results(
         return
     definitions: list[str] = []
     if style == "latex":
+        from symdiff import ir
         from symdiff.codegen.common.naming import named
         from symdiff.codegen.sympy.text import format_latex
         from symdiff.codegen.sympy.translate import to_sympy
 
         shared, outputs = ([], outputs) if expanded else named(outputs)
-        made = [format_latex(e) for e in to_sympy((*(e for _, e in shared), *outputs))]
-        definitions = [f"{n} = {t}" for (n, _), t in zip(shared, made, strict=False)]
-        texts = made[len(shared) :]
+        names = [ir.var(n) for n, _ in shared]
+        nodes = (*names, *(e for _, e in shared), *outputs)
+        made = [format_latex(e) for e in to_sympy(nodes)]
+        definitions = [f"{n} = {t}" for n, t in zip(made, made[len(names) :], strict=False)]
+        definitions, texts = definitions[: len(names)], made[2 * len(names) :]
     else:
         given = _literals(subject)
         definitions, texts = formula_lines(outputs, expanded=expanded, literals=given)

@@ -305,9 +305,7 @@ class Printer:
             self.line(f"{i} = -1")
             self.line("while True:")
         else:
-            n = self.integer(s.count)
-            bounds = f"{n} - 1, -1, -1" if s.reverse else n
-            self.line(f"for {i} in range({bounds}):")
+            self.line(f"for {i} in range({self.bounds(s.count, s.reverse)}):")
         ranges = dict(self.ranges)
         if s.count is not None:
             self.ranges[index(s.index)] = s.count
@@ -327,6 +325,11 @@ class Printer:
         if needed and not counted:
             assert s.count is not None
             self.line(f"{trips} = {self.size(s.count)}")
+
+    def bounds(self, count: Expr, reverse: bool) -> str:
+        """The arguments of `range` for a loop of so many iterations."""
+        n = self.integer(count)
+        return f"{n} - 1, -1, -1" if reverse else n
 
     def start(self, s: Loop, which: int, point: Point) -> None:
         """Give a carried value what it has before the first iteration."""

@@ -32,6 +32,7 @@ from symdiff.runtime.scalar import compiled, elementwise
 from symdiff.runtime.scalar.elementwise import ArgumentError, Array
 
 if TYPE_CHECKING:
+    from symdiff.runtime.loops.beside_guards import BesideGuards
     from symdiff.runtime.loops.recomputed import Recomputed
     from symdiff.runtime.loops.ties import Sides
 
@@ -51,6 +52,7 @@ class LoopKernel:
     accuracy : as for `symdiff.runtime.scalar.kernel.Kernel`.
     tiers : how flagged values are computed again; None if they are not.
     sides : what computes results in which a slope at a tie shows, which is nan here.
+    guards : what computes results at points that the program treats apart.
     """
 
     def __init__(
@@ -62,8 +64,10 @@ class LoopKernel:
         accuracy: str = "high",
         tiers: LoopFunction | None = None,
         sides: Sides | None = None,
+        guards: BesideGuards | None = None,
     ) -> None:
-        self.program, self.parallel, self.tiers, self.sides = program, parallel, tiers, sides
+        self.program, self.parallel, self.tiers = program, parallel, tiers
+        self.sides, self.guards = sides, guards
         self.cache, self.accuracy = cache, accuracy
         self.dtype = None if dtype is None else np.dtype(dtype).name
         self.layout = layout_of(program)
@@ -82,7 +86,7 @@ class LoopKernel:
     def __reduce__(self) -> tuple[Any, ...]:
         return LoopKernel, (
             self.program, self.dtype, self.parallel, self.cache, self.accuracy, self.tiers,
-            self.sides,
+            self.sides, self.guards,
         )  # fmt: skip
 
     def llvm(self) -> str:
@@ -202,7 +206,7 @@ class LoopKernel:
                     return code.larger.run(values, out, result)
                 return code.run(values, out, result)
             except NotAtOnceError as error:
-                if error.results is not None and self._shows_ties(error.results):
+                if error.results is not None and self._is_apart(values, error.results):
                     return self._more_accurately(dtype, values, error.results, out, result)
                 from symdiff.runtime.loops.recomputed import agree_all, filled
 
@@ -222,7 +226,10 @@ class LoopKernel:
     def _more_accurately(
         self, dtype: str, values: Sequence[Any], plain: Sequence[Any], out: Any, result: Any
     ) -> list[Any]:
-        if self.sides is not None and self._shows_ties(plain):
+        if self._is_apart(values, plain):
+            if self.guards is not None and self.guards.held(values):
+                return self.guards(values, out)
+            assert self.sides is not None
             return self.sides(values, plain, out)
         if self._again is None:
             from symdiff.runtime.loops.recomputed import Recomputed
@@ -230,8 +237,11 @@ class LoopKernel:
             self._again = Recomputed(self, self._wide)
         return self._again(dtype, values, plain, out, result)
 
-    def _shows_ties(self, results: Sequence[Any]) -> bool:
-        """Whether slopes at ties may be in results."""
+    def _is_apart(self, values: Sequence[Any], results: Sequence[Any]) -> bool:
+        """Whether results are those of points beside: at a guarded point, or where slopes at ties
+        may be in them."""
+        if self.guards is not None and self.guards.held(values):
+            return True
         return self.sides is not None and any(np.isnan(v).any() for v in results)
 
     def _wide(self, program: LoopProgram) -> WideLoopKernel:
