@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.loops import HELPERS, IMPORTS, loop_source
+from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules.again import Checks
 from symdiff.codegen.source.modules.helpers import FUSED
 from symdiff.codegen.source.modules.scalar import Function, module_source
+from symdiff.codegen.source.python import IMPORTS
 from symdiff.errors import TargetError, UnsupportedError
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, Check, LoopProgram, kind_of, walk
