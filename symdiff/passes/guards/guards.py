@@ -342,8 +342,9 @@ class _Repairs:
         c, a, b = branches.args
         for inner, value, rest in ((c, a, b), (ir.not_(c), b, a)):
             part = ir.and_(holds, inner)
-            before, v, inside = self.set, None, TRUE
-            for self.set, inside in settings(tolerances(positive(part), (value, other))):
+            before, v, outside = self.set, None, FALSE
+            for self.set, fine in settings(tolerances(positive(part), (value, other))):
+                outside = ir.not_(fine)
                 asked = self._with_set(part, value, other)
                 if not self._is_bounded(asked[0]) or self._may_be_singular(value):
                     break
@@ -355,7 +356,6 @@ class _Repairs:
                 continue
             self._note(node, part, v)
             joined = ir.where(ir.or_(ir.not_(holds), inner), other, rest)
-            outside = ir.not_(inside)
             if v.outside:
                 outside = ir.or_(outside, ir.not_(domain(other)))
             joined = ir.where(ir.and_(part, outside), value, joined)
