@@ -345,10 +345,10 @@ class _Repairs:
             before, v, outside = self.set, None, FALSE
             for self.set, fine in settings(tolerances(positive(part), (value, other))):
                 outside = ir.not_(fine)
-                asked = self._with_set(part, value, other)
-                if not self._is_bounded(asked[0]) or self._may_be_singular(value):
+                about, one, two = self._with_set(part, value, other)
+                if not self._is_bounded(about) or self._may_be_singular(value):
                     break
-                v = self._ask(*asked, asked[0]) if is_small(asked) else None
+                v = self._ask(about, one, two, about) if is_small((about, one, two)) else None
                 if _worth(v) == BEST:
                     break
             self.set = before

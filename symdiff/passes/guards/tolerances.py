@@ -67,9 +67,9 @@ def _slope(e: Expr, v: Expr) -> int | None:
     if e.op is NEG and slopes[0] is not None:
         return -slopes[0]
     if e.op in (ADD, SUB, *EXTREMES) and None not in slopes:
-        a, b = (s or 0 for s in slopes)
-        b = -b if e.op is SUB else b
-        return a or b if not a or not b or a == b else None
+        first, second = (s or 0 for s in slopes)
+        second = -second if e.op is SUB else second
+        return first or second if not first or not second or first == second else None
     if e.op in (MUL, DIV):
         a, b = slopes
         if b == 0 and (sign := _sign(e.args[1])) and a is not None:
