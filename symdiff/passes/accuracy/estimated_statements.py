@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
 from symdiff import ir
-from symdiff.ir import ZERO, Expr, raw
+from symdiff.ir import ZERO, Expr, raw, topological
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -69,6 +69,31 @@ def adds_once(s: Loop, name: str) -> bool:
     return found and len(adds) == 1
 
 
+def added_to(s: Build, names: Container[str]) -> tuple[Expr, Expr] | None:
+    """Of an array that is another one plus a term, element by element: the element of that array, one of
+    the given names, and the term."""
+    places = tuple(map(index, s.indices))
+    found = [
+        e for e in topological((s.value,))
+        if e.op is LOAD and e.args[1:] == places and name_of(e.args[0]) in names
+    ]  # fmt: skip
+    if len(found) != 1:
+        return None
+    e, before = s.value, found[0]
+    while e is not before:
+        if e.op not in (ir.ADD, ir.SUB):
+            return None
+        a, b = e.args
+        if before in topological((b,)):
+            a, b = b, a
+            if e.op is ir.SUB:
+                return None
+        if before in topological((b,)):
+            return None
+        e = a
+    return before, ir.substitute((s.value,), {before: ZERO})[0]
+
+
 def unchecked(block: Block) -> Block:
     """A block without its checks."""
     return tuple(
@@ -119,4 +144,12 @@ def over_elements(
     return list(each), block
 
 
-__all__ = ["adds_once", "has_quotients", "last_arrays", "over_elements", "unchecked", "values_of"]
+__all__ = [
+    "added_to",
+    "adds_once",
+    "has_quotients",
+    "last_arrays",
+    "over_elements",
+    "unchecked",
+    "values_of",
+]

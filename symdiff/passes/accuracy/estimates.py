@@ -67,6 +67,7 @@ from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.matmul import TURNED
 from symdiff.passes.accuracy.bounds import is_power_of_two
 from symdiff.passes.accuracy.estimated_statements import (
+    added_to,
     adds_once,
     has_quotients,
     last_arrays,
@@ -151,6 +152,7 @@ class Estimating(Propagation):
     zeros : arrays whose elements are zero where something is added to them.
     rising : units of running maxima and minima, and of tapes of them.
     bounded : whether the errors of the results that were checked are bounded statically.
+    collecting : arrays that a loop carries, and the names inside of it.
     """
 
     def __init__(
@@ -166,6 +168,7 @@ class Estimating(Propagation):
         self.zeros: set[str] = set()
         self.rising: dict[str, Fraction] = {}
         self.bounded, self.norm = True, norm
+        self.collecting: dict[str, set[str]] = {}
         loops = [s for s in walk(self.program.block) if isinstance(s, Loop)]
         self.names = Names((*types(self.program), *(v.tape for s in loops for v in s.saves)))
         self.counts = {e for p in self.program.params for e in p.type.shape if e.op is INDEX}
@@ -208,12 +211,34 @@ class Estimating(Propagation):
                 self.zeros.add(s.name)
             return [s]
         name = self.names.fresh(f"{s.name}_error")
-        value = self.units(s.value, found)
+        squares = self.collected_squares(s)
+        value = self.units(s.value, found) if squares is None else squares
         self.mark(value)
         made = Build(name, s.type, s.indices, value, pruned(unchecked(body), (value,)))
         made = self.copied(made)
-        self.errors[s.name] = Error(Fraction(0), array(name))
+        self.errors[s.name] = Error(Fraction(0), array(name), squares is not None)
         return [s, made]
+
+    def collected_squares(self, s: Build) -> Expr | None:
+        """The squares of the errors of an array that a loop adds to as a whole, element by element; None
+        of others, and where the terms share an error, which adds up as it stands."""
+        found = added_to(s, self.collecting)
+        if found is None or self.underflows:
+            return None
+        before, term = found
+        name = name_of(before.args[0])
+        inside, source = self.collecting[name], self.errors.get(name, EXACT)
+
+        def shared(leaf: Expr) -> bool:
+            return not any(name_of(e) in inside for e in leaves((leaf,)))
+
+        if source.flat or self.propagated(term, shared) != EXACT:
+            return None
+        self.collecting[s.name] = inside
+        collected = element(source._replace(squared=False), before.args[1:])
+        collected = collected if source.squared else collected**2
+        rounded = ir.where(ir.eq(term, ZERO), ZERO, (ir.HALF * s.value) ** 2)
+        return collected + self.units(term, self.error(term)) ** 2 + rounded
 
     def keep(self, e: Expr) -> None:
         """Of a result over what is exact, each element keeps its digits."""
@@ -296,6 +321,7 @@ class Estimating(Propagation):
                 self.zeros.add(c.name)
         restores = self._restored(s)
         inside = {n for b in (s, *walk(s.body)) for n, _ in (*inner(b), *defined(b))}
+        self.collecting |= {c.name: inside for c in s.carried if c.type.shape}
         known, tapes = dict(self.errors), dict(self.tapes)
         while True:
             self.errors, self.tapes = dict(known), dict(tapes)
