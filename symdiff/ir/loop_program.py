@@ -156,6 +156,10 @@ class Type:
     shape: tuple[Expr, ...] = ()
     kind: str = "f"
 
+    def leaf(self, name: str) -> Expr:
+        """The value of this type with a name, as an expression."""
+        return array(name, self.kind) if self.shape else scalar(name, self.kind)
+
 
 @dataclass(frozen=True, slots=True)
 class Build:
@@ -203,6 +207,16 @@ class Carried:
     init: Expr
     next: Expr
     result: str
+
+    @property
+    def leaf(self) -> Expr:
+        """The value at the start of an iteration, as an expression."""
+        return self.type.leaf(self.name)
+
+    @property
+    def after(self) -> Expr:
+        """The value after the last iteration, as an expression."""
+        return self.type.leaf(self.result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,9 +307,7 @@ class Parameter:
     @property
     def leaf(self) -> Expr:
         """The parameter as an expression."""
-        if self.type.shape:
-            return array(self.name, self.type.kind)
-        return scalar(self.name, self.type.kind)
+        return self.type.leaf(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,11 +324,13 @@ class Stretches:
     axes : the axes of parameters whose sizes the names in them are.
     single : numbers of elements of arrays, for which it makes a difference that they are 1: an
         array of one element has a truth.
+    decisive : sizes on which it hangs what is computed: there is a program for each of them.
     """
 
     pairs: tuple[tuple[Expr, Expr], ...] = ()
     axes: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     single: tuple[Expr, ...] = ()
+    decisive: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

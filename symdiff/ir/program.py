@@ -198,24 +198,57 @@ def _in_python(value: Any, kind: str) -> Any:
     return value.astype(bool if kind == "b" else np.int64)
 
 
+def folded(
+    tree: Tree,
+    leaf: Callable[[int], Any],
+    array: Callable[[Any], Any],
+    make: Callable[[Tree, Iterable[Any]], Any] = holding,
+) -> Any:
+    """What is nested as a tree: `leaf` makes it of an index, `array` of an array of indices, `make` of
+    a tuple, list or object of trees and the parts of it."""
+    if isinstance(tree, np.ndarray):
+        return array(tree)
+    if isinstance(tree, (tuple, list)):
+        return make(tree, (folded(t, leaf, array, make) for t in tree))
+    if isinstance(tree, dict):
+        return {k: folded(t, leaf, array, make) for k, t in tree.items()}
+    return leaf(int(tree))
+
+
 def map_objects(
     function: Callable[[int], Any],
     tree: Tree,
     make: Callable[[Tree, Iterable[Any]], Any] = holding,
-    array: Callable[[Any], Any] | None = None,
+    array: Callable[[Any], Any] = lambda a: a,
 ) -> Any:
     """`map_tree` for leaves that NumPy should keep as objects; `make` makes tuples, lists and
     objects, and `array` what stands for an array, of an array of objects."""
-    if isinstance(tree, np.ndarray):
-        result = np.empty(tree.shape, object)
-        for index, i in np.ndenumerate(tree):
+
+    def objects(t: Any) -> Any:
+        result = np.empty(t.shape, object)
+        for index, i in np.ndenumerate(t):
             result[index] = function(int(i))
-        return result if array is None else array(result)
-    if isinstance(tree, (tuple, list)):
-        return make(tree, (map_objects(function, t, make, array) for t in tree))
+        return array(result)
+
+    return folded(tree, function, objects, make)
+
+
+def tree_text(tree: Tree, leaf: Callable[[int], str], array: Callable[[Any], str]) -> str:
+    """The expression in Python that nests results as a tree: `leaf` is the text of one, `array` of
+    an array of them."""
+    if isinstance(tree, np.ndarray):
+        return array(tree)
     if isinstance(tree, dict):
-        return {k: map_objects(function, t, make, array) for k, t in tree.items()}
-    return function(int(tree))
+        for key in tree:
+            if not isinstance(key, (str, int, float, bool, type(None))):
+                raise SymdiffError(f"a dict with the key {key!r} cannot be written to a module")
+        return "{" + ", ".join(f"{k!r}: {tree_text(t, leaf, array)}" for k, t in tree.items()) + "}"
+    if not isinstance(tree, (tuple, list)):
+        return leaf(int(tree))
+    items = ", ".join(tree_text(t, leaf, array) for t in tree)
+    if isinstance(tree, list):
+        return f"[{items}]"
+    return f"({items},)" if len(tree) == 1 else f"({items})"
 
 
 def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:

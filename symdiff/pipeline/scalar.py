@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symdiff import ir
@@ -19,10 +20,12 @@ from symdiff.errors import SymdiffError
 from symdiff.ir import NAN, TRUE, Expr
 from symdiff.ir.formula_text import tree_sizes
 from symdiff.ir.functions import domain as domain_of
-from symdiff.ir.program import OptimizedProgram, Program, Tree, like
+from symdiff.ir.program import OptimizedProgram, Program, Tree
+from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.passes.accuracy.far_constants import without_far_constants
 from symdiff.passes.analysis.signs import Signs, assume
 from symdiff.passes.cancel import cancel as cancellation
+from symdiff.passes.cancel.branch_sides import absolute_values_of_branches
 from symdiff.passes.cancel.cancel import cancel
 from symdiff.passes.cancel.sides import sides_of_kinks
 from symdiff.passes.cancel.signsquares import squares_of_signs, steps_of
@@ -116,24 +119,30 @@ def shown(program: Program) -> Program:
 
 
 def short_derivative(
-    program: Program, names: Sequence[str], conditional: bool = True
+    program: Program,
+    names: Sequence[str],
+    conditional: bool = True,
+    literals: Sequence[Fraction] = (),
 ) -> list[Short]:
     """The mixed partial derivative by each name in turn, of every output, for people to read:
     from what kernels are made of, and from the chain rule of the program as it was written.
-    Not conditional: only forms that hold wherever the function is defined."""
+    Not conditional: only forms that hold wherever the function is defined. Literals are numbers
+    that were written as decimals."""
     made = closed_for_people(derivative(program, names).outputs)
-    if max(tree_sizes(program.outputs).values(), default=0) > MAX_OPERATIONS:
-        return short_forms(made, conditional=conditional)  # too long for another start
+    if max(tree_sizes(program.outputs).values(), default=0) > MAX_OPERATIONS:  # too long to start
+        return short_forms(made, conditional=conditional, literals=literals)
     chain: Sequence[Expr] = program.outputs
     for name in names:
         chain = pushforward(chain, {ir.var(name): ir.ONE})
-    return short_forms(made, chain, program.outputs, conditional)
+    return short_forms(made, chain, program.outputs, conditional, literals)
 
 
-def short_value(program: Program, conditional: bool = True) -> list[Short]:
+def short_value(
+    program: Program, conditional: bool = True, literals: Sequence[Fraction] = ()
+) -> list[Short]:
     """The function itself, for people to read."""
     made = closed_for_people(value(program).outputs)
-    return short_forms(made, program.outputs, program.outputs, conditional)
+    return short_forms(made, program.outputs, program.outputs, conditional, literals)
 
 
 def simplified(program: Program, notes: Notes | None = None) -> Program:
@@ -168,8 +177,13 @@ def forget() -> None:
         _found.clear()
 
 
+def _assumed(program: Program) -> tuple[Expr, ...]:
+    """The outputs where what the user asserts holds, and in each branch its condition."""
+    return assume(absolute_values_of_branches(program.outputs), program.assumptions)
+
+
 def _simplified(program: Program, notes: Notes) -> Program:
-    p = notes.stage("assume", program, lambda: assume(program.outputs, program.assumptions))
+    p = notes.stage("assume", program, lambda: _assumed(program))
     if "guards" not in notes.without:
         p = notes.stage("guards", p, lambda: guards(p.outputs, p.assumptions, notes.guards))
         notes.guarded = p.outputs if notes.guarded is None else notes.guarded
@@ -192,7 +206,7 @@ def gradient(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
 
 
 def _slopes(base: Program, wrt: Sequence[str], notes: Notes, last: bool = True) -> Program:
-    tree = _bundle(list(range(len(wrt))))
+    tree = bundle(list(range(len(wrt))))
     slopes = lambda: reverse(base.outputs[0], _vars(wrt))
     return _derived(base, tree, slopes, notes, last=last)
 
@@ -233,17 +247,12 @@ def jacobian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -
     """The derivative of every output by every parameter named in wrt."""
     notes = notes or Notes()
     base = simplified(program, notes)
-    n = len(wrt)
-    if isinstance(base.tree, np.ndarray):  # one array per parameter, shaped as the output
-        tree: Tree = _bundle([base.tree * n + j for j in range(n)])
-    else:
-        tree = _nested(lambda i: _bundle([i * n + j for j in range(n)]), base.tree)
     variables = _vars(wrt)
 
     def rows() -> list[Expr]:
         return [d for output in base.outputs for d in reverse(output, variables)]
 
-    return _derived(base, tree, rows, notes)
+    return _derived(base, of_jacobian(base.tree, len(wrt)), rows, notes)
 
 
 def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -260,7 +269,7 @@ def hessian(program: Program, wrt: Sequence[str], notes: Notes | None = None) ->
             entries.update({(i, j): d for i, d in enumerate(column, start=j)})
         return [entries[max(i, j), min(i, j)] for i in range(n) for j in range(n)]
 
-    tree = _bundle([_bundle([i * n + j for j in range(n)]) for i in range(n)])
+    tree = bundle([bundle([i * n + j for j in range(n)]) for i in range(n)])
     return _derived(slopes, tree, rows, notes, base)
 
 
@@ -294,8 +303,8 @@ def jvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     base = simplified(program, notes)
     names = tangent_names(program, wrt)
     seeds = {ir.var(v): ir.var(t) for v, t in zip(wrt, names, strict=True)}
-    joined = _joined(masked(base), _pushed(base, seeds, notes))
-    return replace(joined, params=(*program.params, *names))
+    both = _joined(masked(base), _pushed(base, seeds, notes))
+    return replace(both, params=(*program.params, *names))
 
 
 def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -303,10 +312,10 @@ def vjp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Pro
     notes = notes or Notes()
     base = simplified(program, notes)
     names = [_fresh(f"cotangent_{i}", program.params) for i in range(len(base.outputs))]
-    bars, tree = _vars(names), _bundle(list(range(len(wrt))))
+    bars, tree = _vars(names), bundle(list(range(len(wrt))))
     back = _derived(base, tree, lambda: pullback(base.outputs, bars, _vars(wrt)), notes)
-    joined = _joined(masked(base), back)
-    return replace(joined, params=(*program.params, *names))
+    both = _joined(masked(base), back)
+    return replace(both, params=(*program.params, *names))
 
 
 def hvp(program: Program, wrt: Sequence[str], notes: Notes | None = None) -> Program:
@@ -376,31 +385,11 @@ def _scalar(program: Program, what: str) -> Program:
     return program
 
 
-def _bundle(items: list[Tree]) -> Tree:
-    """One parameter gives its entry, several give a tuple."""
-    return items[0] if len(items) == 1 else tuple(items)
-
-
-def _nested(function: Callable[[int], Tree], tree: Tree) -> Tree:
-    if isinstance(tree, (tuple, list)):
-        return like(tree, (_nested(function, t) for t in tree))
-    if isinstance(tree, dict):
-        return {k: _nested(function, t) for k, t in tree.items()}
-    return function(tree)
-
-
 def _joined(first: Program, second: Program) -> Program:
     """Both programs' outputs as a pair."""
-    shift = len(first.outputs)
-    tree = (first.tree, _shifted(second.tree, shift))
+    tree = joined(first.tree, len(first.outputs), second.tree)
     outputs = (*first.outputs, *second.outputs)
     return replace(first, outputs=outputs, tree=tree, domain=())
-
-
-def _shifted(tree: Tree, by: int) -> Tree:
-    if isinstance(tree, np.ndarray):
-        return tree + by
-    return _nested(lambda i: i + by, tree) if not isinstance(tree, int) else tree + by
 
 
 # --------------------------------------------------------------------- the protocol

@@ -9,6 +9,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from mpmath.libmp import to_rational
 
 from symdiff import symgrad
 from symdiff.runtime.loops import kernel as kernels
@@ -146,7 +147,30 @@ def exact_around(x, w):
     return [sum((v - mean) * u + mean * mean for v in x) for u in w]
 
 
-@pytest.mark.parametrize(("f", "exact"), [(added, exact_added), (around, exact_around)])
+def pushed(x, w):
+    """What is added has the errors of all iterations before."""
+    total, speed = np.zeros(w.shape[0]), w * 1.0
+    for v in x:
+        total = total + 0.01 * speed
+        speed = speed - 0.01 * total + v / 64
+    return total
+
+
+def exact_pushed(x, w):
+    with mpmath.workprec(300):
+        part, found = mpmath.mpf(0.01), []
+        for u in w.tolist():
+            total, speed = mpmath.mpf(0), mpmath.mpf(u)
+            for v in x.tolist():
+                total = total + part * speed
+                speed = speed - part * total + mpmath.mpf(v) / 64
+            found.append(Fraction(*map(int, to_rational(total._mpf_))))
+        return found
+
+
+@pytest.mark.parametrize(
+    ("f", "exact"), [(added, exact_added), (around, exact_around), (pushed, exact_pushed)]
+)
 @pytest.mark.parametrize("n", [10, 1000])
 @pytest.mark.parametrize("scale", [1e-5, 1.0])
 def test_bounds_of_arrays_that_loops_add_to(f, exact, n, scale):

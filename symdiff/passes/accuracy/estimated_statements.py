@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import ZERO, Expr, raw, topological
@@ -21,6 +20,7 @@ from symdiff.ir.loop_program import (
     Statement,
     Type,
     Update,
+    expressions,
     index,
     name_of,
     walk,
@@ -94,14 +94,6 @@ def added_to(s: Build, names: Container[str]) -> tuple[Expr, Expr] | None:
     return before, ir.substitute((s.value,), {before: ZERO})[0]
 
 
-def unchecked(block: Block) -> Block:
-    """A block without its checks."""
-    return tuple(
-        replace(s, body=unchecked(s.body)) if isinstance(s, (Build, Loop)) else s
-        for s in block if not isinstance(s, Check)
-    )  # fmt: skip
-
-
 def values_of(s: Statement) -> Sequence[Expr]:
     """What may be marked of a statement."""
     match s:
@@ -118,8 +110,15 @@ def values_of(s: Statement) -> Sequence[Expr]:
     return ()
 
 
-def has_quotients(program: LoopProgram, name: str) -> bool:
-    """Whether an array has quotients by sums, which may be 0/0."""
+def may_be_nan(program: LoopProgram, e: Expr) -> bool:
+    """Whether a result whose error is bounded may be nan: a quotient by sums, which may be 0/0, or an array
+    of such; any, if there is a nan in the program."""
+    every = (x for s in walk(program.block) for x in expressions(s))
+    if any(n is ir.NAN for n in ir.topological((*every, *program.outputs))):
+        return True
+    if e.op is not ARRAY:
+        return divides(e)
+    name = name_of(e)
     return any(isinstance(s, Build) and s.name == name and divides(s.value) for s in program.block)
 
 
@@ -145,11 +144,5 @@ def over_elements(
 
 
 __all__ = [
-    "added_to",
-    "adds_once",
-    "has_quotients",
-    "last_arrays",
-    "over_elements",
-    "unchecked",
-    "values_of",
-]
+    "added_to", "adds_once", "last_arrays", "may_be_nan", "over_elements", "values_of",
+]  # fmt: skip

@@ -4,7 +4,7 @@ Before:  for i: s = s + x[i]*y[i]
 After:   for i: s = s + x[i]*y[i]; q = q + (2*x[i]*y[i])**2
          check sqrt(q) <= 64*|s|
 
-Requires: a program. Of its real expressions `loop_tiers` guards the elements of results that are
+Requires: a program. Of its real expressions `loop_tiers` tests the elements of results that are
 functions of what is given, and with "strict" all: those have a few units of error of their own,
 and those of what they load (a unit is half of an ulp). Of the others the roundings are bounded here.
 Ensures: the same outputs. A check "accuracy" fails unless each number is within `LIMIT` units, and
@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 
 from symdiff import ir
 from symdiff.ir import INF, ONE, TRUE, VAR, ZERO, Expr, const, raw
+from symdiff.ir.blocks import unchecked
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -70,13 +71,11 @@ from symdiff.passes.accuracy.carried_errors import Carrying
 from symdiff.passes.accuracy.estimated_statements import (
     added_to,
     adds_once,
-    has_quotients,
     last_arrays,
+    may_be_nan,
     over_elements,
-    unchecked,
     values_of,
 )
-from symdiff.passes.accuracy.lossy import divides
 from symdiff.passes.accuracy.matrix_errors import SOLVED, after_call
 from symdiff.passes.accuracy.propagation import (
     EXACT,
@@ -217,8 +216,8 @@ class Estimating(Propagation):
         return [s, made]
 
     def collected_squares(self, s: Build) -> Expr | None:
-        """The squares of the errors of an array that a loop adds to as a whole, element by element; None
-        of others, and where the terms share an error, which adds up as it stands."""
+        """The squares of the errors of an array that a loop adds to as a whole, element by element; None of
+        others, and where terms share an error or have those of iterations before, which add up as they stand."""
         found = added_to(s, self.collecting)
         if found is None or self.underflows:
             return None
@@ -229,6 +228,9 @@ class Estimating(Propagation):
         def shared(leaf: Expr) -> bool:
             return not any(name_of(e) in inside for e in leaves((leaf,)))
 
+        made = [name_of(e) for e in leaves((term,)) if name_of(e) in inside]
+        if any(self.errors.get(n, EXACT) != EXACT for n in made):
+            return None
         if source.flat or self.propagated(term, shared) != EXACT:
             return None
         self.collecting[s.name] = inside
@@ -523,14 +525,15 @@ class Estimating(Propagation):
             self.keep(e)
             found = self.error(e)
             if found.flat and found.k <= LIMIT:
-                return [self._check(ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e)))] if divides(e) else []
+                number = ir.or_(ir.lt(e, ZERO), ir.le(ZERO, e))
+                return [self._check(number)] if may_be_nan(self.program, e) else []
             self.bounded = False
             fine = self._fine(self.units(e, found), const(LIMIT), self.size(e))
             return [self._check(fine)]
         t = types(self.program)[name_of(e)]
         found = self.errors.get(name_of(e), EXACT)
         static = found.flat and found.k <= LIMIT
-        if t.kind != "f" or (static and not has_quotients(self.program, name_of(e))):
+        if t.kind != "f" or (static and not may_be_nan(self.program, e)):
             return []
         self.bounded = self.bounded and static
         places = [self.names.fresh("i") for _ in t.shape]
@@ -542,12 +545,12 @@ class Estimating(Propagation):
             for n in t.shape:
                 each = each * raw(REAL_OF, (n,))
             each = ir.where(ir.lt(each, const(HALF)), each, const(HALF))
-        one = ir.where(self._fine(off, each, size), ZERO, ONE)
+        one = ir.where(ir.le(ZERO, size) if self.norm else self._fine(off, each, size), ZERO, ONE)
         each_ = over_elements(
             self.names, places, t, (one, size, off), (False, True, True), self.mark
         )
         (wrong, largest, most), block = each_
-        fine = TRUE if self.norm else ir.le(wrong, ZERO)
+        fine = ir.le(wrong, ZERO)
         if not self.strict:
             fine = ir.and_(fine, self._fine(most, const(LIMIT), largest))
         return [*block, self._check(fine)]

@@ -41,6 +41,7 @@ from symdiff.passes.guards.shape import (
     domain,
     is_small,
     may_be_guard,
+    near_and_beyond,
     positive,
     without_epsilon,
 )
@@ -242,9 +243,9 @@ class _Repairs:
         """The side that is to stay, if the other is a guard of it."""
         for holds, small, other in ((condition, a, b), (ir.not_(condition), b, a)):
             parts = disjuncts(holds)
-            if not any(self._is_bounded(positive(p)) for p in parts) and not is_small(
-                (holds, small, other)
-            ):
+            nearby = {p: near_and_beyond(positive(p)) for p in parts}
+            bounded = (nearby[p] or self._is_bounded(positive(p)) for p in parts)
+            if not any(bounded) and not is_small((holds, small, other)):
                 continue
             plain = self.contexts.inside(other, holds, False, lambda n: True, real=True)
             if not parts or not self._may_be_singular(plain):
@@ -254,6 +255,14 @@ class _Repairs:
             for written in parts:
                 part = positive(written)
                 about, v = self._part(part, small, plain)
+                if v is None and (split := nearby[written]) is not None:
+                    if (joined := self._middle(node, holds, small, plain)) is not None:
+                        self.silent.update(ir.topological((condition,)), (node,))
+                        return joined
+                    about, v = self._part(split[0], small, plain)
+                    if v is not None:
+                        part = split[0]
+                        rest = ir.or_(rest, split[1])
                 if v is not None and v.outside:
                     plain, about, v = self._defined(part, small, plain, about, v)
                 if v is None:

@@ -218,6 +218,14 @@ def _ball_minimum(x, y):
     return x.min(y)
 
 
+def _ball_larger(x, y):
+    return x.max(y)
+
+
+def _ball_smaller(x, y):
+    return x.min(y)
+
+
 def _ball_whole(x):
     """A step function is known only where the ball holds one integer."""
     return x if x.is_exact() else _ball("nan")
