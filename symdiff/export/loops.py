@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from symdiff.codegen.source.index_notation import formula_lines, loop_lines
-from symdiff.codegen.source.loops import HELPERS, IMPORTS, loop_source
+from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
+from symdiff.codegen.source.python import IMPORTS
 from symdiff.codegen.sympy.loops import loops_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
 from symdiff.diagnostics.report import Finding, Report

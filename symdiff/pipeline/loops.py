@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from symdiff.errors import SymdiffError
-from symdiff.ir import ONE, ZERO, Expr, eq, substitute
+from symdiff.ir import ONE, ZERO, Expr, eq, substitute, topological
+from symdiff.ir.functions import ROOT_SLOPE, UNIT
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -68,12 +69,17 @@ def shown(program: LoopProgram) -> LoopProgram:
     """A simplified program that is not differentiated any more, whose completed operations are not
     written out."""
 
+    given = {p.name for p in program.params}
+
+    def one(e: Expr) -> Expr:
+        return settled(e, given)
+
     def go(b: Block) -> Block:
-        return tuple(mapped(s, settled, go) for s in b)
+        return tuple(mapped(s, one, go) for s in b)
 
     if not _has_slopes(program):
         return program
-    return replace(program, block=go(program.block), outputs=tuple(map(settled, program.outputs)))
+    return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
 
 
 def closed(program: LoopProgram) -> LoopProgram:
@@ -334,7 +340,10 @@ def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopP
 
 def _opened(program: LoopProgram) -> LoopProgram:
     """The program as it is differentiated: with slopes of norms that have no value at 0."""
-    if not _has_slopes(program):
+    every = topological(
+        (*(e for s in walk(program.block) for e in expressions(s)), *program.outputs)
+    )
+    if not any(n.op in (ROOT_SLOPE, UNIT) for n in every):
         return program
     block, outputs = block_by_block.opened(program.block, program.outputs)
     return replace(program, block=block, outputs=outputs)
