@@ -247,7 +247,7 @@ IVE: Op = Op(
     simplify=_reflected("ive", False), fold=_at_zero,
     names=("scipy.special.ive",),
     sympy=lambda sp, v, x: sp.exp(-sp.Abs(x)) * sp.besseli(v, x),
-    kink=lambda v, x: x, kink_rule="as abs",
+    kink=lambda v, x: x, kink_rule="as of abs, the mean of the sides",
     **by_balls("ive", _ie_ball, _growing_edges(0.0)),
 )  # fmt: skip
 
