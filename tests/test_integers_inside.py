@@ -40,6 +40,11 @@ def by_element(u):
     return u * 2 if u > 1 else u
 
 
+@symgrad
+def larger(u, v, k=2):
+    return np.where(u > v, u, v) * k
+
+
 def keeps_what_it_passes(x):
     k = np.array([1, 2, 3])
     s = doubling(k)
@@ -57,6 +62,8 @@ def keeps_what_it_passes(x):
         (lambda x: square(np.arange(3)) + 0 * int(x > 0), (2.0,)),
         (lambda x, k: square(k) * x, (2.0, np.array([1, 2]))),
         (lambda x, k: by_element(k) * x, (2.0, np.array([1, 2, 3]))),
+        (lambda x: larger(x, np.any(x > 0)), (X,)),
+        (lambda x: larger(x, np.array_equal(x, x), 1), (X.reshape(1, 3),)),
         (keeps_what_it_passes, (2.0,)),
         (lambda x, k: doubling(k) + np.sum(k) + x, (1.0, np.array([1, 2]))),
     ],

@@ -47,6 +47,7 @@ from symdiff.frontend.trace.values import (
     SmallArray,
     SymArray,
     array_of,
+    as_real,
     describe,
     is_number,
     join,
@@ -529,9 +530,9 @@ def _scalars(value: Any) -> Iterator[Scalar]:
 
 
 def _plain(value: Any) -> Any:
-    """A traced value as expressions and Python values."""
+    """A traced value as expressions of numbers and Python values."""
     if isinstance(value, Scalar):
-        return value.expr
+        return as_real(value).expr
     if isinstance(value, SmallArray):
         items = np.empty(value.items.size, object)
         items[:] = [_plain(v) for v in value.items.ravel()]
