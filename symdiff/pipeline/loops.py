@@ -19,7 +19,6 @@ from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
     REAL,
-    Block,
     Check,
     LoopProgram,
     Parameter,
@@ -28,7 +27,7 @@ from symdiff.ir.loop_program import (
     array,
     expressions,
     index,
-    mapped,
+    mapped_block,
     name_of,
     renamed,
     types,
@@ -67,13 +66,10 @@ def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProg
 def shown(program: LoopProgram) -> LoopProgram:
     """A simplified program that is not differentiated any more, whose completed operations are not
     written out."""
-
-    def go(b: Block) -> Block:
-        return tuple(mapped(s, settled, go) for s in b)
-
     if not _has_slopes(program):
         return program
-    return replace(program, block=go(program.block), outputs=tuple(map(settled, program.outputs)))
+    block = mapped_block(program.block, settled)
+    return replace(program, block=block, outputs=tuple(map(settled, program.outputs)))
 
 
 def closed(program: LoopProgram) -> LoopProgram:
