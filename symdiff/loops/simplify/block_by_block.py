@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from symdiff.ir import Expr, substitute, topological, var
-from symdiff.ir.functions import SQUARES
+from symdiff.ir import ZERO, Expr, rebuild, substitute, topological, transform, var, where
+from symdiff.ir.functions import SQUARES, UNIT
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INDEX,
@@ -89,7 +89,12 @@ def opened(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, ...]
     see `symdiff.loops.simplify.norm_slopes`."""
     known = Vanishing.of(block)
 
+    def unit(n: Expr, args: tuple[Expr, ...]) -> Expr:
+        made = rebuild(n, args)
+        return where(known.where(n.args[1]), ZERO, made) if n.op is UNIT else made
+
     def passes(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        outputs = transform(outputs, unit)
         names = _abstraction(outputs)
         sums = [n.args[0] for n in topological(outputs) if n.op is SQUARES]
         made = substitute((*outputs, *sums), names)

@@ -79,10 +79,11 @@ class Recomputed:
         if not self._is_finite(values):
             return _placed(plain, out)
         found: list[Any] = [None] * len(self.kernel.program.outputs)
+        undefined: list[Any] = [False] * len(found)
         left = -1
         formula = self._short_formula(values)
         if formula is not None:
-            left = self._proven(formula, dtype, values, found, result)
+            left = self._proven(formula, dtype, values, found, result, undefined)
         if left:
             near, wrong = self._run("corrected", values, result)
             if near is not None and not wrong:
@@ -93,7 +94,7 @@ class Recomputed:
                 if wrong and formula is None:
                     formula = self._formula(values)
                     if formula is not None:
-                        wrong = self._proven(formula, dtype, values, found, result)
+                        wrong = self._proven(formula, dtype, values, found, result, undefined)
                 strict = self.kernel.accuracy == "strict"
                 if formula is None and agree_all(plain, wide, strict):
                     return _placed(plain, out)
@@ -112,6 +113,7 @@ class Recomputed:
         tiers, strict = self.kernel.tiers, self.kernel.accuracy == "strict"
         ulps = PASSED if strict or tiers.by_rows else NEAR
         found = [_kept(filled(v, p), p, ulps) for v, p in zip(found, plain, strict=True)]
+        found = list(map(_without, found, undefined))
         if left:
             name = self.kernel.program.name
             some = "a result is" if left < 0 else f"{left} results are"
@@ -142,22 +144,27 @@ class Recomputed:
         values: Sequence[Any],
         found: list[Any],
         result: np.dtype[Any],
+        undefined: list[Any],
     ) -> int:
-        """Put proven values into what is found, and nan for others; returns how many those are."""
+        """Put proven values into what is found, and nan for others; returns how many those are. Where
+        it is proven that there is no value is put into `undefined`."""
         certified, outputs = formula
         point = [float(x) for x in self._elements(values)]
         answers = certified.at_with_status(point, dtype)
         numbers = iter([math.nan if a.status == "budget" else a.value for a in answers])
+        none = iter([a.status != "budget" and math.isnan(a.value) for a in answers])
         for k, e in enumerate(outputs):
             if e is None:
                 continue
             if isinstance(e, Expr):
                 value = next(numbers)
                 found[k] = value if result == np.float64 else result.type(value)
+                undefined[k] = next(none)
                 continue
             found[k] = np.empty(e.shape, result)
+            undefined[k] = np.empty(e.shape, bool)
             for place in np.ndindex(*e.shape):
-                found[k][place] = next(numbers)
+                found[k][place], undefined[k][place] = next(numbers), next(none)
         return sum(a.status == "budget" for a in answers)
 
     def _in_balls(
@@ -276,7 +283,7 @@ class Recomputed:
             else:
                 e = None
             kept.append(e)
-        return Certified(names, roots), kept
+        return Certified(names, roots, jumps=True), kept
 
 
 def _placed(found: Sequence[Any], out: Sequence[Array | None] | None) -> list[Any]:
@@ -325,6 +332,15 @@ def _kept(value: Any, plain: Any, ulps: int = PASSED) -> Any:
         near = np.abs(plain - value) <= ulps * np.finfo(value.dtype).eps * np.abs(value)
         near &= np.isfinite(value)  # beside an infinite value, all differences are alike
     return np.where(near, plain, value)
+
+
+def _without(value: Any, undefined: Any) -> Any:
+    """A value with nan where it is undefined."""
+    if not np.any(undefined):
+        return value
+    if isinstance(value, np.ndarray):
+        return np.where(undefined, np.array(math.nan, value.dtype), value)
+    return type(value)(math.nan)
 
 
 def filled(value: Any, other: Any) -> Any:
