@@ -158,6 +158,16 @@ def result_dtype(values: Sequence[float | Array], forced: str | None) -> np.dtyp
     return np.dtype(np.result_type(*found).name)  # the one object of this kind
 
 
+def check_counts(
+    name: str, args: Sequence[Any], inputs: int, out: Sequence[Any] | None, outputs: int
+) -> None:
+    """A kernel of so many inputs and outputs is called with as many arguments and places."""
+    if len(args) != inputs:
+        raise ArgumentError(f"{name} takes {inputs} arguments, {len(args)} were given")
+    if out is not None and len(out) != outputs:
+        raise ArgumentError(f"out has {len(out)} entries for {outputs} outputs")
+
+
 def broadcast(values: Sequence[float | Array]) -> tuple[int, ...]:
     """The shape of all arguments together."""
     shapes = {v.shape for v in values if not isinstance(v, float)} - {()}
