@@ -2,11 +2,13 @@
 
     python benchmarks/simplify.py CASES [--seconds 10] [--best]
 
-CASES has a line `expression : variable` for each formula, such as `tests/passes/textbooks.txt`. Times are of processors, of one process,
-formula by formula: `sympy.simplify` of SymPy's derivative, cut off after some seconds, with SymPy's
-cache cleared before it, and once more without that, before and after the simplifier of symdiff. Symbols are real. The
-ratio is that of the totals; that of the medians stands beside it. With --best, operations are
-compared with the fewest of thirteen of SymPy's simplifiers, which takes minutes.
+CASES has a line `expression : variable` for each formula, such as `tests/passes/textbooks.txt` and
+`tests/passes/fields.txt`. Times are of processors, of one process, formula by formula:
+`sympy.simplify` of SymPy's derivative, cut off after some seconds, with SymPy's cache cleared
+before it, and once more without that, before and after the simplifier of symdiff. Symbols are
+real. The ratios are those of the totals, of the medians, and the geometric mean of those of the
+formulas. With --best, operations are compared with the fewest of thirteen of SymPy's simplifiers,
+which takes minutes; formulas that are longer are printed.
 """
 
 from __future__ import annotations
@@ -68,8 +70,8 @@ def slope(expression: str, name: str) -> tuple[Any, Any]:
     return sympy.diff(f, symbols[name]), symbols[name]
 
 
-def fewest(d: Any, x: Any, seconds: int) -> int:
-    """The fewest operations of what SymPy's simplifiers give."""
+def fewest(d: Any, x: Any, seconds: int) -> str:
+    """The shortest text of what SymPy's simplifiers give."""
     import sympy as sp
 
     ways: tuple[Callable[[Any], Any], ...] = (
@@ -80,7 +82,7 @@ def fewest(d: Any, x: Any, seconds: int) -> int:
     )  # fmt: skip
     found = [limited(way, d, seconds)[0] for way in ways]
     texts = [str(e).replace("Abs(", "abs(") for e in found if e is not None]
-    return min(count(t) for t in texts if "Piecewise" not in t and "Derivative" not in t)
+    return min((t for t in texts if "Piecewise" not in t and "Derivative" not in t), key=count)
 
 
 def main() -> None:
@@ -98,6 +100,7 @@ def main() -> None:
     from symdiff.frontend.formula.parse import parse
     from symdiff.ir.formula_text import Formulas
     from symdiff.passes.simplify import short_forms
+    from symdiff.passes.simplify.decimals import decimals_of
     from symdiff.pipeline import scalar as pipeline
 
     times: dict[str, list[float]] = {"ours": [], "whole": [], "cleared": [], "kept": []}
@@ -108,10 +111,11 @@ def main() -> None:
         d, x = slope(expression, name)
         made = pipeline.closed_for_people(pipeline.derivative(program, [name]).outputs)
         chain = pipeline.pushforward(program.outputs, {ir.var(name): ir.ONE})
+        decimals = decimals_of(program.outputs, program.outputs, expression)
         own = []
         for turn in ("cleared", "kept", ""):
             start = time.process_time()
-            (short,) = short_forms(made, chain, program.outputs)
+            (short,) = short_forms(made, chain, program.outputs, literals=decimals)
             own.append(time.process_time() - start)
             if turn == "cleared":
                 clear_cache()
@@ -119,14 +123,16 @@ def main() -> None:
                 times[turn].append(limited(simplify, d, args.seconds)[1])
         times["ours"].append(statistics.mean(own))
         start = time.process_time()
-        pipeline.short_derivative(program, [name])
+        pipeline.short_derivative(program, [name], literals=decimals)
         times["whole"].append(time.process_time() - start)
-        operations = count(Formulas().text(short.formula))
-        mine += operations
+        text = Formulas(decimals).text(short.formula)
+        mine += count(text)
         if args.best:
-            least = fewest(d, x, args.seconds)
-            theirs += least
-            longer += operations > least
+            shortest = fewest(d, x, args.seconds)
+            theirs += count(shortest)
+            if count(text) > count(shortest):
+                longer += 1
+                print(f"\r{expression} by {name}:\n  {text}\n  {shortest}")
         print(f"\r{k + 1}/{len(lines)}", end="", file=sys.stderr)
     print(file=sys.stderr)
     for what, found in times.items():
@@ -137,7 +143,12 @@ def main() -> None:
     for what in ("cleared", "kept"):
         total = sum(times[what]) / sum(times["ours"])
         middle = statistics.median(times[what]) / statistics.median(times["ours"])
-        print(f"sympy.simplify, cache {what}: {total:.1f} times as long, medians {middle:.1f}")
+        pairs = [(a, b) for a, b in zip(times[what], times["ours"], strict=True) if a and b]
+        each = statistics.geometric_mean(a / b for a, b in pairs)
+        print(
+            f"sympy.simplify, cache {what}: {total:.1f} times as long, medians {middle:.1f}, "
+            f"geometric mean {each:.1f}"
+        )
     if args.best:
         print(
             f"{len(lines) - longer} of {len(lines)} no longer, {mine} operations against {theirs}"

@@ -77,6 +77,19 @@ class UnsupportedError(SymdiffError):
     """Python that symdiff cannot see through; refused when traced."""
 
 
+class SizesDecideError(UnsupportedError):
+    """What is refused hangs on sizes of the arguments: it is traced again with those known.
+
+    Attributes
+    ----------
+    sizes : which sizes those are, for what traces it.
+    """
+
+    def __init__(self, error: UnsupportedError, sizes: Any) -> None:
+        super().__init__(error.message, error.location, error.hint)
+        self.sizes = sizes
+
+
 class ParseError(SymdiffError):
     """Text on the command line that is not an expression of the grammar."""
 

@@ -6,6 +6,7 @@ import-linter checks the layers too; here imports inside of functions count, and
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import tomllib
 from collections import defaultdict
@@ -67,10 +68,18 @@ def imported(tree: ast.AST, known: Mapping[str, Path]) -> Iterator[str]:
 
 
 MODULES = modules()
-IMPORTS = {
-    name: {m for m in imported(ast.parse(path.read_text(encoding="utf-8")), MODULES) if m != name}
-    for name, path in MODULES.items()
-}
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """The files, parsed when a test asks first."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+@functools.cache
+def imports() -> dict[str, set[str]]:
+    """The modules that each module imports."""
+    return {name: set(imported(tree, MODULES)) - {name} for name, tree in trees().items()}
 
 
 def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
@@ -106,7 +115,7 @@ def test_a_circle_is_found():
 
 
 def test_no_circle_of_files():
-    assert circles(IMPORTS) == []
+    assert circles(imports()) == []
 
 
 def layers() -> dict[str, int]:
@@ -121,7 +130,7 @@ def layers() -> dict[str, int]:
 def test_imports_go_down_the_layers():
     level = layers()
     wrong = []
-    for name, targets in IMPORTS.items():
+    for name, targets in imports().items():
         for target in sorted(targets):
             a, b = ([*x.split("."), ""][1] for x in (name, target))
             if a == b or name in ("symdiff", "symdiff.__main__") or b == "":
@@ -174,10 +183,10 @@ def test_one_name_one_meaning():
 
 def test_every_folder_opens_with_its_contents():
     """The docstring of a folder names everything in it, and nothing else."""
-    for path in MODULES.values():
+    for name, path in MODULES.items():
         if path.name != "__init__.py" or path.parent == PACKAGE:
             continue
-        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        text = ast.get_docstring(trees()[name]) or ""
         named = set(re.findall(r"^ *`(\w+/?)`", text, re.MULTILINE))
         there = {p.stem for p in path.parent.glob("*.py") if not p.stem.startswith("__")}
         there |= {f"{p.name}/" for p in path.parent.iterdir() if (p / "__init__.py").exists()}
@@ -188,8 +197,8 @@ def test_nothing_is_ordered_by_addresses():
     """An order of nodes by `id` or `hash` would be another one in each process: texts and keys of kernels too."""
     wrong = [
         f"{name}:{node.value.lineno}"
-        for name, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.keyword) and node.arg == "key"
         and isinstance(node.value, ast.Name) and node.value.id in ("id", "hash")
     ]  # fmt: skip

@@ -157,3 +157,64 @@ def test_sums_that_begin_at_0_are_not_0_for_that(fun):
         e, d = step * (np.arange(3) == i), step * (np.arange(3) == j)
         wanted = (fun(x + e + d) - fun(x + e - d) - fun(x - e + d) + fun(x - e - d)) / (4 * step**2)
         assert found[i, j] == pytest.approx(wanted, abs=1e-4)
+
+
+@pytest.mark.parametrize("profile", [lambda d: d, lambda d: np.exp(-d), lambda d: d + 5 * d**3])
+@pytest.mark.parametrize("accuracy", ["high", "fast"])
+@pytest.mark.parametrize("n", [2, 40])
+def test_no_second_derivatives(profile: Callable[[Any], Any], accuracy: str, n: int) -> None:
+    """Those of a norm are as 1/d beside 0, and by two coordinates of either sign: nothing at 0."""
+    f = symgrad(lambda x: profile(np.linalg.norm(x)), accuracy=accuracy)
+    assert np.isnan(f.hessian(np.zeros(n))).all()
+    assert np.isnan(f.hvp(np.zeros(n), np.ones(n))).all()
+    assert f.grad(np.zeros(n)).tolist() == [0.0] * n
+
+
+def test_no_second_derivatives_of_rows() -> None:
+    found = symgrad(lambda x: np.sum(np.sqrt(np.sum(x**2, axis=1)))).hessian(
+        np.array([[0.0, 0.0], [3.0, 4.0]])
+    )
+    assert np.isnan(found[0, :, 0]).all()
+    assert found[1, :, 1] == pytest.approx(np.array([[16, -12], [-12, 9]]) / 125)
+    assert not found[0, :, 1].any() and not found[1, :, 0].any()
+
+
+def test_directions_at_0() -> None:
+    """x/|x| has no value at 0, and its derivatives have none."""
+    found = symgrad(lambda x: x / np.linalg.norm(x)).jacobian(np.zeros(2))
+    assert np.isnan(found).all()
+
+
+POLES: dict[str, Callable[[Any], Any]] = {
+    "reciprocal": lambda x: np.sum(1 / np.linalg.norm(x, axis=-1)),
+    "logarithm": lambda x: np.sum(np.log(np.linalg.norm(x, axis=-1))),
+    "root": lambda x: np.sum(np.sqrt(np.linalg.norm(x, axis=-1))),
+}
+
+
+@pytest.mark.parametrize("accuracy", ["high", "fast"])
+@pytest.mark.parametrize("which", POLES)
+def test_poles_of_norms(which: str, accuracy: str) -> None:
+    found = symgrad(POLES[which], accuracy=accuracy).grad(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    assert np.isnan(found[0]).all()
+    assert np.isfinite(found[1]).all()
+
+
+@pytest.mark.filterwarnings("ignore::symdiff.runtime.scalar.fallback.AccuracyWarning")
+@pytest.mark.parametrize("more", [0, 60])
+def test_pairs_at_one_place(more: int) -> None:
+    """The slope of a distance of 0 is 0, and no gradient beside a pole of what is made of distances."""
+
+    def energy(x: Any) -> Any:
+        d = np.linalg.norm(x[:, None] - x[None], axis=-1)
+        i, j = np.triu_indices(len(x), 1)
+        return np.sum(1 / d[i, j])
+
+    far = np.random.default_rng(0).uniform(5, 6, (more, 2))
+    x = np.concatenate([np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), far])
+    found = symgrad(energy).grad(x)
+    assert np.isnan(found[1:3]).all()
+    away = x[0] - np.delete(x, 0, axis=0)
+    want = -np.sum(away / np.sum(away**2, axis=1)[:, None] ** 1.5, axis=0)
+    assert found[0] == pytest.approx(want, rel=1e-13)
+    assert np.isfinite(np.delete(found, [1, 2], axis=0)).all()

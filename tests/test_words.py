@@ -26,7 +26,12 @@ PHRASES = {"in no order": "unnormalised", "made again": "recomputed"}
 CLASSES = {
     "Structured": "LoopProgram", "Emission": "a lowered program", "Valued": "Unnormalised",
     "Left": "ResidualBounds", "Way": "an entry", "Gate": "DispatchStub", "Nest": "a loop kernel",
+    "Cell": "Memory, or Word", "GuardedProgram": "ProgramWithTests",
 }  # fmt: skip
+
+
+IN_CODE = {"gate": "an entry; the condition under which an argument counts", "gates": "entries"}
+"""Retired words that pages may have for other things."""
 
 
 def found(text: str) -> set[str]:
@@ -49,7 +54,8 @@ def test_a_retired_word_is_found():
 def test_code_has_the_words_of_the_field(folder: Path) -> None:
     for path in sorted(folder.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        assert found(text) == set(), path.relative_to(ROOT).as_posix()
+        parts = {n.lower() for n in re.findall(r"[A-Za-z]+", text)}
+        assert found(text) | parts & IN_CODE.keys() == set(), path.relative_to(ROOT).as_posix()
         classes = {n.name for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ClassDef)}
         assert not classes & CLASSES.keys(), path.relative_to(ROOT).as_posix()
 

@@ -15,6 +15,8 @@ from symdiff.process.progress import progress, turn_to
 from symdiff.version import __version__
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from symdiff.cli.targets import Subject
     from symdiff.ir import Expr
     from symdiff.ir.program import Program
@@ -121,8 +123,10 @@ def diff(target: str, wrt: str | None, order: int, style: str, expanded: bool) -
     if style in ("python", "c"):
         outputs = [e for by in orders for e in pipeline.derivative(program, by).outputs]
     else:
-        shown = pipeline.shown(program)
-        shorts = [short for by in orders for short in pipeline.short_derivative(shown, by)]
+        shown, given = pipeline.shown(program), _literals(subject)
+        shorts = [
+            short for by in orders for short in pipeline.short_derivative(shown, by, literals=given)
+        ]
     count = len(program.outputs)
     labels = [
         _derivative_label(by) + (f" [{i}]" if count > 1 else "")
@@ -167,7 +171,9 @@ def simplify(target: str, style: str, expanded: bool) -> None:
     _print_results(
         subject,
         pipeline.value(program).outputs if printed_as_code else [],
-        [] if printed_as_code else pipeline.short_value(pipeline.shown(program)),
+        []
+        if printed_as_code
+        else pipeline.short_value(pipeline.shown(program), literals=_literals(subject)),
         name=program.name,
         labels=labels,
         entries=entries,
@@ -452,7 +458,7 @@ def _print_results(
     expanded: bool,
 ) -> None:
     from symdiff.codegen.sympy.text import formula_lines
-    from symdiff.pipeline.scalar import decimals_of, expand_completed, shown
+    from symdiff.pipeline.scalar import expand_completed
 
     params, dtype = subject.params, subject.dtype or "float64"
     if style in ("python", "c"):
@@ -474,17 +480,19 @@ def _print_results(
         return
     definitions: list[str] = []
     if style == "latex":
+        from symdiff import ir
         from symdiff.codegen.common.naming import named
         from symdiff.codegen.sympy.text import format_latex
         from symdiff.codegen.sympy.translate import to_sympy
 
         shared, outputs = ([], outputs) if expanded else named(outputs)
-        made = [format_latex(e) for e in to_sympy((*(e for _, e in shared), *outputs))]
-        definitions = [f"{n} = {t}" for (n, _), t in zip(shared, made, strict=False)]
-        texts = made[len(shared) :]
+        names = [ir.var(n) for n, _ in shared]
+        nodes = (*names, *(e for _, e in shared), *outputs)
+        made = [format_latex(e) for e in to_sympy(nodes)]
+        definitions = [f"{n} = {t}" for n, t in zip(made, made[len(names) :], strict=False)]
+        definitions, texts = definitions[: len(names)], made[2 * len(names) :]
     else:
-        program = subject.program
-        given = decimals_of(program.outputs, shown(program).outputs, subject.text)
+        given = _literals(subject)
         definitions, texts = formula_lines(outputs, expanded=expanded, literals=given)
     conditions = [" and ".join(f"{v.value} != 0" for v in short.nonzero) for short in shorts]
     if style == "json":
@@ -510,6 +518,14 @@ def _print_results(
                 else f"  # {where}"
             )
         click.echo(text if len(texts) == 1 else f"{label}: {text}")
+
+
+def _literals(subject: Subject) -> tuple[Fraction, ...]:
+    """The numbers that were written as decimals."""
+    from symdiff.pipeline.scalar import decimals_of, shown
+
+    program = subject.program
+    return decimals_of(program.outputs, shown(program).outputs, subject.text)
 
 
 def _sharing_most(shorts: Sequence[Short]) -> Sequence[Short]:

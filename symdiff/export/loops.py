@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.codegen.source.index_notation import formula_lines, nest_lines
-from symdiff.codegen.source.loops import HELPERS, IMPORTS, nest_source
+from symdiff.codegen.source.index_notation import formula_lines, loop_lines
+from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules.face import PLAIN, Face
 from symdiff.codegen.source.modules.loops import ArrayFunction, array_module_source
+from symdiff.codegen.source.python import IMPORTS
 from symdiff.codegen.sympy.loops import loops_to_sympy, with_symbols
 from symdiff.codegen.sympy.text import format_latex
 from symdiff.diagnostics.report import Finding, Report
@@ -21,13 +22,12 @@ from symdiff.ir import Expr, format_expr, substitute, var
 from symdiff.ir.functions import BUILTIN, MARKS
 from symdiff.ir.loop_program import (
     ARRAY,
-    Block,
     Call,
     Check,
     Loop,
     LoopProgram,
     kind_of,
-    mapped,
+    mapped_block,
     walk,
 )
 from symdiff.ir.program import map_objects
@@ -47,10 +47,9 @@ def readable(program: LoopProgram) -> LoopProgram:
         (made,) = readable_forms(substitute((e,), stand_ins))
         return substitute((made,), {v: n for n, v in stand_ins.items()})[0]
 
-    def go(block: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in block)
-
-    return replace(program, block=go(program.block), outputs=tuple(map(one, program.outputs)))
+    return replace(
+        program, block=mapped_block(program.block, one), outputs=tuple(map(one, program.outputs))
+    )
 
 
 def _leaves(e: Expr) -> Iterator[Expr]:
@@ -79,7 +78,7 @@ def latex(program: LoopProgram) -> str:
 
 def source(name: str, program: LoopProgram, dtype: str = "float64") -> str:
     """Readable Numba Python of an emitted program."""
-    text, helpers = nest_source(name, program, dtype=dtype)
+    text, helpers = loop_source(name, program, dtype=dtype)
     return "\n\n".join([IMPORTS, *(HELPERS[h] for h in helpers), text])
 
 
@@ -103,7 +102,7 @@ def printed(
             readable(program), labels, lambda e: readable_forms((e,))[0]
         )
     else:
-        statements, results = nest_lines(readable(program))
+        statements, results = loop_lines(readable(program))
     if style == "json":
         document = {
             "name": name,
@@ -121,7 +120,7 @@ def program_text(program: LoopProgram) -> str:
         f"{p.name}[{', '.join(map(format_expr, p.type.shape))}]" if p.type.shape else p.name
         for p in program.params
     ]
-    lines, texts = nest_lines(program)
+    lines, texts = loop_lines(program)
     lines = [f"{program.name}({', '.join(params)})", *(f"  {line}" for line in lines)]
     return "\n".join([*lines, *(f"  [{i}] = {text}" for i, text in enumerate(texts))])
 
@@ -205,8 +204,8 @@ def array_report(program: LoopProgram, wrt: Sequence[str]) -> Report:
     for s in walk(value.block):
         if isinstance(s, Check):
             findings.append(Finding("checked when run", s.message, s.location))
-    lines, texts = nest_lines(readable(value))
-    more, slope_texts = nest_lines(readable(slopes))
+    lines, texts = loop_lines(readable(value))
+    more, slope_texts = loop_lines(readable(slopes))
     return Report(
         program.name,
         tuple(p.name for p in program.params),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from symdiff.frontend.sympy.to_python import from_sympy, is_sympy
     from symdiff.frontend.syntax.calls import Inlined, runs_when_traced
     from symdiff.frontend.syntax.inlining import Placed
+    from symdiff.frontend.trace.extents import sizes_must_be_known
     from symdiff.frontend.trace.values import SymArray
 
 _MODULES = {
@@ -49,6 +50,7 @@ _MODULES = {
     "is_sympy": "symdiff.frontend.sympy.to_python",
     "noting": "symdiff.frontend.captures",
     "runs_when_traced": "symdiff.frontend.syntax.calls",
+    "sizes_must_be_known": "symdiff.frontend.trace.extents",
 }
 """Imported when they are first used: formulas need none of them."""
 
@@ -70,4 +72,5 @@ __all__ = [
     "is_sympy",
     "noting",
     "runs_when_traced",
+    "sizes_must_be_known",
 ]

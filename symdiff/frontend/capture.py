@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.errors import Location, SymdiffError, UnsupportedError
+from symdiff.errors import Location, SizesDecideError, SymdiffError, UnsupportedError
 from symdiff.frontend import captures, per_element, pytrees
 from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.interpreter import Interpreter
@@ -51,7 +51,7 @@ from symdiff.frontend.trace.values import (
     python_kind,
 )
 from symdiff.frontend.trace.wide_integers import checked
-from symdiff.ir import TRUE, Expr, loop_program, prune
+from symdiff.ir import TRUE, Expr, functions, loop_program, prune
 from symdiff.ir.loop_program import LoopProgram, Stretches
 from symdiff.ir.program import NONE_OF_KIND, Made, Program, Tree, fields_of, nested
 from symdiff.process.recursion import deep_recursion
@@ -106,6 +106,9 @@ def capture(
                 found = _capture(t, fun, parameters, given, plan, trees)
                 return plan.noted(found)
             except UnsupportedError as error:
+                if t.decisive and shapes is not None:
+                    sizes = Stretches((), plan.axes(), decisive=tuple(t.decisive))
+                    raise SizesDecideError(error, sizes) from None
                 if t.took_single:
                     raise UnsupportedError(
                         error.message, error.location, "; ".join(filter(None, (error.hint, SINGLE)))
@@ -338,18 +341,36 @@ def _program(
     t: Tracer, name: str, params: tuple[str, ...], outputs: list[Scalar], tree: Tree,
     kinds: Sequence[str],
 ) -> Program:  # fmt: skip
+    count = len(outputs)
+    known = _of_reals((*(v.expr for v in outputs), *(v.defined for v in outputs), *t.assumptions))
+    roots, assumptions = known[:count], tuple(dict.fromkeys(known[2 * count :]))
     defined = TRUE
-    for v in outputs:
-        defined = join(defined, v.defined)
+    for d in known[count : 2 * count]:
+        defined = join(defined, d)
     for held in t.executions:
         if {v.value for v in ir.variables((held,))} <= set(params):
             defined = join(defined, held)
-    assumptions = tuple(dict.fromkeys(t.assumptions))
     conditions = needed(defined, assumptions)
-    roots = tuple(v.expr for v in outputs)
     locations = _locate(t.locations, (*roots, *conditions, *assumptions))
-    known = tuple(kinds) if set(kinds) != {"f"} else ()
-    return Program(name, params, roots, tree, conditions, assumptions, locations, kinds=known)
+    found = tuple(kinds) if set(kinds) != {"f"} else ()
+    return Program(name, params, roots, tree, conditions, assumptions, locations, kinds=found)
+
+
+def _of_reals(roots: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Division of integers that are computed as real numbers: a // b by the quotient."""
+    if not any(e.op in _QUOTIENTS for e in ir.topological(roots)):
+        return roots
+
+    def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+        return _QUOTIENTS[e.op](*args) if e.op in _QUOTIENTS else ir.rebuild(e, args)
+
+    return ir.transform(roots, rule)
+
+
+_QUOTIENTS = {
+    loop_program.FLOORDIV: functions.COMPOSITES["numpy.floor_divide"],
+    loop_program.MOD: functions.COMPOSITES["numpy.remainder"],
+}
 
 
 _ANY = loop_program.index("#")

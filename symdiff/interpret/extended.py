@@ -19,6 +19,7 @@ from symdiff.interpret.balls import UNKNOWN, Value
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import FLOAT64, unique_rounding
 from symdiff.ir import Expr
+from symdiff.ir.functions import EXTREMES, LARGER, PINNED, SMALLER
 from symdiff.process.lazy_modules import Later
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def extended_value(
             v[i] = _quotient(args[0], args[1], e, scope)
         else:
             v[i] = tape.apply(i, v)
+            if e.op in (LARGER, SMALLER) and args[1].is_nan():
+                v[i] = args[0]  # nothing is larger than nan
+                continue
             if e.op in ir.COMPARISONS and v[i] is None and any(a.is_nan() for a in args):
                 v[i] = False
             if e.op in _FLINT_RULES or e.op.boolean:
@@ -50,7 +54,7 @@ def extended_value(
     return v[root]
 
 
-_FLINT_RULES = (ir.ADD, ir.SUB, ir.MUL, ir.NEG, ir.ABS, ir.WHERE)
+_FLINT_RULES = (ir.ADD, ir.SUB, ir.MUL, ir.NEG, ir.ABS, ir.WHERE, PINNED, *EXTREMES)
 """Operations that treat infinite balls as IEEE does."""
 
 

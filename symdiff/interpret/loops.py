@@ -22,6 +22,7 @@ from symdiff.errors import SymdiffError, UnsupportedError
 from symdiff.interpret.balls import Undecided, ball_of, constant_ball, exclusive
 from symdiff.interpret.special import value_of
 from symdiff.ir import Expr, Op, rational
+from symdiff.ir.functions import LARGER, SMALLER
 from symdiff.ir.linalg import routines
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -103,6 +104,8 @@ class Precise(Numbers):
         """An operation on reals, or on conditions."""
         if op.ball is None and op.expand is not None:
             return evaluate(op.expand(*_names(len(args))), self, _named(args))
+        if op in (LARGER, SMALLER) and args[1].is_nan():
+            return args[0]
         value = ball_of(op)(*args)
         return self.kept(value) if isinstance(value, arb) else bool(value)
 
@@ -256,7 +259,11 @@ def _node(n: Expr, args: list[Any], numbers: Numbers, scope: Mapping[str, Any]) 
         return numbers.choose(*args)
     if op is REAL_OF:
         return numbers.real(args[0])
-    if all(isinstance(a, int) for a in args) and op in _WHOLE:
+    if (
+        all(isinstance(a, int) for a in args)
+        and op in _WHOLE
+        and not (op is ir.POW and args[1] < 0)
+    ):
         return _WHOLE[op](*args)
     if op not in (ir.NOT, ir.AND, ir.OR):
         args = [numbers.real(a) for a in args]

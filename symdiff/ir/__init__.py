@@ -7,11 +7,12 @@
 `identities`      forms that lose digits, and equal ones that do not
 `program`         programs of numbers: parameters, outputs, how they nest, domain
 `loop_program`    programs with arrays and loops: blocks of statements over the DAG
+`blocks`          blocks of statements, rewritten inside
 `integers`        what can be said of indices and sizes that are not known when compiling
 `linalg/`         routines of linear algebra
 `verify/`         why a program is not valid
 `formula_text`    formulas as a person writes them, from nodes
-`prune`           Statements of programs with arrays and loops that nothing uses are left ...
+`prune`           statements that nothing uses are left out
 """
 
 from symdiff.ir.arithmetic import *  # noqa: F403

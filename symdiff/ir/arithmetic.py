@@ -3,8 +3,10 @@ hold wherever their left side is defined (over the reals)."""
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
+from collections.abc import Iterable
 from fractions import Fraction
 
 from symdiff.ir.conditions import lt, where
@@ -411,6 +413,11 @@ ABS: Op = Op(
 
 def abs_(a: Expr | Number) -> Expr:
     return apply(ABS, a)
+
+
+def product(factors: Iterable[Expr]) -> Expr:
+    """The product of factors, from the first to the last."""
+    return functools.reduce(mul, factors, ONE)
 
 
 BUILDERS.update({ADD: add, SUB: sub, MUL: mul, DIV: div, NEG: neg, POW: power})

@@ -42,12 +42,12 @@ from symdiff.ir import (
     WHERE,
     Expr,
 )
-from symdiff.ir.functions import EXP, LN2, LN10, MAXIMUM, MINIMUM, PI, POLYGAMMA, UNIT
+from symdiff.ir.functions import EXP, EXTREMES, LN2, LN10, MAXIMA, PI, POLYGAMMA, UNIT
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 """How tightly a text binds."""
 
-NAMES: dict[str, str] = {MAXIMUM.name: "max", MINIMUM.name: "min"}
+NAMES: dict[str, str] = {op.name: "max" if op in MAXIMA else "min" for op in EXTREMES}
 """Functions that the grammar calls otherwise than their operation."""
 
 _RELATIONS = {LT: ("<", ">", ">="), LE: ("<=", ">=", ">"), EQ: ("==", "==", "!=")}
@@ -56,6 +56,8 @@ _RELATIONS = {LT: ("<", ">", ">="), LE: ("<=", ">=", ">"), EQ: ("==", "==", "!="
 FEW, DECIMALS = 10, 10**9
 """Quotients with larger denominators, of which the second is a multiple, are written as decimals:
 nobody else has denominators such as 20 or 500."""
+HALVES = (2, 4, 8)
+"""Quotients with these denominators are decimals where such a decimal was given: 1.5."""
 LONG = 14
 """Longer decimals are written as quotients of shorter ones, if they are given."""
 FRACTION = 12
@@ -146,6 +148,7 @@ class Formulas:
 
     def __init__(self, literals: Sequence[Fraction] = ()) -> None:
         self.literals = literals  # decimals: with any, numbers are written as decimals
+        self._halves = any(q.denominator in HALVES for q in literals)
         self.known: dict[Expr, Form] = {}
         self._keys: dict[Expr, tuple[Any, ...]] = {}
         self._sizes: dict[Expr, Size] = {}
@@ -209,7 +212,7 @@ class Formulas:
     def _number(self, e: Expr) -> Form:
         if not isinstance(e.value, Fraction):
             return Form("nan" if math.isnan(e.value) else "inf", ATOM, 0, e.value < 0)
-        over, under = self._quotient(abs(e.value))
+        over, under = self.quotient(abs(e.value))
         negative = e.value < 0
         if under == "1":
             return Form(over, ATOM, 0, negative)
@@ -284,7 +287,7 @@ class Formulas:
                 made = self._power(base, inverse)
                 under.append(made)
             negative ^= made.negative
-        top, bottom = self._quotient(abs(unit))
+        top, bottom = self.quotient(abs(unit))
         if top != "1":
             over.insert(0, Form(top, ATOM, 0))
         if bottom != "1":
@@ -302,10 +305,13 @@ class Formulas:
             text += f"/({below})" if len(under) > 1 else f"/{below}"
         return Form(text, PRODUCT, count, negative)
 
-    def _quotient(self, q: Fraction) -> tuple[str, str]:
+    def quotient(self, q: Fraction) -> tuple[str, str]:
         """Numerator and denominator of a number: `96485/8.314` rather than 48242500/4157, and
         `2.1` for 21/10 where there are decimals."""
-        if self.literals and q.denominator % 5 == 0 and DECIMALS % q.denominator == 0:
+        if self.literals and (
+            (q.denominator % 5 == 0 and DECIMALS % q.denominator == 0)
+            or (self._halves and q.denominator in HALVES)
+        ):
             return f"{Decimal(q.numerator) / q.denominator:f}", "1"
         over, under = _quotient(q)
         if self.literals and q.denominator > FEW and (under != "1" or len(over) > LONG):
@@ -403,7 +409,7 @@ class Formulas:
         if unit.denominator == 1:
             over += unit.numerator not in (1, -1)
         else:
-            top, bottom = self._quotient(abs(unit))
+            top, bottom = self.quotient(abs(unit))
             over += top != "1"
             under += bottom != "1"
         if not under and over == 1:

@@ -156,6 +156,10 @@ class Type:
     shape: tuple[Expr, ...] = ()
     kind: str = "f"
 
+    def leaf(self, name: str) -> Expr:
+        """The value of this type with a name, as an expression."""
+        return array(name, self.kind) if self.shape else scalar(name, self.kind)
+
 
 @dataclass(frozen=True, slots=True)
 class Build:
@@ -203,6 +207,16 @@ class Carried:
     init: Expr
     next: Expr
     result: str
+
+    @property
+    def leaf(self) -> Expr:
+        """The value at the start of an iteration, as an expression."""
+        return self.type.leaf(self.name)
+
+    @property
+    def after(self) -> Expr:
+        """The value after the last iteration, as an expression."""
+        return self.type.leaf(self.result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,9 +307,7 @@ class Parameter:
     @property
     def leaf(self) -> Expr:
         """The parameter as an expression."""
-        if self.type.shape:
-            return array(self.name, self.type.kind)
-        return scalar(self.name, self.type.kind)
+        return self.type.leaf(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,11 +324,13 @@ class Stretches:
     axes : the axes of parameters whose sizes the names in them are.
     single : numbers of elements of arrays, for which it makes a difference that they are 1: an
         array of one element has a truth.
+    decisive : sizes on which it hangs what is computed: there is a program for each of them.
     """
 
     pairs: tuple[tuple[Expr, Expr], ...] = ()
     axes: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     single: tuple[Expr, ...] = ()
+    decisive: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,6 +518,11 @@ def mapped(s: Statement, f: Callable[[Expr], Expr], body: Callable[[Block], Bloc
             return replace(s, condition=f(s.condition))
 
 
+def mapped_block(block: Block, f: Callable[[Expr], Expr]) -> Block:
+    """The block with `f` applied to every expression, also in the blocks inside of it."""
+    return tuple(mapped(s, f, lambda b: mapped_block(b, f)) for s in block)
+
+
 def exchanged(roots: Iterable[Expr], mapping: Mapping[Expr, Expr]) -> tuple[Expr, ...]:
     """Leaves replaced by others in expressions that are to be emitted: operations stay as they
     are, also those that would be simplified if they were built now."""
@@ -520,14 +539,7 @@ def replaced(block: Block, mapping: Mapping[Expr, Expr], *, exactly: bool = Fals
     """The block with nodes replaced in every expression, `exactly` as of `exchanged`; no
     definition is renamed."""
     put = exchanged if exactly else substitute
-
-    def one(e: Expr) -> Expr:
-        return put((e,), mapping)[0]
-
-    def go(b: Block) -> Block:
-        return tuple(mapped(s, one, go) for s in b)
-
-    return go(block)
+    return mapped_block(block, lambda e: put((e,), mapping)[0])
 
 
 def renamed(block: Block, names: Names, *, exactly: bool = False) -> tuple[Block, dict[Expr, Expr]]:

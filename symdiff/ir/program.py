@@ -11,11 +11,11 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import Location, SymdiffError
-from symdiff.ir import Expr, topological
+from symdiff.ir import Expr, topological, where
 from symdiff.ir.loop_program import Stretches
 from symdiff.process.lazy_modules import Later
 
@@ -104,6 +104,15 @@ def holding(tree: Tree, parts: Iterable[Any]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Corner:
+    """Where an output has another value than its formula: which output, the condition, the value."""
+
+    output: int
+    condition: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """One function, specialised on its static arguments.
 
@@ -121,6 +130,7 @@ class Program:
     taken : how arrays are taken by it, in words.
     kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value;
         empty if all are floats.
+    corners : where outputs have another value than their formulas, which are undefined there.
     """
 
     name: str
@@ -133,11 +143,22 @@ class Program:
     stretches: Stretches = field(default=Stretches(), compare=False)
     taken: str = field(default="", compare=False)
     kinds: tuple[str, ...] = ()
+    corners: tuple[Corner, ...] = ()
 
     def place(self, e: Expr) -> Location | None:
         """Where the node, or the nearest node below it, stands in the source."""
         below = (e, *reversed(topological((e,))))
         return next((self.locations[n] for n in below if n in self.locations), None)
+
+
+def with_corners(program: Program) -> Program:
+    """The program with the values at its corners in its outputs."""
+    if not program.corners:
+        return program
+    outputs = list(program.outputs)
+    for c in program.corners:
+        outputs[c.output] = where(c.condition, c.value, outputs[c.output])
+    return replace(program, outputs=tuple(outputs), corners=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,24 +219,64 @@ def _in_python(value: Any, kind: str) -> Any:
     return value.astype(bool if kind == "b" else np.int64)
 
 
+def folded(
+    tree: Tree,
+    leaf: Callable[[int], Any],
+    array: Callable[[Any], Any],
+    make: Callable[[Tree, Iterable[Any]], Any] = holding,
+) -> Any:
+    """What is nested as a tree: `leaf` makes it of an index, `array` of an array of indices, `make` of
+    a tuple, list or object of trees and the parts of it."""
+    if isinstance(tree, np.ndarray):
+        return array(tree)
+    if isinstance(tree, (tuple, list)):
+        return make(tree, (folded(t, leaf, array, make) for t in tree))
+    if isinstance(tree, dict):
+        return {k: folded(t, leaf, array, make) for k, t in tree.items()}
+    return leaf(int(tree))
+
+
 def map_objects(
     function: Callable[[int], Any],
     tree: Tree,
     make: Callable[[Tree, Iterable[Any]], Any] = holding,
-    array: Callable[[Any], Any] | None = None,
+    array: Callable[[Any], Any] = lambda a: a,
 ) -> Any:
     """`map_tree` for leaves that NumPy should keep as objects; `make` makes tuples, lists and
     objects, and `array` what stands for an array, of an array of objects."""
-    if isinstance(tree, np.ndarray):
-        result = np.empty(tree.shape, object)
-        for index, i in np.ndenumerate(tree):
+
+    def objects(t: Any) -> Any:
+        result = np.empty(t.shape, object)
+        for index, i in np.ndenumerate(t):
             result[index] = function(int(i))
-        return result if array is None else array(result)
-    if isinstance(tree, (tuple, list)):
-        return make(tree, (map_objects(function, t, make, array) for t in tree))
+        return array(result)
+
+    return folded(tree, function, objects, make)
+
+
+def tree_text(tree: Tree, leaf: Callable[[int], str], array: Callable[[Any], str]) -> str:
+    """The expression in Python that nests results as a tree: `leaf` is the text of one, `array` of
+    an array of them."""
+    if isinstance(tree, np.ndarray):
+        return array(tree)
     if isinstance(tree, dict):
-        return {k: map_objects(function, t, make, array) for k, t in tree.items()}
-    return function(int(tree))
+        for key in tree:
+            if not _is_literal(key):
+                raise SymdiffError(f"a dict with the key {key!r} cannot be written to a module")
+        return "{" + ", ".join(f"{k!r}: {tree_text(t, leaf, array)}" for k, t in tree.items()) + "}"
+    if not isinstance(tree, (tuple, list)):
+        return leaf(int(tree))
+    items = ", ".join(tree_text(t, leaf, array) for t in tree)
+    if isinstance(tree, list):
+        return f"[{items}]"
+    return f"({items},)" if len(tree) == 1 else f"({items})"
+
+
+def _is_literal(key: Any) -> bool:
+    """Whether the text of a value is an expression that is the value."""
+    if type(key) is tuple:
+        return all(map(_is_literal, key))
+    return type(key) in (str, int, bool, type(None)) or (type(key) is float and math.isfinite(key))
 
 
 def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from symdiff.ir import Expr
-from symdiff.ir.loop_program import INTEGER, Block, Build, Carried, Check, Loop, Type, name_of
+from symdiff.ir.loop_program import INTEGER, Block, Carried, Loop, Type, name_of
 from symdiff.loops.context import Context
 
 
@@ -57,12 +57,3 @@ def nested(
         body = (Loop(axis, size, carried, body, context.fresh("trips", INTEGER)),)
         ends, starts = results, [name_of(e) for e in outer if depth]
     return body, ends
-
-
-def unchecked(block: Block) -> Block:
-    """A block that has run before, without its checks."""
-    return tuple(
-        replace(s, body=unchecked(s.body)) if isinstance(s, Build | Loop) else s
-        for s in block
-        if not isinstance(s, Check)
-    )

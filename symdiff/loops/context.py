@@ -23,7 +23,6 @@ from symdiff.ir.loop_program import (
     inner,
     leaves,
     name_of,
-    scalar,
     types,
     walk,
 )
@@ -71,8 +70,7 @@ class Context:
 
     def leaf(self, name: str) -> Expr:
         """The expression that a name is."""
-        t = self.types[name]
-        return array(name, t.kind) if t.shape else scalar(name, t.kind)
+        return self.types[name].leaf(name)
 
     def is_heavy(self, e: Expr) -> bool:
         """Whether an expression uses what loops or routines have computed."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-import numpy as np
-
-from symdiff.ir.program import Tree, like
+from symdiff.ir.program import Tree, folded, like
 
 
 def bundle(items: list[Tree]) -> Tree:
@@ -19,20 +18,11 @@ def joined(first: Tree, count: int, second: Tree) -> Tree:
     return (first, nested(lambda i: i + count, second))
 
 
-def cells(tree: Tree, params: int) -> Tree:
+def of_jacobian(tree: Tree, params: int) -> Tree:
     """The tree of a Jacobian, whose outputs are numbered output by output."""
-    if isinstance(tree, np.ndarray):  # one array per parameter, shaped as the output
-        return bundle([tree * params + j for j in range(params)])
     return nested(lambda i: bundle([i * params + j for j in range(params)]), tree)
 
 
-def nested(function: Callable[[int], Tree], tree: Tree) -> Tree:
-    """A tree with something else for each output."""
-    if isinstance(tree, (tuple, list)):
-        return like(tree, (nested(function, t) for t in tree))
-    if isinstance(tree, dict):
-        return {k: nested(function, t) for k, t in tree.items()}
-    if isinstance(tree, np.ndarray):
-        leaves = [function(int(i)) for i in tree.ravel()]
-        return np.array(leaves).reshape(tree.shape)
-    return function(int(tree))
+def nested(function: Callable[[Any], Tree], tree: Tree) -> Tree:
+    """A tree with something else for each output, and for each array of outputs."""
+    return folded(tree, function, function, like)

@@ -47,7 +47,7 @@ from symdiff.ir import (
 )
 from symdiff.ir.functions import CBRT, CONSTANT_VALUES, EXP2
 from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LOAD, MOD, REAL_OF
-from symdiff.lowering.target import FMA, GUARDED, LIGHT, MAX_CHAIN, is_float
+from symdiff.lowering.target import FMA, LIGHT, MAX_CHAIN, TESTED, is_float
 
 FUSED_POWERS = (2, 3, 4)
 """Integer powers that are products whatever the longest chain is."""
@@ -76,7 +76,7 @@ _NATIVE = frozenset(
         FLOORDIV,
         MOD,
         REAL_OF,
-        GUARDED,
+        TESTED,
     )
 )
 _COMMUTATIVE = frozenset((ADD, MUL, EQ, AND, OR))

@@ -52,9 +52,9 @@ def pullback(
         if node.op is VAR:
             result[node] = gated(path, adjoint)
             continue
-        for child, partial, gate in local_partials(node):
+        for child, partial, counts in local_partials(node):
             if child in active and partial is not ZERO:
-                inner = path if gate is TRUE or gate in path else (*path, gate)
+                inner = path if counts is TRUE or counts in path else (*path, counts)
                 accumulate(pending, child, inner, adjoint * partial)
     return tuple(result.get(v, ZERO) for v in wrt)
 
@@ -75,11 +75,24 @@ def pushforward(outputs: Sequence[Expr], tangents: Mapping[Expr, Expr]) -> tuple
             tangent[node] = ir.where(condition, tangent.get(a, ZERO), tangent.get(b, ZERO))
         else:
             total = ZERO
-            for child, partial, gate in local_partials(node):
+            for child, partial, counts in local_partials(node):
                 if child in active:
-                    total = total + ir.where(gate, tangent[child] * partial, ZERO)
+                    total = total + ir.where(counts, multiplied(tangent[child], partial), ZERO)
             tangent[node] = total
     return tuple(tangent.get(o, ZERO) for o in outputs)
+
+
+def multiplied(tangent: Expr, partial: Expr) -> Expr:
+    """Their product, without 0*inf on a side of a branch that contributes nothing."""
+    sides: list[tuple[Expr, bool]] = []
+    while tangent.op is WHERE and ZERO in tangent.args:
+        condition, a, b = tangent.args
+        sides.append((condition, a is ZERO))
+        tangent = b if a is ZERO else a
+    product = tangent * partial
+    for condition, first in reversed(sides):
+        product = ir.where(condition, *((ZERO, product) if first else (product, ZERO)))
+    return product
 
 
 def opened(outputs: Sequence[Expr]) -> tuple[Expr, ...]:
@@ -179,10 +192,10 @@ def local_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:
     elif node.op.partials is None:
         raise TypeError(f"{node.op.name} has no derivative")
     else:
-        gates = node.op.live(*args) if node.op.live else (TRUE,) * len(args)
-        for child, partial, gate in zip(args, node.op.partials(*args), gates, strict=True):
+        conditions = node.op.live(*args) if node.op.live else (TRUE,) * len(args)
+        for child, partial, counts in zip(args, node.op.partials(*args), conditions, strict=True):
             if partial is not None:
-                yield child, partial, gate
+                yield child, partial, counts
 
 
 def _power_partials(node: Expr) -> Iterator[tuple[Expr, Expr, Expr]]:

@@ -63,12 +63,12 @@ class Derivatives:
         if e not in self._partials:
             self._partials[e] = list(local_partials(e))
         total: Expr = ZERO
-        for child, partial, gate in self._partials[e]:
+        for child, partial, counts in self._partials[e]:
             terms: Expr = ZERO
             for j in range(k):
                 factors = self._of(partial, j) * self._of(child, k - j)
                 terms = terms + ir.const(math.comb(k - 1, j)) * factors
-            total = total + (terms if gate is TRUE else ir.where(gate, terms, ZERO))
+            total = total + (terms if counts is TRUE else ir.where(counts, terms, ZERO))
         return total
 
     def _product(self, a: Expr, b: Expr, k: int, orders: range) -> Expr:

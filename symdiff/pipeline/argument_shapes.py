@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend import Shapes, SymArray
+from symdiff.frontend import Shapes, SymArray, sizes_must_be_known
 from symdiff.ir import Expr, substitute
 from symdiff.ir.loop_program import Stretches, index, leaves, name_of
 
@@ -61,6 +61,11 @@ def stretched(
         if len(decisive) == 1:
             for name, axis in stretches.axes[name_of(decisive[0])]:
                 found.setdefault(name, {})[axis] = int(known[decisive[0]].value)
+    for size in stretches.decisive:
+        if size not in known:
+            sizes_must_be_known([v for v in values if isinstance(v, SymArray)])
+        for name, axis in stretches.axes[name_of(size)]:
+            found.setdefault(name, {})[axis] = int(known[size].value)
     for count in stretches.single:
         (e,) = substitute((count,), known)
         if ir.integer(e) == 1:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symdiff.errors import GuardWarning, SymdiffError
+from symdiff.errors import GuardWarning, SizesDecideError, SymdiffError
 from symdiff.frontend import Captures, Parameters, Shapes
 from symdiff.ir import ZERO, Expr, decode, encode, topological
 from symdiff.ir.functions import BUILTIN
@@ -186,14 +186,25 @@ class Source:
         does not count."""
         found = shapes_of(self.parameters.real, values, mapped)
         while True:
-            self.raw(static, found)
-            met = self.met[static_key(static), _shape_key(found)]
-            if not met.pairs and not met.single:
+            met = self._met(static, found)
+            if not met.pairs and not met.single and not met.decisive:
                 return found
             more = stretched(met, found, values, mapped)
             if more is None:
                 return found
             found = more
+
+    def _met(self, static: Mapping[str, Any], shapes: Shapes) -> Stretches:
+        """The sizes for which what is captured for arguments of these shapes does not hold."""
+        self.fresh()
+        place = static_key(static), _shape_key(shapes)
+        met = self.met.get(place)
+        if met is None or not met.decisive:
+            try:
+                self.raw(static, shapes)
+            except SizesDecideError as error:
+                self.met[place] = error.sizes
+        return self.met[place]
 
     def has_one_kernel(self, static: Mapping[str, Any], shapes: Shapes) -> bool:
         """Whether what was captured for these arguments holds for all sizes of arrays that
@@ -286,7 +297,7 @@ class Source:
         from symdiff.pipeline import loops as loop_pipeline
 
         program: LoopProgram = self.program(static, shapes)
-        return program if self.path else loop_pipeline.value(program)
+        return loop_pipeline.shown(program if self.path else loop_pipeline.value(program))
 
     def optimized(
         self, static: Mapping[str, Any], shapes: Shapes | None = None
@@ -347,7 +358,8 @@ class Source:
     def trial(
         self, static: Mapping[str, Any], shapes: Shapes | None, optimized: OptimizedProgram
     ) -> Any:
-        """The truth about an optimized program, for its machine code; None if there is none."""
+        """The truth about an optimized program, for its machine code; None if there is none,
+        and if not even the program as captured agrees with it."""
         raw = self.scalar(static, shapes)
         sound = self.sound.get(id(raw))
         if sound is not None and sound.trial is not None:
@@ -356,9 +368,10 @@ class Source:
         from symdiff.pipeline.validation.stages import CAPTURED, trial_of
 
         off = frozenset() if sound is None else sound.without
+        if CAPTURED in off:
+            return None
         notes = pipeline.Notes(without=off)
-        if CAPTURED not in off:
-            pipeline.simplified(raw, notes)  # for the guards
+        pipeline.simplified(raw, notes)  # for the guards
         found = trial_of(raw, self.path, optimized, notes, mode() == "full")
         if sound is not None:
             sound.trial = found

@@ -8,9 +8,8 @@ from dataclasses import replace
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr
+from symdiff.ir.blocks import unchecked
 from symdiff.ir.loop_program import (
-    Block,
-    Build,
     Check,
     Loop,
     LoopProgram,
@@ -29,7 +28,7 @@ from symdiff.runtime.scalar.fallback import Demands
 def demanding(program: LoopProgram, domain: Domain, check: bool) -> LoopProgram:
     """The program with checks of `domain=`, or without those of what it asserts."""
     if not check:
-        return replace(program, block=_unchecked(program.block))
+        return replace(program, block=unchecked(program.block, "domain"))
     numbers = Program(program.name, tuple(p.name for p in program.params), ())
     found = conditions(domain, numbers)
     if not found:
@@ -60,13 +59,6 @@ def _for_all(condition: Expr, arrays: Sequence[Parameter], names: Names) -> Stat
     for i, n in reversed(list(zip(places, shape, strict=True))):
         statement = Loop(i, n, (), (statement,), names.fresh("trips"))
     return statement
-
-
-def _unchecked(block: Block) -> Block:
-    kept = [s for s in block if not (isinstance(s, Check) and s.error == "domain")]
-    return tuple(
-        replace(s, body=_unchecked(s.body)) if isinstance(s, (Build, Loop)) else s for s in kept
-    )
 
 
 __all__ = ["demanding"]

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from symdiff.errors import SymdiffError
-from symdiff.ir import ONE, ZERO, Expr, eq, substitute
+from symdiff.ir import ONE, ZERO, Expr, eq, substitute, topological
+from symdiff.ir.functions import ROOT_SLOPE, UNIT
 from symdiff.ir.loop_program import (
     ARRAY,
     INDEX,
@@ -27,6 +28,7 @@ from symdiff.ir.loop_program import (
     array,
     expressions,
     index,
+    mapped_block,
     name_of,
     renamed,
     types,
@@ -42,8 +44,8 @@ from symdiff.loops.diff.seeds import Seeds, fewer
 from symdiff.loops.rows import rows as over_rows
 from symdiff.loops.simplify import block_by_block
 from symdiff.loops.simplify.block_by_block import simplified
-from symdiff.loops.simplify.norm_slopes import has_slopes
-from symdiff.loops.trees import bundle, cells, joined
+from symdiff.loops.simplify.norm_slopes import has_slopes, settled
+from symdiff.loops.trees import bundle, joined, of_jacobian
 from symdiff.pipeline.protocol import Log, Stage, run
 
 
@@ -60,6 +62,20 @@ def final(program: LoopProgram, log: Log[LoopProgram] | None = None) -> LoopProg
         return replace(program, block=block, outputs=outputs)
 
     return run(log, "stabilise", step)
+
+
+def shown(program: LoopProgram) -> LoopProgram:
+    """A simplified program that is not differentiated any more, whose completed operations are not
+    written out."""
+    if not _has_slopes(program):
+        return program
+    given = {p.name for p in program.params}
+
+    def one(e: Expr) -> Expr:
+        return settled(e, given)
+
+    block = mapped_block(program.block, one)
+    return replace(program, block=block, outputs=tuple(map(one, program.outputs)))
 
 
 def closed(program: LoopProgram) -> LoopProgram:
@@ -193,7 +209,7 @@ def _jacobian(base: LoopProgram, wrt: Sequence[str], checkpoint: Checkpoint) -> 
         swept, columns = _by_elements(base, wrt, first=False)
         count = len(base.outputs)
         outputs = tuple(columns[j * count + i] for i in range(count) for j in range(len(wrt)))
-    return swept, outputs, cells(base.tree, len(wrt))
+    return swept, outputs, of_jacobian(base.tree, len(wrt))
 
 
 def tangent_names(program: LoopProgram, wrt: Sequence[str]) -> list[str]:
@@ -320,7 +336,10 @@ def _derived(step: Callable[[], Derived], log: Log[LoopProgram] | None) -> LoopP
 
 def _opened(program: LoopProgram) -> LoopProgram:
     """The program as it is differentiated: with slopes of norms that have no value at 0."""
-    if not _has_slopes(program):
+    every = topological(
+        (*(e for s in walk(program.block) for e in expressions(s)), *program.outputs)
+    )
+    if not any(n.op in (ROOT_SLOPE, UNIT) for n in every):
         return program
     block, outputs = block_by_block.opened(program.block, program.outputs)
     return replace(program, block=block, outputs=outputs)
@@ -382,7 +401,7 @@ def derive(
     """The program of a derivative by those of the parameters that are real; see
     `symdiff.pipeline.protocol.Pipeline`."""
     real = real_names(program, wrt)
-    if kind == "derivative" and len(real) < len(wrt):
+    if (kind == "derivative" and len(real) < len(wrt)) or (wrt and not real):
         name = next(n for n in wrt if n not in real)
         raise SymdiffError(
             f"'{name}' of {program.name} is an integer here: there is no derivative by it",

@@ -169,12 +169,12 @@ def dispatch_builtin(
     )
 
 
-def nest_builtin(
+def loop_builtin(
     linked: jit.Linked, memory: ctypes.Array[ctypes.c_int64], *alive: object
 ) -> Callable[..., Any]:
     """The builtin that calls the kernel of a record (`nestentry.RECORD`)."""
-    _fill(linked, "nest.api", *_addresses(loop_entry.API))
-    return _new(linked.address("nest"), _capsule(memory), _Owner(linked, memory, *alive))
+    _fill(linked, "loops.api", *_addresses(loop_entry.API))
+    return _new(linked.address("loops"), _capsule(memory), _Owner(linked, memory, *alive))
 
 
 def _capsule(memory: ctypes.Array[ctypes.c_int64]) -> object:

@@ -1,6 +1,6 @@
 """Kernels as custom calls of XLA, and what they are handed: see `codegen.llvm.entry.custom_call`.
 
-A kernel's own record (the job of the driver of arrays, the cells of a program with loops) is prepared once
+A kernel's own record (the job of the driver of arrays, the frame of a program with loops) is prepared once
 for arguments of given shapes; at a call the handler fills in where buffers lie.
 """
 
@@ -145,23 +145,23 @@ def of_program(
         return None
     if any(layout.outputs[k].kind != "f" for k in order):
         return None
-    cells, taken = code.cells.copy(), []
+    frame, taken = code.frame.copy(), []
     for (place, own, axes), shape in zip(code.takes, shapes, strict=True):
         if own not in (None, dtype) or len(axes) != len(shape):
             return None
         taken.append((place, number if own is None else ADDRESS))
-        for size, (cell, known) in zip(shape, axes, strict=True):
+        for size, (word, known) in zip(shape, axes, strict=True):
             if known is None:
-                known = cells[cell] = size if cells[cell] is None else cells[cell]
+                known = frame[word] = size if frame[word] is None else frame[word]
             if known != size:
                 return None
-    if None in cells:
+    if None in frame:
         return None
-    found = [shape_of(cells) for shape_of in _shapes_of(code)]
+    found = [shape_of(frame) for shape_of in _shapes_of(code)]
     if [found[k] for k in order] != list(results) or len(set(order)) < len(found):
         return None
     given = [(layout.results[k], ADDRESS if found[k] else number) for k in order]
-    words = np.frombuffer(code.pack(*cells), np.int64).tolist()
+    words = np.frombuffer(code.pack(*frame), np.int64).tolist()
     entry = code.watched or code.function
     return Record(
         ctypes.cast(entry, ctypes.c_void_p).value or 0, words, taken, given, code,
@@ -171,7 +171,7 @@ def of_program(
 
 def _shapes_of(code: Code) -> list[Callable[[Sequence[Any]], Shape]]:
     def shape_of(made: Any) -> Callable[[Sequence[Any]], Shape]:
-        return lambda cells: () if made is None else tuple(f(cells) for f in made[1])
+        return lambda frame: () if made is None else tuple(f(frame) for f in made[1])
 
     return [shape_of(made) for made in code.makes]
 

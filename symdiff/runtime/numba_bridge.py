@@ -29,7 +29,7 @@ import numpy as np
 from symdiff.codegen.llvm import jit
 from symdiff.codegen.llvm.ball_calls import BALLS
 from symdiff.errors import DomainError, TargetError, UnsupportedError
-from symdiff.ir.program import OptimizedProgram, Tree
+from symdiff.ir.program import OptimizedProgram, Tree, tree_text
 from symdiff.runtime.scalar.fallback import Tiered
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -195,21 +195,21 @@ def _types() -> Any:
 
 def _nested(tree: Tree, values: str) -> str:
     """The result, of a tuple of the outputs."""
-    if isinstance(tree, np.ndarray):
-        items = ", ".join(f"{values}[{int(i)}]" for i in tree.ravel())
-        if not tree.size:
-            return f"np.zeros({tree.shape})"
-        return f"np.array([{items}]).reshape({tree.shape})"
-    if isinstance(tree, tuple):
-        return f"({''.join(f'{_nested(t, values)}, ' for t in tree)})"
-    if isinstance(tree, list):
-        return f"[{', '.join(_nested(t, values) for t in tree)}]"
-    if isinstance(tree, dict):
+    if _has_dict(tree):
         raise TargetError(
             "a result that is a dict, in a function that Numba compiles",
             hint="return a tuple",
         )
-    return f"{values}[{int(tree)}]"
+
+    def array(t: Any) -> str:
+        items = ", ".join(f"{values}[{int(i)}]" for i in t.ravel())
+        return f"np.array([{items}]).reshape({t.shape})" if t.size else f"np.zeros({t.shape})"
+
+    return tree_text(tree, lambda i: f"{values}[{i}]", array)
+
+
+def _has_dict(tree: Tree) -> bool:
+    return isinstance(tree, dict) or (isinstance(tree, (tuple, list)) and any(map(_has_dict, tree)))
 
 
 def _flat(function: Callable[..., Any]) -> Any:

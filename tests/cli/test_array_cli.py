@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -188,3 +190,86 @@ def test_there_is_no_picture(folder: Path) -> None:
     result = run("plot", "model.py:energy", "-o", "energy.png")
     assert result.exit_code == 2
     assert "energy has arrays or loops, of which there is no picture" in result.output
+
+
+# ---------------------------------------------------------------- what is printed, run
+PRINTED = """\
+import numpy as np
+
+
+def springs(pos, k):
+    total = 0.0
+    for i in range(pos.shape[0] - 1):
+        total += k * (pos[i + 1] - pos[i]) ** 2
+    return total
+
+
+def pairs(pos):
+    total = 0.0
+    for i in range(pos.shape[0]):
+        for j in range(i):
+            total += np.sin(pos[i] - pos[j]) * pos[i]
+    return total
+
+
+def smoothed(d, a):
+    e = 0.0
+    for i in range(d.shape[0]):
+        e = a * d[i] ** 2 + (1 - a) * e * e
+    return e
+
+
+def network(w, u, x):
+    h = 0.0
+    for t in range(x.shape[0]):
+        h = np.tanh(w * h + u * x[t])
+    return h
+"""
+
+
+def evaluated(lines: list[str], names: dict[str, object]) -> dict[str, object]:
+    """The lines of a printed gradient as Python, and the values that it names."""
+    source = list[str]()
+    for line in lines:
+        line = re.sub(r"push (\w+) on (\w+)", r"\2.append(\1)", line)
+        line = re.sub(r"pop (\w+) from (\w+)", r"\1 = \2.pop()", line)
+        line = re.sub(
+            r"^(\w+)\[\w+\] = (.*)  for (\w+) = 0\.\.(.*)$",
+            r"\1 = np.array([float(\2) for \3 in range(\4 + 1)])",
+            line,
+        )
+        line = re.sub(r"^d/d(\w+): (.*)$", r"found['\1'] = \2", line)
+        source.append(line)
+    space: dict[str, object] = {n: getattr(np, n) for n in ("sin", "cos", "tanh", "cosh")}
+    space |= {"np": np, "found": {}} | {f"{n}_tape": [] for n in "eh"} | names
+    exec("\n".join(source), space)
+    return space["found"]  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("name", ["springs", "pairs", "smoothed", "network"])
+def test_printed_gradients_of_loops_are_what_they_say(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "printed_loops.py").write_text(PRINTED)
+    monkeypatch.chdir(tmp_path)
+    lines = CliRunner().invoke(main, ["diff", f"printed_loops.py:{name}"]).stdout.splitlines()
+    assert not any(re.fullmatch(r" *\w+ = [a-z]\w*", line) for line in lines), lines
+    space: dict[str, object] = {}
+    exec(PRINTED, space)
+    plain = space[name]
+    rng = np.random.default_rng(3)
+    values = {
+        n: rng.uniform(0.3, 0.9, 5) if n in ("pos", "d", "x") else float(rng.uniform(0.3, 0.9))
+        for n in inspect.signature(plain).parameters  # type: ignore[arg-type]
+    }
+    sizes = {f"{n}_size": len(v) for n, v in values.items() if isinstance(v, np.ndarray)}
+    found = evaluated(lines, {**values, **sizes})
+    assert set(found) == set(values)
+    for n, v in values.items():
+        for i in np.ndindex(np.shape(v)):
+            sides = []
+            for step in (1e-6, -1e-6):
+                moved = np.array(v)
+                moved[i] += step
+                sides.append(plain(**{**values, n: moved if i else float(moved)}))  # type: ignore[operator]
+            assert np.asarray(found[n])[i] == pytest.approx((sides[0] - sides[1]) / 2e-6, rel=1e-6)

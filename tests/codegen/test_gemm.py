@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from symdiff import symgrad
-from symdiff.codegen.source.index_notation import nest_lines
+from symdiff.codegen.source.index_notation import loop_lines
 
 RNG = np.random.default_rng(11)
 SHAPES = [
@@ -57,7 +57,7 @@ def text_of(f: Any, *args: Any) -> str:
     """The program that is compiled for the arguments."""
     f(*args)
     (kernel,) = [k for _, k in f._arrays._kernels.values()]
-    return "\n".join(nest_lines(kernel.guarded("float64", 0).program)[0])
+    return "\n".join(loop_lines(kernel.tested("float64", 0).program)[0])
 
 
 def test_what_is_a_product() -> None:

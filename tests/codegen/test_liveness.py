@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from symdiff.codegen.common.liveness import Point, last_uses, shares
-from symdiff.codegen.source.loops import nest_source
+from symdiff.codegen.source.loops import loop_source
 from symdiff.ir import ONE, ZERO, var
 from symdiff.ir.loop_program import Loop, array, index
 from symdiff.ir.verify.loops import faults
@@ -64,7 +64,7 @@ def test_arrays_that_go_on_as_one_are_copied() -> None:
     )  # fmt: skip
     program = function({"x": VECTOR}, block, var("t_end"))
     assert faults(program) == []
-    text, _ = nest_source("f", program)
+    text, _ = loop_source("f", program)
     plain = "\n".join(s for s in text.splitlines() if not s.startswith("@"))
     scope = {"np": np, "math": math, "_at": lambda i, n: max(0, min(i, n - 1))}
     exec(plain, scope)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from functools import cache
 
 import pytest
@@ -139,3 +140,15 @@ def test_names_of_random_formulas_put_back() -> None:
             assert not before.args or equal(before, after, strict=False), (before, after)
         for before, after in zip(outputs, merged(outputs), strict=True):
             assert not before.args or equal(before, after, strict=False)
+
+
+@pytest.mark.parametrize("texts", [QUATERNION, CAMERA, ARM], ids=["quaternion", "camera", "arm"])
+def test_every_name_stands_for_something_that_is_used_twice(texts: tuple[str, ...]) -> None:
+    outputs = jacobian(*texts)
+    for choice in (outputs, put_back(outputs, simplify)):
+        definitions, left = named(choice)
+        lengths = Formulas()
+        made = [lengths.text(e) for e in (*(e for _, e in definitions), *left)]
+        for name, e in definitions:
+            assert e.args, (name, e)
+            assert sum(len(re.findall(rf"\b{name}\b", text)) for text in made) > 1, name

@@ -35,6 +35,8 @@ ARITHMETIC = {
     "fmod": lambda a, b: a - b * int(a / b),
     "copysign": lambda a, b: abs(a) if b >= 0 else -abs(a),
     "maximum": max,
+    "larger": max,
+    "smaller": min,
     "minimum": min,
     "log1p": lambda a: mpmath.log(1 + a),
     "log2": lambda a: mpmath.log(a, 2),

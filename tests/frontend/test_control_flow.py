@@ -34,6 +34,8 @@ RULES: dict[ir.Op, Callable[..., Any]] = {
     ir.OR: lambda a, b: a or b,
     ir.WHERE: lambda c, a, b: a if c else b,
     ir.OPS["maximum"]: max,
+    ir.OPS["larger"]: max,
+    ir.OPS["smaller"]: min,
     ir.OPS["minimum"]: min,
 }
 

@@ -21,11 +21,15 @@ SHOW = [
     lambda x: np.einsum("ij->", np.array([r * 2 for r in x])),
     lambda x: np.trace(np.array([r * 2 for r in x])),
     lambda x: np.exp([1.0 * r for r in x]),
+    lambda x: np.sum(np.array([r * 2 for r in x]) * np.ones(3)),
+    lambda x: np.sum(np.where(np.array([r * 2 for r in x]) > 0, np.arange(3), 1.0)),
 ]
 
 DO_NOT = [
     lambda x: np.sum(np.array([r * 2 for r in x]) ** 2),
     lambda x: np.sum(np.exp([r * 2 for r in x])),
+    lambda x: np.sum(np.array([r * 2 for r in x]) * np.array([r + 1 for r in x])),
+    lambda x: np.sum(np.array([r * 2 for r in x]) * 3.0),
     lambda x: len([r * 2 for r in x]) * 1.0,
 ]
 

@@ -315,7 +315,7 @@ def test_what_cannot_cancel_is_not_tested(fun, shapes) -> None:
     found = LoweredProgram(program).double("float64", 0)
     assert not found.references
     text = tiered(program)._text("float64", 0)
-    assert not re.search(r"@guarded|@recompute\b|@recomputed", text)
+    assert not re.search(r"@tested|@recompute\b|@recomputed", text)
 
 
 def test_products_of_two_need_no_flags() -> None:

@@ -28,7 +28,6 @@ from symdiff.ir.loop_program import (
     Update,
     kind_of,
     name_of,
-    scalar,
     walk,
 )
 from symdiff.ir.program import Program
@@ -79,7 +78,7 @@ def _computed(s: Statement) -> Iterator[tuple[Expr, Expr | None]]:
         case Loop():
             for c in s.carried:
                 if not c.type.shape:
-                    yield c.next, scalar(c.name, c.type.kind)
+                    yield c.next, c.leaf
 
 
 def _term(e: Expr, carried: Expr | None) -> Expr:

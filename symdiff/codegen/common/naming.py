@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from symdiff import ir
 from symdiff.codegen.common.shared_parts import Parts, merged, replaced
@@ -35,11 +35,14 @@ MAX_OPERATIONS = 20_000
 """Where formulas have more operations as trees, everything that is shared gets a name."""
 
 
-def named(outputs: Sequence[Expr]) -> tuple[list[tuple[str, Expr]], tuple[Expr, ...]]:
-    """Definitions, and the formulas in terms of them; none if that is not worth it."""
+def named(
+    outputs: Sequence[Expr], taken: Iterable[str] = ()
+) -> tuple[list[tuple[str, Expr]], tuple[Expr, ...]]:
+    """Definitions, and the formulas in terms of them; none if that is not worth it. Names are
+    none of those that are taken."""
     outputs = tuple(outputs)
     if max(tree_sizes(outputs).values(), default=0) > MAX_OPERATIONS:
-        return _all_shared(outputs)
+        return _all_shared(outputs, set(taken))
     formulas = Formulas()
     total = sum(formulas.length(e) for e in outputs)
     if not outputs or total < (LONG if len(outputs) == 1 else 2 * len(outputs)):
@@ -56,7 +59,7 @@ def named(outputs: Sequence[Expr]) -> tuple[list[tuple[str, Expr]], tuple[Expr, 
         shown, bodies, length = found
     if start - length < max(SAVED, SHARE * start):
         return [], outputs
-    return _in_order(bodies, shown)
+    return _in_order(*_used(bodies, shown, formulas), set(taken))
 
 
 def fewest(*choices: Sequence[Expr]) -> int:
@@ -95,14 +98,14 @@ def _letter(taken: set[str]) -> str:
 
 
 def _all_shared(
-    outputs: tuple[Expr, ...],
+    outputs: tuple[Expr, ...], taken: set[str]
 ) -> tuple[list[tuple[str, Expr]], tuple[Expr, ...]]:
     """A name for every operation that is used more than once: the text is as long as the nodes
     are many."""
     order = ir.topological(outputs)
     uses = Counter(a for e in order for a in e.args)
     uses.update(outputs)
-    taken = {str(v.value) for v in ir.variables(outputs)}
+    taken |= {str(v.value) for v in ir.variables(outputs)}
     free = map(f"{_letter(taken)}{{}}".format, itertools.count())
     definitions: list[tuple[str, Expr]] = []
     made: dict[Expr, Expr] = {}
@@ -143,8 +146,24 @@ def _shortest(
     return best
 
 
+def _used(
+    bodies: dict[Expr, Expr], outputs: tuple[Expr, ...], formulas: Formulas
+) -> tuple[dict[Expr, Expr], tuple[Expr, ...]]:
+    """Without the names that are others of the same, and those that later names left one use."""
+    for name in list(bodies):
+        texts = [formulas.text(e) for e in (*outputs, *bodies.values())]
+        uses = sum(len(re.findall(rf"{name.value}(?!\d)", text)) for text in texts)
+        if bodies[name].args and uses > 1:
+            continue
+        body = bodies.pop(name)
+        made = ir.substitute((*outputs, *bodies.values()), {name: body})
+        outputs = made[: len(outputs)]
+        bodies = dict(zip(bodies, made[len(outputs) :], strict=True))
+    return bodies, outputs
+
+
 def _in_order(
-    bodies: dict[Expr, Expr], outputs: tuple[Expr, ...]
+    bodies: dict[Expr, Expr], outputs: tuple[Expr, ...], taken: set[str]
 ) -> tuple[list[tuple[str, Expr]], tuple[Expr, ...]]:
     """The definitions, what is used before what uses it, with names that are free."""
     order: list[Expr] = []
@@ -154,7 +173,7 @@ def _in_order(
             for n, body in bodies.items()
             if n not in order and all(v in order for v in ir.variables((body,)) if v in bodies)
         ]
-    taken = {str(v.value) for v in ir.variables((*outputs, *bodies.values()))}
+    taken |= {str(v.value) for v in ir.variables((*outputs, *bodies.values()))}
     t = _letter(taken)
     names = [t] if len(order) == 1 else [f"{t}{k}" for k in range(len(order))]
     known = {n: ir.var(t) for n, t in zip(order, names, strict=True)}

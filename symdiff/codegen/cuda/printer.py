@@ -191,10 +191,10 @@ class Again(NamedTuple):
     complete: bool
 
 
-def print_guarded(values: Sequence[Again]) -> str:
+def print_tested(values: Sequence[Again]) -> str:
     """Functions that return each value, or a better one where it is flagged: of number k
 
-    double symdiff_guarded_k(double value, bool flagged, double leaf, ...)
+    double symdiff_tested_k(double value, bool flagged, double leaf, ...)
     """
     if not values:
         return ""
@@ -217,7 +217,7 @@ def print_guarded(values: Sequence[Again]) -> str:
             define(f"static __device__ __noinline__ double symdiff_again_{k}", given, lines)
         )
         functions.append(define(
-            f"static __device__ __forceinline__ double symdiff_guarded_{k}",
+            f"static __device__ __forceinline__ double symdiff_tested_{k}",
             [given[0], "const bool flagged", *given[1:]],
             [f"return flagged ? symdiff_again_{k}({', '.join(['value', *leaves])}) : value;"],
         ))  # fmt: skip

@@ -247,18 +247,18 @@ rows:
   %ahead = mul i64 %i, %inner
   %far0 = getelementptr i8, ptr %line, i64 %ahead
   %near0 = getelementptr i{bits}, ptr %buffer, i64 %r
-  br label %cells
-cells:
-  %s = phi i64 [ 0, %rows ], [ %s1, %cells ]
-  %far = phi ptr [ %far0, %rows ], [ %far1, %cells ]
-  %near = phi ptr [ %near0, %rows ], [ %near1, %cells ]
+  br label %elements
+elements:
+  %s = phi i64 [ 0, %rows ], [ %s1, %elements ]
+  %far = phi ptr [ %far0, %rows ], [ %far1, %elements ]
+  %near = phi ptr [ %near0, %rows ], [ %near1, %elements ]
   %x = load i{bits}, ptr {source}, align 1
   store i{bits} %x, ptr {target}, align 1
   %far1 = getelementptr i8, ptr %far, i64 %inner
   %near1 = getelementptr i{bits}, ptr %near, i64 1
   %s1 = add i64 %s, 1
   %more = icmp ult i64 %s1, %part
-  br i1 %more, label %cells, label %end
+  br i1 %more, label %elements, label %end
 end:
   %r1 = add i64 %r, %part
   %line1 = getelementptr i8, ptr %line, i64 %outer

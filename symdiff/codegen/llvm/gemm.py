@@ -330,20 +330,20 @@ out:
 _BLOCKED = """
 define internal void @gemm(ptr %frame, i64 %first, i64 %past) noinline #0 {{
 start:
-  %cells = load [10 x i64], ptr %frame
-  %c.0 = extractvalue [10 x i64] %cells, 0
+  %words = load [10 x i64], ptr %frame
+  %c.0 = extractvalue [10 x i64] %words, 0
   %c = inttoptr i64 %c.0 to ptr
-  %ldc = extractvalue [10 x i64] %cells, 1
-  %a.0 = extractvalue [10 x i64] %cells, 2
+  %ldc = extractvalue [10 x i64] %words, 1
+  %a.0 = extractvalue [10 x i64] %words, 2
   %a = inttoptr i64 %a.0 to ptr
-  %ras = extractvalue [10 x i64] %cells, 3
-  %cas = extractvalue [10 x i64] %cells, 4
-  %b.0 = extractvalue [10 x i64] %cells, 5
+  %ras = extractvalue [10 x i64] %words, 3
+  %cas = extractvalue [10 x i64] %words, 4
+  %b.0 = extractvalue [10 x i64] %words, 5
   %b = inttoptr i64 %b.0 to ptr
-  %rbs = extractvalue [10 x i64] %cells, 6
-  %cbs = extractvalue [10 x i64] %cells, 7
-  %n = extractvalue [10 x i64] %cells, 8
-  %depth = extractvalue [10 x i64] %cells, 9
+  %rbs = extractvalue [10 x i64] %words, 6
+  %cbs = extractvalue [10 x i64] %words, 7
+  %n = extractvalue [10 x i64] %words, 8
+  %depth = extractvalue [10 x i64] %words, 9
   %temp = alloca [{room} x {real}], align 64
   %list = alloca ptr
   store ptr null, ptr %list

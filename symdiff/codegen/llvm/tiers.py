@@ -309,28 +309,28 @@ bring:
   br i1 %is.input, label %gather, label %bound
 gather:
   {operand_j}
-  br i1 %flat, label %cell, label %far.cell
-cell:
-  %s = phi i64 [ 0, %gather ], [ %s1, %cell ]
+  br i1 %flat, label %element, label %far.element
+element:
+  %s = phi i64 [ 0, %gather ], [ %s1, %element ]
   {address_s}
   %x = load double, ptr %s.place, align 1
   %near = getelementptr double, ptr %buffer, i64 %s
   store double %x, ptr %near
   %s1 = add i64 %s, 1
-  %cells = icmp ult i64 %s1, %n
-  br i1 %cells, label %cell, label %pad
-far.cell:
-  %t = phi i64 [ 0, %gather ], [ %t1, %far.cell ]
+  %elements = icmp ult i64 %s1, %n
+  br i1 %elements, label %element, label %pad
+far.element:
+  %t = phi i64 [ 0, %gather ], [ %t1, %far.element ]
   {address_t}
   %far.x = load double, ptr %t.far, align 1
   %far.near = getelementptr double, ptr %buffer, i64 %t
   store double %far.x, ptr %far.near
   %t1 = add i64 %t, 1
-  %far.cells = icmp ult i64 %t1, %n
-  br i1 %far.cells, label %far.cell, label %pad
+  %far.elements = icmp ult i64 %t1, %n
+  br i1 %far.elements, label %far.element, label %pad
 pad:
-  %u = phi i64 [ %n, %cell ], [ %n, %far.cell ], [ %u1, %fill ]
-  %last.x = phi double [ %x, %cell ], [ %far.x, %far.cell ], [ %last.x, %fill ]
+  %u = phi i64 [ %n, %element ], [ %n, %far.element ], [ %u1, %fill ]
+  %last.x = phi double [ %x, %element ], [ %far.x, %far.element ], [ %last.x, %fill ]
   %short = icmp ult i64 %u, %padded
   br i1 %short, label %fill, label %bound
 fill:

@@ -18,7 +18,7 @@ from symdiff.codegen.source.loops import Printer
 from symdiff.codegen.sympy.text import TextWriter
 from symdiff.ir import TRUE, Expr
 from symdiff.ir.formula_text import Formulas, factors, tree_sizes
-from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.ir.functions import MAXIMA, MINIMA
 from symdiff.ir.integers import linear
 from symdiff.ir.loop_program import (
     LOAD,
@@ -35,11 +35,21 @@ from symdiff.ir.loop_program import (
 
 SHORT = 60
 """Formulas with more operations than this have names for what they share."""
-_REDUCTIONS = {ir.ADD: "sum", ir.MUL: "product", MAXIMUM: "max", MINIMUM: "min"}
-_STARTS = {ir.ADD: ir.ZERO, ir.MUL: ir.ONE, MAXIMUM: ir.neg(ir.INF), MINIMUM: ir.INF}
+_REDUCTIONS = {
+    ir.ADD: "sum",
+    ir.MUL: "product",
+    **dict.fromkeys(MAXIMA, "max"),
+    **dict.fromkeys(MINIMA, "min"),
+}
+_STARTS = {
+    ir.ADD: ir.ZERO,
+    ir.MUL: ir.ONE,
+    **dict.fromkeys(MAXIMA, ir.neg(ir.INF)),
+    **dict.fromkeys(MINIMA, ir.INF),
+}
 
 
-def nest_lines(program: LoopProgram) -> tuple[list[str], list[str]]:
+def loop_lines(program: LoopProgram) -> tuple[list[str], list[str]]:
     """The statements of a program, and the texts of its outputs."""
     printer = _TextPrinter(program, "float64")
     for p in program.params:
@@ -70,8 +80,9 @@ def formula_lines(
     printer.block(program.block, program.outputs)
     texts = printer.texts(program.outputs)
     own = {printer.name(p.name) for p in program.params}
-    lines = _renumbered([*printer.lines, *texts], own)
-    lines, texts = lines[: len(printer.lines)], lines[len(printer.lines) :]
+    lines = _one_name([*printer.lines, *texts], own)
+    lines = _renumbered(lines, own)
+    lines, texts = lines[: len(lines) - len(texts)], lines[len(lines) - len(texts) :]
     left: list[str] = []
     for label, text in zip(labels, texts, strict=True):
         whole = re.compile(rf"(?<![\w.]){re.escape(text)}(?!\w)")
@@ -81,6 +92,65 @@ def formula_lines(
         else:
             left.append(f"{label}: {text}")
     return lines, left
+
+
+_ALIAS = re.compile(r"( *)([^\W\d]\w*) = ([^\W\d]\w*)")
+
+
+def _one_name(lines: list[str], own: set[str]) -> list[str]:
+    """The lines without those that only give a value another name.
+
+    Before:  g_1[i] = 0 for i = 0..n - 1; g = g_1; for i = 0..n - 1: g[i] += x[i]
+    After:   g[i] = 0 for i = 0..n - 1; for i = 0..n - 1: g[i] += x[i]
+    """
+    k = 0
+    while k < len(lines):
+        found = _ALIAS.fullmatch(lines[k])
+        joined = (
+            None
+            if found is None or own & {*found.groups()}
+            else _without(lines, k, *found.groups())
+        )
+        if joined is None:
+            k += 1
+        else:
+            lines, k = joined, 0
+    return lines
+
+
+def _without(lines: list[str], k: int, indent: str, new: str, old: str) -> list[str] | None:
+    """The lines without the one in which a value that is not used any more gets a new name; None
+    if it is used."""
+    uses = {n: [j for j, t in enumerate(lines) if n in _WORDS.findall(t)] for n in (new, old)}
+    starts = [j for j in uses[old] if lines[j].startswith((f"{indent}{old} = ", f"{indent}{old}["))]
+    one_block = all(_depth(t) >= len(indent) for t in lines[min(uses[old]) : k])
+    removed = {k}
+    if not (starts and starts[0] == min(uses[old]) and max(uses[old]) == k and one_block):
+        # `new = old` before a loop that changes it, and `old = new` behind that
+        last = max(uses[new])
+        if (
+            min(uses[new]) < k
+            or lines[last] != f"{indent}{old} = {new}"
+            or any(k < j < last for j in uses[old])
+        ):
+            return None
+        if any(_depth(t) < len(indent) for t in lines[k:last]):
+            return None
+        removed, new, old = {k, last}, old, new
+    elif min(uses[new]) < k:
+        return None
+    return [
+        _WORDS.sub(lambda m: new if m[0] == old else m[0], t)
+        for j, t in enumerate(lines)
+        if j not in removed
+    ]
+
+
+_WORDS = re.compile(r"[^\W\d]\w*")
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _renumbered(lines: list[str], own: set[str]) -> list[str]:
@@ -183,6 +253,11 @@ class _TextPrinter(Printer):
     def restore(self, name: str, tape: str, t: Type) -> None:
         self.line(f"pop {self.name(name)} from {self.name(tape)}")
 
+    def bounds(self, count: Expr, reverse: bool) -> str:
+        if not reverse:
+            return super().bounds(count, reverse)
+        return f"{self.integer(linear(ir.sub(count, ir.ONE)))}, -1, -1"
+
     def element_of(self, e: Expr) -> str:
         at = ", ".join(self.integer(i) for i in e.args[1:])
         return self.kept.get(e, f"{self.name(name_of(e.args[0]))}[{at}]")
@@ -233,9 +308,7 @@ class _FormulaPrinter(_TextPrinter):
         if any(n > SHORT for n in tree_sizes(plain).values()):
             return super().written(plain)
         shown = [self._short(e) for e in plain]
-        definitions, formulas = named([e for e, _ in shown])
-        if any(name in self.taken for name, _ in definitions):
-            return super().written(plain)
+        definitions, formulas = named([e for e, _ in shown], self.taken)
         for name, e in definitions:
             self.taken.add(name)
             self.line(f"{name} = {Formulas().text(e)}")

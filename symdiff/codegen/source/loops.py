@@ -49,12 +49,6 @@ from symdiff.ir.loop_program import (
 )
 from symdiff.lowering.lower import lower
 
-IMPORTS = """import math
-
-import numpy as np
-from numba import njit
-"""
-
 HELPERS = {
     "_at": '''@njit(error_model="numpy", cache=True)
 def _at(i, n):
@@ -99,12 +93,12 @@ def _cofactors(a):
 """Functions that a source may call."""
 
 _TAKEN = {"math", "np", "njit", "max", "min", "abs", "range", "int", "float", *HELPERS}
-_ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError",
+ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError",
            "domain": "ValueError"}  # fmt: skip
 _SIGNS = {ir.ADD: "+", ir.SUB: "-", ir.MUL: "*", FLOORDIV: "//", MOD: "%"}
 
 
-def nest_source(
+def loop_source(
     name: str,
     program: LoopProgram,
     *,
@@ -248,7 +242,7 @@ class Printer:
                 (condition,) = self.texts((s.condition,))
                 self.line(f"if not ({condition}):")
                 with self.indented():
-                    self.line(f"raise {_ERRORS[s.error]}({s.message!r})")
+                    self.line(f"raise {ERRORS[s.error]}({s.message!r})")
             case Call():
                 text = ROUTINES[s.routine].python
                 if not text:
@@ -305,9 +299,7 @@ class Printer:
             self.line(f"{i} = -1")
             self.line("while True:")
         else:
-            n = self.integer(s.count)
-            bounds = f"{n} - 1, -1, -1" if s.reverse else n
-            self.line(f"for {i} in range({bounds}):")
+            self.line(f"for {i} in range({self.bounds(s.count, s.reverse)}):")
         ranges = dict(self.ranges)
         if s.count is not None:
             self.ranges[index(s.index)] = s.count
@@ -327,6 +319,11 @@ class Printer:
         if needed and not counted:
             assert s.count is not None
             self.line(f"{trips} = {self.size(s.count)}")
+
+    def bounds(self, count: Expr, reverse: bool) -> str:
+        """The arguments of `range` for a loop of so many iterations."""
+        n = self.integer(count)
+        return f"{n} - 1, -1, -1" if reverse else n
 
     def start(self, s: Loop, which: int, point: Point) -> None:
         """Give a carried value what it has before the first iteration."""

@@ -81,7 +81,7 @@ def reduce(
         if found:  # a body belongs to one statement
             body, letters, value = _again(t, block, names, e)
         t.emit(Build(name, Type(tuple(extent(t, n) for n in shape), kind), letters, value, body))
-        found.append(symbolic.in_cell(array(name, kind), shape, kind))
+        found.append(symbolic.in_memory(array(name, kind), shape, kind))
     return found
 
 
@@ -103,7 +103,7 @@ def scan(t: Tracer, a: SymArray, axis: int, start: Expr, combine: Combine, name:
     own = Type(tuple(extent(t, n) for n in a.shape), kind)
     order = [k for k in range(len(a.shape)) if k != axis]
     out = symbolic.build(t, a.shape, kind, ZERO, name)
-    leaf = out.cell.leaf
+    leaf = out.memory.leaf
     assert leaf is not None
 
     def row(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[Sequence[Statement], list[Expr]]:
@@ -123,7 +123,7 @@ def scan(t: Tracer, a: SymArray, axis: int, start: Expr, combine: Combine, name:
     block, (last,) = nests.loops(t, [a.shape[k] for k in order], ((name, own, leaf),), row)
     for s in block:
         t.emit(s)
-    return symbolic.in_cell(last, a.shape, kind)
+    return symbolic.in_memory(last, a.shape, kind)
 
 
 def extreme_place(t: Tracer, a: SymArray, axis: int, better: Callable[[Expr, Expr], Expr]) -> Any:
@@ -204,7 +204,7 @@ def routine(
     leaves = tuple(symbolic.leaf_of(t, a) for a in args)
     t.emit(loop_program.Call(name, tuple(made), leaves))
     return [
-        symbolic.in_cell(array(n, type.kind), type.shape, type.kind)
+        symbolic.in_memory(array(n, type.kind), type.shape, type.kind)
         if type.shape
         else symbolic.scalar_of(loop_program.scalar(n, type.kind), type.kind)
         for n, type in made

@@ -171,9 +171,9 @@ def select(t: Tracer, a: SymArray, key: Any) -> Target:
 
 def more_axes(t: Tracer, a: SymArray, rank: int, what: str) -> None:
     """Trace again with a parameter of more dimensions, if their number is a guess."""
-    whole = a.sides is None and a.where == SLOTS[: len(a.cell.shape)]
-    if whole and a.cell.leaf is not None and loop_program.name_of(a.cell.leaf) in t.guessed:
-        raise Retrace(loop_program.name_of(a.cell.leaf), rank, what)
+    whole = a.sides is None and a.where == SLOTS[: len(a.memory.shape)]
+    if whole and a.memory.leaf is not None and loop_program.name_of(a.memory.leaf) in t.guessed:
+        raise Retrace(loop_program.name_of(a.memory.leaf), rank, what)
 
 
 def _basic(t: Tracer, a: SymArray, keys: Sequence[Any], mask: SymArray | None) -> Target:
@@ -296,7 +296,7 @@ def places(t: Tracer, mask: SymArray) -> list[SymArray]:
         lambda at, k: ir.add(k, ir.where(placed(formula(mask), at), ONE, ZERO)),
     )  # fmt: skip
     empty = symbolic.build(t, (total,), "i", ZERO, "places")
-    leaf, type = empty.cell.leaf, Type((total,), "i")
+    leaf, type = empty.memory.leaf, Type((total,), "i")
     assert leaf is not None
 
     def step(at: tuple[Expr, ...], now: Sequence[Expr]) -> tuple[list[Statement], list[Expr]]:

@@ -240,10 +240,10 @@ def store(array: SmallArray, index: Any, value: Any) -> None:
         array.items[i] = cast(new.item(), array.kind)
         return
     new = asarray(value).items
-    cells = np.empty(new.shape, object)
-    cells.ravel()[:] = [cast(v, array.kind) for v in new.ravel()]
+    parts = np.empty(new.shape, object)
+    parts.ravel()[:] = [cast(v, array.kind) for v in new.ravel()]
     try:
-        array.items[i] = cells
+        array.items[i] = parts
     except ValueError:
         raise Refused(f"shape {new.shape} is stored in shape {target.shape}") from None
 
@@ -259,8 +259,8 @@ def _store_masked(array: SmallArray, mask: SmallArray, value: Any) -> None:
     else:
         raise Refused("an array is stored where a condition selects", "use np.where instead")
     old = array.items.ravel()
-    cells = [choose(c, v, o) for c, v, o in zip(present, new, old, strict=True)]
-    for k, v in zip(np.ndindex(array.items.shape), cells, strict=True):
+    parts = [choose(c, v, o) for c, v, o in zip(present, new, old, strict=True)]
+    for k, v in zip(np.ndindex(array.items.shape), parts, strict=True):
         array.items[k] = cast(v, array.kind)
 
 
@@ -416,14 +416,14 @@ def dot(a: Any, b: Any) -> Any:
         raise Refused(f"'@' of arrays of shapes {x.shape} and {y.shape}")
     rows = x if x.ndim == 2 else x[None, :]
     columns = y if y.ndim == 2 else y[:, None]
-    cells = [
+    parts = [
         total(multiply(u, v) for u, v in zip(r, c, strict=True)) for r in rows for c in columns.T
     ]
     kind = _promoted(a, b)
     if asarray(a).kind == asarray(b).kind == "b":
-        cells, kind = [scalars.compare(ast.NotEq, c, 0) for c in cells], "b"
+        parts, kind = [scalars.compare(ast.NotEq, c, 0) for c in parts], "b"
     shape = x.shape[:-1] + y.shape[1:]
-    result = array_of(cells, shape)
+    result = array_of(parts, shape)
     if not (x.size and y.size):
         result = converted(result, kind)
     return result if shape else result.items.item()

@@ -78,27 +78,27 @@ def write(
 
 
 def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -> None:
-    cell = target.cell
-    if cell.fixed is not None:
-        raise Refused(*cell.fixed)
-    cell.spoil()
-    t.by_rows |= cell.reshaped
-    symbolic.write_down(t, cell)
-    assert cell.leaf is not None
-    kind, own = cell.kind, Type(cell.shape, cell.kind)
+    memory = target.memory
+    if memory.fixed is not None:
+        raise Refused(*memory.fixed)
+    memory.spoil()
+    t.by_rows |= memory.reshaped
+    symbolic.write_down(t, memory)
+    assert memory.leaf is not None
+    kind, own = memory.kind, Type(memory.shape, memory.kind)
     value = symbolic.stored(new, kind)
-    whole = target.where == SLOTS[: len(cell.shape)] and target.shape == cell.shape
+    whole = target.where == SLOTS[: len(memory.shape)] and target.shape == memory.shape
     if target.shape and whole:
-        old = load(cell.leaf, *target.where)
+        old = load(memory.leaf, *target.where)
         value = ir.where(guard, ir.add(old, value) if add else value, old)
-        s = symbolic.statement(t, cell.shape, kind, value, loop_program.name_of(cell.leaf))
+        s = symbolic.statement(t, memory.shape, kind, value, loop_program.name_of(memory.leaf))
         t.emit(s)
-        t.set_cell(cell, array(s.name, kind))
+        t.set_memory(memory, array(s.name, kind))
         return
-    if target.shape and _reads_elsewhere((value, guard), cell.leaf, target):
+    if target.shape and _reads_elsewhere((value, guard), memory.leaf, target):
         # as NumPy: all is read before anything is stored
         value = formula(symbolic.build(t, target.shape, "f" if kind == "f" else "i", value))
-        if _reads_elsewhere((guard,), cell.leaf, target):
+        if _reads_elsewhere((guard,), memory.leaf, target):
             held = symbolic.build(t, target.shape, "b", ir.where(guard, ONE, ZERO))
             guard = formula(held)
 
@@ -109,11 +109,11 @@ def _write(t: Tracer, target: SymArray, new: SymArray, guard: Expr, add: bool) -
         e, here = placed(value, at), placed(guard, at)
         return [Update(name, source, own, where, e, here, add)], [array(name, kind)]
 
-    states = ((loop_program.name_of(cell.leaf), own, cell.leaf),)
+    states = ((loop_program.name_of(memory.leaf), own, memory.leaf),)
     block, (last,) = nests.loops(t, target.shape, states, step)
     for statement in block:
         t.emit(statement)
-    t.set_cell(cell, last)
+    t.set_memory(memory, last)
 
 
 def _reads_elsewhere(roots: Iterable[Expr], leaf: Expr, target: SymArray) -> bool:

@@ -20,10 +20,10 @@ from symdiff.frontend.trace.extents import common_shape, extent, positive, repea
 from symdiff.frontend.trace.recorder import active, numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
-    Cell,
     Cond,
     Integral,
     Listed,
+    Memory,
     Real,
     Refused,
     Selected,
@@ -68,11 +68,11 @@ def formula(a: SymArray) -> Expr:
     if a.sides is not None:
         c, x, y = a.sides
         return ir.where(c, as_kind(x, a.kind), as_kind(y, a.kind))
-    if a.cell.stale:
+    if a.memory.stale:
         raise Refused(*STALE)
-    if a.cell.leaf is None:
-        return placed(a.cell.element, a.where)
-    e = load(a.cell.leaf, *a.where)
+    if a.memory.leaf is None:
+        return placed(a.memory.element, a.where)
+    e = load(a.memory.leaf, *a.where)
     return ir.eq(e, ONE) if a.kind == "b" else e
 
 
@@ -80,8 +80,8 @@ def needs(a: SymArray) -> Expr:
     """Where the element at the slots is defined, as far as its formula does not say."""
     if a.sides is not None:
         c, x, y = a.sides
-        return scalars.guarded(c, needs(x), needs(y))
-    return placed(a.cell.defined, a.where) if a.cell.leaf is None else TRUE
+        return scalars.by_side(c, needs(x), needs(y))
+    return placed(a.memory.defined, a.where) if a.memory.leaf is None else TRUE
 
 
 def as_kind(a: SymArray, kind: str) -> Expr:
@@ -117,8 +117,8 @@ def lazy(shape: Sequence[Expr], kind: str, e: Expr, defined: Expr = TRUE) -> Sym
     """The array whose element at the slots is a formula."""
     if len(shape) > MAX_RANK:
         raise Refused(f"an array of more than {dimensions(MAX_RANK)}")
-    cell = Cell(tuple(shape), kind, element=e, defined=defined)
-    return SymArray(cell.shape, kind, cell, SLOTS[: len(shape)])
+    memory = Memory(tuple(shape), kind, element=e, defined=defined)
+    return SymArray(memory.shape, kind, memory, SLOTS[: len(shape)])
 
 
 def from_formula(shape: Sequence[Expr], value: Any) -> SymArray:
@@ -133,10 +133,10 @@ def from_formula(shape: Sequence[Expr], value: Any) -> SymArray:
     return lazy(shape, "i" if whole else "f", x.expr, x.defined)
 
 
-def in_cell(leaf: Expr, shape: Sequence[Expr], kind: str) -> SymArray:
+def in_memory(leaf: Expr, shape: Sequence[Expr], kind: str) -> SymArray:
     """The array that a name of the block stands for."""
-    cell = Cell(tuple(shape), kind, leaf)
-    return SymArray(cell.shape, kind, cell, SLOTS[: len(cell.shape)])
+    memory = Memory(tuple(shape), kind, leaf)
+    return SymArray(memory.shape, kind, memory, SLOTS[: len(memory.shape)])
 
 
 def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
@@ -145,7 +145,7 @@ def viewed(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
     if a.sides is not None:
         c, x, y = a.sides
         sides = c, viewed(x, shape, at), viewed(y, shape, at)
-    return SymArray(tuple(shape), a.kind, a.cell, tuple(placed(w, at) for w in a.where), sides)
+    return SymArray(tuple(shape), a.kind, a.memory, tuple(placed(w, at) for w in a.where), sides)
 
 
 def gathered(a: SymArray, shape: Sequence[Expr], at: Sequence[Expr]) -> SymArray:
@@ -221,7 +221,7 @@ def stacked(t: Tracer, rows: Sequence[SymArray]) -> SymArray:
     for k in range(len(parts) - 2, -1, -1):
         here = ir.eq(SLOTS[0], ir.const(k))
         value = ir.where(here, placed(as_kind(parts[k], kind), at), value)
-        defined = scalars.guarded(here, placed(needs(parts[k]), at), defined)
+        defined = scalars.by_side(here, placed(needs(parts[k]), at), defined)
     return lazy((ir.const(len(rows)), *shape), kind, value, defined)
 
 
@@ -237,6 +237,8 @@ def of_small(t: Tracer, small: SmallArray) -> SymArray:
     """A small array as a formula of its indices, or as memory."""
     shape = tuple(ir.const(n) for n in small.items.shape)
     flat = [_plain_element(v, small.kind) for v in small.items.ravel()]
+    if small.kind == "i" and any(loop_program.kind_of(e) != "i" for e in flat):
+        small = SmallArray(small.items, "f")  # integers that are computed as real numbers
     if not flat or all(e is flat[0] for e in flat):
         return lazy(shape, small.kind, flat[0] if flat else ZERO)
     t.must_not_be_lazy()
@@ -270,7 +272,7 @@ def _in_memory(t: Tracer, small: SmallArray) -> SymArray:
         else:
             rest.append((k, e))
     known = of_data(t, data, small.kind)
-    leaf = known.cell.leaf
+    leaf = known.memory.leaf
     assert leaf is not None
     for k, e in rest:
         name = t.names.fresh("elements")
@@ -278,7 +280,7 @@ def _in_memory(t: Tracer, small: SmallArray) -> SymArray:
         source = loop_program.name_of(leaf)
         t.emit(Update(name, source, Type(known.shape, small.kind), at, e))
         leaf = array(name, small.kind)
-    return in_cell(leaf, known.shape, small.kind)
+    return in_memory(leaf, known.shape, small.kind)
 
 
 def of_data(t: Tracer, values: np.ndarray[Any, Any], kind: str | None = None) -> SymArray:
@@ -287,7 +289,7 @@ def of_data(t: Tracer, values: np.ndarray[Any, Any], kind: str | None = None) ->
         raise Refused(f"an array of dtype {values.dtype} is used", "use real numbers")
     kind = kind or values.dtype.kind.replace("u", "i")
     leaf = constant(t, values, kind)
-    return in_cell(leaf, tuple(ir.const(n) for n in values.shape), kind)
+    return in_memory(leaf, tuple(ir.const(n) for n in values.shape), kind)
 
 
 def constant(t: Tracer, data: np.ndarray[Any, Any], kind: str) -> Expr:
@@ -309,7 +311,7 @@ def build(
     """A new array in memory whose elements are a formula of the slots, as it holds them."""
     s = statement(t, shape, kind, value, name)
     t.emit(s)
-    return in_cell(array(s.name, kind), shape, kind)
+    return in_memory(array(s.name, kind), shape, kind)
 
 
 def statement(t: Tracer, shape: Sequence[Expr], kind: str, value: Expr, name: str) -> Build:
@@ -325,30 +327,32 @@ def fresh_letters(t: Tracer, count: int) -> tuple[str, ...]:
     return tuple(t.names.fresh(LETTERS[k]) for k in range(count))
 
 
-def write_down(t: Tracer, cell: Cell, name: str = "array") -> None:
+def write_down(t: Tracer, memory: Memory, name: str = "array") -> None:
     """Compute the elements of a formula once, where it was made."""
-    if cell.leaf is not None:
+    if memory.leaf is not None:
         return
-    if not cell.shape:
+    if not memory.shape:
         raise Refused("an array without dimensions is changed", "use a number")
-    e = stored(SymArray(cell.shape, cell.kind, cell, SLOTS[: len(cell.shape)]), cell.kind)
-    s = statement(t, cell.shape, cell.kind, e, cell.name or name)
-    t.emit_where_made(cell, s)
-    cell.leaf = array(s.name, cell.kind)
+    e = stored(SymArray(memory.shape, memory.kind, memory, SLOTS[: len(memory.shape)]), memory.kind)
+    s = statement(t, memory.shape, memory.kind, e, memory.name or name)
+    t.emit_where_made(memory, s)
+    memory.leaf = array(s.name, memory.kind)
 
 
 def leaf_of(t: Tracer, a: SymArray) -> Expr:
     """The array as a name of the block: itself if it is all of its memory, else a copy."""
     if not a.shape:
         raise Refused("an array without dimensions")
-    if a.cell.stale and a.sides is None:
+    if a.memory.stale and a.sides is None:
         raise Refused(*STALE)
-    whole = a.where == SLOTS[: len(a.shape)] and a.shape == a.cell.shape and a.kind == a.cell.kind
+    whole = (
+        a.where == SLOTS[: len(a.shape)] and a.shape == a.memory.shape and a.kind == a.memory.kind
+    )
     if a.sides is not None or not whole:
         a = build(t, a.shape, a.kind, stored(a, a.kind))
-    write_down(t, a.cell)
-    assert a.cell.leaf is not None
-    return a.cell.leaf
+    write_down(t, a.memory)
+    assert a.memory.leaf is not None
+    return a.memory.leaf
 
 
 def write_down_costly(t: Tracer, a: SymArray, name: str) -> None:
@@ -358,8 +362,8 @@ def write_down_costly(t: Tracer, a: SymArray, name: str) -> None:
     if a.sides is not None:
         for side in a.sides[1:]:
             write_down_costly(t, side, name)
-    elif a.cell.leaf is None and a.cell.shape and _costly(a.cell.element):
-        write_down(t, a.cell, name)
+    elif a.memory.leaf is None and a.memory.shape and _costly(a.memory.element):
+        write_down(t, a.memory, name)
 
 
 def reused(t: Tracer, a: SymArray) -> SymArray:
@@ -400,12 +404,24 @@ def elementwise(t: Tracer, f: Callable[..., Any], *values: Any) -> Any:
     if (found := _on_selected(t, f, values)) is not None:
         return found
     arrays = [symbolic(t, v) for v in values]
+    if t.rows_of_lists:
+        _must_fit_rows(t, arrays)
     shape = common_shape(t, [a.shape for a in arrays])
     parts = [broadcast(t, a, shape) for a in arrays]
     value = f(*(element(p, SLOTS) for p in parts))
     if not is_number(value):
         raise Refused(f"{describe(value)} is put into an array", "arrays hold numbers")
     return from_formula(shape, value) if shape else value
+
+
+def _must_fit_rows(t: Tracer, arrays: Sequence[SymArray]) -> None:
+    """Refuse lists without elements beside arrays that do not come of the same lists: their
+    second axis would have to fit, and there is none."""
+    for a in arrays:
+        rows = [n for n in a.shape[:-1] if n in t.rows_of_lists]
+        for b in arrays if rows else ():
+            if b.shape and not all(n in b.shape[:-1] for n in rows):
+                must_have_rows(t, a)
 
 
 def _on_selected(t: Tracer, f: Callable[..., Any], values: Sequence[Any]) -> Selected | None:
@@ -433,4 +449,4 @@ def merged(condition: Expr, a: SymArray, b: SymArray) -> SymArray | None:
     shape = tuple(
         n if n is m else ir.where(condition, n, m) for n, m in zip(a.shape, b.shape, strict=True)
     )
-    return SymArray(shape, kind, a.cell, a.where, (condition, a, b))
+    return SymArray(shape, kind, a.memory, a.where, (condition, a, b))

@@ -21,10 +21,10 @@ from symdiff.frontend.syntax import records
 from symdiff.frontend.syntax.comprehensions import Comprehension, array_of_elements, visit
 from symdiff.frontend.syntax.containers import elements, plain
 from symdiff.frontend.syntax.operators import binary, truth
-from symdiff.frontend.trace import constants, demands, scalars
+from symdiff.frontend.trace import constants, demands, implied, scalars
 from symdiff.frontend.trace.counted_truth import of_truth
 from symdiff.frontend.trace.demands import integer_hint, used_as_array
-from symdiff.frontend.trace.extents import extent, nonnegative
+from symdiff.frontend.trace.extents import extent, nonnegative, positive
 from symdiff.frontend.trace.recorder import active, numbers_only
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
@@ -49,6 +49,7 @@ from symdiff.frontend.trace.values import (
     is_number,
     is_single,
     number,
+    of_integers,
     python_kind,
 )
 from symdiff.ir import functions, loop_program
@@ -87,18 +88,23 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
     def pick(a: Any, b: Any) -> Any:
         if isinstance(a, int) and isinstance(b, int):
             return b if better(b, a) else a
-        if any(is_number(v) and as_real(v).expr is ir.NAN for v in (a, b)):
-            return a  # nothing is larger or smaller than nan
-        return scalars.apply(op, a, b)
+        return _one_of(op, a, b)
 
     def implementation(t: Tracer, *args: Any, key: Any = None, default: Any = missing) -> Any:
         try:
             with t.attempt(transparent=True):
                 items = list(args) if len(args) > 1 else countable(t, args[0])
         except Unlisted:
-            if key is not None or default is not missing:
+            if key is not None:
                 raise
-            return _extreme_of(t, args[0], op)
+            if default is missing:
+                return _extreme_of(t, args[0], op)
+            values = _listed(t, args[0]) if isinstance(args[0], Stream) else args[0]
+            rows = sequences.of(values)
+            if rows is None:
+                raise
+            some = ir.lt(ir.ZERO, rows.count)
+            return t.either(Cond(some), lambda: _extreme_of(t, values, op), lambda: default)
         if not isinstance(items, Masked) and not items and default is not missing:
             return default
         if key is not None:
@@ -126,6 +132,19 @@ def _extreme(op: ir.Op, better: Callable[[Any, Any], bool]) -> Callable[..., Any
         return arrays.extreme(pick, items)
 
     return implementation
+
+
+def _one_of(op: ir.Op, a: Any, b: Any) -> Any:
+    """Python's maximum or minimum of two numbers: nothing is larger or smaller than nan, which a
+    number outside of its domain is, too."""
+    facts = active.get().facts
+    if as_real(b).expr is ir.NAN:
+        return a
+    found = scalars.apply(op, a, b)
+    needs = [c for c in implied.conjuncts(as_real(b).defined) if not implied.follows(c, facts)]
+    if not needs:
+        return found
+    return scalars.select(functools.reduce(ir.and_, needs), ir.TRUE, found, a)
 
 
 def _is_array(value: Any) -> bool:
@@ -173,14 +192,33 @@ def _rows_of(t: Tracer, values: Any, generator: Any) -> Any:
 
 
 def _extreme_of(t: Tracer, values: Any, op: ir.Op) -> Any:
-    least = ir.neg(ir.INF) if op is functions.MAXIMUM else ir.INF
-    found = accumulated(t, values, Real(least), lambda a, b: scalars.apply(op, a, b))
-    t.require(ir.ne(found.expr, least), "value", "the maximum or minimum of nothing")
-    return found
+    """Of what has a length that is not known when traced. The first element stays if it is nan."""
+    nothing = "the maximum or minimum of nothing"
+    if isinstance(values, Stream) and isinstance(values.generator, Comprehension):
+        clauses = values.generator.clauses
+        if len(clauses) > 1 or clauses[0].ifs:
+            least = Real(ir.neg(ir.INF) if op is functions.LARGER else ir.INF)
+            start = least, Cond(ir.FALSE)
+            found, some = accumulated(t, values, start, lambda a, b: _next_of(op, a, b))
+            t.require(scalars.as_cond(some).expr, "value", nothing)
+            return found
+        values = _listed(t, values)
+    rows = sequences.of(values)
+    if rows is None:
+        raise Refused("what is reduced is no sequence")
+    if not positive(t, rows.count):
+        t.require(ir.lt(ir.ZERO, rows.count), "value", nothing)
+    return accumulated(t, values, rows.item(ir.ZERO), lambda a, b: _one_of(op, a, b))
 
 
-maximum = _extreme(functions.MAXIMUM, lambda a, b: a > b)
-minimum = _extreme(functions.MINIMUM, lambda a, b: a < b)
+def _next_of(op: ir.Op, state: Any, value: Any) -> tuple[Any, Any]:
+    """The extreme of those that were there and one more; the first of all is taken as it is."""
+    found, some = state
+    return arrays.choose(some, _one_of(op, found, value), value), True
+
+
+maximum = _extreme(functions.LARGER, lambda a, b: a > b)
+minimum = _extreme(functions.SMALLER, lambda a, b: a < b)
 
 
 def absolute(t: Tracer, value: Any) -> Any:
@@ -285,10 +323,12 @@ def _complex(t: Tracer, *args: Any) -> Any:
     raise Refused("a complex number is used", "symdiff differentiates real functions")
 
 
-def _isinstance(t: Tracer, value: Any, types: Any) -> bool:
+def is_instance(t: Tracer, value: Any, types: Any) -> bool:
     wanted = types if isinstance(types, tuple) else (types,)
     if isinstance(value, Record):
         return issubclass(value.made_of, wanted)
+    if of_integers.get() and isinstance(value, Real) and not {numbers.Number, object} & {*wanted}:
+        raise Refused("the type of a number decides what is computed")  # which Python does then
     if isinstance(value, (Whole, Integral)):
         return any(c in (int, numbers.Number, numbers.Integral, np.integer, object) for c in wanted)
     if isinstance(value, Real):
@@ -511,7 +551,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.float": _float,
     "builtins.bool": _bool,
     "builtins.complex": _complex,
-    "builtins.isinstance": _isinstance,
+    "builtins.isinstance": is_instance,
     "builtins.len": _len,
     "builtins.range": _range,
     "builtins.enumerate": _enumerate,

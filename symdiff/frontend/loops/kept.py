@@ -18,15 +18,15 @@ from symdiff.frontend.arrays import symbolic
 from symdiff.frontend.loops import slots
 from symdiff.frontend.loops.plans import Ends, Plan, grow, memory_of
 from symdiff.frontend.loops.slots import Slot
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.defined import masked
 from symdiff.frontend.trace.extents import same_size
 from symdiff.frontend.trace.frames import Flow, contents, restore
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
-    Cell,
     Maybe,
+    Memory,
     Refused,
     Scalar,
     SymArray,
@@ -43,7 +43,7 @@ MAX_TRACES = 12
 def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
     """A value as an expression of the slot's type; an array as a name."""
     if slot.type.shape:
-        array = _whole(value) if isinstance(value, Cell) else symbolic.symbolic(t, value)
+        array = _whole(value) if isinstance(value, Memory) else symbolic.symbolic(t, value)
         for n, m in zip(slot.type.shape, array.shape, strict=True):
             same_size(t, n, m)
         kind = slot.type.kind
@@ -56,8 +56,8 @@ def _expr(t: Tracer, slot: Slot, value: Any) -> Expr:
     return masked(x.expr, x.defined, t.facts)
 
 
-def _whole(cell: Cell) -> SymArray:
-    return SymArray(cell.shape, cell.kind, cell, symbolic.SLOTS[: len(cell.shape)])
+def _whole(memory: Memory) -> SymArray:
+    return SymArray(memory.shape, memory.kind, memory, symbolic.SLOTS[: len(memory.shape)])
 
 
 # --------------------------------------------------------------------- the loop
@@ -83,7 +83,7 @@ def trace_element(
         found.append(value())
 
     ends = _once(t, Plan(), letter, count, start, lambda: TRUE, body)
-    if ends.containers or ends.cells:
+    if ends.containers or ends.memories:
         raise Refused("a comprehension changes a container", "use a loop")
     return loop_program.index(letter), tuple(ends.block), found[0]
 
@@ -136,27 +136,27 @@ def _once(
     t.always, t.path = always and t.path is TRUE, TRUE
     if count is not None:
         t.ranges[leaf] = count
-    log: dict[Cell, Expr | None] = {}
-    t.cells.append(log)
+    log: dict[Memory, Expr | None] = {}
+    t.memories.append(log)
     saved = {key: (c, contents(c)) for key, (c, _) in plan.containers.items()}
-    restored = {cell: cell.leaf for cell in plan.cells}
+    restored = {memory: memory.leaf for memory in plan.memories}
     try:
         for name, tree in plan.names.items():
             t.frame.env[name] = slots.filled(t, tree, lambda s: s.value(s.name))
         t.frame.env.update(plan.dropped)
         for c, tree in plan.containers.values():
             restore(c, slots.filled(t, tree, lambda s: s.value(s.name)))
-        for cell, slot in plan.cells.items():
-            cell.leaf = loop_program.array(slot.name, slot.type.kind)
-            cell.fixed = cell.fixed or slot.fixed
+        for memory, slot in plan.memories.items():
+            memory.leaf = loop_program.array(slot.name, slot.type.kind)
+            memory.fixed = memory.fixed or slot.fixed
         entry = t.frame.env.copy()
-        starts = {cell: cell.leaf for cell in plan.cells}
+        starts = {memory: memory.leaf for memory in plan.memories}
         given = {
-            a.cell: s for n, tree in plan.names.items()
+            a.memory: s for n, tree in plan.names.items()
             for s, v in slots.pairs(tree, entry[n], n) for a in slots.arrays(v)
         }  # fmt: skip
-        for cell in plan.stale:
-            cell.stale = True
+        for memory in plan.stale:
+            memory.stale = True
         condition = test()
         if t.block:  # the test is more than a formula: it ends the iteration from within
             t.frame.flow.broken = ir.not_(condition)
@@ -167,28 +167,28 @@ def _once(
             t.close(skipped)
             condition = TRUE
         else:
-            t.facts = t.facts.union(scalars.consequences(condition))
+            t.facts = t.facts.union(implied.consequences(condition))
             start(leaf)
             body()
         t.frame.flow.continued = FALSE
         changed = {n: v for n, v in t.frame.env.items() if entry.get(n, UNBOUND) is not v or n in plan.names}  # fmt: skip
         touched = {key: (c, contents(c)) for key, (c, _) in region.log.items()}
         touched |= {key: (c, contents(c)) for key, (c, _) in plan.containers.items()}
-        cells = {c: c.leaf for c in (*log, *starts) if c.birth < birth}
+        memories = {c: c.leaf for c in (*log, *starts) if c.birth < birth}
         moved, written = _moved(plan, given, t.frame.env, log)
-        return Ends(changed, t.frame.flow, touched, cells, t.block, condition, birth, moved, written)  # fmt: skip
+        return Ends(changed, t.frame.flow, touched, memories, t.block, condition, birth, moved, written)  # fmt: skip
     finally:
-        for cell in plan.stale:
-            cell.stale = False
+        for memory in plan.stale:
+            memory.stale = False
         while t.regions and t.regions[-1] is not region:
             t.leave(t.regions[-1])
         t.leave(region)
         for c, held in saved.values():
             restore(c, held)
-        for cell, old in {**log, **restored}.items():
-            if cell.birth < birth:
-                cell.leaf = old
-        t.cells.pop()
+        for memory, old in {**log, **restored}.items():
+            if memory.birth < birth:
+                memory.leaf = old
+        t.memories.pop()
         t.levels.pop()
         t.counts.pop()
         t.ranges.pop(leaf, None)
@@ -198,7 +198,7 @@ def _once(
 
 
 def _moved(
-    plan: Plan, given: dict[Cell, Slot], env: dict[str, Any], log: dict[Cell, Expr | None]
+    plan: Plan, given: dict[Memory, Slot], env: dict[str, Any], log: dict[Memory, Expr | None]
 ) -> tuple[list[Slot], list[Slot]]:
     """The slots whose memory the body passes on to the next iteration, or that get it; and
     those whose memory it stores in."""
@@ -210,8 +210,8 @@ def _moved(
             continue
         for slot, v in ends:
             for a in slots.arrays(v):
-                if a.cell in given:
-                    moved |= {id(s): s for s in (slot, given[a.cell])}
+                if a.memory in given:
+                    moved |= {id(s): s for s in (slot, given[a.memory])}
     written = {id(s): s for c, s in given.items() if c in log}
     if moved.keys() & written.keys():
         written |= moved
@@ -227,18 +227,18 @@ def _at_the_end(t: Tracer, plan: Plan, ends: Ends) -> list[tuple[Slot, Expr]]:
     for key, (_, tree) in plan.containers.items():
         changed = slots.pairs(tree, ends.containers[key][1], "a container")
         nexts += [(s, _expr(t, s, v)) for s, v in changed]
-    for cell, slot in plan.cells.items():
-        leaf = ends.cells[cell]
+    for memory, slot in plan.memories.items():
+        leaf = ends.memories[memory]
         assert leaf is not None
         nexts.append((slot, leaf))
     return nexts
 
 
 @contextmanager
-def _memory(cells: dict[Cell, Expr | None]) -> Iterator[None]:
+def _memory(memories: dict[Memory, Expr | None]) -> Iterator[None]:
     """Memory as it is at the end of the body."""
-    held = {c: c.leaf for c in cells}
-    for c, leaf in cells.items():
+    held = {c: c.leaf for c in memories}
+    for c, leaf in memories.items():
         c.leaf = leaf
     try:
         yield
@@ -264,7 +264,7 @@ def _finish(
 
     if left is not FALSE:
         carry(flags["left"], loop_program.INTEGER, ZERO, ir.where(left, ONE, ZERO))
-    with _memory(ends.cells), _levels(t, ends, outer):
+    with _memory(ends.memories), _levels(t, ends, outer):
         nexts = _at_the_end(t, plan, ends)
         returned = _returned(t, flow, flags, carry, letter, outer)
         last = {
@@ -315,11 +315,11 @@ def _keep_aliases(t: Tracer, plan: Plan, ends: Ends) -> None:
     for name, tree in plan.names.items():
         for slot, v in slots.pairs(tree, t.frame.env[name], name):
             for a in slots.arrays(v) if id(slot) in moved else ():
-                a.cell.origins += before
-                for cell in before:
-                    cell.shown.append(a.cell)
-    for cell in plan.stale:
-        cell.stale = True
+                a.memory.origins += before
+                for memory in before:
+                    memory.shown.append(a.memory)
+    for memory in plan.stale:
+        memory.stale = True
 
 
 @contextmanager
@@ -406,8 +406,8 @@ def _bind(t: Tracer, plan: Plan, results: dict[str, str], last: dict[str, Any], 
     for container, tree in plan.containers.values():
         t.mutate_owned(container)
         restore(container, slots.filled(t, tree, result))
-    for cell, slot in plan.cells.items():
-        t.set_cell(cell, loop_program.array(results[slot.name], slot.type.kind))
+    for memory, slot in plan.memories.items():
+        t.set_memory(memory, loop_program.array(results[slot.name], slot.type.kind))
     t.frame.env.update(plan.dropped)
     for name, slot in last.items():
         if slot is not None:

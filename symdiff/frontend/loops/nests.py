@@ -17,13 +17,6 @@ Step = Callable[[tuple[Expr, ...], Sequence[Expr]], tuple[Sequence[Statement], S
 """From the indices and the carried values to statements and the values after them."""
 
 
-def leaf(name: str, type: Type) -> Expr:
-    """The value of this name."""
-    if type.shape:
-        return loop_program.array(name, type.kind)
-    return loop_program.scalar(name, type.kind)
-
-
 def loops(
     t: Tracer, counts: Sequence[Expr], states: Sequence[State], step: Step
 ) -> tuple[tuple[Statement, ...], list[Expr]]:
@@ -36,9 +29,9 @@ def loops(
             statements, after = step(indices, now)
             return tuple(statements), list(after)
         letter = t.names.fresh(LETTERS[k])
-        inside = [leaf(t.names.fresh(stem), type) for stem, type, _ in states]
+        inside = [type.leaf(t.names.fresh(stem)) for stem, type, _ in states]
         body, nexts = level(k + 1, (*indices, index(letter)), inside)
-        results = [leaf(t.names.fresh(stem), type) for stem, type, _ in states]
+        results = [type.leaf(t.names.fresh(stem)) for stem, type, _ in states]
         carried = tuple(
             Carried(loop_program.name_of(i), type, before, after, loop_program.name_of(r))
             for i, (_, type, _), before, after, r in zip(

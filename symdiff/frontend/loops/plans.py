@@ -15,8 +15,8 @@ from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.tracer import Tracer
 from symdiff.frontend.trace.values import (
     UNBOUND,
-    Cell,
     Maybe,
+    Memory,
     Refused,
     Scalar,
     SmallArray,
@@ -30,16 +30,16 @@ from symdiff.ir.loop_program import Type
 
 @dataclass(slots=True)
 class Plan:
-    """What a loop carries: names, containers and cells, each as a tree of slots; the
+    """What a loop carries: names, containers and memories, each as a tree of slots; the
     names that it cannot carry, with the reason; and the containers of which the inner ones
     are replaced."""
 
     names: dict[str, Any] = field(default_factory=dict)
     containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    cells: dict[Cell, Slot] = field(default_factory=dict)
+    memories: dict[Memory, Slot] = field(default_factory=dict)
     dropped: dict[str, Unusable] = field(default_factory=dict)
     deep: set[Any] = field(default_factory=set)
-    stale: set[Cell] = field(default_factory=set)
+    stale: set[Memory] = field(default_factory=set)
 
     def slots(self) -> Iterator[tuple[str, Slot]]:
         """What is carried, and what the user calls it."""
@@ -48,8 +48,11 @@ class Plan:
             yield from ((called, s) for s in slots.slots(tree))
         for _, tree in self.containers.values():
             yield from (("", s) for s in slots.slots(tree))
-        for cell, slot in self.cells.items():
-            yield cell.name or ("" if cell.leaf is None else loop_program.name_of(cell.leaf)), slot
+        for memory, slot in self.memories.items():
+            yield (
+                memory.name or ("" if memory.leaf is None else loop_program.name_of(memory.leaf)),
+                slot,
+            )
 
 
 @dataclass(slots=True)
@@ -59,7 +62,7 @@ class Ends:
     env: dict[str, Any]
     flow: Flow
     containers: dict[int, tuple[Any, Any]]
-    cells: dict[Cell, Expr | None]
+    memories: dict[Memory, Expr | None]
     block: list[loop_program.Statement]
     condition: Expr
     birth: int
@@ -122,17 +125,17 @@ def grow(t: Tracer, plan: Plan, before: dict[str, Any], ends: Ends) -> bool:
         except slots.Replaced:
             plan.containers[key] = container, slots.tree_of(contents(container), "a container")
             grew = True
-    for cell in ends.cells:
-        if cell not in plan.cells:
-            plan.cells[cell] = Slot(Type(cell.shape, cell.kind), cell)
+    for memory in ends.memories:
+        if memory not in plan.memories:
+            plan.memories[memory] = Slot(Type(memory.shape, memory.kind), memory)
             grew = True
     grew |= _aliased(plan, ends)
     return grew or _shared(plan, ends)
 
 
-def memory_of(slots_: Iterable[Slot]) -> set[Cell]:
+def memory_of(slots_: Iterable[Slot]) -> set[Memory]:
     """The memory that slots have before the loop."""
-    return {a.cell for s in slots_ for a in slots.arrays(s.init)}
+    return {a.memory for s in slots_ for a in slots.arrays(s.init)}
 
 
 def _aliased(plan: Plan, ends: Ends) -> bool:
@@ -144,14 +147,14 @@ def _aliased(plan: Plan, ends: Ends) -> bool:
     plan.stale |= new
     found = bool(new)
     for name, tree in list(plan.names.items()):
-        if memory_of(slots.slots(tree)) & ends.cells.keys():
+        if memory_of(slots.slots(tree)) & ends.memories.keys():
             del plan.names[name]
             plan.dropped[name] = Unusable(*symbolic.STALE)
             return True
-    users: dict[Cell, list[Slot]] = {}
+    users: dict[Memory, list[Slot]] = {}
     for slot in ends.moved:
-        for cell in memory_of([slot]):
-            users.setdefault(cell, []).append(slot)
+        for memory in memory_of([slot]):
+            users.setdefault(memory, []).append(slot)
     for sharing in users.values():
         for slot in sharing if len(sharing) > 1 else ():
             found |= slot.fixed is None
@@ -182,7 +185,7 @@ def _grow_name(t: Tracer, plan: Plan, name: str, before: Any, value: Any) -> boo
 def _shared(plan: Plan, ends: Ends) -> bool:
     """Forbid to change arrays that two names share after an iteration: which of them are
     the same is not known in the next one. Whether more of them are known now."""
-    users: dict[Cell, list[Slot]] = {c: [s] for c, s in plan.cells.items()}
+    users: dict[Memory, list[Slot]] = {c: [s] for c, s in plan.memories.items()}
     lists: set[int] = set(plan.containers)
     for name, tree in plan.names.items():
         value = ends.env.get(name, UNBOUND)
@@ -195,14 +198,14 @@ def _shared(plan: Plan, ends: Ends) -> bool:
             lists.add(id(c))
         for slot, v in slots.pairs(tree, value, name):
             for a in slots.arrays(v):
-                users.setdefault(a.cell, []).append(slot)
+                users.setdefault(a.memory, []).append(slot)
     found = False
-    for cell, sharing in users.items():
-        outside = cell.birth < ends.birth
-        if len(sharing) > 1 or (outside and cell not in plan.cells):
+    for memory, sharing in users.items():
+        outside = memory.birth < ends.birth
+        if len(sharing) > 1 or (outside and memory not in plan.memories):
             for slot in sharing:
                 found |= slot.fixed is None
                 slot.fixed = slots.SHARED
             if outside:
-                cell.fixed = cell.fixed or slots.SHARED
+                memory.fixed = memory.fixed or slots.SHARED
     return found

@@ -48,8 +48,8 @@ class Slot:
         """The carried value of this name, as the tracer has it."""
         if self.type.shape:
             leaf = loop_program.array(name, self.type.kind)
-            found = symbolic.in_cell(leaf, self.type.shape, self.type.kind)
-            found.cell.fixed = self.fixed
+            found = symbolic.in_memory(leaf, self.type.shape, self.type.kind)
+            found.memory.fixed = self.fixed
             return found
         if self.type.kind == "f":
             return Real(ir.var(name))

@@ -251,7 +251,7 @@ def array_of_elements(
     name = t.names.fresh("list")
     letters = (loop_program.name_of(leaf),)
     t.emit(loop_program.Build(name, loop_program.Type((count,), kind), letters, e, block))
-    return Listed(symbolic.in_cell(loop_program.array(name, kind), (count,), kind))
+    return Listed(symbolic.in_memory(loop_program.array(name, kind), (count,), kind))
 
 
 def _over(count: Expr, leaf: Expr, value: Any) -> SymArray:
@@ -263,8 +263,8 @@ def _over(count: Expr, leaf: Expr, value: Any) -> SymArray:
     e, d = ir.substitute((symbolic.formula(a), symbolic.needs(a)), mapping)
     found = symbolic.lazy((count, *a.shape), a.kind, e, d)
     if a.shape and a.sides is None:  # rows, which may be views of an array that is changed later
-        found.cell.origins.append(a.cell)
-        a.cell.shown.append(found.cell)
+        found.memory.origins.append(a.memory)
+        a.memory.shown.append(found.memory)
     return found
 
 
@@ -274,7 +274,7 @@ def _rows(t: Tracer, count: Expr, leaf: Expr, block: loop_program.Block, row: Sy
         raise Refused("the rows of an array have different lengths")
     shape = (count, *row.shape)
     out = symbolic.build(t, shape, row.kind, ZERO, "rows")
-    source = out.cell.leaf
+    source = out.memory.leaf
     assert source is not None
     own = loop_program.Type(shape, row.kind)
     value = symbolic.stored(row, row.kind)
@@ -292,7 +292,7 @@ def _rows(t: Tracer, count: Expr, leaf: Expr, block: loop_program.Block, row: Sy
     carried = loop_program.Carried(loop_program.name_of(inside), own, source, last, result)
     letter, trips = loop_program.name_of(leaf), t.names.fresh("trips")
     t.emit(loop_program.Loop(letter, count, (carried,), (*block, *body), trips))
-    return symbolic.in_cell(loop_program.array(result, row.kind), shape, row.kind)
+    return symbolic.in_memory(loop_program.array(result, row.kind), shape, row.kind)
 
 
 # --------------------------------------------------------------------------- nodes

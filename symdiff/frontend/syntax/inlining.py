@@ -162,7 +162,7 @@ def _output(
         return scalars.whole(after) if loop_program.kind_of(before) == "i" else Real(after)
     type = types[loop_program.name_of(before)]
     shape = ir.substitute(ir.substitute(type.shape, mapping), mapping)
-    return symbolic.in_cell(after, shape, type.kind)
+    return symbolic.in_memory(after, shape, type.kind)
 
 
 def _traced(value: Any) -> Any:

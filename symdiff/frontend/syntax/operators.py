@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symdiff import ir
 from symdiff.frontend.arrays import folding, symbolic
 from symdiff.frontend.arrays import small as arrays
 from symdiff.frontend.syntax import records
@@ -89,6 +90,8 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
     ):
         parts = [v.items if isinstance(v, Listed) else arrays.asarray(v) for v in (a, b)]
         return Listed(t.call(np.concatenate, (parts,), {}))
+    if op is ast.Pow:
+        _no_negative_power(t, a, b)
     if isinstance(a, _SYMBOLIC) or isinstance(b, _SYMBOLIC):
         if op is ast.MatMult:
             for v in (a, b):
@@ -124,6 +127,17 @@ def binary(t: Tracer, op: type[ast.operator], a: Any, b: Any) -> Any:
         for v in (a, b):
             used_as_array(v, "'@'")
     raise Refused(f"'{scalars.SYMBOLS[op]}' of {describe(a)} and {describe(b)}")
+
+
+def _no_negative_power(t: Tracer, a: Any, b: Any) -> None:
+    """Refuse negative powers of arrays of integers, as NumPy does."""
+    if getattr(a, "kind", "") != "i" or not scalars.is_whole(b):
+        return
+    message = "a negative integer power of an array of integers"
+    if not isinstance(b, int):
+        t.require(ir.le(ZERO, b.expr), "value", message)
+    elif b < 0:
+        raise Refused(message, "NumPy refuses it: make real numbers of them first, as 1.0*a")
 
 
 _SHORT = (ast.FloorDiv, ast.Mod, ast.Pow)

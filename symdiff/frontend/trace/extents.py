@@ -3,15 +3,15 @@ them; and the checks of what cannot."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 from symdiff import ir
-from symdiff.frontend.trace import demands, scalars
+from symdiff.frontend.trace import demands, implied, scalars
 from symdiff.frontend.trace.recorder import active
 from symdiff.frontend.trace.tracer import Tracer
-from symdiff.frontend.trace.values import Refused, as_real, describe
-from symdiff.ir import ONE, ZERO, Expr, integers
+from symdiff.frontend.trace.values import Refused, SymArray, as_real, describe
+from symdiff.ir import ONE, ZERO, Expr, integers, loop_program
 from symdiff.ir.integers import linear
 
 
@@ -22,7 +22,7 @@ def nonnegative(t: Tracer, e: Expr) -> bool:
     low = linear(integers.least(linear(e), t.ranges))
     if integers.never_negative(low, t.ranges, t.sizes):
         return True
-    return any(scalars.follows(ir.le(ZERO, n), t.facts) for n in (low, e)) if t.facts else False
+    return any(implied.follows(ir.le(ZERO, n), t.facts) for n in (low, e)) if t.facts else False
 
 
 def positive(t: Tracer, e: Expr) -> bool:
@@ -144,3 +144,12 @@ def common_shape(t: Tracer, shapes: Sequence[Sequence[Expr]]) -> tuple[Expr, ...
             found = found if found.op is ir.CONST else n if n.op is ir.CONST else found
         result.append(found)
     return tuple(result)
+
+
+def sizes_must_be_known(values: Iterable[SymArray]) -> NoReturn:
+    """Refuse a decorated function of arrays on whose sizes it hangs what it computes, if a trace with
+    known sizes of arguments does not help."""
+    t = active.get()
+    sizes = loop_program.leaves(tuple(n for v in values for n in v.shape))
+    t.decisive.update(dict.fromkeys(n for n in sizes if n in t.parameter_sizes))
+    raise t.error("what is computed hangs on a size that is not known when traced")

@@ -13,7 +13,7 @@ import numpy as np
 from symdiff import ir
 from symdiff.errors import Location, UnsupportedError
 from symdiff.frontend.source import Source, is_library, is_own
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.aliases import Aliases
 from symdiff.frontend.trace.decisions import Decisions
 from symdiff.frontend.trace.frames import Container, Frame, Region, contents
@@ -21,8 +21,8 @@ from symdiff.frontend.trace.interface import Interface
 from symdiff.frontend.trace.values import (
     MAX_ARRAY,
     UNBOUND,
-    Cell,
     Masked,
+    Memory,
     Real,
     Refused,
     Scalar,
@@ -107,7 +107,7 @@ class Recorder(Interface):
         self.always = True
         self.counts: list[Expr | None] = []
         self.levels: list[tuple[int, list[loop_program.Statement]]] = []
-        self.written: list[Cell] = []
+        self.written: list[Memory] = []
         self.sizes: set[Expr] = set()
         self.rows_of_lists: set[Expr] = set()
         self.stretches: dict[tuple[Expr, Expr], None] = {}
@@ -122,10 +122,11 @@ class Recorder(Interface):
         self.numbers_only: tuple[str, str, bool] | None = None
         self.took_single = False
         self.singles: dict[Expr, None] = {}
+        self.decisive: dict[Expr, None] = {}
         self.guessed: frozenset[str] = frozenset()
         self.growing: dict[ast.stmt, Any] = {}
         self.data: dict[str, np.ndarray[Any, Any]] = {}
-        self.cells: list[dict[Cell, Expr | None]] = []
+        self.memories: list[dict[Memory, Expr | None]] = []
         self.size_limit = MAX_ARRAY
         self.unroll_limit = MAX_UNROLL
 
@@ -183,8 +184,8 @@ class Recorder(Interface):
             for v in value.items.ravel():
                 if isinstance(v, Scalar) and v.expr.args:
                     self.locations.setdefault(v.expr, made)
-        elif isinstance(value, SymArray) and value.cell.element.args:
-            self.locations.setdefault(value.cell.element, made)
+        elif isinstance(value, SymArray) and value.memory.element.args:
+            self.locations.setdefault(value.memory.element, made)
         return value
 
     def users(self, node: ast.AST) -> tuple[Source, ast.AST]:
@@ -251,25 +252,25 @@ class Recorder(Interface):
         if self.lazy:
             raise Retrace(what="the function is not elementwise")
 
-    def emit_where_made(self, cell: Cell, statement: loop_program.Statement) -> None:
+    def emit_where_made(self, memory: Memory, statement: loop_program.Statement) -> None:
         """Append the statement that writes a formula down where the formula was made:
         outside of the loops that it is older than."""
         self.must_not_be_lazy()
-        blocks = (block for birth, block in self.levels if cell.birth < birth)
+        blocks = (block for birth, block in self.levels if memory.birth < birth)
         next(blocks, self.block).append(statement)
-        self.written.append(cell)
+        self.written.append(memory)
 
     def executed(self, value: Any) -> None:
         """Outside of where the value is defined, Python raises on this path."""
         if isinstance(value, Real) and value.defined is not TRUE and not self.counts:
-            held = scalars.guarded(self.path, value.defined, TRUE)
+            held = scalars.by_side(self.path, value.defined, TRUE)
             if held is not TRUE:
                 self.executions.append(held)
 
     def require(self, condition: Expr, error: str, message: str) -> None:
         """A condition that must hold at run time wherever this is reached; one on sizes
         alone is checked once, before everything else."""
-        if condition is TRUE or scalars.follows(condition, self.facts):
+        if condition is TRUE or implied.follows(condition, self.facts):
             return
         fact = condition
         if self.always and self.path is TRUE and None not in self.counts:
@@ -278,11 +279,11 @@ class Recorder(Interface):
                 condition = ir.or_(ir.lt(n, ir.ONE), condition)  # reached if the loop runs
             if all(e in self.parameter_sizes for e in loop_program.leaves((condition,))):
                 self.checks.setdefault(condition, self.check(condition, error, message))
-                self.facts = self.facts.union(scalars.consequences(fact))
+                self.facts = self.facts.union(implied.consequences(fact))
                 return
         held = ir.or_(ir.not_(self.path), fact)
         self.emit(self.check(held, error, message))
-        self.facts = self.facts.union(scalars.consequences(fact))
+        self.facts = self.facts.union(implied.consequences(fact))
 
     def stretch(self, a: Expr, b: Expr) -> None:
         """Note that two sizes meet of which one may be 1."""
@@ -303,8 +304,8 @@ class Recorder(Interface):
         if n.op is not ir.CONST:
             self.stretch(n, ir.ZERO)
 
-    def set_cell(self, cell: Cell, leaf: Expr) -> None:
+    def set_memory(self, memory: Memory, leaf: Expr) -> None:
         """Memory is changed: it is another array from here on."""
-        for log in self.cells:
-            log.setdefault(cell, cell.leaf)
-        cell.leaf = leaf
+        for log in self.memories:
+            log.setdefault(memory, memory.leaf)
+        memory.leaf = leaf

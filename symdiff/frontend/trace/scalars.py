@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
-from symdiff.frontend.trace import constants
+from symdiff.frontend.trace import constants, implied
 from symdiff.frontend.trace.values import (
     TRUTH_OF_ARRAY,
     Cond,
@@ -39,91 +39,15 @@ from symdiff.ir import TRUE, ZERO, Expr, Op, functions
 from symdiff.ir.loop_program import FLOORDIV, LOAD, MOD, kind_of
 
 MAX_INTEGER_BITS = 1 << 16
-MAX_CONJUNCTS = 64
 
 
-# ------------------------------------------------------------ facts and conditions
-def canonical(condition: Expr) -> Expr:
-    """A condition without a `not` before a comparison: over the reals, not a < b
-    is b <= a."""
-    if condition.op is ir.NOT:
-        inner = condition.args[0]
-        if inner.op is ir.LT:
-            return ir.le(inner.args[1], inner.args[0])
-        if inner.op is ir.LE:
-            return ir.lt(inner.args[1], inner.args[0])
-    return condition
-
-
-def consequences(condition: Expr) -> list[Expr]:
-    """The conditions that follow syntactically, itself among them."""
-    found: list[Expr] = []
-    queue = [condition]
-    while queue and len(found) < MAX_CONJUNCTS:
-        c = canonical(queue.pop())
-        found.append(c)
-        if c.op is ir.AND:
-            queue.extend(c.args)
-        elif c.op is ir.NOT and c.args[0].op is ir.OR:
-            queue.extend(ir.not_(a) for a in c.args[0].args)
-        elif c.op is ir.LT:
-            a, b = c.args
-            found += [ir.le(a, b), ir.not_(ir.eq(a, b)), ir.not_(ir.eq(b, a))]
-        elif c.op is ir.EQ:
-            a, b = c.args
-            found += [ir.eq(b, a), ir.le(a, b), ir.le(b, a)]
-    return found
-
-
-def follows(condition: Expr, facts: Collection[Expr]) -> bool:
-    """Whether a condition is among the facts, or is a weaker bound by a constant."""
-    c = canonical(condition)
-    if c in facts:
-        return True
-    if c.op not in (ir.LT, ir.LE):
-        return False
-    low, high = (ir.rational(a) for a in c.args)
-    if (low is None) is (high is None):
-        return False
-    for fact in facts:
-        if fact.op not in (ir.LT, ir.LE):
-            continue
-        if low is not None and fact.args[1] is c.args[1]:
-            bound = ir.rational(fact.args[0])
-            gap = None if bound is None else bound - low
-        elif high is not None and fact.args[0] is c.args[0]:
-            bound = ir.rational(fact.args[1])
-            gap = None if bound is None else high - bound
-        else:
-            continue
-        if gap is not None and (gap > 0 or (gap == 0 and (c.op is ir.LE or fact.op is ir.LT))):
-            return True
-    return False
-
-
-def conjuncts(condition: Expr) -> list[Expr]:
-    """The parts of a conjunction, each once; unsplit where there are very many."""
-    found: dict[Expr, None] = {}
-    seen: set[Expr] = set()
-    stack = [condition]
-    while stack:
-        c = stack.pop()
-        if c in seen or c is TRUE:
-            continue
-        seen.add(c)
-        if c.op is ir.AND and len(seen) < 4 * MAX_CONJUNCTS:
-            stack += [c.args[1], c.args[0]]
-        else:
-            found[c] = None
-    return list(found)
-
-
-def guarded(condition: Expr, then: Expr, other: Expr) -> Expr:
+# ------------------------------------------------------------------- choices
+def by_side(condition: Expr, then: Expr, other: Expr) -> Expr:
     """Where `where(condition, a, b)` is defined, if a is defined where `then` holds
     and b where `other` does."""
     if then is other:
         return then
-    here, there = conjuncts(then), conjuncts(other)
+    here, there = implied.conjuncts(then), implied.conjuncts(other)
     both = set(here) & set(there)
     result = TRUE
     for c in here:
@@ -131,9 +55,9 @@ def guarded(condition: Expr, then: Expr, other: Expr) -> Expr:
             result = join(result, c)
     sides = ((condition, here), (ir.not_(condition), there))
     for side, needs in sides:
-        implied = set(consequences(side))
+        given = set(implied.consequences(side))
         for c in needs:
-            if c not in both and not follows(c, implied):
+            if c not in both and not implied.follows(c, given):
                 result = join(result, ir.or_(ir.not_(side), c))
     return result
 
@@ -144,14 +68,14 @@ def select(condition: Expr, defined: Expr, a: Any, b: Any, integers: bool = Fals
     if isinstance(a, (Cond, bool)) and isinstance(b, (Cond, bool)):
         p, q = as_cond(a), as_cond(b)
         e = ir.where(condition, p.expr, q.expr)
-        return cond(e, join(defined, guarded(condition, p.defined, q.defined)))
+        return cond(e, join(defined, by_side(condition, p.defined, q.defined)))
     x, y = as_real(a), as_real(b)
     e = ir.where(condition, x.expr, y.expr)
     integers = integers or isinstance(a, Whole) or isinstance(b, Whole)
     if integers and is_whole(a) and is_whole(b):
         return whole(e)
     made = Integral if _may_be_integer(a, b) else Real
-    return made(e, join(defined, guarded(condition, x.defined, y.defined)))
+    return made(e, join(defined, by_side(condition, x.defined, y.defined)))
 
 
 def _may_be_integer(a: Any, b: Any) -> bool:
@@ -223,13 +147,13 @@ def negate(value: Any) -> Cond | bool:
 def conjunction(a: Any, b: Any) -> Cond | bool:
     """`a and b`: b counts only where a holds."""
     p, q = as_cond(truth(a)), as_cond(truth(b))
-    return cond(ir.and_(p.expr, q.expr), join(p.defined, guarded(p.expr, q.defined, TRUE)))
+    return cond(ir.and_(p.expr, q.expr), join(p.defined, by_side(p.expr, q.defined, TRUE)))
 
 
 def disjunction(a: Any, b: Any) -> Cond | bool:
     """`a or b`: b counts only where a does not hold."""
     p, q = as_cond(truth(a)), as_cond(truth(b))
-    return cond(ir.or_(p.expr, q.expr), join(p.defined, guarded(p.expr, TRUE, q.defined)))
+    return cond(ir.or_(p.expr, q.expr), join(p.defined, by_side(p.expr, TRUE, q.defined)))
 
 
 def exclusive(a: Any, b: Any) -> Cond | bool:
@@ -277,8 +201,8 @@ def _of_defined(comparison: Expr, *values: Real) -> Expr:
         defined = join(defined, v.defined)
     if defined is TRUE or comparison.op is ir.BOOL:
         return defined if comparison is TRUE else comparison
-    kept = set(conjuncts(domain_of((comparison,))[comparison]))
-    for c in conjuncts(defined):
+    kept = set(implied.conjuncts(domain_of((comparison,))[comparison]))
+    for c in implied.conjuncts(defined):
         comparison = comparison if c in kept else ir.and_(c, comparison)
     return comparison
 
@@ -476,13 +400,14 @@ _WHOLE_FUNCTIONS: dict[Op, Callable[..., Expr]] = {
     ir.SIGN: lambda a: ir.where(
         ir.lt(ZERO, a), ir.ONE, ir.where(ir.lt(a, ZERO), ir.const(-1), ZERO)
     ),
-    functions.MAXIMUM: lambda a, b: ir.where(ir.lt(a, b), b, a),
-    functions.MINIMUM: lambda a, b: ir.where(ir.lt(b, a), b, a),
+    **dict.fromkeys(functions.MAXIMA, lambda a, b: ir.where(ir.lt(a, b), b, a)),
+    **dict.fromkeys(functions.MINIMA, lambda a, b: ir.where(ir.lt(b, a), b, a)),
 }
 """Functions of integers that are integers."""
 
 _OF_TRUTH: dict[Op, Callable[..., Any]] = {
-    functions.MAXIMUM: disjunction, functions.MINIMUM: conjunction, ir.ABS: lambda a: a,
+    **dict.fromkeys(functions.MAXIMA, disjunction), **dict.fromkeys(functions.MINIMA, conjunction),
+    ir.ABS: lambda a: a,
 }  # fmt: skip
 """Functions of truth values that are truth values."""
 
@@ -588,7 +513,7 @@ def _conditions(
     for e in ir.topological(roots, found):
         needs = [found[a] for a in e.args]
         if e.op is ir.WHERE:
-            found[e] = join(needs[0], guarded(e.args[0], needs[1], needs[2]))
+            found[e] = join(needs[0], by_side(e.args[0], needs[1], needs[2]))
             continue
         result = own(e.op, e.args)
         for d in needs:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symdiff import ir
-from symdiff.frontend.trace import scalars
+from symdiff.frontend.trace import implied, scalars
 from symdiff.frontend.trace.aliases import containers, referenced
 from symdiff.frontend.trace.decisions import NEVER
 from symdiff.frontend.trace.facts import Conditions
@@ -34,10 +34,10 @@ from symdiff.frontend.trace.frames import (
 from symdiff.frontend.trace.recorder import Retrace
 from symdiff.frontend.trace.values import (
     UNBOUND,
-    Cell,
     Choice,
     Cond,
     Maybe,
+    Memory,
     Record,
     Refused,
     SmallArray,
@@ -45,7 +45,7 @@ from symdiff.frontend.trace.values import (
     array_of,
     is_number,
 )
-from symdiff.ir import FALSE, TRUE, Expr
+from symdiff.ir import FALSE, TRUE, Expr, loop_program
 
 
 class Tracer(Conditions):
@@ -55,7 +55,7 @@ class Tracer(Conditions):
     def enter(self, literal: Expr) -> Region:
         region = Region(self.tick(), self.path, self.facts)
         self.path = ir.and_(self.path, literal)
-        self.facts = self.facts.union(scalars.consequences(literal))
+        self.facts = self.facts.union(implied.consequences(literal))
         self.regions.append(region)
         return region
 
@@ -64,12 +64,17 @@ class Tracer(Conditions):
         """What is refused in here leaves no trace, if the refusal is caught; but iterators
         are used up, if it is transparent to them."""
         frame, env, flow, path = self.frame, self.frame.env, self.frame.flow, self.path
-        depth, always, levels, cells = self.depth, self.always, len(self.levels), len(self.cells)
+        depth, always, levels, memories = (
+            self.depth,
+            self.always,
+            len(self.levels),
+            len(self.memories),
+        )
         counts, assumed, ranges = len(self.counts), len(self.assumptions), dict(self.ranges)
         executed = len(self.executions)
         block, statements, steps, written = self.block, len(self.block), self.steps, len(self.written)  # fmt: skip
-        log: dict[Cell, Expr | None] = {}
-        self.cells.append(log)
+        log: dict[Memory, Expr | None] = {}
+        self.memories.append(log)
         frame.env = dict(env)
         region = self.enter(TRUE)
         region.transparent = transparent
@@ -82,19 +87,19 @@ class Tracer(Conditions):
             frame.env, frame.flow = env, flow
             self.frame, self.path, self.depth, self.always = frame, path, depth, always
             self.block, self.steps, self.ranges = block, steps, ranges
-            for cell, leaf in log.items():
-                cell.leaf = leaf
-            for cell in self.written[written:]:
-                cell.leaf = None
+            for memory, leaf in log.items():
+                memory.leaf = leaf
+            for memory in self.written[written:]:
+                memory.leaf = None
             del self.block[statements:], self.written[written:], self.assumptions[assumed:]
             del self.executions[executed:]
-            del self.levels[levels:], self.cells[cells:], self.counts[counts:]
+            del self.levels[levels:], self.memories[memories:], self.counts[counts:]
             raise
         changes = self.leave(region)
         for container, _, after in changes.values():
             self.mutate_owned(container)
             restore(container, after)
-        self.cells.pop()
+        self.memories.pop()
 
     def leave(self, region: Region) -> Changes:
         """End a region; containers get back the contents they had before it."""
@@ -109,6 +114,8 @@ class Tracer(Conditions):
     def either(self, c: Cond, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         """Run both sides of a condition and merge what they leave and give."""
         self.need(c)
+        if self.of_sizes(c.expr):
+            self.decisive.update(dict.fromkeys(loop_program.leaves((c.expr,))))
         frame, start, sides = self.frame, self.frame.env, []
         for literal, run in ((c.expr, then), (ir.not_(c.expr), other)):
             frame.env, frame.flow = dict(start), Flow()
@@ -121,7 +128,7 @@ class Tracer(Conditions):
         if a.flow.raised or b.flow.raised:  # what comes is of the other side
             here, there = (b, ir.not_(c.expr)) if a.flow.raised else (a, c.expr)
             frame.flow = here.flow
-            self.facts = self.facts.union(scalars.consequences(there))
+            self.facts = self.facts.union(implied.consequences(there))
         if a.flow.returned is TRUE or b.flow.returned is TRUE:
             here, dead = (b, a) if a.flow.returned is TRUE else (a, b)
             frame.env, value = here.env, here.value
@@ -132,7 +139,20 @@ class Tracer(Conditions):
         self._merge_changes(c.expr, a.changes, b.changes)
         if a.value is b.value:
             return a.value
+        self._must_be_alike(c.expr, x, y)
         return self._chosen("", self.merge(c.expr, x, y), (a.value, a.env), (b.value, b.env))
+
+    def of_sizes(self, condition: Expr) -> bool:
+        """Whether a condition is one on sizes of arguments alone, which a call says."""
+        leaves = loop_program.leaves((condition,))
+        return self.shapes is not None and bool(leaves) and self.parameter_sizes.issuperset(leaves)
+
+    def _must_be_alike(self, condition: Expr, a: Any, b: Any) -> None:
+        """Refuse arrays of two kinds, of which sizes say which one is returned."""
+        if self.frame.caller is None and self.of_sizes(condition):
+            kinds = {getattr(v, "kind", "") for v in (a, b)}
+            if len(kinds) > 1 and "" not in kinds:
+                raise Refused("what is returned has another dtype for other sizes")
 
     def _as_left(self, value: Any, changes: Changes) -> Any:
         """A value with the contents that its containers had at the end of a side."""
@@ -166,6 +186,7 @@ class Tracer(Conditions):
         if a.returned is FALSE or b.returned is FALSE:
             flow.value = b.value if a.returned is FALSE else a.value
         else:
+            self._must_be_alike(c, a.value, b.value)
             flow.value = self.merge(c, a.value, b.value)
         return flow
 
@@ -246,6 +267,7 @@ class Tracer(Conditions):
         if saved.returned is FALSE or inner.returned is FALSE:
             flow.value = inner.value if saved.returned is FALSE else saved.value
         else:
+            self._must_be_alike(saved.returned, saved.value, inner.value)
             flow.value = self.merge(saved.returned, saved.value, inner.value)
         frame.flow = flow
         stopped = ir.or_(saved.broken, saved.continued)

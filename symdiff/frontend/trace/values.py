@@ -102,7 +102,7 @@ class Cond(Scalar):
 births = itertools.count()
 
 
-class Cell:
+class Memory:
     """The memory of an array that is not traced element by element: its state now.
 
     A formula is memory that is not written yet: its elements are computed where they are
@@ -116,7 +116,7 @@ class Cell:
     element : of a formula, the element at the indices `symbolic.SLOTS`.
     defined : of a formula, where the operations that led to the element are defined.
     fixed : why nothing may be stored in it, and what to do; None if it may.
-    birth : larger than that of every cell made before.
+    birth : larger than that of every memory made before.
     name : what the user calls it; "" if it has no name yet.
     origins, shown : memory that this may be, as a loop may have left it under another name;
         and memory that may be this.
@@ -124,9 +124,11 @@ class Cell:
     by_rows : whether it is known to lie row by row; what NumPy computes from arrays, and copies of
         them, lies as those do.
     reshaped : whether a view of it has another shape, if arguments lie row by row.
+    argument : whether it is that of an argument, which may have gaps between its elements.
     """
 
     __slots__ = (
+        "argument",
         "birth",
         "by_rows",
         "defined",
@@ -155,20 +157,20 @@ class Cell:
         self.fixed: tuple[str, str] | None = None
         self.birth = next(births)
         self.name = ""
-        self.origins: list[Cell] = []
-        self.shown: list[Cell] = []
+        self.origins: list[Memory] = []
+        self.shown: list[Memory] = []
         self.stale = False
-        self.by_rows = self.reshaped = False
+        self.by_rows = self.reshaped = self.argument = False
 
     def spoil(self) -> None:
         """It is about to change: what may be the same memory is not what it was."""
         for step in ("origins", "shown"):
             stack = list(getattr(self, step))
             while stack:
-                cell = stack.pop()
-                if not cell.stale:
-                    cell.stale = True
-                    stack += getattr(cell, step)
+                memory = stack.pop()
+                if not memory.stale:
+                    memory.stale = True
+                    stack += getattr(memory, step)
 
 
 class Axes(tuple[Any, ...]):
@@ -190,22 +192,22 @@ class SymArray:
     ----------
     shape : integer expressions.
     kind : "b" for truth values, "i" for integers, "f" for reals.
-    cell : the memory that this is a view of.
+    memory : the memory that this is a view of.
     where : the index in the memory of the element at `symbolic.SLOTS`.
     sides : a condition, the array where it holds, and the one where it does not.
     """
 
-    __slots__ = ("cell", "kind", "shape", "sides", "where")
+    __slots__ = ("kind", "memory", "shape", "sides", "where")
 
     def __init__(
         self,
         shape: tuple[Expr, ...],
         kind: str,
-        cell: Cell,
+        memory: Memory,
         where: tuple[Expr, ...],
         sides: tuple[Expr, SymArray, SymArray] | None = None,
     ) -> None:
-        self.shape, self.kind, self.cell = shape, kind, cell
+        self.shape, self.kind, self.memory = shape, kind, memory
         self.where, self.sides = where, sides
 
 
@@ -494,7 +496,7 @@ def _from_numpy(value: Any) -> Any:
     raise Refused(f"a value of dtype {value.dtype} is used", "use real numbers")
 
 
-KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Integral: "f", Ratio: "f", Whole: "i"}
+KINDS = {bool: "b", int: "i", Cond: "b", Real: "f", Integral: "i", Ratio: "f", Whole: "i"}
 
 
 def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
@@ -519,8 +521,6 @@ def array_of(values: Iterable[Any], shape: tuple[int, ...]) -> SmallArray:
             raise Refused(f"{describe(v)} is put into an array", "arrays hold numbers")
         kinds.add(kind)
     kind = "f" if "f" in kinds or not flat else "i" if "i" in kinds else "b"
-    if kind == "i" and any(isinstance(v, Cond) for v in flat) and not kinds_only:
-        kind = "f"  # its integers are not known when traced
     if len(kinds) > 1:
         flat = [cast(v, kind) for v in flat]
     items = np.empty(len(flat), object)
@@ -532,7 +532,9 @@ def cast(value: Any, kind: str) -> Any:
     """A scalar as an element of an array of this kind."""
     if kind == "f":
         return as_real(value)
-    if kind == "i" and not isinstance(value, (int, Whole)):
+    if kind == "i" and isinstance(value, Cond):
+        return Integral(as_real(value).expr, value.defined)
+    if kind == "i" and not isinstance(value, (int, Whole, Integral)):
         raise Refused(
             "a real number is stored in an array of integers",
             "make the array one of floats, such as np.zeros(n)",

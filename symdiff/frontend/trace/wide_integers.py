@@ -27,7 +27,7 @@ import numpy as np
 
 from symdiff import ir
 from symdiff.errors import Location
-from symdiff.frontend.trace.scalars import consequences
+from symdiff.frontend.trace.implied import consequences
 from symdiff.ir import ABS, ADD, AND, FALSE, LE, LT, MUL, NEG, OR, POW, SUB, TRUE, WHERE, Expr
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -391,8 +391,8 @@ class _Checker:
         steps, loose = self.bounds(s, whole)
         within: list[Check] = []
         if self.loose((s.condition,), {}):
-            before += self.checks(ir.substitute((s.condition,), {_leaf(c): c.init for c in whole}))
-            within = self.checks(ir.substitute((s.condition,), {_leaf(c): c.next for c in whole}))
+            before += self.checks(ir.substitute((s.condition,), {c.leaf: c.init for c in whole}))
+            within = self.checks(ir.substitute((s.condition,), {c.leaf: c.next for c in whole}))
         at_start = self.known.copy()
         self.known.update(self.at_start(s))
         body = self.block(s.body)
@@ -402,7 +402,7 @@ class _Checker:
             both = _joined(at_start[c.name], self.range(c.init))
             at_start[c.result] = _clipped(_joined(both, last))
             if c.name in steps and not steps[c.name][2]:
-                self.added[_result(c)] = c.init, steps[c.name][0]
+                self.added[c.after] = c.init, steps[c.name][0]
         self.known = at_start
         self.known[s.trips] = (0, MOST)
         return [*before, replace(s, body=(*body, *after, *within))]
@@ -496,19 +496,9 @@ class _Checker:
         return ((-most, most) if turned else step), nested, turned
 
 
-def _leaf(c: Carried) -> Expr:
-    if c.type.shape:
-        return ir.raw(ARRAY, (), (c.name, c.type.kind))
-    return ir.var(c.name) if c.type.kind == "f" else index(c.name)
-
-
 def _among(names: Sequence[str], axes: Sequence[str]) -> bool:
     """Whether names are those of some axes, each as often as it has axes."""
     return all(names.count(n) <= axes.count(n) for n in set(names))
-
-
-def _result(c: Carried) -> Expr:
-    return index(c.result)
 
 
 def _far(init: Range, step: Step, trips: int) -> Range:

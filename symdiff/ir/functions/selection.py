@@ -140,35 +140,33 @@ def _extreme(better: Callable[[Expr, Expr], Expr], a: Expr, b: Expr) -> Expr:
     return found if b.op is CONST else where(raw(EQ, (b, b)), found, b)
 
 
-MAXIMUM: Op = Op(
-    "maximum", 2,
-    partials=lambda a, b: (TAKEN(a, b), TAKEN(b, a)),
-    live=lambda a, b: (le(b, a), le(a, b)),
-    simplify=lambda a, b: a if a is b else None,
-    fold=lambda a, b: max(a, b),
-    names=("numpy.maximum", "numpy.fmax"),
-    sympy=lambda sp, a, b: sp.Max(a, b),
-    python="max({0}, {1})",
-    expand=lambda a, b: _extreme(lt, a, b),
-    ball=lambda a, b: a.max(b),
-    kink=lambda a, b: a - b,
-    kink_rule="a tie gives the mean of the sides",
-)  # fmt: skip
-MINIMUM: Op = Op(
-    "minimum", 2,
-    partials=lambda a, b: (TAKEN(b, a), TAKEN(a, b)),
-    live=lambda a, b: (le(a, b), le(b, a)),
-    simplify=lambda a, b: a if a is b else None,
-    fold=lambda a, b: min(a, b),
-    names=("numpy.minimum", "numpy.fmin"),
-    sympy=lambda sp, a, b: sp.Min(a, b),
-    python="min({0}, {1})",
-    expand=lambda a, b: _extreme(lambda u, v: lt(v, u), a, b),
-    ball=lambda a, b: a.min(b),
-    kink=lambda a, b: a - b,
-    kink_rule="a tie gives the mean of the sides",
-)  # fmt: skip
+def _one_of(name: str, sign: int, expand: Callable[..., Expr], *names: str) -> Op:
+    """The larger (for `sign` 1) or smaller (-1) of two numbers; `expand` says what it is beside nan."""
+    at_least = le if sign > 0 else lambda a, b: le(b, a)
+    return Op(
+        name, 2, names=names, expand=expand,
+        partials=lambda a, b: (TAKEN(a, b), TAKEN(b, a))[::sign],
+        live=lambda a, b: (at_least(b, a), at_least(a, b)),
+        simplify=lambda a, b: a if a is b else None,
+        fold=lambda a, b: max(a, b) if sign > 0 else min(a, b),
+        sympy=lambda sp, a, b: sp.Max(a, b) if sign > 0 else sp.Min(a, b),
+        python="max({0}, {1})" if sign > 0 else "min({0}, {1})",
+        ball=lambda a, b: a.max(b) if sign > 0 else a.min(b),
+        kink=lambda a, b: a - b, kink_rule="a tie gives the mean of the sides",
+    )  # fmt: skip
+
+
+MAXIMUM: Op = _one_of("maximum", 1, lambda a, b: _extreme(lt, a, b), "numpy.maximum", "numpy.fmax")
+MINIMUM: Op = _one_of(
+    "minimum", -1, lambda a, b: _extreme(lambda u, v: lt(v, u), a, b), "numpy.minimum", "numpy.fmin"
+)
+LARGER = _one_of("larger", 1, lambda a, b: where(lt(a, b), b, a))
+SMALLER = _one_of("smaller", -1, lambda a, b: where(lt(b, a), b, a))
+"""Python's `max(a, b)` and `min(a, b)`, which are a where b is nan, and nan where a is."""
+MAXIMA, MINIMA = (MAXIMUM, LARGER), (MINIMUM, SMALLER)
+EXTREMES = (*MAXIMA, *MINIMA)
+"""What has the value of one of two arguments."""
 
 ENTRIES: tuple[Op, ...] = (
-    FLOOR, CEIL, TRUNC, ROUND, FMOD, COPYSIGN, MAXIMUM, MINIMUM,
+    FLOOR, CEIL, TRUNC, ROUND, FMOD, COPYSIGN, *EXTREMES,
 )  # fmt: skip

@@ -163,4 +163,4 @@ def _objects(value: Any, numbers: Any) -> Any:
 
 def result_of(s: Call, k: int = 0) -> Expr:
     name, t = s.results[k]
-    return array(name, t.kind) if t.shape else var(name)
+    return t.leaf(name)

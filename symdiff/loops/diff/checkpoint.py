@@ -22,6 +22,7 @@ from typing import cast
 
 from symdiff import ir
 from symdiff.ir import ONE, TRUE, ZERO, Expr, apply, const, substitute
+from symdiff.ir.blocks import unchecked
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INTEGER,
@@ -41,10 +42,8 @@ from symdiff.ir.loop_program import (
     name_of,
     renamed,
     replaced,
-    scalar,
     walk,
 )
-from symdiff.loops.adjoint_loops import unchecked
 from symdiff.loops.context import Context
 
 STATES, STEPS = 32, 32
@@ -253,7 +252,7 @@ class Revolve:
         more = ir.lt(ZERO, room)
         ahead = self._distance(index(j) + ONE - index(now), room, body)
         target = index(now) + ahead
-        leaves = [self._leaf(n, c.type) for n, c in zip(state, self.s.carried, strict=True)]
+        leaves = [c.type.leaf(n) for n, c in zip(state, self.s.carried, strict=True)]
         steps, ends = self._steps(self.s, index(now), ahead * self.steps, leaves)
         body.append(steps)
         slot = index(last) + ONE
@@ -277,7 +276,7 @@ class Revolve:
         for c, n, init, end in zip(self.s.carried, state, start, ends, strict=True):
             result = self._name(c.name, c.type)
             carried.append(Carried(n, c.type, init, end, result))
-            state_end.append(self._leaf(result, c.type))
+            state_end.append(c.type.leaf(result))
         condition = ir.lt(index(now), index(j))
         loop = Loop(
             self._integer("leg"),
@@ -318,22 +317,21 @@ class Revolve:
         copy = self._copied(s, chunk, count)
         carried = tuple(replace(c, init=e) for c, e in zip(copy.carried, init, strict=True))
         copy = replace(copy, carried=carried, condition=TRUE, reverse=False)
-        return copy, [self._leaf(c.result, c.type) for c in carried]
+        return copy, [c.after for c in carried]
 
     def _reversed(
         self, chunk: Expr, starts: Sequence[str], ends: Sequence[Expr]
     ) -> tuple[Loop, list[Expr]]:
         """The reverse of a chunk, and the adjoints after it."""
         copy = self._copied(self.back, chunk, self._length(chunk))
-        after = {self._leaf(c.result, c.type): e for c, e in zip(self.s.carried, ends, strict=True)}
+        after = {c.after: e for c, e in zip(self.s.carried, ends, strict=True)}
         carried = [
-            replace(c, init=self._leaf(n, c.type))
-            for c, n in zip(copy.carried, starts, strict=False)
+            replace(c, init=c.type.leaf(n)) for c, n in zip(copy.carried, starts, strict=False)
         ]
         for c in copy.carried[self.passed :]:
             carried.append(replace(c, init=substitute((c.init,), after)[0]))
         copy = replace(copy, carried=tuple(carried), reverse=True)
-        return copy, [self._leaf(c.result, c.type) for c in carried[: self.passed]]
+        return copy, [c.after for c in carried[: self.passed]]
 
     def _copied(self, s: Loop, chunk: Expr, count: Expr) -> Loop:
         """A loop over steps of one chunk, under new names, in terms of their number."""
@@ -394,6 +392,3 @@ class Revolve:
 
     def _integer(self, stem: str) -> str:
         return self.context.fresh(stem, INTEGER)
-
-    def _leaf(self, name: str, t: Type) -> Expr:
-        return array(name, t.kind) if t.shape else scalar(name, t.kind)

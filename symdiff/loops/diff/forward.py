@@ -41,7 +41,7 @@ from symdiff.ir.loop_program import (
     walk,
 )
 from symdiff.loops.context import Context
-from symdiff.passes.differentiate import local_partials
+from symdiff.passes.differentiate import local_partials, multiplied
 
 
 class Duals:
@@ -80,9 +80,9 @@ class Duals:
             condition, a, b = n.args
             return ir.where(condition, self.known[a], self.known[b])
         total = ZERO
-        for child, partial, gate in local_partials(n):
+        for child, partial, counts in local_partials(n):
             if (dot := self.known[child]) is not ZERO:
-                total = total + ir.where(gate, dot * partial, ZERO)
+                total = total + ir.where(counts, multiplied(dot, partial), ZERO)
         return total
 
     # ---------------------------------------------------------------- statements

@@ -25,6 +25,7 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import TRUE, VAR, ZERO, Expr, topological, var
+from symdiff.ir.blocks import unchecked
 from symdiff.ir.linalg.routines import ROUTINES, Writer
 from symdiff.ir.loop_program import (
     ARRAY,
@@ -53,7 +54,7 @@ from symdiff.ir.loop_program import (
     replaced,
     walk,
 )
-from symdiff.loops.adjoint_loops import Accumulator, nested, unchecked
+from symdiff.loops.adjoint_loops import Accumulator, nested
 from symdiff.loops.context import Context
 from symdiff.loops.diff.checkpoint import Checkpoint, Plan, Revolve, parts, plan_of, saves_values
 from symdiff.loops.diff.tape_selection import fragile_names, kept
@@ -211,9 +212,9 @@ class Sweep:
             if e.op is LOAD:
                 self._add_to(name_of(e.args[0]), e.args[1:], bar, all_of(path))
                 continue
-            for child, partial, gate in self._partials(e):
+            for child, partial, counts in self._partials(e):
                 if self.context.active(child) and partial is not ZERO:
-                    deeper = path if gate is TRUE or gate in path else (*path, gate)
+                    deeper = path if counts is TRUE or counts in path else (*path, counts)
                     accumulate(self.pending, child, deeper, bar * partial)
 
     def _partials(self, e: Expr) -> Iterable[tuple[Expr, Expr, Expr]]:
@@ -277,7 +278,7 @@ class Sweep:
         if bar is None:
             return
         at = [index(i) for i in s.indices]
-        sweep = Sweep(self.context, s.body, s.indices, (s.value,), self.fragile)
+        sweep = Sweep(self.context, s.body, s.indices, (s.value,))
         if _costly(s.value) and (s.body or self.context.is_heavy(s.value)):
             sweep.stored[s.value] = load(array(s.name), *at)
         sweep.seed(s.value, load(array(bar), *at))

@@ -30,11 +30,11 @@ from symdiff.ir import (
     var,
     where,
 )
+from symdiff.ir.blocks import with_inside
 from symdiff.ir.loop_program import (
     INDEX,
     REAL,
     Block,
-    Build,
     Carried,
     Check,
     Loop,
@@ -57,11 +57,7 @@ def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, t
     done: list[Statement] = []
     sums: dict[Expr, Loop] = {}
     for s in block:
-        if isinstance(s, Build) and s.body:
-            body, (value,) = of_sums(s.body, (s.value,), names)
-            s = replace(s, body=body, value=value)
-        elif isinstance(s, Loop):
-            s = _inside(s, names)
+        s = with_inside(s, lambda b, ends: of_sums(b, ends, names))
         mapping = _mapping(expressions(s), sums, done, names, _own(s))
         (s,) = replaced((s,), mapping) if mapping else (s,)
         done.append(s)
@@ -70,18 +66,6 @@ def of_sums(block: Block, roots: Sequence[Expr], names: Names) -> tuple[Block, t
             sums[total] = s
     mapping = _mapping(roots, sums, done, names)
     return tuple(done), substitute(tuple(roots), mapping) if mapping else tuple(roots)
-
-
-def _inside(s: Loop, names: Names) -> Loop:
-    """A loop with what its block has at its end."""
-    ends = (s.condition, *(c.next for c in s.carried), *(v.value for v in s.saves))
-    body, (condition, *rest) = of_sums(s.body, ends, names)
-    nexts, saved = rest[: len(s.carried)], rest[len(s.carried) :]
-    return replace(
-        s, body=body, condition=condition,
-        carried=tuple(replace(c, next=e) for c, e in zip(s.carried, nexts, strict=True)),
-        saves=tuple(replace(v, value=e) for v, e in zip(s.saves, saved, strict=True)),
-    )  # fmt: skip
 
 
 def _total(s: Statement) -> Expr | None:

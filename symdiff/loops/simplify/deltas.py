@@ -17,17 +17,16 @@ from dataclasses import replace
 
 from symdiff import ir
 from symdiff.ir import ADD, AND, DIV, EQ, MUL, NEG, SUB, TRUE, WHERE, ZERO, Expr, substitute
+from symdiff.ir.blocks import with_inside
 from symdiff.ir.loop_program import (
     INDEX,
     LOAD,
     Block,
-    Build,
     Carried,
     Check,
     Loop,
     Statement,
     Update,
-    array,
     defined,
     expressions,
     index,
@@ -52,8 +51,7 @@ def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, 
     known: dict[Expr, Expr] = {}
     for s in block:
         (s,) = replaced((s,), known)
-        if isinstance(s, Loop):
-            s = _with_body(s)
+        s = with_inside(s, contracted)
         if isinstance(s, Loop) and plain(s):
             s, sums = _without_sums(s)
             known.update(sums)
@@ -62,22 +60,9 @@ def contracted(block: Block, roots: Sequence[Expr]) -> tuple[Block, tuple[Expr, 
                 result += statements
                 known.update(ends)
                 continue
-        elif isinstance(s, Build):
-            body, (value,) = contracted(s.body, (s.value,))
-            s = replace(s, body=body, value=value)
         s = mapped(s, distributed, lambda b: b)
         result.append(s)
     return tuple(result), tuple(map(distributed, substitute(roots, known)))
-
-
-def _with_body(s: Loop) -> Loop:
-    """A loop with its body contracted."""
-    ends = (*(c.next for c in s.carried), *(v.value for v in s.saves))
-    body, after = contracted(s.body, ends)
-    rest = iter(after)
-    carried = tuple(replace(c, next=next(rest)) for c in s.carried)
-    saves = tuple(replace(v, value=next(rest)) for v in s.saves)
-    return replace(s, body=body, carried=carried, saves=saves)
 
 
 # ------------------------------------------------------------------- expressions
@@ -163,7 +148,7 @@ def _without_sums(s: Loop) -> tuple[Loop, dict[Expr, Expr]]:
     """A loop without what it adds in one iteration only; and what its results are then."""
     carried, sums = [], dict[Expr, Expr]()
     for c in s.carried:
-        leaf, result = scalar(c.name, c.type.kind), scalar(c.result, c.type.kind)
+        leaf, result = c.leaf, c.after
         extra = ZERO
         if not c.type.shape and c.type.kind == "f":
             left = ZERO
@@ -219,20 +204,16 @@ def _one_iteration(s: Loop) -> tuple[list[Statement], dict[Expr, Expr]] | None:
         return None
     here = {index(s.index): place}
     inside = _in_range(place, s.count)
-    starts = {_array(c, c.name): c.init for c in arrays}
+    starts = {c.leaf: c.init for c in arrays}
     body = replaced(replaced(s.body, here), starts)
 
-    def guarded(b: Statement) -> Statement:
+    def where_inside(b: Statement) -> Statement:
         if isinstance(b, Update):
             return replace(b, guard=ir.and_(inside, b.guard))
-        return replace(b, body=tuple(map(guarded, b.body))) if isinstance(b, Loop) else b
+        return replace(b, body=tuple(map(where_inside, b.body))) if isinstance(b, Loop) else b
 
-    ends = {_array(c, c.result): substitute((c.next,), starts)[0] for c in arrays}
-    return list(map(guarded, body)), ends
-
-
-def _array(c: Carried, name: str) -> Expr:
-    return array(name, c.type.kind)
+    ends = {c.after: substitute((c.next,), starts)[0] for c in arrays}
+    return list(map(where_inside, body)), ends
 
 
 def _change(b: Update, s: Loop) -> Expr | None:

@@ -43,12 +43,10 @@ from symdiff.ir.loop_program import (
     Loop,
     Statement,
     Update,
-    array,
     expressions,
     index,
     mapped,
     name_of,
-    scalar,
     walk,
 )
 
@@ -142,13 +140,13 @@ class _Rewriter:
             if self._is_constant(c):
                 init = self.expression(c.init)
                 for name in (c.name, c.result):
-                    self.leaves[_leaf(c, name)] = init
+                    self.leaves[c.type.leaf(name)] = init
             else:
                 varying.append(c)
         return replace(s, carried=tuple(varying))
 
     def _is_constant(self, c: Carried) -> bool:
-        if c.next is not _leaf(c, c.name):
+        if c.next is not c.leaf:
             return False
         return bool(c.type.shape) or all(e.op is not LOAD for e in topological((c.init,)))
 
@@ -209,10 +207,6 @@ class _Rewriter:
             return name_of(s.value.args[0]) not in self.changed
         cheap = all(n.op in _CHEAP or n.op.boolean for n in nodes)
         return cheap and len(nodes) <= MAX_THROUGH
-
-
-def _leaf(c: Carried, name: str) -> Expr:
-    return array(name, c.type.kind) if c.type.shape else scalar(name, c.type.kind)
 
 
 _CHEAP = frozenset((ADD, SUB, MUL, NEG, CONST, INDEX, WHERE, ir.VAR))

@@ -12,9 +12,9 @@ more than to read it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from symdiff.ir import Expr, substitute, topological
+from symdiff.ir.blocks import with_inside
 from symdiff.ir.loop_program import (
     Block,
     Build,
@@ -22,14 +22,11 @@ from symdiff.ir.loop_program import (
     Loop,
     Names,
     Statement,
-    Type,
     Update,
-    array,
     defined,
     name_of,
     renamed,
     replaced,
-    scalar,
     walk,
 )
 
@@ -70,7 +67,7 @@ def _shared(
         same = None if key is None else seen.get(key)
         if same is not None:
             now = {
-                _leaf(name, t): _leaf(other, t)
+                t.leaf(name): t.leaf(other)
                 for (name, t), (other, _) in zip(defined(s), defined(same), strict=True)
             }  # fmt: skip
             left = list(replaced(tuple(left), now))
@@ -78,30 +75,8 @@ def _shared(
             continue
         if key is not None:
             seen[key] = s
-        done.append(_inside(s, seen, apart))
+        done.append(with_inside(s, lambda b, ends: _shared(b, ends, seen, apart)))
     return tuple(done), roots
-
-
-def _leaf(name: str, t: Type) -> Expr:
-    return array(name, t.kind) if t.shape else scalar(name, t.kind)
-
-
-def _inside(s: Statement, seen: Mapping[Block, Statement], apart: set[str]) -> Statement:
-    """A statement whose own block repeats nothing."""
-    if isinstance(s, Build):
-        body, (value,) = _shared(s.body, (s.value,), seen, apart)
-        return replace(s, body=body, value=value)
-    if not isinstance(s, Loop):
-        return s
-    ends = (*(c.next for c in s.carried), *(v.value for v in s.saves))
-    body, ends = _shared(s.body, ends, seen, apart)
-    nexts, values = ends[: len(s.carried)], ends[len(s.carried) :]
-    return replace(
-        s,
-        body=body,
-        carried=tuple(replace(c, next=e) for c, e in zip(s.carried, nexts, strict=True)),
-        saves=tuple(replace(v, value=e) for v, e in zip(s.saves, values, strict=True)),
-    )
 
 
 def _worth(s: Statement, apart: set[str]) -> bool:

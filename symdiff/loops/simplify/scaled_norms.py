@@ -6,7 +6,7 @@ After:   for i in range(n): m = |x[i]| if m < |x[i]| else m
 
 with u a power of two that is 1 unless m is large or small.
 
-Requires: a program that is ready to be guarded: `loops.simplify.running_norms` has marked the sums.
+Requires: a program that is ready for error tests: `loops.simplify.running_norms` has marked the sums.
 Ensures: equal values, of which none overflows or vanishes before the norm does. Sums that
 are saved on tapes, or are the elements of an array, are saved as their roots.
 

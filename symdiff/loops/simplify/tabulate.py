@@ -39,7 +39,6 @@ from symdiff.ir.loop_program import (
     name_of,
     renamed,
     replaced,
-    scalar,
     walk,
 )
 from symdiff.ir.prune import pruned
@@ -216,7 +215,7 @@ def _invariants(loops: Sequence[Loop]) -> dict[Expr, Expr]:
     known: dict[Expr, Expr] = {}
     for s in loops:
         for c in s.carried:
-            if not c.type.shape and c.next is scalar(c.name, c.type.kind):
+            if not c.type.shape and c.next is c.leaf:
                 known[c.next] = substitute((c.init,), known)[0]
     return known
 

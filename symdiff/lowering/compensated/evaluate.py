@@ -49,7 +49,7 @@ from symdiff.ir import (
     raw,
     topological,
 )
-from symdiff.ir.functions import CONSTANT_VALUES, EXP, EXPM1, MAXIMUM, MINIMUM
+from symdiff.ir.functions import CONSTANT_VALUES, EXP, EXPM1, MAXIMA, MINIMA
 from symdiff.lowering.compensated.functions import CORRECTED
 from symdiff.lowering.compensated.unnormalised import Unnormalised
 from symdiff.lowering.target import (
@@ -347,8 +347,8 @@ _ARITHMETIC: dict[object, Callable[..., Corrected]] = {
     NEG: _opposite,
     ABS: _magnitude,
     WHERE: _choice,
-    MAXIMUM: _larger,
-    MINIMUM: _smaller,
+    **dict.fromkeys(MAXIMA, _larger),
+    **dict.fromkeys(MINIMA, _smaller),
 }
 
 

@@ -28,7 +28,7 @@ class Reduction:
 
 def reduction(c: Carried) -> Reduction | None:
     """What a carried number collects, if it does nothing else."""
-    leaf = scalar(c.name, c.type.kind)
+    leaf = c.leaf
     for kind, collect in (("add", _sum), ("mul", _product), ("max", _extreme), ("min", _extreme)):
         term = collect(c.next, leaf, kind)
         if term is not None and leaf not in set(topological((term,))):

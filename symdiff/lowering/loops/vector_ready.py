@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from symdiff.ir import POW, TRUE, ZERO, Expr, add, integer, substitute, topological, var, where
+from symdiff.ir.blocks import with_inside
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -27,7 +28,6 @@ from symdiff.ir.loop_program import (
     LoopProgram,
     Names,
     Statement,
-    Type,
     Update,
     array,
     defined,
@@ -38,7 +38,6 @@ from symdiff.ir.loop_program import (
     load,
     name_of,
     replaced,
-    scalar,
     types,
     walk,
 )
@@ -62,14 +61,11 @@ def _kept(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...
     left = list(block)
     while left:
         s = left.pop(0)
-        if isinstance(s, Build):
-            body, (value,) = _kept(s.body, (s.value,))
-            s = replace(s, body=body, value=value)
-        elif isinstance(s, Loop):
-            s = _with_body(s)
-            same = [c for c in s.carried if c.next is _leaf(c.name, c.type)]
-            mapping = {_leaf(c.name, c.type): c.init for c in same}
-            after = {_leaf(c.result, c.type): c.init for c in same}
+        s = with_inside(s, _kept)
+        if isinstance(s, Loop):
+            same = [c for c in s.carried if c.next is c.leaf]
+            mapping = {c.leaf: c.init for c in same}
+            after = {c.after: c.init for c in same}
             if same:
                 s = replace(s, carried=tuple(c for c in s.carried if c not in same))
                 (s,) = replaced((s,), mapping)
@@ -77,22 +73,6 @@ def _kept(block: Block, roots: tuple[Expr, ...]) -> tuple[Block, tuple[Expr, ...
                 roots = substitute(roots, after)
         done.append(s)
     return tuple(done), roots
-
-
-def _with_body(s: Loop) -> Loop:
-    ends = (*(c.next for c in s.carried), *(v.value for v in s.saves))
-    body, ends = _kept(s.body, ends)
-    nexts, values = ends[: len(s.carried)], ends[len(s.carried) :]
-    return replace(
-        s,
-        body=body,
-        carried=tuple(replace(c, next=e) for c, e in zip(s.carried, nexts, strict=True)),
-        saves=tuple(replace(v, value=e) for v, e in zip(s.saves, values, strict=True)),
-    )
-
-
-def _leaf(name: str, t: Type) -> Expr:
-    return array(name, t.kind) if t.shape else scalar(name, t.kind)
 
 
 # ------------------------------------------------------------------------ statements

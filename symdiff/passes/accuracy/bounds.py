@@ -38,7 +38,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import CEIL, FLOOR, LOG, MAXIMUM, MINIMUM, ROUND, TRUNC, UNIT
+from symdiff.ir.functions import CEIL, EXTREMES, FLOOR, LOG, MINIMA, ROUND, TRUNC, UNIT
 from symdiff.lowering.lower import fused
 from symdiff.lowering.target import (
     ARRAY_CHAIN,
@@ -202,9 +202,9 @@ class Bounds:
             return Bound(k, more, relative)
         if op is WHERE:
             return self._join(args[0], self._over_band(e, bounds[1]), bounds[2])
-        if op in (MAXIMUM, MINIMUM):
+        if op in EXTREMES:
             self._decide(args[0] - args[1], args)
-            return self._join(ir.lt(*args) if op is MINIMUM else ir.lt(args[1], args[0]), *bounds)
+            return self._join(ir.lt(*args) if op in MINIMA else ir.lt(args[1], args[0]), *bounds)
         if op in STEPS:
             self._step(e)
             return Bound()
@@ -392,7 +392,7 @@ class Bounds:
         if op in (COMPENSATED, LIGHT, PLAIN):
             assert self.apart is not None
             return self.apart.inherent[args[0]]
-        if op in (NEG, ABS, WHERE, MAXIMUM, MINIMUM):
+        if op in (NEG, ABS, WHERE, *EXTREMES):
             return max(ks)
         return max(ks) + self._own_error(e)
 

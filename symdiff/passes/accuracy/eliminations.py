@@ -38,7 +38,7 @@ MINORS = 3
 def can_be_eliminated(s: Call, known: Mapping[str, Type]) -> bool:
     """Whether a call can be written so."""
     if s.routine != "cofactors":
-        return s.routine in ("solve", "inv", "det", "slogdet")
+        return s.routine in ("solve", "inv", "det", "slogdet", "cholesky")
     n = known[name_of(s.args[0])].shape[0]
     return n.op is CONST and 1 <= n.value <= MINORS
 
@@ -48,6 +48,8 @@ def eliminated(s: Call, known: Mapping[str, Type], names: Names) -> list[Stateme
     n = known[name_of(s.args[0])].shape[0]
     if s.routine == "cofactors":
         return [_cofactors(s, int(n.value), names)]
+    if s.routine == "cholesky":
+        return _triangle(s, n, names)
     made, reduced, sign = _reduced(s, known, n, names)
     if s.routine in ("solve", "inv"):
         ((name, t),) = s.results
@@ -93,6 +95,29 @@ def _cofactors(s: Call, n: int, names: Names) -> Statement:
         r, q, k, m = at(i, 1), at(i, 2), at(j, 1), at(j, 2)
         value = load(a, r, k) * load(a, q, m) - load(a, r, m) * load(a, q, k)
     return Build(name, t, (name_of(i), name_of(j)), value)
+
+
+def _triangle(s: Call, n: Expr, names: Names) -> list[Statement]:
+    """The factor of Cholesky, a column at a time, of the lower triangle: what is left of the matrix stands
+    right of the columns that are done."""
+    ((name, t),), (a,) = s.results, s.args
+    i, j = (index(names.fresh(c)) for c in "ij")
+    start, before, after = (names.fresh("left") for _ in range(3))
+    below = ir.where(ir.lt(i, j), load(a, j, i), load(a, i, j))
+    first = Build(start, t, (name_of(i), name_of(j)), below)
+    k, p, q = (index(names.fresh(c)) for c in "kij")
+    rows = array(before)
+    pivot = load(rows, k, k)
+    column = ir.where(ir.eq(p, k), ir.sqrt(pivot), load(rows, p, k) / ir.sqrt(pivot))
+    rest = load(rows, p, q) - load(rows, p, k) * load(rows, q, k) / pivot
+    done = ir.or_(ir.lt(q, k), ir.lt(p, k))
+    value = ir.where(done, load(rows, p, q), ir.where(ir.eq(q, k), column, rest))
+    turn = Build(names.fresh("less"), t, (name_of(p), name_of(q)), value)
+    carried = (Carried(before, t, array(start), array(turn.name), after),)
+    loop = Loop(name_of(k), n, carried, (turn,), names.fresh("trips"))
+    i, j = (index(names.fresh(c)) for c in "ij")
+    lower = ir.where(ir.lt(i, j), ZERO, load(array(after), i, j))
+    return [first, loop, Build(name, t, (name_of(i), name_of(j)), lower)]
 
 
 def _reduced(

@@ -33,7 +33,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import ATAN, COS, ERF, EXP, MAXIMUM, MINIMUM, SIN, TANH
+from symdiff.ir.functions import ATAN, COS, ERF, EXP, EXTREMES, SIN, TANH
 from symdiff.lowering.target import COMPENSATED, LIGHT, MAX_CHAIN, PLAIN
 from symdiff.passes.accuracy.bounds import STEPS, Bounds
 from symdiff.passes.accuracy.residual import plainly
@@ -170,7 +170,7 @@ def overflow(outputs: Sequence[Expr], dtype: str) -> Expr:
     return total if large is ZERO else ir.or_(ir.not_(ir.lt(large, INF)), total)
 
 
-FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, MAXIMUM, MINIMUM, COMPENSATED, LIGHT, PLAIN,
+FINITE = (ADD, SUB, MUL, NEG, ABS, WHERE, SIN, COS, TANH, ATAN, EXP, ERF, *EXTREMES, COMPENSATED, LIGHT, PLAIN,
           *STEPS)  # fmt: skip
 """Finite for finite arguments, unless they overflow."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Container, Sequence
 
 from symdiff import ir
-from symdiff.ir import ZERO, Expr, raw
+from symdiff.ir import ZERO, Expr, raw, topological
 from symdiff.ir.loop_program import (
     ARRAY,
     LOAD,
@@ -21,6 +20,7 @@ from symdiff.ir.loop_program import (
     Statement,
     Type,
     Update,
+    expressions,
     index,
     name_of,
     walk,
@@ -69,12 +69,29 @@ def adds_once(s: Loop, name: str) -> bool:
     return found and len(adds) == 1
 
 
-def unchecked(block: Block) -> Block:
-    """A block without its checks."""
-    return tuple(
-        replace(s, body=unchecked(s.body)) if isinstance(s, (Build, Loop)) else s
-        for s in block if not isinstance(s, Check)
-    )  # fmt: skip
+def added_to(s: Build, names: Container[str]) -> tuple[Expr, Expr] | None:
+    """Of an array that is another one plus a term, element by element: the element of that array, one of
+    the given names, and the term."""
+    places = tuple(map(index, s.indices))
+    found = [
+        e for e in topological((s.value,))
+        if e.op is LOAD and e.args[1:] == places and name_of(e.args[0]) in names
+    ]  # fmt: skip
+    if len(found) != 1:
+        return None
+    e, before = s.value, found[0]
+    while e is not before:
+        if e.op not in (ir.ADD, ir.SUB):
+            return None
+        a, b = e.args
+        if before in topological((b,)):
+            a, b = b, a
+            if e.op is ir.SUB:
+                return None
+        if before in topological((b,)):
+            return None
+        e = a
+    return before, ir.substitute((s.value,), {before: ZERO})[0]
 
 
 def values_of(s: Statement) -> Sequence[Expr]:
@@ -93,8 +110,15 @@ def values_of(s: Statement) -> Sequence[Expr]:
     return ()
 
 
-def has_quotients(program: LoopProgram, name: str) -> bool:
-    """Whether an array has quotients by sums, which may be 0/0."""
+def may_be_nan(program: LoopProgram, e: Expr) -> bool:
+    """Whether a result whose error is bounded may be nan: a quotient by sums, which may be 0/0, or an array
+    of such; any, if there is a nan in the program."""
+    every = (x for s in walk(program.block) for x in expressions(s))
+    if any(n is ir.NAN for n in ir.topological((*every, *program.outputs))):
+        return True
+    if e.op is not ARRAY:
+        return divides(e)
+    name = name_of(e)
     return any(isinstance(s, Build) and s.name == name and divides(s.value) for s in program.block)
 
 
@@ -119,4 +143,6 @@ def over_elements(
     return list(each), block
 
 
-__all__ = ["adds_once", "has_quotients", "last_arrays", "over_elements", "unchecked", "values_of"]
+__all__ = [
+    "added_to", "adds_once", "last_arrays", "may_be_nan", "over_elements", "values_of",
+]  # fmt: skip

@@ -1,7 +1,7 @@
 """Make the values of a program with arrays and loops as accurate as functions of numbers.
 
 Before:  s = s + (exp(x[i]) - 1 - x[i])
-After:   s = s + guarded(0, exp(x[i]) - 1 - x[i], screen, flagged, x[i])
+After:   s = s + tested(0, exp(x[i]) - 1 - x[i], screen, flagged, x[i])
 
 Requires: a program whose completed operations are not written out yet.
 Ensures: the same program, ready to be emitted. A real expression of one block is a function
@@ -54,13 +54,13 @@ from symdiff.ir.loop_program import (
     index,
     inner,
     kind_of,
-    mapped,
+    mapped_block,
     walk,
 )
 from symdiff.lowering.loops.collected import Reduction, reduction
 from symdiff.lowering.loops.vector_ready import ready
 from symdiff.lowering.lower import fused, lower
-from symdiff.lowering.target import ARRAY_CHAIN, GUARDED, OVERFLOWS, UNDERFLOWS
+from symdiff.lowering.target import ARRAY_CHAIN, OVERFLOWS, TESTED, UNDERFLOWS
 from symdiff.passes.accuracy.bounds import is_exact
 from symdiff.passes.accuracy.cancelling_sums import compensate_sums
 from symdiff.passes.accuracy.error_test import ErrorTest, flagged_where
@@ -81,7 +81,7 @@ AGAIN, LONGEST = 2400, 100
 
 
 class Reference(NamedTuple):
-    """A guarded value in closed form, over variables that stand for its leaves."""
+    """A tested value in closed form, over variables that stand for its leaves."""
 
     params: tuple[str, ...]
     output: Expr
@@ -92,14 +92,14 @@ class Reference(NamedTuple):
         return _written((self.output,))[0]
 
 
-class GuardedProgram(NamedTuple):
-    """A program to be emitted, and the references of its guarded values by their number.
+class ProgramWithTests(NamedTuple):
+    """A program to be emitted, and the references of its tested values by their number.
 
     Attributes
     ----------
     flags : those of the processor that must be looked at; if any was raised the program is
         to be computed with tests for it.
-    corrected : whether its operations are those of processors, and it has no guarded values.
+    corrected : whether its operations are those of processors, and it has no tested values.
     """
 
     program: LoopProgram
@@ -108,11 +108,11 @@ class GuardedProgram(NamedTuple):
     corrected: bool = False
 
 
-def guard_values(
+def with_error_tests(
     program: LoopProgram, dtype: str = "float64", accuracy: str = "high", tests: int = 2,
     estimates: bool = False, by_rows: bool = False, norm: bool = False,
     known: dict[Any, Any] | None = None,
-) -> GuardedProgram:  # fmt: skip
+) -> ProgramWithTests:  # fmt: skip
     """The program with its error tests.
 
     Parameters
@@ -137,7 +137,7 @@ def guard_values(
         program, unwatched, untested, _ = estimated(
             program, dtype, accuracy == "strict", tests >= UNDERFLOW, by_rows, norm, known
         )
-    work = _Guarding(
+    work = _Testing(
         program, dtype, accuracy, tests, unwatched, untested, {} if known is None else known
     )
     for group in _groups(program.block, [_Found(e) for e in program.outputs]):
@@ -169,21 +169,21 @@ class _Value:
 
 
 @dataclass(slots=True)
-class _Guarding:
+class _Testing:
     """What becomes of the expressions of a program.
 
     Attributes
     ----------
     names : variables for what the expressions load.
-    parts : variables for parts of expressions that are guarded by themselves.
+    parts : variables for parts of expressions that are tested by themselves.
     values : the watched expressions; parts stand before what they are parts of.
     new : the others, and in the end all.
     sums : what collects terms, by the expression of its next value.
     unwatched : expressions of estimates (see `estimates`), and
     estimates : those that were met.
     untested : expressions whose roundings are estimated.
-    known : see `guard_values`.
-    guards : numbers that say whether conditions hold.
+    known : see `with_error_tests`.
+    decisions : numbers that say whether conditions hold.
     counts : integers that are not negative.
     """
 
@@ -200,7 +200,7 @@ class _Guarding:
     values: dict[Expr, _Value] = field(default_factory=dict)
     new: dict[Expr, Expr] = field(default_factory=dict)
     sums: dict[Expr, Reduction] = field(default_factory=dict)
-    guards: dict[Expr, Expr] = field(default_factory=dict)
+    decisions: dict[Expr, Expr] = field(default_factory=dict)
     kinds: dict[Expr, str] = field(default_factory=dict)
     whole: dict[Expr, bool] = field(default_factory=dict)
     counts: set[Expr] = field(default_factory=set)
@@ -225,8 +225,8 @@ class _Guarding:
             kind = kind_of(e, self.kinds)
             sum_ = reduction(found.carried) if found.carried is not None else None
             if kind == "b" and found.real:  # what is stored only if it holds
-                self.guards[e] = where(e, ONE, ZERO)
-                watched[self.guards[e]] = ()
+                self.decisions[e] = where(e, ONE, ZERO)
+                watched[self.decisions[e]] = ()
             elif kind == "b" or (sum_ is not None and self._is_leaf(sum_.term)):
                 others[e] = None
             elif sum_ is not None:
@@ -410,7 +410,7 @@ class _Guarding:
         return 4 if self.accuracy == "strict" else ARRAY_CHAIN
 
     # ------------------------------------------------------------------- replacing
-    def finished(self) -> GuardedProgram:
+    def finished(self) -> ProgramWithTests:
         """The program with all expressions replaced."""
         roots = [e for v in self.values.values() for e in (v.form, v.screen, v.flagged)]
         lowered = lower(roots, chain=self._chain, fuse=True, single=self.dtype == "float32")
@@ -422,16 +422,16 @@ class _Guarding:
                 leaves = ir.variables((v.closed,))
                 which = const(len(references))
                 references.append(Reference(tuple(x.value for x in leaves), v.closed))
-                form = raw(GUARDED, (which, form, screen, condition, *self._back(leaves)))
+                form = raw(TESTED, (which, form, screen, condition, *self._back(leaves)))
             if key in self.parts:
                 self.over[self.parts[key]] = form
             self.new[key] = form
         for e, r in self.sums.items():
             self.new[e] = self._collected(e, r)
-        for e, number in self.guards.items():
+        for e, number in self.decisions.items():
             self.new[e] = raw(LT, (HALF, self.new[number]))
         self._estimate()
-        block = self._replaced(self.program.block)
+        block = mapped_block(self.program.block, lambda e: self.new.get(e, e))
         outputs = tuple(self.new.get(e, e) for e in self.program.outputs)
         program = replace(self.program, block=block, outputs=outputs)
         flags = 0
@@ -440,7 +440,7 @@ class _Guarding:
                      for v in self.values.values())  # fmt: skip
             if self.tests < tests and any(later):
                 flags |= raised
-        return GuardedProgram(program, tuple(references), flags)
+        return ProgramWithTests(program, tuple(references), flags)
 
     def _estimate(self) -> None:
         """Estimates of errors over the values that are computed."""
@@ -461,9 +461,6 @@ class _Guarding:
             if x is condition else term if x is r.term else x for x in (condition, *sides)
         )  # fmt: skip
         return raw(e.op, (condition, *sides))
-
-    def _replaced(self, block: Block) -> Block:
-        return tuple(mapped(s, lambda e: self.new.get(e, e), self._replaced) for s in block)
 
 
 def _written(outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -516,4 +513,4 @@ def _outside(s: Statement) -> list[_Found]:
     return [_Found(e) for e in expressions(s)]
 
 
-__all__ = ["GuardedProgram", "Reference", "guard_values"]
+__all__ = ["ProgramWithTests", "Reference", "with_error_tests"]

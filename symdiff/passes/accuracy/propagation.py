@@ -3,7 +3,7 @@
 Before:  (x[i] - m)**2, with m off by 3 units of itself
 After:   2 units of its own, and 6*|x[i] - m|*|m| units that come of m
 
-Requires: an expression that `loop_tiers` guards, so that its own error is a few units.
+Requires: an expression that `loop_tiers` gives an error test, so that its own error is a few units.
 Ensures: the error is at most `k*|value| + more` units of rounding, to first order.
 """
 
@@ -33,7 +33,7 @@ from symdiff.ir import (
     Expr,
     const,
 )
-from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.ir.functions import EXTREMES
 from symdiff.ir.loop_program import (
     FLOORDIV,
     INDEX,
@@ -57,13 +57,13 @@ from symdiff.passes.stabilise import stabilise
 HALF_UNIT = Fraction(1, 2)
 """Of a rounding in a recurrence, whose roundings do not all have one sign."""
 LEFT = 2
-"""Units that cancelling leaves of what a guarded value may have, in the mean."""
+"""Units that cancelling leaves of what a tested value may have, in the mean."""
 NEGATIVE, POSITIVE = 1, 4
 FLOOR = {"float64": Fraction(1, 2**1022), "float32": Fraction(1, 2**126)}
 """The units that an operation loses that underflows."""
 MANY = 64
 """Terms of products of matrices that may underflow and still count."""
-_KEEPS = (ADD, SUB, NEG, ABS, WHERE, MAXIMUM, MINIMUM, LOAD)
+_KEEPS = (ADD, SUB, NEG, ABS, WHERE, *EXTREMES, LOAD)
 """Operations that do not underflow."""
 
 
@@ -129,8 +129,8 @@ class Propagation:
     positive : numbers that are not negative.
     counts : integers that are not negative.
     unwatched : what is not a value of the program.
-    own : units that guarded expressions have of their own.
-    tests : whether expressions are guarded at all (see `loop_tiers`) if their bounds are not known
+    own : units that tested expressions have of their own.
+    tests : whether expressions are tested at all (see `loop_tiers`) if their bounds are not known
         statically; only of those in `kept` if not.
     untested : the others, whose bounds are computed.
     underflows : whether what underflow may cost counts too.
@@ -188,7 +188,7 @@ class Propagation:
         return self.untested[e]
 
     def floor(self, e: Expr) -> Expr:
-        """What a guarded expression may lose as it underflows, in units."""
+        """What a tested expression may lose as it underflows, in units."""
         if not self.underflows or all(
             n.op in _KEEPS or n.op.boolean or not n.args for n in ir.topological((e,))
         ):
@@ -239,7 +239,7 @@ class Propagation:
         )
 
     def rounding(self, e: Expr) -> Fraction:
-        """Units of its own that an expression has once it is guarded."""
+        """Units of its own that an expression has once it is tested."""
         if not e.args or e.op is LOAD:
             return Fraction(0)
         if e not in self.own:

@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from symdiff import ir
 from symdiff.ir import ABS, ADD, DIV, MUL, NEG, POW, SUB, WHERE, ZERO, Expr
-from symdiff.ir.functions import EXP, MAXIMUM, MINIMUM
+from symdiff.ir.functions import EXP, EXTREMES
 from symdiff.lowering.compensated.functions import BITS, CORRECTED, LIGHT_BITS
 from symdiff.lowering.target import COMPENSATED_OPS, PLAIN
 from symdiff.passes.analysis.band_extent import FURTHER, is_band
@@ -197,8 +197,7 @@ _COMBINE: dict[ir.Op, Callable[[list[Fraction]], Fraction]] = {
     SUB: lambda w: max(w) + 1,
     POW: lambda w: w[0] * 16 + 16,
     WHERE: lambda w: max(w),
-    MAXIMUM: lambda w: max(w),
-    MINIMUM: lambda w: max(w),
+    **dict.fromkeys(EXTREMES, lambda w: max(w)),
 }
 """For nodes that do not cancel."""
 

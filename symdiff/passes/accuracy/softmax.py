@@ -46,7 +46,7 @@ def share(e: Expr) -> Expr:
                 above.remove(part)
                 below[k] = _less(terms, part)
                 changed = True
-    return _product(above) / _product(below) if changed else e
+    return ir.product(above) / ir.product(below) if changed else e
 
 
 def _is_computed(exponent: Expr) -> bool:
@@ -82,14 +82,7 @@ def _less(terms: Sequence[Expr], part: Expr) -> Expr:
         if other is not None:
             above.remove(other)
             exponent = other.args[0] + exponent
-        total = total + _product([*above, EXP(exponent)]) / _product(below)
-    return total
-
-
-def _product(factors: Sequence[Expr]) -> Expr:
-    total = ONE
-    for f in factors:
-        total = total * f
+        total = total + ir.product([*above, EXP(exponent)]) / ir.product(below)
     return total
 
 

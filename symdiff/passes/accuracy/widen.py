@@ -313,6 +313,14 @@ def _smaller(a: Wide, b: Wide) -> Wide:
     return _neg(_larger(_neg(a), _neg(b)))
 
 
+def _unless_invalid(found: Wide, a: Wide, b: Wide) -> Wide:
+    """One of two numbers, which is the first where the second is nan."""
+    if b.invalid is ir.FALSE:
+        return found
+    pair = Pair(ir.where(b.invalid, a.hi, found.hi), ir.where(b.invalid, a.pair.lo, found.pair.lo))
+    return Wide(pair, ir.where(b.invalid, a.error, found.error), a.invalid)
+
+
 def _floor_unless(zero: Expr, size: Expr) -> Expr:
     """What underflow may have cost, if the exact result is not 0 by itself."""
     return ir.where(zero, ZERO, size)
@@ -430,6 +438,8 @@ def _function(e: Expr, wides: list[Wide]) -> Wide:
     pair = pairs.TABLE[e.op](*(w.pair for w in wides))
     size = ir.abs_(pair.hi)
     error = ir.where(_folds(e.op, wides), ZERO, _units(rule.units, size) + _FLOOR)
+    if e.op is ir.POW and _any_invalid(wides) is not FALSE:
+        return _power_beside_nan(wides, pair, error)
     if all(w.error is ZERO for w in wides):
         return Wide(pair, error, _any_invalid(wides))
     if e.op is ir.POW:
@@ -483,6 +493,19 @@ def _slopes(op: Op, heights: Sequence[Expr]) -> list[Expr]:
     return [new[r] for r in results]
 
 
+def _power_beside_nan(wides: list[Wide], pair: Pair, own: Expr) -> Wide:
+    """x**y, which is 1 where x is 1 or y is 0, whatever the other is."""
+    found = _general_power(wides, pair, own)
+    is_one = may_be = FALSE
+    for w, value in zip(wides, (ONE, ZERO), strict=True):
+        here = ir.and_(ir.eq(w.hi, value), ir.eq(w.pair.lo, ZERO))
+        is_one = ir.or_(is_one, ir.and_(here, ir.le(w.error, ZERO)))
+        may_be = ir.or_(may_be, ir.le(ir.abs_(w.hi - value), w.error * _UNIT))
+    invalid = ir.and_(_any_invalid(wides), ir.not_(may_be))
+    hi = ir.where(is_one, ONE, ir.where(_any_invalid(wides), NAN, pair.hi))
+    return Wide(Pair(hi, ir.where(is_one, ZERO, pair.lo)), found.error, invalid)
+
+
 def _general_power(wides: list[Wide], pair: Pair, own: Expr) -> Wide:
     """x**y changes by |dx*y/x| + |dy*log x| of itself."""
     x, y = wides
@@ -508,6 +531,8 @@ _ARITHMETIC: dict[Op, Callable[..., Wide]] = {
     ir.ABS: _abs,
     f.MAXIMUM: _larger,
     f.MINIMUM: _smaller,
+    f.LARGER: lambda a, b: _unless_invalid(_larger(a, b), a, b),
+    f.SMALLER: lambda a, b: _unless_invalid(_smaller(a, b), a, b),
 }
 _STEPS: dict[Op, Callable[[Pair], Pair]] = {
     f.FLOOR: dd.floor,

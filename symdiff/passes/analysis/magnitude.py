@@ -38,13 +38,12 @@ from symdiff.ir.functions import (
     COS,
     ERF,
     EXPM1,
+    EXTREMES,
     HYPOT,
     LOG,
     LOG1P,
     LOG2,
     LOG10,
-    MAXIMUM,
-    MINIMUM,
     SIN,
     TANH,
 )
@@ -145,7 +144,7 @@ class Magnitudes:
             return a - d, b - c
         if op is POW:
             return self._power(e, a, b)
-        if op is WHERE or op in (MAXIMUM, MINIMUM, HYPOT):
+        if op is WHERE or op in (*EXTREMES, HYPOT):
             sides = spans[1:] if op is WHERE else spans
             return min(s[0] for s in sides), max(s[1] for s in sides) + 1
         if op is CBRT:

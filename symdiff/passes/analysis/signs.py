@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from itertools import product
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, DIV, EQ, LE, LT, MUL, NEG, NOT, POW, SUB, WHERE, Expr
-from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.ir import ABS, ADD, AND, DIV, EQ, LE, LT, MUL, NEG, NOT, POW, SUB, VAR, WHERE, Expr
+from symdiff.ir.functions import EXP, EXTREMES, LARGER, MAXIMA, SIN, SMALLER, TAN
 
 NEGATIVE, ZERO_, POSITIVE = 1, 2, 4
 ANY = NEGATIVE | ZERO_ | POSITIVE
@@ -56,12 +56,15 @@ class Signs:
     def __init__(self, facts: Iterable[Expr] = ()) -> None:
         self.known: dict[Expr, int] = {}
         self.facts: dict[Expr, int] = {}
+        self.numbers: set[Expr] = set()
         seen: set[Expr] = set()
         stack = list(facts)[::-1]
         while stack:
             fact = stack.pop()
             if fact.op is not AND:
                 self._learn(fact)
+                if fact.op in (LT, LE, EQ) and not _may_drop_nan(fact):
+                    self.numbers.update(ir.variables((fact,)))  # no comparison with nan holds
             elif fact not in seen:
                 seen.add(fact)
                 stack.extend(fact.args[::-1])
@@ -84,6 +87,9 @@ class Signs:
                 self._narrow(a, NEGATIVE if high < 0 or fact.op is LT else _flip(bound))
 
     def _narrow(self, e: Expr, mask: int) -> None:
+        factor, base = ir.scaled(e)
+        if base is not e and factor:
+            self._narrow(base, mask if factor > 0 else _flip(mask))
         self.facts[e] = self.facts.get(e, ANY) & mask
         opposite = ir.neg(e)
         self.facts[opposite] = self.facts.get(opposite, ANY) & _flip(mask)
@@ -101,10 +107,9 @@ class Signs:
             return _mask([(q > 0) - (q < 0)])
         op, args = e.op, e.args
         masks = [self.known[a] for a in args]
-        if op is ADD:
-            return _sum(*masks)
-        if op is SUB:
-            return _sum(masks[0], _flip(masks[1]))
+        if op in (ADD, SUB):
+            found = _sum(masks[0], masks[1] if op is ADD else _flip(masks[1]))
+            return self._minus_one(e) if found == ANY else found
         if op is NEG:
             return _flip(masks[0])
         if op is MUL:
@@ -115,14 +120,31 @@ class Signs:
             return self._power(e, masks[0])
         if op is WHERE:
             return masks[1] | masks[2]
-        if op in (MAXIMUM, MINIMUM):
-            pick = max if op is MAXIMUM else min
+        if op in EXTREMES:
+            pick = max if op in MAXIMA else min
             return _mask(pick(x, y) for x, y in product(_members(masks[0]), _members(masks[1])))
         if op is ABS:
             return (masks[0] & ZERO_) | (POSITIVE if masks[0] & ~ZERO_ else 0)
         if op.sign == "same":
             return masks[0]
         return {"positive": POSITIVE, "nonnegative": POSITIVE | ZERO_}.get(op.sign, ANY)
+
+    def _minus_one(self, e: Expr) -> int:
+        """The signs of u**q - 1 and exp(u) - 1, which hang on those of u - 1 and u."""
+        factor, side = ir.ONE, 1
+        if e.op is SUB and e.args[1] is ir.ONE:
+            factor = e.args[0]
+        elif e.op is SUB and e.args[0] is ir.ONE:
+            factor, side = e.args[1], -1
+        elif e.op is ADD and ir.rational(e.args[1]) == -1:
+            factor = e.args[0]
+        if factor.op is EXP:
+            found = self.of(factor.args[0])
+        elif factor.op is POW and self.of(factor.args[0]) == POSITIVE:
+            found = _product(self.of(ir.sub(factor.args[0], ir.ONE)), self.of(factor.args[1]))
+        else:
+            return ANY
+        return found if side > 0 else _flip(found)
 
     def _power(self, e: Expr, base: int) -> int:
         q = ir.rational(e.args[1])
@@ -135,11 +157,15 @@ class Signs:
     def nonnegative(self, e: Expr) -> bool:
         return not self.of(e) & NEGATIVE
 
+    def is_number(self, e: Expr) -> bool:
+        """Whether the facts say that no variable of it is nan."""
+        return self.numbers.issuperset(ir.variables((e,)))
+
     def nonzero(self, e: Expr) -> bool:
         return not self.of(e) & ZERO_
 
     def holds(self, condition: Expr) -> bool | None:
-        """Whether a comparison is decided by signs alone."""
+        """Whether a comparison is decided by signs alone, of numbers that are not nan."""
         if condition.op in (LT, LE, EQ):
             a, b = condition.args
             signs = self.of(ir.sub(b, a))
@@ -148,12 +174,18 @@ class Signs:
         return None
 
 
+def _may_drop_nan(e: Expr) -> bool:
+    """Whether it may be a number where one of its variables is nan."""
+    return any(n.op is WHERE or n.op in (LARGER, SMALLER) for n in ir.topological(e.args))
+
+
 def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
     """Drop absolute values and branches that the facts decide, and take squares out of
-    roots of products that cannot be negative: sqrt(u**2*v) is abs(u)*sqrt(v)."""
+    roots of products that cannot be negative: sqrt(u**2*v) is abs(u)*sqrt(v). What vanishes where
+    its argument does is compared with 0 by that."""
     facts = tuple(facts)
     outputs = tuple(outputs)
-    if not facts and not any(e.op is POW for e in ir.topological(outputs)):
+    if not facts and not any(e.op in (POW, EQ) for e in ir.topological(outputs)):
         return outputs
     signs = Signs(facts)
 
@@ -165,13 +197,32 @@ def assume(outputs: Iterable[Expr], facts: Iterable[Expr]) -> tuple[Expr, ...]:
                 return ir.neg(args[0])
         if e.op is WHERE and args[0].op is not ir.BOOL:
             decided = signs.holds(args[0])
-            if decided is not None:
+            if decided is False or (decided and signs.is_number(args[0])):
                 return args[1] if decided else args[2]
+        if e.op is EQ and ir.ZERO in args:
+            return ir.eq(_with_the_same_zeros(args[1] if args[0] is ir.ZERO else args[0]), 0)
         if e.op is POW and args[0].op in (MUL, DIV):
             return _without_squares(args[0], args[1], signs)
         return ir.rebuild(e, args)
 
     return ir.transform(outputs, rule)
+
+
+def _with_the_same_zeros(e: Expr) -> Expr:
+    """What is 0 where this is, for arguments that are rational numbers: no other root of a sine is one."""
+    while e.op.sign == "same" or (e.op in (SIN, TAN) and _is_rational(e.args[0])):
+        e = e.args[0]
+    return e
+
+
+def _is_rational(e: Expr) -> bool:
+    """Whether a formula of rational numbers has rational values."""
+    return all(
+        n.op in (VAR, ADD, SUB, NEG, MUL, DIV)
+        or ir.rational(n) is not None
+        or (n.op is POW and ir.integer(n.args[1]) is not None)
+        for n in ir.topological((e,))
+    )
 
 
 def _without_squares(base: Expr, exponent: Expr, signs: Signs) -> Expr:

@@ -28,12 +28,11 @@ from symdiff.ir.functions import (
     ERF,
     EXP,
     EXPM1,
+    EXTREMES,
     HYPOT,
     LOG,
     LOG2,
     LOG10,
-    MAXIMUM,
-    MINIMUM,
     SIN,
     TANH,
 )
@@ -53,7 +52,7 @@ NONE = -(10**9)
 UNKNOWN = 10**9
 """The exponent of an error that is not bounded."""
 
-SUMS = (ADD, SUB, MAXIMUM, MINIMUM, HYPOT)
+SUMS = (ADD, SUB, *EXTREMES, HYPOT)
 LIPSCHITZ = (NEG, ABS, COMPENSATED, LIGHT, PLAIN, SIN, COS, TANH, ATAN, ERF)
 """Functions of one argument that change by hardly more than it does."""
 

@@ -36,7 +36,7 @@ from symdiff.ir import (
     ZERO,
     Expr,
 )
-from symdiff.ir.functions import MAXIMUM, MINIMUM, TAKEN
+from symdiff.ir.functions import EXTREMES, MAXIMA, TAKEN
 from symdiff.passes.cancel.meeting import (
     Side,
     dependent,
@@ -255,7 +255,7 @@ class _Choices:
             return True
         inside = ir.topological(n.args)
         self.work -= len(inside)
-        found = (m for m in inside if m.op in (ABS, MAXIMUM, MINIMUM))
+        found = (m for m in inside if m.op in (ABS, *EXTREMES))
         if self.work <= 0 or not any(place(*m.args)[0] is u for m in found):
             return False
         for side in (1, -1):
@@ -276,7 +276,7 @@ class _Choices:
                 if n.op is SIGN and own in self.written:
                     continue
                 for m in ir.topological(n.args):
-                    if m.op in (ABS, MAXIMUM, MINIMUM):
+                    if m.op in (ABS, *EXTREMES):
                         u, _ = place(*m.args)
                         if self._counts(u):
                             found[u] = None
@@ -289,7 +289,7 @@ class _Choices:
     def _counts(self, u: Expr) -> bool:
         """Whether u has two sides, or one, of which its slopes are not at 0."""
         if self.second and _is_even_power(u):
-            return not any(e.op in (ABS, MAXIMUM, MINIMUM, WHERE) for e in ir.topological((u,)))
+            return not any(e.op in (ABS, *EXTREMES, WHERE) for e in ir.topological((u,)))
         return not _has_one_side(u)
 
 
@@ -338,9 +338,9 @@ def _by_sign(e: Expr, plus: Expr, minus: Expr, else_: Expr) -> Expr:
 
 def _has_one_side(u: Expr) -> bool:
     """Whether it is never negative, or never positive: that is a kink of what it is made of."""
-    if u.op in (MAXIMUM, MINIMUM):
+    if u.op in EXTREMES:
         return any(
-            (q := ir.rational(a)) is not None and (q >= 0 if u.op is MAXIMUM else q <= 0)
+            (q := ir.rational(a)) is not None and (q >= 0 if u.op in MAXIMA else q <= 0)
             for a in u.args
         )
     return (bool(u.op.sign) and u.op.sign != "same") or _is_even_power(u)
@@ -354,7 +354,7 @@ def _beside(e: Expr, u: Expr, side: int) -> Expr:
     """An expression as it is where u has a sign, with values and slopes of that side."""
 
     def rule(n: Expr, args: tuple[Expr, ...]) -> Expr:
-        if n.op in (ABS, SIGN, TAKEN, MAXIMUM, MINIMUM):
+        if n.op in (ABS, SIGN, TAKEN, *EXTREMES):
             at, turn = place(*args)
             if at is u:
                 turn *= side
@@ -364,7 +364,9 @@ def _beside(e: Expr, u: Expr, side: int) -> Expr:
                     return ir.const(turn)
                 if n.op is TAKEN:
                     return ONE if turn > 0 else ZERO
-                return args[0 if (turn > 0) == (n.op is MAXIMUM) else 1]
+                return args[0 if (turn > 0) == (n.op in MAXIMA) else 1]
+        if ZERO in args and (n.op is MUL or (n.op is DIV and args[0] is ZERO)):
+            return ZERO  # all along that side, whatever the other factor comes to at its end
         return ir.rebuild(n, args)
 
     return ir.transform((e,), rule)[0]

@@ -54,10 +54,10 @@ class _Regroup:
             if near and any(f not in near and self.below.on(f) for f in above):
                 rest = [f for f in above if f not in near]
                 others = [u for u in under if u is not d]
-                quotient = _product(near)
+                quotient = ir.product(near)
                 for _ in range(under.count(d)):
                     quotient = quotient / d
-                return _product(rest) / _product(others) * quotient
+                return ir.product(rest) / ir.product(others) * quotient
         return e
 
     def _vanishes_with(self, f: Expr, d: Expr) -> bool:
@@ -103,13 +103,6 @@ def _flat(e: Expr, above: list[Expr], under: list[Expr]) -> bool:
         if len(stack) + len(above) + len(under) > MAX_FACTORS:
             return False
     return True
-
-
-def _product(factors: Iterable[Expr]) -> Expr:
-    total = ONE
-    for f in factors:
-        total = total * f
-    return total
 
 
 __all__ = ["regrouped"]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 
 from symdiff import ir
 from symdiff.ir import ABS, CONST, WHERE, Expr
-from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.ir.functions import EXTREMES, MAXIMA
 from symdiff.passes.guards.regions import Known, Set, constraint
 from symdiff.passes.guards.shape import is_small
 
@@ -136,7 +136,7 @@ class Contexts:
                     bits = 0
                     if n.op.boolean and n.args:
                         bits = self._own_bit(n, n)
-                    elif n.op in (MAXIMUM, MINIMUM) and any(a.op is CONST for a in n.args):
+                    elif n.op in EXTREMES and any(a.op is CONST for a in n.args):
                         bits = self._own_bit(n, ir.lt(*n.args))
                     elif n.op is ABS:
                         bits = self._own_bit(n, ir.lt(n.args[0], 0))
@@ -190,7 +190,7 @@ def _bounded(node: Expr, less: bool) -> Expr:
     """max(a, b) or min(a, b), knowing whether a < b; abs(a), knowing whether a < 0."""
     if node.op is ABS:
         return -node.args[0] if less else node.args[0]
-    return node.args[1 if less is (node.op is MAXIMUM) else 0]
+    return node.args[1 if less is (node.op in MAXIMA) else 0]
 
 
 __all__ = ["Contexts"]

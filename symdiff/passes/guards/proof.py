@@ -25,12 +25,13 @@ from typing import Literal
 from symdiff import ir
 from symdiff.errors import SymdiffError
 from symdiff.interpret import Answer, Certified, ulp_error
-from symdiff.ir import EQ, Expr
+from symdiff.ir import ABS, EQ, LE, LT, Expr
 from symdiff.passes.analysis.roots import loci, rational_roots
 from symdiff.passes.analysis.signs import Signs
 from symdiff.passes.analysis.zeros import PROPER, Solution, sampled, zero_sets
 from symdiff.passes.complete.taylor import SLANTED, WORK, is_taylor
 from symdiff.passes.differentiate import pushforward
+from symdiff.passes.guards.extent import Direction, reach_along, value_at_zero
 from symdiff.passes.guards.shape import bottleneck, is_simple, is_small, quantities
 from symdiff.series import Germs, OutOfBudget
 from symdiff.series.germs import order_of
@@ -43,9 +44,6 @@ close to the limit, is a branch and no guard."""
 CLOSE = 1e-3
 FINE = 2.0**-23
 """Within this of it, the first terms of the series stand for the whole band."""
-WIDEST = 4
-"""Bands reach at most 2**WIDEST from the point."""
-NARROWEST = -1000
 HOPELESS = ("pole", "logarithm", "outside", "jump", "kink")
 """What has no limit at the point."""
 VISIBLE = 2.0**-20
@@ -55,8 +53,6 @@ ASIDE = 2.0**-40
 FRACTIONS = (1 - 2.0**-10, 0.9, 0.7, 0.45, 0.2, 0.05, 1e-3)
 """Where in a band the two sides are compared."""
 
-BEYOND = (1.5, 2.0, 3.0, 5.0, 10.0, 60.0, 1e3, 1e6)
-"""Where, beyond a band, the condition must not hold again."""
 
 MAX_VARIABLES = 6
 MAX_LOCI = 12
@@ -80,7 +76,6 @@ MAX_SHARED = 6000
 """Nodes whose germs are kept for the next question."""
 
 QUANTITY = ir.var("the guarded quantity")
-Direction = tuple[float, ...]
 Place = tuple[tuple[Expr, Fraction], ...]
 """A point, or the value of a quantity on which alone the guard depends."""
 Solved = tuple[tuple[Expr, Expr], ...]
@@ -301,7 +296,7 @@ class _Case:
                 if d not in seen and len(singular) < MAX_LOCI:
                     seen.add(d)
                     singular.append(d)
-        singular = [*self._equations(), *singular]
+        singular = [*self._equations(), *singular, *self._middles()]
         if len(self.params) == 1:
             yield from self._roots(singular)
             return
@@ -347,6 +342,16 @@ class _Case:
         nodes = ir.topological((self.condition,))
         return [ir.sub(*n.args) for n in nodes if n.op is EQ][:MAX_LOCI]
 
+    def _middles(self) -> list[Expr]:
+        """What is bounded by a small number in the condition: singular points in its middle may not
+        be seen either, as that of z/log(sqrt(1 - 2*r*z + z*z) ...) at z = 0."""
+        found = (
+            n.args[0].args[0] if n.args[0].op is ABS else n.args[0]
+            for n in ir.topological((self.condition,))
+            if n.op in (LT, LE) and 0 < (ir.rational(n.args[1]) or 0) < NARROW
+        )  # fmt: skip
+        return list(found)[:MAX_LOCI]
+
     def _covered(self, centres: Sequence[Centre]) -> bool:
         """Whether the points that equations in the condition cut out are known."""
         for difference in self._equations():
@@ -379,10 +384,10 @@ class _Case:
         moved = {v: ir.const(q) + v for v, q in centre.items()}
         condition, small, other = ir.substitute((self.condition, self.small, self.other), moved)
         taken = ir.where(condition, 1, 0)
-        inside = _value(taken, self.params) == 1
+        inside = value_at_zero(taken, self.params) == 1
         reach = {}
         if self.band:
-            reach = {d: _reach(taken, self.params, d) for d in self._directions(varied)}
+            reach = {d: reach_along(taken, self.params, d) for d in self._directions(varied)}
             if math.inf in reach.values():
                 return "unsuitable"
         if not inside and not any(reach.values()):
@@ -542,37 +547,6 @@ def _across(solved: Solution) -> Iterator[Expr]:
     for v, e in solved.items():
         yield v
         yield from ir.variables((e,))
-
-
-def _value(e: Expr, params: Sequence[Expr]) -> float:
-    """A node where all parameters are 0."""
-    return Certified(params, [e], (), WORK).at([0.0] * len(params))[0]
-
-
-def _reach(taken: Expr, params: Sequence[Expr], direction: Direction) -> float:
-    """How far a condition holds from 0 along a direction: 0, or inf if too far."""
-    program = Certified(params, [taken], (), WORK)
-
-    def holds(size: float) -> bool:
-        return program.at([w * size for w in direction]) == (1.0,)
-
-    if holds(2.0 ** (WIDEST + 1)):
-        return math.inf
-    if not holds(2.0**NARROWEST):
-        return 0.0
-    low, high = NARROWEST, WIDEST + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(2.0**middle) else (low, middle)
-    inside, outside = 2.0**low, 2.0**high
-    for _ in range(12):
-        middle_size = (inside + outside) / 2
-        if holds(middle_size):
-            inside = middle_size
-        else:
-            outside = middle_size
-    again = any(holds(inside * f) for f in BEYOND) or any(holds(f) for f in BEYOND if f > inside)
-    return math.inf if again else inside
 
 
 def _disagreement(got: Answer, truth: Answer) -> float:

@@ -9,20 +9,23 @@ Requires: any DAG. Ensures: only reads it; unknown shapes are no guards.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from symdiff import ir
-from symdiff.ir import ABS, ADD, AND, EQ, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
-from symdiff.ir.functions import COPYSIGN, HYPOT, MAXIMUM, MINIMUM
+from symdiff.ir import ABS, ADD, AND, EQ, LT, NOT, OR, SIGN, SUB, TRUE, VAR, WHERE, Expr
+from symdiff.ir.functions import COPYSIGN, COS, EXTREMES, HYPOT, MAXIMA, SIN, TAN
 from symdiff.ir.functions import domain as domain_of
 
-TINY = Fraction(1, 1000)
+TINY = Fraction(1e-3)
 """A constant up to this, added to a quantity or bounding it, may be a guard."""
+MOST_ANGLE = Fraction(3, 2)
+"""Sizes of angles below which a sine vanishes at 0 alone."""
 MAX_DISJUNCTS = 4
 MAX_NODES = 1500
 
-ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, MAXIMUM, MINIMUM)
+ALGEBRAIC = (*ir.ARITHMETIC, *ir.COMPARISONS, AND, NOT, ABS, HYPOT, *EXTREMES)
 """Operations of conditions whose regions can be trusted to have a simple shape."""
 
 
@@ -73,13 +76,94 @@ def positive(e: Expr) -> Expr:
     return ir.and_(*(positive(a) for a in e.args)) if e.op is AND else e
 
 
+def near_and_beyond(part: Expr) -> tuple[Expr, Expr] | None:
+    """A conjunction as what holds of it near one point, which may be a guard, and what holds of it
+    elsewhere; None if there is no comparison that says how small
+
+    - a sine, a tangent or 1 - cos is: of the angle between -3/2 and 3/2, and where that is beyond;
+    - u is, which may be negative, as in u < 1e-9 and u <= 0: of abs(u), and where u is negative.
+    """
+    for e in part.args if part.op is AND else (part,):
+        if e.op not in ir.COMPARISONS:
+            continue
+        if (angle := _small_angle(e)) is not None:
+            size = ir.abs_(angle[0])
+            near = ir.eq(angle[0], 0) if e.op is EQ else e.op(size, ir.const(Fraction(angle[1])))
+            beyond = ir.and_(e, ir.le(MOST_ANGLE, size))
+        elif e.op is not EQ and (side := _half_line(e)) is not None:
+            u, bound = side
+            near = e.op(ir.abs_(u), bound) if bound else ir.eq(u, 0)
+            beyond = ir.lt(u, 0)
+        else:
+            continue
+        return ir.substitute((part,), {e: near})[0], ir.substitute((part,), {e: beyond})[0]
+    return None
+
+
+def _half_line(e: Expr) -> tuple[Expr, Fraction] | None:
+    """u and a small number that it does not exceed, if a comparison says no more of it."""
+    a, b = e.args
+    if (q := ir.rational(b)) is None and (q := ir.rational(a)) is not None:
+        a, q = ir.neg(b), -q
+    if (
+        q is None
+        or not 0 <= q <= TINY
+        or (not q and e.op is LT)
+        or a.op is ABS
+        or a.op.sign == "nonnegative"
+    ):
+        return None
+    return a, q
+
+
+def _small_angle(e: Expr) -> tuple[Expr, float] | None:
+    """The angle that a comparison bounds, and by how much."""
+    a, b = e.args
+    if e.op is EQ:
+        for u, c in ((a, b), (b, a)):
+            if (u.op in (SIN, TAN) and ir.rational(c) == 0) or (
+                u.op is COS and ir.rational(c) == 1
+            ):
+                return u.args[0], 0.0
+            if (
+                u.op is SUB
+                and c is ir.ZERO
+                and ir.ONE in u.args
+                and COS in (u.args[0].op, u.args[1].op)
+            ):
+                return next(x for x in u.args if x.op is COS).args[0], 0.0
+        return None
+    if a.op is ir.CONST:  # c < cos(u)
+        return _of_cosine(b, 1 - (ir.rational(a) or Fraction(1)))
+    q = ir.rational(b)
+    if q is None or not 0 < q < 1:
+        return None
+    inner = a.args[0] if a.op is ABS else a
+    if inner.op is SUB and ir.ONE in inner.args and (a.op is ABS or inner.args[0] is ir.ONE):
+        return _of_cosine(next(x for x in inner.args if x is not ir.ONE), q)
+    if a.op is ir.POW and ir.integer(a.args[1]) == 2:
+        inner, q = a.args[0], Fraction(math.sqrt(q))
+    elif a.op is not ABS:
+        return None
+    if inner.op in (SIN, TAN):
+        return inner.args[0], (math.asin if inner.op is SIN else math.atan)(q)
+    return None
+
+
+def _of_cosine(u: Expr, drop: Fraction) -> tuple[Expr, float] | None:
+    """The angle of a cosine that is less than so much below 1."""
+    if u.op is not COS or not 0 < drop < 1:
+        return None
+    return u.args[0], 2 * math.asin(math.sqrt(drop / 2))
+
+
 def clamp_of(e: Expr) -> tuple[Expr, Expr, Expr] | None:
     """(when it acts, the value then, the quantity otherwise) of max(u, eps) and the
     like, and of a branch that replaces a quantity by a constant."""
-    if e.op in (MAXIMUM, MINIMUM):
+    if e.op in EXTREMES:
         for c, u in (e.args, e.args[::-1]):
             if (q := ir.rational(c)) is not None and 0 < abs(q) <= TINY:
-                return (ir.lt(u, c) if e.op is MAXIMUM else ir.lt(c, u)), c, u
+                return (ir.lt(u, c) if e.op in MAXIMA else ir.lt(c, u)), c, u
     if e.op is WHERE:
         condition, a, b = e.args
         for holds, c, u in ((condition, a, b), (positive(ir.not_(condition)), b, a)):
@@ -202,7 +286,7 @@ def _folds_once(e: Expr) -> bool:
     folds = 0
     while e.op is not VAR:
         inner = [a for a in e.args if ir.variables((a,))]
-        if len(inner) != 1 or e.op in (HYPOT, MAXIMUM, MINIMUM):
+        if len(inner) != 1 or e.op in (HYPOT, *EXTREMES):
             return False
         q = ir.rational(e.args[1]) if e.op is ir.POW else Fraction(1)
         if q is None or q <= 0:
@@ -233,6 +317,15 @@ def may_be_guard(e: Expr) -> bool:
 
 
 __all__ = [
-    "bottleneck", "clamp_of", "disjuncts", "domain", "is_simple", "is_small", "may_be_guard", "positive",
-    "quantities", "without_epsilon",
+    "bottleneck",
+    "clamp_of",
+    "disjuncts",
+    "domain",
+    "is_simple",
+    "is_small",
+    "may_be_guard",
+    "near_and_beyond",
+    "positive",
+    "quantities",
+    "without_epsilon",
 ]  # fmt: skip

@@ -40,17 +40,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
 from symdiff.ir import ADD, CONST, DIV, HALF, MUL, NEG, ONE, POW, SUB, VAR, Expr, eq, where
 from symdiff.ir.formula_text import terms, tree_sizes
-from symdiff.ir.functions import COS, COSH, SIN, SINH, TAKEN, TAN, TANH
+from symdiff.ir.functions import TAKEN
+from symdiff.passes.cancel.algebra import RATIONAL_OPS
 from symdiff.passes.cancel.rational import OutOfBudgetError
 from symdiff.passes.simplify import radicals, waves
 from symdiff.passes.simplify.candidates import MAX_TERMS, Candidates
 from symdiff.passes.simplify.check import compare, equal
 from symdiff.passes.simplify.costs import Budget, Costs
+from symdiff.passes.simplify.directions import TURNING
 from symdiff.passes.simplify.familiar import readable
 from symdiff.passes.simplify.frame import Frame, inside, window
 from symdiff.passes.simplify.rules import rewritten, shifted, turned_odd
@@ -67,8 +70,6 @@ MOST_TRIED = 12
 """Formulas of a window that are compared with what they replace, the shortest first."""
 
 _SUMS = (ADD, SUB)
-_TURNING = (SIN, COS, TAN, SINH, COSH, TANH)
-_RATIONAL = (ADD, SUB, NEG, MUL, DIV)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ def simplify(
     outputs: Iterable[Expr],
     others: Iterable[Expr | None] | None = None,
     within: Iterable[Expr | None] | None = None,
+    literals: Sequence[Fraction] = (),
 ) -> tuple[Expr, ...]:
     """The shortest form that is found for each output.
 
@@ -93,8 +95,9 @@ def simplify(
     outputs : the formulas.
     others : for each, another formula of the same function to start from, or None.
     within : for each, a formula where only its domain matters, or None.
+    literals : numbers that their user wrote as decimals, as which numbers are written then.
     """
-    return tuple(short.formula for short in short_forms(outputs, others, within, False))
+    return tuple(short.formula for short in short_forms(outputs, others, within, False, literals))
 
 
 def short_forms(
@@ -102,6 +105,7 @@ def short_forms(
     others: Iterable[Expr | None] | None = None,
     within: Iterable[Expr | None] | None = None,
     conditional: bool = True,
+    literals: Sequence[Fraction] = (),
 ) -> list[Short]:
     """As `simplify`; with forms that hold where a variable is not zero, if they are shorter."""
     given = _written_out(outputs)
@@ -114,7 +118,7 @@ def short_forms(
             budget = Budget(min(CANDIDATES, max(left, LEAST)))
             before = budget.left
             start = readable(e)
-            short = _short(e, start, other, domain, budget, conditional)
+            short = _short(e, start, other, domain, budget, conditional, literals)
             found[e] = replace(short, start=start)
             left -= before - budget.left
     return [found[e] for e in given]
@@ -135,6 +139,7 @@ def _short(
     domain: Expr | None,
     budget: Budget,
     conditional: bool,
+    literals: Sequence[Fraction],
 ) -> Short:
     if not e.args:
         return Short(e)
@@ -145,7 +150,7 @@ def _short(
         other = readable(other)
         if other is not start and tree_sizes((other,))[other] <= MAX_OPERATIONS:
             starts.append(other)
-    costs = Costs(ir.topological(starts))
+    costs = Costs(ir.topological(starts), literals)
     if (fewer := shifted(start)) is not start:
         starts.append(fewer)
     roots = radicals.as_roots(start)
@@ -327,7 +332,7 @@ class _Simplifier:
         """A square root with what is a square in some form of its radicand taken out."""
         shortest = self.of(radicand)
         first = radicals.opened(shortest)
-        if not any(n.op in _TURNING for n in ir.topological((shortest,))):
+        if not any(n.op in TURNING for n in ir.topological((shortest,))):
             return first
         least = self.costs.length(shortest) + WORSE
         forms = self.costs.ranked(self._window(shortest) or ())[:MOST_TRIED]
@@ -421,7 +426,7 @@ def _is_plain(e: Expr) -> bool:
             if ir.integer(node.args[1]) is None:
                 return False
             stack.append(node.args[0])
-        elif node.op in _RATIONAL:
+        elif node.op in RATIONAL_OPS:
             sums |= node.op in _SUMS
             signs |= node.op is NEG
             stack += node.args
@@ -431,7 +436,7 @@ def _is_plain(e: Expr) -> bool:
 
 
 def _is_rational(e: Expr) -> bool:
-    return e.op in _RATIONAL or e.op is POW
+    return e.op in RATIONAL_OPS or e.op is POW
 
 
 __all__ = ["MAX_OPERATIONS", "Short", "short_forms", "simplify"]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from symdiff.ir import ABS, SIGN, ZERO
-from symdiff.ir.functions import MAXIMUM, MINIMUM
+from symdiff.ir.functions import EXTREMES, MAXIMA
 from symdiff.passes.cancel.rational import Factored
 from symdiff.passes.simplify.frame import Frame
 
@@ -40,14 +40,14 @@ def clipped(frame: Frame, value: Factored) -> Iterator[Factored]:
     of `min(x, 0)` are the negatives."""
     ring = frame.ring
     for e, part in frame.plain.items():
-        if e.op not in (MAXIMUM, MINIMUM) or ZERO not in e.args:
+        if e.op not in EXTREMES or ZERO not in e.args:
             continue
         inner = e.args[0] if e.args[1] is ZERO else e.args[1]
         sign = frame.plain.get(SIGN(inner))
         if sign is None:
             continue
         s, m = frame.index[str(sign)], frame.index[str(part)]
-        turn = 1 if e.op is MAXIMUM else -1
+        turn = 1 if e.op in MAXIMA else -1
         result = ring.const(value.unit)
         whole = value.factors.get(str(part), (part, 0))[1] > 0
         for base, n in value.factors.values():

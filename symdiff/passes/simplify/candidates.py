@@ -133,7 +133,7 @@ class Candidates:
             unit = unit if any(u > 0 for u in units) else -unit
             choices = [Factored(unit, shared.factors), *choices]
         for common in choices:
-            if common.factors:
+            if common.factors or common.unit != 1:
                 inner = self._paired([ring.div(v, common) for v in values])
                 options.append(ir.mul(self.best(common), inner))
         if 1 < len(groups) < len(values):

@@ -8,8 +8,10 @@ Each rewrite is an identity to start with; this is the second line.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -21,6 +23,8 @@ from symdiff.interpret.balls import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.ir import Expr
 from symdiff.ir.formula_text import factors
+from symdiff.ir.functions import COS, SIN, TAN
+from symdiff.passes.cancel.algebra import linear
 
 ENOUGH, MOST = 6, 40
 """Ordinary points at which both must be known, and points tried for that."""
@@ -73,6 +77,8 @@ def compare(
             seen += verdict is True and not edge
         if seen and not nonzero and not _defined_on_surfaces(tape, params, rng, after, strict):
             return None
+        if seen and not _defined_at_poles(tape, len(params), before, after):
+            return None
     return tuple(nonzero) if seen else None
 
 
@@ -93,6 +99,46 @@ def _defined_on_surfaces(
                     return False
                 break
     return True
+
+
+def _defined_at_poles(tape: Tape, count: int, before: Expr, after: Expr) -> bool:
+    """Whether the second is defined where the first is, at the poles of tangents that the first
+    has not: `sin(x)/(sin(x) + cos(x))` is 1 where `tan(x)/(tan(x) + 1)` is undefined. No double is
+    there, so that sines and cosines are given their values."""
+    given = set(ir.topological((before,)))
+    for node in ir.topological((after,)):
+        if node.op is not TAN or node in given or tape.index.get(node) is None:
+            continue
+        direction = linear(node.args[0]) or {}
+        if len(direction) != 1:
+            continue
+        ((m, c),) = direction.items()
+        for quarter in (1, 3):
+            fixed = _fixed(tape, m, quarter / c)
+            for k in range(2):
+                values = tape.run(_point(count, k, count), PRECISION, fixed)
+                a, b = (values[i] for i in tape.roots[:2])
+                if _is_finite(a) and not _is_finite(b):
+                    return False
+    return True
+
+
+def _fixed(tape: Tape, m: Expr, quarters: Fraction) -> dict[int, Any]:
+    """The sines, cosines and tangents of multiples of an angle, at that many quarter turns."""
+    found: dict[int, Any] = {}
+    for i, e in enumerate(tape.nodes):
+        if e.op not in (SIN, COS, TAN):
+            continue
+        direction = linear(e.args[0]) or {}
+        turn = direction.get(m, Fraction(0)) * quarters
+        if len(direction) != 1 or m not in direction or turn.denominator != 1:
+            continue
+        sine, cosine = ((0, 1), (1, 0), (0, -1), (-1, 0))[turn.numerator % 4]
+        if e.op is TAN:
+            found[i] = math.inf if cosine == 0 else Fraction(0)  # 1/tan(x) is 0 there
+        else:
+            found[i] = Fraction(sine if e.op is SIN else cosine)
+    return found
 
 
 def _divisors(e: Expr) -> list[Expr]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from symdiff import ir
@@ -27,8 +28,8 @@ class Costs:
     of functions that he did not, differences that he wrote the other way round, and powers of one
     base that were not joined, length."""
 
-    def __init__(self, given: Iterable[Expr] = ()) -> None:
-        self.formulas = Formulas()
+    def __init__(self, given: Iterable[Expr] = (), literals: Sequence[Fraction] = ()) -> None:
+        self.formulas = Formulas(literals)
         nodes = set(given)
         self.given = {e.op for e in nodes}
         self.functions = {e for e in nodes if e.op not in ir.ARITHMETIC}

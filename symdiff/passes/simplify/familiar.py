@@ -23,12 +23,14 @@ from symdiff.ir.functions import (
     COS,
     EXP,
     EXPM1,
+    EXTREMES,
+    LARGER,
     LOG,
     LOG1P,
     LOGADDEXP,
-    MAXIMUM,
-    MINIMUM,
+    MAXIMA,
     SIN,
+    SMALLER,
     TANH,
     UNIT,
     XLOGY,
@@ -179,7 +181,7 @@ def _step(args: tuple[Expr, ...]) -> Expr | None:
 
 
 _TOTAL = frozenset(
-    (ADD, SUB, NEG, MUL, VAR, ir.CONST, ir.ABS, ir.SIGN, MAXIMUM, MINIMUM, SIN, COS, TANH, ATAN)
+    (ADD, SUB, NEG, MUL, VAR, ir.CONST, ir.ABS, ir.SIGN, *EXTREMES, SIN, COS, TANH, ATAN)
 )
 """Operations that are defined and finite for all numbers."""
 
@@ -226,14 +228,14 @@ def _without_infinities(e: Expr) -> Expr:
     if e.op is ir.WHERE or e.op.boolean:
         return e
     if ir.NAN in e.args:
-        return ir.NAN
+        return e.args[0] if e.op in (LARGER, SMALLER) else ir.NAN
     least = ir.neg(ir.INF)
-    if e.op in (ADD, SUB, MAXIMUM, MINIMUM):
+    if e.op in (ADD, SUB, *EXTREMES):
         for i, a in enumerate(e.args):
             if a is not ir.INF and a is not least:
                 continue
-            if e.op in (MAXIMUM, MINIMUM):
-                return a if (a is ir.INF) is (e.op is MAXIMUM) else e.args[1 - i]
+            if e.op in EXTREMES:
+                return a if (a is ir.INF) is (e.op in MAXIMA) else e.args[1 - i]
             return ir.neg(a) if e.op is SUB and i else a
     return e
 

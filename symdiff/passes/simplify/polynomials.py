@@ -24,6 +24,8 @@ MAX_TERMS = 40
 """Longer polynomials are written as they stand."""
 MAX_SPLIT = 8
 """Longer ones are not taken apart by every generator."""
+MANY = 5
+"""Those with so many terms are divided by what their user wrote even if that gives as many."""
 
 
 class Polynomials(Products):
@@ -198,7 +200,8 @@ class Polynomials(Products):
             quotient, remainder = divmod(p, base)
             if quotient.is_zero() or remainder.is_zero():
                 continue
-            if len(quotient) + len(remainder) >= len(p) or key in self._busy:
+            more = len(quotient) + len(remainder) - len(p)  # a quotient of many may be a power
+            if more > 0 or (more == 0 and len(p) < MANY) or key in self._busy:
                 continue
             if not self.budget.spend():
                 break

@@ -34,6 +34,7 @@ class Products:
     def __init__(self, frame: Frame, costs: Costs, budget: Budget, cautious: bool = False) -> None:
         self.cautious = cautious  # nothing is divided that may vanish
         self.frame, self.ring, self.costs, self.budget = frame, frame.ring, costs, budget
+        self._literals = costs.formulas.literals
         self._exponents: dict[tuple[Fraction, Expr], Expr] = {}
         self._columns: dict[int, tuple[Expr, Fraction | int]] = {}
         self._sides: dict[tuple[int, int], tuple[int, bool]] = {}
@@ -92,8 +93,13 @@ class Products:
                 else:
                     over += 1
         if unit is not _ONE:
-            over += unit.numerator not in (1, -1)
-            under += unit.denominator != 1
+            if self._literals:
+                top, bottom = self.costs.formulas.quotient(abs(unit))
+                over += top != "1"
+                under += bottom != "1"
+            else:
+                over += unit.numerator not in (1, -1)
+                under += unit.denominator != 1
         return count + under + (over - 1 if over else 0)
 
     def around(self, factors: Iterable[tuple[Expr, int]]) -> Around:

@@ -20,9 +20,10 @@ from symdiff.ir import HALF, POW, Expr
 from symdiff.ir.formula_text import Formulas
 from symdiff.ir.functions import HYPOT
 from symdiff.passes.analysis.signs import NEGATIVE, Signs
-from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, factors_with
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame, Root
+from symdiff.passes.simplify.pieces import primitive
 from symdiff.passes.simplify.writer import Writer
 
 MAX_TERMS = 200
@@ -77,7 +78,7 @@ def opened(radicand: Expr) -> Expr | None:
         return None
     try:
         frame = Frame(radicand)
-        value = frame.value(radicand)
+        value = _whole(frame.value(radicand))
     except OutOfBudgetError:
         return None
     if all(n == 1 for _, n in value.factors.values()) and value.unit.denominator == 1:
@@ -105,6 +106,17 @@ def opened(radicand: Expr) -> Expr | None:
     return outside * (top if below is ir.ONE else ir.div(top, ir.power(below, HALF)))
 
 
+def _whole(value: Factored) -> Factored:
+    """A value with sums in coprime integers: their numbers may be squares."""
+    unit, factors = value.unit, dict[str, tuple[Any, int]]()
+    for key, (base, n) in value.factors.items():
+        part, scale = primitive(base)
+        if scale != 1:
+            unit, key = unit * scale**n, str(part)
+        factors[key] = part, n
+    return Factored(unit, factors)
+
+
 def _square_part(n: int) -> int:
     """The largest small number whose square divides a number."""
     if isqrt(n) ** 2 == n:
@@ -119,9 +131,14 @@ def _square_part(n: int) -> int:
 def forms(frame: Frame, root: Root, value: Factored) -> Iterator[Factored]:
     """The value with fewer powers of a root, or with the root instead of its radicand."""
     i = frame.index[str(root.symbol)]
-    if root.n != 2 or root.square.unit == 0:
+    if root.square.unit == 0:
         return
     if not any(base.degrees()[i] for base, _ in value.factors.values()):
+        return
+    if root.n != 2:
+        yield from _shifted(frame, root, value, i)
+        for form in _each(frame, root, value, i):
+            yield from _shifted(frame, root, form, i)
         return
     try:
         lowered = _lowered(frame, root, value, i)
@@ -142,17 +159,10 @@ def _lowered(frame: Frame, root: Root, value: Factored, i: int) -> Factored:
     denominator without it where it is a sum."""
     ring = frame.ring
     result = Factored(value.unit, {k: f for k, f in value.factors.items() if not f[0].degrees()[i]})
-    sides = []
-    for side in (1, -1):
-        total = ring.context.constant(1)
-        for base, n in value.factors.values():
-            if base.degrees()[i] and n * side > 0:
-                for _ in range(abs(n)):
-                    total = total * base
-                    if len(total) > MAX_TERMS:
-                        raise OutOfBudgetError("too many terms")
-        sides.append(_parts(frame, root, total, i))
-    (a, b), (c, d) = sides
+    one = ring.context.constant(1)
+    (a, b), (c, d) = (
+        _parts(frame, root, factors_with(value, i, side, one, MAX_TERMS), i) for side in (1, -1)
+    )
     symbol = ring.of(root.symbol)
     if c.unit and d.unit:  # (a + b*R)*(c - d*R)/(c**2 - d**2*R**2)
         below = ring.add(ring.mul(c, c), ring.neg(ring.mul(root.square, ring.mul(d, d))))
@@ -176,44 +186,47 @@ def _lowered(frame: Frame, root: Root, value: Factored, i: int) -> Factored:
 
 
 def _each(frame: Frame, root: Root, value: Factored, i: int) -> Iterator[Factored]:
-    """The factors linear in the root, each by itself: `(a + R)**2*(b**2 + R**2)` keeps its square."""
+    """The factors without powers of the root that its radicand is, each by itself:
+    `(a + R)**2*(b**2 + R**2)` keeps its square."""
     ring = frame.ring
-    if all(base.degrees()[i] < 2 for base, _ in value.factors.values()):
+    if all(base.degrees()[i] < root.n or len(base) == 1 for base, _ in value.factors.values()):
         return
     result = ring.const(value.unit)
     for base, n in value.factors.values():
         factor = ring.of(base)
-        if base.degrees()[i] > 1:
-            a, b = _parts(frame, root, base, i)
-            factor = ring.add(a, ring.mul(b, ring.of(root.symbol)))
+        if base.degrees()[i] >= root.n and len(base) > 1:
+            factor = ring.const(0 * root.square.unit)
+            for k, part in enumerate(_parts(frame, root, base, i)):
+                power = ring.pow(ring.of(root.symbol), k)
+                factor = ring.add(factor, ring.mul(part, power))
         if factor.unit == 0:
             return
         result = ring.mul(result, ring.pow(factor, n))
     yield result
 
 
-def _parts(frame: Frame, root: Root, p: Any, i: int) -> tuple[Factored, Factored]:
-    """(a, b) with p = a + b*R."""
+def _parts(frame: Frame, root: Root, p: Any, i: int) -> list[Factored]:
+    """a, b, ... with p = a + b*R + ..., as many as the root has powers."""
     ring = frame.ring
     rows: dict[int, dict[tuple[int, ...], Any]] = {}
     for m, q in p.terms():
         rest = tuple(0 if k == i else int(n) for k, n in enumerate(m))
         rows.setdefault(int(m[i]), {})[rest] = q
-    found = [ring.const(0 * root.square.unit), ring.const(0 * root.square.unit)]
+    found = [ring.const(0 * root.square.unit) for _ in range(root.n)]
     for k, r in rows.items():
-        term = ring.mul(ring.of(ring.context.from_dict(r)), _square(frame, root, k // 2))
-        found[k % 2] = ring.add(found[k % 2], term)
-    return found[0], found[1]
+        term = ring.mul(ring.of(ring.context.from_dict(r)), _square(frame, root, k // root.n))
+        found[k % root.n] = ring.add(found[k % root.n], term)
+    return found
 
 
 def _shifted(frame: Frame, root: Root, value: Factored, i: int) -> Iterator[Factored]:
-    """Factors R**n with n changed by two, the radicand taking its place."""
+    """Factors R**n with n changed by two (three for a cube root), the radicand taking its place."""
     ring, key = frame.ring, str(root.symbol)
     n = value.factors.get(key, (None, 0))[1]
     if n == 0:
         return
     square = _square(frame, root, 1)
-    two = ring.pow(ring.of(root.symbol), 2)
+    two = ring.pow(ring.of(root.symbol), root.n)
     ratio = ring.div(two, square)
     yield value
     yield ring.mul(value, ratio)

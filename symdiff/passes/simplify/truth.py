@@ -13,11 +13,11 @@ from itertools import product
 
 from symdiff import ir
 from symdiff.ir import ABS, AND, EQ, LE, LT, NEG, NOT, OR, SUB, Expr
-from symdiff.ir.functions import ATAN, COS, EXP, FLOOR, MAXIMUM, MINIMUM, SIN, TANH
+from symdiff.ir.functions import ATAN, COS, EXP, EXTREMES, FLOOR, SIN, TANH
 from symdiff.passes.analysis.signs import NEGATIVE, POSITIVE, ZERO_, Signs
 
 MAX_QUANTITIES = 4
-TOTAL = frozenset((ir.ADD, SUB, NEG, ir.MUL, ir.VAR, ir.CONST, ABS, ir.SIGN, MAXIMUM, MINIMUM)) | {
+TOTAL = frozenset((ir.ADD, SUB, NEG, ir.MUL, ir.VAR, ir.CONST, ABS, ir.SIGN, *EXTREMES)) | {
     SIN, COS, TANH, ATAN, FLOOR, EXP
 }  # fmt: skip
 """Operations that are defined for all numbers."""

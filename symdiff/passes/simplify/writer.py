@@ -16,10 +16,12 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from flint import fmpq
+
 from symdiff import ir
 from symdiff.ir import ZERO, Expr
 from symdiff.ir.functions import PI
-from symdiff.passes.cancel.rational import Factored, OutOfBudgetError
+from symdiff.passes.cancel.rational import Factored, OutOfBudgetError, fraction
 from symdiff.passes.simplify.costs import Budget, Costs
 from symdiff.passes.simplify.frame import Frame
 from symdiff.passes.simplify.pieces import key_of, negated, primitive
@@ -32,6 +34,8 @@ MAX_SMALL = 100
 """Coefficients that are larger, and that several terms of a sum have, are taken out of it."""
 MAX_TIED = 3
 """Sums of the same size that are written."""
+
+_ONE: Fraction = ir.ONE.value
 
 
 class Writer(Polynomials):
@@ -110,14 +114,13 @@ class Writer(Polynomials):
                 factor = self.frame.value(base)
             except (KeyError, OutOfBudgetError):  # made of other generators
                 continue
-            shared = [
-                (m > 0) is (value.factors[key][1] > 0)
+            times = [
+                Fraction(value.factors[key][1], m)
                 for key, (_, m) in factor.factors.items()
                 if key in value.factors
             ]
-            for k in (1, -1):
-                if (k > 0) not in shared:  # nothing cancels
-                    continue
+            whole = {int(q) for q in times if q.denominator == 1}  # what cancels such a factor
+            for k in sorted({1 if q > 0 else -1 for q in times} | whole):
                 if not self.budget.spend():
                     return
                 rest = self.ring.div(value, self.ring.pow(factor, k))
@@ -145,7 +148,7 @@ class Writer(Polynomials):
                 continue
             parts = self._factors.get(key)
             if parts is None:
-                parts = [(*primitive(part), k) for part, k in self._factored(base, key)]
+                parts = [(*self._scaled(part), k) for part, k in self._factored(base, key)]
                 self._factors[key] = parts
             for whole, scale, k in parts:
                 if scale != 1:
@@ -156,6 +159,17 @@ class Writer(Polynomials):
                 else:
                     sums.append((whole, k * n))
         return unit, sums, {i: n for i, n in singles.items() if n}
+
+    def _scaled(self, part: Any) -> tuple[Any, Fraction]:
+        """A sum in integers, or with the decimals that it was written with, and the number that it
+        was divided by."""
+        if self._literals:
+            lead = part.leading_coefficient()
+            monic = part / lead
+            for e in self.frame.known().get(str(monic), ()):
+                unit = self.frame.values[e].unit
+                return monic * fmpq(unit.numerator, unit.denominator), fraction(lead) / unit
+        return primitive(part)
 
     def _factored(self, base: Any, key: str) -> list[tuple[Any, int]]:
         if len(base) > MAX_TERMS or (len(base) > 4 and key in self.frame.known()):
@@ -339,30 +353,38 @@ class Writer(Polynomials):
         limit: int,
     ) -> list[Expr]:
         """Factors of the numerator moved into a sum below: `x/(a*x + x**2 + b)`."""
-        if len(p) > MAX_SPLIT or self.cautious or not singles:
+        number = abs(unit.numerator)
+        if len(p) > MAX_SPLIT or not (singles or number > 1):
             return []
         terms = self.rows(p)
         found: list[Expr] = []
         others = [(self.poly(q), m) for q, m in rest]
         around = self.around(others)
-        for i, n in singles.items():
-            if n <= 0:
-                continue
-            k = min(n, max(m.get(i, 0) for m, _ in terms)) or n
+        moved: list[tuple[Fraction, dict[int, int]]] = []
+        if number > 1:
+            moved.append((Fraction(number), {}))
+        if not self.cautious:
+            for i, n in singles.items():
+                if n > 0:
+                    moved.append((_ONE, {i: min(n, max(m.get(i, 0) for m, _ in terms)) or n}))
+        for factor, shift in moved:
             rows: list[tuple[Fraction, dict[int, int]]] = []
             count = len(terms) - 1
             for monomial, c in terms:
-                powers = {**monomial, i: monomial.get(i, 0) - k}
-                rows.append((c, powers))
-                count += self.size(c, powers)
-            outside = {**singles, i: n - k}
+                powers = {**monomial, **{i: monomial.get(i, 0) - k for i, k in shift.items()}}
+                rows.append((c / factor, powers))
+                count += self.size(c / factor, powers)
+            outside = {**singles, **{i: singles[i] - k for i, k in shift.items()}}
             below = around[0] + count, around[1], around[2] + 1
-            if self.size(unit, outside, below) >= limit or not self.budget.spend():
+            left = unit / factor
+            size = self.size(left, outside, below) + (unit < 0)
+            if size >= limit or not self.budget.spend():
                 continue
+            limit = size
             total = ZERO
             for c, powers in rows:
                 total = ir.add(total, self.assembled(c, powers, []))
-            found.append(self.assembled(unit, outside, [*others, (total, -1)]))
+            found.append(self.assembled(left, outside, [*others, (total, -1)]))
         return found
 
     def _inverted(

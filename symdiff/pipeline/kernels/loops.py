@@ -13,9 +13,9 @@ from symdiff.errors import DomainError, SymdiffError
 from symdiff.frontend import Shapes
 from symdiff.ir import ONE
 from symdiff.ir.loop_program import ARRAY, LoopProgram, kind_of
-from symdiff.ir.program import Program, Tree, flatten_like, holding, in_python, map_tree
+from symdiff.ir.program import Program, Tree, flatten_like, folded, in_python, map_tree
 from symdiff.ir.program import nested as as_lists
-from symdiff.pipeline.derivation import Source
+from symdiff.pipeline.derivation import Source, Step
 from symdiff.pipeline.kernels.scalar import nested
 from symdiff.pipeline.options import Options
 from symdiff.process.locks import Once
@@ -134,9 +134,8 @@ class ArrayKernels:
             with self._once(raw):
                 found = self._kernels.get(id(raw))
                 if found is None:
-                    kernel = self._kernel(
-                        self._source.shown(static, shapes), of_numbers=_gives_numbers(raw)
-                    )
+                    program = self._source.shown(static, shapes)
+                    kernel = self._kernel(program, of_numbers=_gives_numbers(raw), captured=raw)
                     found = self._kernels.setdefault(id(raw), (kernel.program, kernel))
         return found
 
@@ -146,28 +145,58 @@ class ArrayKernels:
         return self._source.once
 
     def _kernel(
-        self, program: LoopProgram, parallel: bool | str | None = None, **about: bool
+        self,
+        program: LoopProgram,
+        parallel: bool | str | None = None,
+        captured: LoopProgram | None = None,
+        **about: bool,
     ) -> LoopKernel:
         """The kernel of a program whose completed operations are not written out; `about` as
-        `LoweredProgram` has it."""
+        `LoweredProgram` has it. `captured`: what it is derived from, if it may find sides of kinks."""
+        from symdiff.loops.simplify.guarded_points import guarded_points, told
+        from symdiff.loops.simplify.undefined_ties import with_undefined_ties
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
+        from symdiff.runtime.loops.beside_guards import BesideGuards
         from symdiff.runtime.loops.kernel import LoopKernel
+        from symdiff.runtime.loops.ties import Sides
 
         o = self._options
-        tiers = None
-        if o.accuracy != "fast":
-            tiers = LoweredProgram(program, o.level, norm=o.accuracy == "norm", **about)
-        kind = LoopKernel
+        threaded = o.parallel if parallel is None else parallel
+
+        def arguments(program: LoopProgram) -> tuple[Any, ...]:
+            tiers = None
+            if o.accuracy != "fast":
+                tiers = LoweredProgram(program, o.level, norm=o.accuracy == "norm", **about)
+            final = loop_pipeline.final(program)
+            return final, o.dtype, threaded, o.cache, o.level, tiers
+
         if o.engine == "numba":
             from symdiff.pipeline.kernels.generated import GeneratedLoops
 
-            kind = GeneratedLoops
-        return kind(
-            loop_pipeline.final(program), dtype=o.dtype,
-            parallel=o.parallel if parallel is None else parallel, cache=o.cache,
-            accuracy=o.level, tiers=tiers,
-        )  # fmt: skip
+            return GeneratedLoops(*arguments(program))
+        path = self._source.path
+        by = {n for _, names in path for n in names}
+
+        def kernel(program: LoopProgram) -> LoopKernel:
+            if captured is None or o.accuracy == "fast" or not _is_second(path):
+                return LoopKernel(*arguments(program))
+            undefined = with_undefined_ties(program, captured)
+            made = LoopKernel(*arguments(undefined))
+            if undefined is not program:
+                moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
+                first = _first_derivatives(program, path[-1])
+                made.sides = Sides(LoopKernel, arguments(program), moved, first)
+            return made
+
+        if captured is None or not path or not guarded_points(captured, captured, by):
+            return kernel(program)
+        value = loop_pipeline.value(captured)
+        points = guarded_points(program, value, by)
+        made = kernel(told(program, points) if points else program)
+        if points:
+            made.guards = BesideGuards(kernel(program), self._kernel(value), points)
+        return made
 
     def map(
         self,
@@ -306,18 +335,17 @@ def of_numbers(program: Program | LoopProgram) -> bool:
 
 def _joined_rows(tree: Tree, made: Mapping[int, Sequence[Any]], one: bool) -> Any:
     """The matrices nested as the result is; those of an array of numbers as one."""
-    if isinstance(tree, (tuple, list)):
-        return holding(tree, (_joined_rows(part, made, one) for part in tree))
-    if isinstance(tree, dict):
-        return {k: _joined_rows(part, made, one) for k, part in tree.items()}
-    if isinstance(tree, np.ndarray):
+
+    def beside(found: Sequence[Any]) -> Any:
+        return found[0] if one else tuple(found)
+
+    def stacked(t: Any) -> Any:
         from scipy.sparse import vstack
 
-        rows = zip(*(made[int(k)] for k in tree.ravel()), strict=True)
-        found = [vstack(list(column), format="csr") for column in rows]
-    else:
-        found = list(made[int(tree)])
-    return found[0] if one else tuple(found)
+        rows = zip(*(made[int(k)] for k in t.ravel()), strict=True)
+        return beside([vstack(list(column), format="csr") for column in rows])
+
+    return folded(tree, lambda k: beside(made[k]), stacked)
 
 
 def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
@@ -338,3 +366,16 @@ def _matrix(e: Entries, results: Sequence[Any], columns: int) -> Any:
 def _gives_numbers(raw: LoopProgram) -> bool:
     """Whether no result of a captured program is an array."""
     return all(e.op is not ARRAY for e in raw.outputs)
+
+
+def _is_second(path: Sequence[Step]) -> bool:
+    """Whether what is derived are derivatives of derivatives."""
+    orders = {"hessian": 2, "hvp": 2}
+    return sum(len(by) if kind == "derivative" else orders.get(kind, 1) for kind, by in path) > 1
+
+
+def _first_derivatives(program: LoopProgram, last: Step) -> int:
+    """How many results of the last step are those of the step before."""
+    kind, by = last
+    count, real = len(program.outputs), {p.name for p in program.params if p.type.kind == "f"}
+    return count // 2 if kind == "jvp" else count - len(real & {*by}) if kind == "vjp" else 0

@@ -14,6 +14,7 @@ was found is kept on disk with the kernel. `settings` says how thoroughly.
 
 `broken_off`    Plain Python that is broken off after so many steps, in the user's code alone
 `chain`         The chain rule as a textbook has it: the derivatives that kernels are co...
+`differences`   The chain rule beside differences of the captured values
 `firstcall`     The first call of a function beside plain Python
 `kinds`         What a first call is named by
 `loops`         Programs with arrays and loops at small sizes

@@ -68,10 +68,10 @@ def _rule(n: Expr, slopes: Sequence[Expr]) -> Expr:
     if n.op.partials is None:
         raise NotImplementedError(f"{n.op.name} has no derivative")
     total = ZERO
-    gates = n.op.live(*args) if n.op.live else (ir.TRUE,) * len(args)
-    for slope, partial, gate in zip(slopes, n.op.partials(*args), gates, strict=True):
+    conditions = n.op.live(*args) if n.op.live else (ir.TRUE,) * len(args)
+    for slope, partial, counts in zip(slopes, n.op.partials(*args), conditions, strict=True):
         if slope is not ZERO and partial is not None:
-            total = total + ir.where(gate, slope * partial, ZERO)
+            total = total + ir.where(counts, slope * partial, ZERO)
     return total
 
 

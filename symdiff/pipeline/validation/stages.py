@@ -2,8 +2,8 @@
 
 `checked` does so for the formulas of an optimized program, from guards to bands; `sound_tiers` for
 the compiled code of its tiers, from first-order compensation to double-double arithmetic.
-The answer is right in either case: at the end stands the chain rule of the captured program,
-evaluated in balls.
+The answer is right in either case, unless the chain rule of the captured program, which stands at
+the end, is wrong itself, as it may be where kinks cancel: the warning says so.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from symdiff.errors import UnsupportedError, ValidationWarning, VerificationErro
 from symdiff.ir.program import OptimizedProgram, Program
 from symdiff.pipeline.scalar import STAGES, Notes
 from symdiff.pipeline.validation.chain import Chain, Step
+from symdiff.pipeline.validation.differences import rule_fault
 from symdiff.pipeline.validation.trial import Fault, Trial
 from symdiff.process.callers import outside
 
 REPORT = "please report it at the project's issue tracker, with the function"
 CAPTURED = "captured"
 """Stands for all stages: the chain rule of the captured program is compiled as it is."""
+_EVERYTHING = "simplifying and differentiating"
 
 Emit = Callable[[frozenset[str]], tuple[OptimizedProgram, Notes]]
 
@@ -73,7 +75,7 @@ def checked(captured: Program, path: Sequence[Step], emit: Emit, full: bool = Fa
     """
     optimized, notes = emit(frozenset())
     first, trial = _fault(captured, path, optimized, notes, full)
-    wrong = None if trial is None else trial.rule_fault()
+    wrong = None if trial is None else rule_fault(trial)
     if wrong is not None:
         raise VerificationError(
             f"a derivative in the table of functions is wrong: {captured.name} has the slope "
@@ -123,9 +125,12 @@ def _fault(
 def warn(name: str, fault: Fault, what: str) -> None:
     """Say that something was switched off."""
     where = ", ".join(repr(x) for x in fault.point)
+    instead = "it is switched off for this function, whose results are right"
+    if what == _EVERYTHING:
+        instead = "the chain rule as written is computed instead, which may be wrong there as well"
     warnings.warn(
-        f"{name}: {what} is wrong at ({where}): {fault.got!r} for {fault.truth!r}; it is switched "
-        f"off for this function, whose results are right. This is a fault of symdiff: {REPORT}",
+        f"{name}: {what} is wrong at ({where}): {fault.got!r} for {fault.truth!r}; {instead}. "
+        f"This is a fault of symdiff: {REPORT}",
         ValidationWarning,
         stacklevel=outside(),
     )
@@ -135,7 +140,7 @@ def named(without: Iterable[str]) -> str:
     """The stages, for people."""
     names = sorted(without)
     if names == [CAPTURED]:
-        return "simplifying and differentiating"
+        return _EVERYTHING
     return "the stage " + repr(names[0]) if len(names) == 1 else f"one of the stages {names}"
 
 

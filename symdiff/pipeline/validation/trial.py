@@ -18,7 +18,6 @@ from typing import Any
 from flint import arb, ctx
 
 from symdiff import ir
-from symdiff.errors import UnsupportedError
 from symdiff.interpret import exclusive
 from symdiff.interpret.flat import Tape
 from symdiff.interpret.rounding import Format, format_of
@@ -49,10 +48,6 @@ SERIES = 53 + FURTHER - 1
 cancels behind them multiplies their errors, so these are followed in balls."""
 TRUNCATION = ir.var("error of series")
 SMALLEST = arb(2) ** -1000
-DIFFERENCES, DIFFERENCED = 2, 4
-"""Points at which the chain rule is compared with differences, by so many variables."""
-NUDGE, NUDGE_BITS = 100, 60
-"""Binary size of those differences; bits to which they agree with a derivative."""
 MAX_ENTRIES = 24
 """Outputs that are compared at each point; of more than these, some."""
 GUARDED = 20
@@ -226,7 +221,8 @@ class Trial:
                 found.append(seen)
                 yield seen
 
-    def _run(self, tape: Tape, inputs: list[Any], prec: int, budget: Budget) -> list[Any]:
+    def run(self, tape: Tape, inputs: list[Any], prec: int, budget: Budget) -> list[Any]:
+        """The nodes of a tape at a point, and what that costs."""
         budget.spend(self.functions * (1 if prec <= 400 else SLOWER))
         return tape.run(inputs, prec)
 
@@ -236,7 +232,7 @@ class Trial:
         inputs = [arb(x) for x in point]
         count = len(self.truth)
         for prec in PRECISIONS:
-            v = self._run(self.tape, inputs, prec, budget)
+            v = self.run(self.tape, inputs, prec, budget)
             values = [v[r] for r in self.tape.roots]
             truth = values[:count]
             if prec == PRECISIONS[0]:
@@ -281,7 +277,7 @@ class Trial:
         """Whether points on all sides are outside of the domain too."""
         for s in (1, -1):
             inputs = [arb(x) * (1 + arb(s) * arb(2) ** -30) + arb(s) * arb(2) ** -60 for x in point]
-            v = self._run(self.tape, inputs, PRECISIONS[0], budget)
+            v = self.run(self.tape, inputs, PRECISIONS[0], budget)
             values = [v[r] for r in self.tape.roots]
             start = len(self.truth) + len(self.kinks) + len(self.facts)
             if any(d is False for d in values[start : start + len(self.domain)]):
@@ -306,7 +302,7 @@ class Trial:
                     arb(x) + arb(d) * arb(2) ** (-depth + (math.frexp(x)[1] if x else 0))
                     for x, d in zip(seen.point, direction, strict=True)
                 ]
-                pair.append(self._run(self.tape, inputs, PRECISIONS[-1], budget))
+                pair.append(self.run(self.tape, inputs, PRECISIONS[-1], budget))
             for i in list(met):
                 a, b = (values[self.tape.roots[i]] for values in pair)
                 if not (a.is_finite() and b.is_finite()):
@@ -414,7 +410,7 @@ class Trial:
                 break
             point = [arb(x) for x in given]
             with exclusive():
-                v = self._run(self.tape, point, PRECISIONS[1], budget)
+                v = self.run(self.tape, point, PRECISIONS[1], budget)
                 facts = [v[r] for r in self.tape.roots]
                 start = len(self.truth) + len(self.kinks)
                 if any(f is not True for f in facts[start : start + len(self.facts)]):
@@ -437,59 +433,10 @@ class Trial:
             for s in (1, -1):
                 inputs = [arb(x) for x in point]
                 inputs[axis] += s * arb(BESIDE) * max(1.0, abs(point[axis]))
-                v = self._run(self.tape, inputs, PRECISIONS[1], budget)[self.tape.roots[root]]
+                v = self.run(self.tape, inputs, PRECISIONS[1], budget)[self.tape.roots[root]]
                 if v.is_finite() and abs(v) > largest:
                     largest = abs(v)
         return largest
-
-    def rule_fault(self) -> Fault | None:
-        """Where the chain rule itself is not what differences of the captured values say: a
-        derivative in the table of functions is wrong. Of first derivatives by few variables."""
-        captured, kinds = self.captured, [k for k, _ in self.path]
-        if kinds not in (["gradient"], ["jacobian"]) or len(self.path[0][1]) > DIFFERENCED:
-            return None
-        if self.smooth is not None:
-            return None
-        wrt, n = self.path[0][1], len(self.captured.outputs)
-        try:
-            with exclusive():
-                tape = Tape([ir.var(p) for p in captured.params], captured.outputs)
-        except UnsupportedError:  # a user's own function, of which the derivative is known
-            return None
-        asked = 0
-        for seen in self.seen():
-            if asked >= DIFFERENCES or seen.limit or seen.hull or seen.outside:
-                continue
-            if not all(1e-3 < abs(x) < 1e3 for x in seen.point):
-                continue
-            asked += 1
-            for j, name in enumerate(wrt):
-                at = captured.params.index(name)
-                sides = []
-                for s in (1, 0, -1):
-                    point = [arb(x) for x in seen.point]
-                    with exclusive(PRECISIONS[1]):
-                        point[at] += s * arb(2) ** -NUDGE
-                        v = self._run(tape, point, PRECISIONS[1], self.budget)
-                    sides.append([v[r] for r in tape.roots])
-                with exclusive(PRECISIONS[1]):
-                    for i in range(n):
-                        entry = i * len(wrt) + j
-                        if entry not in self.which:
-                            continue
-                        truth = seen.truth[self.which.index(entry)]
-                        ahead, here, behind = (side[i] for side in sides)
-                        slope = (ahead - behind) * arb(2) ** (NUDGE - 1)
-                        if truth is None or not slope.is_finite():
-                            continue
-                        bend = abs(ahead - here - here + behind) * arb(2) ** NUDGE
-                        if not bool(bend < (abs(slope) + 1) * arb(2) ** -NUDGE_BITS):
-                            continue  # a kink, or the boundary of a branch
-                        room = (abs(truth) + abs(slope) + 1) * arb(2) ** -NUDGE_BITS
-                        if bool(abs(truth - slope) > room):
-                            got, right = float(truth.mid()), float(slope.mid())
-                            return Fault(seen.point, entry, got, right)
-        return None
 
     def numbers_faults(self, computed: Any, dtype: str, ulps: float, most: int = 1) -> list[Fault]:
         """Where computed numbers, that are not flagged, miss the proven ones.

@@ -115,12 +115,12 @@ def put(place: Array, value: Any) -> Array:
 
 
 def integer_of(e: Expr, places: Mapping[str, int]) -> Callable[[Sequence[Any]], int]:
-    """The size of an axis, at least 0, from cells in which those of the parameters stand."""
+    """The size of an axis, at least 0, from frame in which those of the parameters stand."""
     if e.op is INDEX:
         return operator.itemgetter(places[name_of(e)])
     if (k := ir.integer(e)) is not None:
-        return lambda cells: max(0, k)
-    return lambda cells: max(0, whole_value(e, lambda n: cells[places[name_of(n)]]))
+        return lambda frame: max(0, k)
+    return lambda frame: max(0, whole_value(e, lambda n: frame[places[name_of(n)]]))
 
 
 def whole_value(e: Expr, named: Callable[[Expr], int]) -> int:

@@ -1,4 +1,4 @@
-"""The compiled code of a program with arrays and loops: one call, from cells to results."""
+"""The compiled code of a program with arrays and loops: one call, from frame to results."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ class Code:
     """The compiled code of a kernel for one dtype."""
 
     def __init__(
-        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, first: bool = False
+        self, kernel: Any, linked: jit.Linked, dtype: str, tests: int = 0, first: int = 0
     ) -> None:
         self.kernel, self.linked = kernel, linked
-        self.at_once = first and bool(linked.address(AT_ONCE))
+        self.at_once = bool(first and linked.address(AT_ONCE))
         self.real = np.dtype(dtype)
         self.layout = kernel.layout
         self.many = FIRST_CHECK + len(kernel.layout.checks)
@@ -112,9 +112,9 @@ class Code:
         )(self.spread)
         self.again = None
         if kernel.tiers is not None:
-            guarded = partial(kernel.guarded, dtype, tests, first)
+            tested = partial(kernel.tested, dtype, tests, first)
             self.again = Again(
-                self.outcome, guarded, kernel.tiers, linked, dtype, kernel.accuracy,
+                self.outcome, tested, kernel.tiers, linked, dtype, kernel.accuracy,
                 kernel.cache,
             )  # fmt: skip
         entries = [self.routine, self.parallel, *([self.again.entry] if self.again else [])]
@@ -152,10 +152,10 @@ class Code:
         """Work out what need not be done at every call."""
         layout, program = self.layout, self.kernel.program
         kinds = ["q"] * layout.count
-        self.cells: list[Any] = [0] * layout.count
-        self.cells[1 : len(FIXED)] = self.callbacks
+        self.frame: list[Any] = [0] * layout.count
+        self.frame[1 : len(FIXED)] = self.callbacks
         for place in layout.sizes.values():
-            self.cells[place] = None
+            self.frame[place] = None
         self.takes: list[tuple[int, np.dtype[Any] | None, list[tuple[int, int | None]]]] = []
         self.held = []
         values = [*(None for _ in program.params), *program.data.values()]
@@ -164,7 +164,7 @@ class Code:
                 kinds[place] = "d" if p.type.kind == "f" else "q"
             if value is not None:
                 self.held.append(np.ascontiguousarray(value, self.element(p.type)))
-                self.cells[place] = address(self.held[-1])
+                self.frame[place] = address(self.held[-1])
                 continue
             axes: list[tuple[int, int | None]] = [
                 (0, int(n.value)) if n.op is CONST else (layout.sizes[name_of(n)], None)
@@ -188,29 +188,29 @@ class Code:
     ) -> list[Any]:
         """Call the kernel on prepared arguments."""
         signals.pending()
-        cells = self.cells.copy()
+        frame = self.frame.copy()
         alive = []
         for which, (place, dtype, axes) in enumerate(self.takes):
             if dtype is None:
-                cells[place] = given[which]
+                frame[place] = given[which]
                 continue
             array = laid_out(given[which], dtype)
             alive.append(array)
-            cells[place] = address(array)
-            for axis, (size, (cell, known)) in enumerate(zip(array.shape, axes, strict=True)):
+            frame[place] = address(array)
+            for axis, (size, (word, known)) in enumerate(zip(array.shape, axes, strict=True)):
                 if known is None:
-                    known = cells[cell]
+                    known = frame[word]
                     if known is None:
-                        cells[cell] = known = size
+                        frame[word] = known = size
                 if known != size:
                     program = self.kernel.program
                     raise mismatch(program.params[which], axis, size, known, program)
-        targets = self.targets(cells, out, alive)
+        targets = self.targets(frame, out, alive)
         for target, place in zip(targets, self.layout.results, strict=True):
             if target is not None:
-                cells[place] = address(target)
+                frame[place] = address(target)
         try:
-            memory = bytearray(self.pack(*cells))
+            memory = bytearray(self.pack(*frame))
         except struct.error:
             raise WideIntegerError("an argument does not fit in 64 bits") from None
         buffer = self.buffer.from_buffer(memory)
@@ -245,10 +245,10 @@ class Code:
         some was raised, it is called again with tests of its own; at once, if that keeps
         happening."""
         if self.watched is None:
-            return self.guarded(self.function(at))
+            return self.reported(self.function(at))
         if self.tried < MOST_RAISED or self.raised * MOST_RAISED <= self.tried:
             self.tried += 1
-            status = self.guarded(self.watched(at))
+            status = self.reported(self.watched(at))
             flags = struct.unpack_from("=q", memory, 8 * RAISED)[0]
             if not flags:
                 return status
@@ -261,14 +261,14 @@ class Code:
         status = other.invoke(memory, at)
         return status + 1 if self.at_once and status == self.many else status
 
-    def guarded(self, status: int) -> int:
+    def reported(self, status: int) -> int:
         """The return code, once what went wrong with flagged values is told."""
         if self.outcome.used.value:
             self.outcome.finish()
         return status
 
     def targets(
-        self, cells: Sequence[Any], out: Sequence[Array | None] | None, inputs: Sequence[Array]
+        self, frame: Sequence[Any], out: Sequence[Array | None] | None, inputs: Sequence[Array]
     ) -> list[Array | None]:
         """The memory of the outputs that are arrays of known shape."""
         found: list[Array | None] = []
@@ -277,7 +277,7 @@ class Code:
                 found.append(None)
                 continue
             dtype, shape_of = made
-            shape = tuple([f(cells) for f in shape_of])
+            shape = tuple([f(frame) for f in shape_of])
             place = None if out is None else out[k]
             if (
                 isinstance(place, np.ndarray) and place.shape == shape and place.dtype == dtype

@@ -44,31 +44,31 @@ def entry_of(
     layout = builtin.float_layout()
     if layout is None or not builtin.arrays_are_known() or not code.all_known:
         return None
-    if code.layout.count > loop_entry.MOST_CELLS:
+    if code.layout.count > loop_entry.MOST_WORDS:
         return None
-    program, cells = code.kernel.program, code.layout
+    program, frame = code.kernel.program, code.layout
     alive: list[Any] = [code]
     takes = [
-        _row(place, p.type, _ARRAY_TAKEN, cells.sizes, alive)
-        for p, place in zip(program.params, cells.places, strict=False)
+        _row(place, p.type, _ARRAY_TAKEN, frame.sizes, alive)
+        for p, place in zip(program.params, frame.places, strict=False)
     ]
     if not integers:
         real = _NUMBERS["f"]
         takes = [[t[0], _FLOAT_TAKEN, *t[2:]] if t and t[1] == real else t for t in takes]
     makes = [
-        _row(place, t, _ARRAY_MADE, cells.sizes, alive)
-        for t, place in zip(cells.outputs, cells.results, strict=True)
+        _row(place, t, _ARRAY_MADE, frame.sizes, alive)
+        for t, place in zip(frame.outputs, frame.results, strict=True)
     ]
     if any(row is None for row in (*takes, *makes)) or any(
         p.type.kind == "b" for p in program.params
     ):
         return None
-    template = _table([-1 if v is None else v for v in code.cells])
+    template = _table([-1 if v is None else v for v in code.frame])
     template[AGAIN] = code.callbacks[AGAIN - 1]
     account = code.outcome.finish
     fields = {
         "function": _address(code.watched or code.function), "finish": _address(code.finish),
-        "count": cells.count, "template": ctypes.addressof(template),
+        "count": frame.count, "template": ctypes.addressof(template),
         "inputs": len(takes), "outputs": len(makes),
         "watching": ctypes.addressof(WATCHING),
         "used": ctypes.addressof(code.outcome.used),
@@ -80,9 +80,9 @@ def entry_of(
         alive.append(table)
     record = _table([fields.get(name, 0) for name in loop_entry.RECORD])
     code.ask_larger(lambda other: _join(record, code, other, alive))
-    key = cache.key("nest entry", jit.host(), layout)
+    key = cache.key("loop entry", jit.host(), layout)
     linked = link(key, lambda: loop_entry.print_entry(*layout), keep)
-    return builtin.nest_builtin(linked, record, template, account, *alive)
+    return builtin.loop_builtin(linked, record, template, account, *alive)
 
 
 def _join(record: Table, code: Code, other: Code, alive: list[Any]) -> None:
@@ -113,7 +113,7 @@ def _row(place: int, t: Type, array: int, sizes: Any, alive: list[Any]) -> list[
 
 
 def _axis(n: Expr, sizes: Any) -> tuple[int, int] | None:
-    """The cell of a size, or -1, and the size."""
+    """The word of a size, or -1, and the size."""
     if n.op is INDEX:
         return sizes[name_of(n)], 0
     if n.op is CONST and (k := ir.integer(n)) is not None and k >= 0:

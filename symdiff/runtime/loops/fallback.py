@@ -19,7 +19,7 @@ from symdiff.errors import UnsupportedError
 from symdiff.interpret import work
 from symdiff.process.locks import Lock
 from symdiff.runtime.outcome import Outcome
-from symdiff.runtime.protocols import GuardedProgram, LoopFunction, Reference
+from symdiff.runtime.protocols import LoopFunction, ProgramWithTests, Reference
 from symdiff.runtime.scalar.fallback import WORK
 from symdiff.runtime.scalar.kernel import Kernel
 
@@ -33,7 +33,7 @@ class Again:
     Parameters
     ----------
     outcome : where errors, and what is spent, are told.
-    guarded : gives the program with its references, when it is needed first.
+    tested : gives the program with its references, when it is needed first.
     tiers : of the kernel.
     linked : the kernel's code.
     dtype : what it computes in.
@@ -41,11 +41,11 @@ class Again:
     """
 
     def __init__(
-        self, outcome: Outcome, guarded: Callable[[], GuardedProgram], tiers: LoopFunction, linked: jit.Linked,
+        self, outcome: Outcome, tested: Callable[[], ProgramWithTests], tiers: LoopFunction, linked: jit.Linked,
         dtype: str, accuracy: str, cache: bool,
     ) -> None:  # fmt: skip
         self.outcome, self.name = outcome, outcome.name
-        self.guarded, self.tiers, self.linked = guarded, tiers, linked
+        self.tested, self.tiers, self.linked = tested, tiers, linked
         self.dtype, self.cache, self.certified = dtype, cache, accuracy == "certified"
         self._lock = Lock()
         self._balls: dict[int, Any] = {}
@@ -64,7 +64,7 @@ class Again:
             self.outcome.fail(error)
 
     def _again(self, which: int, stage: int, leaves: int, result: int) -> None:
-        reference = self.guarded().references[which]
+        reference = self.tested().references[which]
         if stage == 0 and not self.certified:
             function = ctypes.CFUNCTYPE(ctypes.c_int8, ctypes.c_void_p, ctypes.c_void_p)
             if not function(self._compiled(which, reference))(leaves, result):

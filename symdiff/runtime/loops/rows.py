@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symdiff.errors import SymdiffError
-from symdiff.ir.program import holding
+from symdiff.ir.program import folded
 from symdiff.runtime import threads
 from symdiff.runtime.scalar.elementwise import Array
 
@@ -31,14 +31,12 @@ def leading(values: Sequence[Any], mapped: Sequence[bool]) -> int:
 
 def nested(tree: Any, found: Sequence[Any]) -> Any:
     """Results for all rows nested as a tree; the axis of rows stays the first."""
-    if isinstance(tree, np.ndarray):
-        parts = np.stack([found[int(i)] for i in tree.ravel()], axis=1)
-        return parts.reshape(len(parts), *tree.shape, *parts.shape[2:])
-    if isinstance(tree, (tuple, list)):
-        return holding(tree, (nested(t, found) for t in tree))
-    if isinstance(tree, dict):
-        return {k: nested(t, found) for k, t in tree.items()}
-    return found[int(tree)]
+
+    def stacked(t: Any) -> Any:
+        parts = np.stack([found[int(i)] for i in t.ravel()], axis=1)
+        return parts.reshape(len(parts), *t.shape, *parts.shape[2:])
+
+    return folded(tree, found.__getitem__, stacked)
 
 
 def of_kernel(kernel: Callable[..., Any], values: Sequence[Any], mapped: Sequence[bool]) -> Compute:

@@ -76,7 +76,7 @@ class Thread(Values):
         sizes are those of names outside of the kernel."""
         raise NotImplementedError
 
-    def cells(self, kind: str = "i") -> str:
+    def words(self, kind: str = "i") -> str:
         """The numbers of a kind that kernels keep on the device."""
         raise NotImplementedError
 
@@ -242,7 +242,7 @@ class Thread(Values):
         number = self.checks.index(s) + 1
         self.checking = True
         condition = self.value(s.condition)
-        told = [self.language.failed(self.cells(), number)]
+        told = [self.language.failed(self.words(), number)]
         if not self.stays:
             told += self.language.leave()
         self.line(*self.language.unless(condition, told))
@@ -254,7 +254,7 @@ class Thread(Values):
         a = self.stored(name_of(v.value)) if v.type.shape else None
         size = "1" if a is None else self.length(a.shape)
         if tape.room:
-            told = [self.language.full(self.cells()), *self.language.leave()]
+            told = [self.language.full(self.words()), *self.language.leave()]
             head = self.language.when([f"{tape.end} + {size} > {tape.room}"])
             self.line(*self.language.inside(head, told))
         if a is None:

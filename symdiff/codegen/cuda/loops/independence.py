@@ -25,9 +25,7 @@ from symdiff.ir.loop_program import (
     Carried,
     Loop,
     Statement,
-    Type,
     Update,
-    array,
     defined,
     expressions,
     index,
@@ -143,8 +141,8 @@ def _alone(s: Loop) -> list[Loop]:
         outer, body = levels[-1], levels[-1].body[0]
         if not isinstance(body, Loop) or not _plain(body):
             break
-        pairs = {(d.init, _leaf(d.result, d.type)) for d in body.carried}
-        through = {(_leaf(c.name, c.type), c.next) for c in outer.carried}
+        pairs = {(d.init, d.after) for d in body.carried}
+        through = {(c.leaf, c.next) for c in outer.carried}
         if len(body.carried) != len(outer.carried) or pairs != through:
             break
         assert body.count is not None
@@ -153,10 +151,6 @@ def _alone(s: Loop) -> list[Loop]:
         levels.append(body)
         own |= {body.index, *(c.name for c in body.carried)}
     return levels
-
-
-def _leaf(name: str, t: Type) -> Expr:
-    return array(name, t.kind) if t.shape else scalar(name, t.kind)
 
 
 def _shared(levels: Sequence[Loop], sizes: set[Expr]) -> Parallel | None:
@@ -189,11 +183,11 @@ def _unchained(s: Loop) -> Loop:
     """The loop, in which loops do not go on with what it has collected but start anew."""
     body, carried = list(s.body), list(s.carried)
     for k, c in enumerate(carried):
-        leaf = _leaf(c.name, c.type)
+        leaf = c.leaf
         for at, b in enumerate(body):
             if c.type.shape or not isinstance(b, Loop):
                 continue
-            found = [d for d in b.carried if d.init is leaf and c.next is _leaf(d.result, d.type)]
+            found = [d for d in b.carried if d.init is leaf and c.next is d.after]
             if not found or (r := reduction(found[0])) is None:
                 continue
             others = tuple(d for d in b.carried if d is not found[0])
@@ -230,7 +224,7 @@ def _join(kind: str, a: Expr, b: Expr, nan: bool = False) -> Expr:
 
 
 def _collected(c: Carried, s: Loop) -> Collected | None:
-    leaf = scalar(c.name, c.type.kind)
+    leaf = c.leaf
     first, second = (scalar(f"{c.name} of {part}", c.type.kind) for part in ("one", "another"))
     found = reduction(c)
     if found is not None:

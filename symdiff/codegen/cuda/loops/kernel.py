@@ -16,7 +16,7 @@ from symdiff.codegen.cuda.loops.body import DeclinedError, Tape, Thread
 from symdiff.codegen.cuda.loops.independence import Collected, Parallel
 from symdiff.codegen.cuda.loops.language import Language
 from symdiff.codegen.cuda.loops.scoped import Scope, Stored
-from symdiff.codegen.cuda.loops.steps import THREADS, Argument, Cell, Kernel
+from symdiff.codegen.cuda.loops.steps import THREADS, Argument, Kernel, Word
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import Build, Carried, Check, Loop, Type, Update, name_of, walk
 
@@ -26,7 +26,7 @@ def space_of(s: Build) -> list[tuple[str, Expr, bool]]:
     return [(i, n, False) for i, n in zip(s.indices, s.type.shape, strict=True)]
 
 
-Outside = str | Cell | Type
+Outside = str | Word | Type
 """What a name means outside of kernels: "i" an integer and "f" a real number that the host
 knows, a number on the device, an array."""
 
@@ -79,8 +79,8 @@ class Grid(Thread):
             a = Argument("array", name, found.kind)
             pointer = self.argument(a, found.kind, name, memory=True)
             made = Stored(pointer, found.shape, found.kind)
-        elif isinstance(found, Cell):
-            made = self.emit(found.kind, self.cell(found.slot, found.kind), self.root)
+        elif isinstance(found, Word):
+            made = self.emit(found.kind, self.word(found.slot, found.kind), self.root)
         elif found == "f":
             made = self.argument(Argument("real", name), "f", name)
         else:
@@ -94,16 +94,16 @@ class Grid(Thread):
         pointer = self.argument(a, t.kind, name, memory=True, changed=True)
         return Stored(pointer, t.shape, t.kind, own=True)
 
-    def cells(self, kind: str = "i") -> str:
+    def words(self, kind: str = "i") -> str:
         if not self.language.by_kind:
-            return self.argument(Argument("cells", ""), "cell", "cells", True, True)
+            return self.argument(Argument("words", ""), "word", "words", True, True)
         of = "f" if kind == "f" else "i"
         name = "numbers" if of == "f" else "counts"
-        return self.argument(Argument("cells", "", of), of, name, True, True)
+        return self.argument(Argument("words", "", of), of, name, True, True)
 
-    def cell(self, slot: int, kind: str) -> str:
+    def word(self, slot: int, kind: str) -> str:
         """A number on the device."""
-        return self.language.cell(self.cells(kind), slot, kind)
+        return self.language.word(self.words(kind), slot, kind)
 
     def scratch(self, shape: tuple[Expr, ...], kind: str) -> str:
         k = sum(a.role == "scratch" for a in self.arguments)
@@ -324,11 +324,11 @@ class Grid(Thread):
             self.line(self.language.barrier)
 
     def tell(self, slot: int, kind: str, value: str) -> None:
-        """Put a value into a cell."""
-        self.line(self.language.assign(self.cell(slot, kind), value))
+        """Put a value into a word."""
+        self.line(self.language.assign(self.word(slot, kind), value))
 
     def alone(self, s: Loop, slots: Mapping[str, int]) -> None:
-        """Print a loop that one thread runs; carried numbers go to cells in the end."""
+        """Print a loop that one thread runs; carried numbers go to words in the end."""
         self.top = s
         self.loop(s, Point((s,), 0, (), {}))
         for c in s.carried:
@@ -349,16 +349,16 @@ class Grid(Thread):
         self.update(s, Point((s,), 0, (), {}))
 
     def put(self, slot: int, e: Expr, kind: str) -> None:
-        """Print an expression into a cell, after all that was read."""
+        """Print an expression into a word, after all that was read."""
         name = self.emit(kind, self.typed(e, kind))
-        self.ends[name] = self.cell(slot, kind)
+        self.ends[name] = self.word(slot, kind)
 
     # --------------------------------------------------------------------- text
     def kernel(self) -> Kernel:
         return Kernel(self.name, tuple(self.arguments))
 
     def text(self) -> str:
-        last = [self.language.assign(cell, name) for name, cell in self.ends.items()]
+        last = [self.language.assign(word, name) for name, word in self.ends.items()]
         arguments = list(self.arguments.values())
         return self.language.kernel(self.name, arguments, [*self.root.lines, *last])
 

@@ -17,7 +17,7 @@ from symdiff.codegen.cuda.operations import Operations
 from symdiff.codegen.cuda.thread_loop import define
 from symdiff.ir import ABS, ADD, EQ, LE, LT, MUL, NEG, POW, SUB, WHERE, Expr, Op
 from symdiff.ir.loop_program import FLOORDIV, MOD
-from symdiff.lowering.target import GUARDED
+from symdiff.lowering.target import TESTED
 
 HELPERS = """\
 static __device__ __forceinline__ long long symdiff_at(const long long i, const long long n)
@@ -71,7 +71,7 @@ class Language(ABC):
     barrier : what all threads of a block wait at.
     leaves : whether a thread can leave an inner loop and go on after the outermost one.
     warps : whether the threads of a warp can pass each other values.
-    by_kind : whether cells of real numbers and of integers are kept apart.
+    by_kind : whether words of real numbers and of integers are kept apart.
     """
 
     rank: str
@@ -121,8 +121,8 @@ class Language(ABC):
         """Memory from an element on."""
 
     @abstractmethod
-    def cell(self, cells: str, slot: int, kind: str) -> str:
-        """A number in a cell."""
+    def word(self, words: str, slot: int, kind: str) -> str:
+        """A number in a word."""
 
     # --------------------------------------------------------------- statements
     @abstractmethod
@@ -202,11 +202,11 @@ class Language(ABC):
         """Leave the kernel, or what is `apart`."""
 
     @abstractmethod
-    def failed(self, cells: str, number: int) -> str:
+    def failed(self, words: str, number: int) -> str:
         """Say that a check has failed, if none of a lower number has."""
 
     @abstractmethod
-    def full(self, cells: str) -> str:
+    def full(self, words: str) -> str:
         """Say that a tape is full."""
 
     @abstractmethod
@@ -234,8 +234,8 @@ class Cplusplus(Operations, Language):
 
     Parameters
     ----------
-    guarded : the text of functions that compute flagged values again; see
-        `symdiff.codegen.cuda.printer.print_guarded`.
+    tested : the text of functions that compute flagged values again; see
+        `symdiff.codegen.cuda.printer.print_tested`.
     """
 
     rank, block = "threadIdx.x", "blockIdx.x"
@@ -256,14 +256,14 @@ class Cplusplus(Operations, Language):
         WHERE: "{0} ? {1} : {2}",
     }
 
-    def __init__(self, dtype: str, guarded: str = "") -> None:
+    def __init__(self, dtype: str, tested: str = "") -> None:
         super().__init__(dtype)
-        self.guarded = guarded
+        self.tested = tested
 
     def operation(self, e: Expr, args: Sequence[str]) -> str:
-        if e.op is GUARDED:
+        if e.op is TESTED:
             given = ", ".join((args[1], *args[3:]))  # the error test itself, without its screen
-            return f"symdiff_guarded_{int(e.args[0].value)}({given})"
+            return f"symdiff_tested_{int(e.args[0].value)}({given})"
         return super().operation(e, args)
 
     def type(self, kind: str) -> str:
@@ -291,8 +291,8 @@ class Cplusplus(Operations, Language):
     def past(self, memory: str, by: str) -> str:
         return f"{memory} + {by}"
 
-    def cell(self, cells: str, slot: int, kind: str) -> str:
-        return f"*({self.type(kind)}*)({cells} + {8 * slot})"
+    def word(self, words: str, slot: int, kind: str) -> str:
+        return f"*({self.type(kind)}*)({words} + {8 * slot})"
 
     def name(self, stem: str, taken: set[str]) -> str:
         name = "_" + re.sub(r"\W", "_", stem)
@@ -303,7 +303,7 @@ class Cplusplus(Operations, Language):
     def argument(self, kind: str, name: str, memory: bool = False, changed: bool = False) -> str:
         if not memory:
             return f"const {self.type(kind)} {name}"
-        of = "char" if kind == "cell" else self.type(kind)
+        of = "char" if kind == "word" else self.type(kind)
         return f"{of}* {name}" if changed else f"const {of}* __restrict__ {name}"
 
     def constant(self, kind: str, name: str, text: str, memory: bool = False) -> str:
@@ -360,11 +360,11 @@ class Cplusplus(Operations, Language):
     def leave(self) -> list[str]:
         return ["return;"]
 
-    def failed(self, cells: str, number: int) -> str:
-        return f"atomicMin((int*)({cells} + {8 * STATUS}), {number});"
+    def failed(self, words: str, number: int) -> str:
+        return f"atomicMin((int*)({words} + {8 * STATUS}), {number});"
 
-    def full(self, cells: str) -> str:
-        return f"*(int*)({cells} + {8 * FULL}) = 1;"
+    def full(self, words: str) -> str:
+        return f"*(int*)({words} + {8 * FULL}) = 1;"
 
     def shared(self, kind: str, name: str) -> str:
         return f"__shared__ {self.type(kind)} {name}[{THREADS}];"
@@ -377,7 +377,7 @@ class Cplusplus(Operations, Language):
         return define(head, list(arguments), list(lines))
 
     def unit(self, kernels: Sequence[str]) -> str:
-        functions = [self.guarded] if self.guarded else []
+        functions = [self.tested] if self.tested else []
         return "\n".join([HELPERS, *self.helpers(), *functions, *kernels])
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from symdiff.codegen.cuda.loops.steps import (
     WARP,
-    Cell,
     Forget,
     Keep,
     Launch,
@@ -16,6 +15,7 @@ from symdiff.codegen.cuda.loops.steps import (
     Step,
     Test,
     View,
+    Word,
 )
 from symdiff.ir import Expr, format_expr
 
@@ -48,7 +48,7 @@ def _lines(step: Step) -> list[str]:
             return [f"{step.name} = {_text(step.value)}"]
         case Routine():
             made, given = (
-                ", ".join(f"cell {v.slot}" if isinstance(v, Cell) else v[0] for v in values)
+                ", ".join(f"word {v.slot}" if isinstance(v, Word) else v[0] for v in values)
                 for values in (step.makes, step.args)
             )
             return [f"{made}: {step.routine}({given}), on the host"]

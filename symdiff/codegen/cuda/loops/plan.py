@@ -27,7 +27,6 @@ from symdiff.codegen.cuda.loops.matmul import one_by_one, products
 from symdiff.codegen.cuda.loops.scatter import gathered, without_constants
 from symdiff.codegen.cuda.loops.steps import (
     FULL,
-    Cell,
     Forget,
     Keep,
     Launch,
@@ -39,6 +38,7 @@ from symdiff.codegen.cuda.loops.steps import (
     TapeUse,
     Test,
     View,
+    Word,
 )
 from symdiff.codegen.cuda.loops.tapes import counted, tape_uses
 from symdiff.codegen.cuda.loops.warp_sums import Rows, row_loops
@@ -133,26 +133,26 @@ class _Planner:
     def plan(self) -> Plan:
         program = self.program
         self.block(program.block, program.outputs, ())
-        cells: list[Cell | None] = []
+        words: list[Word | None] = []
         k = self.kernel()
         for e in program.outputs:
             if e.op is ARRAY:
-                cells.append(None)
+                words.append(None)
                 continue
             there = self.names.get(name_of(e)) if e.op in (VAR, INDEX) else None
-            if isinstance(there, Cell):
-                cells.append(there)
+            if isinstance(there, Word):
+                words.append(there)
                 continue
             kind = "f" if kind_of(e) == "f" else "i"
-            cells.append(self.slot(kind))
+            words.append(self.slot(kind))
             k.put(self.slots - 1, e, kind)
         if k.ends:
             self.launch(k)
         text = self.language.unit([*self.kernels.values()])
         checked = bool(self.checking & self.kernels.keys())
-        known = {n: c for n, c in self.names.items() if isinstance(c, Cell)}
+        known = {n: c for n, c in self.names.items() if isinstance(c, Word)}
         return Plan(
-            text, tuple(self.steps), known, self.slots, tuple(cells), checked, tuple(self.checks)
+            text, tuple(self.steps), known, self.slots, tuple(words), checked, tuple(self.checks)
         )
 
     # ------------------------------------------------------------------ kernels
@@ -176,24 +176,24 @@ class _Planner:
         kernel = replace(k.kernel(), arguments=arguments)
         self.steps.append(Launch(kernel, counts, **how))  # type: ignore[arg-type]
 
-    def slot(self, kind: str) -> Cell:
+    def slot(self, kind: str) -> Word:
         self.slots += 1
-        return Cell(self.slots - 1, kind)
+        return Word(self.slots - 1, kind)
 
     def host(self, e: Expr) -> Expr:
-        """An integer in terms of names that the host can look up: its own, and cells."""
+        """An integer in terms of names that the host can look up: its own, and words."""
         for n in topological((e,)):
             if n.op in (LOAD, VAR) or (n.args and kind_of(n) == "f"):
                 return index(self.fetched(e))
         return e
 
     def fetched(self, e: Expr) -> str:
-        """The name of a cell with the value of an expression."""
+        """The name of a word with the value of an expression."""
         kind = "f" if kind_of(e) == "f" else "i"
-        k, cell, name = self.kernel(), self.slot(kind), self.fresh.fresh("value")
-        k.put(cell.slot, e, kind)
+        k, word, name = self.kernel(), self.slot(kind), self.fresh.fresh("value")
+        k.put(word.slot, e, kind)
         self.launch(k)
-        self.names[name] = cell
+        self.names[name] = word
         return name
 
     def typed(self, t: Type) -> Type:
@@ -285,15 +285,15 @@ class _Planner:
             self.launch(k)
 
     def call(self, s: Call) -> None:
-        args: list[tuple[str, Type] | Cell] = []
+        args: list[tuple[str, Type] | Word] = []
         for e in s.args:
             if e.op is ARRAY:
                 args.append((name_of(e), self.typed(self.types[name_of(e)])))
                 continue
-            cell = self.names[self.fetched(e)]
-            assert isinstance(cell, Cell)
-            args.append(cell)
-        makes: list[tuple[str, Type] | Cell] = []
+            word = self.names[self.fetched(e)]
+            assert isinstance(word, Word)
+            args.append(word)
+        makes: list[tuple[str, Type] | Word] = []
         for name, t in s.results:
             self.names[name] = t if t.shape else self.slot(t.kind)
             makes.append((name, self.typed(t)) if t.shape else self.names[name])  # type: ignore[arg-type]
@@ -367,8 +367,8 @@ class _Planner:
         self.launch(k, counts, final=final, changes=changes, tapes=tapes)
         if final is not None:
             self.kernels[f.name] = f.text()
-        for c, cell in zip(p.collected, slots, strict=True):
-            self.names[outermost[c.carried.name].result] = cell
+        for c, word in zip(p.collected, slots, strict=True):
+            self.names[outermost[c.carried.name].result] = word
         self.carried_out(s)
 
     def changes(self, k: Grid, s: Loop, dying: set[str]) -> tuple[tuple[str, str, Type, bool], ...]:
@@ -412,14 +412,14 @@ class _Planner:
             else:
                 elements = None
             k.use_tape(tape, use.kind, "", elements is not None or not use.saves)
-            cell = 0
+            word = 0
             if elements is None:
-                cell = self.slot("i").slot
-            tapes.append(TapeUse(tape, use.kind, elements, use.saves, cell))
+                word = self.slot("i").slot
+            tapes.append(TapeUse(tape, use.kind, elements, use.saves, word))
         k.alone(s, {n: c.slot for n, c in slots.items()})
         for t in tapes:
             if t.elements is None:
-                k.tell(t.cell, "i", k.tapes[t.tape].end)
+                k.tell(t.word, "i", k.tapes[t.tape].end)
         self.launch(k, changes=self.changes(k, s, dying), tapes=tuple(tapes))
         self.names.update(slots)
         self.carried_out(s)
@@ -429,9 +429,9 @@ class _Planner:
         count = None if s.count is None else self.host(counted(s.count, self.sizes))
         numbers = [c for c in s.carried if not c.type.shape]
         arrays = [c for c in s.carried if c.type.shape]
-        cells = {c.name: self.slot(c.type.kind) for c in numbers}
-        self.evaluate([(c.init, cells[c.name]) for c in numbers])
-        self.names.update(cells)
+        words = {c.name: self.slot(c.type.kind) for c in numbers}
+        self.evaluate([(c.init, words[c.name]) for c in numbers])
+        self.names.update(words)
         for c in arrays:
             self.names[c.name] = c.type
         self.names[s.index] = "i"
@@ -439,7 +439,7 @@ class _Planner:
         condition = None
         if s.condition is not TRUE:
             made = self.names[self.fetched(s.condition)]
-            assert isinstance(made, Cell)
+            assert isinstance(made, Word)
             condition = made.slot
         test, self.steps = self.steps, []
         self.restored(s)
@@ -458,7 +458,7 @@ class _Planner:
         if s.count is not None:
             self.ranges[s.index] = s.count
         self.block(s.body, roots, local, saves)
-        self.evaluate([(c.next, cells[c.name]) for c in numbers], s)
+        self.evaluate([(c.next, words[c.name]) for c in numbers], s)
         body, self.steps = self.steps, outer
         starts = [name_of(c.init) for c in arrays]
         self.steps.append(Repeat(
@@ -470,13 +470,13 @@ class _Planner:
             tuple(test), tuple(body),
         ))  # fmt: skip
         for c in numbers:
-            self.names[c.result] = cells[c.name]
+            self.names[c.result] = words[c.name]
         for c in arrays:
             self.names[c.result] = c.type
         self.names[s.trips] = "i"
 
-    def evaluate(self, found: Sequence[tuple[Expr, Cell]], s: Loop | None = None) -> None:
-        """Put expressions into cells, and at the end of an iteration numbers on tapes."""
+    def evaluate(self, found: Sequence[tuple[Expr, Word]], s: Loop | None = None) -> None:
+        """Put expressions into words, and at the end of an iteration numbers on tapes."""
         saves = [v for v in s.saves if not v.type.shape] if s is not None else []
         if not found and not saves:
             return
@@ -486,8 +486,8 @@ class _Planner:
             k.use_tape(v.tape, v.type.kind, "", True)
             k.save(v)
             tapes.append(TapeUse(v.tape, v.type.kind, ONE, True))
-        for e, cell in found:
-            k.put(cell.slot, e, cell.kind)
+        for e, word in found:
+            k.put(word.slot, e, word.kind)
         self.launch(k, tapes=tuple(tapes))
 
     def restored(self, s: Loop) -> None:
@@ -500,8 +500,8 @@ class _Planner:
                 k.restore(r)
                 tapes.append(TapeUse(r.tape, r.type.kind, ONE, False))
             for r in numbers:
-                self.names[r.name] = cell = self.slot(r.type.kind)
-                k.ends[str(k.scope.names[r.name])] = k.cell(cell.slot, r.type.kind)
+                self.names[r.name] = word = self.slot(r.type.kind)
+                k.ends[str(k.scope.names[r.name])] = k.word(word.slot, r.type.kind)
             self.launch(k, tapes=tuple(tapes))
         for r in s.restores:
             if r.type.shape:

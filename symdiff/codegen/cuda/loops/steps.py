@@ -11,7 +11,7 @@
 
 Arrays are immutable for the steps as they are for programs: a kernel that changes one gets
 a copy, or the array itself if nothing else uses it. Numbers that kernels compute stand in
-cells of 8 bytes on the device, and stay there; the host reads only those which say how
+words of 8 bytes on the device, and stay there; the host reads only those which say how
 much there is to do.
 """
 
@@ -32,12 +32,12 @@ WARP = 32
 """Threads that share a row."""
 
 STATUS, FULL = 0, 1
-"""The first cells: the least number of a check that failed, and whether a tape was full."""
+"""The first words: the least number of a check that failed, and whether a tape was full."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A number on the device: in which cell, "f" or "i"."""
+class Word:
+    """A number on the device: in which word, "f" or "i"."""
 
     slot: int
     kind: str
@@ -50,7 +50,7 @@ class Argument:
     Attributes
     ----------
     role : "array" an address, by its name; "changed" that of an array which it changes;
-        "integer" and "real" numbers, by their names; "cells" the address of the cells;
+        "integer" and "real" numbers, by their names; "words" the address of the words;
         "scratch" memory of `size` elements for each thread, "room" how many those are;
         "tape", "end", "capacity" the address of a tape, how many elements it has and how
         many it can have; "part" memory for an element of each block, "parts" how many
@@ -81,16 +81,16 @@ class TapeUse:
     Attributes
     ----------
     tape, kind : its name, and the kind of its elements.
-    elements : how many it saves or restores; None if the kernel tells, in a cell.
+    elements : how many it saves or restores; None if the kernel tells, in a word.
     saves : whether it saves them.
-    cell : where the kernel tells how many there are in the end.
+    word : where the kernel tells how many there are in the end.
     """
 
     tape: str
     kind: str
     elements: Expr | None
     saves: bool
-    cell: int = 0
+    word: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Repeat:
     Attributes
     ----------
     index, count, reverse, trips : as of `structure.Loop`.
-    condition : the cell in which `test` says whether there is another iteration; None
+    condition : the word in which `test` says whether there is another iteration; None
         for always.
     test : steps before each iteration.
     arrays : carried arrays: name, initial one, next one, result; and whether the initial
@@ -167,13 +167,13 @@ class Routine:
     Attributes
     ----------
     routine : its name.
-    args : arrays by their names, with their types; numbers by their cells.
-    makes : new arrays, by their names; numbers by their cells.
+    args : arrays by their names, with their types; numbers by their words.
+    makes : new arrays, by their names; numbers by their words.
     """
 
     routine: str
-    args: tuple[tuple[str, Type] | Cell, ...]
-    makes: tuple[tuple[str, Type] | Cell, ...]
+    args: tuple[tuple[str, Type] | Word, ...]
+    makes: tuple[tuple[str, Type] | Word, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +212,8 @@ class Plan:
     ----------
     text : the kernels, one translation unit.
     steps : in their order.
-    cells : the numbers on the device by their names.
-    slots : how many cells there are.
+    words : the numbers on the device by their names.
+    slots : how many words there are.
     outputs : where the outputs that are numbers stand; None for arrays.
     checked : whether a kernel checks something.
     checks : all checks, in the order that numbers them.
@@ -221,8 +221,8 @@ class Plan:
 
     text: str
     steps: tuple[Step, ...]
-    cells: Mapping[str, Cell]
+    words: Mapping[str, Word]
     slots: int
-    outputs: tuple[Cell | None, ...]
+    outputs: tuple[Word | None, ...]
     checked: bool
     checks: tuple[Check, ...] = ()

@@ -27,7 +27,7 @@ RECORD = ("function", "finish", "count", "template", "inputs", "takes", "outputs
 """What the capsule behind a builtin points to, each an i64.
 
 function, finish : addresses of the kernel, and of what frees the results of one that is given up.
-count, template : how many cells, and the address of what they are at first; -1 in that of a size.
+count, template : how many words, and the address of what they are at first; -1 in that of a size.
 inputs, takes : how many arguments, and a table with a row for each: `TAKE`.
 outputs, makes : how many results, and a table with a row for each: `MAKE`.
 watching : address of a number; if it is not 0, somebody watches loops, and calls are refused.
@@ -37,25 +37,25 @@ no_ones : 1 if arrays with axes of one element are refused.
 tried, refused : calls of the kernel, and those of them that were refused afterwards.
 too_many, larger, larger_finish, larger_again : what the kernel returns for calls that it leaves to another
     before anything is computed, the other one or 0, what frees its results, and what it has in the
-    cell `again`. `used` and `account` are those of that kernel: the first has no guarded values.
+    word `again`. `used` and `account` are those of that kernel: the first has no tested values.
 """
 
 TAKE = ("place", "kind", "descr", "rank", "axes")
-"""place : the cell. kind : 0 a real number, 1 an integer, 2 an array, 3 a float. descr : address of the
-dtype. axes : address of a pair for each axis, of the cell of its size, or -1, and the size."""
+"""place : the word. kind : 0 a real number, 1 an integer, 2 an array, 3 a float. descr : address of the
+dtype. axes : address of a pair for each axis, of the word of its size, or -1, and the size."""
 MAKE = ("place", "kind", "descr", "rank", "axes")
 """The same of a result; kind : 0 a real number, 1 an integer, 2 a truth value, 3 an array."""
 
-MOST_CELLS, MOST_AXES = 4096, 64
+MOST_WORDS, MOST_AXES = 4096, 64
 MOST_REFUSED = 4
 """No call is tried any more when one of so many was refused afterwards."""
 _READY = 0x101
 """NumPy's flags of arrays that lie row by row and are aligned."""
 
 _TEXT = """
-@nest.api = global [{api_size} x ptr] zeroinitializer
+@loops.api = global [{api_size} x ptr] zeroinitializer
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-define ptr @nest(ptr %self, ptr %args, i64 %nargs) {{
+define ptr @loops(ptr %self, ptr %args, i64 %nargs) {{
 entry:
   {api_loads}
   %record = call ptr %PyCapsule_GetPointer(ptr %self, ptr null)
@@ -74,11 +74,11 @@ entry:
   %go = and i1 %free, %hopeful
   br i1 %go, label %room, label %refuse
 room:
-  %cells = alloca i64, i64 %count
+  %arguments = alloca i64, i64 %count
   %news = alloca ptr, i64 %outputs
   %template.p = inttoptr i64 %template to ptr
   %bytes = mul i64 %count, 8
-  call void @llvm.memcpy.p0.p0.i64(ptr %cells, ptr %template.p, i64 %bytes, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %arguments, ptr %template.p, i64 %bytes, i1 false)
   %takes.p = inttoptr i64 %takes to ptr
   %makes.p = inttoptr i64 %makes to ptr
   br label %take
@@ -91,7 +91,7 @@ look:
   %t.o = mul i64 %k, {row}
   %t = getelementptr i64, ptr %takes.p, i64 %t.o
   {take_loads}
-  %cell = getelementptr i64, ptr %cells, i64 %t.place
+  %word = getelementptr i64, ptr %arguments, i64 %t.place
   %arg.p = getelementptr ptr, ptr %args, i64 %k
   %arg = load ptr, ptr %arg.p
   %type.p = getelementptr i8, ptr %arg, i64 {type_offset}
@@ -105,7 +105,7 @@ real:
 unbox:
   %value.p = getelementptr i8, ptr %arg, i64 {value_offset}
   %value = load double, ptr %value.p
-  store double %value, ptr %cell
+  store double %value, ptr %word
   br label %taken
 maybe.int:
   %is.of.int = icmp eq ptr %type, %int
@@ -120,7 +120,7 @@ convert:
   %held = icmp eq i32 %over, 0
   %known = and i1 %is.exact, %held
   %converted = sitofp i64 %whole to double
-  store double %converted, ptr %cell
+  store double %converted, ptr %word
   br i1 %known, label %taken, label %refuse
 integer:
   %is.int2 = icmp eq ptr %type, %int
@@ -129,7 +129,7 @@ count.it:
   %number = call i64 %PyLong_AsLongLongAndOverflow(ptr %arg, ptr %wide)
   %over2 = load i32, ptr %wide
   %held2 = icmp eq i32 %over2, 0
-  store i64 %number, ptr %cell
+  store i64 %number, ptr %word
   br i1 %held2, label %taken, label %refuse
 array:
   %is.array = icmp eq ptr %type, %ndarray
@@ -152,7 +152,7 @@ lies:
 sizes:
   %data.p = getelementptr i8, ptr %arg, i64 {data}
   %data = load i64, ptr %data.p
-  store i64 %data, ptr %cell
+  store i64 %data, ptr %word
   %dims.p = getelementptr i8, ptr %arg, i64 {dims}
   %dims = load ptr, ptr %dims.p
   %axes.p = inttoptr i64 %t.axes to ptr
@@ -181,12 +181,12 @@ axis.fixed:
   %agrees = icmp eq i64 %dim, %size
   br i1 %agrees, label %axis.next, label %refuse
 axis.named:
-  %size.cell = getelementptr i64, ptr %cells, i64 %size.place
-  %before = load i64, ptr %size.cell
+  %size.word = getelementptr i64, ptr %arguments, i64 %size.place
+  %before = load i64, ptr %size.word
   %new.size = icmp eq i64 %before, -1
   %same.size = icmp eq i64 %before, %dim
   %fits = or i1 %new.size, %same.size
-  store i64 %dim, ptr %size.cell
+  store i64 %dim, ptr %size.word
   br i1 %fits, label %axis.next, label %refuse
 axis.next:
   br label %axis
@@ -216,7 +216,7 @@ extent.one:
   %mpair = getelementptr i64, ptr %maxes.p, i64 %mpair.o
   %from = load i64, ptr %mpair
   %is.fixed = icmp slt i64 %from, 0
-  %size.of = getelementptr i64, ptr %cells, i64 %from
+  %size.of = getelementptr i64, ptr %arguments, i64 %from
   %fixed.p = getelementptr i64, ptr %mpair, i64 1
   %source = select i1 %is.fixed, ptr %fixed.p, ptr %size.of
   %extent.v = load i64, ptr %source
@@ -238,8 +238,8 @@ created:
   store ptr %new, ptr %new.p
   %od.p = getelementptr i8, ptr %new, i64 {data}
   %od = load i64, ptr %od.p
-  %result.cell = getelementptr i64, ptr %cells, i64 %m.place
-  store i64 %od, ptr %result.cell
+  %result.word = getelementptr i64, ptr %arguments, i64 %m.place
+  store i64 %od, ptr %result.word
   br label %made
 made:
   %c1 = add i64 %c, 1
@@ -248,17 +248,17 @@ made:
 launch:
   %function.p = inttoptr i64 %function to ptr
   %thread = call ptr %PyEval_SaveThread()
-  %status.first = call i32 %function.p(ptr %cells)
+  %status.first = call i32 %function.p(ptr %arguments)
   %status.long = sext i32 %status.first to i64
   %is.many = icmp eq i64 %status.long, %too_many
   %has.larger = icmp ne i64 %larger, 0
   %to.larger = and i1 %is.many, %has.larger
   br i1 %to.larger, label %launch.larger, label %launched
 launch.larger:
-  %again.p = getelementptr i64, ptr %cells, i64 {again}
+  %again.p = getelementptr i64, ptr %arguments, i64 {again}
   store i64 %larger_again, ptr %again.p
   %larger.p = inttoptr i64 %larger to ptr
-  %status.larger = call i32 %larger.p(ptr %cells)
+  %status.larger = call i32 %larger.p(ptr %arguments)
   br label %launched
 launched:
   %status = phi i32 [ %status.first, %launch ], [ %status.larger, %launch.larger ]
@@ -283,13 +283,13 @@ inspect:
   %well = icmp eq i32 %status, 0
   br i1 %well, label %range, label %give.up
 range:
-  %raised.p = getelementptr i64, ptr %cells, i64 {raised}
+  %raised.p = getelementptr i64, ptr %arguments, i64 {raised}
   %raised = load i64, ptr %raised.p
   %in.range = icmp eq i64 %raised, 0
   br i1 %in.range, label %box, label %out.of.range
 out.of.range:
   %finish.p = inttoptr i64 %its.finish to ptr
-  call void %finish.p(ptr %cells)
+  call void %finish.p(ptr %arguments)
   br label %give.up
 give.up:
   %refused.now = load i64, ptr %refused.at
@@ -308,7 +308,7 @@ box.one:
   %r.place = load i64, ptr %r
   %r.kind.p = getelementptr i64, ptr %r, i64 1
   %r.kind = load i64, ptr %r.kind.p
-  %r.cell = getelementptr i64, ptr %cells, i64 %r.place
+  %r.word = getelementptr i64, ptr %arguments, i64 %r.place
   %slot = getelementptr ptr, ptr %news, i64 %b
   switch i64 %r.kind, label %is.made [
     i64 0, label %as.float i64 1, label %as.int i64 2, label %as.bool ]
@@ -316,15 +316,15 @@ is.made:
   %there = load ptr, ptr %slot
   br label %box.put
 as.float:
-  %x = load double, ptr %r.cell
+  %x = load double, ptr %r.word
   %float.o = call ptr %PyFloat_FromDouble(double %x)
   br label %box.put
 as.int:
-  %i = load i64, ptr %r.cell
+  %i = load i64, ptr %r.word
   %int.o = call ptr %PyLong_FromLongLong(i64 %i)
   br label %box.put
 as.bool:
-  %truth = load i64, ptr %r.cell
+  %truth = load i64, ptr %r.word
   %bool.o = call ptr %PyBool_FromLong(i64 %truth)
   br label %box.put
 box.put:
@@ -397,7 +397,7 @@ def print_entry(type_offset: int, value_offset: int) -> str:
     """
     return _TEXT.format(
         api_size=len(API),
-        api_loads=loads("@nest.api", API, "ptr"),
+        api_loads=loads("@loops.api", API, "ptr"),
         record_loads=loads("%record", RECORD, "i64"),
         take_loads=loads("%t", TAKE, "i64", "t."),
         make_loads=loads("%m", MAKE, "i64", "m."),

@@ -424,26 +424,26 @@ class Statements(Tapes, Blocks[Scope, Stored]):
         address and the sizes of its axes.
         """
         arrays = [self.made(n, t) if t.shape else None for n, t in s.results]
-        cells: list[tuple[str, str]] = []
+        words: list[tuple[str, str]] = []
         for e in s.args:
             if e.op is ARRAY:
                 a = self.stored(name_of(e))
-                cells.append(("ptr", a.address))
-                cells += [("i64", self.scalar(n)) for n in a.shape]
+                words.append(("ptr", a.address))
+                words += [("i64", self.scalar(n)) for n in a.shape]
             elif self.kind(e) == "f":
-                cells.append(("double", self.doubled(self.number(e))))
+                words.append(("double", self.doubled(self.number(e))))
             else:
-                cells.append(("i64", self.typed(e, "i")))
+                words.append(("i64", self.typed(e, "i")))
         for made, (_, t) in zip(arrays, s.results, strict=True):
-            cells.append(("i64", "0") if made is None else ("ptr", made.address))
-            cells += [("i64", self.at_least_zero(n)) for n in t.shape]
-        record = self.variable(f"[{max(1, len(cells))} x i64]")
-        for k, (kind, value) in enumerate(cells):
+            words.append(("i64", "0") if made is None else ("ptr", made.address))
+            words += [("i64", self.at_least_zero(n)) for n in t.shape]
+        record = self.variable(f"[{max(1, len(words))} x i64]")
+        for k, (kind, value) in enumerate(words):
             place = self.emit("ptr", f"getelementptr i64, ptr {record}, i64 {k}")
             self.scope.lines.append(f"store {kind} {value}, ptr {place}")
         done = self.asked(s, record, arrays)
         self.require(f"icmp eq i32 {done}, 0", NO_ROUTINE)
-        place_of = len(cells)
+        place_of = len(words)
         for made, (name, t) in reversed(list(zip(arrays, s.results, strict=True))):
             place_of -= 1 + len(t.shape)
             if made is not None:

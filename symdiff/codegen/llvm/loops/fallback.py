@@ -1,6 +1,6 @@
 """Values that are computed again where they are flagged, in LLVM IR.
 
-    guarded(which, value, screen, flagged, leaf, ...)    the value, or a better one where flagged
+    tested(which, value, screen, flagged, leaf, ...)    the value, or a better one where flagged
 
 `which` is a constant that numbers such values, `flagged` the error test. `screen` is a condition
 that holds wherever the test does; a test that is another one is only computed where it holds.
@@ -9,7 +9,7 @@ The test is one branch that is predicted well: whether any lane is flagged. The 
 it is a function of its own, so that nothing of it stands in the loop: lane by lane, it calls
 the function that stands in the table `again.table` under the number of the value, or, where
 there is none yet or where that flags it as well, `%again`: a function of the runtime, the
-last of the kernel's fixed cells, which puts one there when it is asked first.
+last of the kernel's fixed words, which puts one there when it is asked first.
 
     i8 table[which](ptr leaves, ptr result)                     whether it flags it itself
     void again(i64 which, i64 stage, ptr leaves, ptr result)    0: none was there; 1: it did
@@ -19,8 +19,8 @@ value as the kernel computed it, for those that nothing better is found for.
 
 Overflow, underflow and invalid operations need no test where the processor tells of them: it
 keeps a flag for each (IEEE 754, section 7). A kernel that leaves them to it is called through
-`i32 @watched(ptr cells)`, which puts the flags that were raised, by threads that shared the
-work as well, into the cell `raised`.
+`i32 @watched(ptr arguments)`, which puts the flags that were raised, by threads that shared the
+work as well, into the word `raised`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from symdiff.codegen.llvm.flags import unwatched
 from symdiff.codegen.llvm.jit import has_flags
 from symdiff.codegen.llvm.printer import Writer
 from symdiff.ir import Expr, raw, topological
-from symdiff.lowering.target import GUARDED
+from symdiff.lowering.target import TESTED
 
 TABLE = "again.table"
 
@@ -124,7 +124,7 @@ define internal {value} @recomputed.{name}(ptr %again, {value} %v, {mask} %flagg
   %r = load {value}, ptr %out
   ret {value} %r
 }}
-define internal {value} @guarded.{name}(ptr %again, {value} %v, {mask} %flagged{params}) alwaysinline #0 {{
+define internal {value} @tested.{name}(ptr %again, {value} %v, {mask} %flagged{params}) alwaysinline #0 {{
   %any = {any}
   br i1 %any, label %cold, label %done, !prof !2
 cold:
@@ -146,14 +146,14 @@ def usually(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
     exprs = tuple(exprs)
     for e in topological(exprs):
         args = tuple(new[a] for a in e.args)
-        if e.op is GUARDED:
+        if e.op is TESTED:
             args = (*args[:3], args[2], *args[4:])
         new[e] = e if args == e.args else raw(e.op, args, e.value)
     return tuple(new[e] for e in exprs)
 
 
-def guarded_call(w: Writer, which: int, args: Sequence[str]) -> str:
-    """The call that computes a guarded value from the names of what it is now, its error
+def tested_call(w: Writer, which: int, args: Sequence[str]) -> str:
+    """The call that computes a tested value from the names of what it is now, its error
     test and its leaves.
 
     `w` writes numbers or vectors; the functions that are called are declared with it.
@@ -166,7 +166,7 @@ def guarded_call(w: Writer, which: int, args: Sequence[str]) -> str:
         w.declared.setdefault("recompute.lanes", _lanes(w.single))
     kinds = [w.value, w.condition, *[w.value] * leaves]
     typed = ", ".join(f"{k} {a}" for k, a in zip(kinds, args, strict=True))
-    return f"call {w.value} @guarded.{name}(ptr %again, {typed})"
+    return f"call {w.value} @tested.{name}(ptr %again, {typed})"
 
 
 def any_lane(w: Writer, condition: str) -> str:
@@ -212,11 +212,11 @@ def _lanes(single: bool) -> str:
 
 
 def recompute_functions(count: int) -> str:
-    """What every kernel with guarded values defines; nothing without."""
+    """What every kernel with tested values defines; nothing without."""
     if not count:
         return ""
     save, restore = unwatched((), "%mode") if has_flags() else ("", "")
     return _ONE.format(table=TABLE, count=count, save=save, restore=restore)
 
 
-__all__ = ["GUARDED", "WEIGHTS", "any_lane", "guarded_call", "recompute_functions", "usually"]
+__all__ = ["TESTED", "WEIGHTS", "any_lane", "recompute_functions", "tested_call", "usually"]

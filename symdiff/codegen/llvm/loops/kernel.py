@@ -1,6 +1,6 @@
-"""LLVM IR of a program with arrays and loops: one function, `i32 @kernel(ptr cells)`.
+"""LLVM IR of a program with arrays and loops: one function, `i32 @kernel(ptr arguments)`.
 
-The cells are 64 bits each and lie as `Layout` says: addresses of arrays, sizes of axes,
+The words are 64 bits each and lie as `Layout` says: addresses of arrays, sizes of axes,
 numbers. The function returns 0, or why it failed: 1 for no memory, 2 for a routine that
 raised an error, 3 and more for the checks, counted as `Layout.checks` lists them.
 
@@ -54,7 +54,7 @@ from symdiff.lowering.lower import lower
 from symdiff.lowering.target import MAX_CHAIN
 
 FIXED = ("allocations", "routine", "parallel", "again", "signals", "raised")
-"""The first cells: the list of allocations; functions that the kernel may call, `i32
+"""The first words: the list of allocations; functions that the kernel may call, `i32
 routine(i64 call, ptr record)`, `void parallel(ptr part, ptr frame, i64 count, double work)` of
 `parallel`, which may be null, and `again` of `fallback`; the table of `interrupts`; and the
 flags that were raised."""
@@ -66,7 +66,7 @@ AT_ONCE = "at_once"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the arguments and the results of a kernel stand among its cells.
+    """Where the arguments and the results of a kernel stand among its words.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Layout:
     results : the place of each output: of the number, or of the address where the array
         should be. If the shape is not known the kernel puts the address there, and the
         sizes of the axes after it.
-    count : how many cells there are.
+    count : how many words there are.
     checks, calls : what may fail, and the routines of libraries, by their numbers.
     """
 
@@ -93,10 +93,10 @@ class Layout:
     calls: tuple[Call, ...]
 
 
-def lowered(program: LoopProgram, accuracy: str = "high", guarded: bool = False) -> LoopProgram:
+def lowered(program: LoopProgram, accuracy: str = "high", tested: bool = False) -> LoopProgram:
     """The program in operations that every CPU has, rearranged for vectors; a program with
-    guarded values is already."""
-    program = program if guarded else ready(program)
+    tested values is already."""
+    program = program if tested else ready(program)
     found: dict[Expr, None] = {}
     for s in walk(program.block):
         found.update((e, None) for e in expressions(s) if e.op is not ARRAY)
@@ -145,7 +145,7 @@ def _whole(s: Statement) -> Statement:
 
 
 def layout_of(program: LoopProgram) -> Layout:
-    """The cells of a program's kernel."""
+    """The words of a program's kernel."""
     held = tuple(
         Parameter(n, Type(tuple(const(k) for k in a.shape), "i" if a.dtype.kind in "iu" else "f"))
         for n, a in program.data.items()
@@ -192,12 +192,12 @@ class Kernel(Systems):
     """Prints the function of one program."""
 
     def __init__(
-        self, program: LoopProgram, dtype: str, lanes: Lanes, guarded: int = 0, flags: int = 0,
+        self, program: LoopProgram, dtype: str, lanes: Lanes, tested: int = 0, flags: int = 0,
         kinds: Sequence[str] = (),
     ) -> None:  # fmt: skip
         super().__init__(dtype, lanes)
         self.given_kinds = kinds
-        self.guarded, self.flags = guarded, flags
+        self.tested, self.flags = tested, flags
         self.program, self.layout = program, layout_of(program)
         self.entry: list[str] = []
         self.root.entry = self.entry
@@ -212,12 +212,12 @@ class Kernel(Systems):
         self.names = Names(types(program))
         self.unrolls = {}
 
-    def cell(self, place: int) -> str:
-        """The address of a cell."""
-        return self.emit("ptr", f"getelementptr i64, ptr %cells, i64 {place}")
+    def word(self, place: int) -> str:
+        """The address of a word."""
+        return self.emit("ptr", f"getelementptr i64, ptr %arguments, i64 {place}")
 
     def read(self, place: int, kind: str) -> str:
-        return self.emit(kind, f"load {kind}, ptr {self.cell(place)}, !invariant.load !0")
+        return self.emit(kind, f"load {kind}, ptr {self.word(place)}, !invariant.load !0")
 
     def fail(self, code: int) -> str:
         return self.failures.setdefault(code, f"fail.{code}")
@@ -238,9 +238,11 @@ class Kernel(Systems):
     def print(self) -> str:
         self.bind()
         for k, name in enumerate(FIXED[1:-1], 1):
-            self.scope.lines.append(f"%{name}.p = getelementptr i64, ptr %cells, i64 {k}")
+            self.scope.lines.append(f"%{name}.p = getelementptr i64, ptr %arguments, i64 {k}")
             self.scope.lines.append(f"%{name} = load ptr, ptr %{name}.p")
-        self.scope.lines.append(f"%raised.p = getelementptr i64, ptr %cells, i64 {len(FIXED) - 1}")
+        self.scope.lines.append(
+            f"%raised.p = getelementptr i64, ptr %arguments, i64 {len(FIXED) - 1}"
+        )
         targets: dict[str, str] = {}
         for e, known, place in zip(
             self.program.outputs, self.layout.known, self.layout.results, strict=True
@@ -272,10 +274,10 @@ class Kernel(Systems):
                 )
             elif not known:
                 a = self.copied(self.stored(name_of(e)))
-                self.scope.lines.append(f"store ptr {a.address}, ptr {self.cell(at)}")
+                self.scope.lines.append(f"store ptr {a.address}, ptr {self.word(at)}")
                 for axis, n in enumerate(a.shape):
                     size = self.at_least_zero(n)
-                    self.scope.lines.append(f"store i64 {size}, ptr {self.cell(at + 1 + axis)}")
+                    self.scope.lines.append(f"store i64 {size}, ptr {self.word(at + 1 + axis)}")
             else:
                 moved[k] = self.aside(self.stored(name_of(e)), outs[k], outs)
         for k, address in moved.items():
@@ -302,10 +304,10 @@ class Kernel(Systems):
     def number_out(self, e: Expr, at: int, kind: str) -> None:
         if kind == "f":
             zero = self.emit(self.real, f"fadd {self.real} {self.number(e)}, 0.0")  # no sign
-            self.scope.lines.append(f"store double {self.doubled(zero)}, ptr {self.cell(at)}")
+            self.scope.lines.append(f"store double {self.doubled(zero)}, ptr {self.word(at)}")
         else:
             value = self.typed(e, "i")
-            self.scope.lines.append(f"store i64 {value}, ptr {self.cell(at)}")
+            self.scope.lines.append(f"store i64 {value}, ptr {self.word(at)}")
 
     def text(self) -> str:
         """The whole module."""
@@ -316,8 +318,8 @@ class Kernel(Systems):
         keep = not all(self.layout.known)
         release = "call void @release(ptr %allocations, ptr null)"
         lines = [
-            "define i32 @kernel(ptr %cells) #0 {",
-            "%allocations = getelementptr i64, ptr %cells, i64 0",
+            "define i32 @kernel(ptr %arguments) #0 {",
+            "%allocations = getelementptr i64, ptr %arguments, i64 0",
             "store ptr null, ptr %allocations",
             "%status = alloca i32",
             *self.entry,
@@ -339,7 +341,7 @@ class Kernel(Systems):
             )
         ]  # fmt: skip
         lines += ["define void @drop() #0 {", *drops, "call void @unpool()", "ret void", "}"]
-        lines += ["define void @finish(ptr %cells) #0 {", f"{release.replace('%allocations', '%cells')}",
+        lines += ["define void @finish(ptr %arguments) #0 {", f"{release.replace('%allocations', '%arguments')}",
                   "ret void", "}"]  # fmt: skip
         if self.flags:
             lines += _watched(self.flags)
@@ -347,7 +349,7 @@ class Kernel(Systems):
         kept_tapes = [f"tape.{k}" for k in range(len(self.tapes))]
         watched = "".join(f"@{name} = global i64 0\n" for name in (STEP, STEPS, *kept_tapes))
         likely = '!1 = !{!"branch_weights", i32 1000000, i32 1}\n'
-        own = recompute_functions(self.guarded) + (DECLARED if has_flags() else "")
+        own = recompute_functions(self.tested) + (DECLARED if has_flags() else "")
         return PRELUDE + POLL + own + watched + text + likely + WEIGHTS
 
 
@@ -360,11 +362,11 @@ def _apart(block: Block) -> tuple[Block, list[Check]]:
 def _watched(flags: int) -> list[str]:
     """The kernel, as it is called to see the flags that it raises."""
     return [
-        "define i32 @watched(ptr %cells) #0 {",
-        f"%raised.p = getelementptr i64, ptr %cells, i64 {len(FIXED) - 1}",
+        "define i32 @watched(ptr %arguments) #0 {",
+        f"%raised.p = getelementptr i64, ptr %arguments, i64 {len(FIXED) - 1}",
         "store i64 0, ptr %raised.p",
         *PLACES,
-        *watched(["%code = call i32 @kernel(ptr %cells) noinline"], flags),
+        *watched(["%code = call i32 @kernel(ptr %arguments) noinline"], flags),
         "%raised = zext i32 %bits to i64",
         "%others = load i64, ptr %raised.p",
         "%all = or i64 %others, %raised",
@@ -375,7 +377,7 @@ def _watched(flags: int) -> list[str]:
 
 
 def print_kernel(
-    program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", guarded: int = 0,
+    program: LoopProgram, dtype: str, lanes: Lanes, accuracy: str = "high", tested: int = 0,
     flags: int = 0, wide: bool = False, at_once: bool = False, kinds: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The module with the kernel of a program.
@@ -383,18 +385,18 @@ def print_kernel(
     Parameters
     ----------
     program : what is computed; its completed operations are written out already. It is
-        rearranged for vectors, unless it has guarded values, of which that has been done.
+        rearranged for vectors, unless it has tested values, of which that has been done.
     dtype : "float64" or "float32".
     lanes : the registers and their functions; of width 1 for scalar code.
     accuracy : as for `Kernel` of scalar programs.
-    guarded : how many guarded values it has.
+    tested : how many tested values it has.
     flags : those of the processor's flags that are to be looked at.
     wide : whether it is one in double-double arithmetic, to be computed as it stands.
     kinds : of the outputs, which callers read; an integer among real numbers is stored as one.
     at_once : whether its checks send some calls to another kernel; then it has a mark `AT_ONCE`.
     """
-    made = as_it_stands(program) if wide else lowered(program, accuracy, guarded > 0)
-    text = Kernel(made, dtype, lanes, guarded, flags, kinds).print()
+    made = as_it_stands(program) if wide else lowered(program, accuracy, tested > 0)
+    text = Kernel(made, dtype, lanes, tested, flags, kinds).print()
     return text + f"@{AT_ONCE} = global i64 1\n" if at_once else text
 
 

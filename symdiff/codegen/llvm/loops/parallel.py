@@ -25,7 +25,7 @@ STOPPED = -1
 """The routine that says whether an error ended the work of threads."""
 NANOSECONDS = 0.3
 """Of an addition."""
-CELL = 64
+WORD = 64
 """Bytes of a value in a frame: a register may be as long."""
 
 _NAME = re.compile(r"(?<!label )%[\w.]+")
@@ -134,16 +134,16 @@ class Parts(Spans):
         self.parts += 1
         name = f"part.{self.parts}"
         used = [*self.captured(lines), *(["%raised.p"] if self.flags else [])]
-        frame = self.variable(f"[{CELL * max(1, len(used))} x i8]")
+        frame = self.variable(f"[{WORD * max(1, len(used))} x i8]")
         loads = []
         for k, value in enumerate(used):
             kind = self.types.get(value, "ptr")
-            at = f"getelementptr i8, ptr {frame}, i64 {CELL * k}"
+            at = f"getelementptr i8, ptr {frame}, i64 {WORD * k}"
             place = self.emit("ptr", at)
             self.scope.lines.append(f"store {kind} {value}, ptr {place}, align 8")
             loads += [
-                f"%cell.{k} = getelementptr i8, ptr %frame, i64 {CELL * k}",
-                f"{value} = load {kind}, ptr %cell.{k}, align 8",
+                f"%word.{k} = getelementptr i8, ptr %frame, i64 {WORD * k}",
+                f"{value} = load {kind}, ptr %word.{k}, align 8",
             ]
         self.functions += [
             f"define internal void @{name}(ptr %frame, i64 %first, i64 %past) #0 {{",
@@ -155,9 +155,9 @@ class Parts(Spans):
                 *PLACES,
                 *watched([f"call void @{name}(ptr %frame, i64 %first, i64 %past) noinline"], self.flags),
                 "%raised = zext i32 %bits to i64",
-                f"%at = getelementptr i8, ptr %frame, i64 {CELL * used.index('%raised.p')}",
-                "%cell = load ptr, ptr %at, align 8",
-                "%before = atomicrmw or ptr %cell, i64 %raised acq_rel",
+                f"%at = getelementptr i8, ptr %frame, i64 {WORD * used.index('%raised.p')}",
+                "%word = load ptr, ptr %at, align 8",
+                "%before = atomicrmw or ptr %word, i64 %raised acq_rel",
                 "ret void", "}",
             ]  # fmt: skip
         return frame, name

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from symdiff.codegen.common import scopes
-from symdiff.codegen.llvm.loops.fallback import any_lane, guarded_call
+from symdiff.codegen.llvm.loops.fallback import any_lane, tested_call
 from symdiff.codegen.llvm.printer import Lanes, Writer
 from symdiff.ir import (
     ABS,
@@ -37,7 +37,7 @@ from symdiff.ir.functions import CONSTANT_VALUES
 from symdiff.ir.loop_program import ARRAY, FLOORDIV, INDEX, LARGEST, LOAD, MOD, REAL_OF, name_of
 from symdiff.lowering.double_double.arithmetic import EXPONENT, POWER_OF_TWO
 from symdiff.lowering.double_double.pairs import PARTS
-from symdiff.lowering.target import GUARDED
+from symdiff.lowering.target import TESTED
 
 _WHOLE = {ADD: "add", SUB: "sub", MUL: "mul"}
 _COMPARISONS = {LT: "slt", LE: "sle", EQ: "eq"}
@@ -303,8 +303,8 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             return self._integer(e, w, own, real, scope)
         if op is REAL_OF:
             return real(e.args[0])
-        if op is GUARDED:
-            return self._guarded(e, w, own, real, scope)
+        if op is TESTED:
+            return self._tested(e, w, own, real, scope)
         args = [own(a) if k == "b" else real(a) for a, k in zip(e.args, kinds, strict=True)]
         kind = w.condition if op.boolean else w.value
         if op is POWER_OF_TWO or op is EXPONENT:
@@ -352,11 +352,11 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         return self.packed.lanes.variant(name, e.op.arity) is not None
 
     def needs(self, n: Expr) -> Sequence[Expr]:
-        if n.op is not GUARDED or n.args[2] is n.args[3]:
+        if n.op is not TESTED or n.args[2] is n.args[3]:
             return n.args
         return (*n.args[:3], *n.args[4:])
 
-    def _guarded(
+    def _tested(
         self,
         e: Expr,
         w: Writer,
@@ -369,7 +369,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         number, names = int(which.value), [real(a) for a in (value, *leaves)]
         if screen is flagged:
             args = [names[0], own(flagged), *names[1:]]
-            return self.emit(w.value, guarded_call(w, number, args), scope)
+            return self.emit(w.value, tested_call(w, number, args), scope)
         if w is self.packed and self.varies(screen):
             some = self.emit("i1", any_lane(w, own(screen)), scope)
         else:
@@ -378,7 +378,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         scope.lines.append(f"store {w.value} {names[0]}, ptr {place}")
         aside = Scope(scope)
         args = [names[0], self._aside(flagged, w, own, real, aside), *names[1:]]
-        better = self.emit(w.value, guarded_call(w, number, args), aside)
+        better = self.emit(w.value, tested_call(w, number, args), aside)
         look, end = self.label(), self.label()
         scope.lines += [
             f"br i1 {some}, label %{look}, label %{end}, !prof !2", f"{look}:", *aside.lines,
@@ -394,7 +394,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
         real: Callable[[Expr], str],
         scope: Scope,
     ) -> str:
-        """Print an expression for one use, all but what it loads and guarded values, in a
+        """Print an expression for one use, all but what it loads and tested values, in a
         scope that nothing else is printed in."""
         known: dict[Expr, str] = {}
 
@@ -402,7 +402,7 @@ class Expressions(scopes.Scopes[Scope, Stored]):
             return lambda a: known[a] if a in known else outside(a)
 
         given = {
-            n: True for n in topological((e,)) if n.op in (LOAD, GUARDED) or self.kind(n) == "i"
+            n: True for n in topological((e,)) if n.op in (LOAD, TESTED) or self.kind(n) == "i"
         }
         for n in topological((e,), given):
             if n.args:

@@ -47,7 +47,7 @@ class Systems(Products):
         return self.emit("i32", f"load i32, ptr {status}")
 
     def cell_of(self, record: str, k: int) -> str:
-        """The address of a cell of a record."""
+        """The address of a word of a record."""
         return self.emit("ptr", f"getelementptr i64, ptr {record}, i64 {k}")
 
 

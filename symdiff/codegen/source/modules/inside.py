@@ -15,7 +15,7 @@ from textwrap import indent
 
 from symdiff.codegen.source.modules.again import Demands, Group
 from symdiff.codegen.source.modules.face import Face, all_names, public_names, refusal
-from symdiff.ir.program import Tree
+from symdiff.ir.program import Tree, tree_text
 
 IMPORTS = "from numba.core.errors import TypingError\nfrom numba.extending import {names}\n"
 LOCK = '_holds_lock = types.ExternalFunction("PyGILState_Check", types.int32())\n'
@@ -85,7 +85,7 @@ def inside_source(
     for (p, known), given_as in zip(face.fixed, fixed, strict=True):
         differs = f"{given_as} is not None" if known in (None, "None") else f"{given_as} != {known}"
         lines[:0] = [f"if {differs}:", f"    raise ValueError({refusal(main, p, known)!r})"]
-    lines.append(f"return {_nested(tree, results)}")
+    lines.append(f"return {tree_text(tree, results.__getitem__, str)}")
     given_balls = ""
     if group is not None and balls and group.checks.closed:  # not global names: Numba looks for
         # those of Python code in `sys.modules`, where a module need not be
@@ -119,16 +119,6 @@ def _balls(
         f"                [{point}], [{', '.join(results)}],",
         "            )",
     ]
-
-
-def _nested(tree: Tree, results: Sequence[str]) -> str:
-    """The results as they nest."""
-    if isinstance(tree, int):
-        return results[tree]
-    items = ", ".join(_nested(t, results) for t in tree)
-    if isinstance(tree, list):
-        return f"[{items}]"
-    return f"({items},)" if len(tree) == 1 else f"({items})"
 
 
 def _parameters(params: Sequence[str], local: Sequence[str], face: Face) -> str:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symdiff.codegen.source.index_notation import nest_lines
-from symdiff.codegen.source.loops import HELPERS, IMPORTS, nest_source
+from symdiff.codegen.source.index_notation import loop_lines
+from symdiff.codegen.source.loops import HELPERS, loop_source
 from symdiff.codegen.source.modules.cuda.loops import cuda_array_parts
 from symdiff.codegen.source.modules.cuda.scalar import check_targets, cuda_name
 from symdiff.codegen.source.modules.face import (
@@ -26,10 +26,10 @@ from symdiff.codegen.source.modules.face import (
     public_names,
 )
 from symdiff.codegen.source.modules.helpers import FUSED
-from symdiff.codegen.source.python import docstring
+from symdiff.codegen.source.python import IMPORTS, docstring
 from symdiff.ir import CONST, Expr, rational
 from symdiff.ir.loop_program import LoopProgram, Parameter, name_of
-from symdiff.ir.program import Tree
+from symdiff.ir.program import Tree, tree_text
 
 MAX_LINES = 40
 """A longer program is not repeated in the docstring."""
@@ -79,10 +79,10 @@ def array_module_source(
     kernels: list[str] = []
     needed: set[str] = set()
     for full, f in zip(names, functions, strict=True):
-        text, helpers = nest_source(f"_{full}", f.emitted or f.program, dtype=dtype)
+        text, helpers = loop_source(f"_{full}", f.emitted or f.program, dtype=dtype)
         needed.update(helpers)
         if f.corrected:
-            more, helpers = nest_source(f"_{full}_corrected", f.corrected, dtype=dtype)
+            more, helpers = loop_source(f"_{full}_corrected", f.corrected, dtype=dtype)
             needed.update(helpers)
             text += "\n\n" + more
         kernels.append(text + "\n\n" + _wrapper(full, f, dtype, face, name))
@@ -190,7 +190,7 @@ def _facts(
             "Functions with _cuda at the end compute on a CUDA device, without error tests; they need",
             "numba-cuda.",
         ]
-    statements, texts = nest_lines(program)
+    statements, texts = loop_lines(program)
     statements = [*statements, f"{name} = {', '.join(texts)}"]
     if len(statements) <= MAX_LINES:
         lines += ["", "Formula:", *(f"    {line}" for line in statements)]
@@ -244,12 +244,5 @@ def _fresh(name: str, taken: Sequence[str]) -> str:
 
 def _nested(tree: Tree) -> str:
     """How results nest, as an expression of the flat tuple `r`."""
-    if isinstance(tree, tuple):
-        return "(" + ", ".join(map(_nested, tree)) + ("," if len(tree) == 1 else "") + ")"
-    if isinstance(tree, list):
-        return "[" + ", ".join(map(_nested, tree)) + "]"
-    if isinstance(tree, dict):
-        return "{" + ", ".join(f"{k!r}: {_nested(v)}" for k, v in tree.items()) + "}"
-    if isinstance(tree, np.ndarray):
-        return f"np.array({_nested(tree.tolist())})"
-    return f"r[{int(tree)}]"
+    leaf = "r[{}]".format
+    return tree_text(tree, leaf, lambda t: f"np.array({tree_text(t.tolist(), leaf, str)})")

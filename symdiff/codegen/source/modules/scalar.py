@@ -8,7 +8,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Collection, Mapping, Sequence
 from textwrap import indent
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from symdiff.codegen.source.modules.inside import LOCK, NUMBERS, inside_source, 
 from symdiff.codegen.source.python import DTYPES, docstring, function_source, local_names
 from symdiff.errors import SymdiffError
 from symdiff.ir import Expr
-from symdiff.ir.program import Tree
+from symdiff.ir.program import Tree, tree_text
 
 _IMPORTED = {
     "math", "np", "njit", "prange", "cuda", "libdevice", "config", "flint", "warnings", "intrinsic",
@@ -323,20 +323,12 @@ def _call(name: str, args: Sequence[str]) -> str:
 
 def _nested(tree: Tree, r: str = "r") -> str:
     """The expression that nests the flat results, called `r`, as the function returns them."""
-    if isinstance(tree, tuple):
-        items = ", ".join(_nested(t, r) for t in tree)
-        return f"({items},)" if len(tree) == 1 else f"({items})"
-    if isinstance(tree, list):
-        return f"[{', '.join(_nested(t, r) for t in tree)}]"
-    if isinstance(tree, dict):
-        for key in tree:
-            if not isinstance(key, (str, int, float, bool, type(None))):
-                raise SymdiffError(f"a dict with the key {key!r} cannot be written to a module")
-        return "{" + ", ".join(f"{k!r}: {_nested(t, r)}" for k, t in tree.items()) + "}"
-    if isinstance(tree, np.ndarray):
-        items = ", ".join(f"{r}[{int(i)}]" for i in tree.ravel())
-        return f"_stack([{items}], {tuple(int(n) for n in tree.shape)})"
-    return f"{r}[{int(tree)}]"
+
+    def array(t: Any) -> str:
+        items = ", ".join(f"{r}[{int(i)}]" for i in t.ravel())
+        return f"_stack([{items}], {t.shape})"
+
+    return tree_text(tree, lambda i: f"{r}[{i}]", array)
 
 
 def _has_array(tree: Tree) -> bool:

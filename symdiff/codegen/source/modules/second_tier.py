@@ -35,7 +35,7 @@ FAR = 300
 _OPERATIONS: dict[Op, str] = {
     ir.ADD: "_add", ir.SUB: "_sub", ir.MUL: "_mul", ir.DIV: "_div", ir.NEG: "_neg",
     ir.ABS: "_abs", ir.LT: "_less", ir.LE: "_at_most", ir.EQ: "_equal", ir.WHERE: "_choose",
-    ir.AND: "min", ir.OR: "max", f.MAXIMUM: "_maximum", f.MINIMUM: "_minimum", f.FLOOR: "_floor",
+    ir.AND: "min", ir.OR: "max", f.MAXIMUM: "_maximum", f.MINIMUM: "_minimum", f.LARGER: "_larger", f.SMALLER: "_smaller", f.FLOOR: "_floor",
     f.CEIL: "_ceil", f.TRUNC: "_trunc", f.ROUND: "_round", f.FMOD: "_fmod",
 }  # fmt: skip
 

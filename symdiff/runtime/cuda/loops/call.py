@@ -20,7 +20,7 @@ from symdiff.codegen.common.liveness import destinations
 from symdiff.codegen.cuda.thread_loop import ELEMENTS
 from symdiff.ir import Expr
 from symdiff.ir.loop_program import ARRAY, INDEX, LoopProgram, Parameter, Type, name_of
-from symdiff.ir.program import Tree, flatten_like, holding
+from symdiff.ir.program import Tree, flatten_like, folded
 from symdiff.runtime.cuda import driver
 from symdiff.runtime.cuda.device_arrays import Home, Region, dense, region, stream_handle
 from symdiff.runtime.cuda.driver import Device
@@ -174,7 +174,7 @@ class _Call:
             try:
                 run.run()
                 if self.home is None or plan.checked:
-                    self.cells = run.read()
+                    self.words = run.read()
             except CheckError as failed:
                 raise self.error(failed.args[0]) from None
             return [self.output(k, e) for k, e in enumerate(made.outputs)]
@@ -231,13 +231,7 @@ class _Call:
     # ------------------------------------------------------------------ results
     def nested(self, tree: Tree, found: Sequence[Any], by_rows: bool) -> Any:
         """Results nested as a tree."""
-        if isinstance(tree, np.ndarray):
-            return self.joined(tree, found, by_rows)
-        if isinstance(tree, (tuple, list)):
-            return holding(tree, (self.nested(t, found, by_rows) for t in tree))
-        if isinstance(tree, dict):
-            return {k: self.nested(t, found, by_rows) for k, t in tree.items()}
-        return found[int(tree)]
+        return folded(tree, found.__getitem__, lambda t: self.joined(t, found, by_rows))
 
     def joined(self, tree: np.ndarray[Any, Any], found: Sequence[Any], by_rows: bool) -> Any:
         """Results of one shape as parts of one array."""
@@ -367,13 +361,13 @@ class _Call:
 
     def number(self, k: int, t: Type) -> Any:
         """An output that is a number."""
-        cell = self.program.plan(self.real.name).outputs[k]
-        assert cell is not None
-        kind = self.real if cell.kind == "f" else INT64
+        word = self.program.plan(self.real.name).outputs[k]
+        assert word is not None
+        kind = self.real if word.kind == "f" else INT64
         if self.home is not None:
-            there = dense(self.bound.cells.address + 8 * cell.slot, (), kind)
+            there = dense(self.bound.words.address + 8 * word.slot, (), kind)
             return self.moved(k, there, t)
-        value = self.cells[cell.slot : cell.slot + 1].view(kind)[0]
+        value = self.words[word.slot : word.slot + 1].view(kind)[0]
         if t.kind != "f":
             return self.put(k, bool(value) if t.kind == "b" else int(value))
         return self.put(k, float(value) if self.result == FLOAT64 else self.result.type(value))

@@ -11,7 +11,7 @@ from symdiff.codegen.cuda.loops.language import Cplusplus
 from symdiff.codegen.cuda.loops.listing import written
 from symdiff.codegen.cuda.loops.plan import plan
 from symdiff.codegen.cuda.loops.steps import Kernel, Launch, Plan, Repeat, Step
-from symdiff.codegen.cuda.printer import Again, print_guarded
+from symdiff.codegen.cuda.printer import Again, print_tested
 from symdiff.codegen.cuda.thread_loop import THREADS
 from symdiff.codegen.llvm.loops.kernel import lowered, output_types
 from symdiff.ir.loop_program import LoopProgram, Type
@@ -24,7 +24,7 @@ from symdiff.runtime.protocols import LoopFunction
 from symdiff.runtime.scalar.elementwise import _coalesce
 
 ALL = 2
-"""All tests of `guard_values`: a device has no flags to read."""
+"""All tests of `with_error_tests`: a device has no flags to read."""
 Loaded = dict[str, tuple[Any, int]]
 """The kernels by their names, and how many blocks of each fit at once."""
 
@@ -83,8 +83,8 @@ class CudaProgram:
             assert test is not None
             (plain,) = lower(value.outputs)
             values.append(Again(value.params, plain, better, test, value.has_double_double))
-        text = print_guarded(values)
-        return lowered(found.program, self.accuracy, guarded=bool(values)), text
+        text = print_tested(values)
+        return lowered(found.program, self.accuracy, tested=bool(values)), text
 
     def text(self, dtype: str) -> str:
         """The CUDA C++ of the kernels without tests, after the steps that launch them."""

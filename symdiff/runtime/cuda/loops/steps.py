@@ -23,7 +23,6 @@ from symdiff.codegen.cuda.loops.steps import (
     THREADS,
     WARP,
     Argument,
-    Cell,
     Forget,
     Keep,
     Launch,
@@ -35,6 +34,7 @@ from symdiff.codegen.cuda.loops.steps import (
     TapeUse,
     Test,
     View,
+    Word,
 )
 from symdiff.ir import Expr
 from symdiff.ir.linalg.routines import ROUTINES
@@ -111,13 +111,13 @@ class Run:
     ) -> None:
         self.device, self.plan, self.kernels, self.stream = device, plan, kernels, stream
         self.single, self.place = single, place
-        self.env: dict[str, Any] = {**plan.cells, **values}
+        self.env: dict[str, Any] = {**plan.words, **values}
         self.tapes: dict[str, Tape] = {}
         self.sizes = {"f": 4 if single else 8, "i": 8, "b": 1}
-        self.cells = Buffer(device.reserve(8 * plan.slots, stream), 8 * plan.slots)
-        self.open: list[Buffer] = [self.cells]
-        device.fill(self.cells.address, 0, 2 * plan.slots, stream)
-        device.fill(self.cells.address + 8 * STATUS, NONE, 1, stream)
+        self.words = Buffer(device.reserve(8 * plan.slots, stream), 8 * plan.slots)
+        self.open: list[Buffer] = [self.words]
+        device.fill(self.words.address, 0, 2 * plan.slots, stream)
+        device.fill(self.words.address + 8 * STATUS, NONE, 1, stream)
 
     def __enter__(self) -> Run:
         return self
@@ -173,23 +173,23 @@ class Run:
 
     # ------------------------------------------------------------------ numbers
     def integer(self, e: Expr) -> int:
-        """The value of an integer that the host knows, or reads from a cell."""
+        """The value of an integer that the host knows, or reads from a word."""
         return whole_value(e, self.named)
 
     def named(self, leaf: Expr) -> int:
         found = self.env[name_of(leaf)]
-        if isinstance(found, Cell):
+        if isinstance(found, Word):
             return int(self.read()[found.slot])
         return int(found)
 
     def read(self) -> np.ndarray[Any, Any]:
-        """All cells, as integers; raises if a check has failed."""
-        cells = np.empty(self.plan.slots, np.int64)
-        self.device.download(cells.ctypes.data, self.cells.address, cells.nbytes, self.stream)
-        status = int(cells[STATUS : STATUS + 1].view(np.int32)[0])
+        """All words, as integers; raises if a check has failed."""
+        words = np.empty(self.plan.slots, np.int64)
+        self.device.download(words.ctypes.data, self.words.address, words.nbytes, self.stream)
+        status = int(words[STATUS : STATUS + 1].view(np.int32)[0])
         if status != NONE:
             raise CheckError(status - 1)
-        return cells
+        return words
 
     # -------------------------------------------------------------------- steps
     def run(self) -> None:
@@ -264,11 +264,11 @@ class Run:
 
     def routine(self, step: Routine) -> None:
         """Compute on the host, after all that is queued."""
-        cells = self.read()  # a check before this one may have failed
+        words = self.read()  # a check before this one may have failed
         args = []
         for a in step.args:
-            if isinstance(a, Cell):
-                args.append(cells[a.slot : a.slot + 1].view(self.element(a.kind))[0])
+            if isinstance(a, Word):
+                args.append(words[a.slot : a.slot + 1].view(self.element(a.kind))[0])
                 continue
             name, t = a
             found = np.empty([max(0, self.integer(n)) for n in t.shape], self.element(t.kind))
@@ -278,10 +278,10 @@ class Run:
                 )
             args.append(found)
         for place, value in zip(step.makes, ROUTINES[step.routine].numpy(*args), strict=True):
-            kind = place.kind if isinstance(place, Cell) else place[1].kind
+            kind = place.kind if isinstance(place, Word) else place[1].kind
             data = np.ascontiguousarray(value, self.element(kind))
-            if isinstance(place, Cell):
-                address = self.cells.address + 8 * place.slot
+            if isinstance(place, Word):
+                address = self.words.address + 8 * place.slot
             else:
                 self.env[place[0]] = made = self.made(place[0], data.nbytes)
                 address = made.address
@@ -344,17 +344,17 @@ class Run:
         """Whether a tape was too short; then that is not so any more."""
         full = bool(self.read()[FULL])
         if full:
-            self.device.fill(self.cells.address + 8 * FULL, 0, 2, self.stream)
+            self.device.fill(self.words.address + 8 * FULL, 0, 2, self.stream)
         return full
 
     def ends(self, tapes: Sequence[TapeUse]) -> None:
         """How much is used of the tapes after a launch."""
-        cells = self.read() if any(t.elements is None for t in tapes) else None
+        words = self.read() if any(t.elements is None for t in tapes) else None
         for t in tapes:
             tape = self.tapes[t.tape]
             if t.elements is None:
-                assert cells is not None
-                tape.used = int(cells[t.cell])
+                assert words is not None
+                tape.used = int(words[t.word])
             else:
                 count = self.integer(t.elements)
                 tape.used += count if t.saves else -count
@@ -425,8 +425,8 @@ class Run:
             case "real":
                 number = ctypes.c_float if self.single else ctypes.c_double
                 return number(self.env[a.name])
-            case "cells":
-                return ctypes.c_uint64(self.cells.address)
+            case "words":
+                return ctypes.c_uint64(self.words.address)
             case "scratch":
                 return ctypes.c_uint64(shared[a.name])
             case "room":

@@ -145,6 +145,16 @@ def _minimum(x, y):
     return _neg(_maximum(_neg(x), _neg(y)))
 
 
+def _larger(x, y):
+    """Python's maximum, which is x where y is nowhere."""
+    return x if y[2] < 0.0 else _maximum(x, y)
+
+
+def _smaller(x, y):
+    """Python's minimum."""
+    return x if y[2] < 0.0 else _minimum(x, y)
+
+
 # ------------------------------------------------------------------------ conditions
 def _equal(x, y):
     """x == y."""

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 
 from symdiff.codegen.cuda.loops.steps import (
     Argument,
-    Cell,
     Forget,
     Keep,
     Kernel,
@@ -26,7 +25,9 @@ from symdiff.codegen.cuda.loops.steps import (
     TapeUse,
     Test,
     View,
+    Word,
 )
+from symdiff.codegen.source.loops import ERRORS
 from symdiff.codegen.source.modules.cuda.kernels import NumbaPython
 from symdiff.codegen.source.python import docstring, local_names
 from symdiff.codegen.source.readable import wrapped
@@ -38,8 +39,6 @@ from symdiff.ir.loop_program import INDEX, REAL_OF, LoopProgram, Type, kind_of, 
 
 LONG = 40
 """Longer integers have names."""
-ERRORS = {"index": "IndexError", "value": "ValueError", "overflow": "OverflowError",
-          "domain": "ValueError"}  # fmt: skip
 _TRUTH = {LT: "{0} < {1}", LE: "{0} <= {1}", EQ: "{0} == {1}", NOT: "not {0}"}
 TAKEN = ("cuda", "libdevice", "config", "device", "stream", "blocks", "int", "max", "range")
 """Names that the functions need themselves."""
@@ -119,7 +118,7 @@ class Host:
         return text[e]
 
     def named(self, name: str) -> str:
-        found = self.plan.cells.get(name)
+        found = self.plan.words.get(name)
         return self.name(name) if found is None else f"device.count({found.slot})"
 
     def axis(self, n: Expr) -> str:
@@ -175,8 +174,8 @@ class Host:
         if plan.checked:
             self.line("device.check()")
         outputs = []
-        for e, cell in zip(program.outputs, plan.outputs, strict=True):
-            outputs.append(self.output(e, cell))
+        for e, word in zip(program.outputs, plan.outputs, strict=True):
+            outputs.append(self.output(e, word))
         self.line(f"r = [{', '.join(outputs)}]")
         self.line(f"return {results}")
         head = f"def {full}({', '.join([*self.parameters, '*', 'stream=0'])}):"
@@ -209,10 +208,10 @@ class Host:
             self.line(f"if {size} != {self.axis(n)}:")
             self.line(f"    raise ValueError('axis {axis} of {name} has another size')")
 
-    def output(self, e: Expr, cell: Cell | None) -> str:
-        if cell is not None:
-            kind = "number" if cell.kind == "f" else "count"
-            text = f"device.{kind}({cell.slot})"
+    def output(self, e: Expr, word: Word | None) -> str:
+        if word is not None:
+            kind = "number" if word.kind == "f" else "count"
+            text = f"device.{kind}({word.slot})"
             return f"bool({text})" if kind_of(e) == "b" else text
         name = name_of(e)
         t = self.types[name]
@@ -273,7 +272,7 @@ class Host:
             self.line("device.check()")
         args = []
         for a in step.args:
-            if isinstance(a, Cell):
+            if isinstance(a, Word):
                 args.append(f"device.{'number' if a.kind == 'f' else 'count'}({a.slot})")
             else:
                 args.append(f"device.host({self.name(a[0])}, {self.shape(a[1].shape)})")
@@ -283,9 +282,9 @@ class Host:
             self.line(f"found = {call}")
         for k, place in enumerate(step.makes):
             value = call if single else f"found[{k}]"
-            if isinstance(place, Cell):
-                cells = "numbers" if place.kind == "f" else "counts"
-                self.line(f"device.store(device.{cells}, {place.slot}, {value})")
+            if isinstance(place, Word):
+                words = "numbers" if place.kind == "f" else "counts"
+                self.line(f"device.store(device.{words}, {place.slot}, {value})")
                 continue
             name, t = place
             self.line(f"{self.name(name)} = device.put({value}, {self.language.type(t.kind)})")
@@ -322,7 +321,7 @@ class Host:
         """How much there is on a tape after a launch."""
         tape = self.name(t.tape)
         if t.elements is None:
-            self.line(f"{tape}.used = device.count({t.cell})")
+            self.line(f"{tape}.used = device.count({t.word})")
         else:
             self.line(f"{tape}.used {'+=' if t.saves else '-='} {self.axis(t.elements)}")
 
@@ -350,7 +349,7 @@ class Host:
                 return self.name(a.name)
             case "integer" | "real":
                 return self.name(a.name)
-            case "cells":
+            case "words":
                 return "device.numbers" if a.kind == "f" else "device.counts"
             case "scratch":
                 return f"({self.length(a.size)}, {self.language.type(a.kind)})"
@@ -469,4 +468,4 @@ def tapes(steps: Sequence[Step]) -> dict[str, str]:
     return found
 
 
-__all__ = ["ERRORS", "Host", "tapes"]
+__all__ = ["Host", "tapes"]

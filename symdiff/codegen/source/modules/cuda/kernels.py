@@ -107,8 +107,8 @@ class NumbaPython(Language):
     def past(self, memory: str, by: str) -> str:
         return f"{memory}[{by}:]"
 
-    def cell(self, cells: str, slot: int, kind: str) -> str:
-        return f"{cells}[{slot}]"
+    def word(self, words: str, slot: int, kind: str) -> str:
+        return f"{words}[{slot}]"
 
     # --------------------------------------------------------------- statements
     def name(self, stem: str, taken: set[str]) -> str:
@@ -174,11 +174,11 @@ class NumbaPython(Language):
     def leave(self) -> list[str]:
         return ["return"]
 
-    def failed(self, cells: str, number: int) -> str:
-        return f"cuda.atomic.min({cells}, {STATUS}, {number})"
+    def failed(self, words: str, number: int) -> str:
+        return f"cuda.atomic.min({words}, {STATUS}, {number})"
 
-    def full(self, cells: str) -> str:
-        return f"{cells}[{FULL}] = 1"
+    def full(self, words: str) -> str:
+        return f"{words}[{FULL}] = 1"
 
     def shared(self, kind: str, name: str) -> str:
         return f"{name} = cuda.shared.array({THREADS}, {self.type(kind)})"

@@ -55,15 +55,15 @@ class _Device:
 
     NONE = 2**31 - 1  # no check has failed
 
-    def __init__(self, stream, real, cells, checks, *args):
+    def __init__(self, stream, real, words, checks, *args):
         if cuda is None or not cuda.is_available():
             reason = _NO_CUDA if cuda is None else str(cuda.cuda_error()).strip()
             raise RuntimeError(f"there is no CUDA device that Numba can use: {{reason}}")
         self.stream, self.checks = stream, checks
         self.there = any(map(self.lies_there, args))
-        counts = np.zeros(cells, np.int64)
+        counts = np.zeros(words, np.int64)
         counts[{status}] = self.NONE
-        self.numbers = cuda.to_device(np.zeros(cells, real), stream)
+        self.numbers = cuda.to_device(np.zeros(words, real), stream)
         self.counts = cuda.to_device(counts, stream)
 
     @staticmethod
@@ -137,17 +137,17 @@ class _Device:
             error, message = self.checks[failed - 1]
             raise error(message)
 
-    def count(self, cell):
+    def count(self, word):
         """An integer that a kernel has computed."""
         self.check()
-        return int(self.counts.copy_to_host(stream=self.stream)[cell])
+        return int(self.counts.copy_to_host(stream=self.stream)[word])
 
-    def number(self, cell):
+    def number(self, word):
         """A real number that a kernel has computed."""
-        return self.numbers.copy_to_host(stream=self.stream)[cell]
+        return self.numbers.copy_to_host(stream=self.stream)[word]
 
-    def store(self, cells, cell, value):
-        cells[cell : cell + 1].copy_to_device(np.array([value], cells.dtype), stream=self.stream)
+    def store(self, words, word, value):
+        words[word : word + 1].copy_to_device(np.array([value], words.dtype), stream=self.stream)
 
     def is_full(self):
         """Whether a tape was too short; then that is not so any more."""

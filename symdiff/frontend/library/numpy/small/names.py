@@ -337,9 +337,9 @@ def _cumulative(op: type[ast.operator]) -> Function:
         moved = np.moveaxis(items.copy(), axis, 0)
         for i in range(1, len(moved)):
             row = zip(np.ravel(moved[i - 1]), np.ravel(moved[i]), strict=True)
-            cells = np.empty(moved[i].size if isinstance(moved[i], np.ndarray) else 1, object)
-            cells[:] = [scalars.binary(op, a, b) for a, b in row]
-            moved[i] = cells.reshape(np.shape(moved[i])) if np.shape(moved[i]) else cells[0]
+            parts = np.empty(moved[i].size if isinstance(moved[i], np.ndarray) else 1, object)
+            parts[:] = [scalars.binary(op, a, b) for a, b in row]
+            moved[i] = parts.reshape(np.shape(moved[i])) if np.shape(moved[i]) else parts[0]
         result = np.moveaxis(moved, 0, axis)
         if not result.size:
             return t.own(SmallArray(result, array.kind))
@@ -449,6 +449,7 @@ TABLE: dict[str, Function] = {
     "numpy.vstack": numpy_shapes.joined(np.vstack), "numpy.column_stack": numpy_shapes.joined(np.column_stack),
     "numpy.ravel": numpy_shapes.reshaped(np.ravel), "numpy.transpose": numpy_shapes.reshaped(np.transpose),
     "numpy.reshape": numpy_shapes.reshape, "numpy.squeeze": numpy_shapes.reshaped(np.squeeze),
+    **{f"numpy.{f.__name__}": numpy_shapes.reshaped(f) for f in (np.flipud, np.fliplr, np.swapaxes, np.moveaxis)},
     "numpy.flip": numpy_shapes.reshaped(np.flip), "numpy.roll": numpy_shapes.reshaped(np.roll),
     "numpy.atleast_1d": numpy_shapes.reshaped(np.atleast_1d), "numpy.diag": numpy_shapes.reshaped(np.diag),
     "numpy.trace": lambda t, a: arrays.total(list(np.diagonal(asarray(a).items))),

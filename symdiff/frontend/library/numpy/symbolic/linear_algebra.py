@@ -272,7 +272,8 @@ def _square(t: Tracer, value: Any, what: str) -> SymArray:
         return a
     one = ir.where(ir.eq(SLOTS[0], SLOTS[1]), ONE, ZERO)  # on the side that is not taken
     e = ir.where(t.path, formula(a), one)
-    return lazy(a.shape, "f", e, scalars.guarded(t.path, symbolic.needs(a), ir.TRUE))
+    square = (a.shape[0], a.shape[0])  # where it need not be one
+    return lazy(square, "f", e, scalars.by_side(t.path, symbolic.needs(a), ir.TRUE))
 
 
 def _solve(t: Tracer, a: Any, b: Any) -> Any:
@@ -280,7 +281,11 @@ def _solve(t: Tracer, a: Any, b: Any) -> Any:
     matrix, right = _square(t, a, "np.linalg.solve()"), reals(symbolic.symbolic(t, b))
     if not 1 <= len(right.shape) <= 2:
         raise Refused("np.linalg.solve() of an array of more than two dimensions")
-    same_size(t, matrix.shape[0], right.shape[0])
+    n = matrix.shape[0]
+    same_size(t, n, right.shape[0])
+    if t.path is not ir.TRUE and right.shape[0] is not n:
+        e = ir.where(t.path, formula(right), ZERO)
+        right = lazy((n, *right.shape[1:]), "f", e, scalars.by_side(t.path, symbolic.needs(right), ir.TRUE))  # fmt: skip
     return routine(t, "solve", [(right.shape, "f")], matrix, right)[0]
 
 

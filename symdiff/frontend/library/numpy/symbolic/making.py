@@ -57,12 +57,12 @@ def _asarray(t: Tracer, value: Any, dtype: Any = None) -> Any:
 
 
 def filled(t: Tracer, shape: Any, value: Any, kind: str | None, by_rows: bool = True) -> SymArray:
-    """A new array with the same number everywhere; `by_rows` as of a `Cell`."""
+    """A new array with the same number everywhere; `by_rows` as of a `Memory`."""
     if isinstance(value, SymArray):
         axes = new_shape(t, shape)
         return symbolic.snapshot(converted(symbolic.broadcast(t, value, axes), kind))
     found = converted(from_formula(new_shape(t, shape), value), kind)
-    found.cell.by_rows = by_rows
+    found.memory.by_rows = by_rows
     return found
 
 
@@ -229,7 +229,7 @@ def bisected(t: Tracer, a: SymArray, v: SymArray, left: bool) -> SymArray:
         return lazy((), "i", result)
     name = t.names.fresh("places")
     t.emit(Build(name, Type(v.shape, "i"), letters, result, (loop,)))
-    return symbolic.in_cell(array(name, "i"), v.shape, "i")
+    return symbolic.in_memory(array(name, "i"), v.shape, "i")
 
 
 def _interp(t: Tracer, x: Any, xp: Any, fp: Any) -> Any:

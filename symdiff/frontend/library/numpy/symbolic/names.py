@@ -127,7 +127,7 @@ PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
     "mT": lambda t, a: large_shapes.TABLE["numpy.swapaxes"](t, a, -1, -2),
     "real": lambda t, a: a,
     "dtype": lambda t, a: np.dtype({"f": float, "i": int, "b": bool}[a.kind]),
-    "flat": large_shapes.ravel,
+    "flat": large_shapes.flat,
 }
 """Attributes of an array."""
 
@@ -135,7 +135,7 @@ PROPERTIES: dict[str, Callable[[Tracer, SymArray], Any]] = {
 def _copy(t: Tracer, a: SymArray) -> SymArray:
     """The method, which unlike the function makes arrays that lie row by row."""
     found = copied(t, a)
-    found.cell.by_rows = True
+    found.memory.by_rows = True
     return found
 
 

@@ -1,0 +1,43 @@
+"""Blocks of statements with the blocks inside of them rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from symdiff.ir import Expr
+from symdiff.ir.loop_program import Block, Build, Check, Loop, Statement
+
+S = TypeVar("S", bound=Statement)
+Rewrite = Callable[[Block, tuple[Expr, ...]], tuple[Block, tuple[Expr, ...]]]
+"""From a block and the expressions at its end to others."""
+
+
+def with_inside(s: S, rewrite: Rewrite) -> S:
+    """The statement with its own block rewritten, and the expressions at the end of that: the value
+    of a build; the condition of a loop, what it passes on and what it saves."""
+    if isinstance(s, Build):
+        body, (value,) = rewrite(s.body, (s.value,))
+        return replace(s, body=body, value=value)
+    if not isinstance(s, Loop):
+        return s
+    ends = (s.condition, *(c.next for c in s.carried), *(v.value for v in s.saves))
+    body, ends = rewrite(s.body, ends)
+    left = iter(ends)
+    return replace(
+        s, body=body, condition=next(left),
+        carried=tuple(replace(c, next=next(left)) for c in s.carried),
+        saves=tuple(replace(v, value=next(left)) for v in s.saves),
+    )  # fmt: skip
+
+
+def unchecked(block: Block, error: str | None = None) -> Block:
+    """The block without its checks, or those that raise one error."""
+    return tuple(
+        replace(s, body=unchecked(s.body, error)) if isinstance(s, (Build, Loop)) else s
+        for s in block if not (isinstance(s, Check) and error in (None, s.error))
+    )  # fmt: skip
+
+
+__all__ = ["unchecked", "with_inside"]

@@ -1,0 +1,166 @@
+"""Absolute values inside of branches that know the sign.
+
+Before:  where(x < 0, -log1p(abs(x)), log1p(abs(x)))
+After:   where(x < 0, -log1p(-x), log1p(x))
+
+Requires: any DAG.
+Ensures: the same values, but for the sign of a zero that nothing divides by. The branch that is taken
+counts at its edge too, in derivatives: of the example above, the slope at 0 is 1, that of both sides, where
+the kink of abs(x) would have made it 0. A step that is multiplied with a function of the absolute value,
+`copysign(1, x)*log1p(abs(x))` or `copysign(log1p(abs(x)), x)`, is such a branch, if it is 0 where the step is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from symdiff import ir
+from symdiff.ir import ABS, DIV, EQ, LE, LT, MUL, NOT, POW, VAR, WHERE, ZERO, Expr
+from symdiff.ir.functions import COPYSIGN
+from symdiff.passes.analysis.signs import Signs
+from symdiff.passes.cancel.meeting import form
+
+MAX_NODES = 4000
+"""Nodes of outputs that are looked at."""
+MAX_WORK = 40_000
+"""Nodes of branches that are walked over."""
+
+
+def absolute_values_of_branches(outputs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """The outputs without absolute values whose sign is that of the branch they are in."""
+    outputs = tuple(outputs)
+    order = ir.topological(outputs)
+    if len(order) > MAX_NODES or not any(e.op is ABS for e in order):
+        return outputs
+    if not any(e.op in (WHERE, COPYSIGN) for e in order):
+        return outputs
+    return _Branches().of(outputs)
+
+
+class _Branches:
+    """One program."""
+
+    def __init__(self) -> None:
+        self.work = MAX_WORK
+
+    def of(self, outputs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return ir.transform(outputs, self._rule)
+
+    def _rule(self, e: Expr, args: tuple[Expr, ...]) -> Expr:
+        if e.op is COPYSIGN and (made := self._copied(*args)) is not None:
+            return made
+        if e.op is MUL:
+            for step, other in (args, args[::-1]):
+                if (made := self._multiplied(step, other)) is not None:
+                    return made
+        if e.op is WHERE and args[0].op is not ir.BOOL:
+            return ir.where(
+                args[0], self._on(args[1], args[0]), self._on(args[2], ir.not_(args[0]))
+            )
+        return ir.rebuild(e, args)
+
+    def _copied(self, size: Expr, of: Expr) -> Expr | None:
+        """A size with a sign, as branches; with the sign of a zero, if there is a step."""
+        if not self._in_sizes(of, size):
+            return None
+        below = ir.lt(of, ZERO)
+        if not _vanishes(size, of):
+            sides = self._on(size, below), self._on(size, ir.not_(below))
+            return ir.where(below, *(COPYSIGN(side, of) for side in sides))
+        size = size if size.op is ABS else ir.abs_(size)
+        return ir.where(below, self._on(-size, below), self._on(size, ir.not_(below)))
+
+    def _multiplied(self, step: Expr, other: Expr) -> Expr | None:
+        """A product with a step, as branches, if there are sizes of what makes the step in it."""
+        if step.op is COPYSIGN and ir.rational(step.args[0]) is not None:
+            factor, of = step.args
+            if not self._in_sizes(of, other) or not _vanishes(other, of):
+                return None
+            below, first, last = ir.lt(of, ZERO), -ir.abs_(factor), ir.abs_(factor)
+        elif step.op is WHERE and all(ir.rational(a) is not None for a in step.args[1:]):
+            below, first, last = step.args
+            compared = _compared(below)
+            if compared is None or not self._in_sizes(compared, other):
+                return None
+        else:
+            return None
+        branches = self._on(first * other, below), self._on(last * other, ir.not_(below))
+        return ir.where(below, *branches)
+
+    def _in_sizes(self, of: Expr, e: Expr) -> bool:
+        """Whether the absolute value of what a step is made of, or of a multiple, is in this."""
+        base = ir.scaled(of)[1]
+        inside = ir.topological((e,))
+        self.work -= len(inside)
+        return self.work > 0 and any(
+            n.op is ABS and ir.scaled(n.args[0])[1] is base for n in inside
+        )
+
+    def _on(self, branch: Expr, condition: Expr) -> Expr:
+        """A branch, where its condition holds."""
+        inside = ir.topological((branch,))
+        self.work -= len(inside)
+        if self.work <= 0 or not any(n.op is ABS for n in inside):
+            return branch
+        signs = Signs((condition,))
+        if not signs.facts:
+            return branch
+        fragile = _where_signs_of_zeros_count(inside, signs)
+
+        def rule(e: Expr, args: tuple[Expr, ...]) -> Expr:
+            if e.op is ABS:
+                may_be_zero = not signs.nonzero(e.args[0])
+                if not (may_be_zero and e in fragile):
+                    if signs.nonnegative(e.args[0]):
+                        return args[0]
+                    if signs.nonnegative(ir.neg(e.args[0])):
+                        return ir.neg(args[0])
+            return ir.rebuild(e, args)
+
+        return ir.transform((branch,), rule)[0]
+
+
+def _compared(condition: Expr) -> Expr | None:
+    """What a condition compares with 0."""
+    if condition.op is NOT:
+        condition = condition.args[0]
+    if condition.op in (LT, LE, EQ):
+        a, b = condition.args
+        return b if a is ZERO else a if b is ZERO else a - b
+    return None
+
+
+def _where_signs_of_zeros_count(order: Iterable[Expr], signs: Signs) -> set[Expr]:
+    """The nodes of which it may matter what sign a zero has: those below a divisor that may be 0,
+    a power that is not positive, a pole, or a function of several that may jump."""
+    found: set[Expr] = set()
+    for e in reversed(list(order)):
+        if e in found and signs.nonzero(e):
+            continue
+        if e in found or _has_pole_at_zero(e) or e.op.cut is not None or e.op is COPYSIGN:
+            found.update(e.args)
+        elif e.op is DIV:
+            found.add(e.args[1])
+        elif e.op is POW and ((q := ir.rational(e.args[1])) is None or q <= 0):
+            found.add(e.args[0])
+    return found
+
+
+def _has_pole_at_zero(e: Expr) -> bool:
+    return e.op.pole is not None and e.op.pole(*[ZERO for _ in e.args]) is not ir.FALSE
+
+
+def _vanishes(e: Expr, at: Expr) -> bool:
+    """Whether an expression is 0 where a linear form is, by substitution for one of its variables."""
+    terms = form(at, constants=True)
+    for v, factor in terms.items():
+        if v.op is VAR and not any(v in ir.variables((w,)) for w in terms if w is not v):
+            rest = ZERO
+            for w, q in terms.items():
+                if w is not v:
+                    rest = rest - ir.const(q / factor) * w
+            return ir.substitute((e,), {v: rest})[0] is ZERO
+    return False
+
+
+__all__ = ["absolute_values_of_branches"]

@@ -1,0 +1,94 @@
+"""Absolute values inside of branches that know their sign, and steps of users beside them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+
+LOGARITHM, EXPONENTIAL, LINE = (
+    lambda t: 1 / (1 + t), math.exp, lambda t: 1.0
+)  # fmt: skip
+"""Slopes of what the functions are of the size of x."""
+ODD = {
+    "branches": (lambda x: -math.log1p(abs(x)) if x < 0 else math.log1p(abs(x)), LOGARITHM),
+    "other edge": (lambda x: math.log1p(abs(x)) if x > 0 else -math.log1p(abs(x)), LOGARITHM),
+    "where": (lambda x: np.where(x < 0, -np.log1p(np.abs(x)), np.log1p(np.abs(x))), LOGARITHM),
+    "step": (lambda x: np.where(x < 0, -1.0, 1.0) * np.log1p(np.abs(x)), LOGARITHM),
+    "sign": (lambda x: np.sign(x) * np.log1p(np.abs(x)), LOGARITHM),
+    "copysign of 1": (lambda x: math.copysign(1.0, x) * math.log1p(abs(x)), LOGARITHM),
+    "copysign": (lambda x: math.copysign(math.log1p(abs(x)), x), LOGARITHM),
+    "multiples": (lambda x: math.copysign(math.log1p(abs(2 * x) / 2), 3 * x), LOGARITHM),
+    "expm1": (lambda x: math.copysign(math.expm1(abs(x)), x), EXPONENTIAL),
+    "exp": (lambda x: math.copysign(math.exp(abs(x)) - 1, x), EXPONENTIAL),
+    "power": (
+        lambda x: math.copysign(2 * ((1 + abs(x)) ** 0.5 - 1), x), lambda t: (1 + t) ** -0.5
+    ),
+    "itself": (lambda x: math.copysign(abs(x), x), LINE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_functions_of_a_size_have_the_slope_of_both_sides(name):
+    plain, slope = ODD[name]
+    f = symgrad(plain)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f.grad(0.0) == f.grad(-0.0) == 1.0
+    for x in (-0.7, -1e-9, 1e-200, 0.3):
+        assert f(x) == pytest.approx(
+            float(plain(x)), rel=1e-7 if abs(x) < 1e-8 else 1e-13, abs=1e-16
+        )
+        assert f.grad(x) == pytest.approx(slope(abs(x)), rel=1e-14)
+    points = np.array([-0.7, -0.0, 0.0, 0.3])
+    assert f.grad(points) == pytest.approx([slope(abs(x)) for x in points], rel=1e-14)
+
+
+def test_a_branch_that_is_taken_counts_at_its_edge():
+    assert symgrad(lambda x: abs(x) if x >= 0 else 0.0).grad(0.0) == 1.0
+    assert symgrad(lambda x: abs(x) if x > 0 else 0.0).grad(0.0) == 0.0
+
+
+def test_the_sign_of_a_zero_stays_where_something_divides_by_it():
+    points = np.array([-0.0, 0.0, 2.0])
+    with np.errstate(divide="ignore"):
+        inverse = symgrad(lambda x: np.where(x >= 0, 1 / np.abs(x), 5.0))
+        assert np.array_equal(inverse(points), [np.inf, np.inf, 0.5])
+        angle = symgrad(lambda x: np.where(x >= 0, np.arctan2(np.abs(x), -1.0), 5.0))
+        assert np.array_equal(angle(points), np.arctan2(np.abs(points), -1.0))
+
+
+def test_nan_is_in_the_last_branch():
+    f = symgrad(lambda x: -np.abs(x) if x < 0 else np.abs(x) + 1)
+    assert math.isnan(f(math.nan))
+
+
+def test_a_step_that_jumps_stays_a_step():
+    f = symgrad(lambda x: math.copysign(1 + abs(x), x))
+    assert (f(-2.0), f(2.0)) == (-3.0, 3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f.grad(2.0) == f.grad(-2.0) == f.grad(0.0) == 1.0
+
+
+def test_curvature_of_either_sign_has_the_slope_of_both():
+    def distance(size, curvature):
+        root = np.sqrt(np.abs(curvature))
+        bent = np.where(curvature < 0, np.sin(root * size) / root, size)
+        return np.where(curvature > 0, np.sinh(root * size) / root, bent)
+
+    f = symgrad(distance)
+    assert f.grad(1.0, 0.0) == (1.0, 1 / 6)
+    assert f.grad(2.0, 1e-15) == pytest.approx((1.0, 8 / 6), rel=1e-14)
+    assert f.hessian(1.0, 0.0) == ((0.0, 0.5), (0.5, pytest.approx(1 / 60, rel=1e-15)))
+
+
+@pytest.mark.parametrize("power", [1.5, 1.25, 1.9, 2.5])
+def test_functions_whose_second_derivative_is_unbounded_are_not_taken_for_faults(power):
+    f = symgrad(lambda x: np.sign(x - 1) * abs(x - 1) ** power + x)
+    assert f.grad(1.0) == 1.0
+    assert f.grad(3.0) == pytest.approx(1 + power * 2 ** (power - 1), rel=1e-15)

@@ -1,0 +1,89 @@
+"""Second derivatives at ties of maxima and absolute values that loops find."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdiff import symgrad
+from symdiff.runtime.scalar.fallback import AccuracyWarning
+
+nan = np.nan
+
+
+def steps(v: Any) -> Any:
+    s = 0.0
+    for i in range(v.shape[0]):
+        s = abs(s + v[i])
+    return s * s
+
+
+def log_mean_exp(v: Any) -> Any:
+    m = np.max(v)
+    return m + np.log(np.mean(np.exp(v - m)))
+
+
+TIES = {
+    "square": (lambda v: np.max(v) ** 2, [1.0, 1.0], [[1, 0], [0, 1]]),
+    "square beside another": (lambda v: np.max(v) ** 2, [1.0, 2, 2], np.diag([0, 1, 1])),
+    "linear": (lambda v: np.max(v), [1.0, 1, 1], np.zeros((3, 3))),
+    "smooth": (lambda v: np.max(v) ** 2 + np.min(v) ** 2, [1.0, 1], [[2, 0], [0, 2]]),
+    "product": (lambda v: np.max(v) * np.min(v), [1.0, 1], [[0, 1], [1, 0]]),
+    "clipped": (
+        lambda v: np.sum(np.maximum(v[:-1] - v[1:], 0.0)) ** 2, [1.0, 1], [[1, -1], [-1, 1]]
+    ),
+    "carried": (steps, [1.0, -1, 2], [[2, 2, 0], [2, 2, 0], [0, 0, 2]]),
+    "three": (lambda v: np.max(v) ** 2, [2.0, 2, 2], np.full((3, 3), nan)),
+    "many": (lambda v: np.max(v) ** 2, [0.0] * 40, np.full((40, 40), nan)),
+    "mean": (log_mean_exp, [3.0] * 3, np.eye(3) / 3 - 1 / 9),
+}  # fmt: skip
+"""Functions, points and their second derivatives: the means of two sides; nan where there are more
+that differ."""
+
+
+@pytest.mark.filterwarnings("ignore::symdiff.runtime.scalar.fallback.AccuracyWarning")
+@pytest.mark.parametrize("which", TIES)
+def test_ties(which: str) -> None:
+    f, point, want = TIES[which]
+    g, x = symgrad(f), np.array(point)
+    found = g.hessian(x)
+    assert found == pytest.approx(np.asarray(want, float), rel=1e-14, abs=1e-15, nan_ok=True)
+    assert g.hessian(x) == pytest.approx(found, rel=0, nan_ok=True)  # the second call too
+
+
+def test_products_with_vectors() -> None:
+    """The gradient beside a product is the mean of the sides, whatever becomes of the product."""
+    f, x, v = symgrad(lambda v: np.max(v) * np.min(v)), np.ones(2), np.array([1.0, 3.0])
+    assert f.hvp(x, v).tolist() == [3.0, 1.0]
+    value, tangent = f.grad.jvp((x,), (v,))
+    assert value.tolist() == [1.0, 1.0]
+    assert tangent.tolist() == [3.0, 1.0]
+
+
+def test_unknown_sides_are_told() -> None:
+    with pytest.warns(AccuracyWarning, match="kinks meet here"):
+        symgrad(lambda v: np.max(v) ** 2).hessian(np.ones(3))
+
+
+def test_other_points_and_copies() -> None:
+    f = symgrad(lambda v: np.max(v) ** 2)
+    assert f.hessian(np.array([3.0, 1.0, 2.0])).tolist() == np.diag([2.0, 0, 0]).tolist()
+    copy = pickle.loads(pickle.dumps(symgrad(log_mean_exp).hessian))
+    assert copy(np.zeros(2)) == pytest.approx(np.array([[0.25, -0.25], [-0.25, 0.25]]))
+    single = f.hessian(np.ones(2, np.float32))
+    assert single.dtype == np.float32 and single.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_written_signs_are_steps() -> None:
+    """A step is 0 at 0 as the user wrote it, and not the mean of its squares beside."""
+
+    def f(v: Any) -> Any:
+        s = 0.0
+        for i in range(v.shape[0]):
+            s = s + np.sign(v[i]) ** 2 * v[i] ** 2
+        return s
+
+    assert symgrad(f).hessian(np.array([0.0, 1.0]))[0, 0] == 0.0
