@@ -240,7 +240,7 @@ def tree_text(tree: Tree, leaf: Callable[[int], str], array: Callable[[Any], str
         return array(tree)
     if isinstance(tree, dict):
         for key in tree:
-            if not isinstance(key, (str, int, float, bool, type(None))):
+            if not _is_literal(key):
                 raise SymdiffError(f"a dict with the key {key!r} cannot be written to a module")
         return "{" + ", ".join(f"{k!r}: {tree_text(t, leaf, array)}" for k, t in tree.items()) + "}"
     if not isinstance(tree, (tuple, list)):
@@ -249,6 +249,13 @@ def tree_text(tree: Tree, leaf: Callable[[int], str], array: Callable[[Any], str
     if isinstance(tree, list):
         return f"[{items}]"
     return f"({items},)" if len(tree) == 1 else f"({items})"
+
+
+def _is_literal(key: Any) -> bool:
+    """Whether the text of a value is an expression that is the value."""
+    if type(key) is tuple:
+        return all(map(_is_literal, key))
+    return type(key) in (str, int, bool, type(None)) or (type(key) is float and math.isfinite(key))
 
 
 def flatten_like(tree: Tree, value: Any, count: int, what: str) -> list[Any]:

@@ -349,9 +349,20 @@ def masked(program: Program) -> Program:
         inside = TRUE
         for condition in program.domain:
             if condition not in enforced and signs.holds(condition) is not True:
-                inside = ir.and_(inside, condition)
+                inside = ir.and_(inside, _unless_outside(condition))
         outputs.append(ir.where(inside, output, NAN))
     return replace(program, outputs=tuple(outputs), domain=())
+
+
+def _unless_outside(condition: Expr) -> Expr:
+    """A condition of a domain that nan fulfils too: Python refuses negative numbers as arguments
+    of a root, and passes on nan."""
+    if condition.op in (ir.LT, ir.LE):
+        a, b = condition.args
+        return ir.not_((ir.le if condition.op is ir.LT else ir.lt)(b, a))
+    if condition.op in (ir.AND, ir.OR):
+        return condition.op(*map(_unless_outside, condition.args))
+    return condition
 
 
 def _enforced(output: Expr) -> set[Expr]:

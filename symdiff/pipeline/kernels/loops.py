@@ -154,7 +154,7 @@ class ArrayKernels:
         """The kernel of a program whose completed operations are not written out; `about` as
         `LoweredProgram` has it. `captured`: what it is derived from, if it may find sides of kinks."""
         from symdiff.loops.simplify.guarded_points import guarded_points, met, told
-        from symdiff.loops.simplify.sharp_kinks import sharpened
+        from symdiff.loops.simplify.undefined_ties import with_undefined_ties
         from symdiff.pipeline import loops as loop_pipeline
         from symdiff.pipeline.lowered.loops import LoweredProgram
         from symdiff.runtime.loops.beside_guards import BesideGuards
@@ -181,9 +181,9 @@ class ArrayKernels:
         def kernel(program: LoopProgram) -> LoopKernel:
             if captured is None or o.accuracy == "fast" or not _is_second(path):
                 return LoopKernel(*arguments(program))
-            sharp = sharpened(program, captured)
-            made = LoopKernel(*arguments(sharp))
-            if sharp is not program:
+            undefined = with_undefined_ties(program, captured)
+            made = LoopKernel(*arguments(undefined))
+            if undefined is not program:
                 moved = tuple(k for k, p in enumerate(program.params) if p.name in by)
                 first = _first_derivatives(program, path[-1])
                 made.sides = Sides(LoopKernel, arguments(program), moved, first)
