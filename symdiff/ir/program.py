@@ -11,11 +11,11 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symdiff.errors import Location, SymdiffError
-from symdiff.ir import Expr, topological
+from symdiff.ir import Expr, topological, where
 from symdiff.ir.loop_program import Stretches
 from symdiff.process.lazy_modules import Later
 
@@ -104,6 +104,15 @@ def holding(tree: Tree, parts: Iterable[Any]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Corner:
+    """Where an output has another value than its formula: which output, the condition, the value."""
+
+    output: int
+    condition: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """One function, specialised on its static arguments.
 
@@ -121,6 +130,7 @@ class Program:
     taken : how arrays are taken by it, in words.
     kinds : what each output is in Python: "f" for a float, "i" for an int, "b" for a truth value;
         empty if all are floats.
+    corners : where outputs have another value than their formulas, which are undefined there.
     """
 
     name: str
@@ -133,11 +143,22 @@ class Program:
     stretches: Stretches = field(default=Stretches(), compare=False)
     taken: str = field(default="", compare=False)
     kinds: tuple[str, ...] = ()
+    corners: tuple[Corner, ...] = ()
 
     def place(self, e: Expr) -> Location | None:
         """Where the node, or the nearest node below it, stands in the source."""
         below = (e, *reversed(topological((e,))))
         return next((self.locations[n] for n in below if n in self.locations), None)
+
+
+def with_corners(program: Program) -> Program:
+    """The program with the values at its corners in its outputs."""
+    if not program.corners:
+        return program
+    outputs = list(program.outputs)
+    for c in program.corners:
+        outputs[c.output] = where(c.condition, c.value, outputs[c.output])
+    return replace(program, outputs=tuple(outputs), corners=())
 
 
 @dataclass(frozen=True, slots=True)
