@@ -1,0 +1,104 @@
+"""What a function is, as it was written, at points where what was made of it has no value.
+
+Before:  where(s == 0, 0, exp(-(r/s)**2)), whose guard was dropped; nan at r = s = 0
+After:   0 there, as plain Python has it
+
+Requires: a captured program of numbers, and the steps that derive what is called.
+Ensures: a value is given only where the formulas as captured, of which no pass has changed
+anything, have a proven one without a limit; a derivative only where the value is such a one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from symdiff.ir import WHERE, Expr, topological
+from symdiff.ir.functions import EXTREMES
+from symdiff.ir.program import Program
+from symdiff.pipeline import scalar
+
+Step = tuple[str, tuple[str, ...]]
+
+BUDGET = 50_000
+"""Operations for one point: limits are not looked for."""
+BOTH = ("value_and_gradient", "jvp", "vjp")
+"""Derivations whose outputs begin with the values."""
+
+
+class Written:
+    """A captured program, and the derivatives of it that a kernel computes.
+
+    Parameters
+    ----------
+    program : as captured.
+    path : how what the kernel computes is derived from it.
+    """
+
+    def __init__(self, program: Program, path: Sequence[Step]) -> None:
+        self.program, self.path = program, tuple(path)
+        self.branches = any(e.op is WHERE or e.op in EXTREMES for e in topological(program.outputs))
+        self.values = len(program.outputs) if not path else 0
+        if len(path) == 1 and path[0][0] in BOTH:
+            self.values = len(program.outputs)
+        self._made: dict[str, Any] = {}
+
+    def __call__(self, point: Sequence[float], found: Sequence[float]) -> list[float]:
+        """Results at a point, with those that are nan as they are written, if they are.
+
+        Parameters
+        ----------
+        point : the arguments; found : the outputs there.
+        """
+        result = list(found)
+        lost = [k for k, x in enumerate(found) if math.isnan(x)]
+        values = [k for k in lost if k < self.values]
+        slopes = [k for k in lost if k >= self.values]
+        finite = all(map(math.isfinite, point))
+        if finite and not self.branches:
+            return result
+        if slopes and not (finite and self._rescued(point)):
+            slopes = []
+        if values or slopes:
+            answers = self._program("derived").at_with_status(point)
+            for k in (*values, *slopes):
+                if answers[k].status == "exact" or not finite:
+                    result[k] = answers[k].value
+        return result
+
+    def _rescued(self, point: Sequence[float]) -> bool:
+        """Whether the function has a value at a point as it was written alone."""
+        if len(self.program.outputs) > 1:
+            return False
+        own = point[: len(self.program.params)]
+        (value,) = self._program("value").at_with_status(own)
+        if value.status != "exact":
+            return False
+        (smooth,) = self._program("smooth").at_with_status(own)
+        return math.isnan(smooth.value)
+
+    def _program(self, what: str) -> Any:
+        if what not in self._made:
+            from symdiff.interpret import Certified
+
+            made = self._outputs(what)
+            budget = None if what == "smooth" else BUDGET
+            self._made[what] = Certified(made.params, made.outputs, (), budget)
+        return self._made[what]
+
+    def _outputs(self, what: str) -> Program:
+        if what == "smooth":
+            found = scalar.optimized(scalar.value(self.program))
+            outputs: tuple[Expr, ...] = found.reference
+            return Program(found.name, found.params, outputs, found.tree)
+        notes = scalar.Notes(without=frozenset(scalar.STAGES))
+        if what == "value" or not self.path:
+            return scalar.value(self.program, notes)
+        program = self.program
+        for kind, by in self.path:
+            program = scalar.derive(program, kind, by, notes)
+        return program
+
+
+__all__ = ["Written"]
