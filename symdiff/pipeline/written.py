@@ -10,19 +10,38 @@ anything, have a proven one without a limit; a derivative only where the value i
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from symdiff.ir import WHERE, Expr, topological
+from symdiff.ir import (
+    ABS,
+    AND,
+    ARITHMETIC,
+    COMPARISONS,
+    FALSE,
+    NOT,
+    WHERE,
+    Expr,
+    not_,
+    or_,
+    topological,
+)
 from symdiff.ir.functions import EXTREMES
 from symdiff.ir.program import Program
+from symdiff.passes.guards.regions import Known
+from symdiff.passes.guards.shape import disjuncts, near_and_beyond, positive
 from symdiff.pipeline import scalar
 
 Step = tuple[str, tuple[str, ...]]
 
 BUDGET = 50_000
 """Operations for one point: limits are not looked for."""
+MAX_CONDITIONS = 4
+SIMPLE = (*ARITHMETIC, *COMPARISONS, ABS, AND, NOT)
+"""Operations of conditions that are cheap enough to be computed for every element."""
 BOTH = ("value_and_gradient", "jvp", "vjp")
 """Derivations whose outputs begin with the values."""
 
@@ -34,6 +53,10 @@ class Written:
     ----------
     program : as captured.
     path : how what the kernel computes is derived from it.
+
+    Attributes
+    ----------
+    guarded : where branches are taken that may be guards.
     """
 
     def __init__(self, program: Program, path: Sequence[Step]) -> None:
@@ -42,6 +65,7 @@ class Written:
         self.values = len(program.outputs) if not path else 0
         if len(path) == 1 and path[0][0] in BOTH:
             self.values = len(program.outputs)
+        self.guarded = _guarded(program.outputs)
         self._made: dict[str, Any] = {}
 
     def __call__(self, point: Sequence[float], found: Sequence[float]) -> list[float]:
@@ -99,6 +123,29 @@ class Written:
         for kind, by in self.path:
             program = scalar.derive(program, kind, by, notes)
         return program
+
+
+def _guarded(outputs: Sequence[Expr]) -> Expr:
+    """Where conditions hold that may be those of guards: they bound a quantity that takes but
+    arithmetic, and are not many."""
+    found: dict[Expr, None] = {}
+    for e in topological(outputs):
+        if e.op is not WHERE:
+            continue
+        for holds in (e.args[0], not_(e.args[0])):
+            for written in disjuncts(holds):
+                part = positive(written)
+                if _bounds(part) and all(n.op in SIMPLE for n in topological((part,)) if n.args):
+                    found.setdefault(part)
+    return functools.reduce(or_, itertools.islice(found, MAX_CONDITIONS), FALSE)
+
+
+def _bounds(part: Expr) -> bool:
+    """Whether a conjunction says that a quantity is small, or near a number."""
+    if near_and_beyond(part) is not None:
+        return True
+    sets = Known(part, True).sets.values()
+    return any(s and s[0].low > -math.inf and s[-1].high < math.inf for s in sets)
 
 
 __all__ = ["Written"]

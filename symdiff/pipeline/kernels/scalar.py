@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from symdiff.ir import FALSE, Expr
 from symdiff.ir.program import OptimizedProgram, Tree, nesting, unnesting
 from symdiff.pipeline.lowered.scalar import lowered
 from symdiff.pipeline.options import Options
@@ -19,7 +20,11 @@ arithmetic, and compiled code at all."""
 
 
 def tiered(
-    optimized: OptimizedProgram, options: Options, without: str = "", demands: Demands = ()
+    optimized: OptimizedProgram,
+    options: Options,
+    without: str = "",
+    demands: Demands = (),
+    guarded: Expr = FALSE,
 ) -> Tiered:
     """The tiers of run time: double arithmetic with tests, double-double, balls. Elements that do
     not satisfy the demands are flagged in all of them, so that the last refuses them.
@@ -27,8 +32,9 @@ def tiered(
     Parameters
     ----------
     without : one of `REMEDIES`, or nothing.
+    guarded : where guards act of the function as it was written: nan is flagged there.
     """
-    function = lowered(optimized, options, [c for c, _ in demands], without)
+    function = lowered(optimized, options, [c for c, _ in demands], without, guarded)
     if options.engine == "numba":
         from symdiff.pipeline.kernels.generated import GeneratedKernel
 

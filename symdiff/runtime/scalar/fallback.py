@@ -149,7 +149,8 @@ class Tiered:
             self._patience = 0
         if self.pays:
             self._note("compiled")
-        return [a.value for a in answers] if not self.pays else None
+            return None
+        return self._as_written([float(v) for v in values], [a.value for a in answers])
 
     def __call__(self, args: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
         """The outputs as a flat list; see `Kernel.evaluate`."""
@@ -211,9 +212,13 @@ class Tiered:
         if any(map(_unknown, answers)):
             plain = self._first()(point)
             found = [p if _unknown(a) else a.value for a, p in zip(answers, plain, strict=True)]
-        if self.written is not None and any(map(isnan, found)):
-            found = self.written(point, found)
-        return found
+        return self._as_written(point, found)
+
+    def _as_written(self, point: Sequence[float], found: list[float]) -> list[float]:
+        """The outputs at a point; those that are nan as the function was written."""
+        if self.written is None or not any(map(isnan, found)):
+            return found
+        return self.written(point, found)
 
     def prove(self, point: Sequence[float]) -> Sequence[float]:
         """The outputs at a point by the last tier."""
