@@ -17,18 +17,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from symdiff.ir import (
-    ABS,
-    AND,
-    ARITHMETIC,
-    COMPARISONS,
-    FALSE,
-    NOT,
-    WHERE,
-    Expr,
-    not_,
-    or_,
-    topological,
-)
+    ABS, AND, ARITHMETIC, COMPARISONS, FALSE, INF, NOT, WHERE, ZERO, Expr, abs_, add, and_, eq, not_,
+    or_, topological, var,
+)  # fmt: skip
 from symdiff.ir.functions import EXTREMES
 from symdiff.ir.program import Program
 from symdiff.passes.guards.regions import Known
@@ -57,6 +48,7 @@ class Written:
     Attributes
     ----------
     guarded : where branches are taken that may be guards.
+    beyond : where they are at infinite arguments, at which values may differ.
     """
 
     def __init__(self, program: Program, path: Sequence[Step]) -> None:
@@ -66,6 +58,8 @@ class Written:
         if len(path) == 1 and path[0][0] in BOTH:
             self.values = len(program.outputs)
         self.guarded = _guarded(program.outputs)
+        size = functools.reduce(add, (abs_(var(p)) for p in program.params), ZERO)
+        self.beyond = and_(self.guarded, eq(size, INF)) if self.values else FALSE
         self._made: dict[str, Any] = {}
 
     def __call__(self, point: Sequence[float], found: Sequence[float]) -> list[float]:
@@ -75,19 +69,21 @@ class Written:
         ----------
         point : the arguments; found : the outputs there.
         """
-        result = list(found)
+        finite = all(map(math.isfinite, point))
         lost = [k for k, x in enumerate(found) if math.isnan(x)]
+        if not finite and self.beyond is not FALSE:
+            lost = list(range(len(found)))
         values = [k for k in lost if k < self.values]
         slopes = [k for k in lost if k >= self.values]
-        finite = all(map(math.isfinite, point))
-        if finite and not self.branches:
-            return result
+        if not self.branches and (finite or any(map(math.isnan, point))):
+            return list(found)
         if slopes and not (finite and self._rescued(point)):
             slopes = []
+        result = list(found)
         if values or slopes:
             answers = self._program("derived").at_with_status(point)
             for k in (*values, *slopes):
-                if answers[k].status == "exact" or not finite:
+                if answers[k].status == "exact" or not (finite or math.isnan(answers[k].value)):
                     result[k] = answers[k].value
         return result
 

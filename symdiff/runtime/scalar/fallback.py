@@ -12,7 +12,7 @@ import contextlib
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import isfinite, isnan
+from math import isfinite, isinf, isnan
 from typing import Any
 
 import numpy as np
@@ -215,8 +215,9 @@ class Tiered:
         return self._as_written(point, found)
 
     def _as_written(self, point: Sequence[float], found: list[float]) -> list[float]:
-        """The outputs at a point; those that are nan as the function was written."""
-        if self.written is None or not any(map(isnan, found)):
+        """The outputs at a point; those that are nan, and at infinite arguments, as the function
+        was written."""
+        if self.written is None or not (any(map(isnan, found)) or any(map(isinf, point))):
             return found
         return self.written(point, found)
 
