@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from symdiff.ir import (
-    ABS, AND, ARITHMETIC, COMPARISONS, FALSE, INF, NOT, WHERE, ZERO, Expr, abs_, add, and_, eq, not_,
+    ABS, AND, ARITHMETIC, COMPARISONS, FALSE, INF, NAN, NOT, WHERE, ZERO, Expr, abs_, add, and_, eq, not_,
     or_, topological, var,
 )  # fmt: skip
 from symdiff.ir.functions import EXTREMES
 from symdiff.ir.program import Program
 from symdiff.passes.guards.regions import Known
-from symdiff.passes.guards.shape import disjuncts, near_and_beyond, positive
+from symdiff.passes.guards.shape import TINY, disjuncts, positive
 from symdiff.pipeline import scalar
 
 Step = tuple[str, tuple[str, ...]]
@@ -128,8 +128,8 @@ def _guarded(outputs: Sequence[Expr]) -> Expr:
     for e in topological(outputs):
         if e.op is not WHERE:
             continue
-        for holds in (e.args[0], not_(e.args[0])):
-            for written in disjuncts(holds):
+        for holds, taken in ((e.args[0], e.args[1]), (not_(e.args[0]), e.args[2])):
+            for written in disjuncts(holds) if taken is not NAN else ():
                 part = positive(written)
                 if _bounds(part) and all(n.op in SIMPLE for n in topological((part,)) if n.args):
                     found.setdefault(part)
@@ -137,11 +137,9 @@ def _guarded(outputs: Sequence[Expr]) -> Expr:
 
 
 def _bounds(part: Expr) -> bool:
-    """Whether a conjunction says that a quantity is small, or near a number."""
-    if near_and_beyond(part) is not None:
-        return True
+    """Whether a conjunction says that a quantity is very near a number."""
     sets = Known(part, True).sets.values()
-    return any(s and s[0].low > -math.inf and s[-1].high < math.inf for s in sets)
+    return any(s and s[-1].high - s[0].low <= 2 * TINY for s in sets)
 
 
 __all__ = ["Written"]
