@@ -16,14 +16,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from symdiff.ir import (
-    ABS, AND, ARITHMETIC, COMPARISONS, FALSE, INF, NAN, NOT, WHERE, ZERO, Expr, abs_, add, and_, eq, not_,
-    or_, topological, var,
-)  # fmt: skip
+from symdiff import ir
+from symdiff.ir import ABS, AND, FALSE, NAN, NOT, OR, WHERE, Expr, and_, not_, or_, topological
 from symdiff.ir.functions import EXTREMES
 from symdiff.ir.program import Program
 from symdiff.passes.guards.regions import Known
-from symdiff.passes.guards.shape import TINY, disjuncts, positive
+from symdiff.passes.guards.shape import TINY, disjuncts, domain, positive
 from symdiff.pipeline import scalar
 
 Step = tuple[str, tuple[str, ...]]
@@ -31,7 +29,7 @@ Step = tuple[str, tuple[str, ...]]
 BUDGET = 50_000
 """Operations for one point: limits are not looked for."""
 MAX_CONDITIONS = 4
-SIMPLE = (*ARITHMETIC, *COMPARISONS, ABS, AND, NOT)
+SIMPLE = (*ir.ARITHMETIC, *ir.COMPARISONS, ABS, AND, NOT, OR)
 """Operations of conditions that are cheap enough to be computed for every element."""
 BOTH = ("value_and_gradient", "jvp", "vjp")
 """Derivations whose outputs begin with the values."""
@@ -47,8 +45,8 @@ class Written:
 
     Attributes
     ----------
-    guarded : where branches are taken that may be guards.
-    beyond : where they are at infinite arguments, at which values may differ.
+    guarded : where branches are taken that may be guards, of numbers for which they are defined.
+    beyond : where they are, at infinite arguments: values may differ there.
     """
 
     def __init__(self, program: Program, path: Sequence[Step]) -> None:
@@ -57,9 +55,10 @@ class Written:
         self.values = len(program.outputs) if not path else 0
         if len(path) == 1 and path[0][0] in BOTH:
             self.values = len(program.outputs)
-        self.guarded = _guarded(program.outputs)
-        size = functools.reduce(add, (abs_(var(p)) for p in program.params), ZERO)
-        self.beyond = and_(self.guarded, eq(size, INF)) if self.values else FALSE
+        acts = _guarded(program.outputs)
+        size = functools.reduce(ir.add, (ir.abs_(ir.var(p)) for p in program.params), ir.ZERO)
+        self.guarded = and_(acts, ir.lt(size, ir.INF))
+        self.beyond = and_(acts, ir.eq(size, ir.INF)) if self.values else FALSE
         self._made: dict[str, Any] = {}
 
     def __call__(self, point: Sequence[float], found: Sequence[float]) -> list[float]:
@@ -122,17 +121,19 @@ class Written:
 
 
 def _guarded(outputs: Sequence[Expr]) -> Expr:
-    """Where conditions hold that may be those of guards: they bound a quantity that takes but
-    arithmetic, and are not many."""
+    """Where conditions hold that may be those of guards, which have a value there: they bound
+    a quantity that takes but arithmetic, and are not many."""
     found: dict[Expr, None] = {}
     for e in topological(outputs):
         if e.op is not WHERE:
             continue
         for holds, taken in ((e.args[0], e.args[1]), (not_(e.args[0]), e.args[2])):
             for written in disjuncts(holds) if taken is not NAN else ():
-                part = positive(written)
-                if _bounds(part) and all(n.op in SIMPLE for n in topological((part,)) if n.args):
-                    found.setdefault(part)
+                if not _bounds(part := positive(written)):
+                    continue
+                there = and_(part, domain(taken))
+                if all(n.op in SIMPLE for n in topological((there,)) if n.args):
+                    found.setdefault(there)
     return functools.reduce(or_, itertools.islice(found, MAX_CONDITIONS), FALSE)
 
 
