@@ -58,6 +58,10 @@ class Recomputed:
     ----------
     kernel : a `LoopKernel` with tiers.
     wide : makes the kernel of a program in double-double arithmetic.
+
+    Attributes
+    ----------
+    was_corrected : whether all that the last call needed were its rounding errors.
     """
 
     def __init__(self, kernel: Any, wide: Callable[[LoopProgram], Any]) -> None:
@@ -66,6 +70,7 @@ class Recomputed:
         self._formulas: dict[Any, tuple[Certified, list[Any]] | None] = {}
         self._kernels: dict[str, Any] = {}
         self._patience = self._tries = PATIENCE
+        self.was_corrected = False
 
     def __call__(
         self,
@@ -76,6 +81,7 @@ class Recomputed:
         result: np.dtype[Any],
     ) -> list[Any]:
         """The outputs, as `LoopKernel` gives them; `plain` are those in doubles."""
+        self.was_corrected = False
         if not self._is_finite(values):
             return _placed(plain, out)
         found: list[Any] = [None] * len(self.kernel.program.outputs)
@@ -88,6 +94,7 @@ class Recomputed:
             near, wrong = self._run("corrected", values, result)
             if near is not None and not wrong:
                 found, left = list(map(filled, found, near)), 0
+                self.was_corrected = formula is None
         if left:
             wide, wrong = self._run("double_double", values, result)
             if wide is not None:
